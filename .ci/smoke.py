@@ -1,0 +1,57 @@
+"""Checks an installed absolve from outside: `smoke.py compiled` or `smoke.py interpreted`.
+
+Run it with the interpreter that absolve is installed for, in a folder that holds no absolve.
+"""
+
+import ast
+import importlib
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+URL = "http://h/x.html"
+PAGE = b"<!DOCTYPE html><base href=/a/><p><a href='b?x=1&amp;y=2'>b</a> <img src=c.png>\r\n"
+RIGHT = b"<!DOCTYPE html><base href=http://h/a/><p><a href='http://h/a/b?x=1&amp;y=2'>b</a> <img src=http://h/a/c.png>\r\n"
+
+
+def modules() -> list[str]:
+    """The modules that setup.py compiles and that are here, by reading its table, not by running it."""
+    tree = ast.parse((ROOT / "setup.py").read_text("utf-8"))
+    tables = {ast.unparse(node.targets[0]): node.value for node in tree.body if isinstance(node, ast.Assign)}
+    names: list[str] = ast.literal_eval(tables["COMPILED"])
+    return [name for name in names if ROOT.joinpath("src", *name.split(".")).with_suffix(".py").is_file()]
+
+
+def command(*arguments: str, data: bytes = b"") -> tuple[int, bytes]:
+    """Run `absolve` with these arguments and this input: its exit status and output; errors go where ours go."""
+    argv = [sys.executable, "-m", "absolve", *arguments]
+    done = subprocess.run(argv, input=data, stdout=subprocess.PIPE, check=False)
+    return done.returncode, done.stdout
+
+
+def faults(wanted: str) -> Iterator[str]:
+    for name in modules():
+        file = importlib.import_module(name).__file__ or ""
+        if file.endswith(".py") != (wanted == "interpreted"):
+            yield f"{name} is {file}, wanted {wanted}"
+    written = importlib.import_module("absolve").rewrite(PAGE, media_type="text/html", url=URL)
+    if written != RIGHT:
+        yield f"absolve.rewrite() gave {written!r}"
+    status, written = command("rewrite", "-", "--media-type", "text/html", "--url", URL, data=PAGE)
+    if status or written != RIGHT:
+        yield f"absolve rewrite exited {status}: {written!r}"
+    status, version = command("--version")
+    if status or wanted.encode() not in version:
+        yield f"absolve --version exited {status}: {version!r}"
+
+
+def main() -> int:
+    found = list(faults(sys.argv[1]))
+    print("\n".join(found) or f"{sys.argv[1]}, Python {sys.version.split()[0]}: as it should be")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,46 @@
+"""Compiles the modules that gain by it, where there is a compiler; everything else stands in pyproject.toml.
+
+The sources are plain Python: where Cython or a compiler is missing, and with ABSOLVE_PURE=1, they run interpreted.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+from setuptools import Extension, setup
+
+COMPILED = (  # modules that run once a byte or once a link; one that is not there yet is passed over
+    "absolve.model",
+    "absolve.codings",
+    "absolve.edits",
+    "absolve.formats.css",
+    "absolve.formats.html",
+    "absolve.formats.html_scanner",
+    "absolve.formats.html_tree",
+    "absolve.resolvers.rfc1808",
+    "absolve.rewrite",
+)
+
+
+def extensions() -> list[Extension]:
+    """The extensions to build, each of them optional: one that does not compile leaves its module interpreted."""
+    if os.environ.get("ABSOLVE_PURE") == "1":
+        return []
+    try:
+        from Cython.Build import cythonize
+    except ImportError:
+        return []
+    sources = {name: Path("src", *name.split(".")).with_suffix(".py") for name in COMPILED}
+    flags = [] if sys.platform == "win32" else ["-O3"]
+    wanted = [
+        Extension(name, [source.as_posix()], extra_compile_args=flags)
+        for name, source in sources.items()
+        if source.is_file()
+    ]
+    built: list[Extension] = cythonize(wanted, build_dir="build", compiler_directives={"language_level": 3})
+    for extension in built:
+        extension.optional = True  # cythonize() does not hand this on
+    return built
+
+
+setup(ext_modules=extensions(), options={"build_ext": {"parallel": str(os.cpu_count() or 1)}})

@@ -1,0 +1,58 @@
+"""Find the base URL of every document by RFC 1808 section 3, resolve every link, rewrite or list them."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from absolve._version import __version__
+
+if TYPE_CHECKING:
+    from absolve.errors import AbsolveError, Diagnostic, DocumentError, UsageError
+    from absolve.inventory import Row
+    from absolve.library import base, links, rewrite
+    from absolve.model import BaseURL, Document, Layer
+    from absolve.resolvers import resolve
+    from absolve.rewriting import Resolved
+
+__all__ = [
+    "AbsolveError",
+    "BaseURL",
+    "Diagnostic",
+    "Document",
+    "DocumentError",
+    "Layer",
+    "Resolved",
+    "Row",
+    "UsageError",
+    "__version__",
+    "base",
+    "links",
+    "resolve",
+    "rewrite",
+]
+
+_MODULES = {
+    "AbsolveError": "errors",
+    "BaseURL": "model",
+    "Diagnostic": "errors",
+    "Document": "model",
+    "DocumentError": "errors",
+    "Layer": "model",
+    "Resolved": "rewriting",
+    "Row": "inventory",
+    "UsageError": "errors",
+    "base": "library",
+    "links": "library",
+    "resolve": "resolvers",
+    "rewrite": "library",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name when it is first used: `import absolve` stays quick (PEP 562)."""
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value: object = getattr(import_module(f"absolve.{_MODULES[name]}"), name)
+    globals()[name] = value
+    return value

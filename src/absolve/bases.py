@@ -1,0 +1,78 @@
+"""RFC 1808 section 3: which of the claims found in and around a document is its base URL."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from absolve.model import DEFAULT, Base, BaseURL, Claim, Layer
+from absolve.resolvers.urls import has_scheme, is_malformed, scheme, split_fragment
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from absolve.typing import Profile
+
+# HTML Standard 4.2.3: such a URL is not taken for the base of a document.
+NO_BASE = frozenset({"javascript", "data"})
+
+
+def establish(
+    outer: BaseURL, claims: Iterable[Base], profile: Profile, line_of: Callable[[int], int] | None = None
+) -> BaseURL:
+    """The base URL one layer further in than `outer`, by the claims of that layer in order of preference.
+
+    The first claim that can be a base rules; a relative one is resolved against `outer`. Where none can, `outer` goes
+    on ruling. The chain keeps every claim, innermost first. `line_of` turns a claim's position into a line.
+    """
+    fates: list[Claim] = []
+    ruling: Claim | None = None
+    relative = False
+    for claim in claims:
+        line = line_of(claim.position) if line_of and claim.position is not None else None
+        url = claimed_url(claim, outer, profile)
+        if ruling is not None:
+            fates.append(Claim(claim, url, "ignored", line))
+        elif not url:
+            fates.append(Claim(claim, None, "unsuitable", line))
+        else:
+            ruling = Claim(claim, url, "won", line)
+            relative = not has_scheme(claim.reference)
+            fates.append(ruling)
+    if ruling is None:
+        return outer._replace(chain=(*fates, *outer.chain))
+    overruled = "resolved against" if relative else "overruled"
+    chain = (fate._replace(verdict=overruled) if fate.verdict == "won" else fate for fate in outer.chain)
+    source = ruling.base.source if ruling.line is None else f"{ruling.base.source}, line {ruling.line}"
+    return BaseURL(ruling.url or "", ruling.base.layer, source, (*fates, *chain))
+
+
+def claimed_url(claim: Base, outer: BaseURL, profile: Profile) -> str | None:
+    """The URL that a claim gives inside `outer`: None for one that is no base; "" where an empty one has nothing outside."""
+    reference = claim.reference.strip("\t\n\f\r ")
+    if not reference:
+        return outer.url
+    if (scheme(reference) or "") in NO_BASE:
+        return None
+    url = profile(outer.url)(reference)
+    return None if url is None or is_malformed(url) else url
+
+
+def inherited(base: BaseURL, source: str) -> BaseURL:
+    """3.2: what an inner document gets from the entity around it, whichever layer gave it there."""
+    if base.layer is Layer.DEFAULT:
+        return base
+    claim = Base(Layer.ENCAPSULATING, base.url, f"{source} ({base.source})" if base.source else source)
+    chain = (fate._replace(verdict="resolved against") if fate.verdict == "won" else fate for fate in base.chain)
+    return BaseURL(base.url, Layer.ENCAPSULATING, claim.source, (Claim(claim, base.url, "won"), *chain))
+
+
+def same_document(one: str, other: str) -> bool:
+    """Whether two URLs differ in nothing but a fragment."""
+    return one == other or split_fragment(one)[0] == split_fragment(other)[0]
+
+
+class Bases(NamedTuple):
+    """The two base URLs of a document: `own`, its own URL (what the layers give without 3.1), and `base`, with it."""
+
+    own: BaseURL = DEFAULT
+    base: BaseURL = DEFAULT

@@ -1,0 +1,218 @@
+"""Which characters the bytes of a document stand for: labels to codecs, and what an HTML document says of itself.
+
+Labels and names are those of the Encoding Standard. Decoding never loses a byte: what is no character in the charset
+becomes a lone surrogate (PEP 383) or, in the one-byte charsets, the C1 control that the Encoding Standard gives, and
+encoding turns it back.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from typing import Final, NamedTuple
+
+from absolve.errors import UsageError
+
+
+class Charset(NamedTuple):
+    """A charset by its Encoding Standard name, and the Python codec that reads it.
+
+    `transparent`: ASCII bytes stand for ASCII characters wherever markup looks for them, so that a scanner can read
+    the bytes. `one_byte`: every byte is a character.
+    """
+
+    name: str
+    codec: str
+    transparent: bool = True
+    one_byte: bool = False
+
+    def decode(self, raw: bytes) -> str:
+        try:
+            return raw.decode(self.codec, "absolve")
+        except UnicodeDecodeError:
+            return raw.decode(self.codec, "replace")  # a stateful codec met a broken shift sequence
+
+    def encode(self, text: str, errors: str) -> bytes:
+        return text.encode(self.codec, errors)
+
+
+UTF_8: Final = Charset("utf-8", "utf-8")
+WINDOWS_1252: Final = Charset("windows-1252", "cp1252", one_byte=True)
+
+# Where Python's codec of the same name knows fewer characters than the Encoding Standard's.
+_CODECS: Final = {
+    "utf-8": "utf-8",
+    "shift_jis": "cp932",
+    "euc-kr": "cp949",
+    "gbk": "gb18030",
+    "gb18030": "gb18030",
+    "big5": "big5hkscs",
+    "windows-874": "cp874",
+    "macintosh": "mac-roman",
+    "x-mac-cyrillic": "mac-cyrillic",
+    "iso-8859-8-i": "iso-8859-8",
+}
+_OPAQUE: Final = frozenset({"utf-16le", "utf-16be", "iso-2022-jp"})
+_MANY_BYTES: Final = frozenset({"utf-8", "gbk", "gb18030", "big5", "euc-jp", "shift_jis", "euc-kr"})
+_BYTE_ORDER_MARKS: Final = {b"\xef\xbb\xbf": "utf-8", b"\xfe\xff": "utf-16be", b"\xff\xfe": "utf-16le"}
+
+
+def lookup(label: str) -> Charset | None:
+    """The charset that a label stands for (Encoding Standard 4.2), None for a label that is none."""
+    folded = label.strip("\t\n\f\r ").lower()
+    if folded in {"utf-8", "utf8"}:
+        return UTF_8
+    import webencodings  # noqa: PLC0415 - most documents never need it
+
+    found = webencodings.lookup(folded)
+    if found is None or found.name == "x-user-defined":
+        return None
+    name = found.name
+    codec = _CODECS.get(name, found.codec_info.name)
+    opaque = name in _OPAQUE
+    return Charset(name, codec, not opaque, not opaque and name not in _MANY_BYTES)
+
+
+def by_label(label: str) -> Charset:
+    """The charset of a label that the user gave; UsageError for a label that is none."""
+    charset = lookup(label)
+    if charset is None:
+        raise UsageError(f"unknown charset {label!r}")
+    return charset
+
+
+def byte_order_mark(data: bytes) -> tuple[Charset, int] | None:
+    """The charset that a byte order mark gives (Encoding Standard 6), and the mark's length in bytes."""
+    for mark, name in _BYTE_ORDER_MARKS.items():
+        if data.startswith(mark):
+            charset = lookup(name)
+            return (charset, len(mark)) if charset else None
+    return None
+
+
+def of_html(data: bytes, given: str | None = None, header: str | None = None) -> tuple[Charset, int]:
+    """The charset of an HTML document and the length of its byte order mark (HTML Standard 13.2.3.2).
+
+    A byte order mark beats what the user gave, which beats the header and then the document's own `meta`. A document
+    that says nothing is UTF-8 if it decodes as such, else windows-1252.
+    """
+    if marked := byte_order_mark(data):
+        return marked
+    if given is not None:
+        return by_label(given), 0
+    declared = (header and lookup(header)) or declared_in_html(data)
+    return declared or _guessed(data), 0
+
+
+def of_text(data: bytes, given: str | None = None, header: str | None = None) -> tuple[Charset, int]:
+    """The charset of a style sheet (css-syntax-3 3.2) or other text that has no meta element."""
+    if marked := byte_order_mark(data):
+        return marked
+    if given is not None:
+        return by_label(given), 0
+    declared = header and lookup(header)
+    if not declared and (rule := re.match(rb'@charset "([^"\x00]{1,1000})";', data)):
+        declared = _in_document(rule[1])
+    return declared or _guessed(data), 0
+
+
+def _guessed(data: bytes) -> Charset:
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        if error.end < len(data) or error.reason != "unexpected end of data":
+            return WINDOWS_1252
+    return UTF_8
+
+
+def _in_document(label: bytes) -> Charset | None:
+    """A charset that ASCII bytes declare cannot be UTF-16: they would not be readable (13.2.3.2, prescan, step 15)."""
+    charset = lookup(label.decode("latin-1"))
+    if charset is not None and charset.name.startswith("utf-16"):
+        return UTF_8
+    if charset is None and label.strip().lower() == b"x-user-defined":
+        return WINDOWS_1252
+    return charset
+
+
+# 13.2.3.2, prescan a byte stream: comments, meta elements, other tags with their quoted values, declarations.
+_TOKEN: Final = re.compile(
+    rb"<!--(?:>|->|.*?--!?>)|<(meta)(?=[\t\n\f\r /])|</?[A-Za-z][^\t\n\f\r />]*+|<[!/?][^>]*+>", re.I | re.S
+)
+_ATTRIBUTE: Final = re.compile(
+    rb"[\t\n\f\r /]*+([^\t\n\f\r />=][^\t\n\f\r />=]*+)"
+    rb"(?:[\t\n\f\r ]*+=[\t\n\f\r ]*+(?:\"([^\"]*+)\"|'([^']*+)'|([^\t\n\f\r >\"'][^\t\n\f\r >]*+)?))?+"
+)
+_IN_CONTENT: Final = re.compile(
+    rb"charset[\t\n\f\r ]*+=[\t\n\f\r ]*+(?:\"([^\"]*+)\"|'([^']*+)'|([^\"'\t\n\f\r ;][^\t\n\f\r ;]*+))", re.I
+)
+
+
+def declared_in_html(data: bytes) -> Charset | None:
+    """The charset that the first meta element with a known one declares, wherever it stands."""
+    position = 0
+    while token := _TOKEN.search(data, position):
+        position = token.end()
+        if token[0].startswith((b"<!", b"<?", b"</")) and token[0].endswith(b">"):
+            continue
+        attributes: dict[bytes, bytes] = {}
+        while attribute := _ATTRIBUTE.match(data, position):
+            position = attribute.end()
+            if token[1]:
+                value = next((group for group in attribute.groups()[1:] if group is not None), b"")
+                attributes.setdefault(attribute[1].lower(), value)
+        if attributes and (found := _of_meta(attributes)):
+            return found
+    return None
+
+
+def _of_meta(attributes: dict[bytes, bytes]) -> Charset | None:
+    if b"charset" in attributes:
+        return _in_document(attributes[b"charset"])
+    if attributes.get(b"http-equiv", b"").lower() != b"content-type":
+        return None
+    found = _IN_CONTENT.search(attributes.get(b"content", b""))
+    return _in_document(found[1] or found[2] or found[3] or b"") if found else None
+
+
+def _keep_byte(error: UnicodeError) -> tuple[str | bytes, int]:
+    """Error handler "absolve": bytes that are no character become C1 controls or lone surrogates, and back."""
+    if isinstance(error, UnicodeDecodeError):
+        raw = error.object[error.start : error.end]
+        if error.encoding.startswith(("cp12", "charmap", "iso8859", "mac", "cp8", "koi8")):
+            return "".join(chr(byte) if byte < 0xA0 else chr(0xDC00 + byte) for byte in raw), error.end
+        if min(raw) < 0x80:
+            raise error
+        return "".join(chr(0xDC00 + byte) for byte in raw), error.end
+    if isinstance(error, UnicodeEncodeError):
+        codes = [ord(character) for character in error.object[error.start : error.end]]
+        if all(0x80 <= code < 0xA0 or 0xDC80 <= code <= 0xDCFF for code in codes):
+            return bytes(code & 0xFF for code in codes), error.end
+    raise error
+
+
+def _references(error: UnicodeError) -> tuple[str | bytes, int]:
+    """Error handler "absolve.references": what the charset lacks becomes a numeric character reference."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    character = error.object[error.start]
+    code = ord(character)
+    if 0xDC80 <= code <= 0xDCFF or (0x80 <= code < 0xA0 and error.encoding != "ascii"):
+        return bytes((code & 0xFF,)), error.start + 1
+    return f"&#{code};", error.start + 1
+
+
+def _percent(error: UnicodeError) -> tuple[str | bytes, int]:
+    """Error handler "absolve.percent": what the charset lacks is percent-escaped as UTF-8."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    character = error.object[error.start]
+    code = ord(character)
+    if 0xDC80 <= code <= 0xDCFF:
+        return bytes((code & 0xFF,)), error.start + 1
+    return "".join(f"%{byte:02X}" for byte in character.encode("utf-8", "replace")), error.start + 1
+
+
+codecs.register_error("absolve", _keep_byte)
+codecs.register_error("absolve.references", _references)
+codecs.register_error("absolve.percent", _percent)

@@ -1,0 +1,291 @@
+"""How references and inner documents are written where they stand: one class a coding, and the offsets between.
+
+Values are UTF-8 whatever the document's charset is. A byte that is no character there survives the way in and out:
+in a UTF-8 document it stays as it is, in others it is carried as the UTF-8 form of a lone surrogate.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from codecs import getincrementaldecoder
+from typing import TYPE_CHECKING, Final
+
+from absolve.charsets import UTF_8, Charset
+from absolve import character_references
+
+if TYPE_CHECKING:
+    from absolve.typing import Coding
+    from absolve.typing import Offsets as OffsetsProtocol
+
+Unit = tuple[int, int, int, int]
+
+
+class Offsets:
+    """Offsets by the units that are not one byte for one byte: (value start, value end, raw start, raw end) each."""
+
+    __slots__ = ("_raw_size", "_starts", "_units", "_value_size")
+
+    def __init__(self, units: list[Unit], value_size: int, raw_size: int) -> None:
+        self._units = units
+        self._starts = [unit[0] for unit in units]
+        self._value_size = value_size
+        self._raw_size = raw_size
+
+    def start(self, position: int) -> int:
+        """The raw offset at which the unit at this offset of the value begins."""
+        index = bisect_right(self._starts, position) - 1
+        if index < 0:
+            return position
+        start, end, raw_start, raw_end = self._units[index]
+        return raw_start if start <= position < end else raw_end + position - end
+
+    def end(self, position: int) -> int:
+        """The raw offset at which the unit before this offset of the value ends."""
+        index = bisect_left(self._starts, position) - 1
+        if index < 0:
+            return position
+        _, end, _, raw_end = self._units[index]
+        return raw_end if position <= end else raw_end + position - end
+
+
+class Composed:
+    """Offsets through two codings: `outer` maps the raw bytes to what `inner` maps to the value."""
+
+    __slots__ = ("_inner", "_outer")
+
+    def __init__(self, outer: OffsetsProtocol, inner: OffsetsProtocol) -> None:
+        self._outer = outer
+        self._inner = inner
+
+    def start(self, position: int) -> int:
+        return self._outer.start(self._inner.start(position))
+
+    def end(self, position: int) -> int:
+        return self._outer.end(self._inner.end(position))
+
+
+class _Utf16Offsets:
+    """Offsets into UTF-16: two or four bytes for each character. Counted from checkpoints, not kept for each."""
+
+    __slots__ = ("_marks", "_value")
+    _STEP = 4096
+
+    def __init__(self, value: bytes) -> None:
+        self._value = value
+        self._marks = [0]
+        for start in range(0, len(value), self._STEP):
+            self._marks.append(self._marks[-1] + self._count(start, min(start + self._STEP, len(value))))
+
+    def _count(self, start: int, end: int) -> int:
+        """Bytes of UTF-16 for the characters that begin in this stretch of the value."""
+        stretch = self._value[start:end]
+        following = len(re.findall(rb"[\x80-\xbf]", stretch))
+        astral = len(re.findall(rb"[\xf0-\xf7]", stretch))
+        return 2 * (end - start - following + astral)
+
+    def start(self, position: int) -> int:
+        mark = position // self._STEP
+        return self._marks[mark] + self._count(mark * self._STEP, position)
+
+    end = start
+
+
+IDENTITY_OFFSETS: Final = Offsets([], 0, 0)
+
+
+def to_utf8(charset: Charset, raw: bytes) -> bytes:
+    """The characters of raw bytes, as UTF-8."""
+    if charset is UTF_8 or (charset.transparent and raw.isascii()):
+        return raw
+    return charset.decode(raw).encode("utf-8", "surrogatepass")
+
+
+def to_utf8_mapped(charset: Charset, raw: bytes) -> tuple[bytes, OffsetsProtocol]:
+    """The same, and where its units stand in the raw bytes."""
+    if charset is UTF_8 or (charset.transparent and raw.isascii()):
+        return raw, IDENTITY_OFFSETS
+    if charset.name.startswith("utf-16"):
+        value = to_utf8(charset, raw)
+        return value, _Utf16Offsets(value)
+    return _character_units(charset, raw)
+
+
+_NOT_ASCII: Final = re.compile(rb"[\x80-\xff\x1b]")
+_BACK_TO_ASCII: Final = (b"\x1b(B", b"\x1b(J")
+
+
+def _character_units(charset: Charset, raw: bytes) -> tuple[bytes, OffsetsProtocol]:
+    """Decode character by character where there are others than ASCII ones.
+
+    A shift sequence belongs to the character after it, but that back to ASCII to the one before: an edit then begins
+    and ends in ASCII.
+    """
+    decoder = getincrementaldecoder(charset.codec)("replace" if not charset.transparent else "absolve")
+    value = bytearray()
+    units: list[Unit] = []
+    position = 0
+    while found := _NOT_ASCII.search(raw, position):
+        value += raw[position : found.start()]
+        unit = position = found.start()
+        while position < len(raw):
+            position += 1
+            text = decoder.decode(raw[position - 1 : position], position == len(raw))
+            if text:
+                encoded = text.encode("utf-8", "surrogatepass")
+                units.append((len(value), len(value) + len(encoded), unit, position))
+                value += encoded
+                unit = position
+            elif raw.endswith(_BACK_TO_ASCII, unit, position):
+                if units and units[-1][3] == unit:
+                    units[-1] = (*units[-1][:3], position)
+                unit = position
+            if unit == position and (position == len(raw) or _plain(raw[position], decoder.getstate())):
+                break
+    value += raw[position:]
+    return bytes(value), Offsets(units, len(value), len(raw))
+
+
+def _plain(byte: int, state: tuple[bytes, int]) -> bool:
+    """Whether an ASCII character follows and the decoder stands where it stood at the start."""
+    return byte < 0x80 and byte != 0x1B and not state[0] and not state[1]
+
+
+def from_utf8(charset: Charset, value: bytes, errors: str) -> bytes:
+    """Raw bytes for characters given as UTF-8; `errors` is one of our handlers, for what the charset lacks."""
+    if charset is UTF_8 or (charset.transparent and value.isascii()):
+        return value
+    return charset.encode(value.decode("utf-8", "surrogatepass"), errors)
+
+
+class Raw:
+    """Text that stands as it is: a style sheet in a style element, JSON in a script, a whole file in its charset."""
+
+    __slots__ = ("_charset",)
+    slot: tuple[int, int] | None = None
+
+    def __init__(self, charset: Charset) -> None:
+        self._charset = charset
+
+    def decode(self, raw: bytes) -> bytes:
+        return to_utf8(self._charset, raw)
+
+    def decode_mapped(self, raw: bytes) -> tuple[bytes, OffsetsProtocol]:
+        return to_utf8_mapped(self._charset, raw)
+
+    def encode(self, value: bytes, after: bytes = b"") -> bytes:  # noqa: ARG002 - nothing has to be escaped here
+        return from_utf8(self._charset, value, "absolve.percent")
+
+
+_SPECIAL: Final = re.compile(rb"[&\r\x00]")
+_LINE_END_OR_NUL: Final = re.compile("\r\n?|\0")
+
+
+class CharacterReferences:
+    """Text with character references: an attribute's value or an element's text (HTML Standard 13.2.5.72 to .80).
+
+    `quote` is the quote character around an attribute's value, empty in text. Line ends are normalized (13.2.3.5).
+    """
+
+    __slots__ = ("_attribute", "_charset", "_must", "_quote")
+    slot: tuple[int, int] | None = None
+
+    def __init__(self, charset: Charset, quote: bytes) -> None:
+        self._charset = charset
+        self._quote = quote
+        self._attribute = bool(quote)
+        self._must = re.compile(b"[&\\r" + (quote or b"<") + b"]")
+
+    def decode(self, raw: bytes) -> bytes:
+        value = to_utf8(self._charset, raw)
+        return self._replaced(value)[0] if _SPECIAL.search(value) else value
+
+    def decode_mapped(self, raw: bytes) -> tuple[bytes, OffsetsProtocol]:
+        utf8, outer = to_utf8_mapped(self._charset, raw)
+        if not _SPECIAL.search(utf8):
+            return utf8, outer
+        value, units = self._replaced(utf8)
+        inner = Offsets(units, len(value), len(utf8))
+        return value, inner if outer is IDENTITY_OFFSETS else Composed(outer, inner)
+
+    def _replaced(self, utf8: bytes) -> tuple[bytes, list[Unit]]:
+        """What references and line ends stand for; they are ASCII, so that bytes do for characters here."""
+        text = utf8.decode("latin-1")
+        found = [
+            (start, end, new.encode("utf-8", "surrogatepass"))
+            for start, end, new in character_references.references(text, self._attribute)
+        ]
+        if "\r" in text or "\0" in text:
+            found += [
+                (match.start(), match.end(), b"\n" if match[0][0] == "\r" else b"\xef\xbf\xbd")
+                for match in _LINE_END_OR_NUL.finditer(text)
+            ]
+            found.sort()
+        value = bytearray()
+        units: list[Unit] = []
+        position = 0
+        for start, end, new in found:
+            value += utf8[position:start]
+            units.append((len(value), len(value) + len(new), start, end))
+            value += new
+            position = end
+        value += utf8[position:]
+        return bytes(value), units
+
+    def encode(self, value: bytes, after: bytes = b"") -> bytes:
+        if self._must.search(value):
+            text = (value + after[:64]).decode("latin-1")
+            value = self._must.sub(lambda found: self._escaped(found, text), value)
+        return from_utf8(self._charset, value, "absolve.references")
+
+    def _escaped(self, found: re.Match[bytes], text: str) -> bytes:
+        character = found[0]
+        if character != b"&":
+            return _NAMED.get(character) or b"&#%d;" % ord(character)
+        needed = character_references.needs_escape(text, found.start(), attribute=self._attribute)
+        return b"&amp;" if needed else character
+
+
+_NAMED: Final = {b'"': b"&quot;", b"<": b"&lt;"}
+_NEEDS_QUOTES: Final = re.compile(rb"[\t\n\f\r \"'=<>`]")
+
+
+class Unquoted(CharacterReferences):
+    """A value without quotes, or an attribute without a value; `slot` is the span that `settle` writes anew.
+
+    What goes in is escaped for double quotes; whether they are needed is seen when every edit of the value is known.
+    """
+
+    __slots__ = ("_absent", "slot")
+
+    def __init__(self, charset: Charset, slot: tuple[int, int], *, absent: bool = False) -> None:
+        super().__init__(charset, b'"')
+        self.slot = slot  # type: ignore[misc]  # an instance's own, where the class has None
+        self._absent = absent
+
+    def settle(self, raw: bytes) -> bytes:
+        """The value's raw bytes as they stand in the tag: with double quotes if they must, with = if it has none."""
+        quoted = b'"' + raw.replace(b'"', b"&quot;") + b'"'
+        if self._absent:
+            return b"=" + quoted
+        return quoted if not raw or _NEEDS_QUOTES.search(raw) else raw
+
+
+def attribute_coding(charset: Charset, quote: int, slot: tuple[int, int]) -> Coding:
+    """The coding of an attribute's value: `quote` is the quote's code, 1 for none, 0 where there is no value."""
+    if quote == 0x22 or quote == 0x27:  # noqa: PLR1714 - once a link
+        return _QUOTED[quote][charset]
+    return Unquoted(charset, slot, absent=not quote)
+
+
+class _Quoted(dict[Charset, CharacterReferences]):
+    def __init__(self, quote: bytes) -> None:
+        super().__init__()
+        self._quote = quote
+
+    def __missing__(self, charset: Charset) -> CharacterReferences:
+        coding = self[charset] = CharacterReferences(charset, self._quote)
+        return coding
+
+
+_QUOTED: Final = {0x22: _Quoted(b'"'), 0x27: _Quoted(b"'")}

@@ -1,0 +1,42 @@
+"""Edits: splice them into bytes, and lower those of an inner document to the one around it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from absolve.model import Edit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from absolve.typing import Coding, Offsets
+
+LOOK_AHEAD = 64  # bytes that a coding is shown of what follows; the longest named character reference has 33
+
+
+def splice(data: bytes, edits: Sequence[Edit]) -> bytes:
+    """The bytes with every edit made; the very same object where there is none.
+
+    Edits are in the order of their spans and do not overlap. One pass, one copy.
+    """
+    if not edits:
+        return data
+    pieces: list[bytes] = []
+    position = 0
+    for start, end, new in edits:
+        pieces.append(data[position:start])
+        pieces.append(new)
+        position = end
+    pieces.append(data[position:])
+    return b"".join(pieces)
+
+
+def lower(edits: Iterable[Edit], raw: bytes, start: int, coding: Coding, offsets: Offsets) -> list[Edit]:
+    """The edits of an inner document as edits of the outer one: `raw` stands there from `start` on, in `coding`."""
+    lowered: list[Edit] = []
+    for edit in edits:
+        first = offsets.start(edit.start)
+        last = offsets.end(edit.end) if edit.end > edit.start else first
+        new = coding.encode(edit.new, raw[last : last + LOOK_AHEAD])
+        lowered.append(Edit(start + first, start + last, new))
+    return lowered

@@ -1,0 +1,91 @@
+"""How a reference is written in CSS: in an unquoted `url()`, in a string with either quote (css-syntax-3)."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from absolve.typing import Coding, Offsets
+
+_REPLACEMENT = "\N{REPLACEMENT CHARACTER}".encode()
+# 4.3.7, consume an escaped code point; an escaped newline (4.3.5); 3.3, NUL is U+FFFD.
+_ESCAPE = re.compile(rb"\\(?:([0-9A-Fa-f]{1,6})(?:\r\n|[ \t\n\r\f])?|(\r\n|[\n\r\f])|(\0)|(.)|\Z)|\0", re.DOTALL)
+_SWALLOWED = b"0123456789abcdefABCDEF \t\n\r\f"  # what a hex escape would take in, were it to follow
+
+
+class CSSCoding:
+    """How a reference is written in one of CSS's three places; a `Coding` (absolve.typing).
+
+    No raw bytes decode to NUL: encode passes it on, and it reads as U+FFFD.
+    """
+
+    __slots__ = ("_last", "_must")
+    slot: tuple[int, int] | None = None
+
+    def __init__(self, must: bytes, last: bytes) -> None:
+        # An HTML style element ends at `</`, and old readers see a comment at `<!--`, whatever CSS makes of them.
+        self._must = re.compile(must + rb"|<(?=/|!--)")
+        self._last = last  # what a backslash before the end of the file stands for
+
+    def _value(self, escape: re.Match[bytes]) -> bytes:
+        digits, newline, _, character = escape.groups()
+        if digits:
+            code = int(digits, 16)
+            if code == 0 or code > 0x10FFFF or 0xD800 <= code <= 0xDFFF:
+                return _REPLACEMENT
+            return chr(code).encode()
+        if newline:
+            return b""
+        if character:
+            return bytes(character)
+        return self._last if escape[0] == b"\\" else _REPLACEMENT
+
+    def decode(self, raw: bytes) -> bytes:
+        """Read the value, in UTF-8; bytes that are no UTF-8 come through."""
+        return _ESCAPE.sub(self._value, raw) if b"\\" in raw or b"\0" in raw else raw
+
+    def decode_mapped(self, raw: bytes) -> tuple[bytes, Offsets | None]:
+        """Read the value, with a unit for each escape; that of an escaped newline is empty on the value's side."""
+        from absolve.codings import Offsets
+
+        pieces: list[bytes] = []
+        units: list[tuple[int, int, int, int]] = []
+        read = size = 0
+        for escape in _ESCAPE.finditer(raw):
+            value = self._value(escape)
+            size += escape.start() - read
+            units.append((size, size + len(value), escape.start(), escape.end()))
+            pieces += raw[read : escape.start()], value
+            size += len(value)
+            read = escape.end()
+        pieces.append(raw[read:])
+        decoded = b"".join(pieces)
+        return decoded, Offsets(units, len(decoded), len(raw))
+
+    def encode(self, value: bytes, after: bytes = b"") -> bytes:
+        """Write the value with escapes where it needs them, and white space after those of them that need it."""
+        context = value + after[:3]
+        pieces: list[bytes] = []
+        read = 0
+        for found in self._must.finditer(context):
+            if found.start() >= len(value):
+                break
+            character = found[0]
+            pieces.append(value[read : found.start()])
+            read = found.end()
+            if character in b" \"'()\\":
+                pieces += b"\\", character
+            else:
+                pieces.append(b"\\%x" % character[0])
+                escaped = read < len(value) and self._must.match(context, read)
+                if context[read : read + 1] and context[read] in _SWALLOWED and not escaped:
+                    pieces.append(b" ")
+        return b"".join((*pieces, value[read:])) if pieces else value
+
+
+# 4.3.6: white space, quotes, parentheses, the backslash and what is not printable. NUL is U+FFFD by then.
+UNQUOTED: Coding = CSSCoding(rb"[\x01-\x20\"'()\\\x7f]", _REPLACEMENT)
+# 4.3.5: the quote that ends it, the backslash, newlines.
+DOUBLE_QUOTED: Coding = CSSCoding(rb'["\\\n\r\f]', b"")
+SINGLE_QUOTED: Coding = CSSCoding(rb"['\\\n\r\f]", b"")

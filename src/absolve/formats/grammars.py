@@ -1,0 +1,205 @@
+"""The references inside one value: a srcset, a refresh, a list of URLs.
+
+A value is the decoded text of an attribute, as UTF-8 bytes; the grammars are ASCII, so no character is ever cut. Each
+function takes a value and gives the spans of the references in it, half open, in order, without white space around
+them. `GRAMMARS` has one for each syntax that tables of places name (css and srcdoc are documents, not grammars);
+`ESCAPES` has what a target must have escaped when it is written in the place of such a span. All of them take time
+linear in the value: no quantifier stands inside another one that could give back what it took.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Span = tuple[int, int]
+
+WHITE_SPACE: Final = b"\t\n\f\r "  # the HTML Standard's ASCII whitespace
+
+
+def _trimmed(value: bytes, start: int, end: int) -> Span:
+    """The span without the ASCII white space at its ends; an empty one stands where the white space ends."""
+    text = value[start:end]
+    inner = text.lstrip(WHITE_SPACE)
+    start += len(text) - len(inner)
+    return start, start + len(inner.rstrip(WHITE_SPACE))
+
+
+def url(value: bytes) -> list[Span]:
+    """One URL potentially surrounded by spaces; the empty reference is one too."""
+    return [_trimmed(value, 0, len(value))]
+
+
+# ASCII white space and commas, then what is neither white space nor, at its start, a comma
+_CANDIDATE: Final = re.compile(rb"[\t\n\f\r ,]*+([^\t\n\f\r ]++)")
+
+# descriptor tokenizer: up to the first comma that is not in parentheses
+_DESCRIPTORS: Final = re.compile(rb"(?:[^,(]++|\([^)]*+\)?+)*+,?+")
+
+
+def srcset(value: bytes) -> list[Span]:
+    """HTML Standard 4.8.4.3.10, "parse a srcset attribute".
+
+    A candidate with a bad descriptor is listed all the same.
+    """
+    spans: list[Span] = []
+    position = 0
+    # 4. splitting loop: collect ASCII white space and commas; 5. at the end, return; 6. collect the URL
+    while candidate := _CANDIDATE.match(value, position):
+        start, position = candidate.span(1)
+        end = start + len(value[start:position].rstrip(b","))
+        spans.append((start, end))
+        if end == position:  # 8. a URL that ends with commas has no descriptors: they are not part of it, and separate
+            position = _descriptors_end(value, position)
+    return spans  # 9 to 15, the descriptor parser, cannot change where candidates stand; 16. go on at 4
+
+
+def _descriptors_end(value: bytes, position: int) -> int:
+    found = _DESCRIPTORS.match(value, position)
+    return found.end() if found else position
+
+
+_WORD: Final = re.compile(rb"[^\t\n\f\r ]++")
+
+
+def spaces(value: bytes) -> list[Span]:
+    """A set of space-separated tokens: ping, attributionsrc, itemtype, the archive of an object."""
+    return [found.span() for found in _WORD.finditer(value)]
+
+
+_BETWEEN_COMMAS: Final = re.compile(rb"[^,]++")
+
+
+def commas(value: bytes) -> list[Span]:
+    """A comma-separated list, white space around its items: the archive of an applet (HTML 4.01 13.4)."""
+    spans = (_trimmed(value, *found.span()) for found in _BETWEEN_COMMAS.finditer(value))
+    return [(start, end) for start, end in spans if start < end]
+
+
+# HTML Standard 4.2.5.3, shared declarative refresh steps
+_REFRESH: Final = re.compile(
+    rb"[\t\n\f\r ]*+"  # 4. skip ASCII white space
+    rb"[0-9.]++"  # 6 to 9. digits, or a full stop and then digits and full stops
+    rb"(?=[;,\t\n\f\r ])"  # 11.1. anything else: return
+    rb"[\t\n\f\r ]*+[;,]?+[\t\n\f\r ]*+"  # 11.2 to 11.4
+    rb"(?:[Uu][Rr][Ll][\t\n\f\r ]*+=[\t\n\f\r ]*+)?+"  # 12.2 to 12.7; where it breaks off, the URL begins before it
+    rb"([\"']?+)"  # 12.8. skip quotes
+)
+
+
+def refresh(value: bytes) -> list[Span]:
+    """The URL of a `meta` refresh or a Refresh header; none where there is only a time, or nothing after `url=`."""
+    found = _REFRESH.match(value)
+    if not found:
+        return []
+    quote = found[1]
+    end = value.find(quote, found.end()) if quote else -1  # 12.10. what follows the closing quote is no part of it
+    start, end = _trimmed(value, found.end(), len(value) if end < 0 else end)
+    return [(start, end)] if start < end else []
+
+
+_TASK: Final = re.compile(rb"[\t\n\f\r ]*+(?:action|icon|polling)-uri[0-9]?+[\t\n\f\r ]*+=", re.IGNORECASE)
+_BETWEEN_SEMICOLONS: Final = re.compile(rb"[^;]++")
+
+
+def tasks(value: bytes) -> list[Span]:
+    """Internet Explorer's pinned sites: `name=N;action-uri=URL;icon-uri=URL`, `frequency=30;polling-uri=URL`."""
+    spans: list[Span] = []
+    for item in _BETWEEN_SEMICOLONS.finditer(value):
+        if key := _TASK.match(value, item.start(), item.end()):
+            start, end = _trimmed(value, key.end(), item.end())
+            if start < end:
+                spans.append((start, end))
+    return spans
+
+
+def config(value: bytes) -> list[Span]:
+    """msapplication-config: a URL, or `none` for "fetch no browserconfig.xml"."""
+    start, end = _trimmed(value, 0, len(value))
+    return [] if value[start:end].lower() == b"none" else [(start, end)]
+
+
+# What begins as an absolute reference or a path does, or one word that ends as the name of a file does; so no "true",
+# "#fff", JSON, template or identifier, and no URL that was percent-encoded or base64-encoded as a whole.
+_LIKELY: Final = re.compile(
+    rb"[A-Za-z][A-Za-z0-9+.-]*+:"  # a scheme
+    rb"|\.{0,2}+/"  # /path, ./path, ../path, //host
+    rb"|(?![A-Za-z]++%3[Aa])[A-Za-z0-9_~%@!$&*,;=+:/\x80-\xff-]"
+    rb"[^\t\n\f\r <>\"'{}\\?#]*(?<=\.)[A-Za-z][A-Za-z0-9]{1,4}+(?:[?#][^\t\n\f\r <>\"{}\\]*+)?+\Z"
+)
+
+
+def likely(value: bytes) -> list[Span]:
+    """One URL in an attribute that pages use for other things too: only what looks like a URL."""
+    start, end = _trimmed(value, 0, len(value))
+    return [(start, end)] if _LIKELY.match(value[start:end]) else []
+
+
+GRAMMARS: Final[dict[str, Callable[[bytes], list[Span]]]] = {
+    "url": url,
+    "srcset": srcset,
+    "spaces": spaces,
+    "commas": commas,
+    "refresh": refresh,
+    "tasks": tasks,
+    "config": config,
+    "likely": likely,
+}
+
+
+def _percent(bytes_to_escape: re.Match[bytes]) -> bytes:
+    return b"".join(b"%%%02X" % byte for byte in bytes_to_escape[0])
+
+
+def _escape_nothing(target: bytes, _before: bytes) -> bytes:
+    return target
+
+
+_SPACE: Final = re.compile(rb"[\t\n\f\r ]++")
+_SPACE_OR_COMMA: Final = re.compile(rb"[\t\n\f\r ,]++")
+_SEMICOLON: Final = re.compile(rb";++")
+
+
+def _escape_spaces(target: bytes, _before: bytes) -> bytes:
+    return _SPACE.sub(_percent, target)
+
+
+def _escape_srcset(target: bytes, _before: bytes) -> bytes:
+    """A comma inside a URL of a srcset is part of it; one at an edge would separate."""
+    inner = target.lstrip(b",")
+    leading = len(target) - len(inner)
+    trailing = len(inner) - len(inner.rstrip(b","))
+    middle = _SPACE.sub(_percent, inner[: len(inner) - trailing])
+    return b"%2C" * leading + middle + b"%2C" * trailing
+
+
+def _escape_commas(target: bytes, _before: bytes) -> bytes:
+    return _SPACE_OR_COMMA.sub(_percent, target)
+
+
+def _escape_refresh(target: bytes, before: bytes) -> bytes:
+    """The quote that stands before the URL would end it; nothing else can."""
+    quote = before.rstrip(WHITE_SPACE)[-1:]
+    return target.replace(quote, b"%%%02X" % quote[0]) if quote in (b'"', b"'") else target
+
+
+def _escape_tasks(target: bytes, _before: bytes) -> bytes:
+    return _SEMICOLON.sub(_percent, target)
+
+
+# What a target must have percent-escaped to be read back as one reference: the target, as UTF-8, and the value's bytes
+# before the place where it is written -> the target to write. The target is a whole absolute URL without white space
+# around it; for most targets these functions give back the same bytes.
+ESCAPES: Final[dict[str, Callable[[bytes, bytes], bytes]]] = {
+    "url": _escape_nothing,
+    "srcset": _escape_srcset,
+    "spaces": _escape_spaces,
+    "commas": _escape_commas,
+    "refresh": _escape_refresh,
+    "tasks": _escape_tasks,
+    "config": _escape_nothing,
+    "likely": _escape_nothing,
+}

@@ -1,0 +1,134 @@
+"""Element and attribute names as small numbers, with what each means to tree construction: data for the scanner.
+
+A number is an index into the name tables; 0 is every name that absolve has nothing to do with. The tables are plain
+`bytes`, so that compiled code reads them without making objects.
+"""
+
+from __future__ import annotations
+
+import enum
+
+from absolve.formats.html_tables import ATTRIBUTE_NAMES, ELEMENT_NAMES
+
+
+class Trait(enum.IntFlag):
+    """What tree construction does with an element of this name (HTML Standard 13.2.6)."""
+
+    RCDATA = 1
+    RAWTEXT = 2
+    VOID = 4
+    BREAKOUT = 8  # 13.2.6.5: leaves foreign content
+    NOT_FRAMESET = 16  # 13.2.6.4.7: sets the frameset-ok flag to "not ok"
+    TABLE_PART = 32  # ignored outside a table
+    CELL = 64
+    CLOSES_P = 128
+    SVG_POINT = 256  # HTML integration points of SVG
+    MATHML_POINT = 512
+    ENCLOSING = 4096  # its end tag outside closes inline SVG that was left open
+    RELEVANT = 1024  # its start tag changes the state outside foreign content
+    RELEVANT_END = 2048  # and so does its end tag
+
+
+_TRAITS = {
+    Trait.RCDATA: "textarea title",
+    Trait.RAWTEXT: "iframe noembed noframes style xmp",
+    Trait.VOID: "area base basefont bgsound br col embed frame hr image img input keygen link meta param source track wbr",
+    Trait.BREAKOUT: "b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img li"
+    " listing menu meta nobr ol p pre ruby s small span strong strike sub sup table tt u ul var",
+    Trait.NOT_FRAMESET: "applet area body br button dd dt embed hr iframe image img input keygen li listing marquee"
+    " object pre select table template textarea wbr xmp",
+    Trait.TABLE_PART: "caption col colgroup tbody td tfoot th thead tr",
+    Trait.CELL: "caption td th",
+    Trait.CLOSES_P: "address article aside blockquote center dd details dialog dir div dl dt fieldset figcaption figure"
+    " footer form h1 h2 h3 h4 h5 h6 header hgroup hr li listing main menu nav ol p plaintext pre search section summary"
+    " table ul xmp",
+    Trait.SVG_POINT: "desc foreignobject title",
+    Trait.MATHML_POINT: "mi mn mo ms mtext",
+    Trait.ENCLOSING: "a abbr address article aside b big blockquote button center cite code dd details div dl dt em"
+    " fieldset figcaption figure font footer h1 h2 h3 h4 h5 h6 header i label li main nav nobr ol pre s section small"
+    " span strike strong summary table tbody td tfoot th thead tr tt u ul",
+    Trait.RELEVANT: "body form frame frameset head html math plaintext script svg table template",
+    Trait.RELEVANT_END: "br form frameset table template",
+}
+_ALSO = "annotation-xml font malignmark mglyph"
+# Known to keep the stack of inline SVG free of byte strings: the most frequent elements of icons.
+_FREQUENT = "circle defs ellipse g line lineargradient path polygon polyline rect stop symbol text tspan use"
+# Attributes that hold no reference and that a place's reading depends on.
+_AUXILIARY = "as content encoding http-equiv itemprop name property rel shadowrootmode type color face size"
+
+# What the scanner reports.
+END = 0  # nothing more
+TAG = 1  # a start tag that may carry references
+COMMENT = 2
+
+# How a value is written, beside the two quote characters themselves.
+ABSENT = 0  # no value at all: it starts and ends where the attribute's name ends
+UNQUOTED = 1
+
+# Namespaces.
+HTML = 0
+SVG = 1
+MATHML = 2
+
+# What becomes of a start tag: one of the first three, or a text mode that begins after it (13.2.6.2).
+KEPT = 0
+IGNORED = 1  # the tree builder drops the token
+MERGED = 2  # a second html or body: only attributes that the element lacks are taken over
+RCDATA = 3
+RAWTEXT = 4
+SCRIPT_DATA = 5
+PLAINTEXT = 6
+
+NAME_CELL = 32  # bytes a name takes in the name tables: its length, then the name
+HASH_SIZE = 1024
+
+
+def _ids(names: set[str]) -> dict[bytes, int]:
+    usable = sorted(name.encode() for name in names if len(name) < NAME_CELL)
+    return {name: number for number, name in enumerate(usable, start=1)}
+
+
+ELEMENT_ID = _ids({*ELEMENT_NAMES, *f"{' '.join(_TRAITS.values())} {_ALSO} {_FREQUENT}".split()})
+ATTRIBUTE_ID = _ids({*ATTRIBUTE_NAMES, *_AUXILIARY.split()})
+
+
+def name_hash(name: bytes) -> int:
+    """The hash that the scanner computes while it reads a name, whatever the case of its letters."""
+    value = 0
+    for byte in name:
+        value = (value * 33 + (byte | 32)) & 0xFFFF_FFFF
+    return (value ^ value >> 10) % HASH_SIZE
+
+
+def _hash_tables(ids: dict[bytes, int]) -> tuple[bytes, bytes]:
+    """Open addressing: slots hold a number or 0; cells hold each number's length and name."""
+    slots = bytearray(HASH_SIZE)
+    cells = bytearray(NAME_CELL * (len(ids) + 1))
+    for name, number in ids.items():
+        at = name_hash(name)
+        while slots[at]:
+            at = (at + 1) % HASH_SIZE
+        slots[at] = number
+        cells[number * NAME_CELL : number * NAME_CELL + 1 + len(name)] = bytes([len(name)]) + name
+    return bytes(slots), bytes(cells)
+
+
+ELEMENT_SLOTS, ELEMENT_CELLS = _hash_tables(ELEMENT_ID)
+ATTRIBUTE_SLOTS, ATTRIBUTE_CELLS = _hash_tables(ATTRIBUTE_ID)
+
+
+def _traits() -> list[int]:
+    traits = [0] * (len(ELEMENT_ID) + 1)
+    for trait, names in _TRAITS.items():
+        for name in names.split():
+            traits[ELEMENT_ID[name.encode()]] |= trait
+    told = Trait.RCDATA | Trait.RAWTEXT | Trait.NOT_FRAMESET | Trait.TABLE_PART | Trait.RELEVANT
+    for number, found in enumerate(traits):
+        if found & told:
+            traits[number] |= Trait.RELEVANT
+        if found & (Trait.TABLE_PART | Trait.RELEVANT_END):
+            traits[number] |= Trait.RELEVANT_END
+    return traits
+
+
+ELEMENT_TRAITS: tuple[int, ...] = tuple(_traits())

@@ -1,0 +1,510 @@
+"""Find the tags that can carry references, in bytes, without a tree: tokenization by HTML Standard 13.2.5.
+
+A pull parser: `next` moves to the next token that matters and leaves where it stands in fields. It copies nothing and
+makes no object for a tag that carries nothing. Charsets must be ASCII-compatible: in those of the web no byte of a
+longer sequence is taken for `<`, `>`, a quote, `=` or white space.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import cython
+else:
+    from absolve import _cython as cython
+
+from absolve.formats import html_names as names
+from absolve.formats.html_names import ATTRIBUTE_ID, ELEMENT_ID, Trait
+
+if cython.compiled:
+    from cython.cimports.absolve.formats.html_tree import Tree
+    from cython.cimports.libc.string import memchr
+else:
+    from absolve.formats.html_tree import Tree
+
+# Constants are declared so that compiled code does not look them up.
+END = cython.declare(cython.int, names.END)
+TAG = cython.declare(cython.int, names.TAG)
+COMMENT = cython.declare(cython.int, names.COMMENT)
+ABSENT = cython.declare(cython.int, names.ABSENT)
+UNQUOTED = cython.declare(cython.int, names.UNQUOTED)
+KEPT = cython.declare(cython.int, names.KEPT)
+IGNORED = cython.declare(cython.int, names.IGNORED)
+MERGED = cython.declare(cython.int, names.MERGED)
+RCDATA = cython.declare(cython.int, names.RCDATA)
+SCRIPT_DATA = cython.declare(cython.int, names.SCRIPT_DATA)
+PLAINTEXT = cython.declare(cython.int, names.PLAINTEXT)
+HTML = cython.declare(cython.int, names.HTML)
+SVG = cython.declare(cython.int, names.SVG)
+
+_SPACE = cython.declare(cython.int, 1)  # tab, line feed, form feed, carriage return, space
+_LETTER = cython.declare(cython.int, 2)
+_NAME_END = cython.declare(cython.int, 4)  # white space, / or >
+_ATTRIBUTE_NAME_END = cython.declare(cython.int, 8)  # the same, or =
+_classes = bytes(
+    (byte in b"\t\n\f\r ") * _SPACE
+    | (bytes((byte,)).isalpha() and byte < 128) * _LETTER
+    | (byte in b"\t\n\f\r />") * _NAME_END
+    | (byte in b"\t\n\f\r />=") * _ATTRIBUTE_NAME_END
+    for byte in range(256)
+)
+_CLASSES = cython.declare(bytes, _classes)
+_RELEVANT = int(Trait.RELEVANT)
+_RELEVANT_END = int(Trait.RELEVANT_END)
+_TRAITS_LOW = cython.declare(
+    bytes, bytes(bool(found & _RELEVANT) | bool(found & _RELEVANT_END) << 1 for found in names.ELEMENT_TRAITS)
+)
+_ELEMENT_SLOTS = cython.declare(bytes, names.ELEMENT_SLOTS)
+_ELEMENT_CELLS = cython.declare(bytes, names.ELEMENT_CELLS)
+_ATTRIBUTE_SLOTS = cython.declare(bytes, names.ATTRIBUTE_SLOTS)
+_ATTRIBUTE_CELLS = cython.declare(bytes, names.ATTRIBUTE_CELLS)
+_ANNOTATION_XML = cython.declare(cython.int, ELEMENT_ID[b"annotation-xml"])
+_FONT = cython.declare(cython.int, ELEMENT_ID[b"font"])
+_ENCODING = cython.declare(cython.int, ATTRIBUTE_ID[b"encoding"])
+_COLOR = cython.declare(cython.int, ATTRIBUTE_ID[b"color"])
+_FACE = cython.declare(cython.int, ATTRIBUTE_ID[b"face"])
+_SIZE = cython.declare(cython.int, ATTRIBUTE_ID[b"size"])
+_CELL = cython.declare(cython.int, 32)
+_HASH_MASK = cython.declare(cython.int, 1023)
+
+# The interest table: a row for every element number, then one for SVG and one for MathML; a column an attribute number.
+ATTRIBUTES = 256
+SVG_ROW = len(ELEMENT_ID) + 1
+MATHML_ROW = SVG_ROW + 1
+ROWS = MATHML_ROW + 1
+_ATTRIBUTES = cython.declare(cython.int, ATTRIBUTES)
+_SVG_ROW = cython.declare(cython.int, SVG_ROW)
+_MATHML_ROW = cython.declare(cython.int, MATHML_ROW)
+
+
+
+@cython.cfunc
+@cython.inline
+def _find(data: cython.p_const_uchar, byte: cython.int, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """Where the byte stands next; -1 for nowhere."""
+    if cython.compiled:
+        if start >= end:
+            return -1
+        found = cython.cast(cython.p_const_uchar, memchr(data + start, byte, end - start))
+        return -1 if found is cython.NULL else found - data
+    return data.find(byte, start, end)
+
+
+@cython.cfunc
+@cython.inline
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _lookup(
+    slots: cython.p_const_uchar,
+    cells: cython.p_const_uchar,
+    hashed: cython.uint,
+    data: cython.p_const_uchar,
+    start: cython.Py_ssize_t,
+    length: cython.Py_ssize_t,
+) -> cython.int:
+    """The number of the name at `start`, compared without case; 0 for a name that no table has."""
+    slot: cython.uint = (hashed ^ hashed >> 10) & _HASH_MASK
+    number: cython.int
+    cell: cython.Py_ssize_t
+    i: cython.Py_ssize_t
+    byte: cython.uchar
+    while True:
+        number = slots[slot]
+        if number == 0:
+            return 0
+        cell = number * _CELL
+        if cells[cell] == length:
+            for i in range(length):
+                byte = data[start + i]
+                if 65 <= byte <= 90:
+                    byte += 32
+                if byte != cells[cell + 1 + i]:
+                    break
+            else:
+                return number
+        slot = (slot + 1) & _HASH_MASK
+
+
+@cython.final
+@cython.cclass
+class Scanner:
+    """One pass over one document.
+
+    `interest` has a byte for each pair of element row and attribute number: whether the pair holds a reference.
+    With `record` (a list) every start tag is reported and its attributes, known or not, are appended to it afresh as
+    (name start, name end, value start, value end, quote).
+    """
+
+    def __init__(self, data: bytes, interest: bytes, record: list[tuple[int, int, int, int, int]] | None = None) -> None:
+        self.data = data
+        self.size = len(data)
+        self.at = 0
+        self.tree = Tree()
+        self.interest = interest
+        self.record = record
+        self.start = self.end = self.name_start = self.name_end = self.text_start = self.text_end = 0
+        self.element = self.namespace = self.fate = self.found = 0
+        self.self_closing = False
+        self.serial = 0
+        self.merged: set[tuple[int, int]] = set()
+        if not cython.compiled:
+            self.order = [0] * ATTRIBUTES
+            self.stamp = [0] * ATTRIBUTES
+            self.value_start = [0] * ATTRIBUTES
+            self.value_end = [0] * ATTRIBUTES
+            self.quote = [0] * ATTRIBUTES
+
+    @cython.ccall
+    @cython.boundscheck(False)
+    @cython.wraparound(False)
+    def next(self) -> cython.int:
+        """Move to the next token that matters and say which kind it is; 13.2.5.1 to 13.2.5.8."""
+        p: cython.p_const_uchar = self.data
+        classes: cython.p_const_uchar = _CLASSES
+        i: cython.Py_ssize_t = self.at
+        less: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        n: cython.Py_ssize_t = self.size
+        hashed: cython.uint
+        c: cython.uchar
+        while True:
+            less = _find(p, 60, i, n)
+            if self.tree.frameset_ok:
+                for k in range(i, less if less >= 0 else n):
+                    if not classes[p[k]] & _SPACE and p[k] != 0:
+                        self.tree.text()
+                        break
+            if less < 0 or less + 1 >= n:
+                self.at = n
+                return END
+            i = less + 1
+            c = p[i]
+            if classes[c] & _LETTER:  # 13.2.5.8 tag name state
+                hashed = 0
+                while i < n and not classes[p[i]] & _NAME_END:
+                    hashed = hashed * 33 + (p[i] | 32)
+                    if not cython.compiled:
+                        hashed &= 0xFFFFFFFF
+                    i += 1
+                self.start = less
+                self.name_start = less + 1
+                self.name_end = i
+                self.element = _lookup(_ELEMENT_SLOTS, _ELEMENT_CELLS, hashed, p, less + 1, i - less - 1)
+                i = self._attributes(i)
+                if i < 0:  # the end of the file in a tag: no tag
+                    self.at = n
+                    return END
+                self.at = self.end = i
+                if self._start_tag():
+                    return TAG
+                i = self.at
+            elif c == 47:  # 13.2.5.7 end tag open state
+                i = self._end_tag(i + 1)
+            elif c == 33:  # 13.2.5.42 markup declaration open state
+                i = self._markup_declaration(i + 1)
+                if i < 0:
+                    self.at = self.end
+                    return COMMENT
+            elif c == 63:  # <? is a bogus comment
+                i = _find(p, 62, i, n) + 1
+                if i == 0:
+                    i = n
+
+    @cython.cfunc
+    @cython.boundscheck(False)
+    @cython.wraparound(False)
+    def _attributes(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """13.2.5.32 to 13.2.5.40 from the end of the tag's name; the end of the tag, or -1 where the file ends first.
+
+        The first of duplicate attributes counts (13.2.5.33).
+        """
+        p: cython.p_const_uchar = self.data
+        classes: cython.p_const_uchar = _CLASSES
+        slots: cython.p_const_uchar = _ATTRIBUTE_SLOTS
+        cells: cython.p_const_uchar = _ATTRIBUTE_CELLS
+        n: cython.Py_ssize_t = self.size
+        name: cython.Py_ssize_t
+        name_end: cython.Py_ssize_t
+        value: cython.Py_ssize_t
+        hashed: cython.uint
+        number: cython.int
+        quote: cython.int
+        c: cython.uchar
+        self.serial += 1
+        self.found = 0
+        self.self_closing = False
+        if self.record is not None:
+            self.record.clear()
+        while True:
+            name = i
+            while i < n and (classes[p[i]] & _SPACE or p[i] == 47):
+                i += 1
+            if i >= n:
+                return -1
+            if p[i] == 62:
+                self.self_closing = i > name and p[i - 1] == 47
+                return i + 1
+            name = i
+            hashed = p[i] | 32  # a = here is part of the name
+            i += 1
+            while i < n and not classes[p[i]] & _ATTRIBUTE_NAME_END:
+                hashed = hashed * 33 + (p[i] | 32)
+                if not cython.compiled:
+                    hashed &= 0xFFFFFFFF
+                i += 1
+            name_end = i
+            while i < n and classes[p[i]] & _SPACE:
+                i += 1
+            if i < n and p[i] == 61:
+                i += 1
+                while i < n and classes[p[i]] & _SPACE:
+                    i += 1
+                if i >= n:
+                    return -1
+                c = p[i]
+                if c == 34 or c == 39:
+                    quote = c
+                    value = i + 1
+                    i = _find(p, c, value, n)
+                    if i < 0:
+                        return -1
+                    value_end = i
+                    i += 1
+                else:
+                    quote = UNQUOTED
+                    value = i
+                    while i < n and not classes[p[i]] & _SPACE and p[i] != 62:
+                        i += 1
+                    value_end = i
+            else:
+                i = value = value_end = name_end
+                quote = ABSENT
+            number = _lookup(slots, cells, hashed, p, name, name_end - name)
+            if number and self.stamp[number] != self.serial:
+                self.stamp[number] = self.serial
+                self.value_start[number] = value
+                self.value_end[number] = value_end
+                self.quote[number] = quote
+                self.order[self.found] = number
+                self.found += 1
+            if self.record is not None:
+                self.record.append((name, name_end, value, value_end, quote))
+
+    @cython.cfunc
+    @cython.boundscheck(False)
+    @cython.wraparound(False)
+    def _start_tag(self) -> cython.int:
+        """Tell the tree of a start tag, pass over the text that it begins, say whether to report it."""
+        interest: cython.p_const_uchar = self.interest
+        traits: cython.p_const_uchar = _TRAITS_LOW
+        k: cython.int
+        row: cython.int = self.element
+        if self.tree.every:
+            name = self.data[self.name_start : self.name_end].lower()
+            self.fate = self.tree.start(self.element, name, self.self_closing, self._font_or_html())
+            self.namespace = self.tree.namespace
+        elif traits[self.element] & 1:
+            self.fate = self.tree.start(self.element, b"", self.self_closing, False)
+            self.namespace = self.tree.namespace
+        else:
+            self.fate = KEPT
+            self.namespace = HTML
+        if self.namespace:
+            row = _SVG_ROW if self.namespace == SVG else _MATHML_ROW
+        elif self.fate >= RCDATA:
+            self.text_start = self.end
+            if self.fate == SCRIPT_DATA:
+                self.at = self._script_end(self.end)
+            elif self.fate == PLAINTEXT:
+                self.at = self.size
+            else:
+                self.at = self._raw_text_end(self.end)
+            self.text_end = self.at
+        elif self.fate == MERGED:
+            self._merge()
+        if self.record is not None:
+            return 1
+        if self.fate == IGNORED:
+            return 0
+        row *= _ATTRIBUTES
+        if interest[row]:
+            return 1
+        for k in range(self.found):
+            if interest[row + self.order[k]]:
+                return 1
+        return 0
+
+    @cython.cfunc
+    def _merge(self) -> cython.int:
+        """13.2.6.4.7: of a second html or body only the attributes count that the element lacks."""
+        kept: cython.int = 0
+        k: cython.int
+        number: cython.int
+        for k in range(self.found):
+            number = self.order[k]
+            if (self.element, number) not in self.merged:
+                self.merged.add((self.element, number))
+                self.order[kept] = number
+                kept += 1
+            else:
+                self.stamp[number] = 0
+        self.found = kept
+        return 0
+
+    @cython.cfunc
+    def _font_or_html(self) -> cython.bint:
+        """What attributes decide in foreign content (13.2.6.5)."""
+        if self.element == _FONT:
+            return (
+                self.stamp[_COLOR] == self.serial
+                or self.stamp[_FACE] == self.serial
+                or self.stamp[_SIZE] == self.serial
+            )
+        if self.element == _ANNOTATION_XML and self.stamp[_ENCODING] == self.serial:
+            value = self.data[self.value_start[_ENCODING] : self.value_end[_ENCODING]].lower()
+            return value == b"text/html" or value == b"application/xhtml+xml"
+        return False
+
+    @cython.cfunc
+    @cython.boundscheck(False)
+    @cython.wraparound(False)
+    def _end_tag(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """13.2.5.7 from after the `</`: where the scan goes on."""
+        p: cython.p_const_uchar = self.data
+        classes: cython.p_const_uchar = _CLASSES
+        traits: cython.p_const_uchar = _TRAITS_LOW
+        n: cython.Py_ssize_t = self.size
+        name: cython.Py_ssize_t = i
+        name_end: cython.Py_ssize_t
+        hashed: cython.uint = 0
+        element: cython.int
+        if i >= n:
+            return n
+        if not classes[p[i]] & _LETTER:  # </> is nothing, the rest is a bogus comment
+            i = _find(p, 62, i, n)
+            return n if i < 0 else i + 1
+        while i < n and not classes[p[i]] & _NAME_END:
+            hashed = hashed * 33 + (p[i] | 32)
+            if not cython.compiled:
+                hashed &= 0xFFFFFFFF
+            i += 1
+        name_end = i
+        if i < n and p[i] == 62:
+            i += 1
+        else:
+            i = self._attributes(i)
+            if i < 0:
+                return n
+        element = _lookup(_ELEMENT_SLOTS, _ELEMENT_CELLS, hashed, p, name, name_end - name)
+        if self.tree.foreign_depth:
+            self.tree.end(element, self.data[name:name_end].lower())
+        elif traits[element] & 2:
+            self.tree.end(element, b"")
+        return i
+
+    @cython.cfunc
+    @cython.boundscheck(False)
+    @cython.wraparound(False)
+    def _markup_declaration(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """13.2.5.42 from after the `<!`: where the scan goes on, or -1 for a comment to report."""
+        p: cython.p_const_uchar = self.data
+        n: cython.Py_ssize_t = self.size
+        if i + 1 < n and p[i] == 45 and p[i + 1] == 45:
+            self.start = i - 2
+            self.text_start = i + 2
+            self.end = self._comment_end(i + 2)
+            return -1
+        if self.tree.foreign_content and self.data[i : i + 7] == b"[CDATA[":
+            i = self.data.find(b"]]>", i + 7)
+            return n if i < 0 else i + 3
+        i = _find(p, 62, i, n)
+        return n if i < 0 else i + 1
+
+    @cython.cfunc
+    def _comment_end(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """13.2.5.43 to 13.2.5.51: the end of the comment; leaves that of its text in `text_end`."""
+        dashes: cython.Py_ssize_t = i
+        self.text_end = i
+        if self.data[i : i + 1] == b">":
+            return i + 1
+        if self.data[i : i + 2] == b"->":
+            return i + 2
+        while True:
+            dashes = self.data.find(b"--", dashes)
+            self.text_end = dashes
+            if dashes < 0:
+                self.text_end = self.size
+                return self.size
+            if self.data[dashes + 2 : dashes + 3] == b">":
+                return dashes + 3
+            if self.data[dashes + 2 : dashes + 4] == b"!>":
+                return dashes + 4
+            dashes += 1
+
+    @cython.cfunc
+    @cython.boundscheck(False)
+    @cython.wraparound(False)
+    def _is_tag(self, i: cython.Py_ssize_t, name: cython.Py_ssize_t, length: cython.Py_ssize_t) -> cython.bint:
+        """Whether the name of this start tag stands at `i`, whole and in any case."""
+        p: cython.p_const_uchar = self.data
+        classes: cython.p_const_uchar = _CLASSES
+        k: cython.Py_ssize_t
+        if i + length >= self.size or not classes[p[i + length]] & _NAME_END:
+            return False
+        for k in range(length):
+            if p[i + k] | 32 != p[name + k] | 32:
+                return False
+        return True
+
+    @cython.cfunc
+    @cython.boundscheck(False)
+    @cython.wraparound(False)
+    def _raw_text_end(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Where the end tag of an RCDATA or RAWTEXT element begins (13.2.5.9 to .14); the end of the file for none."""
+        p: cython.p_const_uchar = self.data
+        n: cython.Py_ssize_t = self.size
+        length: cython.Py_ssize_t = self.name_end - self.name_start
+        while True:
+            i = _find(p, 60, i, n)
+            if i < 0:
+                return n
+            if i + 1 < n and p[i + 1] == 47 and self._is_tag(i + 2, self.name_start, length):
+                return i
+            i += 1
+
+    @cython.cfunc
+    @cython.boundscheck(False)
+    @cython.wraparound(False)
+    def _script_end(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Where the end tag of a script begins, by 13.2.5.15 to .31: `<!--` hides one, `<!-- <script` hides two."""
+        p: cython.p_const_uchar = self.data
+        n: cython.Py_ssize_t = self.size
+        escaped: cython.int = 0  # 1: script data escaped, 2: double escaped
+        ends: cython.bint
+        while True:
+            if not escaped:
+                i = _find(p, 60, i, n)
+                if i < 0:
+                    return n
+            elif i >= n:
+                return n
+            if p[i] == 60:
+                ends = i + 1 < n and p[i + 1] == 47 and self._is_tag(i + 2, self.name_start, 6)
+                if ends and escaped < 2:
+                    return i
+                if ends:
+                    escaped = 1
+                elif escaped == 1 and self._is_tag(i + 1, self.name_start, 6):
+                    escaped = 2
+                elif not escaped and self.data[i : i + 4] == b"<!--":
+                    escaped = 1
+                    i += 1  # the two dashes may already be those of the end
+                i += 1
+            elif p[i] == 45 and i + 1 < n and p[i + 1] == 45:
+                while i < n and p[i] == 45:
+                    i += 1
+                if i < n and p[i] == 62:
+                    escaped = 0
+            else:
+                i += 1

@@ -1,0 +1,393 @@
+"""What tree construction does to tokenizing and to which tags count, without a tree (HTML Standard 13.2.6).
+
+A scanner that builds no tree must still know three things that the tree decides: in which namespace a tag is (text
+modes and CDATA sections exist in one kind only), which start tags the tree builder drops (a second form inside a
+form, a cell outside any table), and which elements stand in a template. Each is a few counters; a stack is kept only
+inside SVG and MathML. What is guessed is said beside the guess.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import cython
+else:
+    from absolve import _cython as cython
+
+from absolve.formats import html_names as names
+from absolve.formats.html_names import ELEMENT_ID, Trait
+
+# Constants are declared so that compiled code does not look them up.
+HTML = cython.declare(cython.int, names.HTML)
+SVG = cython.declare(cython.int, names.SVG)
+MATHML = cython.declare(cython.int, names.MATHML)
+KEPT = cython.declare(cython.int, names.KEPT)
+IGNORED = cython.declare(cython.int, names.IGNORED)
+MERGED = cython.declare(cython.int, names.MERGED)
+RCDATA = cython.declare(cython.int, names.RCDATA)
+RAWTEXT = cython.declare(cython.int, names.RAWTEXT)
+SCRIPT_DATA = cython.declare(cython.int, names.SCRIPT_DATA)
+PLAINTEXT = cython.declare(cython.int, names.PLAINTEXT)
+
+# Element stacks deeper than browsers build (512) are searched no further: time stays linear.
+DEPTH_LIMIT = cython.declare(cython.int, 512)
+
+# Which integration point an element on the stack of foreign content is (13.2.4.2).
+_HTML_POINT = cython.declare(cython.int, 4)
+_MATHML_POINT = cython.declare(cython.int, 8)
+_ANNOTATION_XML = cython.declare(cython.int, 16)
+
+_TRAITS = cython.declare(tuple, names.ELEMENT_TRAITS)
+_T_RCDATA = cython.declare(cython.int, int(Trait.RCDATA))
+_T_RAWTEXT = cython.declare(cython.int, int(Trait.RAWTEXT))
+_T_VOID = cython.declare(cython.int, int(Trait.VOID))
+_T_BREAKOUT = cython.declare(cython.int, int(Trait.BREAKOUT))
+_T_NOT_FRAMESET = cython.declare(cython.int, int(Trait.NOT_FRAMESET))
+_T_TABLE_PART = cython.declare(cython.int, int(Trait.TABLE_PART))
+_T_CLOSES_P = cython.declare(cython.int, int(Trait.CLOSES_P))
+_T_CELL = cython.declare(cython.int, int(Trait.CELL))
+_T_SVG_POINT = cython.declare(cython.int, int(Trait.SVG_POINT))
+_T_MATHML_POINT = cython.declare(cython.int, int(Trait.MATHML_POINT))
+_T_ENCLOSING = cython.declare(cython.int, int(Trait.ENCLOSING))
+
+_BODY = cython.declare(cython.int, ELEMENT_ID[b"body"])
+_FONT = cython.declare(cython.int, ELEMENT_ID[b"font"])
+_FORM = cython.declare(cython.int, ELEMENT_ID[b"form"])
+_FRAME = cython.declare(cython.int, ELEMENT_ID[b"frame"])
+_FRAMESET = cython.declare(cython.int, ELEMENT_ID[b"frameset"])
+_HEAD = cython.declare(cython.int, ELEMENT_ID[b"head"])
+_HTML = cython.declare(cython.int, ELEMENT_ID[b"html"])
+_MATH = cython.declare(cython.int, ELEMENT_ID[b"math"])
+_NOFRAMES = cython.declare(cython.int, ELEMENT_ID[b"noframes"])
+_P = cython.declare(cython.int, ELEMENT_ID[b"p"])
+_BR = cython.declare(cython.int, ELEMENT_ID[b"br"])
+_PLAINTEXT = cython.declare(cython.int, ELEMENT_ID[b"plaintext"])
+_SCRIPT = cython.declare(cython.int, ELEMENT_ID[b"script"])
+_SVG = cython.declare(cython.int, ELEMENT_ID[b"svg"])
+_TABLE = cython.declare(cython.int, ELEMENT_ID[b"table"])
+_TEMPLATE = cython.declare(cython.int, ELEMENT_ID[b"template"])
+_ANNOTATION = cython.declare(cython.int, ELEMENT_ID[b"annotation-xml"])
+_MALIGNMARK = cython.declare(cython.int, ELEMENT_ID[b"malignmark"])
+_MGLYPH = cython.declare(cython.int, ELEMENT_ID[b"mglyph"])
+
+# Insertion modes of a template, as far as cells and rows are concerned (13.2.6.4.22, "in template").
+_FRESH = cython.declare(cython.int, 0)
+_IN_BODY = cython.declare(cython.int, 1)
+_IN_TABLE = cython.declare(cython.int, 2)
+
+
+@cython.final
+@cython.cclass
+class Tree:
+    """The state that tree construction would have after the tags told to `start` and `end`.
+
+    `namespace` is that of the start tag told last. `foreign_content` is true while the current node is in SVG or
+    MathML: CDATA sections exist there, text modes do not; `foreign_depth` is how many elements are open from the
+    outermost of those on. While `every` is true every start tag must be told, else only those of a trait.
+    """
+
+    def __init__(self) -> None:
+        self.frameset_ok = True  # 13.2.4.5 the frameset-ok flag
+        self.template_depth = 0
+        self.foreign: list[tuple[int, int, bytes, int]] = []  # from the outermost svg or math element inwards
+        self.namespace = HTML
+        self.foreign_content = False
+        self.foreign_depth = 0
+        self.every = True
+        self.tables: list[int] = []  # open tables: 1 in a cell or caption, 0 between
+        self.templates: list[tuple[list[int], int]] = []  # tables and mode around and in each open template
+        self.form_open = False  # 13.2.4.4 the form element pointer
+        self.head_open = True  # no head yet, explicit or implied
+        self.frameset_depth = 0
+        self.after_frameset = False
+
+    @cython.ccall
+    def text(self) -> None:
+        """Note a character that is no white space, outside any text mode."""
+        if not self.foreign:
+            self.frameset_ok = False
+            self.head_open = False
+            self._watch()
+
+    @cython.cfunc
+    def _watch(self) -> cython.int:
+        """Decide whether the next tag matters whatever it is."""
+        fresh = bool(self.templates) and self.templates[-1][1] == _FRESH
+        framed = self.frameset_depth > 0 or self.after_frameset
+        self.every = self.foreign_depth > 0 or self.head_open or framed or fresh
+        return 0
+
+    @cython.ccall
+    def start(self, element: cython.int, name: bytes, self_closing: cython.bint, font_or_html: cython.bint) -> cython.int:
+        """Take a start tag; `name` is its lower-case name, needed in foreign content only.
+
+        `font_or_html` tells what attributes decide: a font element with color, face or size, an annotation-xml
+        element with an HTML encoding.
+        """
+        answer: cython.int
+        self.namespace = HTML
+        if self.foreign:
+            answer = self._foreign_start(element, name, self_closing, font_or_html)
+        else:
+            answer = self._html_start(element, self_closing)
+        self._watch()
+        return answer
+
+    @cython.cfunc
+    def _html_start(self, element: cython.int, self_closing: cython.bint) -> cython.int:
+        """13.2.6.4, the insertion modes of HTML content."""
+        traits: cython.int = _TRAITS[element]
+        if self.frameset_depth or self.after_frameset:  # 13.2.6.4.20 and .21: the rest is dropped
+            if element == _FRAMESET and self.frameset_depth:
+                self.frameset_depth += 1
+                return KEPT
+            if element == _NOFRAMES:
+                return RAWTEXT
+            if element == _HTML:
+                return MERGED
+            return KEPT if element == _FRAME and self.frameset_depth else IGNORED
+        if element == _HTML:
+            return MERGED if not self.template_depth else IGNORED
+        if element == _HEAD:
+            kept = self.head_open
+            self.head_open = False
+            return KEPT if kept else IGNORED
+        self.head_open = False
+        if element == _FRAMESET:
+            if not self.frameset_ok or self.template_depth:
+                return IGNORED
+            self.frameset_depth = 1
+            return KEPT
+        if traits & _T_NOT_FRAMESET:
+            self.frameset_ok = False
+        if self.templates and self.templates[-1][1] == _FRESH and element != _TEMPLATE:
+            # 13.2.6.4.22: the first tag in a template chooses its insertion mode
+            if not traits & (_T_RCDATA | _T_RAWTEXT) and element != _SCRIPT:
+                self.templates[-1] = (self.templates[-1][0], _IN_TABLE if traits & _T_TABLE_PART else _IN_BODY)
+        if element == _BODY:
+            return IGNORED if self.template_depth else MERGED
+        if element == _FORM:
+            if self.template_depth:
+                return KEPT
+            if self.form_open:
+                return IGNORED
+            self.form_open = True
+            return KEPT
+        if element == _FRAME:
+            return IGNORED
+        if element == _TABLE:
+            return self._table()
+        if traits & _T_TABLE_PART:
+            return self._table_part(element)
+        if element == _TEMPLATE:
+            self.templates.append((self.tables, _FRESH))
+            self.tables = []
+            self.template_depth += 1
+            return KEPT
+        if element == _SVG or element == _MATH:
+            self.namespace = SVG if element == _SVG else MATHML
+            if not self_closing:
+                self._push(self.namespace, element, b"svg" if element == _SVG else b"math", False)
+            return KEPT
+        if traits & _T_RCDATA:
+            return RCDATA
+        if traits & _T_RAWTEXT:
+            return RAWTEXT
+        if element == _SCRIPT:
+            return SCRIPT_DATA
+        return PLAINTEXT if element == _PLAINTEXT else KEPT
+
+    @cython.cfunc
+    def _table(self) -> cython.int:
+        """13.2.6.4.9: a table directly in a table takes its place; in a cell it is nested."""
+        if self.tables and not self.tables[-1]:
+            return KEPT
+        self.tables.append(0)
+        return KEPT
+
+    @cython.cfunc
+    def _table_part(self, element: cython.int) -> cython.int:
+        """Rows, cells and the like count only in a table (13.2.6.4.7), or where a template begins with one."""
+        if self.tables:
+            self.tables[-1] = 1 if _TRAITS[element] & _T_CELL else 0
+            return KEPT
+        return KEPT if self.templates and self.templates[-1][1] == _IN_TABLE else IGNORED
+
+    @cython.ccall
+    def end(self, element: cython.int, name: bytes) -> cython.int:
+        """Take an end tag; `name` is its lower-case name, needed in foreign content only."""
+        if self.foreign:
+            self._foreign_end(element, name)
+        else:
+            self._html_end(element)
+        return self._watch()
+
+    @cython.cfunc
+    def _foreign_end(self, element: cython.int, name: bytes) -> cython.int:
+        length: cython.Py_ssize_t
+        top = self.foreign[-1]
+        if top[0] != HTML:  # 13.2.6.5, end tags
+            if element == _P or element == _BR:
+                self._break_out()
+                return self._foreign_end(element, name) if self.foreign else self._html_end(element)
+            length = self._find(element, name, whole=False)
+            if length >= 0:
+                self._pop_to(length)
+                return KEPT
+            if _TRAITS[element] & _T_ENCLOSING and not self._bounded():
+                # It closes an HTML element around the svg or math element, and that with it. A guess: no stack is
+                # kept outside, so whether such an element is open is not known; it is in all but broken pages.
+                self._pop_to(0)
+                return self._html_end(element)
+        if _TRAITS[element] & _T_TABLE_PART and self._leaves_cell(element):
+            return self._html_end(element)
+        if element == _TEMPLATE or element == _TABLE:
+            length = self._find(element, name, whole=True)
+            if length >= 0:
+                self._pop_to(length)
+            return self._html_end(element)
+        if element == _FORM:
+            self._html_end(element)
+        # 13.2.6.4.7 "any other end tag", and those with a scope: neither looks beyond an integration point.
+        for length in range(len(self.foreign) - 1, max(-1, len(self.foreign) - 1 - DEPTH_LIMIT), -1):
+            node = self.foreign[length]
+            if node[0] != HTML:
+                break
+            if node[1] == element and node[2] == name:
+                self._pop_to(length)
+                break
+        return KEPT
+
+    @cython.cfunc
+    def _html_end(self, element: cython.int) -> cython.int:
+        traits: cython.int = _TRAITS[element]
+        if element == _FORM:
+            if not self.template_depth:
+                self.form_open = False
+        elif element == _TABLE:
+            if self.tables:
+                self.tables.pop()
+        elif element == _TEMPLATE:
+            if self.template_depth:
+                self.tables = self.templates.pop()[0]
+                self.template_depth -= 1
+        elif element == _FRAMESET:
+            if self.frameset_depth:
+                self.frameset_depth -= 1
+                self.after_frameset = not self.frameset_depth
+        elif traits & _T_TABLE_PART and self.tables:
+            self.tables[-1] = 0
+        elif element == _BR:
+            self.frameset_ok = False
+        return KEPT
+
+    @cython.cfunc
+    def _foreign_start(
+        self, element: cython.int, name: bytes, self_closing: cython.bint, font_or_html: cython.bint
+    ) -> cython.int:
+        """13.2.6, the tree construction dispatcher, and 13.2.6.5, the rules for foreign content."""
+        top = self.foreign[-1]
+        html: cython.bint = top[0] == HTML or bool(top[3] & _HTML_POINT)
+        if top[3] & _MATHML_POINT and element != _MGLYPH and element != _MALIGNMARK:
+            html = True
+        if top[3] & _ANNOTATION_XML and element == _SVG:
+            html = True
+        if not html and (_TRAITS[element] & _T_BREAKOUT or (element == _FONT and font_or_html)):
+            self._break_out()
+            html = True
+        if html:
+            return self._in_integration_point(element, name, self_closing)
+        self.namespace = top[0]
+        if not self_closing:
+            self._push(top[0], element, name, font_or_html)
+        return KEPT
+
+    @cython.cfunc
+    def _in_integration_point(self, element: cython.int, name: bytes, self_closing: cython.bint) -> cython.int:
+        """HTML content inside SVG or MathML: the same rules, and a stack to find the way out by."""
+        answer: cython.int
+        depth: cython.Py_ssize_t
+        self.namespace = HTML
+        if not self.foreign or (_TRAITS[element] & _T_TABLE_PART and self._leaves_cell(element)):
+            return self._html_start(element, self_closing)
+        if _TRAITS[element] & _T_CLOSES_P:
+            depth = len(self.foreign) - 1
+            while depth > 0 and self.foreign[depth][0] == HTML and len(self.foreign) - depth < DEPTH_LIMIT:
+                if self.foreign[depth][1] == _P:
+                    self._pop_to(depth)
+                    break
+                depth -= 1
+        answer = self._html_start(element, self_closing)
+        if self.namespace == HTML and answer == KEPT and not _TRAITS[element] & _T_VOID:
+            self._push(HTML, element, name, False)
+        return answer
+
+    @cython.cfunc
+    def _leaves_cell(self, element: cython.int) -> cython.bint:
+        """A part of the table around the foreign element closes the cell that it is in (13.2.6.4.15)."""
+        depth: cython.Py_ssize_t
+        if not self.tables:
+            return False
+        for depth in range(len(self.foreign) - 1, max(-1, len(self.foreign) - 1 - DEPTH_LIMIT), -1):
+            if self.foreign[depth][0] == HTML and self.foreign[depth][1] in (_TABLE, _TEMPLATE):
+                return False  # it belongs to a table of the content itself
+        self._pop_to(0)
+        return True
+
+    @cython.cfunc
+    def _break_out(self) -> cython.int:
+        """13.2.6.5: pop until the current node is an integration point or in the HTML namespace."""
+        depth: cython.Py_ssize_t = len(self.foreign)
+        while depth > 0:
+            top = self.foreign[depth - 1]
+            if top[0] == HTML or top[3] & (_HTML_POINT | _MATHML_POINT):
+                break
+            depth -= 1
+        self._pop_to(depth)
+        return 0
+
+    @cython.cfunc
+    def _push(
+        self, namespace: cython.int, element: cython.int, name: bytes, font_or_html: cython.bint
+    ) -> cython.int:
+        point: cython.int = 0
+        if namespace == SVG and _TRAITS[element] & _T_SVG_POINT:
+            point = _HTML_POINT
+        elif namespace == MATHML:
+            if _TRAITS[element] & _T_MATHML_POINT:
+                point = _MATHML_POINT
+            elif element == _ANNOTATION:
+                point = _ANNOTATION_XML | (_HTML_POINT if font_or_html else 0)
+        self.foreign.append((namespace, element, name, point))
+        self.foreign_depth = len(self.foreign)
+        self.foreign_content = namespace != HTML
+        return 0
+
+    @cython.cfunc
+    def _pop_to(self, length: cython.Py_ssize_t) -> cython.int:
+        del self.foreign[length:]
+        self.foreign_depth = len(self.foreign)
+        self.foreign_content = bool(self.foreign) and self.foreign[-1][0] != HTML
+        return 0
+
+    @cython.cfunc
+    def _bounded(self) -> cython.bint:
+        """Whether an integration point stands between the current node and the HTML around (13.2.4.2, scopes)."""
+        depth: cython.Py_ssize_t
+        for depth in range(len(self.foreign) - 1, max(-1, len(self.foreign) - 1 - DEPTH_LIMIT), -1):
+            if self.foreign[depth][0] == HTML or self.foreign[depth][3]:
+                return True
+        return len(self.foreign) > DEPTH_LIMIT
+
+    @cython.cfunc
+    def _find(self, element: cython.int, name: bytes, whole: cython.bint) -> cython.Py_ssize_t:
+        """The depth of the nearest element of this name, among foreign ones or in the whole stack; -1 for none."""
+        depth: cython.Py_ssize_t
+        for depth in range(len(self.foreign) - 1, max(-1, len(self.foreign) - 1 - DEPTH_LIMIT), -1):
+            node = self.foreign[depth]
+            if node[0] == HTML and not whole:
+                return -1
+            if node[1] == element and node[2] == name:
+                return depth
+        return -1

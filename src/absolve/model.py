@@ -1,0 +1,228 @@
+"""The values that every layer of absolve speaks of, in RFC 1808's own words; imports nothing of ours.
+
+Positions are byte offsets into the entity they belong to, spans are half open (`start <= i < end`), text is `str`.
+`Link` and `Part` are made once a link on the hot path, so they are plain slotted classes that `model.pxd` turns into
+C structures where the package is compiled; treat every value here as immutable.
+"""
+
+from __future__ import annotations
+
+import enum
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from absolve.typing import Coding
+
+
+class Layer(enum.IntEnum):
+    """The four layers of RFC 1808 section 3, innermost first; `label` is the word that rows use."""
+
+    EMBEDDED = 1  # 3.1: base URL within the document's content
+    ENCAPSULATING = 2  # 3.2: base URL from the encapsulating entity
+    RETRIEVAL = 3  # 3.3: base URL from the retrieval URL
+    DEFAULT = 4  # 3.4: the empty string
+
+    @property
+    def label(self) -> str:
+        return self.name.lower()
+
+
+class Reference(NamedTuple):
+    """The six components of RFC 1808 section 2.1; `None` is absent, `""` is there and empty."""
+
+    scheme: str | None
+    net_loc: str | None
+    path: str
+    params: str | None
+    query: str | None
+    fragment: str | None
+
+
+class Base(NamedTuple):
+    """A claim found somewhere: this layer says that this reference is the base.
+
+    `source` says where in words ("base element", "Content-Base header", "--url"), `position` where in the entity (a
+    byte offset, None outside of any). `scope` is the claim around this one where claims nest (`xml:base`); a scoped
+    claim rules only the links and parts that carry it.
+    """
+
+    layer: Layer
+    reference: str
+    source: str
+    position: int | None = None
+    scope: Base | None = None
+
+
+class Claim(NamedTuple):
+    """What became of one claim: the URL it gave (None where it gave none) and the verdict, a word of VERDICTS."""
+
+    base: Base
+    url: str | None
+    verdict: str
+    line: int | None = None
+
+
+VERDICTS = {
+    "won": "rules the links",
+    "resolved against": "an inner claim was resolved against it",
+    "overruled": "an inner layer holds",
+    "ignored": "another claim of its layer came first",
+    "unsuitable": "no base: the next layer out rules",
+}
+
+
+class BaseURL(NamedTuple):
+    """What section 3 established: the URL ("" where nothing holds), its layer, who said it, and every claim's fate.
+
+    `chain` lists the claims from the innermost to the outermost.
+    """
+
+    url: str
+    layer: Layer
+    source: str = ""
+    chain: tuple[Claim, ...] = ()
+
+
+DEFAULT = BaseURL("", Layer.DEFAULT)
+
+
+class Place(NamedTuple):
+    """One kind of place where a reference stands: a row of a walker's table, or made once by the walker.
+
+    `syntax`: url, srcset, spaces, commas, refresh, css, srcdoc: how the value is read (formats/grammars.py).
+    `kind`: a word of KINDS.
+    `against`: base, own (the document's own URL) or codebase (of the same element): what it is resolved against.
+    `empty`: what the empty reference means: base (it resolves), own (the document's own URL), nothing (it fetches
+    nothing, has no target and stays).
+    `stays`: "" (rewritten), fragment (stays where it is only a fragment, whatever the options), always (never
+    rewritten).
+    """
+
+    element: str
+    attribute: str
+    syntax: str = "url"
+    kind: str = "other"
+    against: str = "base"
+    empty: str = "nothing"
+    stays: str = ""
+
+
+KINDS = frozenset(
+    "navigation image media script stylesheet frame form font feed metadata other".split()  # design: inventory columns
+)
+
+
+class Link:
+    """One reference in an entity: the span of its bytes, without white space around it, and how they are coded.
+
+    `base` is the scoped claim that rules it, if any. `tag` is the span of the start tag that it stands in, (-1, -1)
+    where there is none: the inventory reads rel and text from there, only when it is asked for them. `claim` is the
+    base that the link itself states (a base element, codebase, a header), whose row it then is.
+    """
+
+    __slots__ = ("base", "claim", "coding", "end", "place", "start", "tag_end", "tag_start")
+
+    def __init__(
+        self,
+        place: Place,
+        start: int,
+        end: int,
+        coding: Coding,
+        base: Base | None = None,
+        tag_start: int = -1,
+        tag_end: int = -1,
+        claim: Base | None = None,
+    ) -> None:
+        self.place = place
+        self.start = start
+        self.end = end
+        self.coding = coding
+        self.base = base
+        self.tag_start = tag_start
+        self.tag_end = tag_end
+        self.claim = claim
+
+    def __repr__(self) -> str:
+        return f"Link({self.place.element} {self.place.attribute}, {self.start}:{self.end})"
+
+
+class Part:
+    """One whole document inside an entity: the span of its bytes and how they are coded.
+
+    `media_type` names the walker that reads it. `name` is its step in the entity path ("" for a part of the same
+    document, as a style element is: its rows belong to the entity around it). `claims` are the bases that its
+    container says for it, in order of preference. `base` is the scoped claim that rules it.
+    """
+
+    __slots__ = ("base", "claims", "coding", "end", "media_type", "name", "start")
+
+    def __init__(
+        self,
+        media_type: str,
+        start: int,
+        end: int,
+        coding: Coding,
+        name: str = "",
+        base: Base | None = None,
+        claims: Sequence[Base] = (),
+    ) -> None:
+        self.media_type = media_type
+        self.start = start
+        self.end = end
+        self.coding = coding
+        self.name = name
+        self.base = base
+        self.claims = claims
+
+    def __repr__(self) -> str:
+        return f"Part({self.media_type}, {self.start}:{self.end})"
+
+
+class Notice(NamedTuple):
+    """Something that a walker met and says: a diagnostic that does not know its file and line yet."""
+
+    code: str
+    text: str
+    position: int
+
+
+Event = Base | Link | Part | Notice
+
+
+class Document:
+    """The bytes of one document and what is known of it from outside.
+
+    `data` is bytes, or text, which is taken as UTF-8. `name` is for messages and, by its suffix, for the media type.
+    `media_type` may carry parameters, as a Content-Type header does. `charset` is the user's word (it beats all but a
+    byte order mark). `url` is the retrieval URL. `claims` are the bases that a file system keeps beside a file.
+    """
+
+    __slots__ = ("charset", "claims", "data", "is_text", "media_type", "name", "url")
+
+    def __init__(
+        self,
+        data: bytes | str,
+        *,
+        name: str | None = None,
+        media_type: str | None = None,
+        charset: str | None = None,
+        url: str | None = None,
+        claims: Sequence[Base] = (),
+    ) -> None:
+        self.is_text = isinstance(data, str)
+        self.data = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else bytes(data)
+        self.name = name
+        self.media_type = media_type
+        self.charset = "utf-8" if self.is_text else charset
+        self.url = url
+        self.claims = tuple(claims)
+
+
+class Edit(NamedTuple):
+    """Put `new` in the place of the bytes from `start` to `end`; an insertion where they are equal."""
+
+    start: int
+    end: int
+    new: bytes

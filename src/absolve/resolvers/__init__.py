@@ -1,0 +1,42 @@
+"""The resolvers of section 4: one table, a row for each profile."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from absolve.errors import UsageError
+from absolve.resolvers import rfc1808, rfc3986, whatwg
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from absolve.typing import Profile, Resolver
+
+PROFILES: Mapping[str, Profile] = {
+    "rfc1808": rfc1808.profile,  # the default: the text to the letter
+    "rfc3986": rfc3986.profile,  # its successor, strict
+    "whatwg": whatwg.profile,  # what browsers do; loads ada-url when first used
+}
+
+
+def by_name(name: str) -> Profile:
+    """The profile of this name (a key of PROFILES); raises UsageError with the choices for any other."""
+    try:
+        return PROFILES[name]
+    except KeyError:
+        raise UsageError(f"unknown profile {name!r}: choose from {', '.join(PROFILES)}") from None
+
+
+def resolve(base: str, reference: str, profile: str = "rfc1808") -> str | None:
+    """Resolve one reference (str, as the document's decoded value has it) against a base URL (str).
+
+    Returns the absolute URL, or None where there is none: a relative reference and a base that no relative reference
+    can use (RFC 1808 2.3), or something that the URL Standard cannot parse. Raises UsageError for an unknown profile.
+    """
+    return _resolver(profile, base)(reference)
+
+
+@lru_cache(maxsize=64)
+def _resolver(profile: str, base: str) -> Resolver:
+    return by_name(profile)(base)

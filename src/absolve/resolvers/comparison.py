@@ -1,0 +1,88 @@
+"""Questions about a reference and its base together: does it climb above the root, do the profiles differ."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from absolve.resolvers import PROFILES, references, rfc3986, whatwg
+
+if TYPE_CHECKING:
+    from absolve.model import Reference
+    from absolve.typing import Resolver
+
+# A base whose directory is the same in every profile: no params, no backslash, no dot segment in any spelling.
+HARMLESS_BASE = re.compile(
+    r"(?:https?|ftp)://[A-Za-z0-9.-]+(?::[0-9]+)?"
+    r"(?:/(?:[^\x00-\x20;\\%?#./]|(?<!/)\.|%(?!2[Ee])|/(?!\.))*(?:\?[^\x00-\x20;\\#]*)?)?"
+)
+
+# A reference that every profile takes alike against such a base: with a scheme and an authority (but for dot segments,
+# which only some remove, and which backslashes may hide), or a non-empty path without a colon and without `..;` (dots
+# that have params), a query, a fragment.
+HARMLESS = re.compile(
+    r"(?:[A-Za-z][A-Za-z0-9+.-]*://(?:[^\x00-\x20\\/]|/(?!\.))*"
+    r"|(?://[A-Za-z0-9.-]+(?=/|\Z)|(?!//|;))(?:[^\x00-\x20\\%?#:.]|\.(?!;)|%(?!2[Ee]))+(?:\?[^\x00-\x20#]*)?(?:\#[^\x00-\x20]*)?"
+    r"|\?[^\x00-\x20#]+(?:\#[^\x00-\x20]*)?"
+    r"|\#[^\x00-\x20]*)"
+)
+
+
+def climbs_above_root(base: str, reference: str) -> bool:
+    """Whether the `..` segments of a reference (str) climb above the root of the base (str), or of its own path.
+
+    Where a semicolon starts params in RFC 1808 and is path in RFC 3986, climbing in one of them is enough.
+    """
+    if ".." not in reference:
+        return False
+    if _climbs(rfc3986.split(base), rfc3986.split(reference)):
+        return True
+    return ";" in base + reference and _climbs(references.split(base), references.split(reference))
+
+
+def _climbs(base: Reference, reference: Reference) -> bool:
+    if reference.scheme is not None:
+        if reference.net_loc is None:
+            return False
+    elif not references.hierarchical(base):
+        return False
+    path = reference.path
+    if reference.scheme is None and not reference.net_loc and not path.startswith("/"):
+        path = base.path[: base.path.rfind("/") + 1] + path
+    depth = 0
+    for segment in path.removeprefix("/").split("/"):
+        if segment == "..":
+            depth -= 1
+            if depth < 0:
+                return True
+        elif segment != ".":
+            depth += 1
+    return False
+
+
+def divergent(base: str, reference: str, charset: str = "utf-8") -> bool:
+    """Whether the profiles take a reference (str) to different URLs from a base (str), all parsed by the URL Standard.
+
+    So mere spelling does not count; False where a profile has no target, or the URL Standard cannot parse one.
+    Raises UsageError for an unknown charset.
+    """
+    if HARMLESS.fullmatch(reference) and _harmless(base):
+        return False
+    *others, browser = (resolve(reference) for resolve in _resolvers(base, charset))
+    if browser is None or None in others:
+        return False
+    normalize = whatwg.profile("", charset)
+    targets = {normalize(target) for target in others if target is not None}
+    return None not in targets and targets != {browser}
+
+
+@lru_cache(maxsize=64)
+def _harmless(base: str) -> bool:
+    return HARMLESS_BASE.fullmatch(base) is not None
+
+
+@lru_cache(maxsize=16)
+def _resolvers(base: str, charset: str) -> list[Resolver]:
+    """The resolvers of all profiles, that of the URL Standard last."""
+    return [PROFILES[name](base, charset) for name in ("rfc1808", "rfc3986", "whatwg")]

@@ -1,0 +1,131 @@
+"""References as RFC 1808 writes them: section 2.3's schemes, section 2.4's parsing, and putting them together again."""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+from typing import TYPE_CHECKING, NamedTuple
+
+from absolve.model import Reference
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from absolve.typing import Resolver
+
+
+class Category(Enum):
+    """What section 2.3 says of a scheme and relative URLs."""
+
+    NEVER = "never used with relative URLs"
+    SOMETIMES = "used with them whenever the base follows the generic-RL syntax"
+    ALWAYS = "can always be parsed using the generic-RL syntax"
+
+
+SCHEMES: Mapping[str, Category] = {
+    # RFC 1808 section 2.3
+    **dict.fromkeys(("mailto", "news", "telnet"), Category.NEVER),
+    **dict.fromkeys(("gopher", "prospero", "wais"), Category.SOMETIMES),
+    **dict.fromkeys(("file", "ftp", "http", "nntp"), Category.ALWAYS),
+    # Younger ones whose URLs are no places in a hierarchy; all others are judged by the base, as SOMETIMES are.
+    **dict.fromkeys(("tel", "sms", "javascript", "vbscript", "data", "blob", "about", "cid", "mid"), Category.NEVER),
+}
+
+NEVER_RELATIVE = frozenset(scheme for scheme, category in SCHEMES.items() if category is Category.NEVER)
+
+# RFC 1808 2.2: scheme = 1*( alpha | digit | "+" | "-" | "." )
+SCHEME = re.compile(r"([A-Za-z0-9+.-]+):")
+
+
+def split(text: str) -> Reference:
+    """Parse a reference (str) into its components in the order of RFC 1808 section 2.4; raises nothing."""
+    # 2.4.1 the fragment: after the first crosshatch
+    text, mark, rest = text.partition("#")
+    fragment = rest if mark else None
+    # 2.4.2 the scheme: before a colon that stands before any character not allowed in one
+    scheme = net_loc = None
+    if match := SCHEME.match(text):
+        scheme = match[1]
+        text = text[match.end() :]
+    # 2.4.3 the network location: from a double slash at the start to the next slash, a question mark included
+    if text.startswith("//"):
+        net_loc, slash, rest = text[2:].partition("/")
+        text = slash + rest
+    # 2.4.4 the query: after the first question mark
+    text, mark, rest = text.partition("?")
+    query = rest if mark else None
+    # 2.4.5 the parameters: after the first semicolon
+    text, mark, rest = text.partition(";")
+    params = rest if mark else None
+    # 2.4.6 the path: what is left, the preceding slash stored along with it
+    return Reference(scheme, net_loc, text, params, query, fragment)
+
+
+def unsplit(reference: Reference) -> str:
+    """Recombine the components, each with the delimiter that it had (section 4 step 7); `unsplit(split(x)) == x`.
+
+    A path that would be taken for a net_loc gets `/.` before it: neither RFC 1808 2.2 nor RFC 3986 3.3 has a URL
+    without net_loc whose path begins with two slashes. (The URL Standard does the same.)
+    """
+    scheme, net_loc, path, params, query, fragment = reference
+    text = "" if scheme is None else f"{scheme}:"
+    if net_loc is not None:
+        text += f"//{net_loc}"
+    elif path.startswith("//"):
+        text += "/."
+    text += path
+    if params is not None:
+        text += f";{params}"
+    if query is not None:
+        text += f"?{query}"
+    if fragment is not None:
+        text += f"#{fragment}"
+    return text
+
+
+def hierarchical(base: Reference) -> bool:
+    """Whether relative references can be used with a base: it has a scheme, not one of NEVER, and is not opaque."""
+    if base.scheme is None or base.scheme.lower() in NEVER_RELATIVE:
+        return False
+    return base.net_loc is not None or base.path.startswith("/")
+
+
+class Prefixes(NamedTuple):
+    """What a target has before the reference, for the references that a resolver only appends."""
+
+    root: str  # /x
+    directory: str  # x
+    document: str  # ?x
+    whole: str  # #x
+
+
+def prefixes(resolve: Resolver) -> Prefixes | None:
+    """The prefixes of a base, asked of its own resolver; None where it resolves no relative reference."""
+    found = [(target, len(probe)) for probe in ("/x", "x", "?x", "#x") if (target := resolve(probe)) is not None]
+    return Prefixes(*(target[:-length] for target, length in found)) if len(found) == len(Prefixes._fields) else None
+
+
+DEEPEST = 96  # characters of leading dot segments that are remembered: thirty levels and more
+
+
+def dotted(resolve: Resolver) -> Resolver:
+    """A resolver for references that begin with a full stop: asks for what `../` leads to once for each depth."""
+    known: dict[str, str] = {}
+
+    def resolve_dotted(reference: str) -> str | None:
+        at = 2 if reference.startswith("./") else 0
+        while reference.startswith("../", at):
+            at += 3
+        rest = reference[at:]
+        if at > DEEPEST or rest[:1] in ("", ".", "/") or "/." in rest:
+            return resolve(reference)
+        dots = reference[:at]
+        prefix = known.get(dots)
+        if prefix is None:
+            target = resolve(f"{dots}x")
+            if target is None:
+                return None
+            prefix = known[dots] = target[:-1]
+        return prefix + rest
+
+    return resolve_dotted

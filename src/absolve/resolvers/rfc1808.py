@@ -1,0 +1,118 @@
+"""The rfc1808 profile: section 4 of RFC 1808, step by step, and a short way for the references it only appends."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from absolve.model import Reference
+from absolve.resolvers.references import SCHEME, dotted, hierarchical, prefixes, split, unsplit
+
+if TYPE_CHECKING:
+    from absolve.typing import Resolver
+
+
+def profile(base: str, _charset: str = "utf-8", /) -> Resolver:
+    """The resolver of RFC 1808 section 4 for a base URL (str; "" where none is known).
+
+    It gives the absolute URL, not encoded, lower-cased or tidied in any way; None for a relative reference where the
+    base is unknown, not absolute, opaque, or of a scheme that 2.3 never uses with relative URLs. Raises nothing.
+    """
+    parts = split(base)
+
+    def by_steps(reference: str) -> str | None:
+        return steps(base, parts, reference)
+
+    known = prefixes(by_steps)
+    if known is None:
+        return by_steps
+    root, directory, document, whole = known
+    network = f"{parts.scheme}:"
+    scheme_of, climb = SCHEME.match, dotted(by_steps)
+
+    def resolve(reference: str) -> str | None:
+        first = reference[:1]
+        if first == "/":
+            if reference[1:2] != "/":
+                return root + reference
+            if reference[2:3] not in ("", "/", "#"):  # a net_loc that is not empty
+                return network + reference
+        elif first == "#":
+            return whole + reference
+        elif first == "?":
+            if reference[1:2] not in ("", "#"):  # a query that is not empty
+                return document + reference
+        elif ":" in reference and scheme_of(reference):
+            return reference
+        elif first == ".":
+            return climb(reference)
+        elif first not in ("", ";") and "/." not in reference:  # a path that is not empty
+            return directory + reference
+        return by_steps(reference)
+
+    return resolve
+
+
+def steps(base: str, parts: Reference, text: str) -> str | None:
+    """Resolve a reference by the numbered steps of section 4; `parts` is `split(base)`."""
+    # Step 1: the base is established. Unknown, or itself relative: only an absolute reference is one.
+    if parts.scheme is None:
+        return text if SCHEME.match(text) else None
+    # Step 2a: an entirely empty reference inherits the entire base, the fragment included.
+    if not text:
+        return base
+    # Step 2b: one that starts with a scheme name is absolute.
+    reference = split(text)
+    if reference.scheme is not None:
+        return text
+    if not hierarchical(parts):
+        return None
+    # Step 2c: otherwise it inherits the scheme.
+    _, net_loc, path, params, query, fragment = reference
+    if not net_loc:
+        # Step 3: it inherits the net_loc (if any), unless its own is non-empty.
+        net_loc = _inherited(parts.net_loc, net_loc)
+        if not path:
+            # Step 5: an empty path is inherited, and so are
+            path = parts.path
+            if not params:
+                # 5a: the params, unless its own are non-empty,
+                params = _inherited(parts.params, params)
+                if not query:
+                    # 5b: and then the query, unless its own is non-empty.
+                    query = _inherited(parts.query, query)
+        elif not path.startswith("/"):
+            # Step 4 skips this for a path that is preceded by a slash.
+            path = merge(parts.path, path)
+    # Step 7: what there is is recombined, with the delimiters that the reference had.
+    return unsplit(Reference(parts.scheme, net_loc, path, params, query, fragment))
+
+
+def _inherited(base: str | None, own: str | None) -> str | None:
+    return own if base is None else base
+
+
+def merge(base: str, path: str) -> str:
+    """Step 6: a relative path in the place of the last segment of the base's path, dot segments removed.
+
+    A base without a path (`http://h`) has its root there, so what is returned always starts with a slash.
+    """
+    segments = (base[1 : base.rfind("/") + 1] + path).split("/")
+    last = segments.pop()
+    kept: list[str] = []
+    for segment in segments:
+        # 6a: "./" is removed, where "." is a complete segment.
+        if segment == ".":
+            continue
+        # 6c: "<segment>/../" is removed, leftmost first, where <segment> is not "..".
+        if segment == ".." and kept and kept[-1] != "..":
+            kept.pop()
+        else:
+            kept.append(segment)
+    # 6b: "." is removed at the end.
+    if last == ".":
+        last = ""
+    # 6d: so is "<segment>/.." there, where <segment> is not "..".
+    elif last == ".." and kept and kept[-1] != "..":
+        kept.pop()
+        last = ""
+    return "/".join(("", *kept, last))

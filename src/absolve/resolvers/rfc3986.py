@@ -1,0 +1,134 @@
+"""The rfc3986 profile: RFC 3986 section 5.2, strict, and a short way for the references it only appends."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from absolve.model import Reference
+from absolve.resolvers.references import NEVER_RELATIVE, dotted, hierarchical, prefixes, unsplit
+
+if TYPE_CHECKING:
+    from absolve.typing import Resolver
+
+# RFC 3986 3.1: scheme = ALPHA *( ALPHA / DIGIT / "+" / "-" / "." )
+SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
+
+DOTS = (".", "..")  # 3.3: the dot-segments
+
+
+def split(text: str) -> Reference:
+    """Parse a reference (str) as the grammar of RFC 3986 does; it has no params, they are path. Raises nothing."""
+    # 3.5: the fragment, from the first number sign; 3.4: the query, from the first question mark before it
+    text, mark, rest = text.partition("#")
+    fragment = rest if mark else None
+    text, mark, rest = text.partition("?")
+    query = rest if mark else None
+    # 3.1: the scheme
+    scheme = authority = None
+    if match := SCHEME.match(text):
+        scheme = match[1]
+        text = text[match.end() :]
+    # 3.2: the authority, from a double slash to the next slash, question mark or number sign
+    if text.startswith("//"):
+        authority, slash, rest = text[2:].partition("/")
+        text = slash + rest
+    # 3.3: the path
+    return Reference(scheme, authority, text, None, query, fragment)
+
+
+def profile(base: str, _charset: str = "utf-8", /) -> Resolver:
+    """The resolver of RFC 3986 section 5.2 for a base URL (str; "" where none is known).
+
+    It gives the absolute URL, dot segments removed, otherwise not normalized; None for a relative reference where the
+    base is unknown, not absolute, opaque, or of a scheme without relative references (RFC 1808 2.3). Raises nothing.
+    """
+    parts = split(base)
+
+    def by_steps(reference: str) -> str | None:
+        return transform(parts, reference)
+
+    known = prefixes(by_steps)
+    if known is None:
+        return by_steps
+    root, directory, document, whole = known
+    network = f"{parts.scheme}:"
+    scheme_of, climb = SCHEME.match, dotted(by_steps)
+
+    def resolve(reference: str) -> str | None:
+        first = reference[:1]
+        if first == "#":
+            return whole + reference
+        if first == "?":
+            return document + reference
+        if first == ".":
+            return climb(reference)
+        if first and "/." not in reference:
+            if first == "/":
+                return (network if reference[1:2] == "/" else root) + reference
+            if ":" not in reference or not scheme_of(reference):
+                return directory + reference
+            if ":." not in reference:
+                return reference
+        return by_steps(reference)
+
+    return resolve
+
+
+def transform(base: Reference, text: str) -> str | None:
+    """Resolve a reference by 5.2.2, the strict branch; `base` is `split(base)` (5.2.1)."""
+    reference = split(text)
+    scheme, authority, path, _, query, fragment = reference
+    if scheme is not None:
+        if scheme.lower() in NEVER_RELATIVE and authority is None:
+            return text  # their path is no hierarchy: `data:,a/../b` has no dot segments
+        path = remove_dot_segments(path)
+    elif not hierarchical(base):
+        # The empty reference is the base itself, without its fragment; no other one can be resolved.
+        return unsplit(base._replace(fragment=None)) if not text and base.scheme is not None else None
+    else:
+        scheme = base.scheme
+        if authority is not None:
+            path = remove_dot_segments(path)
+        else:
+            authority = base.net_loc
+            if not path:
+                path = base.path
+                query = base.query if query is None else query
+            elif path.startswith("/"):
+                path = remove_dot_segments(path)
+            else:
+                path = remove_dot_segments(merge(base, path))
+    # 5.3: recomposed; the fragment is the reference's own.
+    return unsplit(Reference(scheme, authority, path, None, query, fragment))
+
+
+def merge(base: Reference, path: str) -> str:
+    """5.2.3: a relative path in the place of the last segment of the base's path."""
+    if base.net_loc is not None and not base.path:
+        return f"/{path}"
+    return base.path[: base.path.rfind("/") + 1] + path
+
+
+def remove_dot_segments(path: str) -> str:
+    """5.2.4, with the output buffer kept as a list of segments, each with the slash before it."""
+    segments = path.split("/")
+    # 2A and 2D: "../", "./", ".." and "." at the very start are removed.
+    start = next((at for at, segment in enumerate(segments) if segment not in DOTS), len(segments))
+    if start == len(segments):
+        return ""
+    first, rest = segments[start], segments[start + 1 :]
+    # 2E: the first segment goes to the output.
+    output = [first] if first else []
+    for segment in rest:
+        # 2C: "/../" or a final "/.." removes the last segment of the output
+        if segment == "..":
+            if output:
+                output.pop()
+        # 2B: "/./" or a final "/." is a slash; 2E: any other segment goes to the output
+        elif segment != ".":
+            output.append(f"/{segment}")
+    # 2B and 2C leave a slash of a dot segment at the end.
+    if rest and rest[-1] in DOTS:
+        output.append("/")
+    return "".join(output)

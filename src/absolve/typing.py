@@ -1,0 +1,77 @@
+"""The protocols that the parts of absolve meet by, each with its contract."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from absolve.charsets import Charset
+    from absolve.model import Event
+
+
+class Offsets(Protocol):
+    """Where each unit of a decoded value stands in the raw bytes it came from (a unit: a byte, a reference, an escape).
+
+    Both ends are needed: with starts only, an edit that ends before a soft line break would swallow it.
+    """
+
+    def start(self, position: int) -> int:
+        """The raw offset at which the unit at this offset of the value begins (the raw length, past the last one)."""
+
+    def end(self, position: int) -> int:
+        """The raw offset at which the unit before this offset of the value ends (0, before the first one)."""
+
+
+class Coding(Protocol):
+    """How a reference, or a whole inner document, is written where it stands.
+
+    Raw bytes are those of the entity, in its own charset. Values are bytes: UTF-8 where they are text (bytes that are
+    no text there come through as they are, and come back as they were), anything else where they are not.
+    """
+
+    @property
+    def slot(self) -> tuple[int, int] | None:
+        """The span of the value that must be settled as a whole when all edits in it are known; None for most."""
+
+    def decode(self, raw: bytes) -> bytes:
+        """The value that the raw bytes stand for."""
+
+    def decode_mapped(self, raw: bytes) -> tuple[bytes, Offsets | None]:
+        """The value, and where its units stand; None where no edit inside maps to a small one outside (base64)."""
+
+    def encode(self, value: bytes, after: bytes = b"") -> bytes:
+        """Raw bytes that decode to the value when `after`, raw bytes of the same place, follows them.
+
+        As little is escaped as the place needs.
+        """
+
+
+class Resolver(Protocol):
+    """Section 4 against one base: the absolute URL of a reference (text, white space stripped), None where it has none."""
+
+    def __call__(self, reference: str, /) -> str | None: ...
+
+
+class Profile(Protocol):
+    """Makes the resolver for a base; `charset` is that of the document, which the URL Standard encodes queries in."""
+
+    def __call__(self, base: str, charset: str = "utf-8", /) -> Resolver: ...
+
+
+class WalkOptions(Protocol):
+    """What a walker may be asked for beyond what counts always."""
+
+    @property
+    def lazy(self) -> bool: ...
+    @property
+    def conditional_comments(self) -> bool: ...
+    @property
+    def json_ld(self) -> bool: ...
+
+
+class Walker(Protocol):
+    """Reads the bytes of one document and tells what it found, in the order in which it stands there."""
+
+    def __call__(self, data: bytes, charset: Charset, options: WalkOptions, /) -> Iterable[Event]: ...

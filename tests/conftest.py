@@ -1,0 +1,34 @@
+"""Where the test material lies, how hypothesis runs, and that what is tested is what the sources say."""
+
+from __future__ import annotations
+
+import importlib.machinery
+import os
+from pathlib import Path
+
+import hypothesis
+import pytest
+
+ROOT = Path(__file__).parent.parent
+SHARED = Path(os.environ.get("ABSOLVE_SHARED") or ROOT.parent / "shared")
+
+hypothesis.settings.register_profile("default", deadline=None)
+hypothesis.settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
+hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "default")
+
+
+def pytest_configure() -> None:
+    """Refuse to test extensions that are older than their sources: an editable installation keeps the old ones."""
+    for source in (ROOT / "src").rglob("*.py"):
+        built = [source.with_name(source.stem + suffix) for suffix in importlib.machinery.EXTENSION_SUFFIXES]
+        written = max(file.stat().st_mtime for file in (source, source.with_suffix(".pxd")) if file.exists())
+        if any(file.exists() and file.stat().st_mtime < written for file in built):
+            raise pytest.UsageError(f"{source.relative_to(ROOT)} is newer than what was compiled of it: install again")
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """Give the folder of test material that lies beside the project; skip where there is none."""
+    if not SHARED.is_dir():
+        pytest.skip(f"there is no {SHARED} (set ABSOLVE_SHARED)")
+    return SHARED

@@ -1,0 +1,244 @@
+"""The references inside one value: where they stand, and that what is written there is read back as one reference."""
+
+from __future__ import annotations
+
+import string
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from absolve.formats.grammars import ESCAPES, GRAMMARS, WHITE_SPACE
+
+SPACE = WHITE_SPACE.decode()
+
+
+def read(syntax: str, value: str) -> list[str]:
+    data = value.encode()
+    return [data[start:end].decode() for start, end in GRAMMARS[syntax](data)]
+
+
+CASES: list[tuple[str, str, list[str]]] = [
+    # no reference at all
+    ("srcset", "", []),
+    ("srcset", " , ,\n", []),
+    ("spaces", " \t\n\f\r ", []),
+    ("commas", " , ,", []),
+    ("refresh", "", []),
+    ("refresh", "30", []),
+    ("refresh", "30;", []),
+    ("refresh", "0;url=", []),
+    ("refresh", "0;url=''", []),
+    ("refresh", "0;url=' '", []),
+    ("refresh", ";url=a", []),
+    ("refresh", "url=a", []),
+    ("refresh", "x;y", []),
+    ("refresh", "0url=a", []),
+    ("refresh", "-1;url=a", []),
+    ("tasks", "name=A", []),
+    ("tasks", "frequency=30;polling-uri=;cycle=1", []),
+    ("tasks", "name=the action-uri=x", []),
+    ("config", "none", []),
+    ("config", " NONE ", []),
+    *(("likely", value, []) for value in ("", "true", "0", "1.5", "#fff", "#0.ab", '{"a": "/x.png"}', "{{url}}")),
+    *(("likely", value, []) for value in ("hj8R0_051Bw", "aHR0cDov/3d3dy5o", "https%3A%2F%2Fx.html", "a b.png")),
+    # one URL
+    ("url", "", [""]),
+    ("url", " \n", [""]),
+    ("url", "a b", ["a b"]),
+    ("url", "\t\n\f\r a\t\n\f\r ", ["a"]),
+    ("url", "\xa0a\x0b", ["\xa0a\x0b"]),
+    ("config", " /b.xml", ["/b.xml"]),
+    *(("likely", value, [value]) for value in ("/a b", "../a", "./a", "//h", "http://h/?{x}", "l.png", "a/b.html?x#y")),
+    ("likely", " é/ü.jpeg ", ["é/ü.jpeg"]),
+    # lists
+    ("spaces", "/p1  p2\nhttp://h.example/p3", ["/p1", "p2", "http://h.example/p3"]),
+    ("spaces", "a,b, c", ["a,b,", "c"]),
+    ("commas", "p.jar,q.jar", ["p.jar", "q.jar"]),
+    ("commas", " p q.jar ,\n,r.jar,", ["p q.jar", "r.jar"]),
+    # srcset
+    ("srcset", "/i/a.png,\n   /i/a@2x.png 2x", ["/i/a.png", "/i/a@2x.png"]),
+    ("srcset", "s1.png, s2.png 2x,s3,with,comma.png 3x", ["s1.png", "s2.png", "s3,with,comma.png"]),
+    ("srcset", "a.png,b.png 2x", ["a.png,b.png"]),
+    (
+        "srcset",
+        "data:image/gif;base64,R0lGODlhAQABAAAAACw= 1x, b.png 2x",
+        ["data:image/gif;base64,R0lGODlhAQABAAAAACw=", "b.png"],
+    ),
+    ("srcset", "a.png 200w,", ["a.png"]),
+    ("srcset", "a.png, b.png,, c.png", ["a.png", "b.png", "c.png"]),
+    ("srcset", ",,a", ["a"]),
+    ("srcset", "a 1q, b 1w 1h 1x, c -1x", ["a", "b", "c"]),
+    ("srcset", "a x(b,c) 1x, d", ["a", "d"]),
+    ("srcset", "a (b (c), d", ["a", "d"]),
+    ("srcset", "a (b, c", ["a"]),
+    ("srcset", "(a,b) 1x, c", ["(a,b)", "c"]),
+    ("srcset", "é 1x,ü", ["é", "ü"]),
+    # refresh
+    ("refresh", "5; URL='next.html?a=1'", ["next.html?a=1"]),
+    ("refresh", "0; URL=\nhttp://h.example/i", ["http://h.example/i"]),
+    ("refresh", "0;x.html", ["x.html"]),
+    ("refresh", "0, next", ["next"]),
+    ("refresh", "0 next", ["next"]),
+    ("refresh", ".5;a", ["a"]),
+    ("refresh", "0..5.;a", ["a"]),
+    ("refresh", "  0 ;\tuRl = a  ", ["a"]),
+    ("refresh", "0;url='a' b", ["a"]),
+    ("refresh", "0;url=\"a'b", ["a'b"]),
+    ("refresh", "0;'a'", ["a"]),
+    ("refresh", "0;url a", ["url a"]),
+    ("refresh", "0;urn:x", ["urn:x"]),
+    ("refresh", "0;url'a'", ["url'a'"]),
+    ("refresh", "0;;a", [";a"]),
+    # pinned sites
+    ("tasks", "name=A;action-uri=/a?x=1;icon-uri= i.ico ", ["/a?x=1", "i.ico"]),
+    ("tasks", "frequency=30;Polling-URI=/1;polling-uri2=/2;cycle=1", ["/1", "/2"]),
+]
+
+
+@pytest.mark.parametrize(("syntax", "value", "references"), CASES)
+def test_references(syntax: str, value: str, references: list[str]) -> None:
+    assert read(syntax, value) == references
+
+
+def srcset_by_the_letter(text: str) -> list[str]:
+    """HTML Standard, "parse a srcset attribute" and its tokenizer, one code point at a time."""
+    urls: list[str] = []
+    position, end = 0, len(text)
+    while True:
+        while position < end and text[position] in SPACE + ",":
+            position += 1
+        if position >= end:
+            return urls
+        start = position
+        while position < end and text[position] not in SPACE:
+            position += 1
+        url = text[start:position]
+        urls.append(url.rstrip(","))
+        if url.endswith(","):
+            continue
+        parentheses = False
+        while position < end:
+            point = text[position]
+            position += 1
+            if parentheses:
+                parentheses = point != ")"
+            elif point == ",":
+                break
+            else:
+                parentheses = point == "("
+
+
+def refresh_by_the_letter(text: str) -> list[str]:
+    """HTML Standard, shared declarative refresh steps 4 to 12, one code point at a time."""
+    rest = text.lstrip(SPACE)
+    after = rest.lstrip(string.digits)
+    if after == rest and not rest.startswith("."):
+        return []
+    rest = after.lstrip(string.digits + ".")
+    if rest[:1] not in {";", ",", *SPACE}:
+        return []
+    rest = rest.lstrip(SPACE)
+    if rest[:1] in {";", ","}:
+        rest = rest[1:]
+    rest = rest.lstrip(SPACE)
+    url = rest
+    quotes = True
+    if rest[:1] in {"u", "U"}:
+        quotes = False
+        if rest[1:2] in {"r", "R"} and rest[2:3] in {"l", "L"} and rest[3:].lstrip(SPACE).startswith("="):
+            url = rest[3:].lstrip(SPACE)[1:].lstrip(SPACE)
+            quotes = True
+    if quotes and url[:1] in {"'", '"'}:
+        url = url[1:].split(url[0])[0]
+    return [url.strip(SPACE)] if url.strip(SPACE) else []
+
+
+@given(st.text("ab(),\t\n 1x"))
+def test_srcset_is_the_standards_algorithm(value: str) -> None:
+    assert read("srcset", value) == srcset_by_the_letter(value)
+
+
+@given(
+    st.text("0.;,'\"uURrlL= \nx", max_size=16)
+    | st.from_regex(r"\A[0-9.]*[;, ]*([uU][rR]?[lL]?)?[ ]*=?[ ]*['\"]?x ?['\"]?", fullmatch=False)
+)
+def test_refresh_is_the_standards_algorithm(value: str) -> None:
+    assert read("refresh", value) == refresh_by_the_letter(value)
+
+
+@given(st.sampled_from(sorted(GRAMMARS)), st.text() | st.text("a,;=/.()'\" \n"))
+def test_spans_are_in_order_and_without_white_space_around(syntax: str, value: str) -> None:
+    data = value.encode()
+    position = 0
+    for start, end in GRAMMARS[syntax](data):
+        assert position <= start <= end <= len(data)
+        assert data[start:end] == data[start:end].strip(WHITE_SPACE)
+        position = end
+
+
+FRAMES = [
+    ("url", " ", " "),
+    ("srcset", "a 1x, ", " 2x, b"),
+    ("srcset", "", ""),
+    ("spaces", "a\n", " b"),
+    ("commas", "a , ", ",b"),
+    ("refresh", "0;url=", " "),
+    ("refresh", "0; URL= '", "' x"),
+    ("refresh", '0;"', '"'),
+    ("refresh", "0;url='", ""),
+    ("tasks", "name=A;action-uri=", ";icon-uri=i"),
+    ("config", "", ""),
+    ("likely", "", ""),
+]
+
+
+@pytest.mark.parametrize(("syntax", "before", "after"), FRAMES)
+@given(tail=st.text("a,;'\"()\\%é \t\n\f\r/") | st.text())
+def test_an_escaped_target_is_read_back_as_one_reference(syntax: str, before: str, after: str, tail: str) -> None:
+    target = f"http://h/{tail}".strip(SPACE).encode()
+    written = ESCAPES[syntax](target, before.encode())
+    start = len(before.encode())
+    assert (start, start + len(written)) in GRAMMARS[syntax](before.encode() + written + after.encode())
+
+
+@pytest.mark.parametrize(
+    ("syntax", "before", "target", "written"),
+    [
+        *(
+            (syntax, "", "http://h/a,b?c;d'e\"f()é%20#g", None)
+            for syntax in ESCAPES
+            if syntax not in {"commas", "tasks"}
+        ),
+        ("spaces", "", ",a,", None),
+        ("url", "", "http://h/a b", None),
+        ("refresh", "0;url=", "http://h/it's", None),
+        ("refresh", '0;url="', "http://h/it's", None),
+        ("refresh", "0;url='", "http://h/it's", "http://h/it%27s"),
+        ("spaces", "", "http://h/a \tb", "http://h/a%20%09b"),
+        ("srcset", "", ",http://h/a b,c,,", "%2Chttp://h/a%20b,c%2C%2C"),
+        ("srcset", "", ",", "%2C"),
+        ("commas", "", "http://h/a,b c", "http://h/a%2Cb%20c"),
+        ("tasks", "action-uri=", "http://h/a;b", "http://h/a%3Bb"),
+    ],
+)
+def test_only_what_the_place_needs_is_escaped(syntax: str, before: str, target: str, written: str | None) -> None:
+    assert ESCAPES[syntax](target.encode(), before.encode()).decode() == (written or target)
+
+
+@pytest.mark.parametrize("syntax", GRAMMARS)
+@pytest.mark.parametrize(
+    "unit",
+    ["a,", "a (", "a (,", "(", ",", " ", "a ", "0", "0;url ", ".a", "a.", ";action-uri", "=", "a;polling-uri=b ", "'"],
+)
+def test_a_long_value_takes_linear_time(syntax: str, unit: str) -> None:
+    value = (unit * (200_000 // len(unit))).encode()
+    began = time.perf_counter()
+    GRAMMARS[syntax](value)
+    ESCAPES[syntax](value, value)
+    assert time.perf_counter() - began < 10  # well under a second; quadratic takes minutes
+
+
+def test_every_grammar_has_an_escape() -> None:
+    assert GRAMMARS.keys() == ESCAPES.keys()

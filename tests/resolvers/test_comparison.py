@@ -1,0 +1,99 @@
+"""Questions about a reference and its base together."""
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from resolver_strategies import bases, references
+
+from absolve.resolvers import PROFILES, comparison, whatwg
+
+CLIMBS = [
+    ("http://h/a/b/c", "../../x", False),
+    ("http://h/a/b/c", "../../../x", True),
+    ("http://h/a/b/c", "../../..", True),
+    ("http://h/a/b/c", "x/../../../../y", True),
+    ("http://h/a/b/c", "x/..y", False),
+    ("http://h/a/b/c", "?../../../..", False),
+    ("http://h/a/b/c", "#../../../..", False),
+    ("http://h/a/b/", "../..", False),
+    ("http://h/a/../b/c", "../x", False),
+    ("http://h/a/../b/c", "../../x", True),
+    ("http://h/a//b", "../../x", False),
+    ("http://h", "../x", True),
+    ("http://h/a", "/../x", True),
+    ("http://h/a", "/x/../y", False),
+    ("http://h/a/b", "//o/../x", True),
+    ("http://h/a/b", "http://o/../x", True),
+    ("http://h/a/b", "data:../x", False),
+    ("http://h/b;v=1/c", "../x", True),  # RFC 1808: the path of the base is /b
+    ("http://h/b", "g;x/../y", False),
+    ("http://h/b", "g;x/../../y", True),  # RFC 3986: ;x is path
+    ("mailto:u", "../x", False),
+    ("", "../x", False),
+]
+
+
+@pytest.mark.parametrize(("base", "reference", "climbs"), CLIMBS)
+def test_climbing_above_the_root_of_the_base(base: str, reference: str, climbs: bool) -> None:
+    assert comparison.climbs_above_root(base, reference) == climbs
+
+
+DIVERGENT = [
+    ("http://a/b/c/d;p?q", "g", False),
+    ("http://a/b/c/d;p?q", ";x", True),
+    ("http://a/b/c/d;p?q", "../../../g", False),  # the URL Standard's parser removes the ".." that RFC 1808 keeps
+    ("http://a/b/c/d;p?q#f", "", True),
+    ("http://a/b/c/d;p?q", "", False),
+    ("http://a/b/c/d;p?q", "?", True),
+    ("http://a/b/c/d;p?q", "http:g", True),
+    ("http://a/b/c/d;p?q", "G g|é", False),  # mere spelling
+    ("http://a/b/c/d", "\\y\\z", True),
+    ("http://a/b/c/d", "..;x", True),  # RFC 1808: the path is .. and has params
+    ("http://a/b;v/c", "g", True),
+    ("http://a/b\\c", "g", True),
+    ("http://a/b/..", "g", True),
+    ("http://a/b/%2e%2E", "g", True),
+    ("http://a/b/c/d", "%2e%2e/../x", True),
+    ("http://a/b", "//h?q", False),
+    ("http://a/b", "///h/q", True),
+    ("http://a/b", "http://h/a\\b/../c", True),
+    ("file:///C:/a", "/x", True),
+    ("file:///a/b", "/x", False),
+    ("mailto:u", "#x", False),  # no target but in one profile
+    ("http://a/b", "http://[x", False),
+    ("http://a/b", "mailto:u@h", False),
+    ("", "g", False),
+]
+
+
+@pytest.mark.parametrize(("base", "reference", "divergent"), DIVERGENT)
+def test_profiles_diverge_where_their_urls_differ_once_parsed(base: str, reference: str, divergent: bool) -> None:
+    assert comparison.divergent(base, reference) == divergent
+
+
+def test_the_charset_of_the_query_is_no_divergence() -> None:
+    assert not comparison.divergent("http://a/b", "\udce9/é|?é", "windows-1252")
+
+
+def judged(base: str, reference: str) -> bool:
+    targets = [PROFILES[name](base)(reference) for name in PROFILES]
+    parsed = {None if target is None else whatwg.parse(target) for target in targets}
+    return None not in parsed and len(parsed) > 1
+
+
+@given(bases, references)
+def test_the_quick_answers_are_those_of_the_three_resolvers(base: str, reference: str) -> None:
+    assert comparison.divergent(base, reference) == judged(base, reference)
+
+
+@given(
+    st.lists(st.sampled_from(["a", ".", "..", "/", "?", "%2e", "%", "é", "b.c", ":81"]), max_size=7).map("".join),
+    st.lists(
+        st.sampled_from(["a", ".", "..", "/", "?", "#", ";", ":", "//", "%2E", "%", "@", "b.c", "é", "http://h"]),
+        max_size=7,
+    ).map("".join),
+)
+@example("", "//h:x")
+def test_the_quick_answers_hold_on_ordinary_bases(path: str, reference: str) -> None:
+    base = f"http://h/{path}"
+    assert comparison.divergent(base, reference) == judged(base, reference)

@@ -1,0 +1,193 @@
+"""Character references against html5lib-tests' token lists and html5lib itself."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import re
+import time
+from html.entities import html5
+from pathlib import Path
+from typing import Any
+
+import html5lib
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lxml import etree
+
+from absolve.character_references import decode, needs_escape, references, xml_decode, xml_references
+
+SHARED = Path(os.environ.get("ABSOLVE_SHARED") or Path(__file__).parents[3] / "shared")
+TOKENIZER = SHARED / "suites" / "html5lib-tests" / "tokenizer"
+
+
+@functools.cache
+def suite(name: str) -> list[dict[str, Any]]:
+    path = TOKENIZER / f"{name}.test"
+    if not path.is_file():
+        pytest.skip(f"no html5lib-tests in {SHARED} (set ABSOLVE_SHARED)")
+    tests: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["tests"]
+    return tests
+
+
+CASES = [
+    # value, as an attribute, as text; None: it stays as it is
+    ("", None, None),
+    ("no reference", None, None),
+    ("&", None, None),
+    ("& &&", None, None),
+    ("&;", None, None),
+    ("&#", None, None),
+    ("&#;", None, None),
+    ("&#x", None, None),
+    ("&#xg;", None, None),
+    ("&x", None, None),
+    ("&unknown;", None, None),
+    ("&AMp;", None, None),
+    ("&hellip", None, None),
+    ("&1;", None, None),
+    ("?a=1&b=2&c=3", None, None),
+    # without a semicolon
+    ("&copy=3", None, "©=3"),
+    ("&copya", None, "©a"),
+    ("&copy1", None, "©1"),
+    ("&amp=1&region=2&notit;=3", None, "&=1®ion=2¬it;=3"),
+    ("&copy", "©", "©"),
+    ("&copy&copy", "©©", "©©"),
+    ("&copy/", "©/", "©/"),
+    ("&copyé", "©é", "©é"),
+    ("&not.in;", "¬.in;", "¬.in;"),
+    # with one; the longest name counts
+    ("&copy;=3", "©=3", "©=3"),
+    ("&notin;", "∉", "∉"),
+    ("&amp;copy;", "&copy;", "&copy;"),
+    ("&CounterClockwiseContourIntegral;", "∳", "∳"),
+    ("&CounterClockwiseContourIntegrals;", None, None),
+    ("&NotEqualTilde;", "≂\u0338", "≂\u0338"),
+    ("a&lt;b&gt;", "a<b>", "a<b>"),
+    # numbers
+    ("&#65;&#x41;&#X41;&#65&#x41 &#065;", "AAAAA A", "AAAAA A"),
+    ("&#65=", "A=", "A="),
+    ("&#x80;&#129;&#x9f;", "€\x81Ÿ", "€\x81Ÿ"),
+    ("&#0;&#xD800;&#xDFFF;&#x110000;&#1114112;", "\ufffd" * 5, "\ufffd" * 5),
+    ("&#x10FFFF;&#1114111;", "\U0010ffff" * 2, "\U0010ffff" * 2),
+    ("&#13;&#1;&#xFFFF;&#xB;", "\r\x01\uffff\x0b", "\r\x01\uffff\x0b"),
+    (f"&#{'9' * 5000};&#{'0' * 5000}65;", "\ufffdA", "\ufffdA"),
+]
+
+
+@pytest.mark.parametrize(("value", "attribute", "text"), CASES, ids=[case[0][:30] for case in CASES])
+def test_a_reference_stands_for_what_the_standard_says(value: str, attribute: str | None, text: str | None) -> None:
+    assert decode(value, attribute=True) == (value if attribute is None else attribute)
+    assert decode(value, attribute=False) == (value if text is None else text)
+
+
+def test_a_value_without_references_is_not_copied() -> None:
+    value = "a & b" * 3
+    assert decode(value, attribute=True) is value
+
+
+def test_spans_are_in_characters() -> None:
+    assert references("é&amp;&copy=&#x41;", attribute=True) == [(1, 6, "&"), (12, 18, "A")]
+
+
+@pytest.mark.parametrize("name", ["namedEntities", "numericEntities"])
+def test_the_suites_references_in_text(name: str) -> None:
+    for test in suite(name):
+        wanted = "".join(token[1] for token in test["output"])
+        assert decode(test["input"], attribute=False) == wanted, test["description"]
+
+
+@pytest.mark.parametrize("name", ["namedEntities", "numericEntities"])
+def test_the_suites_references_at_the_end_of_an_attribute(name: str) -> None:
+    for test in suite(name):
+        value = test["input"]
+        wanted = "".join(token[1] for token in test["output"])
+        unfinished = re.fullmatch(r"&[A-Za-z0-9]+", value) and value[1:] not in html5
+        assert decode(value, attribute=True) == (value if unfinished else wanted), test["description"]
+
+
+def test_the_suites_references_in_attributes() -> None:
+    done = 0
+    for test in suite("entities"):
+        if tag := re.fullmatch(r"""<h a=(["']?)(.*)\1>""", test["input"], re.DOTALL):
+            assert decode(tag[2], attribute=True) == test["output"][0][2]["a"], test["description"]
+            done += 1
+        elif "<" not in test["input"]:
+            wanted = "".join(token[1] for token in test["output"])
+            assert decode(test["input"], attribute=False) == wanted, test["description"]
+    assert done
+
+
+PIECES = st.sampled_from(
+    ["&", "&#", "&#x", ";", "=", "a", "1", "F", " ", "é", "/", "&amp", "&not", "in", "it;", "&lang", "&copy", *html5]
+).map(str) | st.text("&#;=xX0123456789abcdefABCDEF ")
+
+
+@given(st.lists(PIECES, max_size=8).map("".join))
+def test_html5lib_reads_the_same(value: str) -> None:
+    parsed = html5lib.parseFragment(f'<p a="{value}">x{value}', container="div", namespaceHTMLElements=False)
+    assert decode(value, attribute=True) == parsed[0].get("a")
+    assert "x" + decode(value, attribute=False) == parsed[0].text
+
+
+@given(st.lists(PIECES, max_size=8).map("".join), st.booleans())
+def test_what_needs_no_escape_is_read_as_it_stands_and_what_needs_one_is_not(value: str, attribute: bool) -> None:
+    pieces = [
+        "&amp;" if point == "&" and needs_escape(value, at, attribute) else point for at, point in enumerate(value)
+    ]
+    assert decode("".join(pieces), attribute) == value
+    needed = [at for at, point in enumerate(value) if point == "&" and needs_escape(value, at, attribute)]
+    starts = [start for start, _, _ in references(value, attribute)]
+    assert needed == starts
+
+
+@given(st.lists(PIECES, max_size=8).map("".join), st.booleans())
+def test_decoding_replaces_the_spans_and_nothing_else(value: str, attribute: bool) -> None:
+    position = 0
+    pieces = []
+    for start, end, text in references(value, attribute):
+        assert value[start] == "&"
+        assert position <= start < end
+        pieces += [value[position:start], text]
+        position = end
+    assert decode(value, attribute) == "".join(pieces) + value[position:]
+
+
+XML_CASES = [
+    ("&", "&"),
+    ("&copy;", "&copy;"),
+    ("&amp", "&amp"),
+    ("&#65", "&#65"),
+    ("&#X41;", "&#X41;"),
+    ("&#0;&#11;&#xD800;&#xFFFE;&#x110000;", "&#0;&#11;&#xD800;&#xFFFE;&#x110000;"),
+    ("&amp;&lt;&gt;&quot;&apos;", "&<>\"'"),
+    ("&amp;amp;", "&amp;"),
+    ("&#65;&#x41;&#x1F600;&#0000000065;&#9;", "AA\U0001f600A\t"),
+    ("&#x80;", "\x80"),
+]
+
+
+@pytest.mark.parametrize(("value", "text"), XML_CASES)
+def test_xml_has_five_names_and_the_numbers_of_its_characters(value: str, text: str) -> None:
+    assert xml_decode(value) == text
+
+
+@given(st.lists(st.sampled_from(["&amp;", "&lt;", "&gt;", "&apos;", "&quot;", "&#233;", "&#x1F4A9;", "x", ";", "#"])))
+def test_lxml_reads_xml_the_same(pieces: list[str]) -> None:
+    value = "".join(pieces)
+    assert xml_decode(value) == etree.fromstring(f'<p a="{value}"/>').get("a")
+    assert len(xml_references(value)) == value.count("&")
+
+
+@pytest.mark.parametrize("unit", ["&", "&a", "&#", "&amp", "&amp;", "a", "&#1", "&#x1;", "9", "&CounterClockwise"])
+def test_a_long_value_takes_linear_time(unit: str) -> None:
+    for start in ("", "&", "&#", "&#x"):
+        value = start + unit * (200_000 // len(unit))
+        began = time.perf_counter()
+        decode(value, attribute=True)
+        decode(value, attribute=False)
+        xml_decode(value)
+        assert time.perf_counter() - began < 10  # well under a second; quadratic takes minutes
