@@ -8,7 +8,6 @@ from absolve.bases import same_document
 from absolve.edits import LOOK_AHEAD, lower, splice
 from absolve.formats.grammars import ESCAPES
 from absolve.model import Edit, Link, Part
-from absolve.resolvers.references import NEVER_RELATIVE
 from absolve.resolvers.urls import has_scheme, is_malformed, scheme
 from absolve.walk import decoder
 
@@ -60,8 +59,6 @@ class Resolved:
             if empty == "nothing" and self.link.claim is None:
                 return None
             return (self.own.url if empty == "own" else self._resolver("")) or None
-        if (scheme(reference) or "") in NEVER_RELATIVE:
-            return reference
         target = self._resolver(reference)
         return None if target is None or is_malformed(target) else target
 
