@@ -32,7 +32,7 @@ def extensions() -> list[Extension]:
     except ImportError:
         return []
     sources = {name: Path("src", *name.split(".")).with_suffix(".py") for name in COMPILED}
-    flags = [] if sys.platform == "win32" else ["-O3"]
+    flags = [] if sys.platform == "win32" else ["-O3", "-g0"]
     wanted = [
         Extension(name, [source.as_posix()], extra_compile_args=flags)
         for name, source in sources.items()

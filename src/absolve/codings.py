@@ -273,19 +273,15 @@ class Unquoted(CharacterReferences):
 
 def attribute_coding(charset: Charset, quote: int, slot: tuple[int, int]) -> Coding:
     """The coding of an attribute's value: `quote` is the quote's code, 1 for none, 0 where there is no value."""
-    if quote == 0x22 or quote == 0x27:  # noqa: PLR1714 - once a link
-        return _QUOTED[quote][charset]
-    return Unquoted(charset, slot, absent=not quote)
+    return quoted(charset, quote) if quote > 1 else Unquoted(charset, slot, absent=not quote)
 
 
-class _Quoted(dict[Charset, CharacterReferences]):
-    def __init__(self, quote: bytes) -> None:
-        super().__init__()
-        self._quote = quote
-
-    def __missing__(self, charset: Charset) -> CharacterReferences:
-        coding = self[charset] = CharacterReferences(charset, self._quote)
-        return coding
+def quoted(charset: Charset, quote: int) -> CharacterReferences:
+    """The coding of a value between these quotes."""
+    key = (charset, quote)
+    if key not in _QUOTED:
+        _QUOTED[key] = CharacterReferences(charset, bytes((quote,)))
+    return _QUOTED[key]
 
 
-_QUOTED: Final = {0x22: _Quoted(b'"'), 0x27: _Quoted(b"'")}
+_QUOTED: Final[dict[tuple[Charset, int], CharacterReferences]] = {}

@@ -23,10 +23,10 @@ def splice(data: bytes, edits: Sequence[Edit]) -> bytes:
         return data
     pieces: list[bytes] = []
     position = 0
-    for start, end, new in edits:
-        pieces.append(data[position:start])
-        pieces.append(new)
-        position = end
+    for edit in edits:
+        pieces.append(data[position : edit.start])
+        pieces.append(edit.new)
+        position = edit.end
     pieces.append(data[position:])
     return b"".join(pieces)
 

@@ -4,24 +4,34 @@ cimport cython
 
 
 @cython.final
+@cython.no_gc
 @cython.freelist(64)
 cdef class Link:
-    cdef readonly object place
-    cdef readonly Py_ssize_t start
-    cdef readonly Py_ssize_t end
-    cdef readonly object coding
-    cdef readonly object base
-    cdef readonly Py_ssize_t tag_start
-    cdef readonly Py_ssize_t tag_end
-    cdef readonly object claim
+    cdef public object place
+    cdef public Py_ssize_t start
+    cdef public Py_ssize_t end
+    cdef public object coding
+    cdef public object base
+    cdef public Py_ssize_t tag_start
+    cdef public Py_ssize_t tag_end
+    cdef public object claim
 
 
 @cython.final
 cdef class Part:
-    cdef readonly object media_type
-    cdef readonly Py_ssize_t start
-    cdef readonly Py_ssize_t end
-    cdef readonly object coding
-    cdef readonly object name
-    cdef readonly object base
-    cdef readonly object claims
+    cdef public object media_type
+    cdef public Py_ssize_t start
+    cdef public Py_ssize_t end
+    cdef public object coding
+    cdef public object name
+    cdef public object base
+    cdef public object claims
+
+
+@cython.final
+@cython.no_gc
+@cython.freelist(64)
+cdef class Edit:
+    cdef public Py_ssize_t start
+    cdef public Py_ssize_t end
+    cdef public bytes new

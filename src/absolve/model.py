@@ -220,9 +220,15 @@ class Document:
         self.claims = tuple(claims)
 
 
-class Edit(NamedTuple):
+class Edit:
     """Put `new` in the place of the bytes from `start` to `end`; an insertion where they are equal."""
 
-    start: int
-    end: int
-    new: bytes
+    __slots__ = ("end", "new", "start")
+
+    def __init__(self, start: int, end: int, new: bytes) -> None:
+        self.start = start
+        self.end = end
+        self.new = new
+
+    def __repr__(self) -> str:
+        return f"Edit({self.start}, {self.end}, {self.new!r})"

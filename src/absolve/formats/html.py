@@ -9,15 +9,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from absolve.charsets import UTF_8
-from absolve.codings import CharacterReferences, Raw, attribute_coding
+from absolve.codings import CharacterReferences, Raw, attribute_coding, quoted
 from absolve.formats import html_names as names
 from absolve.formats import html_tables as tables
 from absolve.formats.grammars import GRAMMARS, WHITE_SPACE
 from absolve.formats.html_names import ATTRIBUTE_ID, ELEMENT_ID
 from absolve.formats.html_savers import retrieval_url
-from absolve.model import Base, Layer, Link, Part, Place
+from absolve.model import Base, Layer, Part, Place
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import cython
 
     from absolve.charsets import Charset
@@ -28,67 +30,97 @@ else:
 
 if cython.compiled:
     from cython.cimports.absolve.formats.html_scanner import Scanner
+    from cython.cimports.absolve.model import Link
 else:
     from absolve.formats.html_scanner import Scanner
+    from absolve.model import Link
 
 MEDIA_TYPE = "text/html"
 CSS = "text/css"
 CSS_DECLARATIONS = "text/css;declarations"  # ours: the value of a style attribute, which no media type names
-JSON_SCRIPTS = {b"importmap": "application/importmap+json", b"speculationrules": "application/speculationrules+json"}
+JSON_SCRIPTS = {"importmap": "application/importmap+json", "speculationrules": "application/speculationrules+json"}
 
 _COLUMNS = cython.declare(cython.int, 256)
 _SVG_ROW = len(ELEMENT_ID) + 1
 _MATHML_ROW = _SVG_ROW + 1
-_ANY = 0  # the row of elements without a number of their own: what stands on every element
 
 _TAG = cython.declare(cython.int, names.TAG)
 _END = cython.declare(cython.int, names.END)
-_BASE_LINK = Place("base", "href", against="own")
+_SVG = cython.declare(cython.int, names.SVG)
 
 _ELEMENT_NAME = {number: name.decode() for name, number in ELEMENT_ID.items()}
-_A = {name: ATTRIBUTE_ID[name.encode()] for name in "as codebase content http-equiv itemprop name property rel type".split()}
-_BASE_ELEMENT = ELEMENT_ID[b"base"]
-_LINK_ELEMENT = ELEMENT_ID[b"link"]
-_META_ELEMENT = ELEMENT_ID[b"meta"]
-_SCRIPT_ELEMENT = ELEMENT_ID[b"script"]
-_STYLE_ELEMENT = ELEMENT_ID[b"style"]
-_HREF = ATTRIBUTE_ID[b"href"]
-
-Table = dict[int, dict[int, Place]]  # row -> attribute number -> place
-
-
-def _tables(*, lazy: bool) -> tuple[bytes, Table]:
-    """The interest table for the scanner and the places behind it, by row and attribute number."""
-    rows: Table = {row: {} for row in range(_MATHML_ROW + 1)}
-    everywhere = [*tables.HTML, *tables.GLOBAL, *(tables.LAZY if lazy else ())]
-    for place in sorted(everywhere, key=lambda place: place.element != "*"):
-        attribute = ATTRIBUTE_ID[place.attribute.encode()]
-        for row in range(_SVG_ROW) if place.element == "*" else (ELEMENT_ID[place.element.encode()],):
-            rows[row][attribute] = place
-    for foreign, row in ((tables.SVG, _SVG_ROW), (tables.MATHML, _MATHML_ROW)):
-        for place in (*tables.GLOBAL, *foreign):
-            rows[row][ATTRIBUTE_ID[place.attribute.encode()]] = place
-    for alias, name in tables.ALIASES.items():
-        rows[ELEMENT_ID[alias.encode()]] = rows[ELEMENT_ID[name.encode()]]
-    rows[_META_ELEMENT][_A["content"]] = Place("meta", "content")
-    rows[_SCRIPT_ELEMENT][_A["type"]] = Place("script", "")
-    interest = bytearray(_COLUMNS * (_MATHML_ROW + 1))
-    for row, places in rows.items():
-        for attribute in places:
-            interest[row * _COLUMNS + attribute] = 1
-    for row in (_STYLE_ELEMENT, _SVG_ROW):
-        interest[row * _COLUMNS] = 1  # told of whatever its attributes are
-    return bytes(interest), rows
-
-
-def _foreign(places: tuple[Place, ...]) -> dict[tuple[str, str], Place]:
-    return {(place.element, place.attribute): place for place in places}
-
-
-_SVG_PLACES = _foreign((*tables.GLOBAL, *tables.SVG))
-_MATHML_PLACES = _foreign((*tables.GLOBAL, *tables.MATHML))
 _ATTRIBUTE_NAME = {number: name.decode() for name, number in ATTRIBUTE_ID.items()}
-_BY_LAZY: dict[bool, tuple[bytes, Table]] = {}
+_AS = cython.declare(cython.int, ATTRIBUTE_ID[b"as"])
+_CODEBASE = cython.declare(cython.int, ATTRIBUTE_ID[b"codebase"])
+_CONTENT = cython.declare(cython.int, ATTRIBUTE_ID[b"content"])
+_HREF = cython.declare(cython.int, ATTRIBUTE_ID[b"href"])
+_HTTP_EQUIV = cython.declare(cython.int, ATTRIBUTE_ID[b"http-equiv"])
+_ITEMPROP = cython.declare(cython.int, ATTRIBUTE_ID[b"itemprop"])
+_NAME = cython.declare(cython.int, ATTRIBUTE_ID[b"name"])
+_PROPERTY = cython.declare(cython.int, ATTRIBUTE_ID[b"property"])
+_REL = cython.declare(cython.int, ATTRIBUTE_ID[b"rel"])
+_TYPE = cython.declare(cython.int, ATTRIBUTE_ID[b"type"])
+_SCRIPT_ELEMENT = cython.declare(cython.int, ELEMENT_ID[b"script"])
+_STYLE_ELEMENT = cython.declare(cython.int, ELEMENT_ID[b"style"])
+
+# What is to be done with the attribute of a place: which rows need more than the row itself.
+_NOTHING = cython.declare(cython.int, 0)
+_URL = cython.declare(cython.int, 1)  # the whole value is one reference
+_OTHER = cython.declare(cython.int, 2)  # by its grammar, or an inner document
+_ANY_ELEMENT = cython.declare(cython.int, 3)  # the row names no element
+_IN_CODEBASE = cython.declare(cython.int, 4)
+_META = cython.declare(cython.int, 5)
+_LINK_HREF = cython.declare(cython.int, 6)
+_BASE_HREF = cython.declare(cython.int, 7)
+_SPECIAL_ROWS = {("meta", "content"): _META, ("link", "href"): _LINK_HREF, ("base", "href"): _BASE_HREF}
+
+
+class Tables:
+    """The places of HTML elements by row and attribute number: what the scanner looks out for, and what is done then."""
+
+    def __init__(self, *, lazy: bool) -> None:
+        self.places: list[Place | None] = [None] * (_COLUMNS * (_MATHML_ROW + 1))
+        wanted = [*tables.HTML, *tables.GLOBAL, *(tables.LAZY if lazy else ()), Place("meta", "content")]
+        interest = bytearray(len(self.places))
+        actions = bytearray(len(self.places))
+        for place in sorted(wanted, key=lambda place: place.element != "*"):  # a row of the element itself goes before
+            for row in self._rows(place):
+                at = row * _COLUMNS + ATTRIBUTE_ID[place.attribute.encode()]
+                self.places[at] = place
+                actions[at] = _action(place)
+                interest[at] = 1
+        for foreign, row in ((tables.SVG, _SVG_ROW), (tables.MATHML, _MATHML_ROW)):
+            for place in (*tables.GLOBAL, *foreign):
+                interest[row * _COLUMNS + ATTRIBUTE_ID[place.attribute.encode()]] = 1
+        interest[_SCRIPT_ELEMENT * _COLUMNS + _TYPE] = 1
+        for row in (_STYLE_ELEMENT, _SVG_ROW):
+            interest[row * _COLUMNS] = 1  # told of whatever its attributes are: its text counts
+        self.interest = bytes(interest)
+        self.actions = bytes(actions)
+
+    @staticmethod
+    def _rows(place: Place) -> Iterable[int]:
+        if place.element == "*":
+            return range(_SVG_ROW)
+        aliases = (alias for alias, name in tables.ALIASES.items() if name == place.element)
+        return [ELEMENT_ID[name.encode()] for name in (place.element, *aliases)]
+
+
+def _action(place: Place) -> int:
+    if place.against == "codebase":
+        return _IN_CODEBASE
+    special: int | None = _SPECIAL_ROWS.get((place.element, place.attribute))
+    if special is not None:
+        return special
+    if place.element == "*" and place.syntax != "css":
+        return _ANY_ELEMENT
+    return _URL if place.syntax == "url" else _OTHER
+
+
+_SVG_PLACES = {(place.element, place.attribute): place for place in (*tables.GLOBAL, *tables.SVG)}
+_MATHML_PLACES = {(place.element, place.attribute): place for place in (*tables.GLOBAL, *tables.MATHML)}
+_BY_LAZY: dict[bool, Tables] = {}
+_NAMED: dict[tuple[Place, str], Place] = {}  # rows for any element, by the element that they were found on
 
 
 def walk(data: bytes, charset: Charset, options: WalkOptions) -> list[Event]:
@@ -96,22 +128,68 @@ def walk(data: bytes, charset: Charset, options: WalkOptions) -> list[Event]:
     return _Walk(data, charset, options).run()
 
 
+@cython.cfunc
+def _link(
+    place: Place,
+    start: cython.Py_ssize_t,
+    end: cython.Py_ssize_t,
+    coding: Coding,
+    base: Base | None,
+    scanner: Scanner,
+    claim: Base | None,
+) -> Link:
+    """A Link, made without a call that would box its numbers."""
+    link: Link = Link.__new__(Link)
+    link.place = place
+    link.start = start
+    link.end = end
+    link.coding = coding
+    link.base = base
+    link.tag_start = scanner.start
+    link.tag_end = scanner.end
+    link.claim = claim
+    return link
+
+
+@cython.final
+@cython.cclass
 class _Walk:
     """One walk over one document."""
+
+    data: bytes
+    charset: Charset
+    options: WalkOptions
+    places: list[Place | None]
+    actions: bytes
+    scanner: Scanner
+    double: Coding
+    single: Coding
+    events: list[Event]
+    meta_places: dict[tuple[bytes, ...], Place | None]
+    link_places: dict[tuple[bytes, ...], Place]
+    has_base: cython.bint
+    has_retrieval: cython.bint
 
     def __init__(self, data: bytes, charset: Charset, options: WalkOptions) -> None:
         self.data = data
         self.charset = charset
         self.options = options
         if options.lazy not in _BY_LAZY:
-            _BY_LAZY[options.lazy] = _tables(lazy=options.lazy)
-        interest, self.rows = _BY_LAZY[options.lazy]
-        self.scanner = Scanner(data, interest)
-        self.events: list[Event] = []
+            _BY_LAZY[options.lazy] = Tables(lazy=options.lazy)
+        tables_of = _BY_LAZY[options.lazy]
+        self.places = tables_of.places
+        self.actions = tables_of.actions
+        self.scanner = Scanner(data, tables_of.interest)
+        self.double = quoted(charset, 0x22)
+        self.single = quoted(charset, 0x27)
+        self.events = []
+        self.meta_places = {}
+        self.link_places = {}
         self.has_base = False
         self.has_retrieval = False
 
     def run(self) -> list[Event]:
+        """Tell of every token that the scanner reports."""
         scanner: Scanner = self.scanner
         kind: cython.int
         while True:
@@ -128,86 +206,134 @@ class _Walk:
 
     # --- tags -----------------------------------------------------------------------------------------------------
 
-    def html_tag(self, scanner: Scanner) -> None:
-        element: cython.int = scanner.element
+    @cython.cfunc
+    def html_tag(self, scanner: Scanner) -> cython.int:
+        actions: cython.p_const_uchar = self.actions
+        row: cython.int = scanner.element * _COLUMNS
         k: cython.int
         attribute: cython.int
-        places = self.rows[element]
+        action: cython.int
         scope = None
         for k in range(scanner.found):
             attribute = scanner.order[k]
-            place = places.get(attribute)
-            if place is None:
+            action = actions[row + attribute]
+            if action == _NOTHING:
                 continue
-            if place.element == "*":
-                place = place._replace(element=self.element_name(scanner))
-            if place.against == "codebase":
+            place = self.places[row + attribute]
+            if action == _URL:
+                self.url(scanner, attribute, place, None, None)
+            elif action == _LINK_HREF:
+                self.url(scanner, attribute, self.link_place(scanner), None, None)
+            elif action == _META:
+                self.meta(scanner)
+            elif action == _BASE_HREF:
+                self.base(scanner, place)
+            elif action == _IN_CODEBASE:
                 if scope is None:
                     scope = self.codebase(scanner)
                 self.value(scanner, attribute, place, scope)
-            elif element == _META_ELEMENT and place.attribute == "content":
-                self.meta(scanner)
-            elif element == _LINK_ELEMENT and attribute == _HREF:
-                self.value(scanner, attribute, _LINK_PLACES[self.link_kind(scanner)], None)
-            elif element == _BASE_ELEMENT and attribute == _HREF:
-                self.base(scanner)
-            elif place.attribute:
+            else:
+                if action == _ANY_ELEMENT:
+                    place = self.named(place, self.element_name(scanner))
                 self.value(scanner, attribute, place, None)
-        if element == _STYLE_ELEMENT:
+        if scanner.element == _STYLE_ELEMENT:
             self.style(scanner)
-        elif element == _SCRIPT_ELEMENT:
+        elif scanner.element == _SCRIPT_ELEMENT:
             self.script(scanner)
+        return 0
 
-    def foreign_tag(self, scanner: Scanner) -> None:
-        places = _SVG_PLACES if scanner.namespace == names.SVG else _MATHML_PLACES
+    @cython.cfunc
+    def foreign_tag(self, scanner: Scanner) -> cython.int:
+        places = _SVG_PLACES if scanner.namespace == _SVG else _MATHML_PLACES
         element = self.element_name(scanner)
         k: cython.int
+        attribute: cython.int
         for k in range(scanner.found):
-            attribute: cython.int = scanner.order[k]
+            attribute = scanner.order[k]
             name = _ATTRIBUTE_NAME[attribute]
             place = places.get((element, name))
             if place is None:
                 place = places.get(("*", name))
                 if place is None:
                     continue
-                place = place._replace(element=element)
+                place = self.named(place, element)
             self.value(scanner, attribute, place, None)
         if scanner.element == _STYLE_ELEMENT and not scanner.self_closing:
             self.foreign_style(scanner)
+        return 0
 
+    @cython.cfunc
+    def named(self, place: Place, element: str) -> Place:
+        """A row for any element as the row of this one."""
+        key = (place, element)
+        if key not in _NAMED:
+            if len(_NAMED) > 4096:  # names are the document's own, and documents are many
+                _NAMED.clear()
+            _NAMED[key] = place._replace(element=element)
+        return _NAMED[key]
+
+    @cython.cfunc
     def element_name(self, scanner: Scanner) -> str:
-        """The element's local name in lower case; for a name with no number, as it stands."""
+        """The element's local name in lower case; a name without a number as the document has it."""
         if scanner.element:
-            name: str = _ELEMENT_NAME[scanner.element]
-            return name
-        raw: bytes = self.data[scanner.name_start : scanner.name_end]
+            return _ELEMENT_NAME[scanner.element]
+        raw = self.data[scanner.name_start : scanner.name_end]
         return raw.lower().decode("utf-8", "replace")
 
-    def value(self, scanner: Scanner, attribute: cython.int, place: Place, scope: Base | None) -> None:
+    @cython.cfunc
+    def coding(self, scanner: Scanner, attribute: cython.int) -> Coding:
+        quote: cython.int = scanner.quote[attribute]
+        if quote == 34:
+            return self.double
+        if quote == 39:
+            return self.single
+        slot = (scanner.value_start[attribute], scanner.value_end[attribute])
+        return attribute_coding(self.charset, quote, slot)
+
+    @cython.cfunc
+    @cython.boundscheck(False)
+    @cython.wraparound(False)
+    def url(
+        self, scanner: Scanner, attribute: cython.int, place: Place, scope: Base | None, claim: Base | None
+    ) -> cython.int:
+        """Tell of a value that is one reference: white space around it belongs to HTML, however it is written."""
+        p: cython.p_const_uchar = self.data
+        start: cython.Py_ssize_t = scanner.value_start[attribute]
+        end: cython.Py_ssize_t = scanner.value_end[attribute]
+        coding = self.coding(scanner, attribute)
+        while start < end and (p[start] == 32 or 9 <= p[start] <= 13 and p[start] != 11):
+            start += 1
+        while start < end and (p[end - 1] == 32 or 9 <= p[end - 1] <= 13 and p[end - 1] != 11):
+            end -= 1
+        if start < end and (p[start] == 38 or p[end - 1] == 59):  # & and ; may be white space by reference
+            ((start, end),) = self.references("url", start, end, coding)
+        self.events.append(_link(place, start, end, coding, scope, scanner, claim))
+        return 0
+
+    @cython.cfunc
+    def value(self, scanner: Scanner, attribute: cython.int, place: Place, scope: Base | None) -> cython.int:
         """Tell of the references, or of the inner document, in one attribute's value."""
         start: cython.Py_ssize_t = scanner.value_start[attribute]
         end: cython.Py_ssize_t = scanner.value_end[attribute]
-        quote: cython.int = scanner.quote[attribute]
-        coding = attribute_coding(self.charset, quote, (start, end))
         syntax = place.syntax
-        if syntax == "css":
+        if syntax == "url":
+            self.url(scanner, attribute, place, scope, None)
+        elif syntax == "css":
             if self.may_hold_css_link(start, end):
-                self.events.append(Part(CSS_DECLARATIONS, start, end, coding))
-            return
-        if syntax == "srcdoc":
-            self.events.append(Part(MEDIA_TYPE, start, end, coding, "srcdoc"))
-            return
-        for one, other in self.references(syntax, start, end, coding):
-            self.events.append(Link(place, one, other, coding, scope, scanner.start, scanner.end))
+                self.events.append(Part(CSS_DECLARATIONS, start, end, self.coding(scanner, attribute)))
+        elif syntax == "srcdoc":
+            self.events.append(Part(MEDIA_TYPE, start, end, self.coding(scanner, attribute), "srcdoc"))
+        else:
+            coding = self.coding(scanner, attribute)
+            for one, other in self.references(syntax, start, end, coding):
+                self.events.append(_link(place, one, other, coding, scope, scanner, None))
+        return 0
 
-    def references(self, syntax: str, start: int, end: int, coding: Coding) -> list[tuple[int, int]]:
+    @cython.cfunc
+    def references(self, syntax: str, start: cython.Py_ssize_t, end: cython.Py_ssize_t, coding: Coding) -> list:  # type: ignore[type-arg]
         """The spans of the references in a value, by its grammar; the grammar sees what the bytes stand for."""
         raw = self.data[start:end]
         if b"&" not in raw and (self.charset is UTF_8 or raw.isascii()):
-            if syntax == "url":
-                inner = raw.lstrip(WHITE_SPACE)
-                start = end - len(inner)
-                return [(start, start + len(inner.rstrip(WHITE_SPACE)))]
             return [(start + one, start + other) for one, other in GRAMMARS[syntax](raw)]
         value, offsets = coding.decode_mapped(raw)
         if offsets is None:  # no attribute's coding is without them
@@ -217,78 +343,88 @@ class _Walk:
             for one, other in GRAMMARS[syntax](value)
         ]
 
-    def may_hold_css_link(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> bool:
+    @cython.cfunc
+    def may_hold_css_link(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
         """Most style attributes hold none: a function needs a parenthesis, written as it is or as a reference."""
         return self.data.find(b"(", start, end) >= 0 or self.data.find(b"&", start, end) >= 0
 
-    def text(self, scanner: Scanner, attribute: cython.int) -> bytes:
-        """The decoded value of another attribute of the tag, in lower case and trimmed; empty where it is absent."""
+    @cython.cfunc
+    def raw(self, scanner: Scanner, attribute: cython.int) -> bytes:
+        """The bytes of another attribute's value; empty where the tag has none."""
         if scanner.stamp[attribute] != scanner.serial:
             return b""
-        start: cython.Py_ssize_t = scanner.value_start[attribute]
-        end: cython.Py_ssize_t = scanner.value_end[attribute]
-        coding = attribute_coding(self.charset, scanner.quote[attribute], (start, end))
-        return coding.decode(self.data[start:end]).strip(WHITE_SPACE).lower()
+        return self.data[scanner.value_start[attribute] : scanner.value_end[attribute]]
+
+    @cython.cfunc
+    def folded(self, raw: bytes) -> str:
+        """What the bytes of a keyword stand for, trimmed and in lower case."""
+        return self.double.decode(raw).strip(WHITE_SPACE).lower().decode("latin-1")
 
     # --- what takes more than one attribute -----------------------------------------------------------------------
 
-    def base(self, scanner: Scanner) -> None:
-        """The first base element with an href, outside templates, is the claim; later ones are links that claim in vain."""
+    @cython.cfunc
+    def base(self, scanner: Scanner, place: Place) -> cython.int:
+        """The first base element with an href, outside templates, makes the claim; later ones claim in vain."""
         start: cython.Py_ssize_t = scanner.value_start[_HREF]
         end: cython.Py_ssize_t = scanner.value_end[_HREF]
-        coding = attribute_coding(self.charset, scanner.quote[_HREF], (start, end))
-        ((one, other),) = self.references("url", start, end, coding)
-        reference = coding.decode(self.data[one:other]).decode("utf-8", "surrogateescape")
-        claim = Base(Layer.EMBEDDED, reference, "base element", scanner.start)
+        value = self.double.decode(self.data[start:end]).strip(WHITE_SPACE)
+        claim = Base(Layer.EMBEDDED, value.decode("utf-8", "surrogateescape"), "base element", scanner.start)
         if not self.has_base and not scanner.tree.template_depth:
             self.has_base = True
             self.events.append(claim)
-        self.events.append(Link(_BASE_LINK, one, other, coding, None, scanner.start, scanner.end, claim))
+        return self.url(scanner, _HREF, place, None, claim)
 
+    @cython.cfunc
     def codebase(self, scanner: Scanner) -> Base | None:
         """The claim that `codebase` makes for classid, data, archive and code of its element (HTML 4.01 13.3)."""
-        attribute: cython.int = _A["codebase"]
-        if scanner.stamp[attribute] != scanner.serial:
-            return None
-        start: cython.Py_ssize_t = scanner.value_start[attribute]
-        coding = attribute_coding(self.charset, scanner.quote[attribute], (0, 0))
-        value = coding.decode(self.data[start : scanner.value_end[attribute]]).strip(WHITE_SPACE)
+        value = self.double.decode(self.raw(scanner, _CODEBASE)).strip(WHITE_SPACE)
         if not value:
             return None
-        return Base(Layer.EMBEDDED, value.decode("utf-8", "surrogateescape"), "codebase attribute", start)
+        reference = value.decode("utf-8", "surrogateescape")
+        return Base(Layer.EMBEDDED, reference, "codebase attribute", scanner.value_start[_CODEBASE])
 
-    def meta(self, scanner: Scanner) -> None:
+    @cython.cfunc
+    def meta(self, scanner: Scanner) -> cython.int:
         """`meta`: http-equiv refresh, and the names whose content is a URL."""
-        place = tables.HTTP_EQUIV.get(self.text(scanner, _A["http-equiv"]).decode("latin-1"))
-        for attribute in ("property", "name"):
-            if place is None:
-                place = tables.META.get(self.text(scanner, _A[attribute]).decode("latin-1"))
-        if place is None:
-            place = tables.META_ITEMPROPS.get(self.text(scanner, _A["itemprop"]).decode("latin-1"))
+        key = (
+            self.raw(scanner, _HTTP_EQUIV),
+            self.raw(scanner, _PROPERTY),
+            self.raw(scanner, _NAME),
+            self.raw(scanner, _ITEMPROP),
+        )
+        if key not in self.meta_places:
+            equivalent, declared, name, item = (self.folded(raw) for raw in key)
+            place = tables.HTTP_EQUIV.get(equivalent) or tables.META.get(declared) or tables.META.get(name)
+            self.meta_places[key] = place or tables.META_ITEMPROPS.get(item)
+        place = self.meta_places[key]
         if place is not None:
-            self.value(scanner, _A["content"], place, None)
+            self.value(scanner, _CONTENT, place, None)
+        return 0
 
-    def link_kind(self, scanner: Scanner) -> str:
-        relations = set(self.text(scanner, _A["rel"]).decode("latin-1").split())
-        kind = next((kind for rel, kind in tables.LINK_REL_KINDS.items() if rel in relations), tables.LINK_KIND)
-        if kind == "as":
-            return tables.AS_KINDS.get(self.text(scanner, _A["as"]).decode("latin-1"), tables.AS_KIND)
-        if kind == "type":
-            media_type = self.text(scanner, _A["type"]).partition(b";")[0].strip()
-            return tables.TYPE_KINDS.get(media_type.decode("latin-1"), tables.TYPE_KIND)
-        return kind
+    @cython.cfunc
+    def link_place(self, scanner: Scanner) -> Place:
+        """`link href`: the kind is that of its relation."""
+        key = (self.raw(scanner, _REL), self.raw(scanner, _AS), self.raw(scanner, _TYPE))
+        if key not in self.link_places:
+            self.link_places[key] = _LINK_PLACES[_link_kind(*(self.folded(raw) for raw in key))]
+        return self.link_places[key]
 
     # --- text of elements -----------------------------------------------------------------------------------------
 
-    def style(self, scanner: Scanner) -> None:
-        if self.text(scanner, _A["type"]) in (b"", b"text/css"):
+    @cython.cfunc
+    def style(self, scanner: Scanner) -> cython.int:
+        if self.folded(self.raw(scanner, _TYPE)) in ("", CSS):
             self.sheet(scanner.text_start, scanner.text_end, Raw(self.charset))
+        return 0
 
-    def sheet(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t, coding: Coding) -> None:
+    @cython.cfunc
+    def sheet(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t, coding: Coding) -> cython.int:
         if self.data.find(b"(", start, end) >= 0 or self.data.find(b"@", start, end) >= 0:
             self.events.append(Part(CSS, start, end, coding))
+        return 0
 
-    def foreign_style(self, scanner: Scanner) -> None:
+    @cython.cfunc
+    def foreign_style(self, scanner: Scanner) -> cython.int:
         """In SVG a style element's text is text: references count there, and CDATA sections. One run of it is read."""
         start: cython.Py_ssize_t = scanner.end
         end: cython.Py_ssize_t = self.data.find(b"<", start)
@@ -301,13 +437,19 @@ class _Walk:
             inner = self.data.find(b"<", stop)
         if inner == end:
             self.sheet(start, end if end >= 0 else len(self.data), CharacterReferences(self.charset, b""))
+        return 0
 
-    def script(self, scanner: Scanner) -> None:
-        media_type = JSON_SCRIPTS.get(self.text(scanner, _A["type"]))
-        if media_type:
-            self.events.append(Part(media_type, scanner.text_start, scanner.text_end, Raw(self.charset)))
+    @cython.cfunc
+    def script(self, scanner: Scanner) -> cython.int:
+        raw = self.raw(scanner, _TYPE)
+        if raw:
+            media_type = JSON_SCRIPTS.get(self.folded(raw))
+            if media_type:
+                self.events.append(Part(media_type, scanner.text_start, scanner.text_end, Raw(self.charset)))
+        return 0
 
-    def comment(self, start: cython.Py_ssize_t, text: cython.Py_ssize_t, end: cython.Py_ssize_t) -> None:
+    @cython.cfunc
+    def comment(self, start: cython.Py_ssize_t, text: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
         """What a page's saver wrote, and the conditional comments of Internet Explorer where they are asked for."""
         if not self.has_retrieval:
             claim = retrieval_url(self.data, text, end)
@@ -319,6 +461,17 @@ class _Walk:
             closed = self.data.rfind(b"<![endif]", text, end)
             if 0 <= opened < closed:
                 self.events.append(Part(MEDIA_TYPE, opened + 2, closed, Raw(self.charset)))
+        return 0
+
+
+def _link_kind(rel: str, as_: str, media_type: str) -> str:
+    relations = set(rel.split())
+    kind = next((kind for name, kind in tables.LINK_REL_KINDS.items() if name in relations), tables.LINK_KIND)
+    if kind == "as":
+        return tables.AS_KINDS.get(as_, tables.AS_KIND)
+    if kind == "type":
+        return tables.TYPE_KINDS.get(media_type.partition(";")[0].strip(), tables.TYPE_KIND)
+    return kind
 
 
 _LINK_PLACES = {
