@@ -18,6 +18,7 @@ COMPILED = (  # modules that run once a byte or once a link; one that is not the
     "absolve.formats.html_scanner",
     "absolve.formats.html_tree",
     "absolve.resolvers.rfc1808",
+    "absolve.resolved",
     "absolve.rewriting",
     "absolve.walk",
 )

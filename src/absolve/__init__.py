@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING
 
 from absolve._version import __version__
 
+TYPE_CHECKING = False  # type checkers take it for true; importing typing takes longer than all the rest
 if TYPE_CHECKING:
     from absolve.errors import AbsolveError, Diagnostic, DocumentError, UsageError
     from absolve.inventory import Row
     from absolve.library import base, links, rewrite
     from absolve.model import BaseURL, Document, Layer
     from absolve.resolvers import resolve
-    from absolve.rewriting import Resolved
+    from absolve.resolved import Resolved
 
 __all__ = [
     "AbsolveError",
@@ -39,7 +39,7 @@ _MODULES = {
     "Document": "model",
     "DocumentError": "errors",
     "Layer": "model",
-    "Resolved": "rewriting",
+    "Resolved": "resolved",
     "Row": "inventory",
     "UsageError": "errors",
     "base": "library",

@@ -72,7 +72,11 @@ def same_document(one: str, other: str) -> bool:
 
 
 class Bases(NamedTuple):
-    """The two base URLs of a document: `own`, its own URL (what the layers give without 3.1), and `base`, with it."""
+    """The two base URLs of a document: `own`, its own URL (what the layers give without 3.1), and `base`, with it.
+
+    `beside` are claims of 3.3 that count after those that the document itself makes: what is kept beside a file.
+    """
 
     own: BaseURL = DEFAULT
     base: BaseURL = DEFAULT
+    beside: tuple[Base, ...] = ()

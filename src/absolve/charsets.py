@@ -137,7 +137,10 @@ def _in_document(label: bytes) -> Charset | None:
 
 # 13.2.3.2, prescan a byte stream: comments, meta elements, other tags with their quoted values, declarations.
 _TOKEN: Final = re.compile(
-    rb"<!--(?:>|->|.*?--!?>)|<(meta)(?=[\t\n\f\r /])|</?[A-Za-z][^\t\n\f\r />]*+|<[!/?][^>]*+>", re.I | re.S
+    rb"<(?:!--(?:>|->|.*?--!?>)"
+    rb"|(?:([Mm][Ee][Tt][Aa](?=[\t\n\f\r /]))|(/?[A-Za-z][^\t\n\f\r />]*+))(?:[^>\"']++|\"[^\"]*+\"|'[^']*+'|[\"'])*+>"
+    rb"|[!/?][^>]*+>)",
+    re.S,
 )
 _ATTRIBUTE: Final = re.compile(
     rb"[\t\n\f\r /]*+([^\t\n\f\r />=][^\t\n\f\r />=]*+)"
@@ -146,24 +149,42 @@ _ATTRIBUTE: Final = re.compile(
 _IN_CONTENT: Final = re.compile(
     rb"charset[\t\n\f\r ]*+=[\t\n\f\r ]*+(?:\"([^\"]*+)\"|'([^']*+)'|([^\"'\t\n\f\r ;][^\t\n\f\r ;]*+))", re.I
 )
+_PRESCAN: Final = 1024
+_TEXT: Final = {name: re.compile(b"</" + name, re.I) for name in (b"script", b"style", b"title")}
+_OF_HEAD: Final = frozenset(
+    (*_TEXT, b"base", b"basefont", b"bgsound", b"head", b"html", b"link", b"noscript", b"object", b"template")
+)
 
 
 def declared_in_html(data: bytes) -> Charset | None:
-    """The charset that the first meta element with a known one declares, wherever it stands."""
+    """The charset that the first meta element with a known one declares, in the first 1024 bytes or the head.
+
+    Browsers stop where both are over.
+    """
     position = 0
     while token := _TOKEN.search(data, position):
         position = token.end()
-        if token[0].startswith((b"<!", b"<?", b"</")) and token[0].endswith(b">"):
-            continue
-        attributes: dict[bytes, bytes] = {}
-        while attribute := _ATTRIBUTE.match(data, position):
-            position = attribute.end()
-            if token[1]:
-                value = next((group for group in attribute.groups()[1:] if group is not None), b"")
-                attributes.setdefault(attribute[1].lower(), value)
-        if attributes and (found := _of_meta(attributes)):
-            return found
+        if token[1]:
+            if found := _of_meta(_attributes(data, token.end(1))):
+                return found
+        elif token[2]:
+            name = token[2].lower()
+            if position > _PRESCAN and (name == b"/head" or name.removeprefix(b"/") not in _OF_HEAD):
+                return None
+            if name in _TEXT:
+                end = _TEXT[name].search(data, position)
+                position = end.start() if end else position
     return None
+
+
+def _attributes(data: bytes, position: int) -> dict[bytes, bytes]:
+    """The attributes of a tag from the end of its name on; the first of duplicates counts."""
+    attributes: dict[bytes, bytes] = {}
+    while attribute := _ATTRIBUTE.match(data, position):
+        position = attribute.end()
+        value = attribute[2] or attribute[3] or attribute[4] or b""
+        attributes.setdefault(attribute[1].lower(), value)
+    return attributes
 
 
 def _of_meta(attributes: dict[bytes, bytes]) -> Charset | None:

@@ -15,8 +15,12 @@ from absolve.charsets import UTF_8, Charset
 from absolve import character_references
 
 if TYPE_CHECKING:
+    import cython
+
     from absolve.typing import Coding
     from absolve.typing import Offsets as OffsetsProtocol
+else:
+    from absolve import _cython as cython
 
 Unit = tuple[int, int, int, int]
 
@@ -158,14 +162,14 @@ def from_utf8(charset: Charset, value: bytes, errors: str) -> bytes:
     return charset.encode(value.decode("utf-8", "surrogatepass"), errors)
 
 
+@cython.final
+@cython.cclass
 class Raw:
     """Text that stands as it is: a style sheet in a style element, JSON in a script, a whole file in its charset."""
 
-    __slots__ = ("_charset",)
-    slot: tuple[int, int] | None = None
-
     def __init__(self, charset: Charset) -> None:
         self._charset = charset
+        self.slot: tuple[int, int] | None = None
 
     def decode(self, raw: bytes) -> bytes:
         return to_utf8(self._charset, raw)
@@ -181,24 +185,29 @@ _SPECIAL: Final = re.compile(rb"[&\r\x00]")
 _LINE_END_OR_NUL: Final = re.compile("\r\n?|\0")
 
 
+@cython.cclass
 class CharacterReferences:
     """Text with character references: an attribute's value or an element's text (HTML Standard 13.2.5.72 to .80).
 
     `quote` is the quote character around an attribute's value, empty in text. Line ends are normalized (13.2.3.5).
     """
 
-    __slots__ = ("_attribute", "_charset", "_must", "_quote")
-    slot: tuple[int, int] | None = None
-
     def __init__(self, charset: Charset, quote: bytes) -> None:
+        self.slot: tuple[int, int] | None = None
         self._charset = charset
-        self._quote = quote
+        self._transparent = charset.transparent
         self._attribute = bool(quote)
         self._must = re.compile(b"[&\\r" + (quote or b"<") + b"]")
 
     def decode(self, raw: bytes) -> bytes:
-        value = to_utf8(self._charset, raw)
-        return self._replaced(value)[0] if _SPECIAL.search(value) else value
+        value: bytes = raw if self._transparent and raw.isascii() else to_utf8(self._charset, raw)
+        if 0x0D in value or 0 in value:  # numbers, because `bytes in bytes` raises and catches an error inside
+            return self._replaced(value)[0]
+        if 0x26 not in value:
+            return value
+        if value.count(b"&") == value.count(b"&amp;"):  # by far the most frequent reference, and alone in most values
+            return value.replace(b"&amp;", b"&")
+        return self._replaced(value)[0]
 
     def decode_mapped(self, raw: bytes) -> tuple[bytes, OffsetsProtocol]:
         utf8, outer = to_utf8_mapped(self._charset, raw)
@@ -250,17 +259,17 @@ _NAMED: Final = {b'"': b"&quot;", b"<": b"&lt;"}
 _NEEDS_QUOTES: Final = re.compile(rb"[\t\n\f\r \"'=<>`]")
 
 
+@cython.final
+@cython.cclass
 class Unquoted(CharacterReferences):
     """A value without quotes, or an attribute without a value; `slot` is the span that `settle` writes anew.
 
     What goes in is escaped for double quotes; whether they are needed is seen when every edit of the value is known.
     """
 
-    __slots__ = ("_absent", "slot")
-
     def __init__(self, charset: Charset, slot: tuple[int, int], *, absent: bool = False) -> None:
         super().__init__(charset, b'"')
-        self.slot = slot  # type: ignore[misc]  # an instance's own, where the class has None
+        self.slot = slot
         self._absent = absent
 
     def settle(self, raw: bytes) -> bytes:

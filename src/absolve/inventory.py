@@ -11,8 +11,7 @@ from absolve.model import Layer, Link, Part
 from absolve.resolvers.comparison import climbs_above_root, divergent
 from absolve.resolvers.references import NEVER_RELATIVE
 from absolve.resolvers.urls import has_scheme, host_port, scheme
-from absolve.rewriting import Resolved
-from absolve.walk import decoder
+from absolve.resolved import Resolved
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,7 +50,7 @@ _SCHEME_RELATIVE: Final = re.compile(r"//|[\\/]{2}")
 
 def rows(entity: Entity, document: str | None = None) -> Iterator[Row]:
     """The rows of an entity and of every document inside it, in the order in which they stand."""
-    yield from _rows(entity, document if document is not None else entity.name, _Span(entity))
+    yield from _rows(entity, _shown(document if document is not None else entity.name), _Span(entity))
 
 
 class _Span:
@@ -74,7 +73,6 @@ class _Span:
 
 
 def _rows(entity: Entity, document: str, span: _Span) -> Iterator[Row]:
-    reference_of = decoder(entity)
     reader = _Reader(span.entity)
     for event in entity.events:
         if type(event) is Part:
@@ -83,9 +81,7 @@ def _rows(entity: Entity, document: str, span: _Span) -> Iterator[Row]:
                 within = _Span(inner.entity) if event.name else _Span(inner.entity, span, inner)
                 yield from _rows(inner.entity, document, within)
         elif type(event) is Link:
-            base, resolver = entity.ruled(event)
-            resolved = Resolved(entity, event, reference_of(event), base, resolver)
-            yield _row(resolved, document, span, reader)
+            yield _row(Resolved(entity, event), document, span, reader)
 
 
 class _Reader:
@@ -190,8 +186,7 @@ def _could_resolve(resolved: Resolved) -> bool:
     """Whether it is the reference's fault that there is no target: the base can be used, or none is needed."""
     if has_scheme(resolved.reference):
         return True
-    probe = "x"
-    return resolved.entity.ruled(resolved.link)[1](probe) is not None
+    return resolved.resolves
 
 
 def _claim_problems(resolved: Resolved) -> Iterator[str]:

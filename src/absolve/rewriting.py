@@ -4,102 +4,70 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from absolve.bases import same_document
 from absolve.edits import LOOK_AHEAD, lower, splice
 from absolve.formats.grammars import ESCAPES
-from absolve.model import Edit, Link, Part
-from absolve.resolvers.urls import has_scheme, is_malformed, scheme
-from absolve.walk import decoder
+from absolve.model import Part
+from absolve.resolved import Resolved
+from absolve.resolvers.urls import has_scheme, scheme
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from absolve.model import BaseURL
-    from absolve.typing import Coding, Resolver
+    import cython
+
+    from absolve.typing import Coding
     from absolve.walk import Entity
 
     Policy = Callable[["Resolved"], str | None]
+else:
+    from absolve import _cython as cython
 
-
-class Resolved:
-    """A link, its reference as text, and what rules it; `target` is worked out when it is asked for.
-
-    `element`, `attribute` and `kind` are those of the row; `base` is the established BaseURL, `own` that of the
-    document itself.
-    """
-
-    __slots__ = ("_resolver", "base", "entity", "link", "own", "reference")
-
-    def __init__(self, entity: Entity, link: Link, reference: str, base: BaseURL, resolver: Resolver) -> None:
-        self.entity = entity
-        self.link = link
-        self.reference = reference
-        self.base = base
-        self.own = entity.bases.own
-        self._resolver = resolver
-
-    @property
-    def element(self) -> str:
-        return self.link.place.element
-
-    @property
-    def attribute(self) -> str:
-        return self.link.place.attribute
-
-    @property
-    def kind(self) -> str:
-        return self.link.place.kind
-
-    @property
-    def target(self) -> str | None:
-        """The absolute URL; None where there is none (unresolved, malformed, an empty reference that fetches nothing)."""
-        reference = self.reference
-        if not reference:
-            empty = self.link.place.empty
-            if empty == "nothing" and self.link.claim is None:
-                return None
-            return (self.own.url if empty == "own" else self._resolver("")) or None
-        target = self._resolver(reference)
-        return None if target is None or is_malformed(target) else target
+if cython.compiled:
+    from cython.cimports.absolve.model import Edit, Link
+    from cython.cimports.absolve.resolved import Rule, text
+else:
+    from absolve.model import Edit, Link
+    from absolve.resolved import Rule, text
 
 
 def absolute(resolved: Resolved) -> str | None:
     """The policy of `absolve rewrite`: what a reference must become to mean the same anywhere; None where it stays."""
-    reference = resolved.reference
-    place = resolved.link.place
-    settings = resolved.entity.settings
-    if resolved.link.claim is not None and settings.base == "empty" and _rules(resolved):
+    if resolved.link.claim is not None and resolved.entity.settings.base == "empty" and _rules(resolved):
         return ""
-    if place.stays == "always" or (reference.startswith("#") and place.stays):
-        return None
-    elsewhere = not same_document(resolved.base.url, resolved.own.url)
+    return _absolute(resolved.reference, resolved.rule)
+
+
+@cython.cfunc
+def _absolute(reference: str, rule: Rule) -> str | None:
+    """Section 4, "What stays": all but what is absolute, means nothing, or points into this very copy is resolved."""
     if not reference:
-        if place.empty == "nothing" or not elsewhere:
-            return None
-        return resolved.target
-    if reference[0] == "#" and settings.fragments == "keep" and not elsewhere:
+        return None if rule.empty == "nothing" or not rule.elsewhere else rule.target(reference, False)  # noqa: FBT003
+    if rule.stays and (rule.stays == "always" or reference.startswith("#")):
         return None
-    if _is_absolute(reference, settings.profile, resolved.base.url):
+    if reference.startswith("#") and rule.keeps_fragments and not rule.elsewhere:
         return None
-    return resolved.target
+    if ":" in reference and _is_absolute(reference, rule):
+        return None
+    return rule.target(reference, False)  # noqa: FBT003 - positional: C calls have no names
 
 
 def _rules(resolved: Resolved) -> bool:
     """Whether the link states the base that rules the document."""
     chain = resolved.entity.bases.base.chain
-    return bool(chain) and chain[0].verdict == "won" and chain[0].base.position == getattr(resolved.link.claim, "position", -1)
+    claim = resolved.link.claim
+    return bool(chain) and chain[0].verdict == "won" and claim is not None and chain[0].base.position == claim.position
 
 
 _SPECIAL = frozenset({"http", "https", "ws", "wss", "ftp", "file"})
 
 
-def _is_absolute(reference: str, profile: str, base: str) -> bool:
+def _is_absolute(reference: str, rule: Rule) -> bool:
     """Absolute references keep their bytes. In the URL Standard `http:g` is none where the base is http too (4.4)."""
-    if profile != "whatwg":
+    if rule.settings.profile != "whatwg":
         return has_scheme(reference)
     bare = reference.translate({9: None, 10: None, 13: None})
     found = scheme(bare)
-    if found is None or found not in _SPECIAL or found != scheme(base):
+    if found is None or found not in _SPECIAL or found != scheme(rule.base.url):
         return found is not None
     return bare[len(found) + 1 : len(found) + 3].replace("\\", "/") == "//"
 
@@ -113,40 +81,56 @@ def edits(entity: Entity, policy: Policy) -> list[Edit]:
     """The edits of an entity and of all inside it, in order, by its own offsets."""
     found: list[Edit] = []
     slots: dict[tuple[int, int], tuple[Coding, list[Edit]]] = {}
-    memo: dict[tuple[int, int, int], dict[bytes, Edit | None]] = {}
-    shared = policy is absolute  # its answer depends on nothing that the key does not hold
-    data = entity.data
-    reference_of = decoder(entity)
+    rules: dict[tuple[int, int, int], Rule] = {}
+    rule: Rule | None = None
+    builtin: cython.bint = policy is absolute
+    link: Link
+    data: bytes = entity.data
     for event in entity.events:
-        if type(event) is Part:
-            for edit in _lowered(entity, event, policy):
-                _put(edit, event.coding, found, slots)
-            continue
         if type(event) is not Link:
+            if type(event) is Part:
+                for edit in _lowered(entity, event, policy):
+                    _put(edit, event.coding, found, slots)
             continue
-        if shared and event.claim is None:
-            key = (id(event.place), id(event.coding), id(event.base))
-            known = memo.get(key)
-            if known is None:
-                known = memo[key] = {}
-            raw = data[event.start : event.end]
-            if raw in known:
-                written = known[raw]
+        link = event
+        if rule is None or link.place is not rule.place or link.coding is not rule.coding or link.base is not rule.scope:
+            key = (id(link.place), id(link.coding), id(link.base))
+            rule = rules.get(key)
+            if rule is None:
+                rule = rules[key] = Rule(entity, link)
+        raw: bytes = data[link.start : link.end]
+        if builtin and link.claim is None:
+            if raw in rule.known:  # the answer depends on nothing else
+                written = rule.known[raw]
             else:
-                written = known[raw] = _written(entity, event, reference_of(event), policy, raw)
+                reference = text(link.coding.decode(raw))
+                new = _absolute(reference, rule)
+                written = None if new is None else _written(entity, link, rule, reference, new, raw)
+                rule.known[raw] = written
         else:
-            raw = data[event.start : event.end]
-            written = _written(entity, event, reference_of(event), policy, raw)
+            resolved = Resolved(entity, link, rule)
+            new = policy(resolved)
+            written = None if new is None else _written(entity, link, rule, resolved.reference, new, raw)
         if written is not None:
-            edit = Edit(event.start + written.start, event.start + written.end, written.new)
-            if event.coding.slot is None:
+            edit = _shifted(written, link.start)
+            if link.coding.slot is None:
                 found.append(edit)
             else:
-                _put(edit, event.coding, found, slots)
+                _put(edit, link.coding, found, slots)
     if slots:
         found += _settled(data, slots)
         found.sort(key=lambda edit: edit.start)
     return found
+
+
+@cython.cfunc
+def _shifted(edit: Edit, by: cython.Py_ssize_t) -> Edit:
+    """An edit by other offsets; made without a call that would box its numbers."""
+    shifted: Edit = Edit.__new__(Edit)
+    shifted.start = edit.start + by
+    shifted.end = edit.end + by
+    shifted.new = edit.new
+    return shifted
 
 
 def _put(
@@ -158,22 +142,27 @@ def _put(
         slots.setdefault(coding.slot, (coding, []))[1].append(edit)
 
 
-def _written(entity: Entity, link: Link, reference: str, policy: Policy, raw: bytes) -> Edit | None:
-    """The edit that makes a link what the policy says, by offsets into its own raw bytes; None where it stays.
+@cython.cfunc
+def _written(entity: Entity, link: Link, rule: Rule, reference: str, new: str, raw: bytes) -> Edit | None:
+    """The edit that makes a link what the policy says, by offsets into its own raw bytes; None where nothing changes.
 
     Where the new reference ends with the old one only what comes before is written: the old bytes stay as they are.
     """
-    base, resolver = entity.ruled(link)
-    new = policy(Resolved(entity, link, reference, base, resolver))
-    if new is None or new == reference:
+    if new == reference:
         return None
-    value = new.encode("utf-8", "surrogateescape")
-    escape = ESCAPES.get(link.place.syntax)
+    escape = ESCAPES.get(rule.place.syntax) if rule.place.syntax != "url" else None
     if escape is not None:
-        value = escape(value, entity.data[max(0, link.start - LOOK_AHEAD) : link.start])
-    old = reference.encode("utf-8", "surrogateescape")
-    if old and value.endswith(old):
-        return Edit(0, 0, link.coding.encode(value[: -len(old)], raw[:LOOK_AHEAD]))
+        before = entity.data[max(0, link.start - LOOK_AHEAD) : link.start]
+        new = text(escape(new.encode("utf-8", "surrogateescape"), before))
+    if reference and new.endswith(reference):
+        prefix = new[: -len(reference)]
+        known = rule.prefixes.get(prefix)
+        if known is None:
+            known = link.coding.encode(prefix.encode("utf-8", "surrogateescape"), raw[:LOOK_AHEAD])
+            if "&" not in prefix and "\\" not in prefix:  # else what follows has a say
+                rule.prefixes[prefix] = known
+        return Edit(0, 0, known)
+    value = new.encode("utf-8", "surrogateescape")
     return Edit(0, len(raw), link.coding.encode(value, entity.data[link.end : link.end + LOOK_AHEAD]))
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
+    from typing import IO, Any
 
     from absolve.charsets import Charset
     from absolve.model import Event
@@ -75,3 +76,13 @@ class Walker(Protocol):
     """Reads the bytes of one document and tells what it found, in the order in which it stands there."""
 
     def __call__(self, data: bytes, charset: Charset, options: WalkOptions, /) -> Iterable[Event]: ...
+
+
+class Sink(Protocol):
+    """Writes a table, row by row as the rows come, to a file that is open for bytes and stays open.
+
+    A row has a value for each column: text, a number, None, or a list of texts. Text is what UTF-8 can write; anything
+    else in it is replaced.
+    """
+
+    def __call__(self, columns: Sequence[str], rows: Iterable[Sequence[Any]], file: IO[bytes], /) -> None: ...

@@ -19,8 +19,6 @@ from absolve.resolvers import by_name
 from absolve.resolvers.urls import has_scheme, is_malformed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from absolve.charsets import Charset
     from absolve.model import Event
     from absolve.typing import Offsets, Profile, Resolver
@@ -146,13 +144,14 @@ def walk(document: Document, settings: Settings) -> Entity:
     media_type, parameter = _media_type(document, name)
     charset, mark = _charset(document, media_type, parameter)
     profile = by_name(settings.profile)
-    claims = [*([retrieval_claim(document.url)] if document.url is not None else []), *document.claims]
-    own = establish(DEFAULT, claims, profile)
+    said = [retrieval_claim(document.url)] if document.url is not None else []
+    own = establish(DEFAULT, said, profile)
+    around = Bases(own, own, document.claims)
     entity = Entity(document.data, charset, media_type, name, "", settings)
     if charset.transparent and (media_type == formats.HTML or charset is charsets.UTF_8):
-        _fold(entity, Bases(own, own), depth=0)
+        _fold(entity, around, depth=0)
     else:  # read through a charset coding: the whole document is a part of itself
-        entity.bases = Bases(own, own)
+        entity.bases = around
         part = Part(media_type, mark, len(document.data), Raw(charset))
         entity.events = [part]
         _enter(entity, part, depth=0)
@@ -197,19 +196,25 @@ def _fold(entity: Entity, around: Bases, depth: int) -> None:
     if walker is None:
         return
     entity.events = list(walker(entity.data, entity.charset, entity.settings))
-    profile = by_name(entity.settings.profile)
-    claims = [event for event in entity.events if type(event) is Base]
-    entity.bases = _established(entity, around, claims, profile)
+    claims: list[Base] = []
+    parts: list[Part] = []
     for event in entity.events:
+        if type(event) is Link:
+            continue
         if type(event) is Part:
-            _enter(entity, event, depth)
+            parts.append(event)
+        elif type(event) is Base:
+            claims.append(event)
         elif type(event) is Notice:
             _report(entity, event.code, event.text, event.position)
+    entity.bases = _established(entity, around, claims, by_name(entity.settings.profile)) if claims else around
+    for part in parts:
+        _enter(entity, part, depth)
 
 
 def _established(entity: Entity, around: Bases, claims: list[Base], profile: Profile) -> Bases:
-    own, base = around
-    found = [claim for claim in claims if claim.layer is Layer.RETRIEVAL]
+    own, base, beside = around
+    found = [*(claim for claim in claims if claim.layer is Layer.RETRIEVAL), *beside]
     if found:
         own = base = _retrieved(entity, around, found, profile)
     embedded = [claim for claim in claims if claim.layer is Layer.EMBEDDED]
@@ -217,7 +222,7 @@ def _established(entity: Entity, around: Bases, claims: list[Base], profile: Pro
 
 
 def _retrieved(entity: Entity, around: Bases, claims: list[Base], profile: Profile) -> BaseURL:
-    """What the saver wrote counts where nobody else said where the document came from (section 4, RETRIEVAL)."""
+    """What the saver wrote, then what is kept beside the file, where nobody else said (section 4, RETRIEVAL)."""
     if around.own.layer is Layer.DEFAULT:
         return establish(around.own, claims, profile, entity.line)
     said = establish(DEFAULT, claims, profile, entity.line).chain
@@ -241,7 +246,7 @@ def _enter(entity: Entity, part: Part, depth: int) -> None:
         own = inherited(base, part.name)
         around = Bases(own, own)
     else:
-        around = Bases(entity.bases.own, base)
+        around = entity.bases._replace(base=base)
     if part.claims:
         profile = by_name(entity.settings.profile)
         own = establish(around.own, part.claims, profile)
@@ -254,13 +259,3 @@ def _enter(entity: Entity, part: Part, depth: int) -> None:
 def _report(entity: Entity, code: str, text: str, position: int) -> None:
     line, column = entity.line_column(position)
     entity.diagnostics.append(Diagnostic(code, text, entity.name, line, column))
-
-
-def decoder(entity: Entity) -> Callable[[Link], str]:
-    """The reference of a link as text, decoded; bytes that are no text are lone surrogates (PEP 383)."""
-    data = entity.data
-
-    def reference(link: Link) -> str:
-        return link.coding.decode(data[link.start : link.end]).decode("utf-8", "surrogateescape")
-
-    return reference

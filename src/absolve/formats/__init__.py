@@ -6,6 +6,7 @@ A walker is imported when the first document of its kind is met.
 from __future__ import annotations
 
 import re
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
@@ -40,6 +41,7 @@ _MARKUP: Final = re.compile(rb"[\t\n\f\r ]*<[!?A-Za-z/]")
 _LOOKED_AT: Final = 2048
 
 
+@cache
 def walker(media_type: str) -> Walker | None:
     """The walker of a media type; None for a kind that absolve does not read."""
     if media_type not in WALKERS:

@@ -77,7 +77,7 @@ def walk(data: bytes, *, style_attribute: bool = False) -> Iterator[Link]:
     harm, and the reader may want to know. Only a style attribute has no `@import` at all. A bad url token (4.3.6) and
     a bad string (4.3.5) are no links; the end of the file closes what is open.
     """
-    if b"(" not in data and (style_attribute or b"@" not in data):
+    if 0x28 not in data and (style_attribute or 0x40 not in data):
         return iter(())
     return iter(_Scanner(data, style_attribute).scan())
 

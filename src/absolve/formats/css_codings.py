@@ -43,7 +43,7 @@ class CSSCoding:
 
     def decode(self, raw: bytes) -> bytes:
         """Read the value, in UTF-8; bytes that are no UTF-8 come through."""
-        return _ESCAPE.sub(self._value, raw) if b"\\" in raw or b"\0" in raw else raw
+        return _ESCAPE.sub(self._value, raw) if 0x5C in raw or 0 in raw else raw
 
     def decode_mapped(self, raw: bytes) -> tuple[bytes, Offsets | None]:
         """Read the value, with a unit for each escape; that of an escaped newline is empty on the value's side."""

@@ -333,7 +333,7 @@ class _Walk:
     def references(self, syntax: str, start: cython.Py_ssize_t, end: cython.Py_ssize_t, coding: Coding) -> list:  # type: ignore[type-arg]
         """The spans of the references in a value, by its grammar; the grammar sees what the bytes stand for."""
         raw = self.data[start:end]
-        if b"&" not in raw and (self.charset is UTF_8 or raw.isascii()):
+        if 0x26 not in raw and (self.charset is UTF_8 or raw.isascii()):
             return [(start + one, start + other) for one, other in GRAMMARS[syntax](raw)]
         value, offsets = coding.decode_mapped(raw)
         if offsets is None:  # no attribute's coding is without them

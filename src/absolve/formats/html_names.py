@@ -18,13 +18,14 @@ class Trait(enum.IntFlag):
     RAWTEXT = 2
     VOID = 4
     BREAKOUT = 8  # 13.2.6.5: leaves foreign content
-    NOT_FRAMESET = 16  # 13.2.6.4.7: sets the frameset-ok flag to "not ok"
+    NOT_FRAMESET = 16  # 13.2.6.4.7: sets the frameset-ok flag to "not ok", which matters while it is "ok"
     TABLE_PART = 32  # ignored outside a table
     CELL = 64
     CLOSES_P = 128
     SVG_POINT = 256  # HTML integration points of SVG
     MATHML_POINT = 512
     ENCLOSING = 4096  # its end tag outside closes inline SVG that was left open
+    HEAD = 8192  # 13.2.6.4.22: handled as in a head, and leaves the insertion mode of a template as it is
     RELEVANT = 1024  # its start tag changes the state outside foreign content
     RELEVANT_END = 2048  # and so does its end tag
 
@@ -47,8 +48,9 @@ _TRAITS = {
     Trait.ENCLOSING: "a abbr address article aside b big blockquote button center cite code dd details div dl dt em"
     " fieldset figcaption figure font footer h1 h2 h3 h4 h5 h6 header i label li main nav nobr ol pre s section small"
     " span strike strong summary table tbody td tfoot th thead tr tt u ul",
-    Trait.RELEVANT: "body form frame frameset head html math plaintext script svg table template",
-    Trait.RELEVANT_END: "br form frameset table template",
+    Trait.HEAD: "base basefont bgsound link meta noframes script style template title",
+    Trait.RELEVANT: "body form frame frameset head html input math plaintext script select svg table template",
+    Trait.RELEVANT_END: "br form frameset select table template",
 }
 _ALSO = "annotation-xml font malignmark mglyph"
 # Known to keep the stack of inline SVG free of byte strings: the most frequent elements of icons.
@@ -122,7 +124,7 @@ def _traits() -> list[int]:
     for trait, names in _TRAITS.items():
         for name in names.split():
             traits[ELEMENT_ID[name.encode()]] |= trait
-    told = Trait.RCDATA | Trait.RAWTEXT | Trait.NOT_FRAMESET | Trait.TABLE_PART | Trait.RELEVANT
+    told = Trait.RCDATA | Trait.RAWTEXT | Trait.TABLE_PART | Trait.RELEVANT
     for number, found in enumerate(traits):
         if found & told:
             traits[number] |= Trait.RELEVANT

@@ -50,22 +50,29 @@ _classes = bytes(
     for byte in range(256)
 )
 _CLASSES = cython.declare(bytes, _classes)
-_RELEVANT = int(Trait.RELEVANT)
-_RELEVANT_END = int(Trait.RELEVANT_END)
-_TRAITS_LOW = cython.declare(
-    bytes, bytes(bool(found & _RELEVANT) | bool(found & _RELEVANT_END) << 1 for found in names.ELEMENT_TRAITS)
+_START = cython.declare(cython.int, 1)  # what the tree is told of: start tags of this name,
+_END_TAG = cython.declare(cython.int, 2)  # its end tags,
+_NOT_FRAMESET = cython.declare(cython.int, 4)  # its start tags while a frameset may still come
+_told = bytes(
+    bool(found & Trait.RELEVANT) * _START
+    | bool(found & Trait.RELEVANT_END) * _END_TAG
+    | bool(found & Trait.NOT_FRAMESET) * _NOT_FRAMESET
+    for found in names.ELEMENT_TRAITS
 )
+_TOLD = cython.declare(bytes, _told)
 _ELEMENT_SLOTS = cython.declare(bytes, names.ELEMENT_SLOTS)
 _ELEMENT_CELLS = cython.declare(bytes, names.ELEMENT_CELLS)
 _ATTRIBUTE_SLOTS = cython.declare(bytes, names.ATTRIBUTE_SLOTS)
 _ATTRIBUTE_CELLS = cython.declare(bytes, names.ATTRIBUTE_CELLS)
 _ANNOTATION_XML = cython.declare(cython.int, ELEMENT_ID[b"annotation-xml"])
 _FONT = cython.declare(cython.int, ELEMENT_ID[b"font"])
+_INPUT = cython.declare(cython.int, ELEMENT_ID[b"input"])
 _ENCODING = cython.declare(cython.int, ATTRIBUTE_ID[b"encoding"])
 _COLOR = cython.declare(cython.int, ATTRIBUTE_ID[b"color"])
 _FACE = cython.declare(cython.int, ATTRIBUTE_ID[b"face"])
 _SIZE = cython.declare(cython.int, ATTRIBUTE_ID[b"size"])
 _CELL = cython.declare(cython.int, 32)
+_TYPE = cython.declare(cython.int, ATTRIBUTE_ID[b"type"])
 _HASH_MASK = cython.declare(cython.int, 1023)
 
 # The interest table: a row for every element number, then one for SVG and one for MathML; a column an attribute number.
@@ -297,15 +304,15 @@ class Scanner:
     def _start_tag(self) -> cython.int:
         """Tell the tree of a start tag, pass over the text that it begins, say whether to report it."""
         interest: cython.p_const_uchar = self.interest
-        traits: cython.p_const_uchar = _TRAITS_LOW
+        told: cython.p_const_uchar = _TOLD
         k: cython.int
         row: cython.int = self.element
         if self.tree.every:
             name = self.data[self.name_start : self.name_end].lower()
-            self.fate = self.tree.start(self.element, name, self.self_closing, self._font_or_html())
+            self.fate = self.tree.start(self.element, name, self.self_closing, self._decided())
             self.namespace = self.tree.namespace
-        elif traits[self.element] & 1:
-            self.fate = self.tree.start(self.element, b"", self.self_closing, False)
+        elif told[self.element] & _START or (told[self.element] & _NOT_FRAMESET and self.tree.frameset_ok):
+            self.fate = self.tree.start(self.element, b"", self.self_closing, self._decided())
             self.namespace = self.tree.namespace
         else:
             self.fate = KEPT
@@ -353,18 +360,27 @@ class Scanner:
         return 0
 
     @cython.cfunc
-    def _font_or_html(self) -> cython.bint:
-        """What attributes decide in foreign content (13.2.6.5)."""
+    def _decided(self) -> cython.bint:
+        """What attributes decide in tree construction: see `Tree.start`."""
+        if self.element == _INPUT:
+            return self._value(_TYPE) == b"hidden"
         if self.element == _FONT:
             return (
                 self.stamp[_COLOR] == self.serial
                 or self.stamp[_FACE] == self.serial
                 or self.stamp[_SIZE] == self.serial
             )
-        if self.element == _ANNOTATION_XML and self.stamp[_ENCODING] == self.serial:
-            value = self.data[self.value_start[_ENCODING] : self.value_end[_ENCODING]].lower()
+        if self.element == _ANNOTATION_XML:
+            value = self._value(_ENCODING)
             return value == b"text/html" or value == b"application/xhtml+xml"
         return False
+
+    @cython.cfunc
+    def _value(self, attribute: cython.int) -> bytes:
+        """The raw value of an attribute of the tag in lower case; empty where it is absent."""
+        if self.stamp[attribute] != self.serial:
+            return b""
+        return self.data[self.value_start[attribute] : self.value_end[attribute]].lower()
 
     @cython.cfunc
     @cython.boundscheck(False)
@@ -373,7 +389,7 @@ class Scanner:
         """13.2.5.7 from after the `</`: where the scan goes on."""
         p: cython.p_const_uchar = self.data
         classes: cython.p_const_uchar = _CLASSES
-        traits: cython.p_const_uchar = _TRAITS_LOW
+        told: cython.p_const_uchar = _TOLD
         n: cython.Py_ssize_t = self.size
         name: cython.Py_ssize_t = i
         name_end: cython.Py_ssize_t
@@ -399,7 +415,7 @@ class Scanner:
         element = _lookup(_ELEMENT_SLOTS, _ELEMENT_CELLS, hashed, p, name, name_end - name)
         if self.tree.foreign_depth:
             self.tree.end(element, self.data[name:name_end].lower())
-        elif traits[element] & 2:
+        elif told[element] & _END_TAG:
             self.tree.end(element, b"")
         return i
 

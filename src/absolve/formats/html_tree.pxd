@@ -14,22 +14,26 @@ cdef class Tree:
     cdef readonly bint every
     cdef list tables
     cdef list templates
+    cdef bint select_open
     cdef bint form_open
     cdef bint head_open
     cdef readonly int frameset_depth
     cdef bint after_frameset
 
-    cpdef int start(self, int element, bytes name, bint self_closing, bint font_or_html)
+    cpdef int start(self, int element, bytes name, bint self_closing, bint decided)
     cpdef int end(self, int element, bytes name)
     cpdef text(self)
     cdef int _watch(self)
     cdef int _foreign_end(self, int element, bytes name)
-    cdef int _html_start(self, int element, bint self_closing)
+    cdef int _html_start(self, int element, bint self_closing, bint decided)
+    cdef int _enter_mode(self, int element)
+    cdef int _without_table(self)
     cdef int _table_part(self, int element)
     cdef int _table(self)
-    cdef int _foreign_start(self, int element, bytes name, bint self_closing, bint font_or_html)
-    cdef int _in_integration_point(self, int element, bytes name, bint self_closing)
-    cdef int _push(self, int namespace, int element, bytes name, bint font_or_html)
+    cdef bint _ends_cell(self, int cell, int element)
+    cdef int _foreign_start(self, int element, bytes name, bint self_closing, bint decided)
+    cdef int _in_integration_point(self, int element, bytes name, bint self_closing, bint decided)
+    cdef int _push(self, int namespace, int element, bytes name, bint decided)
     cdef int _pop_to(self, Py_ssize_t length)
     cdef int _html_end(self, int element)
     cdef bint _bounded(self)

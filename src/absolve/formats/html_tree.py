@@ -47,34 +47,46 @@ _T_NOT_FRAMESET = cython.declare(cython.int, int(Trait.NOT_FRAMESET))
 _T_TABLE_PART = cython.declare(cython.int, int(Trait.TABLE_PART))
 _T_CLOSES_P = cython.declare(cython.int, int(Trait.CLOSES_P))
 _T_CELL = cython.declare(cython.int, int(Trait.CELL))
+_T_HEAD = cython.declare(cython.int, int(Trait.HEAD))
 _T_SVG_POINT = cython.declare(cython.int, int(Trait.SVG_POINT))
 _T_MATHML_POINT = cython.declare(cython.int, int(Trait.MATHML_POINT))
 _T_ENCLOSING = cython.declare(cython.int, int(Trait.ENCLOSING))
 
 _BODY = cython.declare(cython.int, ELEMENT_ID[b"body"])
+_CAPTION = cython.declare(cython.int, ELEMENT_ID[b"caption"])
+_COL = cython.declare(cython.int, ELEMENT_ID[b"col"])
+_COLGROUP = cython.declare(cython.int, ELEMENT_ID[b"colgroup"])
 _FONT = cython.declare(cython.int, ELEMENT_ID[b"font"])
 _FORM = cython.declare(cython.int, ELEMENT_ID[b"form"])
 _FRAME = cython.declare(cython.int, ELEMENT_ID[b"frame"])
 _FRAMESET = cython.declare(cython.int, ELEMENT_ID[b"frameset"])
 _HEAD = cython.declare(cython.int, ELEMENT_ID[b"head"])
 _HTML = cython.declare(cython.int, ELEMENT_ID[b"html"])
+_INPUT = cython.declare(cython.int, ELEMENT_ID[b"input"])
 _MATH = cython.declare(cython.int, ELEMENT_ID[b"math"])
 _NOFRAMES = cython.declare(cython.int, ELEMENT_ID[b"noframes"])
 _P = cython.declare(cython.int, ELEMENT_ID[b"p"])
 _BR = cython.declare(cython.int, ELEMENT_ID[b"br"])
 _PLAINTEXT = cython.declare(cython.int, ELEMENT_ID[b"plaintext"])
 _SCRIPT = cython.declare(cython.int, ELEMENT_ID[b"script"])
+_SELECT = cython.declare(cython.int, ELEMENT_ID[b"select"])
 _SVG = cython.declare(cython.int, ELEMENT_ID[b"svg"])
 _TABLE = cython.declare(cython.int, ELEMENT_ID[b"table"])
+_TD = cython.declare(cython.int, ELEMENT_ID[b"td"])
 _TEMPLATE = cython.declare(cython.int, ELEMENT_ID[b"template"])
+_TH = cython.declare(cython.int, ELEMENT_ID[b"th"])
+_TR = cython.declare(cython.int, ELEMENT_ID[b"tr"])
 _ANNOTATION = cython.declare(cython.int, ELEMENT_ID[b"annotation-xml"])
 _MALIGNMARK = cython.declare(cython.int, ELEMENT_ID[b"malignmark"])
 _MGLYPH = cython.declare(cython.int, ELEMENT_ID[b"mglyph"])
 
-# Insertion modes of a template, as far as cells and rows are concerned (13.2.6.4.22, "in template").
+# Insertion modes of a template, by the first tag in it (13.2.6.4.22, "in template").
 _FRESH = cython.declare(cython.int, 0)
 _IN_BODY = cython.declare(cython.int, 1)
 _IN_TABLE = cython.declare(cython.int, 2)
+_IN_TABLE_BODY = cython.declare(cython.int, 3)
+_IN_ROW = cython.declare(cython.int, 4)
+_IN_COLUMNS = cython.declare(cython.int, 5)
 
 
 @cython.final
@@ -95,8 +107,9 @@ class Tree:
         self.foreign_content = False
         self.foreign_depth = 0
         self.every = True
-        self.tables: list[int] = []  # open tables: 1 in a cell or caption, 0 between
+        self.tables: list[int] = []  # of each open table, the cell or caption that is open in it, 0 for none
         self.templates: list[tuple[list[int], int]] = []  # tables and mode around and in each open template
+        self.select_open = False
         self.form_open = False  # 13.2.4.4 the form element pointer
         self.head_open = True  # no head yet, explicit or implied
         self.frameset_depth = 0
@@ -104,38 +117,38 @@ class Tree:
 
     @cython.ccall
     def text(self) -> None:
-        """Note a character that is no white space, outside any text mode."""
+        """Note a character that is neither white space nor NUL, outside any text mode."""
+        self.frameset_ok = False
         if not self.foreign:
-            self.frameset_ok = False
             self.head_open = False
             self._watch()
 
     @cython.cfunc
     def _watch(self) -> cython.int:
         """Decide whether the next tag matters whatever it is."""
-        fresh = bool(self.templates) and self.templates[-1][1] == _FRESH
+        mode = self.templates[-1][1] if self.templates else _IN_BODY
         framed = self.frameset_depth > 0 or self.after_frameset
-        self.every = self.foreign_depth > 0 or self.head_open or framed or fresh
+        self.every = self.foreign_depth > 0 or self.head_open or framed or mode == _FRESH or mode == _IN_COLUMNS
         return 0
 
     @cython.ccall
-    def start(self, element: cython.int, name: bytes, self_closing: cython.bint, font_or_html: cython.bint) -> cython.int:
+    def start(self, element: cython.int, name: bytes, self_closing: cython.bint, decided: cython.bint) -> cython.int:
         """Take a start tag; `name` is its lower-case name, needed in foreign content only.
 
-        `font_or_html` tells what attributes decide: a font element with color, face or size, an annotation-xml
-        element with an HTML encoding.
+        `decided` tells what attributes decide: a font element with color, face or size, an annotation-xml element
+        with an HTML encoding, a hidden input element.
         """
         answer: cython.int
         self.namespace = HTML
         if self.foreign:
-            answer = self._foreign_start(element, name, self_closing, font_or_html)
+            answer = self._foreign_start(element, name, self_closing, decided)
         else:
-            answer = self._html_start(element, self_closing)
+            answer = self._html_start(element, self_closing, decided)
         self._watch()
         return answer
 
     @cython.cfunc
-    def _html_start(self, element: cython.int, self_closing: cython.bint) -> cython.int:
+    def _html_start(self, element: cython.int, self_closing: cython.bint, decided: cython.bint) -> cython.int:
         """13.2.6.4, the insertion modes of HTML content."""
         traits: cython.int = _TRAITS[element]
         if self.frameset_depth or self.after_frameset:  # 13.2.6.4.20 and .21: the rest is dropped
@@ -159,17 +172,18 @@ class Tree:
                 return IGNORED
             self.frameset_depth = 1
             return KEPT
-        if traits & _T_NOT_FRAMESET:
+        if traits & _T_NOT_FRAMESET and not (element == _INPUT and decided):
             self.frameset_ok = False
-        if self.templates and self.templates[-1][1] == _FRESH and element != _TEMPLATE:
-            # 13.2.6.4.22: the first tag in a template chooses its insertion mode
-            if not traits & (_T_RCDATA | _T_RAWTEXT) and element != _SCRIPT:
-                self.templates[-1] = (self.templates[-1][0], _IN_TABLE if traits & _T_TABLE_PART else _IN_BODY)
+        if self.templates:
+            if self.templates[-1][1] == _FRESH and not traits & _T_HEAD:
+                self._enter_mode(element)
+            if self.templates[-1][1] == _IN_COLUMNS and element != _COL and element != _TEMPLATE:
+                return IGNORED
         if element == _BODY:
             return IGNORED if self.template_depth else MERGED
         if element == _FORM:
             if self.template_depth:
-                return KEPT
+                return IGNORED if self.tables and not self.tables[-1] else KEPT  # 13.2.6.4.9
             if self.form_open:
                 return IGNORED
             self.form_open = True
@@ -190,6 +204,11 @@ class Tree:
             if not self_closing:
                 self._push(self.namespace, element, b"svg" if element == _SVG else b"math", False)
             return KEPT
+        if element == _SELECT:  # one inside another ends that; which element bounds the scope is not looked at
+            self.select_open = not self.select_open
+            return KEPT if self.select_open else IGNORED
+        if element == _INPUT:
+            self.select_open = False
         if traits & _T_RCDATA:
             return RCDATA
         if traits & _T_RAWTEXT:
@@ -199,20 +218,48 @@ class Tree:
         return PLAINTEXT if element == _PLAINTEXT else KEPT
 
     @cython.cfunc
+    def _enter_mode(self, element: cython.int) -> cython.int:
+        """13.2.6.4.22: the first tag in a template chooses its insertion mode. Parts of a table stand as in one."""
+        mode: cython.int = _IN_BODY
+        if element == _COL:
+            mode = _IN_COLUMNS
+        elif element == _TR:
+            mode = _IN_TABLE_BODY
+        elif element == _TD or element == _TH:
+            mode = _IN_ROW
+        elif _TRAITS[element] & _T_TABLE_PART:
+            mode = _IN_TABLE
+        self.templates[-1] = (self.templates[-1][0], mode)
+        if mode != _IN_BODY:
+            self.tables.append(0)
+        return 0
+
+    @cython.cfunc
+    def _without_table(self) -> cython.int:
+        """The insertion mode of a template that began with a part of a table, while no table in it is open; else 0."""
+        if not self.templates or len(self.tables) != 1 or self.templates[-1][1] == _IN_BODY:
+            return 0
+        mode: cython.int = self.templates[-1][1]
+        return mode
+
+    @cython.cfunc
     def _table(self) -> cython.int:
         """13.2.6.4.9: a table directly in a table takes its place; in a cell it is nested."""
         if self.tables and not self.tables[-1]:
-            return KEPT
+            return IGNORED if self._without_table() else KEPT
         self.tables.append(0)
         return KEPT
 
     @cython.cfunc
     def _table_part(self, element: cython.int) -> cython.int:
         """Rows, cells and the like count only in a table (13.2.6.4.7), or where a template begins with one."""
-        if self.tables:
-            self.tables[-1] = 1 if _TRAITS[element] & _T_CELL else 0
-            return KEPT
-        return KEPT if self.templates and self.templates[-1][1] == _IN_TABLE else IGNORED
+        cell: cython.bint = element == _TD or element == _TH
+        mode: cython.int = self._without_table()
+        if not self.tables or (mode == _IN_ROW and not cell) or (mode == _IN_TABLE_BODY and not cell and element != _TR):
+            return IGNORED
+        self.tables[-1] = element if _TRAITS[element] & _T_CELL else 0
+        self.select_open = False
+        return KEPT
 
     @cython.ccall
     def end(self, element: cython.int, name: bytes) -> cython.int:
@@ -266,8 +313,11 @@ class Tree:
             if not self.template_depth:
                 self.form_open = False
         elif element == _TABLE:
-            if self.tables:
+            if self.tables and not self._without_table():
                 self.tables.pop()
+                self.select_open = False
+        elif element == _SELECT:
+            self.select_open = False
         elif element == _TEMPLATE:
             if self.template_depth:
                 self.tables = self.templates.pop()[0]
@@ -276,15 +326,23 @@ class Tree:
             if self.frameset_depth:
                 self.frameset_depth -= 1
                 self.after_frameset = not self.frameset_depth
-        elif traits & _T_TABLE_PART and self.tables:
+        elif traits & _T_TABLE_PART and self.tables and self._ends_cell(self.tables[-1], element):
             self.tables[-1] = 0
+            self.select_open = False
         elif element == _BR:
             self.frameset_ok = False
         return KEPT
 
     @cython.cfunc
+    def _ends_cell(self, cell: cython.int, element: cython.int) -> cython.bint:
+        """13.2.6.4.11 and .15. A guess: that a row and a row group of the name are open is not looked at."""
+        if cell == _CAPTION or element == _TD or element == _TH:
+            return cell == element
+        return element != _CAPTION and element != _COL and element != _COLGROUP
+
+    @cython.cfunc
     def _foreign_start(
-        self, element: cython.int, name: bytes, self_closing: cython.bint, font_or_html: cython.bint
+        self, element: cython.int, name: bytes, self_closing: cython.bint, decided: cython.bint
     ) -> cython.int:
         """13.2.6, the tree construction dispatcher, and 13.2.6.5, the rules for foreign content."""
         top = self.foreign[-1]
@@ -293,24 +351,26 @@ class Tree:
             html = True
         if top[3] & _ANNOTATION_XML and element == _SVG:
             html = True
-        if not html and (_TRAITS[element] & _T_BREAKOUT or (element == _FONT and font_or_html)):
+        if not html and (_TRAITS[element] & _T_BREAKOUT or (element == _FONT and decided)):
             self._break_out()
             html = True
         if html:
-            return self._in_integration_point(element, name, self_closing)
+            return self._in_integration_point(element, name, self_closing, decided)
         self.namespace = top[0]
         if not self_closing:
-            self._push(top[0], element, name, font_or_html)
+            self._push(top[0], element, name, decided)
         return KEPT
 
     @cython.cfunc
-    def _in_integration_point(self, element: cython.int, name: bytes, self_closing: cython.bint) -> cython.int:
+    def _in_integration_point(
+        self, element: cython.int, name: bytes, self_closing: cython.bint, decided: cython.bint
+    ) -> cython.int:
         """HTML content inside SVG or MathML: the same rules, and a stack to find the way out by."""
         answer: cython.int
         depth: cython.Py_ssize_t
         self.namespace = HTML
         if not self.foreign or (_TRAITS[element] & _T_TABLE_PART and self._leaves_cell(element)):
-            return self._html_start(element, self_closing)
+            return self._html_start(element, self_closing, decided)
         if _TRAITS[element] & _T_CLOSES_P:
             depth = len(self.foreign) - 1
             while depth > 0 and self.foreign[depth][0] == HTML and len(self.foreign) - depth < DEPTH_LIMIT:
@@ -318,7 +378,7 @@ class Tree:
                     self._pop_to(depth)
                     break
                 depth -= 1
-        answer = self._html_start(element, self_closing)
+        answer = self._html_start(element, self_closing, decided)
         if self.namespace == HTML and answer == KEPT and not _TRAITS[element] & _T_VOID:
             self._push(HTML, element, name, False)
         return answer
@@ -349,7 +409,7 @@ class Tree:
 
     @cython.cfunc
     def _push(
-        self, namespace: cython.int, element: cython.int, name: bytes, font_or_html: cython.bint
+        self, namespace: cython.int, element: cython.int, name: bytes, decided: cython.bint
     ) -> cython.int:
         point: cython.int = 0
         if namespace == SVG and _TRAITS[element] & _T_SVG_POINT:
@@ -358,7 +418,7 @@ class Tree:
             if _TRAITS[element] & _T_MATHML_POINT:
                 point = _MATHML_POINT
             elif element == _ANNOTATION:
-                point = _ANNOTATION_XML | (_HTML_POINT if font_or_html else 0)
+                point = _ANNOTATION_XML | (_HTML_POINT if decided else 0)
         self.foreign.append((namespace, element, name, point))
         self.foreign_depth = len(self.foreign)
         self.foreign_content = namespace != HTML

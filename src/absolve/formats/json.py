@@ -34,7 +34,7 @@ class JSONString:
     slot: tuple[int, int] | None = None
 
     def decode(self, raw: bytes) -> bytes:
-        return _ESCAPE.sub(_character, raw) if b"\\" in raw else raw
+        return _ESCAPE.sub(_character, raw) if 0x5C in raw else raw
 
     def decode_mapped(self, raw: bytes) -> tuple[bytes, Offsets | None]:
         value = bytearray()

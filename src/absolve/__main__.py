@@ -1,0 +1,10 @@
+"""`python -m absolve`: the command line."""
+
+from __future__ import annotations
+
+import sys
+
+from absolve.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,48 @@
+"""The command line: `main`, and the table of commands, one module each. `--version` is answered before all else."""
+
+from __future__ import annotations
+
+import sys
+
+from absolve._version import __version__
+
+TYPE_CHECKING = False  # as in absolve/__init__.py
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# Command -> what it does; the module of the same name has EPILOG, configure(parser) and run(options, report).
+COMMANDS = {
+    "rewrite": "write documents with every link made absolute",
+    "links": "list every link with its base, its absolute URL and what is wrong with it",
+    "base": "show which base URL rules a document, and why",
+    "resolve": "resolve references against a base URL, without any document",
+    "completion": "print a script that lets a shell complete absolve's commands and options",
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit status.
+
+    0 done; 1 done, but some inputs failed or a check found something; 2 used wrongly; 130 interrupted; 141 nobody
+    reads the output any more.
+    """
+    arguments = sys.argv[1:] if argv is None else list(argv)
+    try:
+        if arguments == ["--version"]:
+            print(version())
+            return 0
+        from absolve.cli.running import run
+
+        return run(arguments)
+    except KeyboardInterrupt:
+        return 130
+
+
+def version() -> str:
+    """The version, and whether the scanner is compiled; found out without importing it."""
+    from importlib.machinery import ExtensionFileLoader, PathFinder
+
+    folder = f"{__path__[0]}/../formats"
+    found = PathFinder.find_spec("absolve.formats.html_scanner", [folder])
+    compiled = found is not None and isinstance(found.loader, ExtensionFileLoader)
+    return f"absolve {__version__} ({'compiled' if compiled else 'interpreted'})"

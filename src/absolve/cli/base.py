@@ -1,0 +1,149 @@
+"""`absolve base`: the layers of RFC 1808 section 3 drawn as the RFC does, with what each claimed and which won."""
+
+from __future__ import annotations
+
+import sys
+import unicodedata
+from typing import TYPE_CHECKING
+
+from absolve.cli import options as shared
+from absolve.cli.reporting import colours, paint
+from absolve.model import VERDICTS, Layer
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+
+    from absolve.cli.reporting import Report
+    from absolve.model import BaseURL, Claim
+    from absolve.walk import Entity
+
+EPILOG = """\
+The innermost layer that holds wins; a relative claim is resolved against the next layer out.
+
+examples:
+  absolve base page.html
+  absolve base page.html --url http://example.com/dir/     with the URL that it was retrieved from
+  absolve base page.html --all                             the documents inside it (srcdoc), too"""
+
+# RFC 1808 section 3, its figure
+TITLES = {
+    Layer.EMBEDDED: "(3.1) Base URL embedded in the document's content",
+    Layer.ENCAPSULATING: "(3.2) Base URL of the encapsulating entity (message, document, or none)",
+    Layer.RETRIEVAL: "(3.3) URL used to retrieve the entity",
+    Layer.DEFAULT: '(3.4) Base URL = "" (undefined)',
+}
+INDENT = " " * 6
+WIDEST = 88  # columns of a line in a box; below the boxes URLs stand whole
+EDGES = len("|    |")  # what a box adds to the columns of what is in it
+WINS = "=> "
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    shared.add_inputs(parser)
+    parser.add_argument("--all", action="store_true", help="show the documents inside, too")
+    shared.add_settings(parser)
+
+
+def run(options: argparse.Namespace, report: Report) -> None:
+    chosen = shared.settings(options)
+    separator = ""
+    for name in shared.names(options):
+        with report.guard(name):
+            _, entity = shared.walked(name, options, chosen, report)
+            for shown in _with_inner(entity) if options.all else (entity,):
+                print(end=separator)
+                separator = "\n"
+                for line in picture(shown):
+                    print(line)
+
+
+def _with_inner(entity: Entity) -> Iterator[Entity]:
+    yield entity
+    for inner in entity.inner.values():
+        yield from (found for found in _with_inner(inner.entity) if found is not inner.entity or inner.part.name)
+
+
+def picture(entity: Entity) -> Iterator[str]:
+    """The boxes of one document, and below them its base URL and its own URL in full."""
+    base, own = entity.bases.base, entity.bases.own
+    yield f"{entity.name} {entity.path}".rstrip()
+    on = colours(sys.stdout)
+    for line in boxes(base):
+        mark = line.find(WINS)
+        yield line if mark < 0 else line[:mark] + paint(line[mark:].rstrip(" |"), "green", on=on) + _edge(line)
+    yield f"base URL: {_summary(base)}"
+    if own.url != base.url:
+        yield f"document's own URL: {_summary(own)}"
+
+
+def _edge(line: str) -> str:
+    return line[len(line.rstrip(" |")) :]
+
+
+def _summary(base: BaseURL) -> str:
+    if base.layer is Layer.DEFAULT:
+        return "none, relative links stay as they are"
+    return f"{_printable(base.url)} ({base.layer.label}: {base.source})"
+
+
+def boxes(base: BaseURL) -> list[str]:
+    """The four nested boxes, innermost first, each with the claims of its layer."""
+    claims: dict[Layer, list[Claim]] = {layer: [] for layer in Layer}
+    layer = Layer.EMBEDDED
+    for claim in base.chain:  # what is embedded in the document around this one belongs to the layer that it gives
+        layer = max(layer, claim.base.layer)
+        claims[layer].append(claim)
+    content = [list(_content(layer, claims[layer], base)) for layer in Layer]
+    width = max(_columns(line) - EDGES * at for at, lines in enumerate(content) for line in lines)
+    drawn: list[str] = []
+    for at, lines in enumerate(content):
+        drawn = _box([*drawn, *lines], width + EDGES * at)
+    return drawn
+
+
+def _content(layer: Layer, claims: list[Claim], base: BaseURL) -> Iterator[str]:
+    yield TITLES[layer]
+    for claim in claims:
+        for line in _described(claim):
+            yield INDENT + _cut(line)
+    if layer is Layer.DEFAULT:
+        if base.layer is layer:
+            yield f"{INDENT}{WINS}{VERDICTS['won']}: relative ones stay as they are"
+    elif not claims:
+        yield f"{INDENT}none"
+
+
+def _described(claim: Claim) -> Iterator[str]:
+    where = claim.base.source if claim.line is None else f"{claim.base.source}, line {claim.line}"
+    yield f"{where}: {_printable(claim.base.reference) or '(empty)'}"
+    if claim.url and claim.url != claim.base.reference:
+        yield f"resolved: {_printable(claim.url)}"
+    yield f"{WINS if claim.verdict == 'won' else '-- '}{VERDICTS[claim.verdict]}"
+
+
+def _box(lines: list[str], width: int) -> list[str]:
+    rule = "-" * (width + 4)
+    return [f".{rule}.", *(f"|  {line}{' ' * (width - _columns(line))}  |" for line in lines), f"`{rule}'"]
+
+
+def _columns(text: str) -> int:
+    """How many columns a terminal gives to a text (UAX #11)."""
+    if text.isascii():
+        return len(text)
+    return sum(
+        0 if unicodedata.combining(character) else 1 + (unicodedata.east_asian_width(character) in {"W", "F"})
+        for character in text
+    )
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= WIDEST else f"{text[: WIDEST - 23]}...{text[-20:]}"
+
+
+def _printable(text: str) -> str:
+    """A reference as one line that no terminal takes for anything else."""
+    return "".join(
+        character if character.isprintable() else character.encode("unicode_escape", "surrogatepass").decode("ascii")
+        for character in text
+    )

@@ -1,0 +1,111 @@
+"""A unified diff from the edits themselves: one pass over the file, however big, where difflib would compare lines."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from bisect import bisect_right
+from typing import TYPE_CHECKING, NamedTuple
+
+from absolve.cli.reporting import colours, paint
+from absolve.edits import splice
+from absolve.model import Edit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+CONTEXT = 3
+
+
+class Block(NamedTuple):
+    """Lines that change, from the first to before the end, and what they become."""
+
+    first: int
+    end: int
+    new: list[bytes]
+
+
+def unified(name: str, data: bytes, edits: Sequence[Edit]) -> Iterator[bytes]:
+    """The lines of a unified diff, as POSIX has it (diff -u), that makes `edits`, which are in order, in `data`.
+
+    Lines end at LF, as `patch` sees it.
+    """
+    if not edits:
+        return
+    starts = [0, *(found.end() for found in re.finditer(b"\n", data))]
+    if starts[-1] == len(data):
+        starts.pop()
+    label = os.fsencode(name) + (b"\t" if re.search(r"\s", name) else b"")  # a tab ends a name with blanks in it
+    yield b"--- " + label + b"\n"
+    yield b"+++ " + label + b"\n"
+    starts.append(len(data))
+    shift = 0
+    for hunk in _hunks(_blocks(data, starts, edits)):
+        first = max(0, hunk[0].first - CONTEXT)
+        end = min(len(starts) - 1, hunk[-1].end + CONTEXT)
+        grown = sum(len(block.new) - (block.end - block.first) for block in hunk)
+        old = end - first
+        yield b"@@ -%d,%d +%d,%d @@\n" % (first + 1, old, first + 1 + shift, old + grown)
+        shift += grown
+        for block in hunk:
+            yield from _marked(b" ", _lines(data, starts, first, block.first))
+            yield from _marked(b"-", _lines(data, starts, block.first, block.end))
+            yield from _marked(b"+", block.new)
+            first = block.end
+        yield from _marked(b" ", _lines(data, starts, first, end))
+
+
+def _blocks(data: bytes, starts: list[int], edits: Iterable[Edit]) -> Iterator[Block]:
+    """The edits by the lines that they touch; neighbouring lines are one block."""
+    inside: list[Edit] = []
+    first = end = 0
+    for edit in edits:
+        line = bisect_right(starts, edit.start, hi=len(starts) - 1) - 1
+        if inside and line > end:
+            yield _block(data, starts, first, end, inside)
+            inside = []
+        if not inside:
+            first = line
+        end = max(line, bisect_right(starts, max(edit.start, edit.end - 1), hi=len(starts) - 1) - 1) + 1
+        inside.append(edit)
+    yield _block(data, starts, first, end, inside)
+
+
+def _block(data: bytes, starts: list[int], first: int, end: int, edits: list[Edit]) -> Block:
+    start = starts[first]
+    shifted = [Edit(edit.start - start, edit.end - start, edit.new) for edit in edits]
+    return Block(first, end, re.findall(rb"[^\n]*\n|[^\n]+\Z", splice(data[start : starts[end]], shifted)))
+
+
+def _hunks(blocks: Iterable[Block]) -> Iterator[list[Block]]:
+    hunk: list[Block] = []
+    for block in blocks:
+        if hunk and block.first - hunk[-1].end > 2 * CONTEXT:
+            yield hunk
+            hunk = []
+        hunk.append(block)
+    yield hunk
+
+
+def _lines(data: bytes, starts: list[int], first: int, end: int) -> Iterator[bytes]:
+    return (data[starts[line] : starts[line + 1]] for line in range(first, end))
+
+
+def _marked(mark: bytes, lines: Iterable[bytes]) -> Iterator[bytes]:
+    for line in lines:
+        yield mark + line if line.endswith(b"\n") else mark + line + b"\n\\ No newline at end of file\n"
+
+
+_STYLES = {b"-": "red", b"+": "green", b"@": "cyan"}
+
+
+def painted(lines: Iterator[bytes]) -> Iterator[bytes]:
+    """The lines of a diff, coloured where the standard output is a terminal."""
+    if not colours(sys.stdout):
+        yield from lines
+        return
+    for line in lines:
+        style = _STYLES.get(line[:1])
+        text = line.decode("latin-1")
+        yield paint(text.rstrip("\n"), style, on=True).encode("latin-1") + b"\n" if style else line

@@ -1,0 +1,144 @@
+"""The options that commands share, and what they come to: settings, documents, entities."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+from absolve import charsets, sources
+from absolve.errors import Diagnostic, UsageError
+from absolve.model import Layer, Link
+from absolve.resolvers import PROFILES
+from absolve.resolvers.urls import has_scheme
+from absolve.walk import BASES, FRAGMENTS, Settings, retrieval_claim, walk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from absolve.cli.reporting import Report
+    from absolve.model import Document
+    from absolve.walk import Entity
+
+DEEPEST = 100  # the walker, like the documents, is recursive; Python's own limit comes a little later
+
+
+def add_inputs(parser: argparse.ArgumentParser) -> None:
+    """INPUT..., and what the user knows of the inputs."""
+    # A completion script offers files here (shtab reads `complete`).
+    parser.add_argument(
+        "inputs", nargs="*", metavar="INPUT", help="a file, or - for the standard input (the default)"
+    ).complete = {"bash": "_shtab_compgen_files", "zsh": "_files", "tcsh": "f"}  # type: ignore[attr-defined]
+    known = parser.add_argument_group("what is known of the inputs")
+    known.add_argument("--url", metavar="URL", help="the URL that they were retrieved from (RFC 1808, 3.3)")
+    known.add_argument(
+        "--file-urls",
+        action="store_true",
+        help="where nothing else says it, take a file's own path for that URL (file:///...)",
+    )
+    known.add_argument("--media-type", metavar="TYPE", help="text/html or text/css (found out by name and content)")
+    known.add_argument("--charset", metavar="LABEL", help="the character encoding, where no byte order mark says it")
+
+
+def add_settings(parser: argparse.ArgumentParser) -> None:
+    """How links are found and resolved."""
+    group = parser.add_argument_group("how links are found and resolved")
+    add_profile(group)
+    group.add_argument("--lazy", action="store_true", help="data-src, data-href and the like count, too")
+    group.add_argument("--conditional-comments", action="store_true", help="so does HTML in <!--[if IE]> comments")
+    group.add_argument(
+        "--max-depth",
+        type=_depth,
+        default=Settings().max_depth,
+        metavar="N",
+        help="leave alone what is nested deeper than N documents (%(default)s)",
+    )
+
+
+def add_profile(parser: argparse._ActionsContainer) -> None:
+    parser.add_argument(
+        "--profile",
+        choices=tuple(PROFILES),
+        default=Settings().profile,
+        help="resolve by RFC 1808 to the letter (the default), by RFC 3986, or as browsers do",
+    )
+
+
+def add_changes(parser: argparse.ArgumentParser) -> None:
+    """What a rewrite does to links that could stay."""
+    group = parser.add_argument_group("what changes")
+    group.add_argument(
+        "--fragments",
+        choices=FRAGMENTS,
+        default=Settings().fragments,
+        help="#fragment links into the document itself stay as they are (keep, the default), or become absolute",
+    )
+    group.add_argument(
+        "--base",
+        choices=BASES,
+        default=Settings().base,
+        help="the base element's own URL is made absolute (keep, the default), or emptied",
+    )
+
+
+def _depth(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= DEEPEST:
+        raise argparse.ArgumentTypeError(f"must be a number from 1 to {DEEPEST}, not {text!r}")
+    return int(text)
+
+
+def settings(options: argparse.Namespace) -> Settings:
+    """The settings that the options come to; UsageError where a charset or URL is none, before anything is read."""
+    if options.url is not None:
+        retrieval_claim(options.url)
+    if options.charset is not None:
+        charsets.by_label(options.charset)
+    given = vars(options)
+    return Settings(**{name: given[name] for name in Settings._fields if name in given}).checked()
+
+
+def names(options: argparse.Namespace) -> list[str]:
+    """The inputs as the user named them; none is the standard input, unless somebody sits there."""
+    found: list[str] = options.inputs or [sources.STDIN]
+    if found.count(sources.STDIN) > 1:
+        raise UsageError("the standard input (-) can be read once only")
+    if not options.inputs and sys.stdin is not None and sys.stdin.isatty():
+        raise UsageError("no INPUT is given, and the standard input is a terminal (- reads it all the same)")
+    return found
+
+
+def walked(name: str, options: argparse.Namespace, chosen: Settings, report: Report) -> tuple[Document, Entity]:
+    """Read and walk one input, and say what was met; DocumentError where it cannot be worked on."""
+    document = sources.read(
+        name,
+        media_type=options.media_type,
+        charset=options.charset,
+        url=options.url,
+        file_urls=options.file_urls,
+    )
+    if not document.data:
+        report.notice(Diagnostic("empty-file", "there is nothing in it", name))
+    entity = walk(document, chosen)
+    for diagnostic in (*entity.diagnostics, *_about_bases(entity)):
+        report.notice(diagnostic)
+    return document, entity
+
+
+def _about_bases(entity: Entity) -> Iterator[Diagnostic]:
+    """What is wrong with the claims, and that there is no base where one is wanted."""
+    base = entity.bases.base
+    for claim in base.chain:
+        if claim.verdict == "unsuitable":
+            text = f"{claim.base.source}: {claim.base.reference[:100]!r} is no base; the next layer out rules"
+            yield Diagnostic("unsuitable-base", text, entity.name, claim.line)
+    if base.layer is Layer.DEFAULT and _stays_relative(entity):
+        yield Diagnostic("no-base", "nothing says where it came from: relative links stay (--url says it)", entity.name)
+
+
+def _stays_relative(entity: Entity) -> bool:
+    for event in entity.events:
+        if type(event) is Link:
+            reference = event.coding.decode(entity.data[event.start : event.end])
+            if reference and reference[:1] != b"#" and not has_scheme(reference.decode("utf-8", "surrogateescape")):
+                return True
+    return any(_stays_relative(inner.entity) for inner in entity.inner.values())

@@ -1,0 +1,39 @@
+"""`absolve resolve`: the resolver alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from absolve import outputs, resolvers
+from absolve.cli import options as shared
+from absolve.errors import Diagnostic, DocumentError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from absolve.cli.reporting import Report
+
+EPILOG = """\
+One URL a line, an empty line for a reference that has none; then the exit status is 1.
+
+examples:
+  absolve resolve http://a/b/c/d ../g                       http://a/b/g
+  absolve resolve http://a/b/c/d ../../../g                 http://a/../g, as RFC 1808 has it
+  absolve resolve --profile whatwg http://a/b/c/d ../../../g      http://a/g
+  absolve resolve http://a/b/c/d -- --g                     a reference that starts with a hyphen"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("base", metavar="BASE", help="the base URL; '' for none")
+    parser.add_argument("references", nargs="+", metavar="REFERENCE", help="what to resolve against it")
+    shared.add_profile(parser)
+
+
+def run(options: argparse.Namespace, report: Report) -> None:
+    with outputs.stdout() as file:
+        for reference in options.references:
+            target = resolvers.resolve(options.base, reference, options.profile)
+            file.write(f"{target or ''}\n".encode("utf-8", "surrogateescape"))
+            if target is None:
+                text = f"{reference!r} has no URL against " + (repr(options.base) if options.base else "no base")
+                report.failure(DocumentError(Diagnostic("unresolved", text, "resolve")))

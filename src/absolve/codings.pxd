@@ -1,0 +1,22 @@
+"""C layout of the codings that are asked once a link; codings.py holds the code."""
+
+cimport cython
+
+
+@cython.final
+cdef class Raw:
+    cdef readonly object slot
+    cdef object _charset
+
+
+cdef class CharacterReferences:
+    cdef readonly object slot
+    cdef object _charset
+    cdef bint _transparent
+    cdef bint _attribute
+    cdef object _must
+
+
+@cython.final
+cdef class Unquoted(CharacterReferences):
+    cdef bint _absent

@@ -1,0 +1,104 @@
+"""Outputs: a file is there complete, or as it was before; nothing half written, nothing overwritten by mistake."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import stat
+import sys
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+STDOUT = "-"
+
+
+@contextmanager
+def stdout() -> Iterator[IO[bytes]]:
+    """The standard output, for bytes; what was written is out when the block ends."""
+    if sys.stdout is None:  # closed, or a program without a console
+        raise OSError(errno.EBADF, "there is no standard output")
+    yield sys.stdout.buffer
+    sys.stdout.buffer.flush()
+
+
+@contextmanager
+def writing(path: Path, *, like: Path | None = None) -> Iterator[IO[bytes]]:
+    """A file whose bytes stand at `path` when the block ends; where it fails, what stood there stays.
+
+    They are written to a temporary name in the same folder, flushed to the disk, then renamed. Where `path` is a link,
+    what it leads to is replaced. `like` is the file that gives mode (and the owner may always write), times and extended
+    attributes; without it, a file that is replaced keeps its mode. Devices and pipes are written as they are. OSError, for a read-only file too.
+    """
+    try:
+        old = path.stat()
+    except FileNotFoundError:
+        old = None
+    if old is not None and not stat.S_ISREG(old.st_mode):
+        with path.open("wb") as file:  # renaming would replace the device
+            yield file
+        return
+    if old is not None:
+        check_writable(path)
+    real = path.resolve()
+    temporary = real.with_name(f".absolve-{os.urandom(6).hex()}.tmp")
+    model = like.stat() if like is not None else old
+    rights = 0o666 if model is None else model.st_mode & 0o666  # never open to more than the result is
+    try:
+        with os.fdopen(os.open(temporary, _CREATE, rights | stat.S_IWUSR), "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        _dress(temporary, old, like)
+        temporary.replace(real)
+    except BaseException:  # an interrupt, too
+        with suppress(OSError):
+            temporary.unlink()
+        raise
+
+
+def check_writable(path: Path) -> None:
+    """PermissionError for a file that is marked as read-only, also where a rename, or root, could replace it."""
+    if not (path.stat().st_mode & 0o222 and os.access(path, os.W_OK)):
+        raise PermissionError(errno.EACCES, "this file is read-only", str(path))
+
+
+_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+
+
+def _dress(temporary: Path, old: os.stat_result | None, like: Path | None) -> None:
+    """Give the new file what is kept: the owner of the file it replaces; mode, times and attributes."""
+    if old is not None and hasattr(os, "chown"):
+        with suppress(OSError):  # only root may give a file away
+            os.chown(temporary, old.st_uid, old.st_gid)
+    if like is not None:
+        shutil.copystat(like, temporary)
+        if not temporary.stat().st_mode & stat.S_IWUSR:  # a copy of a read-only file can be written again
+            temporary.chmod(stat.S_IMODE(temporary.stat().st_mode) | stat.S_IWUSR)
+    elif old is not None:
+        temporary.chmod(stat.S_IMODE(old.st_mode))
+
+
+def write(path: Path, data: bytes, *, like: Path | None = None) -> None:
+    """Put these bytes at a path, as `writing` does."""
+    with writing(path, like=like) as file:
+        file.write(data)
+
+
+def clash(targets: Iterable[Path], inputs: Iterable[str]) -> tuple[Path, str] | None:
+    """The first target that is the same file as an input, by whatever name or link, and that input; None for none."""
+    names = {identity: name for name in inputs if (identity := _identity(name))}
+    return next(((path, names[identity]) for path in targets if (identity := _identity(path)) in names), None)
+
+
+def _identity(path: str | Path) -> tuple[int, int] | None:
+    """What two names of one regular file have in common; None for anything else."""
+    try:
+        found = Path(path).stat()
+    except (OSError, ValueError):
+        return None
+    return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else None

@@ -1,0 +1,25 @@
+"""C layout of what the rewriter asks for each link; resolved.py holds the code."""
+
+cimport cython
+
+
+cpdef str text(bytes value)
+
+
+@cython.final
+cdef class Rule:
+    cdef public object place
+    cdef public object coding
+    cdef public object scope
+    cdef public object base
+    cdef public object resolver
+    cdef public object own
+    cdef public bint elsewhere
+    cdef public object settings
+    cdef public bint keeps_fragments
+    cdef public str stays
+    cdef public str empty
+    cdef public dict known
+    cdef public dict prefixes
+
+    cpdef str target(self, str reference, bint claims)

@@ -1,0 +1,52 @@
+"""What the scanner says of a document, in the terms of html5lib_view: every start tag that reaches the tree."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from html5lib_view import Element, lower
+
+from absolve.charsets import UTF_8
+from absolve.codings import attribute_coding
+from absolve.formats import html_names
+from absolve.formats.html_scanner import ATTRIBUTES, ROWS, Scanner
+
+if TYPE_CHECKING:
+    from absolve.charsets import Charset
+
+_NOTHING = bytes(ROWS * ATTRIBUTES)
+_NAMESPACES = ("html", "svg", "math")
+
+
+def elements(data: bytes, charset: Charset = UTF_8) -> list[Element]:
+    """The start tags with their attributes, decoded; what a second html or body adds is an element of its own."""
+    record: list[tuple[int, int, int, int, int]] = []
+    scanner = Scanner(data, _NOTHING, record)
+    found: list[Element] = []
+    merged: set[tuple[str, str]] = set()
+    while (kind := scanner.next()) != html_names.END:
+        if kind != html_names.TAG or scanner.fate == html_names.IGNORED:
+            continue
+        name = _name(data[scanner.name_start : scanner.name_end], charset)
+        if scanner.namespace == html_names.HTML and name == "image":
+            name = "img"
+        attributes: dict[str, str] = {}
+        for start, end, value, value_end, quote in record:
+            coding = attribute_coding(charset, quote, (value, value_end))
+            attributes.setdefault(_name(data[start:end], charset), text(coding.decode(data[value:value_end]), charset))
+        if scanner.fate == html_names.MERGED:
+            attributes = {key: attributes[key] for key in attributes if (name, key) not in merged}
+            merged |= {(name, key) for key in attributes}
+        if attributes or scanner.namespace or name not in {"html", "head", "body"}:
+            inner = data[scanner.text_start : scanner.text_end] if name in {"script", "style"} else b""
+            found.append(Element(_NAMESPACES[scanner.namespace], name, attributes, charset.decode(inner)))
+    return found
+
+
+def text(value: bytes, charset: Charset) -> str:
+    """A decoded value as html5lib has it: bytes that are no characters are lone surrogates."""
+    return value.decode("utf-8", "surrogateescape" if charset is UTF_8 else "surrogatepass")
+
+
+def _name(raw: bytes, charset: Charset) -> str:
+    return lower(charset.decode(raw).replace("\0", "\ufffd"))
