@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from html5lib import _tokenizer, html5parser, treebuilders
 from html5lib._utils import MethodDispatcher
-from html5lib.constants import asciiUpper2Lower, namespaces, tokenTypes
+from html5lib.constants import asciiUpper2Lower, namespaces, specialElements, tokenTypes
 from html5lib.treebuilders.base import Marker
 
 HTML: Final = namespaces["html"]
@@ -201,7 +201,7 @@ def _mended(name: str, starts: dict[str, Any], ends: dict[str, Any], **others: A
     for table, changes in (("startTagHandler", starts), ("endTagHandler", ends)):
         if changes:
             handlers = others[table] = MethodDispatcher({**vars(old)[table], **changes}.items())
-            handlers.default = vars(old)[table].default
+            handlers.default = changes.get("", vars(old)[table].default)
     return type(name, (old,), others)
 
 
@@ -278,7 +278,27 @@ def _input_start(phase: Any, token: Any) -> None:
 def _image_start(phase: Any, token: Any) -> Any:
     """13.2.6.4.7: "Change the token's tag name to img and reprocess it. (Don't ask.)"."""
     token["name"] = "img"
-    return token
+    return phase.processStartTag(token)
+
+
+def _start_in_table(phase: Any, token: Any) -> Any:
+    """13.2.6.4.9, anything else: html5lib forgets a token that is to be processed again."""
+    phase.tree.insertFromTable = True
+    again = phase.parser.phases["inBody"].processStartTag(token)
+    phase.tree.insertFromTable = False
+    return again
+
+
+def _end_in_body(phase: Any, token: Any) -> Any:
+    """13.2.6.4.7, any other end tag: only an HTML element is ended, and a special one of any namespace ends the search."""
+    for node in reversed(phase.tree.openElements):
+        if node.nameTuple == (HTML, token["name"]):
+            phase.tree.generateImpliedEndTags(exclude=token["name"])
+            while phase.tree.openElements.pop() is not node:
+                pass
+            return
+        if node.nameTuple in specialElements or node.nameTuple in _SPECIAL_TODAY:
+            return
 
 
 def _ordinary(phase: Any, token: Any) -> Any:
@@ -345,6 +365,7 @@ class _InTemplate(_OLD["inBody"]):  # type: ignore[misc, valid-type]
 
 
 _html_start = _unless_template(_OLD["inBody"].startTagHtml)
+_SPECIAL_TODAY = {(HTML, name) for name in ("main", "search", "summary", "template", "keygen")}
 _START = {"template": _start_in_head}
 _END = {"template": _end_in_head}
 _PHASES: Final[dict[str, Any]] = {
@@ -364,14 +385,16 @@ _PHASES: Final[dict[str, Any]] = {
             "select": _select_start,
             "input": _input_start,
         },
-        {**_END, "form": _form_end},
+        {**_END, "": _end_in_body, "form": _form_end},
     ),
     "inTable": _mended(
         "inTable",
-        {**_START, "html": _html_start, "table": _table_start, "form": _unless_template(_OLD["inTable"].startTagForm)},
+        {**_START, "": _start_in_table, "html": _html_start, "table": _table_start, "form": _unless_template(_OLD["inTable"].startTagForm)},
         _END,
         clearStackToTableContext=_clear_to("table"),
     ),
+    "inCaption": _mended("inCaption", {"html": _html_start}, {}),
+    "inCell": _mended("inCell", {"html": _html_start}, {}),
     "inTableBody": _mended(
         "inTableBody", {"html": _html_start}, {}, clearStackToTableBodyContext=_clear_to("tbody", "tfoot", "thead")
     ),

@@ -5,19 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from absolve.model import DEFAULT, Base, BaseURL, Claim, Layer
+from absolve.resolvers import resolver
 from absolve.resolvers.urls import has_scheme, is_malformed, scheme, split_fragment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-
-    from absolve.typing import Profile
 
 # HTML Standard 4.2.3: such a URL is not taken for the base of a document.
 NO_BASE = frozenset({"javascript", "data"})
 
 
 def establish(
-    outer: BaseURL, claims: Iterable[Base], profile: Profile, line_of: Callable[[int], int] | None = None
+    outer: BaseURL, claims: Iterable[Base], profile: str, line_of: Callable[[int], int] | None = None
 ) -> BaseURL:
     """The base URL one layer further in than `outer`, by the claims of that layer in order of preference.
 
@@ -46,14 +45,14 @@ def establish(
     return BaseURL(ruling.url or "", ruling.base.layer, source, (*fates, *chain))
 
 
-def claimed_url(claim: Base, outer: BaseURL, profile: Profile) -> str | None:
+def claimed_url(claim: Base, outer: BaseURL, profile: str) -> str | None:
     """The URL that a claim gives inside `outer`: None for one that is no base; "" where an empty one has nothing outside."""
     reference = claim.reference.strip("\t\n\f\r ")
     if not reference:
         return outer.url
     if (scheme(reference) or "") in NO_BASE:
         return None
-    url = profile(outer.url)(reference)
+    url = resolver(profile, outer.url)(reference)
     return None if url is None or is_malformed(url) else url
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import shutil
 import stat
@@ -22,8 +23,18 @@ def stdout() -> Iterator[IO[bytes]]:
     """The standard output, for bytes; what was written is out when the block ends."""
     if sys.stdout is None:  # closed, or a program without a console
         raise OSError(errno.EBADF, "there is no standard output")
-    yield sys.stdout.buffer
-    sys.stdout.buffer.flush()
+    buffer: IO[bytes] = sys.stdout.buffer
+    if not isinstance(buffer, io.RawIOBase):
+        yield buffer
+        buffer.flush()
+        return
+    whole = io.BufferedWriter(buffer)  # python -u, whose write() may write less than all
+    try:
+        yield whole
+        whole.flush()
+    finally:
+        with suppress(OSError):
+            whole.detach()
 
 
 @contextmanager
@@ -31,8 +42,9 @@ def writing(path: Path, *, like: Path | None = None) -> Iterator[IO[bytes]]:
     """A file whose bytes stand at `path` when the block ends; where it fails, what stood there stays.
 
     They are written to a temporary name in the same folder, flushed to the disk, then renamed. Where `path` is a link,
-    what it leads to is replaced. `like` is the file that gives mode (and the owner may always write), times and extended
-    attributes; without it, a file that is replaced keeps its mode. Devices and pipes are written as they are. OSError, for a read-only file too.
+    what it leads to is replaced. `like` is the file that gives mode (but its owner may write), times and extended
+    attributes; without it, a file that is replaced keeps its mode. Devices and pipes are written as they are. Raises
+    OSError, for a read-only file too.
     """
     try:
         old = path.stat()

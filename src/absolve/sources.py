@@ -59,6 +59,8 @@ def _stdin() -> bytes:
 
 def _contents(name: str) -> bytes:
     path = Path(name)
+    if not name:
+        raise DocumentError(Diagnostic("not-found", "an empty name is no file's", "''"))
     try:
         if path.is_dir():  # said here, because Windows calls it a matter of permissions
             raise DocumentError(Diagnostic("directory", "this is a directory, and a file is wanted", name))

@@ -15,13 +15,13 @@ from absolve.bases import Bases, establish, inherited
 from absolve.codings import Raw
 from absolve.errors import Diagnostic, DocumentError, UsageError
 from absolve.model import DEFAULT, Base, BaseURL, Document, Layer, Link, Notice, Part
-from absolve.resolvers import by_name
+from absolve.resolvers import by_name, resolver
 from absolve.resolvers.urls import has_scheme, is_malformed
 
 if TYPE_CHECKING:
     from absolve.charsets import Charset
     from absolve.model import Event
-    from absolve.typing import Offsets, Profile, Resolver
+    from absolve.typing import Offsets, Resolver
 
 FRAGMENTS = ("keep", "absolute")
 BASES = ("keep", "empty")
@@ -111,12 +111,12 @@ class Entity:
         key = id(scope) if scope is not None else int(own)
         found = self._ruled.get(key)
         if found is None:
-            profile = by_name(self.settings.profile)
+            profile = self.settings.profile
             if scope is not None:
                 base = establish(self.ruling(scope.scope)[0], [scope], profile, self.line)
             else:
                 base = self.bases.own if own else self.bases.base
-            found = self._ruled[key] = (base, profile(base.url, self.charset.name))
+            found = self._ruled[key] = (base, resolver(profile, base.url, self.charset.name))
         return found
 
 
@@ -143,7 +143,7 @@ def walk(document: Document, settings: Settings) -> Entity:
     name = document.name or "<bytes>"
     media_type, parameter = _media_type(document, name)
     charset, mark = _charset(document, media_type, parameter)
-    profile = by_name(settings.profile)
+    profile = settings.profile
     said = [retrieval_claim(document.url)] if document.url is not None else []
     own = establish(DEFAULT, said, profile)
     around = Bases(own, own, document.claims)
@@ -207,22 +207,24 @@ def _fold(entity: Entity, around: Bases, depth: int) -> None:
             claims.append(event)
         elif type(event) is Notice:
             _report(entity, event.code, event.text, event.position)
-    entity.bases = _established(entity, around, claims, by_name(entity.settings.profile)) if claims else around
+    entity.bases = _established(entity, around, claims) if claims or around.beside else around
     for part in parts:
         _enter(entity, part, depth)
 
 
-def _established(entity: Entity, around: Bases, claims: list[Base], profile: Profile) -> Bases:
+def _established(entity: Entity, around: Bases, claims: list[Base]) -> Bases:
+    profile = entity.settings.profile
     own, base, beside = around
     found = [*(claim for claim in claims if claim.layer is Layer.RETRIEVAL), *beside]
     if found:
-        own = base = _retrieved(entity, around, found, profile)
+        own = base = _retrieved(entity, around, found)
     embedded = [claim for claim in claims if claim.layer is Layer.EMBEDDED]
     return Bases(own, establish(own, embedded, profile, entity.line) if embedded else base)
 
 
-def _retrieved(entity: Entity, around: Bases, claims: list[Base], profile: Profile) -> BaseURL:
+def _retrieved(entity: Entity, around: Bases, claims: list[Base]) -> BaseURL:
     """What the saver wrote, then what is kept beside the file, where nobody else said (section 4, RETRIEVAL)."""
+    profile = entity.settings.profile
     if around.own.layer is Layer.DEFAULT:
         return establish(around.own, claims, profile, entity.line)
     said = establish(DEFAULT, claims, profile, entity.line).chain
@@ -248,8 +250,7 @@ def _enter(entity: Entity, part: Part, depth: int) -> None:
     else:
         around = entity.bases._replace(base=base)
     if part.claims:
-        profile = by_name(entity.settings.profile)
-        own = establish(around.own, part.claims, profile)
+        own = establish(around.own, part.claims, entity.settings.profile)
         around = Bases(own, own)
     _fold(inner, around, depth + 1)
     entity.inner[id(part)] = Inner(part, inner, offsets)

@@ -72,7 +72,7 @@ def run(arguments: Sequence[str]) -> int:
         _abandon_stdout()
         return 141  # as if SIGPIPE had ended us (128 + 13)
     except OSError as error:  # of the output: commands see to their inputs
-        print(f"absolve: error: cannot write: {error.strerror or error}", file=sys.stderr)
+        print(f"{error.filename or 'standard output'}: unwritable: {error.strerror or error}", file=sys.stderr)
         _abandon_stdout()
         return 1
     return report.status

@@ -217,6 +217,8 @@ class Scanner:
                 i = _find(p, 62, i, n) + 1
                 if i == 0:
                     i = n
+            elif self.tree.frameset_ok:  # a < that is text
+                self.tree.text()
 
     @cython.cfunc
     @cython.boundscheck(False)
@@ -317,6 +319,8 @@ class Scanner:
         else:
             self.fate = KEPT
             self.namespace = HTML
+        if not self.tree.foreign_depth and self.fate != IGNORED:
+            self.tree.started[self.element] += 1
         if self.namespace:
             row = _SVG_ROW if self.namespace == SVG else _MATHML_ROW
         elif self.fate >= RCDATA:
@@ -417,6 +421,8 @@ class Scanner:
             self.tree.end(element, self.data[name:name_end].lower())
         elif told[element] & _END_TAG:
             self.tree.end(element, b"")
+        elif self.tree.started[element] > self.tree.ended[element]:
+            self.tree.ended[element] += 1
         return i
 
     @cython.cfunc

@@ -19,6 +19,9 @@ cdef class Tree:
     cdef bint head_open
     cdef readonly int frameset_depth
     cdef bint after_frameset
+    cdef readonly bint guessed
+    cdef int started[256]
+    cdef int ended[256]
 
     cpdef int start(self, int element, bytes name, bint self_closing, bint decided)
     cpdef int end(self, int element, bytes name)
@@ -37,6 +40,8 @@ cdef class Tree:
     cdef int _pop_to(self, Py_ssize_t length)
     cdef int _html_end(self, int element)
     cdef bint _bounded(self)
+    cdef bint _encloses(self, int element, bytes name)
+    cdef bint _has_body(self)
     cdef bint _leaves_cell(self, int element)
     cdef int _break_out(self)
     cdef Py_ssize_t _find(self, int element, bytes name, bint whole)

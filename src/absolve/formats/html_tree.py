@@ -96,7 +96,9 @@ class Tree:
 
     `namespace` is that of the start tag told last. `foreign_content` is true while the current node is in SVG or
     MathML: CDATA sections exist there, text modes do not; `foreign_depth` is how many elements are open from the
-    outermost of those on. While `every` is true every start tag must be told, else only those of a trait.
+    outermost of those on. `started` and `ended` count the HTML tags outside of foreign content by element number; the
+    scanner does that for those that it does not tell. `guessed` says that a browser may have made something else of the
+    document, because what decides was not kept. While `every` is true every start tag must be told, else only those of a trait.
     """
 
     def __init__(self) -> None:
@@ -114,6 +116,10 @@ class Tree:
         self.head_open = True  # no head yet, explicit or implied
         self.frameset_depth = 0
         self.after_frameset = False
+        self.guessed = False
+        if not cython.compiled:
+            self.started = [0] * 256
+            self.ended = [0] * 256
 
     @cython.ccall
     def text(self) -> None:
@@ -160,6 +166,11 @@ class Tree:
             if element == _HTML:
                 return MERGED
             return KEPT if element == _FRAME and self.frameset_depth else IGNORED
+        if self.templates:
+            if self.templates[-1][1] == _FRESH and not traits & _T_HEAD:
+                self._enter_mode(element)
+            if self.templates[-1][1] == _IN_COLUMNS and element != _COL and element != _TEMPLATE:
+                return IGNORED
         if element == _HTML:
             return MERGED if not self.template_depth else IGNORED
         if element == _HEAD:
@@ -171,14 +182,10 @@ class Tree:
             if not self.frameset_ok or self.template_depth:
                 return IGNORED
             self.frameset_depth = 1
+            self.guessed |= self._has_body()
             return KEPT
         if traits & _T_NOT_FRAMESET and not (element == _INPUT and decided):
             self.frameset_ok = False
-        if self.templates:
-            if self.templates[-1][1] == _FRESH and not traits & _T_HEAD:
-                self._enter_mode(element)
-            if self.templates[-1][1] == _IN_COLUMNS and element != _COL and element != _TEMPLATE:
-                return IGNORED
         if element == _BODY:
             return IGNORED if self.template_depth else MERGED
         if element == _FORM:
@@ -206,6 +213,7 @@ class Tree:
             return KEPT
         if element == _SELECT:  # one inside another ends that; which element bounds the scope is not looked at
             self.select_open = not self.select_open
+            self.guessed |= not self.select_open
             return KEPT if self.select_open else IGNORED
         if element == _INPUT:
             self.select_open = False
@@ -216,6 +224,15 @@ class Tree:
         if element == _SCRIPT:
             return SCRIPT_DATA
         return PLAINTEXT if element == _PLAINTEXT else KEPT
+
+    @cython.cfunc
+    def _has_body(self) -> cython.bint:
+        """Whether anything stands before a frameset that goes from the tree with the body that it implied."""
+        element: cython.int
+        for element in range(len(_TRAITS)):
+            if self.started[element] and not _TRAITS[element] & _T_HEAD and element != _HTML and element != _HEAD:
+                return True
+        return False
 
     @cython.cfunc
     def _enter_mode(self, element: cython.int) -> cython.int:
@@ -277,16 +294,16 @@ class Tree:
         if top[0] != HTML:  # 13.2.6.5, end tags
             if element == _P or element == _BR:
                 self._break_out()
-                return self._foreign_end(element, name) if self.foreign else self._html_end(element)
-            length = self._find(element, name, whole=False)
-            if length >= 0:
-                self._pop_to(length)
-                return KEPT
-            if _TRAITS[element] & _T_ENCLOSING and not self._bounded():
-                # It closes an HTML element around the svg or math element, and that with it. A guess: no stack is
-                # kept outside, so whether such an element is open is not known; it is in all but broken pages.
-                self._pop_to(0)
-                return self._html_end(element)
+                if not self.foreign:
+                    return self._html_end(element)
+            else:
+                length = self._find(element, name, whole=False)
+                if length >= 0:
+                    self._pop_to(length)
+                    return KEPT
+                if self._encloses(element, name) and not self._bounded():
+                    self._pop_to(0)
+                    return self._html_end(element)
         if _TRAITS[element] & _T_TABLE_PART and self._leaves_cell(element):
             return self._html_end(element)
         if element == _TEMPLATE or element == _TABLE:
@@ -307,8 +324,21 @@ class Tree:
         return KEPT
 
     @cython.cfunc
+    def _encloses(self, element: cython.int, name: bytes) -> cython.bint:
+        """Whether an unmatched end tag closes an HTML element around the svg or math element, and that with it.
+
+        A guess: outside of foreign content elements are only counted. Names without a number are custom elements here.
+        """
+        if not (_TRAITS[element] & _T_ENCLOSING or (not element and b"-" in name)):
+            return False
+        self.guessed = True
+        return self.started[element] > self.ended[element]
+
+    @cython.cfunc
     def _html_end(self, element: cython.int) -> cython.int:
         traits: cython.int = _TRAITS[element]
+        if self.started[element] > self.ended[element]:
+            self.ended[element] += 1
         if element == _FORM:
             if not self.template_depth:
                 self.form_open = False
@@ -329,8 +359,8 @@ class Tree:
         elif traits & _T_TABLE_PART and self.tables and self._ends_cell(self.tables[-1], element):
             self.tables[-1] = 0
             self.select_open = False
-        elif element == _BR:
-            self.frameset_ok = False
+        elif element == _BR:  # as a start tag
+            self.frameset_ok = self.head_open = False
         return KEPT
 
     @cython.cfunc

@@ -34,9 +34,10 @@ def resolve(base: str, reference: str, profile: str = "rfc1808") -> str | None:
     Returns the absolute URL, or None where there is none: a relative reference and a base that no relative reference
     can use (RFC 1808 2.3), or something that the URL Standard cannot parse. Raises UsageError for an unknown profile.
     """
-    return _resolver(profile, base)(reference)
+    return resolver(profile, base)(reference)
 
 
 @lru_cache(maxsize=64)
-def _resolver(profile: str, base: str) -> Resolver:
-    return by_name(profile)(base)
+def resolver(profile: str, base: str, charset: str = "utf-8") -> Resolver:
+    """The resolver of a profile (by name) for a base, kept: documents share bases. Raises UsageError as `by_name`."""
+    return by_name(profile)(base, charset)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from enum import Enum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from absolve.model import Reference
 
@@ -90,19 +90,27 @@ def hierarchical(base: Reference) -> bool:
     return base.net_loc is not None or base.path.startswith("/")
 
 
-class Prefixes(NamedTuple):
-    """What a target has before the reference, for the references that a resolver only appends."""
+class Prefixes(dict[str, str]):
+    """What a target has before the reference, for the references that a resolver only appends.
 
-    root: str  # /x
-    directory: str  # x
-    document: str  # ?x
-    whole: str  # #x
+    The keys are samples of them: "/x", "x", "?x", "#x". Each is asked of the resolver when it is first wanted.
+    """
+
+    def __init__(self, resolve: Resolver) -> None:
+        super().__init__()
+        self._resolve = resolve
+
+    def __missing__(self, sample: str) -> str:
+        target = self._resolve(sample)
+        if target is None:
+            raise ValueError(f"the base that takes x takes no {sample}")
+        prefix = self[sample] = target[: -len(sample)]
+        return prefix
 
 
 def prefixes(resolve: Resolver) -> Prefixes | None:
     """The prefixes of a base, asked of its own resolver; None where it resolves no relative reference."""
-    found = [(target, len(probe)) for probe in ("/x", "x", "?x", "#x") if (target := resolve(probe)) is not None]
-    return Prefixes(*(target[:-length] for target, length in found)) if len(found) == len(Prefixes._fields) else None
+    return None if resolve("x") is None else Prefixes(resolve)
 
 
 DEEPEST = 96  # characters of leading dot segments that are remembered: thirty levels and more

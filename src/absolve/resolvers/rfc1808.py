@@ -25,7 +25,6 @@ def profile(base: str, _charset: str = "utf-8", /) -> Resolver:
     known = prefixes(by_steps)
     if known is None:
         return by_steps
-    root, directory, document, whole = known
     network = f"{parts.scheme}:"
     scheme_of, climb = SCHEME.match, dotted(by_steps)
 
@@ -33,20 +32,20 @@ def profile(base: str, _charset: str = "utf-8", /) -> Resolver:
         first = reference[:1]
         if first == "/":
             if reference[1:2] != "/":
-                return root + reference
+                return known["/x"] + reference
             if reference[2:3] not in ("", "/", "#"):  # a net_loc that is not empty
                 return network + reference
         elif first == "#":
-            return whole + reference
+            return known["#x"] + reference
         elif first == "?":
             if reference[1:2] not in ("", "#"):  # a query that is not empty
-                return document + reference
+                return known["?x"] + reference
         elif ":" in reference and scheme_of(reference):
             return reference
         elif first == ".":
             return climb(reference)
         elif first not in ("", ";") and "/." not in reference:  # a path that is not empty
-            return directory + reference
+            return known["x"] + reference
         return by_steps(reference)
 
     return resolve

@@ -51,23 +51,22 @@ def profile(base: str, _charset: str = "utf-8", /) -> Resolver:
     known = prefixes(by_steps)
     if known is None:
         return by_steps
-    root, directory, document, whole = known
     network = f"{parts.scheme}:"
     scheme_of, climb = SCHEME.match, dotted(by_steps)
 
     def resolve(reference: str) -> str | None:
         first = reference[:1]
         if first == "#":
-            return whole + reference
+            return known["#x"] + reference
         if first == "?":
-            return document + reference
+            return known["?x"] + reference
         if first == ".":
             return climb(reference)
         if first and "/." not in reference:
             if first == "/":
-                return (network if reference[1:2] == "/" else root) + reference
+                return (network if reference[1:2] == "/" else known["/x"]) + reference
             if ":" not in reference or not scheme_of(reference):
-                return directory + reference
+                return known["x"] + reference
             if ":." not in reference:
                 return reference
         return by_steps(reference)

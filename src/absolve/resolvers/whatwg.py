@@ -57,19 +57,18 @@ def profile(base: str, charset: str = "utf-8", /) -> Resolver:
     known = prefixes(by_parser) if outer is not None and HOSTED.match(outer) else None
     if known is None:
         return by_parser
-    root, directory, document, whole = known
     copied = COPIED.fullmatch
 
     def resolve(reference: str) -> str | None:
         if reference and copied(reference):
             first = reference[0]
             if first == "/":
-                return root + reference
+                return known["/x"] + reference
             if first == "#":
-                return whole + reference
+                return known["#x"] + reference
             if first == "?":
-                return document + reference
-            return directory + reference
+                return known["?x"] + reference
+            return known["x"] + reference
         return by_parser(reference)
 
     return resolve
