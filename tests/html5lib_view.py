@@ -385,7 +385,7 @@ _PHASES: Final[dict[str, Any]] = {
             "select": _select_start,
             "input": _input_start,
         },
-        {**_END, "": _end_in_body, "form": _form_end},
+        {**_END, "": _end_in_body, "form": _form_end, "select": _OLD["inBody"].endTagBlock},
     ),
     "inTable": _mended(
         "inTable",

@@ -344,9 +344,21 @@ class _Walk:
         ]
 
     @cython.cfunc
+    @cython.boundscheck(False)
+    @cython.wraparound(False)
     def may_hold_css_link(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
-        """Most style attributes hold none: a function needs a parenthesis, written as it is or as a reference."""
-        return self.data.find(b"(", start, end) >= 0 or self.data.find(b"&", start, end) >= 0
+        """Most style attributes hold none: it takes url(, src( or -set(, unless they are written by escapes."""
+        p: cython.p_const_uchar = self.data
+        i: cython.Py_ssize_t
+        for i in range(start, end):
+            if p[i] == 38 or p[i] == 92:
+                return True
+            if p[i] == 40 and i - start >= 3:
+                last: cython.int = p[i - 1] | 32
+                middle: cython.int = p[i - 2] | 32
+                if (last == 108 and middle == 114) or (last == 99 and middle == 114) or (last == 116 and middle == 101):
+                    return True
+        return False
 
     @cython.cfunc
     def raw(self, scanner: Scanner, attribute: cython.int) -> bytes:

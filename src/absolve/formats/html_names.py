@@ -24,7 +24,6 @@ class Trait(enum.IntFlag):
     CLOSES_P = 128
     SVG_POINT = 256  # HTML integration points of SVG
     MATHML_POINT = 512
-    ENCLOSING = 4096  # its end tag closes inline SVG that was left open in it
     HEAD = 8192  # 13.2.6.4.22: handled as in a head, and leaves the insertion mode of a template as it is
     RELEVANT = 1024  # its start tag changes the state outside foreign content
     RELEVANT_END = 2048  # and so does its end tag
@@ -45,14 +44,9 @@ _TRAITS = {
     " table ul xmp",
     Trait.SVG_POINT: "desc foreignobject title",
     Trait.MATHML_POINT: "mi mn mo ms mtext",
-    Trait.ENCLOSING: "a abbr acronym address applet article aside audio b bdi bdo big blockquote button canvas caption center cite code"
-    " data dd del details dfn dialog dir div dl dt em fieldset figcaption figure font footer h1 h2 h3 h4 h5 h6 header"
-    " hgroup i ins kbd label legend li listing main map mark marquee menu nav nobr noscript object ol optgroup option p"
-    " picture pre q ruby s samp section select small span strike strong sub summary sup table tbody td tfoot th thead"
-    " time tr tt u ul var video",
     Trait.HEAD: "base basefont bgsound link meta noframes script style template title",
     Trait.RELEVANT: "body form frame frameset head html input math plaintext script select svg table template",
-    Trait.RELEVANT_END: "br form frameset select table template",
+    Trait.RELEVANT_END: "body br form frameset head html select table template",
 }
 _ALSO = "annotation-xml font malignmark mglyph"
 # Known to keep the stack of inline SVG free of byte strings: the most frequent elements of icons.

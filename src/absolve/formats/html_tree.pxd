@@ -42,6 +42,7 @@ cdef class Tree:
     cdef bint _bounded(self)
     cdef bint _encloses(self, int element, bytes name)
     cdef bint _has_body(self)
-    cdef bint _leaves_cell(self, int element)
+    cdef bint _is_around_table(self)
+    cdef int _foreign_part_end(self, int element)
     cdef int _break_out(self)
     cdef Py_ssize_t _find(self, int element, bytes name, bint whole)

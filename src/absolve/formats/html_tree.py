@@ -50,7 +50,6 @@ _T_CELL = cython.declare(cython.int, int(Trait.CELL))
 _T_HEAD = cython.declare(cython.int, int(Trait.HEAD))
 _T_SVG_POINT = cython.declare(cython.int, int(Trait.SVG_POINT))
 _T_MATHML_POINT = cython.declare(cython.int, int(Trait.MATHML_POINT))
-_T_ENCLOSING = cython.declare(cython.int, int(Trait.ENCLOSING))
 
 _BODY = cython.declare(cython.int, ELEMENT_ID[b"body"])
 _CAPTION = cython.declare(cython.int, ELEMENT_ID[b"caption"])
@@ -272,6 +271,8 @@ class Tree:
         """Rows, cells and the like count only in a table (13.2.6.4.7), or where a template begins with one."""
         cell: cython.bint = element == _TD or element == _TH
         mode: cython.int = self._without_table()
+        if self.tables:
+            self.tables[-1] = 0
         if not self.tables or (mode == _IN_ROW and not cell) or (mode == _IN_TABLE_BODY and not cell and element != _TR):
             return IGNORED
         self.tables[-1] = element if _TRAITS[element] & _T_CELL else 0
@@ -289,29 +290,33 @@ class Tree:
 
     @cython.cfunc
     def _foreign_end(self, element: cython.int, name: bytes) -> cython.int:
+        """13.2.6.5, end tags; those that it does not take are for the insertion mode, and may end what is around."""
         length: cython.Py_ssize_t
         top = self.foreign[-1]
-        if top[0] != HTML:  # 13.2.6.5, end tags
-            if element == _P or element == _BR:
-                self._break_out()
-                if not self.foreign:
-                    return self._html_end(element)
-            else:
-                length = self._find(element, name, whole=False)
-                if length >= 0:
-                    self._pop_to(length)
-                    return KEPT
-                if self._encloses(element, name) and not self._bounded():
-                    self._pop_to(0)
-                    return self._html_end(element)
-        if _TRAITS[element] & _T_TABLE_PART and self._leaves_cell(element):
-            return self._html_end(element)
-        if element == _TEMPLATE or element == _TABLE:
-            length = self._find(element, name, whole=True)
+        foreign: cython.bint = top[0] != HTML
+        if foreign and (element == _P or element == _BR):
+            self._break_out()
+            if not self.foreign:
+                return self._html_end(element)
+            foreign = False
+        elif foreign:
+            length = self._find(element, name, whole=False)
             if length >= 0:
                 self._pop_to(length)
+                return KEPT
+        if element == _TEMPLATE or element == _TABLE:
+            if not (self.template_depth if element == _TEMPLATE else self.tables and not self._without_table()):
+                return KEPT
+            self._pop_to(max(0, self._find(element, name, whole=True)))
             return self._html_end(element)
-        if element == _FORM:
+        if _TRAITS[element] & _T_TABLE_PART:
+            if self._is_around_table():
+                return self._foreign_part_end(element)
+            self._html_end(element)
+        elif foreign and self._encloses(element, name) and not self._bounded():
+            self._pop_to(0)
+            return self._html_end(element)
+        elif element == _FORM:
             self._html_end(element)
         # 13.2.6.4.7 "any other end tag", and those with a scope: neither looks beyond an integration point.
         for length in range(len(self.foreign) - 1, max(-1, len(self.foreign) - 1 - DEPTH_LIMIT), -1):
@@ -324,15 +329,34 @@ class Tree:
         return KEPT
 
     @cython.cfunc
+    def _foreign_part_end(self, element: cython.int) -> cython.int:
+        """13.2.6.4.9 to .15: the end tag of a part of the table that the svg or math element is in, which ends it too.
+
+        A guess where no cell is open: rows and row groups are only counted.
+        """
+        ends: cython.bint
+        if self.tables[-1]:
+            ends = self._ends_cell(self.tables[-1], element)
+        else:
+            ends = self._ends_cell(_TD, element) and element != _TD and self.started[element] > self.ended[element]
+            self.guessed |= ends
+        if ends:
+            self._pop_to(0)
+            return self._html_end(element)
+        return KEPT
+
+    @cython.cfunc
     def _encloses(self, element: cython.int, name: bytes) -> cython.bint:
         """Whether an unmatched end tag closes an HTML element around the svg or math element, and that with it.
 
         A guess: outside of foreign content elements are only counted. Names without a number are custom elements here.
         """
-        if not (_TRAITS[element] & _T_ENCLOSING or (not element and b"-" in name)):
+        if _TRAITS[element] & _T_VOID or (not element and b"-" not in name) or element == _FORM:
+            return False
+        if element == _BODY or element == _HTML or element == _HEAD or self.started[element] <= self.ended[element]:
             return False
         self.guessed = True
-        return self.started[element] > self.ended[element]
+        return True
 
     @cython.cfunc
     def _html_end(self, element: cython.int) -> cython.int:
@@ -356,16 +380,23 @@ class Tree:
             if self.frameset_depth:
                 self.frameset_depth -= 1
                 self.after_frameset = not self.frameset_depth
-        elif traits & _T_TABLE_PART and self.tables and self._ends_cell(self.tables[-1], element):
+        elif traits & _T_TABLE_PART and self.tables and self.tables[-1] and self._ends_cell(self.tables[-1], element):
             self.tables[-1] = 0
             self.select_open = False
-        elif element == _BR:  # as a start tag
-            self.frameset_ok = self.head_open = False
+        elif element == _BR or element == _HEAD or element == _BODY or element == _HTML:  # 13.2.6.4.3: imply a head
+            self.head_open = False
+            if element == _BR:  # as a start tag
+                self.frameset_ok = False
         return KEPT
 
     @cython.cfunc
     def _ends_cell(self, cell: cython.int, element: cython.int) -> cython.bint:
-        """13.2.6.4.11 and .15. A guess: that a row and a row group of the name are open is not looked at."""
+        """13.2.6.4.11 and .15; that a row group of the name is open is not looked at."""
+        mode: cython.int = self._without_table()
+        if (mode == _IN_ROW and not _TRAITS[element] & _T_CELL) or (mode == _IN_TABLE_BODY and not (
+            _TRAITS[element] & _T_CELL or element == _TR
+        )):
+            return False
         if cell == _CAPTION or element == _TD or element == _TH:
             return cell == element
         return element != _CAPTION and element != _COL and element != _COLGROUP
@@ -399,7 +430,9 @@ class Tree:
         answer: cython.int
         depth: cython.Py_ssize_t
         self.namespace = HTML
-        if not self.foreign or (_TRAITS[element] & _T_TABLE_PART and self._leaves_cell(element)):
+        if _TRAITS[element] & _T_TABLE_PART and self.foreign and self._is_around_table():
+            self._pop_to(0)  # 13.2.6.4.15: it closes the cell
+        if not self.foreign:
             return self._html_start(element, self_closing, decided)
         if _TRAITS[element] & _T_CLOSES_P:
             depth = len(self.foreign) - 1
@@ -414,15 +447,14 @@ class Tree:
         return answer
 
     @cython.cfunc
-    def _leaves_cell(self, element: cython.int) -> cython.bint:
-        """A part of the table around the foreign element closes the cell that it is in (13.2.6.4.15)."""
+    def _is_around_table(self) -> cython.bint:
+        """Whether a table is open and it is around the foreign element, not in it."""
         depth: cython.Py_ssize_t
         if not self.tables:
             return False
         for depth in range(len(self.foreign) - 1, max(-1, len(self.foreign) - 1 - DEPTH_LIMIT), -1):
             if self.foreign[depth][0] == HTML and self.foreign[depth][1] in (_TABLE, _TEMPLATE):
-                return False  # it belongs to a table of the content itself
-        self._pop_to(0)
+                return False
         return True
 
     @cython.cfunc
