@@ -67,9 +67,11 @@ def writing(path: Path, *, like: Path | None = None) -> Iterator[IO[bytes]]:
             os.fsync(file.fileno())
         _dress(temporary, old, like)
         temporary.replace(real)
-    except BaseException:  # an interrupt, too
+    except BaseException as error:  # an interrupt, too
         with suppress(OSError):
             temporary.unlink()
+        if isinstance(error, OSError) and error.filename == str(temporary):
+            error.filename = str(path)  # the name that the user knows
         raise
 
 

@@ -81,4 +81,6 @@ def run(arguments: Sequence[str]) -> int:
 def _abandon_stdout() -> None:
     """Nobody takes what is still buffered; let the interpreter's own flush at the end find no fault with it."""
     with suppress(OSError, ValueError, AttributeError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        number = sys.stdout.fileno()
+        with open(os.devnull, "wb") as nowhere:  # noqa: PTH123 - a device
+            os.dup2(nowhere.fileno(), number)

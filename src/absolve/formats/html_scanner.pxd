@@ -25,6 +25,7 @@ cdef class Scanner:
     cdef readonly Py_ssize_t text_start
     cdef readonly Py_ssize_t text_end
     cdef readonly bint self_closing
+    cdef readonly Py_ssize_t truncated
     # its attributes of known names, in the order in which they stand
     cdef int found
     cdef int order[256]
@@ -44,6 +45,7 @@ cdef class Scanner:
     cdef bytes _value(self, int attribute)
     cdef Py_ssize_t _end_tag(self, Py_ssize_t i)
     cdef Py_ssize_t _markup_declaration(self, Py_ssize_t i)
+    cdef Py_ssize_t _bogus_comment_end(self, Py_ssize_t start, Py_ssize_t i)
     cdef Py_ssize_t _comment_end(self, Py_ssize_t i)
     cdef bint _is_tag(self, Py_ssize_t i, Py_ssize_t name, Py_ssize_t length)
     cdef Py_ssize_t _raw_text_end(self, Py_ssize_t i)

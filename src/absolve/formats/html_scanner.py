@@ -138,6 +138,8 @@ def _lookup(
 class Scanner:
     """One pass over one document.
 
+    After END `truncated` is where a tag or comment begins that the end of the file cuts off, -1 for none; what is cut
+    off is not reported, but for a comment. `tree.guessed` says whether a browser may see something else.
     `interest` has a byte for each pair of element row and attribute number: whether the pair holds a reference.
     With `record` (a list) every start tag is reported and its attributes, known or not, are appended to it afresh as
     (name start, name end, value start, value end, quote).
@@ -153,6 +155,7 @@ class Scanner:
         self.start = self.end = self.name_start = self.name_end = self.text_start = self.text_end = 0
         self.element = self.namespace = self.fate = self.found = 0
         self.self_closing = False
+        self.truncated = -1
         self.serial = 0
         self.merged: set[tuple[int, int]] = set()
         if not cython.compiled:
@@ -200,6 +203,7 @@ class Scanner:
                 self.element = _lookup(_ELEMENT_SLOTS, _ELEMENT_CELLS, hashed, p, less + 1, i - less - 1)
                 i = self._attributes(i)
                 if i < 0:  # the end of the file in a tag: no tag
+                    self.truncated = less
                     self.at = n
                     return END
                 self.at = self.end = i
@@ -214,9 +218,7 @@ class Scanner:
                     self.at = self.end
                     return COMMENT
             elif c == 63:  # <? is a bogus comment
-                i = _find(p, 62, i, n) + 1
-                if i == 0:
-                    i = n
+                i = self._bogus_comment_end(less, i)
             elif self.tree.frameset_ok:  # a < that is text
                 self.tree.text()
 
@@ -402,8 +404,7 @@ class Scanner:
         if i >= n:
             return n
         if not classes[p[i]] & _LETTER:  # </> is nothing, the rest is a bogus comment
-            i = _find(p, 62, i, n)
-            return n if i < 0 else i + 1
+            return self._bogus_comment_end(i - 2, i)
         while i < n and not classes[p[i]] & _NAME_END:
             hashed = hashed * 33 + (p[i] | 32)
             if not cython.compiled:
@@ -415,6 +416,7 @@ class Scanner:
         else:
             i = self._attributes(i)
             if i < 0:
+                self.truncated = name - 2
                 return n
         element = _lookup(_ELEMENT_SLOTS, _ELEMENT_CELLS, hashed, p, name, name_end - name)
         if self.tree.foreign_depth:
@@ -432,16 +434,29 @@ class Scanner:
         """13.2.5.42 from after the `<!`: where the scan goes on, or -1 for a comment to report."""
         p: cython.p_const_uchar = self.data
         n: cython.Py_ssize_t = self.size
+        start: cython.Py_ssize_t
         if i + 1 < n and p[i] == 45 and p[i + 1] == 45:
             self.start = i - 2
             self.text_start = i + 2
             self.end = self._comment_end(i + 2)
             return -1
         if self.tree.foreign_content and self.data[i : i + 7] == b"[CDATA[":
+            start = i - 2
             i = self.data.find(b"]]>", i + 7)
-            return n if i < 0 else i + 3
-        i = _find(p, 62, i, n)
-        return n if i < 0 else i + 1
+            if i < 0:
+                self.truncated = start
+                return n
+            return i + 3
+        return self._bogus_comment_end(i - 2, i)
+
+    @cython.cfunc
+    def _bogus_comment_end(self, start: cython.Py_ssize_t, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """13.2.5.41 for what begins at `start`: after the next `>`."""
+        i = _find(self.data, 62, i, self.size)
+        if i < 0:
+            self.truncated = start
+            return self.size
+        return i + 1
 
     @cython.cfunc
     def _comment_end(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
@@ -456,6 +471,7 @@ class Scanner:
             dashes = self.data.find(b"--", dashes)
             self.text_end = dashes
             if dashes < 0:
+                self.truncated = self.start
                 self.text_end = self.size
                 return self.size
             if self.data[dashes + 2 : dashes + 3] == b">":

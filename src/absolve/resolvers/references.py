@@ -36,6 +36,9 @@ NEVER_RELATIVE = frozenset(scheme for scheme, category in SCHEMES.items() if cat
 # RFC 1808 2.2: scheme = 1*( alpha | digit | "+" | "-" | "." )
 SCHEME = re.compile(r"([A-Za-z0-9+.-]+):")
 
+# RFC 3986 3.1: scheme = ALPHA *( ALPHA / DIGIT / "+" / "-" / "." )
+STRICT_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
+
 
 def split(text: str) -> Reference:
     """Parse a reference (str) into its components in the order of RFC 1808 section 2.4; raises nothing."""

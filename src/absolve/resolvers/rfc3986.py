@@ -6,13 +6,11 @@ import re
 from typing import TYPE_CHECKING
 
 from absolve.model import Reference
-from absolve.resolvers.references import NEVER_RELATIVE, dotted, hierarchical, prefixes, unsplit
+from absolve.resolvers.references import NEVER_RELATIVE, STRICT_SCHEME, dotted, hierarchical, prefixes, unsplit
 
 if TYPE_CHECKING:
     from absolve.typing import Resolver
 
-# RFC 3986 3.1: scheme = ALPHA *( ALPHA / DIGIT / "+" / "-" / "." )
-SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
 
 DOTS = (".", "..")  # 3.3: the dot-segments
 
@@ -26,7 +24,7 @@ def split(text: str) -> Reference:
     query = rest if mark else None
     # 3.1: the scheme
     scheme = authority = None
-    if match := SCHEME.match(text):
+    if match := STRICT_SCHEME.match(text):
         scheme = match[1]
         text = text[match.end() :]
     # 3.2: the authority, from a double slash to the next slash, question mark or number sign
@@ -52,7 +50,7 @@ def profile(base: str, _charset: str = "utf-8", /) -> Resolver:
     if known is None:
         return by_steps
     network = f"{parts.scheme}:"
-    scheme_of, climb = SCHEME.match, dotted(by_steps)
+    scheme_of, climb = STRICT_SCHEME.match, dotted(by_steps)
 
     def resolve(reference: str) -> str | None:
         first = reference[:1]

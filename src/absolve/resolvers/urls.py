@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from absolve.resolvers import whatwg
-from absolve.resolvers.references import NEVER_RELATIVE
-from absolve.resolvers.rfc3986 import SCHEME, split
+from absolve.resolvers.references import NEVER_RELATIVE, STRICT_SCHEME
+from absolve.resolvers.rfc3986 import split
 
 __all__ = ["NEVER_RELATIVE", "has_scheme", "host_port", "is_malformed", "scheme", "split_fragment"]
 
@@ -22,23 +22,23 @@ PORTS = {
     "wais": "210",
 }
 
-AUTHORITY = re.compile(rf"{SCHEME.pattern}//([^/?#\\]*)")
+AUTHORITY = re.compile(rf"{STRICT_SCHEME.pattern}//([^/?#\\]*)")
 
 # A name without `xn--` whose last label begins with a letter (no IPv4 address in any spelling), and a small port; a
 # file without either.
 PLAIN = re.compile(
-    rf"(?i:file):///|(?!(?i:file):){SCHEME.pattern}//(?!(?i:[^/?#]*xn--))(?:[A-Za-z0-9-]+\.)*[A-Za-z][A-Za-z0-9-]*(?::[0-9]{{1,4}})?(?:[/?#]|\Z)"
+    rf"(?i:file):///|(?!(?i:file):){STRICT_SCHEME.pattern}//(?!(?i:[^/?#]*xn--))(?:[A-Za-z0-9-]+\.)*[A-Za-z][A-Za-z0-9-]*(?::[0-9]{{1,4}})?(?:[/?#]|\Z)"
 )
 
 
 def has_scheme(reference: str) -> bool:
     """Whether a reference (str) is absolute in every profile: it starts with a scheme name (RFC 3986 3.1)."""
-    return SCHEME.match(reference) is not None
+    return STRICT_SCHEME.match(reference) is not None
 
 
 def scheme(reference: str) -> str | None:
     """The scheme of a reference (str) in lower case, None where it has none (RFC 3986 3.1)."""
-    match = SCHEME.match(reference)
+    match = STRICT_SCHEME.match(reference)
     return match[1].lower() if match else None
 
 

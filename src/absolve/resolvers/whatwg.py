@@ -8,8 +8,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from absolve.errors import UsageError
-from absolve.resolvers.references import prefixes
-from absolve.resolvers.rfc3986 import SCHEME
+from absolve.resolvers.references import STRICT_SCHEME, prefixes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -172,7 +171,7 @@ codecs.register_error("absolve.query", _lacking)
 def with_query(encode: Encode, reference: str, inherited: str) -> str:
     """The reference with its query percent-encoded, if its scheme (or the inherited one) encodes queries (4.4)."""
     reference = SURROGATES.sub("\ufffd", reference).strip(STRIPPED).translate(REMOVED)
-    match = SCHEME.match(reference)
+    match = STRICT_SCHEME.match(reference)
     if (match[1].lower() if match else inherited) not in ENCODED:
         return reference
     before, crosshatch, fragment = reference.partition("#")

@@ -1,0 +1,39 @@
+"""`absolve completion`: scripts for shells."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+
+import pytest
+from conftest import Runner
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh"])
+def test_there_is_a_script_with_every_command(absolve: Runner, shell: str) -> None:
+    done = absolve("completion", shell)
+    assert (done.status, done.err) == (0, "")
+    for word in (b"rewrite", b"links", b"resolve", b"fragments", b"whatwg"):
+        assert word in done.out
+
+
+def test_no_other_shell_is_promised(absolve: Runner) -> None:
+    assert absolve("completion", "cmd.exe").status == 2
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash here")
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        (["absolve", "re"], {"rewrite", "resolve"}),
+        (["absolve", "rewrite", "--fr"], {"--fragments"}),
+        (["absolve", "links", "--profile", "rfc"], {"rfc1808", "rfc3986"}),
+    ],
+    ids=" ".join,
+)
+def test_bash_completes(absolve: Runner, words: list[str], found: set[str]) -> None:
+    script = absolve("completion", "bash").out.decode()
+    ask = f"COMP_WORDS=({' '.join(words)}); COMP_CWORD={len(words) - 1}; _shtab_absolve; echo \"${{COMPREPLY[@]}}\""
+    bash = ["bash", "--norc", "-c", f"{script}\n{ask}"]
+    done = subprocess.run(bash, capture_output=True, check=True, text=True)
+    assert set(done.stdout.split()) == found

@@ -1,0 +1,127 @@
+"""What all commands have in common: --version, --help, how they end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from conftest import ABSOLUTE, FIXTURES, PAGE, Runner
+
+import absolve as library
+from absolve.cli import COMMANDS
+from absolve.cli.reporting import colours
+from absolve.formats import html_scanner
+
+
+def test_version_says_whether_the_scanner_is_compiled(absolve: Runner) -> None:
+    kind = "interpreted" if (html_scanner.__file__ or "").endswith(".py") else "compiled"
+    assert absolve("--version") == (0, f"absolve {library.__version__} ({kind})\n".encode(), "")
+
+
+@pytest.mark.slow
+def test_version_takes_at_most_three_times_as_long_as_python_itself() -> None:
+    def best(*arguments: str) -> float:
+        times = []
+        for _ in range(15):
+            started = time.perf_counter()
+            subprocess.run([sys.executable, *arguments], capture_output=True, check=True)
+            times.append(time.perf_counter() - started)
+        return min(times)
+
+    assert best("-m", "absolve", "--version") < 3 * best("-c", "pass")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_has_examples_and_fits_a_terminal(absolve: Runner, command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("NO_COLOR", "1")
+    done = absolve(command, "--help")
+    assert (done.status, done.err) == (0, "")
+    assert f"  absolve {command} " in done.out.decode().partition("examples:")[2]
+    assert max(map(len, done.lines)) <= 100
+
+
+def test_the_help_of_all_names_every_command(absolve: Runner) -> None:
+    text = absolve("--help").out.decode()
+    assert all(f"    {command}" in text for command in COMMANDS)
+
+
+@pytest.mark.parametrize("arguments", [(), ("frobnicate",), ("links", "--frobnicate"), ("resolve", "http://h/")])
+def test_what_is_no_command_is_used_wrongly(absolve: Runner, arguments: tuple[str, ...]) -> None:
+    done = absolve(*arguments)
+    assert (done.status, done.out) == (2, b"")
+    assert done.err.startswith("absolve")
+    assert "--help" in done.err
+
+
+def test_it_runs_as_a_process_from_pipe_to_pipe(absolve: Runner) -> None:
+    assert absolve.process("rewrite", "-", stdin=PAGE) == (0, ABSOLUTE, "")
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("command", [("rewrite",), ("links",), ("links", "--format", "csv")], ids=" ".join)
+def test_a_reader_that_goes_away_ends_it_quietly(tmp_path: Path, command: tuple[str, ...], unbuffered: str) -> None:
+    path = tmp_path / "page.html"
+    path.write_bytes(b"<a href=x>\n" * 50_000)
+    argv = [sys.executable, "-m", "absolve", *command, str(path), "--url", "http://h/"]
+    environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment) as process:
+        assert process.stdout
+        assert process.stderr
+        process.stdout.read(1)
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 141
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
+def test_an_interrupt_ends_it_quietly_and_leaves_the_output_as_it_was(tmp_path: Path) -> None:
+    out = tmp_path / "out.csv"
+    out.write_bytes(b"as it was")
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    argv = [sys.executable, "-m", "absolve", "links", str(pipe), "-o", str(out)]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        with pipe.open("wb"):  # waits until it reads there
+            process.send_signal(signal.SIGINT)
+            assert process.communicate() == (b"", b"")
+    assert process.returncode == 130
+    assert out.read_bytes() == b"as it was"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out.csv", "pipe"]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+def test_a_full_disk_is_said() -> None:
+    with Path("/dev/full").open("wb") as full:
+        argv = [sys.executable, "-m", "absolve", "rewrite", str(FIXTURES / "saved-page.html")]
+        done = subprocess.run(argv, stdout=full, stderr=subprocess.PIPE, check=False)
+    assert (done.returncode, done.stderr) == (1, b"standard output: unwritable: No space left on device\n")
+
+
+def test_diagnostics_have_colours_on_a_terminal_only(
+    absolve: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "\x1b" not in absolve("links", tmp_path).err
+    monkeypatch.setattr("absolve.cli.reporting.colours", lambda _: True)
+    assert f"{tmp_path}: \x1b[31mdirectory\x1b[0m: " in absolve("links", tmp_path).err
+
+
+def test_no_color_is_respected(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal(type(sys.stderr)):  # type: ignore[misc]
+        def isatty(self) -> bool:
+            return True
+
+    terminal = Terminal(sys.stderr.buffer)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    assert colours(terminal)
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert not colours(terminal)
+    monkeypatch.delenv("NO_COLOR")
+    monkeypatch.setenv("TERM", "dumb")
+    assert not colours(terminal)

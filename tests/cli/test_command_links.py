@@ -1,0 +1,102 @@
+"""`absolve links`: the inventory, to the standard output or a file."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from conftest import FIXTURES, PAGE, Runner
+
+import absolve as library
+from absolve.inventory import COLUMNS
+from absolve.walk import Entity, Settings
+
+
+def test_an_empty_file_has_no_rows_and_its_table_is_a_header(absolve: Runner, tmp_path: Path) -> None:
+    (tmp_path / "empty.html").touch()
+    assert absolve("links", tmp_path / "empty.html").out == b""
+    assert absolve("links", tmp_path / "empty.html", "--format", "csv").lines == [",".join(COLUMNS)]
+
+
+def test_json_lines_are_what_the_library_gives(absolve: Runner) -> None:
+    path = FIXTURES / "saved-page.html"
+    rows = [row._asdict() for row in library.links(path.read_bytes(), name=str(path))]
+    assert [json.loads(line) for line in absolve("links", path).lines] == rows
+    assert len(rows) > 30
+
+
+def test_the_suffix_says_the_format_and_format_overrules_it(absolve: Runner, page: Path, tmp_path: Path) -> None:
+    for name, options, start in (
+        ("out.jsonl", (), '{"document"'),
+        ("out.CSV", (), "document,"),
+        ("out.txt", ("--format", "csv"), "document,"),
+        ("other.csv", ("--format", "jsonl"), '{"document"'),
+    ):
+        assert absolve("links", page, "-o", tmp_path / name, *options) == (0, b"", "")
+        assert (tmp_path / name).read_text("utf-8").startswith(start)
+
+
+def test_the_rows_of_all_inputs_stand_in_one_table(absolve: Runner, page: Path) -> None:
+    done = absolve("links", page, "-", "--format", "csv", stdin=PAGE)
+    assert [row["document"] for row in csv.DictReader(io.StringIO(done.out.decode()))] == [str(page)] * 2 + ["-"] * 2
+
+
+def test_what_cannot_be_read_is_named_and_the_rest_is_listed(absolve: Runner, page: Path, tmp_path: Path) -> None:
+    done = absolve("links", tmp_path, tmp_path / "none", page)
+    assert (done.status, len(done.lines)) == (1, 2)
+    assert [line.split(": ")[1] for line in done.err.splitlines()] == ["directory", "not-found"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("-o", "links.xls"), "links.xls: no format has this suffix"),
+        (("--format", "xls"), "invalid choice"),
+        (("-o", "page.html", "--format", "csv"), "is an input, too"),
+        (("-o", "link.csv"), "is an input, too"),
+        (("--charset", "klingon"), "unknown charset 'klingon'"),
+        (("--url", "page.html"), "absolute URL, not 'page.html'"),
+        (("--url", "http://["), "absolute URL, not 'http://['"),
+        (("--url", ""), "absolute URL, not ''"),
+        (("--max-depth", "0"), "--max-depth: must be a number"),
+        (("--max-depth", "9999999"), "--max-depth: must be a number"),
+        (("--profile", "rfc2396"), "invalid choice"),
+        (("--prof", "rfc1808"), "unrecognized arguments"),
+    ],
+    ids=str,
+)
+def test_what_is_used_wrongly_writes_nothing(
+    absolve: Runner, page: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], said: str
+) -> None:
+    monkeypatch.chdir(page.parent)
+    Path("link.csv").symlink_to(page)
+    done = absolve("links", page, *arguments)
+    assert (done.status, done.out) == (2, b"")
+    assert said in done.err
+    assert page.read_bytes() == PAGE
+
+
+def test_an_output_that_cannot_be_written_is_named(absolve: Runner, page: Path, tmp_path: Path) -> None:
+    done = absolve("links", page, "-o", tmp_path / "none" / "out.csv")
+    assert (done.status, done.err) == (1, f"{tmp_path / 'none' / 'out.csv'}: unwritable: No such file or directory\n")
+
+
+def test_a_fault_in_one_document_does_not_end_the_run(
+    absolve: Runner, page: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from absolve.cli import options
+
+    real = options.walk
+
+    def faulty(document: library.Document, settings: Settings) -> Entity:
+        if document.name == "-":
+            raise IndexError("out of range")
+        return real(document, settings)
+
+    monkeypatch.setattr(options, "walk", faulty)
+    done = absolve("links", "-", page, stdin=PAGE)
+    assert (done.status, len(done.lines)) == (1, 2)
+    assert done.err.startswith("-: internal-error: a fault of absolve, please report it")

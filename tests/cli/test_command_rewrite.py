@@ -1,0 +1,246 @@
+"""`absolve rewrite`: what goes where, what is refused, what is kept."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import ABSOLUTE, FIXTURES, PAGE, Runner
+
+
+def left_behind(folder: Path) -> list[Path]:
+    return list(folder.glob(".absolve*"))
+
+
+# --- nothing changes ---------------------------------------------------------------------------------------------------
+
+
+def test_a_page_without_a_base_comes_out_as_it_was_and_that_is_said(absolve: Runner) -> None:
+    data = (FIXTURES / "default.html").read_bytes()
+    done = absolve("rewrite", FIXTURES / "default.html")
+    assert (done.status, done.out) == (0, data)
+    assert ": no-base: " in done.err
+
+
+def test_nothing_is_said_of_a_page_whose_links_are_absolute_all(absolve: Runner) -> None:
+    assert absolve("rewrite", "-", stdin=b"<a href=http://h/>").err == ""
+
+
+def test_an_empty_file_comes_out_empty_and_that_is_said(absolve: Runner, tmp_path: Path) -> None:
+    (tmp_path / "empty.html").touch()
+    done = absolve("rewrite", tmp_path / "empty.html", "-o", tmp_path / "out.html")
+    assert done.status == 0
+    assert (tmp_path / "out.html").read_bytes() == b""
+    assert f"{tmp_path / 'empty.html'}: empty-file: " in done.err
+
+
+def test_in_place_does_not_touch_a_file_in_which_nothing_changes(absolve: Runner, page: Path) -> None:
+    absolve("rewrite", "--in-place", page)
+    before = page.stat()
+    assert absolve("rewrite", "--in-place", "--backup", ".bak", page).status == 0
+    assert page.stat() == before
+    assert not page.with_name("page.html.bak").exists()
+
+
+def test_dry_run_writes_nothing(absolve: Runner, page: Path) -> None:
+    done = absolve("rewrite", page, "--in-place", "--dry-run")
+    assert done.lines == [f"{page}: 2 links, 1 would change"]
+    assert page.read_bytes() == PAGE
+
+
+# --- where it goes -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["default", "embedded", "encapsulating", "retrieval", "saved-page"])
+def test_each_fixture_becomes_what_stands_beside_it(absolve: Runner, name: str) -> None:
+    right = (FIXTURES / f"{name}.absolute.html").read_bytes()
+    assert absolve("rewrite", FIXTURES / f"{name}.html").out == right
+    assert absolve("rewrite", FIXTURES / f"{name}.absolute.html").out == right
+
+
+def test_one_input_goes_to_the_standard_output(absolve: Runner, page: Path) -> None:
+    assert absolve("rewrite", page) == (0, ABSOLUTE, "")
+
+
+def test_no_input_is_the_standard_input(absolve: Runner) -> None:
+    assert absolve("rewrite", stdin=PAGE).out == absolve("rewrite", "-", stdin=PAGE).out == ABSOLUTE
+
+
+
+def test_an_output_file_takes_mode_and_times_of_the_input(absolve: Runner, page: Path, tmp_path: Path) -> None:
+    page.chmod(0o640)
+    os.utime(page, ns=(10**18, 10**18))
+    out = tmp_path / "out.html"
+    assert absolve("rewrite", page, "-o", out) == (0, b"", "")
+    assert out.read_bytes() == ABSOLUTE
+    assert stat.S_IMODE(out.stat().st_mode) == 0o640
+    assert out.stat().st_mtime_ns == 10**18
+
+
+def test_a_copy_of_a_read_only_page_can_be_written_again(absolve: Runner, page: Path, tmp_path: Path) -> None:
+    page.chmod(0o444)
+    out = tmp_path / "out.html"
+    assert [absolve("rewrite", page, "-o", out).status for _ in "12"] == [0, 0]
+
+
+def test_several_inputs_go_into_a_folder_by_their_names(absolve: Runner, page: Path, tmp_path: Path) -> None:
+    other = page.with_name("other.html")
+    other.write_bytes(PAGE)
+    assert absolve("rewrite", page, other, "-o", tmp_path / "new" / "folder").status == 0
+    assert sorted(path.name for path in (tmp_path / "new" / "folder").iterdir()) == ["other.html", "page.html"]
+
+
+@pytest.mark.parametrize("out", ["folder", "made/"])
+def test_one_input_goes_into_a_folder_that_is_there_or_is_written_as_one(
+    absolve: Runner, page: Path, tmp_path: Path, out: str
+) -> None:
+    (tmp_path / "folder").mkdir()
+    assert absolve("rewrite", page, "-o", f"{tmp_path}/{out}").status == 0
+    assert (tmp_path / out / "page.html").read_bytes() == ABSOLUTE
+
+
+def test_in_place_keeps_mode_and_times_and_the_backup_has_the_original(absolve: Runner, page: Path) -> None:
+    page.chmod(0o604)
+    os.utime(page, ns=(10**18, 10**18))
+    assert absolve("rewrite", "--in-place", "--backup", ".bak", page) == (0, b"", "")
+    backup = page.with_name("page.html.bak")
+    assert (page.read_bytes(), backup.read_bytes()) == (ABSOLUTE, PAGE)
+    for path in (page, backup):
+        assert (stat.S_IMODE(path.stat().st_mode), path.stat().st_mtime_ns) == (0o604, 10**18)
+    assert not left_behind(page.parent)
+
+
+def test_in_place_writes_the_file_that_a_link_leads_to(absolve: Runner, page: Path, tmp_path: Path) -> None:
+    link = tmp_path / "link.html"
+    link.symlink_to(page)
+    assert absolve("rewrite", "--in-place", link).status == 0
+    assert link.is_symlink()
+    assert page.read_bytes() == ABSOLUTE
+
+
+# --- what is refused ---------------------------------------------------------------------------------------------------
+
+
+def test_an_output_that_is_its_own_input_is_refused(absolve: Runner, page: Path, tmp_path: Path) -> None:
+    (tmp_path / "soft.html").symlink_to(page)
+    (tmp_path / "hard.html").hardlink_to(page)
+    for out in (page, tmp_path / "soft.html", tmp_path / "hard.html", tmp_path, f"{tmp_path}/../{tmp_path.name}/"):
+        done = absolve("rewrite", page, "-o", out)
+        assert done.status == 2
+        assert "--in-place" in done.err
+    assert page.read_bytes() == PAGE
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("a.html", "b.html"), "several inputs"),
+        (("a.html", "d/a.html", "-o", "out"), "both be written to"),
+        (("a.html", "b.html", "-o", "a.html"), "is a file"),
+        (("-", "-o", "out/"), "has no name"),
+        (("-", "--in-place"), "no place"),
+        (("-", "-"), "once only"),
+        (("a.html", "--in-place", "-o", "out"), "not allowed with"),
+        (("a.html", "--dry-run", "--diff"), "not allowed with"),
+        (("a.html", "--backup", ".bak"), "goes with --in-place"),
+        (("a.html", "--in-place", "--backup", "d/x"), "--backup takes"),
+        (("a.html", "--in-place", "--backup", ""), "--backup takes"),
+    ],
+    ids=" ".join,
+)
+def test_what_contradicts_itself_is_used_wrongly(
+    absolve: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], said: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a.html").write_bytes(PAGE)
+    done = absolve("rewrite", *arguments)
+    assert done.status == 2
+    assert done.err.startswith("absolve rewrite: error: ")
+    assert said in done.err
+    assert Path("a.html").read_bytes() == PAGE
+
+
+def test_a_read_only_file_stays_and_the_rest_goes_on(absolve: Runner, page: Path) -> None:
+    closed = page.with_name("closed.html")
+    closed.write_bytes(PAGE)
+    closed.chmod(0o444)
+    done = absolve("rewrite", "--in-place", "--backup", ".bak", closed, page)
+    assert (done.status, done.err) == (1, f"{closed}: unwritable: this file is read-only\n")
+    assert (closed.read_bytes(), page.read_bytes()) == (PAGE, ABSOLUTE)
+    assert not closed.with_name("closed.html.bak").exists()
+
+
+def test_what_cannot_be_read_is_named_and_the_rest_goes_on(absolve: Runner, page: Path, tmp_path: Path) -> None:
+    (tmp_path / "binary.html").write_bytes(b"\x7fELF\x02\x01\x01\x00\x00\x00")
+    done = absolve("rewrite", "--in-place", tmp_path / "none.html", tmp_path, tmp_path / "binary.html", page)
+    assert done.status == 1
+    codes = [line.removeprefix(f"{tmp_path}").split(": ")[:2] for line in done.err.splitlines()]
+    assert codes == [["/none.html", "not-found"], ["", "directory"], ["/binary.html", "unknown-media-type"]]
+    assert page.read_bytes() == ABSOLUTE
+
+
+def test_an_output_that_cannot_be_written_is_named(absolve: Runner, page: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    done = absolve("rewrite", page, "-o", tmp_path / "file" / "out.html")
+    assert done.status == 1
+    assert f"{tmp_path / 'file' / 'out.html'}: unwritable: " in done.err
+
+
+# --- the diff ----------------------------------------------------------------------------------------------------------
+
+LINES = [b"<p>%d\n" % number for number in range(40)]
+
+
+def changed(*places: int) -> list[bytes]:
+    """Lines with a link in some places."""
+    return [b"<a href=x%d>\n" % number if number in places else line for number, line in enumerate(LINES)]
+
+
+@pytest.mark.skipif(shutil.which("patch") is None, reason="there is no patch here")
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"".join(changed(0)),
+        b"".join(changed(39)),
+        b"".join(changed(5, 6, 7, 20)),
+        b"".join(changed(5, 11, 12, 19, 39)),
+        b"".join(changed(10)).replace(b"\n", b"\r\n"),
+        b"".join(changed(39)).rstrip(b"\n"),
+        b"".join(changed(37)).rstrip(b"\n"),
+        b"<a href=x><a href='y\nz'>",
+        b"<a href='\nx\n'>\n\n<a href=''>\n",
+        b"\n",
+        b"<style>\n@import 'a';</style>\n<p style='background: url(b)'\n srcset=c>\n",
+        (FIXTURES / "saved-page.html").read_bytes(),
+        "<a href=x>é\n<a href=y>\n".encode("utf-16"),
+    ],
+)
+def test_patch_makes_of_the_diff_what_rewrite_writes(absolve: Runner, tmp_path: Path, data: bytes) -> None:
+    path = tmp_path / "a page.html"
+    path.write_bytes(data)
+    right = absolve("rewrite", path, "--url", "http://h/").out
+    diff = absolve("rewrite", path, "--url", "http://h/", "--diff").out
+    assert bool(diff) == (right != data)
+    if diff:
+        done = subprocess.run(["patch", "--binary", "-s", str(path)], input=diff, capture_output=True, check=False)
+        assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert path.read_bytes() == right
+
+
+def test_the_diff_shows_three_lines_around_what_changes(absolve: Runner, tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    path.write_bytes(b"".join(changed(1, 8, 20)))
+    lines = absolve("rewrite", path, "--url", "http://h/", "--diff").lines
+    assert lines[:2] == [f"--- {path}", f"+++ {path}"]
+    assert [line for line in lines if line.startswith("@")] == ["@@ -1,12 +1,12 @@", "@@ -18,7 +18,7 @@"]
+    assert lines[3:6] == [" <p>0", "-<a href=x1>", "+<a href=http://h/x1>"]
+
+
+def test_the_diff_of_one_long_line_takes_one_pass(absolve: Runner, tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    path.write_bytes(b"<a href=x>" * 100_000)
+    assert len(absolve("rewrite", path, "--url", "http://h/", "--diff").lines) == 7

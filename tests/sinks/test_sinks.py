@@ -1,0 +1,91 @@
+"""The sinks: which one, and what each makes of every kind of value."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from absolve import UsageError, sinks
+
+COLUMNS = ("name", "number", "nothing", "list")
+ROWS: list[tuple[Any, ...]] = [
+    ("", 0, None, []),
+    ('é,"\n', 1, None, ["one", "two"]),
+    ("\u2028 \0", -1, "x", ["one"]),
+]
+
+
+def written(format_: str, rows: list[tuple[Any, ...]]) -> bytes:
+    file = io.BytesIO()
+    sinks.by_name(format_)(COLUMNS, rows, file)
+    return file.getvalue()
+
+
+def test_json_lines_of_no_rows_are_empty() -> None:
+    assert written("jsonl", []) == b""
+
+
+def test_csv_of_no_rows_is_its_header() -> None:
+    assert written("csv", []) == b"name,number,nothing,list\n"
+
+
+def test_json_lines_keep_null_numbers_and_lists() -> None:
+    lines = written("jsonl", ROWS).decode().split("\n")
+    assert lines.pop() == ""
+    assert [tuple(json.loads(line).values()) for line in lines] == ROWS
+    assert list(json.loads(lines[0])) == list(COLUMNS)
+    assert "é" in lines[1]
+
+
+def test_csv_has_none_as_empty_and_joins_lists_by_blanks() -> None:
+    text = written("csv", ROWS).decode()
+    assert text.startswith('name,number,nothing,list\n,0,,\n"é,""\n",1,,one two\n')
+    assert list(csv.reader(io.StringIO(text, newline="")))[1:] == [
+        ["", "0", "", ""],
+        ['é,"\n', "1", "", "one two"],
+        ["\u2028 \0", "-1", "x", "one"],
+    ]
+
+
+@pytest.mark.parametrize("format_", sinks.FORMATS)
+def test_what_utf_8_cannot_write_is_replaced(format_: str) -> None:
+    assert b"a?b" in written(format_, [("a\udcffb", 0, None, [])])
+
+
+@pytest.mark.parametrize("format_", sinks.FORMATS)
+def test_the_file_stays_open(format_: str) -> None:
+    file = io.BytesIO()
+    sinks.by_name(format_)(COLUMNS, ROWS, file)
+    assert not file.closed
+
+
+@pytest.mark.parametrize("format_", sinks.FORMATS)
+def test_rows_go_out_as_they_come(format_: str) -> None:
+    file = io.BytesIO()
+    seen: list[int] = []
+
+    def rows() -> Any:
+        for _ in range(5000):
+            yield ROWS[1]
+            seen.append(len(file.getvalue()))
+
+    sinks.by_name(format_)(COLUMNS, rows(), file)
+    assert seen[-2] > seen[0]
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.JSONL", "folder.csv/a.b.jsonl"])
+def test_the_suffix_says_the_format(name: str) -> None:
+    assert sinks.by_suffix(name) is sinks.by_name("jsonl")
+
+
+@pytest.mark.parametrize(
+    ("find", "name"), [(sinks.by_suffix, "a.xls"), (sinks.by_suffix, "csv"), (sinks.by_name, "xls")]
+)
+def test_any_other_is_named_with_the_choices(find: Callable[[str], object], name: str) -> None:
+    with pytest.raises(UsageError, match=rf"{name}.*jsonl.*csv"):
+        find(name)
