@@ -12,6 +12,8 @@ from absolve.formats import html_names
 from absolve.formats.html_scanner import ATTRIBUTES, ROWS, Scanner
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from absolve.charsets import Charset
 
 _NOTHING = bytes(ROWS * ATTRIBUTES)
@@ -41,6 +43,18 @@ def elements(data: bytes, charset: Charset = UTF_8) -> list[Element]:
             inner = data[scanner.text_start : scanner.text_end] if name in {"script", "style"} else b""
             found.append(Element(_NAMESPACES[scanner.namespace], name, attributes, charset.decode(inner)))
     return found
+
+
+def tags(scanner: Scanner, record: list[tuple[int, int, int, int, int]]) -> Iterator[tuple[int, tuple[str, dict[str, str]]]]:
+    """Every start tag of UTF-8 text, whether it reaches the tree or not: where it begins, its name and attributes."""
+    data = scanner.data
+    while (kind := scanner.next()) != html_names.END:
+        if kind == html_names.TAG:
+            attributes: dict[str, str] = {}
+            for start, end, value, value_end, quote in record:
+                decoded = attribute_coding(UTF_8, quote, (value, value_end)).decode(data[value:value_end])
+                attributes.setdefault(_name(data[start:end], UTF_8), decoded.decode("utf-8", "surrogatepass"))
+            yield scanner.start, (_name(data[scanner.name_start : scanner.name_end], UTF_8), attributes)
 
 
 def text(value: bytes, charset: Charset) -> str:

@@ -11,15 +11,20 @@ import pytest
 from absolve import outputs
 
 
+def fail_halfway(path: Path, fault: type[BaseException]) -> None:
+    with outputs.writing(path) as file:
+        file.write(b"half")
+        file.flush()
+        raise fault
+
+
 @pytest.mark.parametrize("fault", [ValueError, OSError, KeyboardInterrupt, SystemExit])
 def test_what_fails_halfway_leaves_what_was_there(tmp_path: Path, fault: type[BaseException]) -> None:
     old, new = tmp_path / "old", tmp_path / "new"
     old.write_bytes(b"as it was")
     for path in (old, new):
-        with pytest.raises(fault), outputs.writing(path) as file:
-            file.write(b"half")
-            file.flush()
-            raise fault
+        with pytest.raises(fault):
+            fail_halfway(path, fault)
     assert old.read_bytes() == b"as it was"
     assert [path.name for path in tmp_path.iterdir()] == ["old"]
 

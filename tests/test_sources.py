@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from absolve import DocumentError, sources
-from absolve.model import Document
 from absolve.walk import Settings, walk
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from absolve.model import Document
 
 PAGE = b"<a href=x>"
 COMMENT = b"<!-- saved from url=(0015)http://comment/ -->"

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from absolve.inventory import Row
     from absolve.library import base, links, rewrite
     from absolve.model import BaseURL, Document, Layer
-    from absolve.resolvers import resolve
     from absolve.resolved import Resolved
+    from absolve.resolvers import resolve
 
 __all__ = [
     "AbsolveError",

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from conftest import FIXTURES, Runner
+from command_runner import FIXTURES, Runner
 
 from absolve.model import VERDICTS
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 BOXES = r"""
 .---------------------------------------------------------------------------------------.

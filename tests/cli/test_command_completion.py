@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from typing import TYPE_CHECKING
 
 import pytest
-from conftest import Runner
+
+if TYPE_CHECKING:
+    from command_runner import Runner
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import subprocess
@@ -10,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import ABSOLUTE, FIXTURES, PAGE, Runner
+from command_runner import ABSOLUTE, FIXTURES, PAGE, Runner
 
 import absolve as library
 from absolve.cli import COMMANDS
@@ -86,10 +87,12 @@ def test_an_interrupt_ends_it_quietly_and_leaves_the_output_as_it_was(tmp_path: 
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     argv = [sys.executable, "-m", "absolve", "links", str(pipe), "-o", str(out)]
-    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        with pipe.open("wb"):  # waits until it reads there
-            process.send_signal(signal.SIGINT)
-            assert process.communicate() == (b"", b"")
+    with (
+        subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process,
+        pipe.open("wb"),  # waits until it reads there
+    ):
+        process.send_signal(signal.SIGINT)
+        assert process.communicate() == (b"", b"")
     assert process.returncode == 130
     assert out.read_bytes() == b"as it was"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.csv", "pipe"]
@@ -112,11 +115,11 @@ def test_diagnostics_have_colours_on_a_terminal_only(
 
 
 def test_no_color_is_respected(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Terminal(type(sys.stderr)):  # type: ignore[misc]
+    class Terminal(io.StringIO):
         def isatty(self) -> bool:
             return True
 
-    terminal = Terminal(sys.stderr.buffer)
+    terminal = Terminal()
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.delenv("NO_COLOR", raising=False)
     assert colours(terminal)

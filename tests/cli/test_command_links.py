@@ -6,13 +6,17 @@ import csv
 import io
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from conftest import FIXTURES, PAGE, Runner
+from command_runner import FIXTURES, PAGE, Runner
 
 import absolve as library
 from absolve.inventory import COLUMNS
-from absolve.walk import Entity, Settings
+from absolve.walk import walk
+
+if TYPE_CHECKING:
+    from absolve.walk import Entity, Settings
 
 
 def test_an_empty_file_has_no_rows_and_its_table_is_a_header(absolve: Runner, tmp_path: Path) -> None:
@@ -87,16 +91,12 @@ def test_an_output_that_cannot_be_written_is_named(absolve: Runner, page: Path, 
 def test_a_fault_in_one_document_does_not_end_the_run(
     absolve: Runner, page: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from absolve.cli import options
-
-    real = options.walk
-
     def faulty(document: library.Document, settings: Settings) -> Entity:
         if document.name == "-":
             raise IndexError("out of range")
-        return real(document, settings)
+        return walk(document, settings)
 
-    monkeypatch.setattr(options, "walk", faulty)
+    monkeypatch.setattr("absolve.cli.options.walk", faulty)
     done = absolve("links", "-", page, stdin=PAGE)
     assert (done.status, len(done.lines)) == (1, 2)
     assert done.err.startswith("-: internal-error: a fault of absolve, please report it")

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
-from conftest import Runner
+
+if TYPE_CHECKING:
+    from command_runner import Runner
 
 
 def test_an_absolute_reference_needs_no_base(absolve: Runner) -> None:

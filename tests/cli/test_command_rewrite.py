@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import ABSOLUTE, FIXTURES, PAGE, Runner
+from command_runner import ABSOLUTE, FIXTURES, PAGE, Runner
 
 
 def left_behind(folder: Path) -> list[Path]:
@@ -192,6 +192,7 @@ def test_an_output_that_cannot_be_written_is_named(absolve: Runner, page: Path, 
 
 # --- the diff ----------------------------------------------------------------------------------------------------------
 
+PATCH = shutil.which("patch")
 LINES = [b"<p>%d\n" % number for number in range(40)]
 
 
@@ -200,7 +201,7 @@ def changed(*places: int) -> list[bytes]:
     return [b"<a href=x%d>\n" % number if number in places else line for number, line in enumerate(LINES)]
 
 
-@pytest.mark.skipif(shutil.which("patch") is None, reason="there is no patch here")
+@pytest.mark.skipif(PATCH is None, reason="there is no patch here")
 @pytest.mark.parametrize(
     "data",
     [
@@ -226,7 +227,8 @@ def test_patch_makes_of_the_diff_what_rewrite_writes(absolve: Runner, tmp_path: 
     diff = absolve("rewrite", path, "--url", "http://h/", "--diff").out
     assert bool(diff) == (right != data)
     if diff:
-        done = subprocess.run(["patch", "--binary", "-s", str(path)], input=diff, capture_output=True, check=False)
+        assert PATCH
+        done = subprocess.run([PATCH, "--binary", "-s", str(path)], input=diff, capture_output=True, check=False)
         assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     assert path.read_bytes() == right
 

@@ -31,7 +31,9 @@ reference, base, base_layer, base_source, target, scope, problems"""
 
 def configure(parser: argparse.ArgumentParser) -> None:
     shared.add_inputs(parser)
-    parser.add_argument("-o", "--output", metavar="OUT", help="write there, complete or not at all")
+    shared.completes_files(
+        parser.add_argument("-o", "--output", metavar="OUT", help="write there, complete or not at all")
+    )
     parser.add_argument(
         "--format", choices=sinks.FORMATS, help="the format, where OUT's suffix does not say it (jsonl)"
     )

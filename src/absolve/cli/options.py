@@ -23,12 +23,18 @@ if TYPE_CHECKING:
 DEEPEST = 100  # the walker, like the documents, is recursive; Python's own limit comes a little later
 
 
+def completes_files(argument: argparse.Action) -> None:
+    """Let a completion script offer files here: shtab looks for this attribute, and is not needed to set it."""
+    argument.complete = {"bash": "_shtab_compgen_files", "zsh": "_files", "tcsh": "f"}  # type: ignore[attr-defined]
+
+
 def add_inputs(parser: argparse.ArgumentParser) -> None:
     """INPUT..., and what the user knows of the inputs."""
-    # A completion script offers files here (shtab reads `complete`).
-    parser.add_argument(
-        "inputs", nargs="*", metavar="INPUT", help="a file, or - for the standard input (the default)"
-    ).complete = {"bash": "_shtab_compgen_files", "zsh": "_files", "tcsh": "f"}  # type: ignore[attr-defined]
+    completes_files(
+        parser.add_argument(
+            "inputs", nargs="*", metavar="INPUT", help="a file, or - for the standard input (the default)"
+        )
+    )
     known = parser.add_argument_group("what is known of the inputs")
     known.add_argument("--url", metavar="URL", help="the URL that they were retrieved from (RFC 1808, 3.3)")
     known.add_argument(

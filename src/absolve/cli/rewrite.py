@@ -36,7 +36,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     shared.add_inputs(parser)
     where = parser.add_argument_group("where the result goes (to the standard output, if there is one input)")
     place = where.add_mutually_exclusive_group()
-    place.add_argument("-o", "--output", metavar="OUT", help="to this file, or into this folder by the inputs' names")
+    shared.completes_files(
+        place.add_argument(
+            "-o", "--output", metavar="OUT", help="to this file, or into this folder by the inputs' names"
+        )
+    )
     place.add_argument("--in-place", action="store_true", help="back to where it came from")
     where.add_argument("--backup", metavar="SUFFIX", help="with --in-place, keep the original under NAME + SUFFIX")
     show = where.add_mutually_exclusive_group()

@@ -461,10 +461,17 @@ class _Walk:
         return 0
 
     @cython.cfunc
+    @cython.boundscheck(False)
+    @cython.wraparound(False)
     def comment(self, start: cython.Py_ssize_t, text: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
         """What a page's saver wrote, and the conditional comments of Internet Explorer where they are asked for."""
-        if not self.has_retrieval:
-            claim = retrieval_url(self.data, text, end)
+        p: cython.p_const_uchar = self.data
+        first: cython.Py_ssize_t = text
+        while first < end and p[first] <= 32:
+            first += 1
+        # Archive processed, Mirrored, Page saved, Saved from: most comments begin with something else
+        if not self.has_retrieval and first < end and p[first] | 32 in (97, 109, 112, 115):
+            claim = retrieval_url(self.data, text, end, self.charset)
             if claim is not None:
                 self.has_retrieval = True
                 self.events.append(Base(Layer.RETRIEVAL, claim[0], claim[1], start))

@@ -46,7 +46,3 @@ cdef class Scanner:
     cdef Py_ssize_t _end_tag(self, Py_ssize_t i)
     cdef Py_ssize_t _markup_declaration(self, Py_ssize_t i)
     cdef Py_ssize_t _bogus_comment_end(self, Py_ssize_t start, Py_ssize_t i)
-    cdef Py_ssize_t _comment_end(self, Py_ssize_t i)
-    cdef bint _is_tag(self, Py_ssize_t i, Py_ssize_t name, Py_ssize_t length)
-    cdef Py_ssize_t _raw_text_end(self, Py_ssize_t i)
-    cdef Py_ssize_t _script_end(self, Py_ssize_t i)

@@ -18,9 +18,11 @@ from absolve.formats import html_names as names
 from absolve.formats.html_names import ATTRIBUTE_ID, ELEMENT_ID, Trait
 
 if cython.compiled:
+    from cython.cimports.absolve.formats.html_raw_text import comment_end, raw_text_end, script_end
     from cython.cimports.absolve.formats.html_tree import Tree
     from cython.cimports.libc.string import memchr
 else:
+    from absolve.formats.html_raw_text import comment_end, raw_text_end, script_end
     from absolve.formats.html_tree import Tree
 
 # Constants are declared so that compiled code does not look them up.
@@ -328,11 +330,11 @@ class Scanner:
         elif self.fate >= RCDATA:
             self.text_start = self.end
             if self.fate == SCRIPT_DATA:
-                self.at = self._script_end(self.end)
+                self.at = script_end(self.data, self.end, self.name_start)
             elif self.fate == PLAINTEXT:
                 self.at = self.size
             else:
-                self.at = self._raw_text_end(self.end)
+                self.at = raw_text_end(self.data, self.end, self.name_start, self.name_end - self.name_start)
             self.text_end = self.at
         elif self.fate == MERGED:
             self._merge()
@@ -438,7 +440,8 @@ class Scanner:
         if i + 1 < n and p[i] == 45 and p[i + 1] == 45:
             self.start = i - 2
             self.text_start = i + 2
-            self.end = self._comment_end(i + 2)
+            self.text_end = comment_end(self.data, i + 2)
+            self.end = self._bogus_comment_end(self.start, self.text_end)
             return -1
         if self.tree.foreign_content and self.data[i : i + 7] == b"[CDATA[":
             start = i - 2
@@ -457,92 +460,3 @@ class Scanner:
             self.truncated = start
             return self.size
         return i + 1
-
-    @cython.cfunc
-    def _comment_end(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """13.2.5.43 to 13.2.5.51: the end of the comment; leaves that of its text in `text_end`."""
-        dashes: cython.Py_ssize_t = i
-        self.text_end = i
-        if self.data[i : i + 1] == b">":
-            return i + 1
-        if self.data[i : i + 2] == b"->":
-            return i + 2
-        while True:
-            dashes = self.data.find(b"--", dashes)
-            self.text_end = dashes
-            if dashes < 0:
-                self.truncated = self.start
-                self.text_end = self.size
-                return self.size
-            if self.data[dashes + 2 : dashes + 3] == b">":
-                return dashes + 3
-            if self.data[dashes + 2 : dashes + 4] == b"!>":
-                return dashes + 4
-            dashes += 1
-
-    @cython.cfunc
-    @cython.boundscheck(False)
-    @cython.wraparound(False)
-    def _is_tag(self, i: cython.Py_ssize_t, name: cython.Py_ssize_t, length: cython.Py_ssize_t) -> cython.bint:
-        """Whether the name of this start tag stands at `i`, whole and in any case."""
-        p: cython.p_const_uchar = self.data
-        classes: cython.p_const_uchar = _CLASSES
-        k: cython.Py_ssize_t
-        if i + length >= self.size or not classes[p[i + length]] & _NAME_END:
-            return False
-        for k in range(length):
-            if p[i + k] | 32 != p[name + k] | 32:
-                return False
-        return True
-
-    @cython.cfunc
-    @cython.boundscheck(False)
-    @cython.wraparound(False)
-    def _raw_text_end(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """Where the end tag of an RCDATA or RAWTEXT element begins (13.2.5.9 to .14); the end of the file for none."""
-        p: cython.p_const_uchar = self.data
-        n: cython.Py_ssize_t = self.size
-        length: cython.Py_ssize_t = self.name_end - self.name_start
-        while True:
-            i = _find(p, 60, i, n)
-            if i < 0:
-                return n
-            if i + 1 < n and p[i + 1] == 47 and self._is_tag(i + 2, self.name_start, length):
-                return i
-            i += 1
-
-    @cython.cfunc
-    @cython.boundscheck(False)
-    @cython.wraparound(False)
-    def _script_end(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """Where the end tag of a script begins, by 13.2.5.15 to .31: `<!--` hides one, `<!-- <script` hides two."""
-        p: cython.p_const_uchar = self.data
-        n: cython.Py_ssize_t = self.size
-        escaped: cython.int = 0  # 1: script data escaped, 2: double escaped
-        ends: cython.bint
-        while True:
-            if not escaped:
-                i = _find(p, 60, i, n)
-                if i < 0:
-                    return n
-            elif i >= n:
-                return n
-            if p[i] == 60:
-                ends = i + 1 < n and p[i + 1] == 47 and self._is_tag(i + 2, self.name_start, 6)
-                if ends and escaped < 2:
-                    return i
-                if ends:
-                    escaped = 1
-                elif escaped == 1 and self._is_tag(i + 1, self.name_start, 6):
-                    escaped = 2
-                elif not escaped and self.data[i : i + 4] == b"<!--":
-                    escaped = 1
-                    i += 1  # the two dashes may already be those of the end
-                i += 1
-            elif p[i] == 45 and i + 1 < n and p[i + 1] == 45:
-                while i < n and p[i] == 45:
-                    i += 1
-                if i < n and p[i] == 62:
-                    escaped = 0
-            else:
-                i += 1
