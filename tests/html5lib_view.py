@@ -256,6 +256,12 @@ def _form_end(phase: Any, token: Any) -> None:
             pass
 
 
+def _br_end(phase: Any, token: Any) -> None:
+    """13.2.6.4.7: as a start tag, to the frameset-ok flag too."""
+    _OLD["inBody"].endTagBr(phase, token)
+    phase.parser.framesetOK = False
+
+
 def _select_start(phase: Any, token: Any) -> None:
     """13.2.6.4.7: no insertion mode of its own any more; one inside another ends that."""
     if phase.tree.elementInScope("select"):
@@ -385,7 +391,7 @@ _PHASES: Final[dict[str, Any]] = {
             "select": _select_start,
             "input": _input_start,
         },
-        {**_END, "": _end_in_body, "form": _form_end, "select": _OLD["inBody"].endTagBlock},
+        {**_END, "": _end_in_body, "br": _br_end, "form": _form_end, "select": _OLD["inBody"].endTagBlock},
     ),
     "inTable": _mended(
         "inTable",

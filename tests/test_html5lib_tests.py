@@ -19,6 +19,7 @@ from html5lib_view import Element
 
 from absolve.formats.html_scanner import ATTRIBUTES, ROWS, Scanner
 
+pytestmark = pytest.mark.slow
 SHARED = Path(os.environ.get("ABSOLVE_SHARED") or Path(__file__).parents[2] / "shared")
 SUITE = SHARED / "suites" / "html5lib-tests"
 MISSING = pytest.param(None, marks=pytest.mark.skip(reason=f"there is no {SUITE} (set ABSOLVE_SHARED)"))

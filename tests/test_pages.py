@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from absolve.inventory import Row
 
+pytestmark = pytest.mark.slow
 SHARED = Path(os.environ.get("ABSOLVE_SHARED") or Path(__file__).parents[2] / "shared")
 EVERY = int(os.environ.get("ABSOLVE_EVERY", "20"))
 

@@ -163,7 +163,32 @@ def _written(entity: Entity, link: Link, rule: Rule, reference: str, new: str, r
                 rule.prefixes[prefix] = known
         return Edit(0, 0, known)
     value = new.encode("utf-8", "surrogateescape")
-    return Edit(0, len(raw), link.coding.encode(value, entity.data[link.end : link.end + LOOK_AHEAD]))
+    kept, at = _kept(link.coding, value, raw)
+    after = raw[at:] + entity.data[link.end : link.end + LOOK_AHEAD]
+    return Edit(0, at, link.coding.encode(value[: len(value) - kept], after))
+
+
+def _kept(coding: Coding, value: bytes, raw: bytes) -> tuple[int, int]:
+    """How many bytes of the new value the old bytes go on standing for at its end, and where in `raw` those begin.
+
+    Only where they are written otherwise than they read (`&amp;`, an escape, a charset's bytes): all else comes out the
+    same when it is written anew.
+    """
+    old, offsets = coding.decode_mapped(raw)
+    if old == raw or offsets is None:
+        return 0, len(raw)
+    kept = 0
+    for one, other in zip(reversed(value), reversed(old), strict=False):
+        if one != other:
+            break
+        kept += 1
+    while kept:
+        position = len(old) - kept
+        whole = offsets.end(position) <= offsets.start(position) and old[position] & 0xC0 != 0x80
+        if whole:  # neither a character nor what stands for it is cut in two
+            break
+        kept -= 1
+    return kept, offsets.start(len(old) - kept) if kept else len(raw)
 
 
 def _lowered(entity: Entity, part: Part, policy: Policy) -> list[Edit]:

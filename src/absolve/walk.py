@@ -73,6 +73,7 @@ class Entity:
         "inner",
         "media_type",
         "name",
+        "named",
         "path",
         "settings",
     )
@@ -87,6 +88,7 @@ class Entity:
         self.bases = Bases()
         self.events: list[Event] = []
         self.inner: dict[int, Inner] = {}
+        self.named = 0  # how many of the parts have a step in the path
         self.diagnostics: list[Diagnostic] = []
         self._lines: list[int] | None = None
         self._ruled: dict[int, tuple[BaseURL, Resolver]] = {}
@@ -100,7 +102,11 @@ class Entity:
         return index + 1, len(self.charset.decode(text)) + 1
 
     def line(self, position: int) -> int:
-        return self.line_column(position)[0]
+        """The line alone: counted, since one is seldom followed by another."""
+        returns = self.data.count(b"\r", 0, position)
+        if returns:
+            returns -= self.data.count(b"\r\n", 0, position)
+        return 1 + self.data.count(b"\n", 0, position) + returns
 
     def ruled(self, link: Link) -> tuple[BaseURL, Resolver]:
         """The base that rules a link and the resolver against it."""
@@ -240,7 +246,8 @@ def _enter(entity: Entity, part: Part, depth: int) -> None:
     value, offsets = part.coding.decode_mapped(entity.data[part.start : part.end])
     path = entity.path
     if part.name:
-        step = f"{part.name}[{1 + sum(bool(inner.part.name) for inner in entity.inner.values())}]"
+        entity.named += 1
+        step = f"{part.name}[{entity.named}]"
         path = f"{path}/{step}" if path else step
     inner = Entity(value, charsets.UTF_8, part.media_type, entity.name, path, entity.settings)
     base = entity.ruling(part.base)[0]

@@ -45,7 +45,7 @@ _TRAITS = {
     Trait.SVG_POINT: "desc foreignobject title",
     Trait.MATHML_POINT: "mi mn mo ms mtext",
     Trait.HEAD: "base basefont bgsound link meta noframes script style template title",
-    Trait.RELEVANT: "body form frame frameset head html input math plaintext script select svg table template",
+    Trait.RELEVANT: "body form frame frameset head html input math noscript plaintext script select svg table template",
     Trait.RELEVANT_END: "body br form frameset head html select table template",
 }
 _ALSO = "annotation-xml font malignmark mglyph"

@@ -64,6 +64,7 @@ _HTML = cython.declare(cython.int, ELEMENT_ID[b"html"])
 _INPUT = cython.declare(cython.int, ELEMENT_ID[b"input"])
 _MATH = cython.declare(cython.int, ELEMENT_ID[b"math"])
 _NOFRAMES = cython.declare(cython.int, ELEMENT_ID[b"noframes"])
+_NOSCRIPT = cython.declare(cython.int, ELEMENT_ID[b"noscript"])
 _P = cython.declare(cython.int, ELEMENT_ID[b"p"])
 _BR = cython.declare(cython.int, ELEMENT_ID[b"br"])
 _PLAINTEXT = cython.declare(cython.int, ELEMENT_ID[b"plaintext"])
@@ -180,6 +181,7 @@ class Tree:
         if element == _FRAMESET:
             if not self.frameset_ok or self.template_depth:
                 return IGNORED
+            self._pop_to(0)
             self.frameset_depth = 1
             self.guessed |= self._has_body()
             return KEPT
@@ -195,6 +197,7 @@ class Tree:
             self.form_open = True
             return KEPT
         if element == _FRAME:
+            self.started[_BODY] += 1  # 13.2.6.4.6: implied all the same
             return IGNORED
         if element == _TABLE:
             return self._table()
@@ -207,6 +210,8 @@ class Tree:
             return KEPT
         if element == _SVG or element == _MATH:
             self.namespace = SVG if element == _SVG else MATHML
+            self.started[element] += 1  # never open outside of itself
+            self.ended[element] += 1
             if not self_closing:
                 self._push(self.namespace, element, b"svg" if element == _SVG else b"math", False)
             return KEPT
@@ -216,6 +221,8 @@ class Tree:
             return KEPT if self.select_open else IGNORED
         if element == _INPUT:
             self.select_open = False
+        if element == _NOSCRIPT and self.started[element] > self.ended[element]:
+            self.guessed = True  # ignored in a head, and where that ends is not kept
         if traits & _T_RCDATA:
             return RCDATA
         if traits & _T_RAWTEXT:
@@ -387,6 +394,8 @@ class Tree:
             self.head_open = False
             if element == _BR:  # as a start tag
                 self.frameset_ok = False
+            elif element != _HEAD:
+                self.started[_BODY] += 1  # 13.2.6.4.6: and a body
         return KEPT
 
     @cython.cfunc

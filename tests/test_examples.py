@@ -1,0 +1,33 @@
+"""Every example runs on a fixture, prints what it promises, and is short."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+PAGE = "fixtures/saved-page.html"
+RUNS = {
+    "rewrite_page.py": ((PAGE,), b'<BASE href="http://example.com/journal/">'),
+    "why.py": ((PAGE,), b"embedded: http://example.com/journal/ (base element, line 6)"),
+    "own_policy.py": ((PAGE, "example.com", "new.example"), b'<BASE href="http://new.example/journal/">'),
+    "broken.py": ((PAGE,), b"1 relative-base"),
+    "lxml_trees.py": ((PAGE,), b"http://example.com/journal/photos/hook-head@2x.jpg"),
+}
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
+def test_an_example_does_what_it_says(example: Path) -> None:
+    arguments, promised = RUNS[example.name]
+    argv = [sys.executable, example, *arguments]
+    done = subprocess.run(argv, cwd=ROOT, capture_output=True, check=True)
+    assert promised in done.stdout
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
+def test_an_example_has_at_most_40_lines(example: Path) -> None:
+    assert len(example.read_text("utf-8").splitlines()) <= 40
