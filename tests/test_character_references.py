@@ -19,7 +19,7 @@ from lxml import etree
 
 from absolve.character_references import decode, needs_escape, references, xml_decode, xml_references
 
-SHARED = Path(os.environ.get("ABSOLVE_SHARED") or Path(__file__).parents[3] / "shared")
+SHARED = Path(os.environ.get("ABSOLVE_SHARED") or Path(__file__).parents[2] / "shared")
 TOKENIZER = SHARED / "suites" / "html5lib-tests" / "tokenizer"
 
 

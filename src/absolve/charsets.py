@@ -18,21 +18,27 @@ class Charset(NamedTuple):
     """A charset by its Encoding Standard name, and the Python codec that reads it.
 
     `transparent`: ASCII bytes stand for ASCII characters wherever markup looks for them, so that a scanner can read
-    the bytes. `one_byte`: every byte is a character.
+    the bytes. `one_byte`: every byte is a character. `within` is the codec that what is written must go through in the
+    end, where that is another one.
     """
 
     name: str
     codec: str
     transparent: bool = True
     one_byte: bool = False
+    within: str = ""
 
     def decode(self, raw: bytes) -> str:
         try:
-            return raw.decode(self.codec, "absolve")
+            return raw.decode(self.codec, "surrogatepass" if self.name.startswith("utf-16") else "absolve")
         except UnicodeDecodeError:
-            return raw.decode(self.codec, "replace")  # a stateful codec met a broken shift sequence
+            return raw.decode(self.codec, "replace")  # a broken shift sequence, half a code unit at the end
 
     def encode(self, text: str, errors: str) -> bytes:
+        if self.name.startswith("utf-16"):
+            return text.encode(self.codec, "surrogatepass")  # it lacks nothing, and takes no single bytes
+        if self.within:
+            text = text.encode(self.within, errors).decode(self.within, "replace")
         return text.encode(self.codec, errors)
 
 
@@ -88,6 +94,13 @@ def byte_order_mark(data: bytes) -> tuple[Charset, int] | None:
             charset = lookup(name)
             return (charset, len(mark)) if charset else None
     return None
+
+
+def inside(charset: Charset) -> Charset:
+    """The charset of what a document in this one decodes to: UTF-8, which must be written in this one again."""
+    if charset.name.startswith("utf-16") or charset is UTF_8:
+        return UTF_8
+    return Charset(charset.name, "utf-8", within=charset.codec)
 
 
 def of_html(data: bytes, given: str | None = None, header: str | None = None) -> tuple[Charset, int]:
@@ -234,6 +247,15 @@ def _percent(error: UnicodeError) -> tuple[str | bytes, int]:
     return "".join(f"%{byte:02X}" for byte in character.encode("utf-8", "replace")), error.start + 1
 
 
+def _any_surrogate(error: UnicodeError) -> tuple[str | bytes, int]:
+    """Error handler "absolve.surrogates": UTF-8 that stands for a lone surrogate becomes it, any other byte (PEP 383) too."""
+    try:
+        return codecs.lookup_error("surrogatepass")(error)
+    except UnicodeError:
+        return codecs.lookup_error("surrogateescape")(error)
+
+
 codecs.register_error("absolve", _keep_byte)
+codecs.register_error("absolve.surrogates", _any_surrogate)
 codecs.register_error("absolve.references", _references)
 codecs.register_error("absolve.percent", _percent)

@@ -159,7 +159,7 @@ def from_utf8(charset: Charset, value: bytes, errors: str) -> bytes:
     """Raw bytes for characters given as UTF-8; `errors` is one of our handlers, for what the charset lacks."""
     if charset is UTF_8 or (charset.transparent and value.isascii()):
         return value
-    return charset.encode(value.decode("utf-8", "surrogatepass"), errors)
+    return charset.encode(value.decode("utf-8", "absolve.surrogates"), errors)
 
 
 @cython.final
@@ -177,7 +177,7 @@ class Raw:
     def decode_mapped(self, raw: bytes) -> tuple[bytes, OffsetsProtocol]:
         return to_utf8_mapped(self._charset, raw)
 
-    def encode(self, value: bytes, after: bytes = b"") -> bytes:  # noqa: ARG002 - nothing has to be escaped here
+    def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:  # noqa: ARG002 - nothing is escaped
         return from_utf8(self._charset, value, "absolve.percent")
 
 
@@ -241,11 +241,21 @@ class CharacterReferences:
         value += utf8[position:]
         return bytes(value), units
 
-    def encode(self, value: bytes, after: bytes = b"") -> bytes:
+    def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:
         if self._must.search(value):
             text = (value + after[:64]).decode("latin-1")
             value = self._must.sub(lambda found: self._escaped(found, text), value)
-        return from_utf8(self._charset, value, "absolve.references")
+        raw = from_utf8(self._charset, value, "absolve.references")
+        return b";" + raw if before[-1:].isalnum() and self._swallows(before, raw + after) else raw
+
+    def _swallows(self, before: bytes, raw: bytes) -> bool:
+        """Whether a reference without its semicolon ends `before`, and would end elsewhere were `raw` to follow it."""
+        open_reference = _UNTERMINATED.search(before)
+        if open_reference is None:
+            return False
+        text = open_reference[0].decode("latin-1")
+        found = character_references.references(text + raw[:64].decode("latin-1"), self._attribute)
+        return not found or found[0][:2] != (0, len(text))
 
     def _escaped(self, found: re.Match[bytes], text: str) -> bytes:
         character = found[0]
@@ -256,6 +266,7 @@ class CharacterReferences:
 
 
 _NAMED: Final = {b'"': b"&quot;", b"<": b"&lt;"}
+_UNTERMINATED: Final = re.compile(rb"&#?[A-Za-z0-9]++\Z")
 _NEEDS_QUOTES: Final = re.compile(rb"[\t\n\f\r \"'=<>`]")
 
 

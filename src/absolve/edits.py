@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from absolve.typing import Coding, Offsets
 
-LOOK_AHEAD = 64  # bytes that a coding is shown of what follows; the longest named character reference has 33
+LOOK_AHEAD = 64  # bytes that a coding is shown of what follows, and of what stands before; the longest named character reference has 33
 
 
 def splice(data: bytes, edits: Sequence[Edit]) -> bytes:
@@ -37,6 +37,6 @@ def lower(edits: Iterable[Edit], raw: bytes, start: int, coding: Coding, offsets
     for edit in edits:
         first = offsets.start(edit.start)
         last = offsets.end(edit.end) if edit.end > edit.start else first
-        new = coding.encode(edit.new, raw[last : last + LOOK_AHEAD])
+        new = coding.encode(edit.new, raw[last : last + LOOK_AHEAD], raw[max(0, first - LOOK_AHEAD) : first])
         lowered.append(Edit(start + first, start + last, new))
     return lowered

@@ -36,7 +36,7 @@ def rewrite(source: Source, *, policy: rewriting.Policy | None = None, **options
     entity = _walked(source, options)
     data = rewriting.rewrite(entity, policy)
     if isinstance(source, str):
-        return source if data is entity.data else data.decode("utf-8", "surrogatepass")
+        return source if data is entity.data else data.decode("utf-8", "absolve.surrogates")
     return data
 
 

@@ -19,6 +19,7 @@ cdef class Rule:
     cdef public bint keeps_fragments
     cdef public str stays
     cdef public str empty
+    cdef public bint remembers
     cdef public dict known
     cdef public dict prefixes
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from absolve.bases import same_document
@@ -22,13 +23,24 @@ def text(value: bytes) -> str:
     return value.decode("ascii") if value.isascii() else value.decode("utf-8", "surrogateescape")
 
 
+def value_of(reference: str) -> bytes:
+    """What `text` read it from; a lone surrogate that stands for no byte becomes U+FFFD."""
+    if reference.isascii():
+        return reference.encode("ascii")
+    return _NO_BYTE.sub("\ufffd", reference).encode("utf-8", "surrogateescape")
+
+
+_NO_BYTE = re.compile("[\ud800-\udc7f\udd00-\udfff]")
+
+
 @cython.final
 @cython.cclass
 class Rule:
     """All that decides about a link beside its reference: one for all links of a place, in a coding, under a base.
 
     `elsewhere`: the base is not the document's own URL. `known` and `prefixes` are for the rewriter: what it found out
-    for raw bytes (an edit by offsets into them, or None), and how a prefix is written in this coding.
+    for raw bytes (an edit by offsets into them, or None), and how a prefix is written in this coding; `remembers`
+    where nothing else has a say in that.
     """
 
     def __init__(self, entity: Entity, link: Link) -> None:
@@ -43,6 +55,7 @@ class Rule:
         self.keeps_fragments = entity.settings.fragments == "keep"
         self.stays = place.stays
         self.empty = place.empty
+        self.remembers = place.syntax != "refresh"  # a quote before the URL must not be in it
         self.known: dict[bytes, Edit | None] = {}
         self.prefixes: dict[str, bytes] = {}
 

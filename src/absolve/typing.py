@@ -42,8 +42,8 @@ class Coding(Protocol):
     def decode_mapped(self, raw: bytes) -> tuple[bytes, Offsets | None]:
         """The value, and where its units stand; None where no edit inside maps to a small one outside (base64)."""
 
-    def encode(self, value: bytes, after: bytes = b"") -> bytes:
-        """Raw bytes that decode to the value when `after`, raw bytes of the same place, follows them.
+    def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:
+        """Raw bytes that decode to the value between `before` and `after`, raw bytes of the same place.
 
         As little is escaped as the place needs.
         """

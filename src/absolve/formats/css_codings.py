@@ -63,7 +63,7 @@ class CSSCoding:
         decoded = b"".join(pieces)
         return decoded, Offsets(units, len(decoded), len(raw))
 
-    def encode(self, value: bytes, after: bytes = b"") -> bytes:
+    def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:  # noqa: ARG002 - escapes are closed
         """Write the value with escapes where it needs them, and white space after those of them that need it."""
         context = value + after[:3]
         pieces: list[bytes] = []

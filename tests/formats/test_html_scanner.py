@@ -1,0 +1,170 @@
+"""The scanner finds the tags, the attributes, and the ends of text that is no markup, as HTML Standard 13.2.5 has them."""
+
+from __future__ import annotations
+
+import pytest
+
+from absolve.formats import html_names
+from absolve.formats.html_scanner import ATTRIBUTES, ROWS, Scanner
+
+NOTHING = bytes(ROWS * ATTRIBUTES)
+EVERYTHING = b"\1" * (ROWS * ATTRIBUTES)
+
+
+def tags(data: bytes) -> list[bytes]:
+    """The start tags that are reported, each as it stands."""
+    scanner = Scanner(data, EVERYTHING)
+    found = []
+    while (kind := scanner.next()) != html_names.END:
+        if kind == html_names.TAG:
+            found.append(data[scanner.start : scanner.end])
+    return found
+
+
+def attributes(data: bytes) -> list[tuple[bytes, bytes, int]]:
+    """Name, value and quote of each attribute of the first start tag."""
+    record: list[tuple[int, int, int, int, int]] = []
+    assert Scanner(data, NOTHING, record).next() == html_names.TAG
+    return [(data[name:name_end], data[value:value_end], quote) for name, name_end, value, value_end, quote in record]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"<",
+        b"<>",
+        b"</>",
+        b"< a href=x>",
+        b"<3 href=x>",
+        b"</a href=x>",
+        b"<a href=x",
+        b"<a href='x>",
+        b'<a href="x>',
+        b"<!a href=x>",
+        b"<?a href=x?>",
+        b"<!-- <a href=x> -->",
+        b"<!-- <a href=x>",
+        b"<!-- --- <a href=x> --!>",
+        b"<!doctype html>",
+        b"\0\xff\x80",
+    ],
+)
+def test_what_is_no_start_tag_is_not_reported(data: bytes) -> None:
+    assert tags(data) == []
+
+
+@pytest.mark.parametrize("data", [b"<a href=x>", b"<A HREF=x>", b"<a\n\t\f\r href=x/>", b"<a/href=x>", b"<a b='>'>"])
+def test_a_start_tag_ends_at_its_own_angle_bracket(data: bytes) -> None:
+    assert tags(b"1<2" + data + b">") == [data]
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (b"<a>", []),
+        (b"<a / //>", []),
+        (b"<a b>", [(b"b", b"", html_names.ABSENT)]),
+        (b"<a b=>", [(b"b", b"", html_names.UNQUOTED)]),
+        (b"<a b=c/>", [(b"b", b"c/", html_names.UNQUOTED)]),
+        (b"<a b = c>", [(b"b", b"c", html_names.UNQUOTED)]),
+        (b"<a b='c\"'>", [(b"b", b'c"', 39)]),
+        (b'<a b="c\'"d>', [(b"b", b"c'", 34), (b"d", b"", html_names.ABSENT)]),
+        (b"<a =b=c>", [(b"=b", b"c", html_names.UNQUOTED)]),
+        (b"<a b b=c>", [(b"b", b"", html_names.ABSENT), (b"b", b"c", html_names.UNQUOTED)]),
+        (b"<a b<c='d'>", [(b"b<c", b"d", 39)]),
+        (b"<a b=`c`>", [(b"b", b"`c`", html_names.UNQUOTED)]),
+    ],
+)
+def test_attributes_are_recorded_as_they_stand(data: bytes, expected: list[tuple[bytes, bytes, int]]) -> None:
+    assert attributes(data) == expected
+
+
+def test_the_first_of_duplicate_attributes_counts() -> None:
+    data = b"<a href=1 HREF=2 href=3>"
+    scanner = Scanner(data, EVERYTHING)
+    assert scanner.next() == html_names.TAG
+    if hasattr(scanner, "order"):  # compiled, the fields of attributes are seen by the walker only
+        number = scanner.order[0]
+        assert (scanner.found, data[scanner.value_start[number] : scanner.value_end[number]]) == (1, b"1")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"<script>%s</script>",
+        b"<SCRIPT>%s</Script x=y>",
+        b"<script>%s</scripts></script >",
+        b"<script><!--%s--></script>",
+        b"<script><!--<script>%s</script>%s--></script>",
+        b"<script><!--<script>--></script>",
+        b"<style>%s</style/>",
+        b"<style><!--%s</style>",
+        b"<textarea>%s</title></textarea>",
+        b"<title>%s</titl></title>",
+        b"<iframe>%s</iframe>",
+        b"<noembed>%s</noembed>",
+        b"<noframes>%s</noframes>",
+        b"<xmp>%s</xmp>",
+        b"<!--%s-->",
+        b"<!-->",
+        b"<!--->",
+        b"<!--%s--!>",
+        b"<!%s",
+        b"<svg><![CDATA[%s]]></svg>",
+    ],
+)
+def test_the_text_ends_where_the_next_tag_is_found(data: bytes) -> None:
+    text = b"<b q>" if not data.startswith(b"<!%") else b"b q>"
+    assert tags(data.replace(b"%s", text) + b"<u href=x>")[-1] == b"<u href=x>"
+    assert b"<b q>" not in tags(data.replace(b"%s", text) + b"<u href=x>")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"<plaintext>%s</plaintext>",
+        b"<script>%s",
+        b"<script><!--<script>%s</script>",
+        b"<style>%s</styl",
+        b"<title>%s</title",
+    ],
+)
+def test_text_that_nothing_ends_reaches_to_the_end(data: bytes) -> None:
+    assert len(tags(data.replace(b"%s", b"<b q>"))) == 1
+
+
+@pytest.mark.parametrize("data", [b"<svg><title>%s", b"<svg><style>%s", b"<svg><script>%s", b"<noscript>%s", b"<![CDATA[x>%s"])
+def test_what_is_no_text_mode_here_hides_no_tag(data: bytes) -> None:
+    assert tags(data.replace(b"%s", b"<b q>"))[-1] == b"<b q>"
+
+
+@pytest.mark.parametrize(
+    ("data", "offset"),
+    [
+        (b"", -1),
+        (b"text", -1),
+        (b"<a href=x>", -1),
+        (b"x<", -1),
+        (b"x</", -1),
+        (b"<script>", -1),
+        (b"x<a", 1),
+        (b"x<a href=", 1),
+        (b"x<a href='y", 1),
+        (b"x<a/", 1),
+        (b"x</a", 1),
+        (b"x</a b='", 1),
+        (b"x<!-- y", 1),
+        (b"x<!--", 1),
+        (b"x<!doctype", 1),
+        (b"x<?xml", 1),
+        (b"x</ y", 1),
+        (b"<svg><![CDATA[ y", 5),
+        (b"<title>x</title", -1),
+    ],
+)
+def test_what_the_end_of_the_file_cuts_off_is_known(data: bytes, offset: int) -> None:
+    scanner = Scanner(data, NOTHING)
+    while scanner.next() != html_names.END:
+        pass
+    assert scanner.truncated == offset
