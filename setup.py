@@ -15,6 +15,7 @@ COMPILED = (  # modules that run once a byte or once a link; one that is not the
     "absolve.edits",
     "absolve.formats.css",
     "absolve.formats.html",
+    "absolve.formats.html_foreign",
     "absolve.formats.html_raw_text",
     "absolve.formats.html_scanner",
     "absolve.formats.html_tree",

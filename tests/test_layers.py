@@ -21,7 +21,7 @@ SOURCE = Path(absolve.__file__).parent
 LAYERS = (
     {"_cython", "_version", "errors"},
     {"character_references", "charsets", "model", "typing"},
-    {"codings", "edits", "resolvers"},
+    {"codings", "edits", "positions", "resolvers"},
     {"bases"},  # section 3 resolves relative claims by section 4
     {"formats"},
     {"walk"},

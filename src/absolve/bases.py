@@ -21,13 +21,14 @@ def establish(
     """The base URL one layer further in than `outer`, by the claims of that layer in order of preference.
 
     The first claim that can be a base rules; a relative one is resolved against `outer`. Where none can, `outer` goes
-    on ruling. The chain keeps every claim, innermost first. `line_of` turns a claim's position into a line.
+    on ruling. The chain keeps every claim, innermost first. `line_of` turns a claim's position into a line,
+    0 where there are none.
     """
     fates: list[Claim] = []
     ruling: Claim | None = None
     relative = False
     for claim in claims:
-        line = line_of(claim.position) if line_of and claim.position is not None else None
+        line = line_of(claim.position) or None if line_of and claim.position is not None else None
         url = claimed_url(claim, outer, profile)
         if ruling is not None:
             fates.append(Claim(claim, url, "ignored", line))

@@ -64,14 +64,14 @@ _BYTE_ORDER_MARKS: Final = {b"\xef\xbb\xbf": "utf-8", b"\xfe\xff": "utf-16be", b
 
 
 def lookup(label: str) -> Charset | None:
-    """The charset that a label stands for (Encoding Standard 4.2), None for a label that is none."""
+    """The charset that a label stands for (Encoding Standard 4.2); None for a label that is none or has no characters."""
     folded = label.strip("\t\n\f\r ").lower()
     if folded in {"utf-8", "utf8"}:
         return UTF_8
     import webencodings  # noqa: PLC0415 - most documents never need it
 
     found = webencodings.lookup(folded)
-    if found is None or found.name == "x-user-defined":
+    if found is None or found.name in {"replacement", "x-user-defined"}:
         return None
     name = found.name
     codec = _CODECS.get(name, found.codec_info.name)
@@ -148,11 +148,13 @@ def _in_document(label: bytes) -> Charset | None:
     return charset
 
 
-# 13.2.3.2, prescan a byte stream: comments, meta elements, other tags with their quoted values, declarations.
+# 13.2.3.2, prescan a byte stream: comments, meta elements, other tags with their quoted values, declarations. What the
+# end of the file cuts off takes all the rest, so that no byte is looked at twice.
 _TOKEN: Final = re.compile(
-    rb"<(?:!--(?:>|->|.*?--!?>)"
-    rb"|(?:([Mm][Ee][Tt][Aa](?=[\t\n\f\r /]))|(/?[A-Za-z][^\t\n\f\r />]*+))(?:[^>\"']++|\"[^\"]*+\"|'[^']*+'|[\"'])*+>"
-    rb"|[!/?][^>]*+>)",
+    rb"<(?:!--(?:-?>|.*?--!?>|.*)"
+    rb"|(?:([Mm][Ee][Tt][Aa](?=[\t\n\f\r /]))|(/?[A-Za-z][^\t\n\f\r />]*+))"
+    rb"(?:[^>=]++|=[\t\n\f\r ]*+(?:\"[^\"]*+(?:\"|\Z)|'[^']*+(?:'|\Z))?+)*+(?:>|\Z)"
+    rb"|[!/?][^>]*+(?:>|\Z))",
     re.S,
 )
 _ATTRIBUTE: Final = re.compile(
@@ -163,31 +165,41 @@ _IN_CONTENT: Final = re.compile(
     rb"charset[\t\n\f\r ]*+=[\t\n\f\r ]*+(?:\"([^\"]*+)\"|'([^']*+)'|([^\"'\t\n\f\r ;][^\t\n\f\r ;]*+))", re.I
 )
 _PRESCAN: Final = 1024
-_TEXT: Final = {name: re.compile(b"</" + name, re.I) for name in (b"script", b"style", b"title")}
+_TEXT: Final = {
+    name: re.compile(rb"</%b(?=[\t\n\f\r />])" % name, re.I)
+    for name in b"script style title textarea xmp iframe noembed noframes".split()
+}
 _OF_HEAD: Final = frozenset(
-    (*_TEXT, b"base", b"basefont", b"bgsound", b"head", b"html", b"link", b"noscript", b"object", b"template")
+    b"script style title meta link object base noscript html head /script /style /title /meta /link /object /base"
+    b" /noscript".split()
+)
+# 13.2.3.2, get an XML encoding, which counts where no meta element says another
+_XML_ENCODING: Final = re.compile(
+    rb"<\?xml(?=[^>]*>)(?:(?!encoding)[^>])*encoding[\x00-\x20]*+=[\x00-\x20]*+([\"'])((?:(?!\1)[\x21-\xff])*+)\1"
 )
 
 
 def declared_in_html(data: bytes) -> Charset | None:
     """The charset that the first meta element with a known one declares, in the first 1024 bytes or the head.
 
-    Browsers stop where both are over.
+    Chromium stops where both are over, and reads no text of scripts and the like; the standard's prescan reads 1024
+    bytes, such text too. Failing that the XML declaration counts.
     """
     position = 0
-    while token := _TOKEN.search(data, position):
+    in_head = True
+    while (token := _TOKEN.search(data, position)) and (in_head or token.start() < _PRESCAN):
         position = token.end()
         if token[1]:
-            if found := _of_meta(_attributes(data, token.end(1))):
+            if data[position - 1] == 0x3E and (found := _of_meta(_attributes(data, token.end(1)))):
                 return found
         elif token[2]:
             name = token[2].lower()
-            if position > _PRESCAN and (name == b"/head" or name.removeprefix(b"/") not in _OF_HEAD):
-                return None
+            in_head = in_head and name in _OF_HEAD
             if name in _TEXT:
                 end = _TEXT[name].search(data, position)
-                position = end.start() if end else position
-    return None
+                position = end.start() if end else len(data)
+    declaration = _XML_ENCODING.match(data)
+    return _in_document(declaration[2]) if declaration else None
 
 
 def _attributes(data: bytes, position: int) -> dict[bytes, bytes]:
@@ -213,38 +225,40 @@ def _keep_byte(error: UnicodeError) -> tuple[str | bytes, int]:
     """Error handler "absolve": bytes that are no character become C1 controls or lone surrogates, and back."""
     if isinstance(error, UnicodeDecodeError):
         raw = error.object[error.start : error.end]
-        if error.encoding.startswith(("cp12", "charmap", "iso8859", "mac", "cp8", "koi8")):
+        if error.encoding.startswith(_ONE_BYTE):
             return "".join(chr(byte) if byte < 0xA0 else chr(0xDC00 + byte) for byte in raw), error.end
-        if min(raw) < 0x80:
+        if raw[0] < 0x80:
             raise error
-        return "".join(chr(0xDC00 + byte) for byte in raw), error.end
+        return chr(0xDC00 + raw[0]), error.start + 1  # what follows may be ASCII, or begin a character
     if isinstance(error, UnicodeEncodeError):
-        codes = [ord(character) for character in error.object[error.start : error.end]]
-        if all(0x80 <= code < 0xA0 or 0xDC80 <= code <= 0xDCFF for code in codes):
-            return bytes(code & 0xFF for code in codes), error.end
+        if raw_byte := _byte(error):
+            return raw_byte, error.start + 1
     raise error
+
+
+_ONE_BYTE: Final = ("charmap", "cp12", "cp8", "iso8859", "koi8", "mac")  # how the codecs call themselves in errors
+
+
+def _byte(error: UnicodeEncodeError) -> bytes:
+    """The byte that a character was kept for; none for any other character."""
+    code = ord(error.object[error.start])
+    kept = 0xDC80 <= code <= 0xDCFF or (0x80 <= code < 0xA0 and error.encoding.startswith(_ONE_BYTE))
+    return bytes((code & 0xFF,)) if kept else b""
 
 
 def _references(error: UnicodeError) -> tuple[str | bytes, int]:
     """Error handler "absolve.references": what the charset lacks becomes a numeric character reference."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
-    character = error.object[error.start]
-    code = ord(character)
-    if 0xDC80 <= code <= 0xDCFF or (0x80 <= code < 0xA0 and error.encoding != "ascii"):
-        return bytes((code & 0xFF,)), error.start + 1
-    return f"&#{code};", error.start + 1
+    return _byte(error) or f"&#{ord(error.object[error.start])};", error.start + 1
 
 
 def _percent(error: UnicodeError) -> tuple[str | bytes, int]:
     """Error handler "absolve.percent": what the charset lacks is percent-escaped as UTF-8."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
-    character = error.object[error.start]
-    code = ord(character)
-    if 0xDC80 <= code <= 0xDCFF:
-        return bytes((code & 0xFF,)), error.start + 1
-    return "".join(f"%{byte:02X}" for byte in character.encode("utf-8", "replace")), error.start + 1
+    utf8 = error.object[error.start].encode("utf-8", "replace")
+    return _byte(error) or "".join(f"%{byte:02X}" for byte in utf8), error.start + 1
 
 
 def _any_surrogate(error: UnicodeError) -> tuple[str | bytes, int]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from codecs import getincrementaldecoder
 from typing import TYPE_CHECKING, Final
 
 from absolve.charsets import UTF_8, Charset
@@ -116,43 +115,72 @@ def to_utf8_mapped(charset: Charset, raw: bytes) -> tuple[bytes, OffsetsProtocol
 
 
 _NOT_ASCII: Final = re.compile(rb"[\x80-\xff\x1b]")
-_BACK_TO_ASCII: Final = (b"\x1b(B", b"\x1b(J")
+_SHIFT: Final = re.compile(rb"\x1b(?:\(I|\$[@B])")  # Encoding Standard 12.2.1, ISO-2022-JP: half-width katakana, kanji
+_BACK: Final = re.compile(rb"\x1b\([BJ]")
+_LONGEST: Final = 4  # bytes of a character
 
 
 def _character_units(charset: Charset, raw: bytes) -> tuple[bytes, OffsetsProtocol]:
-    """Decode character by character where there are others than ASCII ones.
-
-    A shift sequence belongs to the character after it, but that back to ASCII to the one before: an edit then begins
-    and ends in ASCII.
-    """
-    decoder = getincrementaldecoder(charset.codec)("replace" if not charset.transparent else "absolve")
+    """Decode character by character where there are others than ASCII ones."""
     value = bytearray()
     units: list[Unit] = []
     position = 0
     while found := _NOT_ASCII.search(raw, position):
         value += raw[position : found.start()]
-        unit = position = found.start()
-        while position < len(raw):
-            position += 1
-            text = decoder.decode(raw[position - 1 : position], position == len(raw))
-            if text:
-                encoded = text.encode("utf-8", "surrogatepass")
-                units.append((len(value), len(value) + len(encoded), unit, position))
-                value += encoded
-                unit = position
-            elif raw.endswith(_BACK_TO_ASCII, unit, position):
-                if units and units[-1][3] == unit:
-                    units[-1] = (*units[-1][:3], position)
-                unit = position
-            if unit == position and (position == len(raw) or _plain(raw[position], decoder.getstate())):
-                break
+        position = found.start()
+        if charset.transparent:
+            text, end = _character(charset, raw, position)
+            encoded = text.encode("utf-8", "surrogatepass")
+            units.append((len(value), len(value) + len(encoded), position, end))
+            value += encoded
+            position = end
+        else:
+            position = _shifted(raw, position, value, units)
     value += raw[position:]
     return bytes(value), Offsets(units, len(value), len(raw))
 
 
-def _plain(byte: int, state: tuple[bytes, int]) -> bool:
-    """Whether an ASCII character follows and the decoder stands where it stood at the start."""
-    return byte < 0x80 and byte != 0x1B and not state[0] and not state[1]
+def _character(charset: Charset, raw: bytes, start: int) -> tuple[str, int]:
+    """The character that begins here and where it ends; a byte that begins none is one of its own."""
+    if not charset.one_byte:
+        for end in range(start + 1, min(start + _LONGEST, len(raw)) + 1):
+            try:
+                return raw[start:end].decode(charset.codec), end
+            except UnicodeDecodeError:
+                continue
+    return charset.decode(raw[start : start + 1]), start + 1
+
+
+def _shifted(raw: bytes, start: int, value: bytearray, units: list[Unit]) -> int:
+    """ISO-2022-JP from an escape character to where ASCII goes on.
+
+    A shift sequence belongs to the character after it, but that back to ASCII to the one before: an edit then begins
+    and ends in ASCII.
+    """
+    shift = _SHIFT.match(raw, start)
+    position = shift.end() if shift else start
+    first = len(units)
+    while shift and position < len(raw) and raw[position] not in b"\x1b\r\n":
+        end = min(position + (2 if shift[0][1:2] == b"$" else 1), len(raw))
+        text = (shift[0] + raw[position:end]).decode("iso2022_jp_ext", "replace").encode()
+        units.append((len(value), len(value) + len(text), start, end))
+        value += text
+        start = position = end
+    if back := _BACK.match(raw, position):
+        position = back.end()
+        if len(units) > first:
+            units[-1] = (*units[-1][:3], position)
+            return position
+    if start == position:  # an escape character that shifts nothing, or the line ended before ASCII came back
+        return position if len(units) > first else _lone_escape(start, value, units)
+    units.append((len(value), len(value), start, position))
+    return position
+
+
+def _lone_escape(start: int, value: bytearray, units: list[Unit]) -> int:
+    units.append((len(value), len(value) + 3, start, start + 1))
+    value += b"\xef\xbf\xbd"
+    return start + 1
 
 
 def from_utf8(charset: Charset, value: bytes, errors: str) -> bytes:
@@ -254,8 +282,11 @@ class CharacterReferences:
         if open_reference is None:
             return False
         text = open_reference[0].decode("latin-1")
-        found = character_references.references(text + raw[:64].decode("latin-1"), self._attribute)
-        return not found or found[0][:2] != (0, len(text))
+        alone, followed = (
+            [span[:2] for span in character_references.references(text + rest, self._attribute)[:1]]
+            for rest in ("", raw[:64].decode("latin-1"))
+        )
+        return alone == [(0, len(text))] != followed
 
     def _escaped(self, found: re.Match[bytes], text: str) -> bytes:
         character = found[0]

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from absolve.bases import same_document
+from absolve.bases import claimed_url, same_document
 from absolve.formats.html_text import anchor_text, attributes
 from absolve.model import Layer, Link, Part
 from absolve.resolvers.comparison import climbs_above_root, divergent
 from absolve.resolvers.references import NEVER_RELATIVE
 from absolve.resolvers.urls import has_scheme, host_port, scheme
-from absolve.resolved import Resolved
+from absolve.resolved import Resolved, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,6 +44,7 @@ class Row(NamedTuple):
 
 
 COLUMNS: Final = Row._fields
+WHITE_SPACE: Final = "whitespace"
 _INNER_SPACE: Final = re.compile(r"[\t\n\f\r ]")
 _SCHEME_RELATIVE: Final = re.compile(r"//|[\\/]{2}")
 
@@ -57,7 +58,7 @@ class _Span:
     """Where spans of an entity stand in the entity that rows speak of: itself, or the one whose part it is."""
 
     def __init__(self, entity: Entity, outer: _Span | None = None, inner: Inner | None = None) -> None:
-        self.entity = outer.entity if outer is not None else entity
+        self._entity = entity
         self._outer = outer
         self._inner = inner
 
@@ -71,9 +72,18 @@ class _Span:
         last = offsets.end(end) if end > start else first
         return self._outer.of(part.start + first, part.start + last)
 
+    def line_column(self, start: int) -> tuple[int, int]:
+        """Counted in the outermost bytes that hold the lines as they are: those of UTF-16 do not."""
+        outer = self._outer
+        if outer is None or self._inner is None or not outer._entity.charset.transparent:  # noqa: SLF001 - of its class
+            return self._entity.line_column(start)
+        part, _, offsets = self._inner
+        return outer.line_column(part.start + (offsets.start(start) if offsets is not None else 0))
+
 
 def _rows(entity: Entity, document: str, span: _Span) -> Iterator[Row]:
-    reader = _Reader(span.entity)
+    rules: dict[tuple[int, int], _Ruled] = {}
+    tag = _Tag(entity)
     for event in entity.events:
         if type(event) is Part:
             inner = entity.inner.get(id(event))
@@ -81,42 +91,80 @@ def _rows(entity: Entity, document: str, span: _Span) -> Iterator[Row]:
                 within = _Span(inner.entity) if event.name else _Span(inner.entity, span, inner)
                 yield from _rows(inner.entity, document, within)
         elif type(event) is Link:
-            yield _row(Resolved(entity, event), document, span, reader)
+            key = (id(event.place), id(event.base))
+            ruled = rules.get(key)
+            if ruled is None:
+                ruled = rules[key] = _Ruled(Rule(entity, event))
+            where = Where(*span.line_column(event.start), *span.of(event.start, event.end), *tag.of(event))
+            yield ruled.row(Resolved(entity, event, ruled.rule), document, where)
 
 
-class _Reader:
-    """Lines and columns of ascending positions, found in one pass."""
+class Where(NamedTuple):
+    """What a row says of the place where a link stands; fields are those of `Row`."""
 
-    def __init__(self, entity: Entity) -> None:
-        self._entity = entity
+    line: int
+    column: int
+    start: int
+    end: int
+    rel: str
+    text: str
 
-    def at(self, position: int) -> tuple[int, int]:
-        return self._entity.line_column(position)
+
+class Facts(NamedTuple):
+    """What a row says of a reference, wherever it stands under one rule; fields are those of `Row`."""
+
+    reference: str
+    target: str | None
+    scope: str
+    problems: list[str]
 
 
-def _row(resolved: Resolved, document: str, span: _Span, reader: _Reader) -> Row:
-    link = resolved.link
-    base = resolved.base
-    start, end = span.of(link.start, link.end)
-    line, column = reader.at(start)
-    rel, text = _tag(resolved)
+class _Ruled:
+    """The rows of links under one rule: what is found out for a reference holds for the next one that is the same."""
+
+    def __init__(self, rule: Rule) -> None:
+        self.rule = rule
+        self._known: dict[str, Facts] = {}
+        self._base = (_shown(rule.base.url), rule.base.layer.label, rule.base.source)
+
+    def row(self, resolved: Resolved, document: str, where: Where) -> Row:
+        place = self.rule.place
+        facts = self._known.get(resolved.reference)
+        if facts is None:
+            facts = _facts(resolved)
+            if resolved.link.claim is None:  # what is wrong with a claim depends on the claim
+                self._known[resolved.reference] = facts
+        codes = facts.problems
+        codes = codes[:] if WHITE_SPACE in codes or not _spaced(resolved) else [*codes, WHITE_SPACE]
+        return Row(
+            document,
+            resolved.entity.path,
+            where.line,
+            where.column,
+            where.start,
+            where.end,
+            place.element,
+            place.attribute,
+            place.kind,
+            where.rel,
+            where.text,
+            facts.reference,
+            *self._base,
+            facts.target,
+            facts.scope,
+            codes,
+        )
+
+
+def row(resolved: Resolved, document: str, where: Where) -> Row:
+    """The row of one link."""
+    return _Ruled(resolved.rule).row(resolved, document, where)
+
+
+def _facts(resolved: Resolved) -> Facts:
     target = resolved.target
-    return Row(
-        document,
-        resolved.entity.path,
-        line,
-        column,
-        start,
-        end,
-        link.place.element,
-        link.place.attribute,
-        link.place.kind,
-        rel,
-        text,
+    return Facts(
         _shown(resolved.reference),
-        _shown(base.url),
-        base.layer.label,
-        base.source,
         _shown(target) if target is not None else None,
         scope(resolved, target),
         list(problems(resolved, target)),
@@ -128,16 +176,31 @@ def _shown(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
-def _tag(resolved: Resolved) -> tuple[str, str]:
-    """The rel and the text of a link in HTML: what an anchor holds, or the alternative text of an image."""
-    link = resolved.link
-    if link.tag_start < 0:
-        return "", ""
-    entity = resolved.entity
-    found = attributes(entity.data, link.tag_start, entity.charset)
-    if link.place.element == "a":
-        return found.get("rel", ""), anchor_text(entity.data, link.tag_end, entity.charset)
-    return found.get("rel", ""), found.get("alt", "")
+class _Tag:
+    """The rel and the text of links in HTML: what an anchor holds, or the alternative text of an image.
+
+    Links of one tag stand side by side, and share them.
+    """
+
+    def __init__(self, entity: Entity) -> None:
+        self._entity = entity
+        self._start = -1
+        self._found = ("", "")
+
+    def of(self, link: Link) -> tuple[str, str]:
+        if link.tag_start < 0:
+            return "", ""
+        if link.tag_start != self._start:
+            self._start = link.tag_start
+            data, charset = self._entity.data, self._entity.charset
+            found = attributes(data, link.tag_start, link.tag_end, charset)
+            anchor = data[link.tag_start + 1 : link.tag_start + 3].lower() in _ANCHOR
+            text = anchor_text(data, link.tag_end, charset) if anchor else found.get("alt", "")
+            self._found = found.get("rel", ""), text
+        return self._found
+
+
+_ANCHOR: Final = tuple(b"a%c" % byte for byte in b"\t\n\f\r />")
 
 
 def scope(resolved: Resolved, target: str | None) -> str:
@@ -158,7 +221,7 @@ def _file_scope(own: str) -> str:
 
 
 def problems(resolved: Resolved, target: str | None) -> Iterator[str]:
-    """The problem codes of one link, in the order of design.md section 6."""
+    """The problem codes of a reference, in the order of design.md section 6; white space around it is `_spaced`."""
     reference = resolved.reference
     base = resolved.base.url
     never = (scheme(reference) or "") in NEVER_RELATIVE
@@ -178,8 +241,8 @@ def problems(resolved: Resolved, target: str | None) -> Iterator[str]:
         yield "scheme-relative"
     if "\\" in reference and not never:
         yield "backslash"
-    if not never and (_INNER_SPACE.search(reference) or _spaced(resolved)):
-        yield "whitespace"
+    if not never and _INNER_SPACE.search(reference):
+        yield WHITE_SPACE
 
 
 def _could_resolve(resolved: Resolved) -> bool:
@@ -193,6 +256,11 @@ def _claim_problems(resolved: Resolved) -> Iterator[str]:
     """What is wrong with a base stands on the row of its claim."""
     claim = resolved.link.claim
     if claim is None:
+        return
+    if resolved.element != "base":  # codebase: it rules its own element, and may be relative (HTML 4.01 13.3)
+        url = claimed_url(claim, resolved.base, resolved.entity.settings.profile)
+        if url is None or _useless(url):
+            yield "unsuitable-base"
         return
     established = resolved.entity.bases.base
     fate = next((fate for fate in established.chain if fate.base.position == claim.position), None)
@@ -211,15 +279,17 @@ def _useless(url: str | None) -> bool:
 
 
 def _spaced(resolved: Resolved) -> bool:
-    """White space around a reference that is a whole attribute value."""
+    """White space around a reference that is a whole attribute value, raw or by character references."""
     link = resolved.link
-    if link.place.syntax != "url" or link.tag_start < 0:
+    if link.place.syntax != "url" or link.tag_start < 0 or (scheme(resolved.reference) or "") in NEVER_RELATIVE:
         return False
     data = resolved.entity.data
-    return data[link.start - 1 : link.start] in _BLANKS or data[link.end : link.end + 1] in _ENDING_BLANKS
+    if link.coding.slot is None:  # in quotes: what is next to it is one of them, or white space
+        first, last = data[link.start - 1 : link.start], data[link.end : link.end + 1]
+        return first not in _QUOTES or last not in _QUOTES
+    return link.coding.slot != (link.start, link.end)
 
 
-_BLANKS: Final = (b" ", b"\t", b"\n", b"\r", b"\f")
-_ENDING_BLANKS: Final = _BLANKS
+_QUOTES: Final = (b'"', b"'")
 
 __all__ = ["COLUMNS", "Layer", "Row", "rows"]

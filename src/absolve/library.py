@@ -51,24 +51,28 @@ def base(source: Source, **options: Any) -> BaseURL:
 
 
 def _walked(source: Source, options: dict[str, Any]) -> Entity:
+    return walk(*opened(source, options))
+
+
+def opened(source: Source, options: dict[str, Any]) -> tuple[Document, Settings]:
+    """What the arguments of the library's functions come to; TypeError for an option that is none."""
     settings = Settings(**{name: options.pop(name) for name in Settings._fields if name in options}).checked()
-    if isinstance(source, Document):
-        document = source
-        for name in [name for name in ("name", "media_type", "charset", "url") if options.get(name) is not None]:
-            document = Document(
-                document.data,
-                **{
-                    "name": document.name,
-                    "media_type": document.media_type,
-                    "charset": document.charset,
-                    "url": document.url,
-                    "claims": document.claims,
-                    name: options.pop(name),
-                },
-            )
-        options = {name: value for name, value in options.items() if value is not None}
-        if options:
-            raise TypeError(f"unknown option {next(iter(options))!r}")
-    else:
-        document = Document(source, **options)
-    return walk(document, settings)
+    if not isinstance(source, Document):
+        return Document(source, **options), settings
+    document = source
+    for name in [name for name in ("name", "media_type", "charset", "url") if options.get(name) is not None]:
+        document = Document(
+            document.data,
+            **{
+                "name": document.name,
+                "media_type": document.media_type,
+                "charset": document.charset,
+                "url": document.url,
+                "claims": document.claims,
+                name: options.pop(name),
+            },
+        )
+    options = {name: value for name, value in options.items() if value is not None}
+    if options:
+        raise TypeError(f"unknown option {next(iter(options))!r}")
+    return document, settings

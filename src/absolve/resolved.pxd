@@ -4,6 +4,7 @@ cimport cython
 
 
 cpdef str text(bytes value)
+cpdef bytes value_of(str reference)
 
 
 @cython.final

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from absolve.edits import LOOK_AHEAD, lower, splice
-from absolve.formats.grammars import ESCAPES
+from absolve.formats.grammars import ESCAPES, WHITE_SPACE
 from absolve.model import Part
 from absolve.resolved import Resolved
 from absolve.resolvers.urls import has_scheme, scheme
@@ -24,10 +24,12 @@ else:
 
 if cython.compiled:
     from cython.cimports.absolve.model import Edit, Link
-    from cython.cimports.absolve.resolved import Rule, text
+    from cython.cimports.absolve.resolved import Rule, text, value_of
 else:
     from absolve.model import Edit, Link
-    from absolve.resolved import Rule, text
+    from absolve.resolved import Rule, text, value_of
+
+_BLANKS = WHITE_SPACE.decode()
 
 
 def absolute(resolved: Resolved) -> str | None:
@@ -99,7 +101,7 @@ def edits(entity: Entity, policy: Policy) -> list[Edit]:
             if rule is None:
                 rule = rules[key] = Rule(entity, link)
         raw: bytes = data[link.start : link.end]
-        if builtin and link.claim is None:
+        if builtin and link.claim is None and rule.remembers and not _after_word(data, link.start):
             if raw in rule.known:  # the answer depends on nothing else
                 written = rule.known[raw]
             else:
@@ -110,7 +112,7 @@ def edits(entity: Entity, policy: Policy) -> list[Edit]:
         else:
             resolved = Resolved(entity, link, rule)
             new = policy(resolved)
-            written = None if new is None else _written(entity, link, rule, resolved.reference, new, raw)
+            written = None if new is None else _written(entity, link, rule, resolved.reference, new.strip(_BLANKS), raw)
         if written is not None:
             edit = _shifted(written, link.start)
             if link.coding.slot is None:
@@ -121,6 +123,14 @@ def edits(entity: Entity, policy: Policy) -> list[Edit]:
         found += _settled(data, slots)
         found.sort(key=lambda edit: edit.start)
     return found
+
+
+@cython.cfunc
+@cython.inline
+def _after_word(data: bytes, start: cython.Py_ssize_t) -> cython.bint:
+    """Whether a letter or digit stands before a link: that of a character reference without its semicolon."""
+    before: cython.int = data[start - 1] if start else 0
+    return 48 <= before <= 57 or 97 <= before | 32 <= 122
 
 
 @cython.cfunc
@@ -150,22 +160,27 @@ def _written(entity: Entity, link: Link, rule: Rule, reference: str, new: str, r
     """
     if new == reference:
         return None
+    before = entity.data[max(0, link.start - LOOK_AHEAD) : link.start]
     escape = ESCAPES.get(rule.place.syntax) if rule.place.syntax != "url" else None
     if escape is not None:
-        before = entity.data[max(0, link.start - LOOK_AHEAD) : link.start]
-        new = text(escape(new.encode("utf-8", "surrogateescape"), before))
+        if not new and rule.place.syntax in _LISTS:
+            return None
+        new = text(escape(value_of(new), link.coding.decode(before)))
     if reference and new.endswith(reference):
         prefix = new[: -len(reference)]
-        known = rule.prefixes.get(prefix)
+        known = None if before[-1:].isalnum() else rule.prefixes.get(prefix)
         if known is None:
-            known = link.coding.encode(prefix.encode("utf-8", "surrogateescape"), raw[:LOOK_AHEAD])
-            if "&" not in prefix and "\\" not in prefix:  # else what follows has a say
+            known = link.coding.encode(value_of(prefix), raw[:LOOK_AHEAD], before)
+            if "&" not in prefix and "\\" not in prefix and not before[-1:].isalnum():  # else what is around has a say
                 rule.prefixes[prefix] = known
         return Edit(0, 0, known)
-    value = new.encode("utf-8", "surrogateescape")
+    value = value_of(new)
     kept, at = _kept(link.coding, value, raw)
     after = raw[at:] + entity.data[link.end : link.end + LOOK_AHEAD]
-    return Edit(0, at, link.coding.encode(value[: len(value) - kept], after))
+    return Edit(0, at, link.coding.encode(value[: len(value) - kept], after, before))
+
+
+_LISTS = frozenset({"commas", "refresh", "spaces", "srcset", "tasks"})  # no empty reference can be written in them
 
 
 def _kept(coding: Coding, value: bytes, raw: bytes) -> tuple[int, int]:

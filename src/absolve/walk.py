@@ -7,7 +7,6 @@ Every Base is collected before anything is resolved: a base element rules the li
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
 from absolve import charsets, formats
@@ -15,16 +14,20 @@ from absolve.bases import Bases, establish, inherited
 from absolve.codings import Raw
 from absolve.errors import Diagnostic, DocumentError, UsageError
 from absolve.model import DEFAULT, Base, BaseURL, Document, Layer, Link, Notice, Part
+from absolve.positions import Positions
 from absolve.resolvers import by_name, resolver
 from absolve.resolvers.urls import has_scheme, is_malformed
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from absolve.charsets import Charset
     from absolve.model import Event
     from absolve.typing import Offsets, Resolver
 
 FRAGMENTS = ("keep", "absolute")
 BASES = ("keep", "empty")
+DEEPEST = 256  # what max_depth may be: a level takes a few frames of Python's stack
 
 
 class Settings(NamedTuple):
@@ -44,6 +47,8 @@ class Settings(NamedTuple):
         for option, value, choices in (("fragments", self.fragments, FRAGMENTS), ("base", self.base, BASES)):
             if value not in choices:
                 raise UsageError(f"{option} must be one of {', '.join(choices)}, not {value!r}")
+        if not 0 <= self.max_depth <= DEEPEST:
+            raise UsageError(f"max_depth must be from 0 to {DEEPEST}, not {self.max_depth}")
         return self
 
 
@@ -59,21 +64,21 @@ class Entity:
     """One document, walked: its bytes, its events in their order, its bases, and the entities inside it by part.
 
     `bases.own` is the document's own URL, `bases.base` that of its links. `path` leads here from the outermost
-    entity, "" there. `diagnostics` are those of this entity and all inside it.
+    entity, "" there. `notices` are those of this entity and all inside it, by its own offsets.
     """
 
     __slots__ = (
-        "_lines",
+        "_positions",
         "_ruled",
         "bases",
         "charset",
         "data",
-        "diagnostics",
         "events",
         "inner",
         "media_type",
         "name",
         "named",
+        "notices",
         "path",
         "settings",
     )
@@ -89,24 +94,26 @@ class Entity:
         self.events: list[Event] = []
         self.inner: dict[int, Inner] = {}
         self.named = 0  # how many of the parts have a step in the path
-        self.diagnostics: list[Diagnostic] = []
-        self._lines: list[int] | None = None
+        self.notices: list[Notice] = []
+        self._positions: Positions | None = None
         self._ruled: dict[int, tuple[BaseURL, Resolver]] = {}
 
     def line_column(self, position: int) -> tuple[int, int]:
         """Line and column of a byte, 1-based; columns count characters. Lines end at LF, CR LF or CR."""
-        if self._lines is None:
-            self._lines = line_starts(self.data)
-        index = bisect_right(self._lines, position) - 1
-        text = self.data[self._lines[index] : position]
-        return index + 1, len(self.charset.decode(text)) + 1
+        if self._positions is None:
+            self._positions = Positions(self.data, self.charset)
+        return self._positions.at(position)
 
     def line(self, position: int) -> int:
-        """The line alone: counted, since one is seldom followed by another."""
-        returns = self.data.count(b"\r", 0, position)
-        if returns:
-            returns -= self.data.count(b"\r\n", 0, position)
-        return 1 + self.data.count(b"\n", 0, position) + returns
+        return self.line_column(position)[0]
+
+    @property
+    def diagnostics(self) -> list[Diagnostic]:
+        """What was met here and in all inside, in the order in which it stands here."""
+        if not self.charset.transparent:  # read through a charset coding: the lines are those of what it decodes to
+            return [said for inner in self.inner.values() for said in inner.entity.diagnostics]
+        notices = sorted(self.notices, key=lambda notice: notice.position)
+        return [Diagnostic(code, text, self.name, *self.line_column(at)) for code, text, at in notices]
 
     def ruled(self, link: Link) -> tuple[BaseURL, Resolver]:
         """The base that rules a link and the resolver against it."""
@@ -124,21 +131,6 @@ class Entity:
                 base = self.bases.own if own else self.bases.base
             found = self._ruled[key] = (base, resolver(profile, base.url, self.charset.name))
         return found
-
-
-def line_starts(data: bytes) -> list[int]:
-    """The offset of the first byte of each line."""
-    starts = [0]
-    position = 0
-    if b"\r" not in data:
-        while (position := data.find(b"\n", position) + 1) > 0:
-            starts.append(position)
-        return starts
-    for line in data.splitlines(keepends=True):  # for bytes: LF, CR LF and CR, nothing else
-        position += len(line)
-        if line[-1:] in b"\r\n":
-            starts.append(position)
-    return starts
 
 
 def walk(document: Document, settings: Settings) -> Entity:
@@ -160,7 +152,7 @@ def walk(document: Document, settings: Settings) -> Entity:
         entity.bases = around
         part = Part(media_type, mark, len(document.data), Raw(charset))
         entity.events = [part]
-        _enter(entity, part, depth=0)
+        _enter(entity, part, depth=-1, charset=charsets.inside(charset))
         entity.bases = entity.inner[id(part)].entity.bases
     return entity
 
@@ -197,11 +189,16 @@ def _charset(document: Document, media_type: str, parameter: str | None) -> tupl
 
 
 def _fold(entity: Entity, around: Bases, depth: int) -> None:
-    """Walk one entity, establish its bases, and enter its parts."""
+    """Walk one entity."""
     walker = formats.walker(entity.media_type)
     if walker is None:
         return
-    entity.events = list(walker(entity.data, entity.charset, entity.settings))
+    fold(entity, walker(entity.data, entity.charset, entity.settings), around, depth)
+
+
+def fold(entity: Entity, events: Iterable[Event], around: Bases, depth: int = 0) -> None:
+    """Give an entity the events that were found in it: establish its bases, and enter its parts."""
+    entity.events = list(events)
     claims: list[Base] = []
     parts: list[Part] = []
     for event in entity.events:
@@ -212,7 +209,7 @@ def _fold(entity: Entity, around: Bases, depth: int) -> None:
         elif type(event) is Base:
             claims.append(event)
         elif type(event) is Notice:
-            _report(entity, event.code, event.text, event.position)
+            entity.notices.append(event)
     entity.bases = _established(entity, around, claims) if claims or around.beside else around
     for part in parts:
         _enter(entity, part, depth)
@@ -237,11 +234,13 @@ def _retrieved(entity: Entity, around: Bases, claims: list[Base]) -> BaseURL:
     return around.own._replace(chain=(*around.own.chain, *(fate._replace(verdict="ignored") for fate in said)))
 
 
-def _enter(entity: Entity, part: Part, depth: int) -> None:
-    """Decode a part and walk what is in it; too deep a one is left alone, and that is said."""
-    if depth >= entity.settings.max_depth:
+def _enter(entity: Entity, part: Part, depth: int, charset: Charset = charsets.UTF_8) -> None:
+    """Decode a part and walk what is in it; a document too deep in others is left alone, and that is said."""
+    if part.name or part.media_type == formats.HTML:  # a style sheet of the document itself has nothing inside
+        depth += 1
+    if depth > entity.settings.max_depth:
         text = f"documents nested more than {entity.settings.max_depth} deep are left as they are (--max-depth)"
-        _report(entity, "too-deep", text, part.start)
+        entity.notices.append(Notice("too-deep", text, part.start))
         return
     value, offsets = part.coding.decode_mapped(entity.data[part.start : part.end])
     path = entity.path
@@ -249,7 +248,7 @@ def _enter(entity: Entity, part: Part, depth: int) -> None:
         entity.named += 1
         step = f"{part.name}[{entity.named}]"
         path = f"{path}/{step}" if path else step
-    inner = Entity(value, charsets.UTF_8, part.media_type, entity.name, path, entity.settings)
+    inner = Entity(value, charset, part.media_type, entity.name, path, entity.settings)
     base = entity.ruling(part.base)[0]
     if part.name:
         own = inherited(base, part.name)
@@ -259,11 +258,7 @@ def _enter(entity: Entity, part: Part, depth: int) -> None:
     if part.claims:
         own = establish(around.own, part.claims, entity.settings.profile)
         around = Bases(own, own)
-    _fold(inner, around, depth + 1)
+    _fold(inner, around, depth)
     entity.inner[id(part)] = Inner(part, inner, offsets)
-    entity.diagnostics += inner.diagnostics
-
-
-def _report(entity: Entity, code: str, text: str, position: int) -> None:
-    line, column = entity.line_column(position)
-    entity.diagnostics.append(Diagnostic(code, text, entity.name, line, column))
+    for code, text, at in inner.notices:
+        entity.notices.append(Notice(code, text, part.start + (offsets.start(at) if offsets is not None else 0)))

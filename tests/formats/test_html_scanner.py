@@ -134,7 +134,9 @@ def test_text_that_nothing_ends_reaches_to_the_end(data: bytes) -> None:
     assert len(tags(data.replace(b"%s", b"<b q>"))) == 1
 
 
-@pytest.mark.parametrize("data", [b"<svg><title>%s", b"<svg><style>%s", b"<svg><script>%s", b"<noscript>%s", b"<![CDATA[x>%s"])
+@pytest.mark.parametrize(
+    "data", [b"<svg><title>%s", b"<svg><style>%s", b"<svg><script>%s", b"<noscript>%s", b"<![CDATA[x>%s"]
+)
 def test_what_is_no_text_mode_here_hides_no_tag(data: bytes) -> None:
     assert tags(data.replace(b"%s", b"<b q>"))[-1] == b"<b q>"
 

@@ -48,7 +48,7 @@ def checked(document: bytes) -> None:
 )
 def test_what_is_closed_leaves_nothing_open(document: bytes) -> None:
     tree = scanned(document).tree
-    assert not (tree.foreign_depth or tree.template_depth or tree.foreign_content or tree.guessed)
+    assert (tree.foreign.depth, tree.template_depth, tree.guessed) == (0, 0, False)
 
 
 @pytest.mark.parametrize(

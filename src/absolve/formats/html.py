@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING
 from absolve.charsets import UTF_8
 from absolve.codings import CharacterReferences, Raw, attribute_coding, quoted
 from absolve.formats import html_names as names
+from absolve.formats import html_places as places
 from absolve.formats import html_tables as tables
 from absolve.formats.grammars import GRAMMARS, WHITE_SPACE
 from absolve.formats.html_names import ATTRIBUTE_ID, ELEMENT_ID
+from absolve.formats.html_places import CSS, CSS_DECLARATIONS, JSON_SCRIPTS, MEDIA_TYPE
 from absolve.formats.html_savers import retrieval_url
 from absolve.model import Base, Layer, Part, Place
 
@@ -35,10 +37,6 @@ else:
     from absolve.formats.html_scanner import Scanner
     from absolve.model import Link
 
-MEDIA_TYPE = "text/html"
-CSS = "text/css"
-CSS_DECLARATIONS = "text/css;declarations"  # ours: the value of a style attribute, which no media type names
-JSON_SCRIPTS = {"importmap": "application/importmap+json", "speculationrules": "application/speculationrules+json"}
 
 _COLUMNS = cython.declare(cython.int, 256)
 _SVG_ROW = len(ELEMENT_ID) + 1
@@ -72,6 +70,7 @@ _IN_CODEBASE = cython.declare(cython.int, 4)
 _META = cython.declare(cython.int, 5)
 _LINK_HREF = cython.declare(cython.int, 6)
 _BASE_HREF = cython.declare(cython.int, 7)
+_CODEBASE_ROW = cython.declare(cython.int, 8)
 _SPECIAL_ROWS = {("meta", "content"): _META, ("link", "href"): _LINK_HREF, ("base", "href"): _BASE_HREF}
 
 
@@ -80,10 +79,9 @@ class Tables:
 
     def __init__(self, *, lazy: bool) -> None:
         self.places: list[Place | None] = [None] * (_COLUMNS * (_MATHML_ROW + 1))
-        wanted = [*tables.HTML, *tables.GLOBAL, *(tables.LAZY if lazy else ()), Place("meta", "content")]
         interest = bytearray(len(self.places))
         actions = bytearray(len(self.places))
-        for place in sorted(wanted, key=lambda place: place.element != "*"):  # a row of the element itself goes before
+        for place in places.html_rows(lazy=lazy):
             for row in self._rows(place):
                 at = row * _COLUMNS + ATTRIBUTE_ID[place.attribute.encode()]
                 self.places[at] = place
@@ -109,6 +107,8 @@ class Tables:
 def _action(place: Place) -> int:
     if place.against == "codebase":
         return _IN_CODEBASE
+    if place.attribute == "codebase":
+        return _CODEBASE_ROW
     special: int | None = _SPECIAL_ROWS.get((place.element, place.attribute))
     if special is not None:
         return special
@@ -117,10 +117,7 @@ def _action(place: Place) -> int:
     return _URL if place.syntax == "url" else _OTHER
 
 
-_SVG_PLACES = {(place.element, place.attribute): place for place in (*tables.GLOBAL, *tables.SVG)}
-_MATHML_PLACES = {(place.element, place.attribute): place for place in (*tables.GLOBAL, *tables.MATHML)}
 _BY_LAZY: dict[bool, Tables] = {}
-_NAMED: dict[tuple[Place, str], Place] = {}  # rows for any element, by the element that they were found on
 
 
 def walk(data: bytes, charset: Charset, options: WalkOptions) -> list[Event]:
@@ -228,13 +225,16 @@ class _Walk:
                 self.meta(scanner)
             elif action == _BASE_HREF:
                 self.base(scanner, place)
-            elif action == _IN_CODEBASE:
+            elif action == _IN_CODEBASE or action == _CODEBASE_ROW:
                 if scope is None:
                     scope = self.codebase(scanner)
-                self.value(scanner, attribute, place, scope)
+                if action == _IN_CODEBASE:
+                    self.value(scanner, attribute, place, scope)
+                else:
+                    self.url(scanner, attribute, place, None, scope)
             else:
                 if action == _ANY_ELEMENT:
-                    place = self.named(place, self.element_name(scanner))
+                    place = places.named(place, self.element_name(scanner))
                 self.value(scanner, attribute, place, None)
         if scanner.element == _STYLE_ELEMENT:
             self.style(scanner)
@@ -244,33 +244,17 @@ class _Walk:
 
     @cython.cfunc
     def foreign_tag(self, scanner: Scanner) -> cython.int:
-        places = _SVG_PLACES if scanner.namespace == _SVG else _MATHML_PLACES
         element = self.element_name(scanner)
         k: cython.int
         attribute: cython.int
         for k in range(scanner.found):
             attribute = scanner.order[k]
-            name = _ATTRIBUTE_NAME[attribute]
-            place = places.get((element, name))
-            if place is None:
-                place = places.get(("*", name))
-                if place is None:
-                    continue
-                place = self.named(place, element)
-            self.value(scanner, attribute, place, None)
+            place = places.find(places.FOREIGN, scanner.namespace, element, _ATTRIBUTE_NAME[attribute])
+            if place is not None:
+                self.value(scanner, attribute, place, None)
         if scanner.element == _STYLE_ELEMENT and not scanner.self_closing:
             self.foreign_style(scanner)
         return 0
-
-    @cython.cfunc
-    def named(self, place: Place, element: str) -> Place:
-        """A row for any element as the row of this one."""
-        key = (place, element)
-        if key not in _NAMED:
-            if len(_NAMED) > 4096:  # names are the document's own, and documents are many
-                _NAMED.clear()
-            _NAMED[key] = place._replace(element=element)
-        return _NAMED[key]
 
     @cython.cfunc
     def element_name(self, scanner: Scanner) -> str:
@@ -379,8 +363,7 @@ class _Walk:
         """The first base element with an href, outside templates, makes the claim; later ones claim in vain."""
         start: cython.Py_ssize_t = scanner.value_start[_HREF]
         end: cython.Py_ssize_t = scanner.value_end[_HREF]
-        value = self.double.decode(self.data[start:end]).strip(WHITE_SPACE)
-        claim = Base(Layer.EMBEDDED, value.decode("utf-8", "surrogateescape"), "base element", scanner.start)
+        claim = places.base_claim(self.double.decode(self.data[start:end]), scanner.start)
         if not self.has_base and not scanner.tree.template_depth:
             self.has_base = True
             self.events.append(claim)
@@ -388,12 +371,7 @@ class _Walk:
 
     @cython.cfunc
     def codebase(self, scanner: Scanner) -> Base | None:
-        """The claim that `codebase` makes for classid, data, archive and code of its element (HTML 4.01 13.3)."""
-        value = self.double.decode(self.raw(scanner, _CODEBASE)).strip(WHITE_SPACE)
-        if not value:
-            return None
-        reference = value.decode("utf-8", "surrogateescape")
-        return Base(Layer.EMBEDDED, reference, "codebase attribute", scanner.value_start[_CODEBASE])
+        return places.codebase_claim(self.double.decode(self.raw(scanner, _CODEBASE)), scanner.value_start[_CODEBASE])
 
     @cython.cfunc
     def meta(self, scanner: Scanner) -> cython.int:
@@ -405,9 +383,7 @@ class _Walk:
             self.raw(scanner, _ITEMPROP),
         )
         if key not in self.meta_places:
-            equivalent, declared, name, item = (self.folded(raw) for raw in key)
-            place = tables.HTTP_EQUIV.get(equivalent) or tables.META.get(declared) or tables.META.get(name)
-            self.meta_places[key] = place or tables.META_ITEMPROPS.get(item)
+            self.meta_places[key] = places.meta_place(*(self.folded(raw) for raw in key))
         place = self.meta_places[key]
         if place is not None:
             self.value(scanner, _CONTENT, place, None)
@@ -418,14 +394,14 @@ class _Walk:
         """`link href`: the kind is that of its relation."""
         key = (self.raw(scanner, _REL), self.raw(scanner, _AS), self.raw(scanner, _TYPE))
         if key not in self.link_places:
-            self.link_places[key] = _LINK_PLACES[_link_kind(*(self.folded(raw) for raw in key))]
+            self.link_places[key] = places.link_place(*(self.folded(raw) for raw in key))
         return self.link_places[key]
 
     # --- text of elements -----------------------------------------------------------------------------------------
 
     @cython.cfunc
     def style(self, scanner: Scanner) -> cython.int:
-        if self.folded(self.raw(scanner, _TYPE)) in ("", CSS):
+        if places.is_sheet(self.folded(self.raw(scanner, _TYPE))):
             self.sheet(scanner.text_start, scanner.text_end, Raw(self.charset))
         return 0
 
@@ -475,30 +451,8 @@ class _Walk:
             if claim is not None:
                 self.has_retrieval = True
                 self.events.append(Base(Layer.RETRIEVAL, claim[0], claim[1], start))
-        if self.options.conditional_comments and self.data[text : text + 3] == b"[if":
-            opened = self.data.find(b"]>", text, end)
-            closed = self.data.rfind(b"<![endif]", text, end)
-            if 0 <= opened < closed:
-                self.events.append(Part(MEDIA_TYPE, opened + 2, closed, Raw(self.charset)))
+        if self.options.conditional_comments:
+            span = places.conditional(self.data, text, end)
+            if span is not None:
+                self.events.append(Part(MEDIA_TYPE, span[0], span[1], Raw(self.charset)))
         return 0
-
-
-def _link_kind(rel: str, as_: str, media_type: str) -> str:
-    relations = set(rel.split())
-    kind = next((kind for name, kind in tables.LINK_REL_KINDS.items() if name in relations), tables.LINK_KIND)
-    if kind == "as":
-        return tables.AS_KINDS.get(as_, tables.AS_KIND)
-    if kind == "type":
-        return tables.TYPE_KINDS.get(media_type.partition(";")[0].strip(), tables.TYPE_KIND)
-    return kind
-
-
-_LINK_PLACES = {
-    kind: Place("link", "href", kind=kind)
-    for kind in {
-        *tables.LINK_REL_KINDS.values(),
-        *tables.AS_KINDS.values(),
-        *tables.TYPE_KINDS.values(),
-        *(tables.LINK_KIND, tables.AS_KIND, tables.TYPE_KIND),
-    }
-}

@@ -32,7 +32,8 @@ class Trait(enum.IntFlag):
 _TRAITS = {
     Trait.RCDATA: "textarea title",
     Trait.RAWTEXT: "iframe noembed noframes style xmp",
-    Trait.VOID: "area base basefont bgsound br col embed frame hr image img input keygen link meta param source track wbr",
+    Trait.VOID: "area base basefont bgsound br col embed frame hr image img input keygen link meta param source track"
+    " wbr",
     Trait.BREAKOUT: "b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img li"
     " listing menu meta nobr ol p pre ruby s small span strong strike sub sup table tt u ul var",
     Trait.NOT_FRAMESET: "applet area body br button dd dt embed hr iframe image img input keygen li listing marquee"

@@ -1,6 +1,6 @@
 """Where text that is no markup ends: raw text, scripts and comments (HTML Standard 13.2.5.9 to .31 and .43 to .51).
 
-Every function takes the document and an offset and gives an offset; the end of the document where nothing ends the text.
+Every function takes the document and an offset and gives an offset: the end of the document where nothing ends it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ if cython.compiled:
 
 @cython.cfunc
 @cython.inline
-def _find(p: cython.p_const_uchar, byte: cython.int, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
+def _find(
+    p: cython.p_const_uchar, byte: cython.int, start: cython.Py_ssize_t, end: cython.Py_ssize_t
+) -> cython.Py_ssize_t:
     """Where the byte stands next; -1 for nowhere. The scanner has the same: inlined functions stay in their module."""
     if cython.compiled:
         if start >= end:
@@ -33,7 +35,11 @@ def _find(p: cython.p_const_uchar, byte: cython.int, start: cython.Py_ssize_t, e
 @cython.boundscheck(False)
 @cython.wraparound(False)
 def _is_tag(
-    p: cython.p_const_uchar, n: cython.Py_ssize_t, i: cython.Py_ssize_t, name: cython.Py_ssize_t, length: cython.Py_ssize_t
+    p: cython.p_const_uchar,
+    n: cython.Py_ssize_t,
+    i: cython.Py_ssize_t,
+    name: cython.Py_ssize_t,
+    length: cython.Py_ssize_t,
 ) -> cython.bint:
     """Whether the name of the start tag whose name begins at `name` stands at `i`, whole and in any case."""
     k: cython.Py_ssize_t

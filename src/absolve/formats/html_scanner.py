@@ -87,10 +87,11 @@ _SVG_ROW = cython.declare(cython.int, SVG_ROW)
 _MATHML_ROW = cython.declare(cython.int, MATHML_ROW)
 
 
-
 @cython.cfunc
 @cython.inline
-def _find(data: cython.p_const_uchar, byte: cython.int, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
+def _find(
+    data: cython.p_const_uchar, byte: cython.int, start: cython.Py_ssize_t, end: cython.Py_ssize_t
+) -> cython.Py_ssize_t:
     """Where the byte stands next; -1 for nowhere."""
     if cython.compiled:
         if start >= end:
@@ -147,7 +148,9 @@ class Scanner:
     (name start, name end, value start, value end, quote).
     """
 
-    def __init__(self, data: bytes, interest: bytes, record: list[tuple[int, int, int, int, int]] | None = None) -> None:
+    def __init__(
+        self, data: bytes, interest: bytes, record: list[tuple[int, int, int, int, int]] | None = None
+    ) -> None:
         self.data = data
         self.size = len(data)
         self.at = 0
@@ -323,7 +326,7 @@ class Scanner:
         else:
             self.fate = KEPT
             self.namespace = HTML
-        if not self.tree.foreign_depth and self.fate != IGNORED:
+        if not self.tree.foreign.depth and self.fate != IGNORED:
             self.tree.started[self.element] += 1
         if self.namespace:
             row = _SVG_ROW if self.namespace == SVG else _MATHML_ROW
@@ -421,7 +424,7 @@ class Scanner:
                 self.truncated = name - 2
                 return n
         element = _lookup(_ELEMENT_SLOTS, _ELEMENT_CELLS, hashed, p, name, name_end - name)
-        if self.tree.foreign_depth:
+        if self.tree.foreign.depth:
             self.tree.end(element, self.data[name:name_end].lower())
         elif told[element] & _END_TAG:
             self.tree.end(element, b"")
@@ -443,7 +446,7 @@ class Scanner:
             self.text_end = comment_end(self.data, i + 2)
             self.end = self._bogus_comment_end(self.start, self.text_end)
             return -1
-        if self.tree.foreign_content and self.data[i : i + 7] == b"[CDATA[":
+        if self.tree.foreign.namespace and self.data[i : i + 7] == b"[CDATA[":
             start = i - 2
             i = self.data.find(b"]]>", i + 7)
             if i < 0:

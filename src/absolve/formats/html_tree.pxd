@@ -2,15 +2,15 @@
 
 cimport cython
 
+from absolve.formats.html_foreign cimport Stack
+
 
 @cython.final
 cdef class Tree:
     cdef readonly bint frameset_ok
     cdef readonly int template_depth
-    cdef list foreign
+    cdef readonly Stack foreign
     cdef readonly int namespace
-    cdef readonly bint foreign_content
-    cdef readonly int foreign_depth
     cdef readonly bint every
     cdef list tables
     cdef list templates
@@ -35,14 +35,8 @@ cdef class Tree:
     cdef int _table(self)
     cdef bint _ends_cell(self, int cell, int element)
     cdef int _foreign_start(self, int element, bytes name, bint self_closing, bint decided)
-    cdef int _in_integration_point(self, int element, bytes name, bint self_closing, bint decided)
-    cdef int _push(self, int namespace, int element, bytes name, bint decided)
-    cdef int _pop_to(self, Py_ssize_t length)
     cdef int _html_end(self, int element)
-    cdef bint _bounded(self)
     cdef bint _encloses(self, int element, bytes name)
     cdef bint _has_body(self)
     cdef bint _is_around_table(self)
     cdef int _foreign_part_end(self, int element)
-    cdef int _break_out(self)
-    cdef Py_ssize_t _find(self, int element, bytes name, bint whole)

@@ -18,6 +18,11 @@ else:
 from absolve.formats import html_names as names
 from absolve.formats.html_names import ELEMENT_ID, Trait
 
+if cython.compiled:
+    from cython.cimports.absolve.formats.html_foreign import Stack
+else:
+    from absolve.formats.html_foreign import Stack
+
 # Constants are declared so that compiled code does not look them up.
 HTML = cython.declare(cython.int, names.HTML)
 SVG = cython.declare(cython.int, names.SVG)
@@ -30,14 +35,6 @@ RAWTEXT = cython.declare(cython.int, names.RAWTEXT)
 SCRIPT_DATA = cython.declare(cython.int, names.SCRIPT_DATA)
 PLAINTEXT = cython.declare(cython.int, names.PLAINTEXT)
 
-# Element stacks deeper than browsers build (512) are searched no further: time stays linear.
-DEPTH_LIMIT = cython.declare(cython.int, 512)
-
-# Which integration point an element on the stack of foreign content is (13.2.4.2).
-_HTML_POINT = cython.declare(cython.int, 4)
-_MATHML_POINT = cython.declare(cython.int, 8)
-_ANNOTATION_XML = cython.declare(cython.int, 16)
-
 _TRAITS = cython.declare(tuple, names.ELEMENT_TRAITS)
 _T_RCDATA = cython.declare(cython.int, int(Trait.RCDATA))
 _T_RAWTEXT = cython.declare(cython.int, int(Trait.RAWTEXT))
@@ -48,8 +45,6 @@ _T_TABLE_PART = cython.declare(cython.int, int(Trait.TABLE_PART))
 _T_CLOSES_P = cython.declare(cython.int, int(Trait.CLOSES_P))
 _T_CELL = cython.declare(cython.int, int(Trait.CELL))
 _T_HEAD = cython.declare(cython.int, int(Trait.HEAD))
-_T_SVG_POINT = cython.declare(cython.int, int(Trait.SVG_POINT))
-_T_MATHML_POINT = cython.declare(cython.int, int(Trait.MATHML_POINT))
 
 _BODY = cython.declare(cython.int, ELEMENT_ID[b"body"])
 _CAPTION = cython.declare(cython.int, ELEMENT_ID[b"caption"])
@@ -76,9 +71,6 @@ _TD = cython.declare(cython.int, ELEMENT_ID[b"td"])
 _TEMPLATE = cython.declare(cython.int, ELEMENT_ID[b"template"])
 _TH = cython.declare(cython.int, ELEMENT_ID[b"th"])
 _TR = cython.declare(cython.int, ELEMENT_ID[b"tr"])
-_ANNOTATION = cython.declare(cython.int, ELEMENT_ID[b"annotation-xml"])
-_MALIGNMARK = cython.declare(cython.int, ELEMENT_ID[b"malignmark"])
-_MGLYPH = cython.declare(cython.int, ELEMENT_ID[b"mglyph"])
 
 # Insertion modes of a template, by the first tag in it (13.2.6.4.22, "in template").
 _FRESH = cython.declare(cython.int, 0)
@@ -94,20 +86,18 @@ _IN_COLUMNS = cython.declare(cython.int, 5)
 class Tree:
     """The state that tree construction would have after the tags told to `start` and `end`.
 
-    `namespace` is that of the start tag told last. `foreign_content` is true while the current node is in SVG or
-    MathML: CDATA sections exist there, text modes do not; `foreign_depth` is how many elements are open from the
-    outermost of those on. `started` and `ended` count the HTML tags outside of foreign content by element number; the
-    scanner does that for those that it does not tell. `guessed` says that a browser may have made something else of the
-    document, because what decides was not kept. While `every` is true every start tag must be told, else only those of a trait.
+    `namespace` is that of the start tag told last; where that of the current node, `foreign.namespace`, is not HTML
+    there are CDATA sections and no text modes. While `every` is true every start tag must be told, else only those of a
+    trait. `started` and `ended` count the HTML tags outside of foreign content by element number; the scanner does that
+    for those that it does not tell. `guessed` says that a browser may make something else of the document: what decides
+    was not kept.
     """
 
     def __init__(self) -> None:
         self.frameset_ok = True  # 13.2.4.5 the frameset-ok flag
         self.template_depth = 0
-        self.foreign: list[tuple[int, int, bytes, int]] = []  # from the outermost svg or math element inwards
+        self.foreign = Stack()
         self.namespace = HTML
-        self.foreign_content = False
-        self.foreign_depth = 0
         self.every = True
         self.tables: list[int] = []  # of each open table, the cell or caption that is open in it, 0 for none
         self.templates: list[tuple[list[int], int]] = []  # tables and mode around and in each open template
@@ -125,7 +115,7 @@ class Tree:
     def text(self) -> None:
         """Note a character that is neither white space nor NUL, outside any text mode."""
         self.frameset_ok = False
-        if not self.foreign:
+        if not self.foreign.depth:
             self.head_open = False
             self._watch()
 
@@ -134,7 +124,7 @@ class Tree:
         """Decide whether the next tag matters whatever it is."""
         mode = self.templates[-1][1] if self.templates else _IN_BODY
         framed = self.frameset_depth > 0 or self.after_frameset
-        self.every = self.foreign_depth > 0 or self.head_open or framed or mode == _FRESH or mode == _IN_COLUMNS
+        self.every = self.foreign.depth > 0 or self.head_open or framed or mode == _FRESH or mode == _IN_COLUMNS
         return 0
 
     @cython.ccall
@@ -146,7 +136,7 @@ class Tree:
         """
         answer: cython.int
         self.namespace = HTML
-        if self.foreign:
+        if self.foreign.depth:
             answer = self._foreign_start(element, name, self_closing, decided)
         else:
             answer = self._html_start(element, self_closing, decided)
@@ -181,7 +171,7 @@ class Tree:
         if element == _FRAMESET:
             if not self.frameset_ok or self.template_depth:
                 return IGNORED
-            self._pop_to(0)
+            self.foreign.pop_to(0)
             self.frameset_depth = 1
             self.guessed |= self._has_body()
             return KEPT
@@ -213,7 +203,7 @@ class Tree:
             self.started[element] += 1  # never open outside of itself
             self.ended[element] += 1
             if not self_closing:
-                self._push(self.namespace, element, b"svg" if element == _SVG else b"math", False)
+                self.foreign.push(self.namespace, element, b"svg" if element == _SVG else b"math", False)
             return KEPT
         if element == _SELECT:  # one inside another ends that; which element bounds the scope is not looked at
             self.select_open = not self.select_open
@@ -280,7 +270,11 @@ class Tree:
         mode: cython.int = self._without_table()
         if self.tables:
             self.tables[-1] = 0
-        if not self.tables or (mode == _IN_ROW and not cell) or (mode == _IN_TABLE_BODY and not cell and element != _TR):
+        if (
+            not self.tables
+            or (mode == _IN_ROW and not cell)
+            or (mode == _IN_TABLE_BODY and not cell and element != _TR)
+        ):
             return IGNORED
         self.tables[-1] = element if _TRAITS[element] & _T_CELL else 0
         self.select_open = False
@@ -289,7 +283,7 @@ class Tree:
     @cython.ccall
     def end(self, element: cython.int, name: bytes) -> cython.int:
         """Take an end tag; `name` is its lower-case name, needed in foreign content only."""
-        if self.foreign:
+        if self.foreign.depth:
             self._foreign_end(element, name)
         else:
             self._html_end(element)
@@ -298,42 +292,32 @@ class Tree:
     @cython.cfunc
     def _foreign_end(self, element: cython.int, name: bytes) -> cython.int:
         """13.2.6.5, end tags; those that it does not take are for the insertion mode, and may end what is around."""
-        length: cython.Py_ssize_t
-        top = self.foreign[-1]
-        foreign: cython.bint = top[0] != HTML
+        depth: cython.Py_ssize_t
+        foreign: cython.bint = self.foreign.namespace != HTML
         if foreign and (element == _P or element == _BR):
-            self._break_out()
-            if not self.foreign:
+            self.foreign.break_out()
+            if not self.foreign.depth:
                 return self._html_end(element)
             foreign = False
         elif foreign:
-            length = self._find(element, name, whole=False)
-            if length >= 0:
-                self._pop_to(length)
-                return KEPT
+            depth = self.foreign.find(element, name, whole=False)
+            if depth >= 0:
+                return self.foreign.pop_to(depth)
         if element == _TEMPLATE or element == _TABLE:
             if not (self.template_depth if element == _TEMPLATE else self.tables and not self._without_table()):
-                return KEPT
-            self._pop_to(max(0, self._find(element, name, whole=True)))
+                return 0
+            self.foreign.pop_to(max(0, self.foreign.find(element, name, whole=True)))
             return self._html_end(element)
         if _TRAITS[element] & _T_TABLE_PART:
             if self._is_around_table():
                 return self._foreign_part_end(element)
             self._html_end(element)
-        elif foreign and self._encloses(element, name) and not self._bounded():
-            self._pop_to(0)
+        elif foreign and self._encloses(element, name) and not self.foreign.is_bounded():
+            self.foreign.pop_to(0)
             return self._html_end(element)
         elif element == _FORM:
             self._html_end(element)
-        # 13.2.6.4.7 "any other end tag", and those with a scope: neither looks beyond an integration point.
-        for length in range(len(self.foreign) - 1, max(-1, len(self.foreign) - 1 - DEPTH_LIMIT), -1):
-            node = self.foreign[length]
-            if node[0] != HTML:
-                break
-            if node[1] == element and node[2] == name:
-                self._pop_to(length)
-                break
-        return KEPT
+        return self.foreign.close_html(element, name)
 
     @cython.cfunc
     def _foreign_part_end(self, element: cython.int) -> cython.int:
@@ -348,9 +332,9 @@ class Tree:
             ends = self._ends_cell(_TD, element) and element != _TD and self.started[element] > self.ended[element]
             self.guessed |= ends
         if ends:
-            self._pop_to(0)
+            self.foreign.pop_to(0)
             return self._html_end(element)
-        return KEPT
+        return 0
 
     @cython.cfunc
     def _encloses(self, element: cython.int, name: bytes) -> cython.bint:
@@ -396,15 +380,15 @@ class Tree:
                 self.frameset_ok = False
             elif element != _HEAD:
                 self.started[_BODY] += 1  # 13.2.6.4.6: and a body
-        return KEPT
+        return 0
 
     @cython.cfunc
     def _ends_cell(self, cell: cython.int, element: cython.int) -> cython.bint:
         """13.2.6.4.11 and .15; that a row group of the name is open is not looked at."""
         mode: cython.int = self._without_table()
-        if (mode == _IN_ROW and not _TRAITS[element] & _T_CELL) or (mode == _IN_TABLE_BODY and not (
-            _TRAITS[element] & _T_CELL or element == _TR
-        )):
+        if (mode == _IN_ROW and not _TRAITS[element] & _T_CELL) or (
+            mode == _IN_TABLE_BODY and not (_TRAITS[element] & _T_CELL or element == _TR)
+        ):
             return False
         if cell == _CAPTION or element == _TD or element == _TH:
             return cell == element
@@ -414,111 +398,26 @@ class Tree:
     def _foreign_start(
         self, element: cython.int, name: bytes, self_closing: cython.bint, decided: cython.bint
     ) -> cython.int:
-        """13.2.6, the tree construction dispatcher, and 13.2.6.5, the rules for foreign content."""
-        top = self.foreign[-1]
-        html: cython.bint = top[0] == HTML or bool(top[3] & _HTML_POINT)
-        if top[3] & _MATHML_POINT and element != _MGLYPH and element != _MALIGNMARK:
-            html = True
-        if top[3] & _ANNOTATION_XML and element == _SVG:
-            html = True
-        if not html and (_TRAITS[element] & _T_BREAKOUT or (element == _FONT and decided)):
-            self._break_out()
-            html = True
-        if html:
-            return self._in_integration_point(element, name, self_closing, decided)
-        self.namespace = top[0]
-        if not self_closing:
-            self._push(top[0], element, name, decided)
-        return KEPT
-
-    @cython.cfunc
-    def _in_integration_point(
-        self, element: cython.int, name: bytes, self_closing: cython.bint, decided: cython.bint
-    ) -> cython.int:
-        """HTML content inside SVG or MathML: the same rules, and a stack to find the way out by."""
-        answer: cython.int
-        depth: cython.Py_ssize_t
-        self.namespace = HTML
-        if _TRAITS[element] & _T_TABLE_PART and self.foreign and self._is_around_table():
-            self._pop_to(0)  # 13.2.6.4.15: it closes the cell
-        if not self.foreign:
+        """13.2.6.5, start tags in foreign content, and those of the HTML content in it."""
+        if not self.foreign.takes_html(element):
+            if not (_TRAITS[element] & _T_BREAKOUT or (element == _FONT and decided)):
+                self.namespace = self.foreign.namespace
+                if not self_closing:
+                    self.foreign.push(self.namespace, element, name, decided)
+                return KEPT
+            self.foreign.break_out()
+        if _TRAITS[element] & _T_TABLE_PART and self.foreign.depth and self._is_around_table():
+            self.foreign.pop_to(0)  # 13.2.6.4.15: it closes the cell
+        if not self.foreign.depth:
             return self._html_start(element, self_closing, decided)
         if _TRAITS[element] & _T_CLOSES_P:
-            depth = len(self.foreign) - 1
-            while depth > 0 and self.foreign[depth][0] == HTML and len(self.foreign) - depth < DEPTH_LIMIT:
-                if self.foreign[depth][1] == _P:
-                    self._pop_to(depth)
-                    break
-                depth -= 1
-        answer = self._html_start(element, self_closing, decided)
+            self.foreign.close_p()
+        answer: cython.int = self._html_start(element, self_closing, decided)
         if self.namespace == HTML and answer == KEPT and not _TRAITS[element] & _T_VOID:
-            self._push(HTML, element, name, False)
+            self.foreign.push(HTML, element, name, False)
         return answer
 
     @cython.cfunc
     def _is_around_table(self) -> cython.bint:
         """Whether a table is open and it is around the foreign element, not in it."""
-        depth: cython.Py_ssize_t
-        if not self.tables:
-            return False
-        for depth in range(len(self.foreign) - 1, max(-1, len(self.foreign) - 1 - DEPTH_LIMIT), -1):
-            if self.foreign[depth][0] == HTML and self.foreign[depth][1] in (_TABLE, _TEMPLATE):
-                return False
-        return True
-
-    @cython.cfunc
-    def _break_out(self) -> cython.int:
-        """13.2.6.5: pop until the current node is an integration point or in the HTML namespace."""
-        depth: cython.Py_ssize_t = len(self.foreign)
-        while depth > 0:
-            top = self.foreign[depth - 1]
-            if top[0] == HTML or top[3] & (_HTML_POINT | _MATHML_POINT):
-                break
-            depth -= 1
-        self._pop_to(depth)
-        return 0
-
-    @cython.cfunc
-    def _push(
-        self, namespace: cython.int, element: cython.int, name: bytes, decided: cython.bint
-    ) -> cython.int:
-        point: cython.int = 0
-        if namespace == SVG and _TRAITS[element] & _T_SVG_POINT:
-            point = _HTML_POINT
-        elif namespace == MATHML:
-            if _TRAITS[element] & _T_MATHML_POINT:
-                point = _MATHML_POINT
-            elif element == _ANNOTATION:
-                point = _ANNOTATION_XML | (_HTML_POINT if decided else 0)
-        self.foreign.append((namespace, element, name, point))
-        self.foreign_depth = len(self.foreign)
-        self.foreign_content = namespace != HTML
-        return 0
-
-    @cython.cfunc
-    def _pop_to(self, length: cython.Py_ssize_t) -> cython.int:
-        del self.foreign[length:]
-        self.foreign_depth = len(self.foreign)
-        self.foreign_content = bool(self.foreign) and self.foreign[-1][0] != HTML
-        return 0
-
-    @cython.cfunc
-    def _bounded(self) -> cython.bint:
-        """Whether an integration point stands between the current node and the HTML around (13.2.4.2, scopes)."""
-        depth: cython.Py_ssize_t
-        for depth in range(len(self.foreign) - 1, max(-1, len(self.foreign) - 1 - DEPTH_LIMIT), -1):
-            if self.foreign[depth][0] == HTML or self.foreign[depth][3]:
-                return True
-        return len(self.foreign) > DEPTH_LIMIT
-
-    @cython.cfunc
-    def _find(self, element: cython.int, name: bytes, whole: cython.bint) -> cython.Py_ssize_t:
-        """The depth of the nearest element of this name, among foreign ones or in the whole stack; -1 for none."""
-        depth: cython.Py_ssize_t
-        for depth in range(len(self.foreign) - 1, max(-1, len(self.foreign) - 1 - DEPTH_LIMIT), -1):
-            node = self.foreign[depth]
-            if node[0] == HTML and not whole:
-                return -1
-            if node[1] == element and node[2] == name:
-                return depth
-        return -1
+        return bool(self.tables) and not self.foreign.has_table()

@@ -92,8 +92,10 @@ def strings(data: bytes) -> Iterator[String | Notice]:
             stack.append(0 if mark == b"[" else "")
             expects_key = mark == b"{"
         elif mark in (b"}", b"]"):
-            if not opened or opened.pop() + mark not in (b"{}", b"[]"):
+            if not opened or opened[-1] + mark not in (b"{}", b"[]"):
+                position = token.start(1)
                 break
+            opened.pop()
             stack.pop()
             expects_key = False
         elif mark == b",":

@@ -40,12 +40,15 @@ def elements(data: bytes, charset: Charset = UTF_8) -> list[Element]:
             attributes = {key: attributes[key] for key in attributes if (name, key) not in merged}
             merged |= {(name, key) for key in attributes}
         if attributes or scanner.namespace or name not in {"html", "head", "body"}:
-            inner = data[scanner.text_start : scanner.text_end] if name in {"script", "style"} else b""
-            found.append(Element(_NAMESPACES[scanner.namespace], name, attributes, charset.decode(inner)))
+            has_text = name in {"script", "style"} and scanner.namespace == html_names.HTML
+            inner = data[scanner.text_start : scanner.text_end] if has_text else b""
+            found.append(Element(_NAMESPACES[scanner.namespace], name, attributes, _text(charset.decode(inner))))
     return found
 
 
-def tags(scanner: Scanner, record: list[tuple[int, int, int, int, int]]) -> Iterator[tuple[int, tuple[str, dict[str, str]]]]:
+def tags(
+    scanner: Scanner, record: list[tuple[int, int, int, int, int]]
+) -> Iterator[tuple[int, tuple[str, dict[str, str]]]]:
     """Every start tag of UTF-8 text, whether it reaches the tree or not: where it begins, its name and attributes."""
     data = scanner.data
     while (kind := scanner.next()) != html_names.END:
@@ -60,6 +63,11 @@ def tags(scanner: Scanner, record: list[tuple[int, int, int, int, int]]) -> Iter
 def text(value: bytes, charset: Charset) -> str:
     """A decoded value as html5lib has it: bytes that are no characters are lone surrogates."""
     return value.decode("utf-8", "surrogateescape" if charset is UTF_8 else "surrogatepass")
+
+
+def _text(inner: str) -> str:
+    """13.2.3.5 and 13.2.5.3: line ends are line feeds, and NUL becomes U+FFFD."""
+    return inner.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd")
 
 
 def _name(raw: bytes, charset: Charset) -> str:

@@ -20,7 +20,7 @@ from html5lib_view import Element
 from absolve.formats.html_scanner import ATTRIBUTES, ROWS, Scanner
 
 pytestmark = pytest.mark.slow
-SHARED = Path(os.environ.get("ABSOLVE_SHARED") or Path(__file__).parents[2] / "shared")
+SHARED = Path(os.environ.get("ABSOLVE_SHARED") or Path(__file__).parents[3] / "shared")
 SUITE = SHARED / "suites" / "html5lib-tests"
 MISSING = pytest.param(None, marks=pytest.mark.skip(reason=f"there is no {SUITE} (set ABSOLVE_SHARED)"))
 PINS: dict[str, str] = json.loads(Path(__file__).with_name("data").joinpath("html5lib_pins.json").read_text("utf-8"))

@@ -14,7 +14,7 @@ from absolve import formats
 from absolve.charsets import UTF_8
 from absolve.formats import html_tables as tables
 from absolve.formats.grammars import GRAMMARS
-from absolve.formats.html import CSS, CSS_DECLARATIONS, JSON_SCRIPTS, MEDIA_TYPE
+from absolve.formats.html_places import CSS, CSS_DECLARATIONS, JSON_SCRIPTS, MEDIA_TYPE
 from absolve.model import Document, Link, Part, Place
 from absolve.walk import Settings, walk
 
@@ -74,7 +74,8 @@ def _judged(element: Element, errors: str) -> Iterator[Reference]:
         else:
             for start, end in GRAMMARS[place.syntax](value):
                 yield Reference(element.name, attribute, value[start:end])
-    if element.name == "style" and (element.namespace == "svg" or _keyword(element, "type") in {"", CSS}):
+    style = element.name == "style" and element.namespace
+    if style == "svg" or (style == "html" and _keyword(element, "type") in {"", CSS}):
         yield from _inner(CSS, element.text.encode("utf-8", errors))
     if (element.namespace, element.name) == ("html", "script") and _keyword(element, "type") in JSON_SCRIPTS:
         yield from _inner(JSON_SCRIPTS[_keyword(element, "type")], element.text.encode("utf-8", errors))
@@ -86,7 +87,9 @@ def _keyword(element: Element, attribute: str) -> str:
 
 def _place(element: Element, attribute: str) -> Place | None:
     if (element.namespace, element.name, attribute) == ("html", "meta", "content"):
-        equivalent, declared, name, item = (_keyword(element, key) for key in ("http-equiv", "property", "name", "itemprop"))
+        equivalent, declared, name, item = (
+            _keyword(element, key) for key in ("http-equiv", "property", "name", "itemprop")
+        )
         place = tables.HTTP_EQUIV.get(equivalent) or tables.META.get(declared) or tables.META.get(name)
         return place or tables.META_ITEMPROPS.get(item)
     found = _PLACES.get((element.namespace, element.name, attribute))
@@ -99,4 +102,6 @@ def _inner(media_type: str, value: bytes) -> Iterator[Reference]:
     assert media_type != MEDIA_TYPE
     for event in walker(value, UTF_8, SETTINGS):
         if isinstance(event, Link):
-            yield Reference(event.place.element, event.place.attribute, event.coding.decode(value[event.start : event.end]))
+            yield Reference(
+                event.place.element, event.place.attribute, event.coding.decode(value[event.start : event.end])
+            )

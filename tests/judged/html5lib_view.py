@@ -35,11 +35,11 @@ class _Value(str):
     order: int
 
 
-class _Tokenizer(_tokenizer.HTMLTokenizer):  # type: ignore[misc]
+class _Tokenizer(_tokenizer.HTMLTokenizer):
     """Gives each start tag a number."""
 
     def emitCurrentToken(self) -> None:  # noqa: N802 - html5lib's name
-        token = self.currentToken
+        token: Any = self.currentToken
         super().emitCurrentToken()
         if token["type"] == tokenTypes["StartTag"]:
             self.parser.count += 1
@@ -56,6 +56,7 @@ class _Tree(treebuilders.getTreeBuilder("etree")):  # type: ignore[misc]
         super().reset()
         self.modes: list[str] = []  # 13.2.4.1 the stack of template insertion modes
         self.made: list[tuple[Any, int]] = []
+        self.openElements: list[Any]
 
     def createElement(self, token: Any) -> Any:  # noqa: N802
         element = super().createElement(token)
@@ -102,11 +103,10 @@ class Parser(html5parser.HTMLParser):
         for name, phase in _PHASES.items():
             self.phases[name] = phase(self, self.tree)
 
-    def _parse(self, stream: Any, innerHTML: bool = False, container: str = "div", scripting: bool = False, **options: Any) -> None:  # noqa: N803, FBT002
-        self.innerHTMLMode = innerHTML
-        self.container = container
-        self.scripting = scripting
-        self.tokenizer = _Tokenizer(stream, parser=self, **options)
+    def _parse(self, stream: Any, *_: Any, **options: Any) -> None:
+        self.innerHTMLMode = False
+        self.scripting = options.get("scripting", False)
+        self.tokenizer = _Tokenizer(stream, parser=self)
         self.reset()
         self.mainLoop()
 
@@ -191,7 +191,7 @@ def _attribute_name(key: str) -> str:
 
 # --- the phases that are mended ------------------------------------------------------------------------------------
 
-_OLD: Final = html5parser.getPhases(False)
+_OLD: Final[dict[str, Any]] = html5parser.getPhases(False)
 _IN_HEAD: Final = frozenset("base basefont bgsound link meta noframes script style template title".split())
 
 
@@ -343,47 +343,50 @@ def _foreign_end(phase: Any, token: Any) -> Any:
     return parser.phase.processEndTag(token)
 
 
-class _InTemplate(_OLD["inBody"]):  # type: ignore[misc, valid-type]
-    """13.2.6.4.22, the "in template" insertion mode."""
-
-    def processCharacters(self, token: Any) -> Any:  # noqa: N802
-        return self.parser.phases["inBody"].processCharacters(token)
-
-    def processStartTag(self, token: Any) -> Any:  # noqa: N802
-        name = token["name"]
-        if name in _IN_HEAD:
-            return _start_in_head(self, token)
-        mode = {
-            **dict.fromkeys(("caption", "colgroup", "tbody", "tfoot", "thead"), "inTable"),
-            "col": "inColumnGroup",
-            "tr": "inTableBody",
-            **dict.fromkeys(("td", "th"), "inRow"),
-        }.get(name, "inBody")
-        self.tree.modes[-1] = mode
-        self.parser.phase = self.parser.phases[mode]
-        return token
-
-    def processEndTag(self, token: Any) -> Any:  # noqa: N802
-        return _end_in_head(self, token) if token["name"] == "template" else None
-
-    def processEOF(self) -> bool:  # noqa: N802
-        return False
+def _start_in_template(phase: Any, token: Any) -> Any:
+    """13.2.6.4.22: the first tag that no head could have says what the template holds."""
+    name = token["name"]
+    if name in _IN_HEAD:
+        return _start_in_head(phase, token)
+    mode = {
+        **dict.fromkeys(("caption", "colgroup", "tbody", "tfoot", "thead"), "inTable"),
+        "col": "inColumnGroup",
+        "tr": "inTableBody",
+        **dict.fromkeys(("td", "th"), "inRow"),
+    }.get(name, "inBody")
+    phase.tree.modes[-1] = mode
+    phase.parser.phase = phase.parser.phases[mode]
+    return token
 
 
+def _end_in_template(phase: Any, token: Any) -> Any:
+    return _end_in_head(phase, token) if token["name"] == "template" else None
+
+
+_SPECIAL_TODAY: Final = {(HTML, name) for name in ("main", "search", "summary", "template", "keygen")}
 _html_start = _unless_template(_OLD["inBody"].startTagHtml)
-_SPECIAL_TODAY = {(HTML, name) for name in ("main", "search", "summary", "template", "keygen")}
-_START = {"template": _start_in_head}
-_END = {"template": _end_in_head}
+_START: Final = {"template": _start_in_head}
+_END: Final = {"template": _end_in_head}
 _PHASES: Final[dict[str, Any]] = {
-    "inTemplate": _InTemplate,
-    "inHead": _mended("inHead", {"template": _template_start, "command": _OLD["inHead"].startTagOther}, {"template": _template_end}),
+    "inTemplate": _mended(
+        "inBody",
+        {},
+        {},
+        processStartTag=_start_in_template,
+        processEndTag=_end_in_template,
+        processEOF=lambda _: False,
+    ),
+    "inHead": _mended(
+        "inHead", {"template": _template_start, "command": _OLD["inHead"].startTagOther}, {"template": _template_end}
+    ),
     "afterHead": _mended("afterHead", {"template": _OLD["afterHead"].startTagFromHead}, _END),
     "inBody": _mended(
         "inBody",
         {
             **_START,
             **{
-                name: _unless_template(vars(_OLD["inBody"])["startTagHandler"][name]) for name in ("html", "body", "frameset")
+                name: _unless_template(vars(_OLD["inBody"])["startTagHandler"][name])
+                for name in ("html", "body", "frameset")
             },
             **dict.fromkeys(("isindex", "command", "menuitem"), _ordinary),
             "image": _image_start,
@@ -395,7 +398,13 @@ _PHASES: Final[dict[str, Any]] = {
     ),
     "inTable": _mended(
         "inTable",
-        {**_START, "": _start_in_table, "html": _html_start, "table": _table_start, "form": _unless_template(_OLD["inTable"].startTagForm)},
+        {
+            **_START,
+            "": _start_in_table,
+            "html": _html_start,
+            "table": _table_start,
+            "form": _unless_template(_OLD["inTable"].startTagForm),
+        },
         _END,
         clearStackToTableContext=_clear_to("table"),
     ),

@@ -34,7 +34,9 @@ class TokenTest(NamedTuple):
     expected: list[tuple[str, dict[str, str]]]
 
 
-_SECTION: Final = re.compile(r"^#(data|errors|new-errors|document-fragment|document|script-on|script-off)$", re.M)
+_SECTION: Final = re.compile(
+    r"^#(data|errors|new-errors|document-fragment|document|script-on|script-off)$", re.MULTILINE
+)
 _ELEMENT: Final = re.compile(r"<(?:(svg|math) )?([^<>]*|[^\"]*)>")
 
 
@@ -76,7 +78,13 @@ def _elements(document: str) -> list[Element]:
 
 def _attribute_name(name: str) -> str:
     """`xlink href` is the attribute that a document writes `xlink:href`; `xmlns xmlns` is `xmlns`."""
-    return lower(name).replace("xmlns xmlns", "xmlns").replace("xlink ", "xlink:").replace("xml ", "xml:").replace("xmlns ", "xmlns:")
+    return (
+        lower(name)
+        .replace("xmlns xmlns", "xmlns")
+        .replace("xlink ", "xlink:")
+        .replace("xml ", "xml:")
+        .replace("xmlns ", "xmlns:")
+    )
 
 
 _PREFIXES: Final = {

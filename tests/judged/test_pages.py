@@ -1,6 +1,6 @@
 """Real pages: html5lib's tree has the start tags and the references that the walker tells, and only links change.
 
-The quick run takes every 20th page; `ABSOLVE_EVERY=1 python -m pytest tests/test_pages.py` takes all of them.
+The quick run takes every 20th page; `ABSOLVE_EVERY=1 python -m pytest tests/judged/test_pages.py` takes all of them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from absolve.inventory import Row
 
 pytestmark = pytest.mark.slow
-SHARED = Path(os.environ.get("ABSOLVE_SHARED") or Path(__file__).parents[2] / "shared")
+SHARED = Path(os.environ.get("ABSOLVE_SHARED") or Path(__file__).parents[3] / "shared")
 EVERY = int(os.environ.get("ABSOLVE_EVERY", "20"))
 
 

@@ -32,7 +32,20 @@ NAMES = "action alt archive background cite class color content data encoding hr
 VALUES = st.one_of(
     st.sampled_from(
         [
-            *("", "x", " y/z ", "../up", "#f", "?q", "//h/i", "http://h/i", "mailto:m", "javascript:;", "a b", "a, b 2x"),
+            *(
+                "",
+                "x",
+                " y/z ",
+                "../up",
+                "#f",
+                "?q",
+                "//h/i",
+                "http://h/i",
+                "mailto:m",
+                "javascript:;",
+                "a b",
+                "a, b 2x",
+            ),
             *("&amp;x=1", "?a&copy=1", "&#x2e;/x", "&bogus;", "&lt", "url(x.png)", "color:red;background:url( 'x' )"),
             *("text/html", "hidden", "0; url=x", "caf\u00e9", "\u65e5\u672c", "`", "a=b", "a\nb", "\0"),
         ]
@@ -63,8 +76,26 @@ PIECES: SearchStrategy[str] = st.one_of(
     st.sampled_from(
         [
             *("text", " ", "\n", "&amp;", "caf\u00e9", "<", "</", "<>", "</>", "<!>", "<?x?>", "<!doctype html>"),
-            *("<!--", "-->", "<!-- c -->", "<!-->", "<!-- --!>", "<![CDATA[", "]]>", "<![CDATA[<a href=x>]]>", "'", '"', ">"),
-            *("<a href='x", "<img src=", "<base href=b/>", "<style>a{b:url(c)}</style>", "<script>'<a href=x>'</script>"),
+            *(
+                "<!--",
+                "-->",
+                "<!-- c -->",
+                "<!-->",
+                "<!-- --!>",
+                "<![CDATA[",
+                "]]>",
+                "<![CDATA[<a href=x>]]>",
+                "'",
+                '"',
+                ">",
+            ),
+            *(
+                "<a href='x",
+                "<img src=",
+                "<base href=b/>",
+                "<style>a{b:url(c)}</style>",
+                "<script>'<a href=x>'</script>",
+            ),
         ]
     ),
 )
@@ -112,7 +143,8 @@ def between_links(data: bytes, options: dict[str, str]) -> list[bytes]:
 def test_html5lib_sees_the_same_start_tags(text: str) -> None:
     data = text.encode()
     assume(not guessed(data))
-    assert scanner_view.elements(data) == judged(text)
+    in_html = [element if element.namespace == "html" else element._replace(text="") for element in judged(text)]
+    assert scanner_view.elements(data) == in_html
 
 
 def guessed(data: bytes) -> bool:
@@ -127,7 +159,7 @@ def judged(text: str) -> list[html5lib_view.Element]:
     try:
         return html5lib_view.elements(text)
     except (AssertionError, IndexError):
-        assume(False)  # noqa: FBT003 - hypothesis's way to discard
+        assume(False)  # hypothesis's way to discard
         raise
 
 

@@ -1,0 +1,104 @@
+"""Print how fast absolve is beside its peers, and how its time grows: `python -m benchmarks`, from the project's root.
+
+What it races is the extra `bench`: pip install -e '.[bench]'. See README.md beside this file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.machinery
+import os
+import platform
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import absolve
+from absolve.formats import html_scanner
+from benchmarks import corpus, growth, hostile, peers
+from benchmarks.measure import race, race_table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from benchmarks.corpus import Document
+    from benchmarks.measure import Result
+    from benchmarks.peers import Peer, Work
+
+RESULTS = Path(__file__).with_name("RESULTS.md")
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--megabytes", type=float, default=10, help="how much of each corpus is taken (10)")
+    parser.add_argument("--runs", type=int, default=5, help="interleaved runs of each race (5)")
+    parser.add_argument("--only", choices=("races", "growth"), help="one half of it")
+    parser.add_argument("--sizes", default="1,2,4,8", help="megabytes of each hostile shape (1,2,4,8)")
+    parser.add_argument("--shapes", default="", help="only hostile shapes whose names match this regular expression")
+    parser.add_argument("--write", action="store_true", help="keep the tables in RESULTS.md as well")
+    return parser.parse_args()
+
+
+def races(megabytes: float, runs: int) -> Iterator[Result]:
+    """Every race, one after the other."""
+    pages, site = corpus.pages(megabytes), corpus.site(megabytes)
+    yield raced("pages", pages, "absolve.rewrite", peers.rewrite, peers.ABSOLUTIZE, runs)
+    yield raced("a site", site, "absolve.rewrite", peers.rewrite, peers.ABSOLUTIZE, runs)
+    yield raced("one document", corpus.big(megabytes), "absolve.rewrite", peers.rewrite, peers.ABSOLUTIZE, runs)
+    yield raced("tiny ones", corpus.tiny(10_000), "absolve.rewrite", peers.rewrite, peers.ABSOLUTIZE, runs)
+    yield raced("pages, listed", pages, "absolve.links", peers.links, peers.LIST, runs)
+    yield raced("a site, listed", site, "absolve.links", peers.links, peers.LIST, runs)
+    yield raced("style sheets", corpus.sheets(), "absolve.rewrite", peers.rewrite_css, peers.SHEETS, runs)
+    yield raced("pages, scanned", pages, "scanner and walker alone", peers.scan, [], runs)
+
+
+def raced(name: str, documents: list[Document], label: str, ours: Work, others: list[Peer], runs: int) -> Result:
+    works = peers.works(label, ours, others)
+    documents = peers.able(works, documents)
+    return race(name, corpus.size(documents), peers.jobs(works, documents), runs)
+
+
+def machine() -> str:
+    """The machine and the versions, without a path."""
+    found = re.search(r"^model name\s*: (.*)", _read("/proc/cpuinfo"), re.MULTILINE)
+    processor = found[1] if found else platform.processor() or platform.machine()
+    compiled = (html_scanner.__file__ or "").endswith(tuple(importlib.machinery.EXTENSION_SUFFIXES))
+    lines = [
+        f"{processor}, {os.cpu_count()} cores, {platform.system()}; {platform.python_implementation()} {sys.version.split()[0]}",
+        f"absolve {absolve.__version__}, {'compiled' if compiled else 'interpreted'}",
+        *(f"{name} {found or 'is not installed: left out'}" for name, found in peers.versions().items()),
+        "documents: " + ("saved pages and sites" if corpus.SHARED.is_dir() else "generated, there is no ../shared"),
+    ]
+    return "\n".join(f"- {line}" for line in lines)
+
+
+def _read(name: str) -> str:
+    try:
+        return Path(name).read_text("utf-8")
+    except OSError:
+        return ""
+
+
+def main() -> int:
+    options = arguments()
+    sections = [f"# Results\n\nWritten by `python -m benchmarks --write`; README.md says what is timed.\n\n{machine()}"]
+    print(sections[0])
+    if options.only != "growth":
+        raced = race_table(list(races(options.megabytes, options.runs)))
+        sections.append(f"## Beside the peers\n\nHow many times faster, over {options.runs} runs.\n\n{raced}")
+        print(f"\n{sections[-1]}")
+    status = 0
+    if options.only != "races":
+        names = [name for name in hostile.SHAPES if re.search(options.shapes, name)]
+        found = list(growth.grown(names, [float(size) for size in options.sizes.split(",")], 3))
+        status = int(not all(grown.is_linear for grown in found))
+        sections.append(f"## Growth\n\nTimes as much for each doubling.\n\n{growth.growth_table(found)}")
+        print(f"\n{sections[-1]}")
+    if options.write:
+        RESULTS.write_text("\n\n".join(sections) + "\n", "utf-8")
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

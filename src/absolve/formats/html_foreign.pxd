@@ -1,0 +1,21 @@
+"""C layout of the stack of foreign content; html_foreign.py holds the code."""
+
+cimport cython
+
+
+@cython.final
+cdef class Stack:
+    cdef list nodes
+    cdef readonly Py_ssize_t depth
+    cdef readonly int namespace
+
+    cdef int push(self, int namespace, int element, bytes name, bint decided)
+    cdef int pop_to(self, Py_ssize_t depth)
+    cdef bint takes_html(self, int element)
+    cdef int break_out(self)
+    cdef Py_ssize_t find(self, int element, bytes name, bint whole)
+    cdef bint is_bounded(self)
+    cdef bint has_table(self)
+    cdef int close_p(self)
+    cdef int close_html(self, int element, bytes name)
+    cdef Py_ssize_t _limit(self)

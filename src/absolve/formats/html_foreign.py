@@ -1,0 +1,152 @@
+"""The stack of open elements from the outermost svg or math element inwards (HTML Standard 13.2.4.2 and 13.2.6.5)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import cython
+else:
+    from absolve import _cython as cython
+
+from absolve.formats import html_names as names
+from absolve.formats.html_names import ELEMENT_ID, Trait
+
+# Constants are declared so that compiled code does not look them up.
+HTML = cython.declare(cython.int, names.HTML)
+SVG = cython.declare(cython.int, names.SVG)
+MATHML = cython.declare(cython.int, names.MATHML)
+
+# Stacks deeper than those of browsers (512) are searched no further: time stays linear.
+DEPTH_LIMIT = cython.declare(cython.int, 512)
+
+# Which integration point an element is (13.2.4.2).
+_HTML_POINT = cython.declare(cython.int, 4)
+_MATHML_POINT = cython.declare(cython.int, 8)
+_ANNOTATION_XML_POINT = cython.declare(cython.int, 16)
+
+_TRAITS = cython.declare(tuple, names.ELEMENT_TRAITS)
+_T_SVG_POINT = cython.declare(cython.int, int(Trait.SVG_POINT))
+_T_MATHML_POINT = cython.declare(cython.int, int(Trait.MATHML_POINT))
+_ANNOTATION_XML = cython.declare(cython.int, ELEMENT_ID[b"annotation-xml"])
+_MALIGNMARK = cython.declare(cython.int, ELEMENT_ID[b"malignmark"])
+_MGLYPH = cython.declare(cython.int, ELEMENT_ID[b"mglyph"])
+_P = cython.declare(cython.int, ELEMENT_ID[b"p"])
+_SVG = cython.declare(cython.int, ELEMENT_ID[b"svg"])
+_TABLE = cython.declare(cython.int, ELEMENT_ID[b"table"])
+_TEMPLATE = cython.declare(cython.int, ELEMENT_ID[b"template"])
+
+
+@cython.final
+@cython.cclass
+class Stack:
+    """Open elements as (namespace, element number, lower-case name, integration point).
+
+    `depth` is how many there are, `namespace` that of the current node, HTML where there is none.
+    """
+
+    def __init__(self) -> None:
+        self.nodes: list[tuple[int, int, bytes, int]] = []
+        self.depth = 0
+        self.namespace = HTML
+
+    @cython.cfunc
+    def push(self, namespace: cython.int, element: cython.int, name: bytes, decided: cython.bint) -> cython.int:
+        """Open an element; `decided`: an annotation-xml element whose encoding is HTML."""
+        point: cython.int = 0
+        if namespace == SVG and _TRAITS[element] & _T_SVG_POINT:
+            point = _HTML_POINT
+        elif namespace == MATHML:
+            if _TRAITS[element] & _T_MATHML_POINT:
+                point = _MATHML_POINT
+            elif element == _ANNOTATION_XML:
+                point = _ANNOTATION_XML_POINT | (_HTML_POINT if decided else 0)
+        self.nodes.append((namespace, element, name, point))
+        self.depth += 1
+        self.namespace = namespace
+        return 0
+
+    @cython.cfunc
+    def pop_to(self, depth: cython.Py_ssize_t) -> cython.int:
+        del self.nodes[depth:]
+        self.depth = len(self.nodes)
+        self.namespace = self.nodes[-1][0] if self.nodes else HTML
+        return 0
+
+    @cython.cfunc
+    def takes_html(self, element: cython.int) -> cython.bint:
+        """13.2.6, the tree construction dispatcher: whether a start tag is for the insertion mode."""
+        point: cython.int = self.nodes[-1][3]
+        if self.namespace == HTML or point & _HTML_POINT:
+            return True
+        if point & _MATHML_POINT:
+            return element != _MGLYPH and element != _MALIGNMARK
+        return bool(point & _ANNOTATION_XML_POINT) and element == _SVG
+
+    @cython.cfunc
+    def break_out(self) -> cython.int:
+        """13.2.6.5: pop until the current node is an integration point or in the HTML namespace."""
+        depth: cython.Py_ssize_t = self.depth
+        while depth > 0:
+            top = self.nodes[depth - 1]
+            if top[0] == HTML or top[3] & (_HTML_POINT | _MATHML_POINT):
+                break
+            depth -= 1
+        return self.pop_to(depth)
+
+    @cython.cfunc
+    def find(self, element: cython.int, name: bytes, whole: cython.bint) -> cython.Py_ssize_t:
+        """The depth of the nearest element of this name, whole stack or above its last HTML one; -1 for none."""
+        depth: cython.Py_ssize_t
+        for depth in range(self.depth - 1, self._limit(), -1):
+            node = self.nodes[depth]
+            if node[0] == HTML and not whole:
+                return -1
+            if node[1] == element and node[2] == name:
+                return depth
+        return -1
+
+    @cython.cfunc
+    def is_bounded(self) -> cython.bint:
+        """Whether HTML or an integration point stands between the current node and the HTML around (13.2.4.2)."""
+        depth: cython.Py_ssize_t
+        for depth in range(self.depth - 1, self._limit(), -1):
+            if self.nodes[depth][0] == HTML or self.nodes[depth][3]:
+                return True
+        return self.depth > DEPTH_LIMIT
+
+    @cython.cfunc
+    def has_table(self) -> cython.bint:
+        """Whether a table, or a template, is among the HTML elements."""
+        depth: cython.Py_ssize_t
+        for depth in range(self.depth - 1, self._limit(), -1):
+            if self.nodes[depth][0] == HTML and self.nodes[depth][1] in (_TABLE, _TEMPLATE):
+                return True
+        return False
+
+    @cython.cfunc
+    def close_p(self) -> cython.int:
+        """13.2.6.4.7, close a p element, if one is among the HTML elements above the nearest foreign one."""
+        depth: cython.Py_ssize_t
+        for depth in range(self.depth - 1, self._limit(), -1):
+            if self.nodes[depth][0] != HTML:
+                return 0
+            if self.nodes[depth][1] == _P:
+                return self.pop_to(depth)
+        return 0
+
+    @cython.cfunc
+    def close_html(self, element: cython.int, name: bytes) -> cython.int:
+        """13.2.6.4.7, any other end tag, and those with a scope: neither looks beyond an integration point."""
+        depth: cython.Py_ssize_t
+        for depth in range(self.depth - 1, self._limit(), -1):
+            node = self.nodes[depth]
+            if node[0] != HTML:
+                return 0
+            if node[1] == element and node[2] == name:
+                return self.pop_to(depth)
+        return 0
+
+    @cython.cfunc
+    def _limit(self) -> cython.Py_ssize_t:
+        return max(-1, self.depth - 1 - DEPTH_LIMIT)

@@ -1,0 +1,139 @@
+"""What takes more than a row of a table to decide about HTML: places by name, meta and link, inner documents.
+
+Pure functions of names and keywords, the same for a walk over bytes and for trees that others parsed. Keywords are
+decoded, trimmed and in lower case; positions are whatever the caller counts.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Final
+
+from absolve.formats import html_names as names
+from absolve.formats import html_tables as tables
+from absolve.formats.grammars import WHITE_SPACE
+from absolve.model import Base, Layer, Place
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+MEDIA_TYPE: Final = "text/html"
+CSS: Final = "text/css"
+CSS_DECLARATIONS: Final = "text/css;declarations"  # ours: the value of a style attribute, which no media type names
+JSON_SCRIPTS: Final = {
+    "importmap": "application/importmap+json",
+    "speculationrules": "application/speculationrules+json",
+}
+META_CONTENT: Final = Place("meta", "content")  # stands for all that `meta_place` tells apart
+
+# --- places by name ------------------------------------------------------------------------------------------------
+
+Key = tuple[int, str, str]  # namespace (of html_names), element, attribute
+
+
+def html_rows(*, lazy: bool) -> list[Place]:
+    """The rows for HTML elements, those for any element first: a row of the element itself goes before."""
+    rows = [*tables.HTML, *tables.GLOBAL, *(tables.LAZY if lazy else ()), META_CONTENT]
+    return sorted(rows, key=lambda place: place.element != "*")
+
+
+@cache
+def places(*, lazy: bool) -> Mapping[Key, Place]:
+    """Every row of every namespace by its names."""
+    found = {(names.HTML, place.element, place.attribute): place for place in html_rows(lazy=lazy)}
+    for alias, element in tables.ALIASES.items():
+        found |= {(names.HTML, alias, key[2]): place for key, place in found.items() if key[1] == element}
+    return found | FOREIGN
+
+
+FOREIGN: Final[Mapping[Key, Place]] = {
+    (namespace, place.element, place.attribute): place
+    for namespace, rows in ((names.SVG, tables.SVG), (names.MATHML, tables.MATHML))
+    for place in (*tables.GLOBAL, *rows)
+}
+
+
+def find(rows: Mapping[Key, Place], namespace: int, element: str, attribute: str) -> Place | None:
+    """The row of an attribute: that of its element, else that of any element."""
+    place = rows.get((namespace, element, attribute))
+    if place is None:
+        place = rows.get((namespace, "*", attribute))
+        return None if place is None else named(place, element)
+    return place
+
+
+_NAMED: dict[tuple[Place, str], Place] = {}
+
+
+def named(place: Place, element: str) -> Place:
+    """A row for any element as the row of this one: the very same object each time, as far as that is kept."""
+    key = (place, element)
+    if key not in _NAMED:
+        if len(_NAMED) > 4096:  # names are the document's own, and documents are many
+            _NAMED.clear()
+        _NAMED[key] = place._replace(element=element)
+    return _NAMED[key]
+
+
+# --- what depends on more than one attribute -----------------------------------------------------------------------
+
+
+def meta_place(equivalent: str, declared: str, name: str, item: str) -> Place | None:
+    """`meta content` by http-equiv, property, name and itemprop; None where the content is no URL."""
+    place = tables.HTTP_EQUIV.get(equivalent) or tables.META.get(declared) or tables.META.get(name)
+    return place or tables.META_ITEMPROPS.get(item)
+
+
+def link_place(rel: str, as_: str, media_type: str) -> Place:
+    """`link href`: the kind is that of its relation."""
+    return _LINK_PLACES[_link_kind(rel, as_, media_type)]
+
+
+def _link_kind(rel: str, as_: str, media_type: str) -> str:
+    relations = set(rel.split())
+    kind = next((kind for name, kind in tables.LINK_REL_KINDS.items() if name in relations), tables.LINK_KIND)
+    if kind == "as":
+        return tables.AS_KINDS.get(as_, tables.AS_KIND)
+    if kind == "type":
+        return tables.TYPE_KINDS.get(media_type.partition(";")[0].strip(), tables.TYPE_KIND)
+    return kind
+
+
+_LINK_PLACES: Final = {
+    kind: Place("link", "href", kind=kind)
+    for kind in {
+        *tables.LINK_REL_KINDS.values(),
+        *tables.AS_KINDS.values(),
+        *tables.TYPE_KINDS.values(),
+        *(tables.LINK_KIND, tables.AS_KIND, tables.TYPE_KIND),
+    }
+}
+
+
+def base_claim(value: bytes, position: int) -> Base:
+    """The claim of a base element with this href (RFC 1808 section 3.1)."""
+    reference = value.strip(WHITE_SPACE).decode("utf-8", "surrogateescape")
+    return Base(Layer.EMBEDDED, reference, "base element", position)
+
+
+def codebase_claim(value: bytes, position: int) -> Base | None:
+    """The claim that `codebase` makes for classid, data, archive and code of its element (HTML 4.01 13.3)."""
+    reference = value.strip(WHITE_SPACE).decode("utf-8", "surrogateescape")
+    return Base(Layer.EMBEDDED, reference, "codebase attribute", position) if reference else None
+
+
+# --- texts that are documents --------------------------------------------------------------------------------------
+
+
+def is_sheet(media_type: str) -> bool:
+    """Whether the text of an HTML style element with this type is a style sheet."""
+    return media_type in {"", CSS}
+
+
+def conditional(data: bytes, start: int, end: int) -> tuple[int, int] | None:
+    """The span of the HTML in a conditional comment of Internet Explorer; None for any other comment's text."""
+    if data[start : start + 3] != b"[if":
+        return None
+    opened = data.find(b"]>", start, end)
+    closed = data.rfind(b"<![endif]", start, end)
+    return (opened + 2, closed) if 0 <= opened < closed else None

@@ -1,0 +1,115 @@
+"""Make the links of a tree that you hold absolute, or list them: lxml, html5lib and BeautifulSoup trees, in place.
+
+The places, bases, resolvers and policies are those of `absolve.rewrite` and `absolve.links`; only what reads and writes
+a node is of this package, one module a kind of tree. No tree library is imported for a tree that is not of it.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from absolve.errors import UsageError
+from absolve.model import Base, Layer
+from absolve.resolvers.urls import has_scheme, is_malformed
+from absolve.trees.listing import rows
+from absolve.trees.reading import Said, read, write
+from absolve.walk import Settings, retrieval_claim
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from absolve.inventory import Row
+    from absolve.model import BaseURL
+    from absolve.rewriting import Policy
+    from absolve.trees.nodes import Adapter
+    from absolve.trees.reading import TreeEntity
+
+__all__ = ["base", "links", "make_links_absolute"]
+
+Tree = TypeVar("Tree")
+
+# Module and name of a class of the tree -> the adapter.
+KINDS: Final = {
+    ("lxml.etree", "_Element"): "absolve.trees.etree:Lxml",
+    ("lxml.etree", "_ElementTree"): "absolve.trees.etree:Lxml",
+    ("xml.etree.ElementTree", "Element"): "absolve.trees.etree:ElementTree",
+    ("xml.etree.ElementTree", "ElementTree"): "absolve.trees.etree:ElementTree",
+    ("xml.dom.minidom", "Node"): "absolve.trees.dom:Dom",
+    ("bs4.element", "Tag"): "absolve.trees.soup:Soup",
+}
+
+
+def make_links_absolute(
+    tree: Tree,
+    url: str | None = None,
+    resolve_base_href: bool = True,  # noqa: FBT002 - lxml's call
+    handle_failures: str | None = None,
+    *,
+    base_url: str | None = None,
+    policy: Policy | None = None,
+    **options: Any,
+) -> Tree:
+    """Make every link of a tree absolute, or change it as `policy` says, in place; the tree itself comes back.
+
+    `tree` is an element or a document of lxml, html5lib (etree, lxml, dom) or BeautifulSoup; of an element only the
+    links in it change, by the bases of its document. `url` is the retrieval URL; failing that lxml's own `base_url`
+    counts. `options`: profile, fragments, base, lazy, conditional_comments and max_depth as of `absolve.rewrite`,
+    charset (that of queries in the whatwg profile) and name (for messages). Raises TypeError for a tree of no kind that
+    is known, UsageError for an option that is none.
+
+    The call is that of `lxml.html.make_links_absolute`, with these differences: the tree is changed, not a copy; the
+    first base element rules, not the last, and stays, absolute itself; `#fragment`, `mailto:` and the like stay as the
+    design says; srcset, ping, style and the rest are read by their grammars; a tree without any base is no error; no
+    reference raises: malformed ones stay (lxml's `handle_failures="ignore"`; "discard" there is none). With
+    `resolve_base_href=False` base elements count for nothing and stay as they are.
+    """
+    if handle_failures not in {None, "ignore"}:
+        raise UsageError(f"handle_failures must be None or 'ignore', not {handle_failures!r}: malformed links stay")
+    entity = _entity(tree, url if url is not None else base_url, options, bases=resolve_base_href)
+    write(entity, policy)
+    return tree
+
+
+def links(tree: Any, url: str | None = None, **options: Any) -> Iterator[Row]:
+    """The links of a tree in tree order, as rows of the inventory; tree, url, options and errors as above.
+
+    A tree keeps no bytes: `column` is 0, `start` and `end` are -1, and `line` is that of the element, 0 where the tree
+    does not know it. In a srcdoc all four are those of its text. `document` is the option `name`.
+    """
+    return rows(_entity(tree, url, options))
+
+
+def base(tree: Any, url: str | None = None, **options: Any) -> BaseURL:
+    """The base URL that rules a tree's links, its layer, and every claim's fate (RFC 1808 section 3)."""
+    return _entity(tree, url, options).bases.base
+
+
+def _entity(tree: Any, url: str | None, options: dict[str, Any], *, bases: bool = True) -> TreeEntity:
+    adapter = _adapter(tree)
+    said = {name: options.pop(name) for name in ("name", "charset") if name in options}
+    settings = Settings(**options).checked()
+    claim = retrieval_claim(url) if url is not None else _own_claim(adapter.url(tree))
+    return read(adapter, tree, settings, Said(claim, **said, bases=bases))
+
+
+def _own_claim(url: str | None) -> Base | None:
+    """What the tree says; a local path is no retrieval URL."""
+    if url is None or "//" not in url or not has_scheme(url) or is_malformed(url) or url[:5].lower() == "file:":
+        return None
+    return Base(Layer.RETRIEVAL, url, "URL of the tree")
+
+
+def _adapter(tree: Any) -> Adapter:
+    for kind in type(tree).__mro__:
+        found = KINDS.get((kind.__module__, kind.__name__))
+        if found is not None:
+            module, _, name = found.partition(":")
+            adapter: Adapter = getattr(import_module(module), name)()
+            return adapter
+    known = "lxml, html5lib (etree, lxml, dom) and BeautifulSoup trees are"
+    raise TypeError(
+        f"text has no tree: absolve.rewrite and absolve.links take it; {known} taken here"
+        if isinstance(tree, (bytes, str))
+        else f"{type(tree).__module__}.{type(tree).__qualname__} is no tree that absolve knows; {known}"
+    )

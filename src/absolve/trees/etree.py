@@ -1,0 +1,102 @@
+"""Trees of lxml (lxml.html, html5lib's lxml trees) and of the standard library's ElementTree (html5lib's etree trees)."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+
+class ElementTree:
+    """Elements with tag, text, tail and attrib; they do not know their parent, nor where they came from."""
+
+    def __init__(self) -> None:
+        from xml.etree import ElementTree as library
+
+        self._comment: Any = library.Comment
+
+    def tops(self, tree: Any) -> tuple[list[Any], bool]:
+        root = tree.getroot() if hasattr(tree, "getroot") else tree
+        return ([] if root is None else [root]), True
+
+    def url(self, tree: Any) -> str | None:  # noqa: ARG002 - the tree keeps none
+        return None
+
+    def name(self, node: Any) -> tuple[str | None, str] | None:
+        tag = node.tag
+        if not isinstance(tag, str):
+            return None
+        if tag.startswith("{"):
+            uri, _, name = tag[1:].partition("}")
+            return uri, name
+        return None, tag
+
+    def content(self, node: Any) -> Iterator[Any]:
+        if node.text:
+            yield str(node.text)
+        for child in node:
+            if isinstance(child.tag, str) or child.tag is self._comment:
+                yield child
+            if child.tail:
+                yield str(child.tail)
+
+    def attributes(self, node: Any) -> Iterable[tuple[Any, str, str]]:
+        return [(key, key, value) for key, value in node.attrib.items()]
+
+    def set_attribute(self, node: Any, key: Any, value: str) -> None:
+        node.set(key, value)
+
+    def set_text(self, node: Any, value: str) -> None:
+        node.text = value
+
+    def line(self, node: Any) -> int:  # noqa: ARG002 - likewise
+        return 0
+
+
+class Lxml(ElementTree):
+    """lxml's elements: they know all around them, their line, and the URL that their document was read from."""
+
+    def __init__(self) -> None:
+        from lxml import etree
+
+        self._comment = etree.Comment
+
+    def tops(self, tree: Any) -> tuple[list[Any], bool]:
+        whole = hasattr(tree, "getroot")
+        root = tree.getroot() if whole else tree.getroottree().getroot()
+        if root is None:
+            return [], whole
+        before = [node for node in root.itersiblings(preceding=True) if self._known(node)]
+        return [*reversed(before), root, *filter(self._known, root.itersiblings())], whole
+
+    def _known(self, node: Any) -> bool:
+        return isinstance(node.tag, str) or node.tag is self._comment
+
+    def url(self, tree: Any) -> str | None:
+        found: str | None = (tree if hasattr(tree, "getroot") else tree.getroottree()).docinfo.URL
+        return found
+
+    def set_attribute(self, node: Any, key: Any, value: str) -> None:
+        try:
+            node.set(key, value)
+        except ValueError:
+            node.set(key, _percent_escaped(value))
+
+    def set_text(self, node: Any, value: str) -> None:
+        try:
+            node.text = value
+        except ValueError:
+            node.text = _percent_escaped(value)
+
+    def line(self, node: Any) -> int:
+        return node.sourceline or 0
+
+
+_NOT_XML: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+
+
+def _percent_escaped(value: str) -> str:
+    """lxml reads characters that XML lacks but takes none: they are escaped, as what a charset lacks in a header is."""
+    return _NOT_XML.sub(lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode("utf-8", "replace")), value)

@@ -1,0 +1,69 @@
+"""The rows of a tree's links: the inventory's columns, as far as a tree can know them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from absolve import inventory
+from absolve.formats.html_text import LONGEST
+from absolve.inventory import Where
+from absolve.model import Link, Part
+from absolve.resolved import Resolved
+from absolve.trees.nodes import attribute_name, lower
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from absolve.inventory import Row
+    from absolve.trees.nodes import Adapter
+    from absolve.trees.reading import TreeEntity
+
+_LOOKED_AT: Final = 4096  # characters of an anchor's content that are read for its text
+_HIDDEN: Final = frozenset({"noscript", "script", "style", "template"})
+
+
+def rows(entity: TreeEntity) -> Iterator[Row]:
+    """One row a link, in tree order; those in a srcdoc have their places in its text, all others only a line."""
+    for event in entity.events:
+        if type(event) is Link:
+            node = entity.slot(event.start).node
+            where = Where(entity.line(event.start), 0, -1, -1, *_described(entity.adapter, node))
+            yield inventory.row(Resolved(entity, event), entity.name, where)
+        elif type(event) is Part and id(event) in entity.inner:
+            for row in inventory.rows(entity.inner[id(event)].entity, entity.name):
+                known = row.entity != entity.path
+                yield row if known else row._replace(line=entity.line(event.start), column=0, start=-1, end=-1)
+
+
+def _described(adapter: Adapter, node: Any) -> tuple[str, str]:
+    """The rel and the text of an element: what an anchor holds, or the alternative text of an image."""
+    found = {attribute_name(name): value for _, name, value in adapter.attributes(node)}
+    named = adapter.name(node)
+    is_anchor = named is not None and lower(named[1]) == "a"
+    return _folded(found.get("rel", "")), _anchor_text(adapter, node) if is_anchor else _folded(found.get("alt", ""))
+
+
+def _anchor_text(adapter: Adapter, anchor: Any) -> str:
+    """The text in an anchor, up to the next one, or the alternative texts in it."""
+    pieces: list[str] = []
+    alternatives: list[str] = []
+    size = 0
+    stack = [iter(adapter.content(anchor))]
+    while stack and size < _LOOKED_AT:
+        child = next(stack[-1], None)
+        if child is None:
+            stack.pop()
+        elif type(child) is str:
+            pieces.append(child)
+            size += len(child)
+        elif (named := adapter.name(child)) is not None and (name := lower(named[1])) not in _HIDDEN:
+            if name == "a":
+                break
+            if name == "img":
+                alternatives += [value for _, key, value in adapter.attributes(child) if key == "alt"]
+            stack.append(iter(adapter.content(child)))
+    return _folded(" ".join(pieces)) or _folded(" ".join(alternatives))
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.split())[:LONGEST]

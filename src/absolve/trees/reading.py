@@ -1,0 +1,221 @@
+"""From a tree to an entity and back: the values that hold links, one after another, are the bytes of a document.
+
+So bases, resolvers, policies, rows and everything inside a value (srcset, CSS, srcdoc, JSON) are those of any document,
+and an edit of these bytes is a new value of the attribute or text whose slot it falls into.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from itertools import groupby, takewhile
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from absolve import rewriting
+from absolve.bases import Bases, establish
+from absolve.charsets import UTF_8, by_label, inside
+from absolve.codings import Raw
+from absolve.edits import splice
+from absolve.formats import html_places as places
+from absolve.formats.grammars import GRAMMARS
+from absolve.formats.html_names import HTML, SVG
+from absolve.formats.html_savers import retrieval_url
+from absolve.model import DEFAULT, Base, Edit, Layer, Link, Part
+from absolve.trees.nodes import COMMENT, attribute_name, keyword, nodes
+from absolve.walk import Entity, fold
+
+if TYPE_CHECKING:
+    from absolve.model import Event, Place
+    from absolve.trees.nodes import Adapter, Seen
+    from absolve.walk import Settings
+
+_CODING: Final = Raw(UTF_8)
+_QUOTE: Final = b'"'  # stands around each value, as it would in a tag
+
+Attributes = list[tuple[Any, str, str]]  # key, name, value
+
+
+class Slot(NamedTuple):
+    """A value that holds links: where it starts in the bytes, whose it is (no key: a text), how it was encoded."""
+
+    start: int
+    end: int
+    node: Any
+    key: Any
+    errors: str
+
+
+class Said(NamedTuple):
+    """What the caller says of a tree beside the settings; `bases`: whether base elements count."""
+
+    claim: Base | None
+    name: str = "<tree>"
+    charset: str | None = None
+    bases: bool = True
+
+
+class TreeEntity(Entity):
+    """The document that a tree's values make. Its lines are those of the nodes; columns it has none."""
+
+    __slots__ = ("adapter", "slots")
+
+    def __init__(self, reading: _Reading, said: Said) -> None:
+        charset = inside(by_label(said.charset)) if said.charset is not None else UTF_8
+        super().__init__(bytes(reading.data), charset, places.MEDIA_TYPE, said.name, "", reading.settings)
+        self.adapter = reading.adapter
+        self.slots = reading.slots
+
+    def slot(self, position: int) -> Slot:
+        return self.slots[bisect_right(self.slots, position, key=lambda slot: slot.start) - 1]
+
+    def line(self, position: int) -> int:
+        return self.adapter.line(self.slot(position).node)
+
+    def line_column(self, position: int) -> tuple[int, int]:
+        return self.line(position), 0
+
+
+def read(adapter: Adapter, tree: Any, settings: Settings, said: Said) -> TreeEntity:
+    """The entity of a tree."""
+    reading = _Reading(adapter, settings, said.bases)
+    for seen in nodes(adapter, tree):
+        reading.node(seen)
+    entity = TreeEntity(reading, said)
+    own = establish(DEFAULT, [said.claim] if said.claim is not None else [], settings.profile)
+    fold(entity, reading.events, Bases(own, own))
+    return entity
+
+
+def write(entity: TreeEntity, policy: rewriting.Policy | None) -> None:
+    """Change every value of the tree that holds a link which the policy changes."""
+    edits = rewriting.edits(entity, policy or rewriting.absolute)
+    for slot, inner in groupby(edits, key=lambda edit: entity.slot(edit.start)):
+        by = slot.start
+        own = [Edit(edit.start - by, edit.end - by, edit.new) for edit in inner]
+        value = splice(entity.data[slot.start : slot.end], own).decode("utf-8", slot.errors)
+        if slot.key is None:
+            entity.adapter.set_text(slot.node, value)
+        else:
+            entity.adapter.set_attribute(slot.node, slot.key, value)
+
+
+class _Reading:
+    """One walk over one tree: its slots and events."""
+
+    def __init__(self, adapter: Adapter, settings: Settings, bases: bool) -> None:
+        self.adapter = adapter
+        self.bases = bases
+        self.settings = settings
+        self.rows = places.places(lazy=settings.lazy)
+        self.data = bytearray()
+        self.slots: list[Slot] = []
+        self.events: list[Event] = []
+        self.has_base = False
+        self.has_retrieval = False
+
+    def node(self, seen: Seen) -> None:
+        if seen.name == COMMENT:
+            self.comment(seen)
+            return
+        found: Attributes = [(key, attribute_name(name), value) for key, name, value in self.adapter.attributes(seen.node)]
+        scope: Base | None = None
+        for key, name, value in found:
+            place = self.place(seen, name, found)
+            if place is None:
+                continue
+            if place.attribute == "codebase" or place.against == "codebase":
+                scope = scope or self.codebase(found)
+            self.attribute(seen, key, value, place, scope)
+        if seen.inside:
+            self.text(seen, found)
+
+    def place(self, seen: Seen, name: str, found: Attributes) -> Place | None:
+        place = places.find(self.rows, seen.namespace, seen.name, name)
+        if place is None or not (self.bases if place.element == "base" else seen.inside):
+            return None
+        if place is places.META_CONTENT:
+            return places.meta_place(*_keywords(found, "http-equiv", "property", "name", "itemprop"))
+        if place.element == "link" and name == "href":
+            return places.link_place(*_keywords(found, "rel", "as", "type"))
+        return place
+
+    def attribute(self, seen: Seen, key: Any, value: str, place: Place, scope: Base | None) -> None:
+        """Tell of the references, or of the inner document, in one attribute's value."""
+        syntax = place.syntax
+        if syntax == "css":
+            if "(" in value or "\\" in value:
+                self.part(places.CSS_DECLARATIONS, seen.node, key, value)
+        elif syntax == "srcdoc":
+            self.part(places.MEDIA_TYPE, seen.node, key, value, "srcdoc")
+        else:
+            start, end = self.put(seen.node, key, value)
+            claim = scope if place.attribute == "codebase" else None
+            if place.element == "base" and place.attribute == "href":
+                claim = self.base(seen, start, end)
+            ruling = scope if place.against == "codebase" else None
+            for one, other in GRAMMARS[syntax](bytes(self.data[start:end])) if seen.inside else ():
+                self.events.append(Link(place, start + one, start + other, _CODING, ruling, start, end, claim))
+
+    def base(self, seen: Seen, start: int, end: int) -> Base:
+        """The first base element with an href, outside templates, makes the claim; later ones claim in vain."""
+        claim = places.base_claim(bytes(self.data[start:end]), start)
+        if not self.has_base and not seen.in_template:
+            self.has_base = True
+            self.events.append(claim)
+        return claim
+
+    def codebase(self, found: Attributes) -> Base | None:
+        value = next((value for _, name, value in found if name == "codebase"), "")
+        return places.codebase_claim(_encoded(value)[0], len(self.data) + 1)
+
+    def text(self, seen: Seen, found: Attributes) -> None:
+        """Tell of the text of a style or script element that is a document."""
+        media_type: str | None = None
+        if seen.name == "style" and seen.namespace in {HTML, SVG}:
+            if seen.namespace == SVG or places.is_sheet(*_keywords(found, "type")):
+                media_type = places.CSS
+        elif seen.name == "script" and seen.namespace == HTML:
+            media_type = places.JSON_SCRIPTS.get(*_keywords(found, "type"))
+        if media_type is not None:
+            self.part(media_type, seen.node, None, self.own_text(seen))
+
+    def own_text(self, seen: Seen) -> str:
+        return "".join(takewhile(lambda child: type(child) is str, self.adapter.content(seen.node)))
+
+    def comment(self, seen: Seen) -> None:
+        """What a page's saver wrote, and the conditional comments of Internet Explorer where they are asked for."""
+        text = self.own_text(seen)
+        value, _ = _encoded(text)
+        said = None if self.has_retrieval else retrieval_url(value, 0, len(value), UTF_8)
+        span = places.conditional(value, 0, len(value)) if self.settings.conditional_comments and seen.inside else None
+        if said is None and span is None:
+            return
+        start, _ = self.put(seen.node, None, text)
+        if said is not None:
+            self.has_retrieval = True
+            self.events.append(Base(Layer.RETRIEVAL, *said, start))
+        if span is not None:
+            self.events.append(Part(places.MEDIA_TYPE, start + span[0], start + span[1], _CODING))
+
+    def part(self, media_type: str, node: Any, key: Any, value: str, name: str = "") -> None:
+        self.events.append(Part(media_type, *self.put(node, key, value), _CODING, name))
+
+    def put(self, node: Any, key: Any, value: str) -> tuple[int, int]:
+        """Make a slot for a value; its span."""
+        raw, errors = _encoded(value)
+        start = len(self.data) + len(_QUOTE)
+        self.data += b"%b%b%b" % (_QUOTE, raw, _QUOTE)
+        self.slots.append(Slot(start, start + len(raw), node, key, errors))
+        return start, start + len(raw)
+
+
+def _encoded(value: str) -> tuple[bytes, str]:
+    """A value as UTF-8, and how surrogates were written: as the bytes that they stand for where they all do (PEP 383)."""
+    try:
+        return value.encode("utf-8", "surrogateescape"), "surrogateescape"
+    except UnicodeEncodeError:
+        return value.encode("utf-8", "surrogatepass"), "surrogatepass"
+
+
+def _keywords(found: Attributes, *wanted: str) -> list[str]:
+    pairs = [(name, value) for _, name, value in found]
+    return [keyword(pairs, name) for name in wanted]

@@ -1,0 +1,78 @@
+"""The second witness of style sheets: tinycss2's tokens are equal but for the links. Where it is not there, none."""
+
+from __future__ import annotations
+
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any
+
+from absolve.formats.css import IMAGE_SET, IMPORT, URL
+from absolve.model import Link
+from absolve.verifying.differences import Position, shown
+from absolve.verifying.html_side import CODING, decoded
+from absolve.verifying.meant import Rules
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from absolve.resolved import Rule
+    from absolve.verifying.differences import Differences
+    from absolve.verifying.meant import Meant
+    from absolve.walk import Entity
+
+_PLACES = (URL, IMPORT, IMAGE_SET)
+
+
+def compare(before: Entity, after: Entity, meant: Meant, differences: Differences) -> None:
+    """Say where the tokens of two style sheets differ; nothing where there is no tinycss2 to see them."""
+    try:
+        from tinycss2 import parse_component_value_list
+    except ImportError:
+        return
+    sides = [_tokens(parse_component_value_list(decoded(entity))) for entity in (before, after)]
+    rules = [_rule(entity) for entity in (before, after)]
+    for old, new in zip_longest(*sides):
+        fault = _fault(old, new, meant, rules)
+        if fault is not None:
+            differences.add(*fault, *(token and Position(token.source_line, token.source_column) for token in (old, new)))
+            if fault[0] == "tree":
+                return
+
+
+def _tokens(nodes: list[Any]) -> Iterator[Any]:
+    """Every token, each block before what is in it, and None where that ends."""
+    stack = [iter(nodes)]
+    while stack:
+        node = next(stack[-1], None)
+        if node is None:
+            stack.pop()
+            yield None
+            continue
+        yield node
+        inner = getattr(node, "content", None) if node.type.endswith("block") else getattr(node, "arguments", None)
+        if inner is not None:
+            stack.append(iter(inner))
+
+
+def _fault(old: Any, new: Any, meant: Meant, rules: list[Rule]) -> tuple[str, str] | None:
+    if old is None or new is None:
+        return None if old is new else ("tree", "tinycss2: a block ends here or after, and not there")
+    if _kind(old) != _kind(new):
+        return "tree", f"tinycss2: {shown(_kind(old))} here, {shown(_kind(new))} after"
+    if old.type not in {"url", "string"} or old.value == new.value:
+        return None
+    faults = [meant.fault_of_value(place, old.value.strip(), new.value.strip(), *rules) for place in _PLACES]
+    return None if None in faults else ("target", f"tinycss2: css: {faults[0]}")
+
+
+def _kind(node: Any) -> str:
+    """What two tokens must have in common: all of them but what a block holds, and what a reference says."""
+    if node.type in {"url", "string"}:
+        return str(node.type)
+    if node.type == "function":
+        return f"{node.name}("
+    return str(node.type) if node.type.endswith("block") else str(node.serialize())
+
+
+def _rule(entity: Entity) -> Rule:
+    """What rules the links of a style sheet: its own URL."""
+    return Rules(entity).of(Link(URL, 0, 0, CODING))

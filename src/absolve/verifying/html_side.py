@@ -1,0 +1,79 @@
+"""One of the two trees of an HTML document: the base that its own elements give, and the rules of links under it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from absolve.bases import Bases, establish, inherited
+from absolve.charsets import UTF_8
+from absolve.codings import Raw
+from absolve.formats import html_places as places
+from absolve.model import Link
+from absolve.resolved import Rule
+from absolve.walk import Entity
+
+if TYPE_CHECKING:
+    from absolve.model import Base, Place
+    from absolve.verifying.differences import Position
+    from absolve.verifying.html_parser import Tree
+
+_BASE: Final = "{http://www.w3.org/1999/xhtml}base"
+_TEMPLATE: Final = "{http://www.w3.org/1999/xhtml}template"
+
+
+def decoded(entity: Entity) -> str:
+    """The text of a document, without a byte order mark."""
+    return entity.charset.decode(entity.data).removeprefix("\ufeff")
+
+
+class Side:
+    """A tree, its bases, and where its nodes stand: `at`, where they stand in an attribute or a comment."""
+
+    def __init__(
+        self, tree: Tree, like: Entity, around: Bases, at: Position | None = None, depth: int = 0
+    ) -> None:
+        self.tree = tree
+        self.charset = like.charset
+        self.settings = like.settings
+        self.depth = depth
+        self._at = at
+        self._entity = Entity(b"", like.charset, like.media_type, like.name, "", like.settings)
+        claim = _claim(tree)
+        base = around.own if at is None else around.base
+        if claim is not None:
+            base = establish(around.own, [claim], like.settings.profile)
+        self.bases = self._entity.bases = Bases(around.own, base)
+        self._scopes: dict[bytes, Base | None] = {b"": None}
+        self._rules: dict[tuple[Place, bytes], Rule] = {}
+
+    def inside(self, tree: Tree, step: str, at: Position) -> Side:
+        """A tree inside this one: of a srcdoc, which is a document of its own, or of a comment."""
+        own = inherited(self.bases.base, step)
+        around = Bases(own, own) if step else self.bases
+        return Side(tree, self._entity, around, at, self.depth + bool(step))
+
+    def position(self, index: int) -> Position:
+        return self._at or self.tree.position(index)
+
+    def rule(self, place: Place, codebase: bytes) -> Rule:
+        """What rules the links of a place, on an element with this codebase."""
+        key = (place, codebase)
+        if key not in self._rules:
+            if codebase not in self._scopes:
+                self._scopes[codebase] = places.codebase_claim(codebase, 0)
+            link = Link(place, 0, 0, CODING, self._scopes[codebase])
+            self._rules[key] = Rule(self._entity, link)
+        return self._rules[key]
+
+
+CODING: Final = Raw(UTF_8)  # of nothing: these links are in no bytes
+
+
+def _claim(tree: Tree) -> Base | None:
+    """The first base element with an href in tree order, not in a template (HTML Standard 4.2.3)."""
+    if not any(node.tag == _BASE for node in tree.nodes):
+        return None
+    hidden = {id(inner) for node in tree.nodes if node.tag == _TEMPLATE for inner in node.iter()}
+    found = (node for node in tree.nodes if node.tag == _BASE and "href" in node.attrib and id(node) not in hidden)
+    node = next(found, None)
+    return None if node is None else places.base_claim(node.attrib["href"].encode("utf-8", "surrogateescape"), 0)

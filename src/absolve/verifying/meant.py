@@ -1,0 +1,104 @@
+"""What each link was meant to become, and whether it leads where it led."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from absolve.codings import from_utf8, to_utf8
+from absolve.edits import LOOK_AHEAD
+from absolve.formats.grammars import ESCAPES, WHITE_SPACE
+from absolve.model import Link
+from absolve.resolved import Resolved, Rule, text, value_of
+from absolve.rewriting import absolute
+from absolve.verifying.differences import shown
+
+if TYPE_CHECKING:
+    from absolve.model import Place
+    from absolve.rewriting import Policy
+    from absolve.walk import Entity
+
+_BLANKS = WHITE_SPACE.decode()
+
+
+class Meant:
+    """The policy's word on every link of a document: by link, and by what an independent parser knows of it."""
+
+    def __init__(self, before: Entity, policy: Policy) -> None:
+        self.by_policy = policy is not absolute
+        self._policy = policy
+        self._charset = before.charset
+        self._links: dict[int, set[str]] = {}  # by identity: the entity keeps its links alive
+        self._values: dict[tuple[str, str, str], set[str]] = {}
+        self._learn(before)
+
+    def _learn(self, entity: Entity) -> None:
+        rules = Rules(entity)
+        for event in entity.events:
+            if isinstance(event, Link):
+                resolved = Resolved(entity, event, rules.of(event))
+                new = self._policy(resolved)
+                values = {resolved.reference} if new is None else self._written(resolved, new.strip(_BLANKS))
+                self._links[id(event)] = values
+                self._values.setdefault((resolved.element, resolved.attribute, resolved.reference), set()).update(values)
+        for inner in entity.inner.values():
+            self._learn(inner.entity)
+
+    def _written(self, resolved: Resolved, new: str) -> set[str]:
+        """How the policy's word may stand in its place: escaped for its grammar, and for what the charset lacks."""
+        entity, link = resolved.entity, resolved.link
+        escape = ESCAPES.get(link.place.syntax)
+        if escape is None or new == resolved.reference:
+            return {new}
+        if not new and link.place.syntax != "url":
+            return {new, resolved.reference}  # no empty reference can be written in a list
+        before = link.coding.decode(entity.data[max(0, link.start - LOOK_AHEAD) : link.start])
+        new = text(escape(value_of(new), before))
+        return {new} if new.isascii() else {new, self._within_charset(new)}
+
+    def _within_charset(self, new: str) -> str:
+        """Where there are no character references (in CSS), what the charset lacks is percent-escaped."""
+        try:
+            return text(to_utf8(self._charset, from_utf8(self._charset, value_of(new), "absolve.percent")))
+        except UnicodeError:
+            return new
+
+    def fault(self, link: Link, old: str, new: str, before: Rule, after: Rule) -> str | None:
+        """What is wrong with the new value of this very link; None for nothing."""
+        return self._fault(old, new, before, after, self._links[id(link)], claims=link.claim is not None)
+
+    def fault_of_value(
+        self, place: Place, old: str, new: str, before: Rule, after: Rule, *, claims: bool = False
+    ) -> str | None:
+        """The same where a parser says only in which attribute of which element the value stands."""
+        wanted = self._values.get((place.element, place.attribute, old), {old})
+        return self._fault(old, new, before, after, wanted, claims=claims)
+
+    def _fault(self, old: str, new: str, before: Rule, after: Rule, wanted: set[str], *, claims: bool) -> str | None:
+        if new not in wanted and (self.by_policy or new != old):
+            right = " or ".join(sorted(map(shown, wanted)))
+            return f"{shown(old)} was to {'stay' if wanted == {old} else f'become {right}'}, and is {shown(new)}"
+        if self.by_policy or _exempt(before.place, old) or (claims and not new):
+            return None
+        led, leads = before.target(old, claims), after.target(new, claims)
+        if leads == led or (new != old and leads == before.target(new, claims)):
+            return None
+        return f"{shown(old)} led to {shown(led)}, {shown(new)} leads to {shown(leads)}"
+
+
+def _exempt(place: Place, reference: str) -> bool:
+    """What stays whatever its base: it names something, or points into this very copy."""
+    return place.stays == "always" or (place.stays == "fragment" and reference.startswith("#"))
+
+
+class Rules:
+    """The rules of an entity's links, one for all links that share it."""
+
+    def __init__(self, entity: Entity) -> None:
+        self._entity = entity
+        self._rules: dict[tuple[int, int], Rule] = {}
+
+    def of(self, link: Link) -> Rule:
+        key = (id(link.place), id(link.base))
+        if key not in self._rules:
+            self._rules[key] = Rule(self._entity, link)
+        return self._rules[key]

@@ -1,0 +1,50 @@
+"""The references in a value that a parser has decoded, and what stands around them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from absolve import formats
+from absolve.charsets import UTF_8
+from absolve.formats.grammars import GRAMMARS
+from absolve.model import Link
+from absolve.resolved import text
+from absolve.walk import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from absolve.model import Place
+
+
+class References(NamedTuple):
+    """Each reference with its place, and the bytes before, between and behind them."""
+
+    links: list[tuple[Place, str]]
+    gaps: list[bytes]
+
+    def alike(self, other: References) -> bool:
+        """Whether the same stands around as many references of the same places."""
+        names = [[(place.element, place.attribute) for place, _ in side.links] for side in (self, other)]
+        return names[0] == names[1] and self.gaps == other.gaps
+
+
+def in_value(place: Place, value: bytes) -> References:
+    """Those in an attribute's value, by its grammar."""
+    spans = GRAMMARS[place.syntax](value)
+    return References([(place, text(value[start:end])) for start, end in spans], _gaps(value, spans))
+
+
+def in_document(media_type: str, value: bytes) -> References:
+    """Those in a whole document, by its walker: a style sheet, a list of declarations, JSON."""
+    walker = formats.walker(media_type)
+    events = walker(value, UTF_8, Settings()) if walker is not None else ()
+    found = [event for event in events if isinstance(event, Link)]
+    spans = [(link.start, link.end) for link in found]
+    links = [(link.place, text(link.coding.decode(value[link.start : link.end]))) for link in found]
+    return References(links, _gaps(value, spans))
+
+
+def _gaps(value: bytes, spans: Iterable[tuple[int, int]]) -> list[bytes]:
+    edges = [0, *(edge for span in spans for edge in span), len(value)]
+    return [value[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True)]

@@ -1,0 +1,236 @@
+"""The first witness: the links of both sides pair up, and the bytes between them are the same.
+
+What of a link's own bytes had no need to change counts as between, too: a link that stays, and the end of a reference
+that only got something before it.
+"""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING, NamedTuple
+
+from absolve.model import Link, Part
+from absolve.resolved import text
+from absolve.verifying.differences import shown
+from absolve.verifying.meant import Rules
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from absolve.typing import Coding, Offsets
+    from absolve.verifying.differences import Differences
+    from absolve.verifying.meant import Meant
+    from absolve.walk import Entity
+
+    Pair = tuple[Link, Link] | tuple[Part, Part]
+
+
+class Region(NamedTuple):
+    """Bytes that may differ: where they stand before, and where after."""
+
+    start: int
+    end: int
+    new_start: int
+    new_end: int
+
+
+class Side(NamedTuple):
+    """An entity of one of the two documents, the rules of its links, and where its offsets are in the document."""
+
+    entity: Entity
+    rules: Rules
+    outer: Callable[[int], int]
+
+    @property
+    def data(self) -> bytes:
+        return self.entity.data
+
+
+def _side(entity: Entity, outer: Callable[[int], int]) -> Side:
+    return Side(entity, Rules(entity), outer)
+
+
+class Spans:
+    """Compares two entities, and the entities inside them."""
+
+    def __init__(self, meant: Meant, differences: Differences) -> None:
+        self._meant = meant
+        self._differences = differences
+
+    def compare(self, before: Entity, after: Entity) -> None:
+        self._regions(*(_side(entity, lambda position: position) for entity in (before, after)))
+
+    def _regions(self, before: Side, after: Side) -> list[Region]:
+        """Where two entities may differ; what else differs is said."""
+        old, new = _events(before.entity), _events(after.entity)
+        pairs = list(_paired(old, new))
+        regions: list[Region] = []
+        for quoted, group in groupby(pairs, key=_newly_quoted):
+            found = [region for pair in group for region in self._of_pair(pair, before, after)]
+            regions += [self._in_slot(quoted, found, before, after)] if quoted is not None and found else found
+        if len(pairs) == len(old) == len(new):
+            size, new_size = len(before.data), len(after.data)
+            self._between([*regions, Region(size, size, new_size, new_size)], before, after)
+        else:
+            self._between(regions, before, after)
+            self._unpaired(old[len(pairs) :], new[len(pairs) :], before, after)
+        return regions
+
+    def _of_pair(self, pair: Pair, before: Side, after: Side) -> Iterator[Region]:
+        old, new = pair
+        if isinstance(old, Link) and isinstance(new, Link):
+            self._check(old, new, before, after)
+            region = _changed(old, new, before.data, after.data)
+            if region is not None:
+                yield region
+        elif isinstance(old, Part) and isinstance(new, Part):
+            yield from self._in_part(old, new, before, after)
+
+    def _check(self, old: Link, new: Link, before: Side, after: Side) -> None:
+        one, other = (
+            text(link.coding.decode(side.data[link.start : link.end])) for link, side in ((old, before), (new, after))
+        )
+        fault = self._meant.fault(old, one, other, before.rules.of(old), after.rules.of(new))
+        if fault is not None:
+            self._say("target", f"{_name(old)}: {fault}", old.start, new.start, before, after)
+
+    def _in_part(self, old: Part, new: Part, before: Side, after: Side) -> Iterator[Region]:
+        """The regions of the entity inside, where they stand outside."""
+        one, other = before.entity.inner.get(id(old)), after.entity.inner.get(id(new))
+        if one is None or other is None:
+            return
+        inside = [
+            _side(inner.entity, _outwards(side, part, inner.offsets))
+            for side, part, inner in ((before, old, one), (after, new, other))
+        ]
+        regions = self._regions(*inside)
+        if one.offsets is None or other.offsets is None:  # written anew as a whole, if anything changed in it
+            if one.entity.data != other.entity.data:
+                yield Region(old.start, old.end, new.start, new.end)
+            return
+        for region in regions:
+            yield Region(
+                *_mapped(one.offsets, old.start, region.start, region.end),
+                *_mapped(other.offsets, new.start, region.new_start, region.new_end),
+            )
+
+    def _in_slot(self, coding: Coding, found: list[Region], before: Side, after: Side) -> Region:
+        """A value that got its quotes, and = where it had none: as such that is no difference."""
+        start, end = coding.slot or (0, 0)
+        opening: bytes = coding.settle(b"")[:-1]  # type: ignore[attr-defined]  # a coding with a slot has it
+        first, last = found[0], found[-1]
+        lead = opening + _quoted(before.data[start : first.start])
+        tail = _quoted(before.data[last.end : end]) + b'"'
+        region = Region(start, end, first.new_start - len(lead), last.new_end + len(tail))
+        right = after.data[region.new_start : first.new_start] == lead
+        right = right and after.data[last.new_end : region.new_end] == tail
+        for one, other in zip(found, found[1:], strict=False):
+            gap = _quoted(before.data[one.end : other.start])
+            right = right and gap == after.data[one.new_end : other.new_start]
+        if not right:
+            self._say("bytes", "more than quotes came to this value", start, region.new_start, before, after)
+        return region
+
+    def _between(self, regions: list[Region], before: Side, after: Side) -> None:
+        """The bytes before each region are those before its counterpart."""
+        start = new_start = 0
+        for region in regions:
+            old, new = before.data[start : region.start], after.data[new_start : region.new_start]
+            if old != new:
+                same = _common(old, new)
+                words = f"{shown(_excerpt(old, same))} here, {shown(_excerpt(new, same))} after"
+                self._say("bytes", words, start + same, new_start + same, before, after)
+            start, new_start = region.end, region.new_end
+
+    def _unpaired(self, old: Sequence[Link | Part], new: Sequence[Link | Part], before: Side, after: Side) -> None:
+        """The first that has no counterpart; what follows it is not compared."""
+        names = [_name(events[0]) if events else "no more links" for events in (old, new)]
+        places = [
+            events[0].start if events else len(side.data) for events, side in ((old, before), (new, after))
+        ]
+        self._say("links", f"{names[0]} here, {names[1]} after", *places, before, after)
+
+    def _say(self, code: str, words: str, position: int, new_position: int, before: Side, after: Side) -> None:
+        self._differences.add_at(code, words, before.outer(position), after.outer(new_position))
+
+
+def _events(entity: Entity) -> list[Link | Part]:
+    found = [event for event in entity.events if isinstance(event, (Link, Part))]
+    return sorted(found, key=lambda event: event.start)
+
+
+def _paired(old: list[Link | Part], new: list[Link | Part]) -> Iterator[Pair]:
+    """The events of both sides as long as they are alike."""
+    for one, other in zip(old, new, strict=False):
+        if _name(one) != _name(other):
+            return
+        yield one, other  # type: ignore[misc]  # their names say that they are of one kind
+
+
+def _name(event: Link | Part) -> str:
+    if isinstance(event, Link):
+        return f"{event.place.element} {event.place.attribute}".rstrip()
+    return f"{event.name or 'a part'} of type {event.media_type}"
+
+
+def _newly_quoted(pair: Pair) -> Coding | None:
+    """The coding of a value that had no quotes and has some."""
+    old, new = pair
+    return old.coding if old.coding.slot is not None and new.coding.slot is None else None
+
+
+def _quoted(raw: bytes) -> bytes:
+    return raw.replace(b'"', b"&quot;")
+
+
+def _changed(old: Link, new: Link, before: bytes, after: bytes) -> Region | None:
+    """A link's bytes without those at their end that go on standing for the same; None for the same bytes."""
+    raw, new_raw = before[old.start : old.end], after[new.start : new.end]
+    if raw == new_raw:
+        return None
+    (value, offsets), (new_value, new_offsets) = old.coding.decode_mapped(raw), new.coding.decode_mapped(new_raw)
+    if offsets is None or new_offsets is None:
+        return Region(old.start, old.end, new.start, new.end)
+    same = _common(value[::-1], new_value[::-1])
+    while same and not (_whole(value, offsets, same) and _whole(new_value, new_offsets, same)):
+        same -= 1
+    kept = new_kept = 0
+    if same:
+        kept = len(raw) - offsets.start(len(value) - same)
+        new_kept = len(new_raw) - new_offsets.start(len(new_value) - same)
+        canonical = new.coding.encode(new_value[len(new_value) - same :], after[new.end : new.end + 64])
+        if raw == value and raw[-kept:] != new_raw[-new_kept:] == canonical:
+            kept = new_kept = 0  # there was no need of an escape where it stood, and there is one where it stands
+    return Region(old.start, old.end - kept, new.start, new.end - new_kept)
+
+
+def _whole(value: bytes, offsets: Offsets, size: int) -> bool:
+    """Whether neither a character nor what stands for it is cut in two before the last bytes of a value."""
+    position = len(value) - size
+    return offsets.end(position) <= offsets.start(position) and value[position] & 0xC0 != 0x80
+
+
+def _mapped(offsets: Offsets, by: int, start: int, end: int) -> tuple[int, int]:
+    first = offsets.start(start)
+    return by + first, by + (offsets.end(end) if end > start else first)
+
+
+def _outwards(side: Side, part: Part, offsets: Offsets | None) -> Callable[[int], int]:
+    """From offsets in a part to those in the document."""
+    return lambda position: side.outer(part.start + (offsets.start(position) if offsets is not None else 0))
+
+
+def _common(one: bytes, other: bytes) -> int:
+    """How many bytes two strings have in common at their start."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _excerpt(data: bytes, position: int) -> str:
+    return data[position : position + 40].decode("utf-8", "replace")

@@ -1,0 +1,108 @@
+"""Import maps and speculation rules: which strings are references, and how they are written."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from absolve.charsets import UTF_8
+from absolve.formats.json import JSONString, String, strings, walk_import_map, walk_speculation_rules
+from absolve.model import Link, Notice
+from absolve.walk import Settings
+
+WALKERS = {"map": walk_import_map, "rules": walk_speculation_rules}
+
+
+def references(kind: str, text: str) -> list[str]:
+    events = WALKERS[kind](text.encode(), UTF_8, Settings())
+    links = [event for event in events if isinstance(event, Link)]
+    return [link.coding.decode(text.encode()[link.start : link.end]).decode() for link in links]
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ("map", ""),
+        ("map", "{}"),
+        ("map", '"./x"'),
+        ("map", '["./x"]'),
+        ("map", '{"import": {"a": "./a"}}'),
+        ("map", '{"imports": "./a"}'),
+        ("map", '{"imports": {"a": "a.js"}}'),  # a bare specifier is no address
+        ("map", '{"imports": {"a": null, "b": ["./b"], "c": {"d": "./e"}}}'),
+        ("map", '{"integrity": {"a": "./x"}}'),
+        ("map", '{"scopes": "./x"}'),
+        ("map", '{"x": {"imports": {"a": "./a"}}}'),
+        ("rules", ""),
+        ("rules", "[]"),
+        ("rules", '{"urls": ["a"]}'),
+        ("rules", '{"prefetch": [{"where": {"href_matches": "/a"}}]}'),
+        ("rules", '{"prefetch": [{"urls": "a"}]}'),
+        ("rules", '{"prefetch": [{"urls": {"a": "b"}, "tag": "t"}], "tag": "x"}'),
+    ],
+)
+def test_a_string_elsewhere_is_no_reference(kind: str, text: str) -> None:
+    assert [reference for reference in references(kind, text) if reference != "b"] == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "expected"),
+    [
+        ("map", '{"imports": {"a": "./a.js", "b": "../b.js", "c": "/c.js", "d": "http://h/d.js"}}', ["./a.js", "../b.js", "/c.js", "http://h/d.js"]),
+        ("map", '{"imports": {"./k/": "/v/"}}', ["./k/", "/v/"]),
+        ("map", '{"scopes": {"s/": {"a": "./a.js"}}}', ["s/", "./a.js"]),
+        ("map", '{"integrity": {"./a.js": "sha384-x"}}', ["./a.js"]),
+        ("map", '{"imports": {"a": "\\u002e/a\\/b"}}', ["./a/b"]),
+        ("map", '{"imports": {"a": "./1", "a": "./2"}}', ["./1", "./2"]),
+        ("rules", '{"prefetch": [{"urls": ["a", "/b"]}, {"source": "list", "urls": ["c"]}]}', ["a", "/b", "c"]),
+        ("rules", '{"prerender": [{"where": {"href_matches": "/x"}}, {"urls": ["d"]}]}', ["d"]),
+    ],
+)
+def test_references_are_found_in_their_order(kind: str, text: str, expected: list[str]) -> None:
+    assert references(kind, text) == expected
+
+
+@pytest.mark.parametrize(
+    "text", ["{", '{"imports": {"a": "./a"}', '{"imports": {"a": "./a"}]', '{"imports": {"a": "./a"}} x', "{'imports': 1}", "[" * 100]
+)
+def test_what_is_no_json_is_left_alone_and_said(text: str) -> None:
+    (notice,) = walk_import_map(text.encode(), UTF_8, Settings())
+    assert isinstance(notice, Notice)
+    assert notice.code in {"malformed-json", "too-deep"}
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=20,
+)
+
+
+def texts(value: object) -> list[str]:
+    if isinstance(value, dict):
+        return [text for key, inner in value.items() for text in (key, *texts(inner))]
+    if isinstance(value, list):
+        return [text for inner in value for text in texts(inner)]
+    return [value] if isinstance(value, str) else []
+
+
+@given(VALUES, st.booleans())
+def test_every_string_is_found_and_decoded_as_json_decodes_it(value: object, ascii_only: bool) -> None:
+    data = json.dumps(value, ensure_ascii=ascii_only, indent=1).encode("utf-8", "surrogatepass")
+    found = [string for string in strings(data) if isinstance(string, String)]
+    coding = JSONString()
+    decoded = [coding.decode(data[string.start : string.end]).decode("utf-8", "surrogatepass") for string in found]
+    assert decoded == texts(value)
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])))
+@example("</script><!--\\\"\n\x00")
+def test_what_is_encoded_decodes_to_itself_and_does_not_end_a_script(text: str) -> None:
+    raw = JSONString().encode(text.encode())
+    assert JSONString().decode(raw) == text.encode()
+    assert json.loads(b'"' + raw + b'"') == text
+    assert b"</" not in raw
+    assert b"<!" not in raw

@@ -1,0 +1,46 @@
+"""Edits: splicing and lowering."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from absolve.codings import quoted
+from absolve.charsets import UTF_8
+from absolve.edits import lower, splice
+from absolve.model import Edit
+
+
+def test_no_edits_give_the_very_same_object() -> None:
+    data = bytes(bytearray(b"as it was"))
+    assert splice(data, []) is data
+
+
+def test_edits_replace_insert_and_delete() -> None:
+    edits = [Edit(0, 0, b">"), Edit(1, 3, b"XY"), Edit(4, 6, b""), Edit(8, 8, b"<")]
+    assert splice(b"01234567", edits) == b">0XY367<"
+
+
+@given(st.lists(st.tuples(st.binary(max_size=4), st.binary(max_size=4), st.binary(max_size=4))), st.binary(max_size=4))
+def test_what_is_not_in_a_span_stays(pieces: list[tuple[bytes, bytes, bytes]], rest: bytes) -> None:
+    edits, position = [], 0
+    for kept, old, new in pieces:
+        position += len(kept)
+        edits.append(Edit(position, position + len(old), new))
+        position += len(old)
+    data = b"".join(kept + old for kept, old, _ in pieces) + rest
+    assert splice(data, edits) == b"".join(kept + new for kept, _, new in pieces) + rest
+
+
+def test_an_inner_edit_is_lowered_to_the_bytes_that_its_span_stands_for() -> None:
+    coding = quoted(UTF_8, 0x22)
+    raw = b"a&amp;b&lt;c"
+    value, offsets = coding.decode_mapped(raw)
+    assert value == b"a&b<c"
+    assert offsets is not None
+    lowered = lower([Edit(1, 2, b'"'), Edit(3, 3, b"&lt;"), Edit(5, 5, b"!")], raw, 100, coding, offsets)
+    assert [(edit.start, edit.end, edit.new) for edit in lowered] == [
+        (101, 106, b"&quot;"),
+        (107, 107, b"&amp;lt;"),
+        (112, 112, b"!"),
+    ]
