@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 import absolve
@@ -32,7 +34,7 @@ def test_whatever_holds_bytes_is_read(wrapped: type[bytearray]) -> None:
     assert [row.reference for row in absolve.links(source)] == ["x"]
 
 
-@pytest.mark.parametrize("text", ["\ud800", "\udc80", "\udcff\ud83d", "\0", "\ufeff"])
+@pytest.mark.parametrize("text", ["\ud800", "\udc80", "\udcff\ud83d", "\ufeff"])
 def test_text_may_hold_what_is_no_character(text: str) -> None:
     page = f"{text}<a href='{text}'>{text}</a><a href=x>"
     assert absolve.rewrite(page) is page
@@ -85,7 +87,7 @@ def test_an_option_that_is_none_is_named(source: str | bytes | Document) -> None
     ],
 )
 def test_a_value_that_is_none_is_named(option: str, value: str | None) -> None:
-    with pytest.raises(UsageError, match=str(value).replace("[", r"\[") if value else option):
+    with pytest.raises(UsageError, match=re.escape(str(value))):
         absolve.rewrite(PAGE.encode(), **{option: value})
 
 

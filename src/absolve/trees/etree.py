@@ -64,12 +64,12 @@ class Lxml(ElementTree):
         self._comment = etree.Comment
 
     def tops(self, tree: Any) -> tuple[list[Any], bool]:
-        whole = hasattr(tree, "getroot")
-        root = tree.getroot() if whole else tree.getroottree().getroot()
+        root = (tree if hasattr(tree, "getroot") else tree.getroottree()).getroot()
         if root is None:
-            return [], whole
+            return [], True
         before = [node for node in root.itersiblings(preceding=True) if self._known(node)]
-        return [*reversed(before), root, *filter(self._known, root.itersiblings())], whole
+        after = filter(self._known, root.itersiblings())  # libxml2 puts elements there, too: what follows </html>
+        return [*reversed(before), root, *after], tree is root or hasattr(tree, "getroot")
 
     def _known(self, node: Any) -> bool:
         return isinstance(node.tag, str) or node.tag is self._comment
