@@ -27,10 +27,10 @@ LAYERS = (
     {"walk"},
     {"resolved"},
     {"inventory", "rewriting"},
-    {"library"},
+    {"library", "trees"},
     {"outputs", "sinks", "sources"},
     {"engine"},
-    {"audit", "mirror", "verify"},
+    {"audit", "mirror", "verify", "verifying"},
     {""},  # `absolve` itself, the public names
     {"cli"},
     {"__main__"},

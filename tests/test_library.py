@@ -87,7 +87,7 @@ def test_an_option_that_is_none_is_named(source: str | bytes | Document) -> None
     ],
 )
 def test_a_value_that_is_none_is_named(option: str, value: str | None) -> None:
-    with pytest.raises(UsageError, match=re.escape(str(value))):
+    with pytest.raises(UsageError, match=re.escape(repr(value))):
         absolve.rewrite(PAGE.encode(), **{option: value})
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from absolve.bases import same_document
 from absolve.resolvers.urls import is_malformed
 
 if TYPE_CHECKING:
@@ -48,9 +47,8 @@ class Rule:
         self.place = place
         self.coding = link.coding
         self.scope = link.base
-        self.base, self.resolver = entity.ruled(link)
+        self.base, self.resolver, self.elsewhere = entity.ruled(link)
         self.own = entity.bases.own
-        self.elsewhere = not same_document(self.base.url, self.own.url)
         self.settings = entity.settings
         self.keeps_fragments = entity.settings.fragments == "keep"
         self.stays = place.stays

@@ -79,6 +79,9 @@ def rewrite(entity: Entity, policy: Policy | None = None) -> bytes:
     return splice(entity.data, edits(entity, policy or absolute))
 
 
+_UNKNOWN = Edit(-1, -1, b"")
+
+
 def edits(entity: Entity, policy: Policy) -> list[Edit]:
     """The edits of an entity and of all inside it, in order, by its own offsets."""
     found: list[Edit] = []
@@ -102,9 +105,8 @@ def edits(entity: Entity, policy: Policy) -> list[Edit]:
                 rule = rules[key] = Rule(entity, link)
         raw: bytes = data[link.start : link.end]
         if builtin and link.claim is None and rule.remembers and not _after_word(data, link.start):
-            if raw in rule.known:  # the answer depends on nothing else
-                written = rule.known[raw]
-            else:
+            written = rule.known.get(raw, _UNKNOWN)  # the answer depends on nothing else
+            if written is _UNKNOWN:
                 reference = text(link.coding.decode(raw))
                 new = _absolute(reference, rule)
                 written = None if new is None else _written(entity, link, rule, reference, new, raw)
@@ -160,24 +162,30 @@ def _written(entity: Entity, link: Link, rule: Rule, reference: str, new: str, r
     """
     if new == reference:
         return None
-    before = entity.data[max(0, link.start - LOOK_AHEAD) : link.start]
-    escape = ESCAPES.get(rule.place.syntax) if rule.place.syntax != "url" else None
-    if escape is not None:
+    if rule.place.syntax != "url" and rule.place.syntax in ESCAPES:
         if not new and rule.place.syntax in _LISTS:
             return None
-        new = text(escape(value_of(new), link.coding.decode(before)))
+        new = text(ESCAPES[rule.place.syntax](value_of(new), link.coding.decode(_before(entity.data, link.start))))
     if reference and new.endswith(reference):
         prefix = new[: -len(reference)]
-        known = None if before[-1:].isalnum() else rule.prefixes.get(prefix)
+        alone: cython.bint = not _after_word(entity.data, link.start)
+        known = rule.prefixes.get(prefix) if alone else None
         if known is None:
-            known = link.coding.encode(value_of(prefix), raw[:LOOK_AHEAD], before)
-            if "&" not in prefix and "\\" not in prefix and not before[-1:].isalnum():  # else what is around has a say
+            known = link.coding.encode(value_of(prefix), raw[:LOOK_AHEAD], _before(entity.data, link.start))
+            if alone and "&" not in prefix and "\\" not in prefix:  # else what is around has a say
                 rule.prefixes[prefix] = known
         return Edit(0, 0, known)
     value = value_of(new)
-    kept, at = _kept(link.coding, value, raw)
+    # Written as they read, the old bytes come out the same when they are written anew.
+    kept, at = (0, len(raw)) if value_of(reference) == raw else _kept(link.coding, value, raw)
     after = raw[at:] + entity.data[link.end : link.end + LOOK_AHEAD]
-    return Edit(0, at, link.coding.encode(value[: len(value) - kept], after, before))
+    return Edit(0, at, link.coding.encode(value[: len(value) - kept], after, _before(entity.data, link.start)))
+
+
+@cython.cfunc
+def _before(data: bytes, start: cython.Py_ssize_t) -> bytes:
+    """What a coding is shown of the bytes before a link."""
+    return data[start - LOOK_AHEAD if start > LOOK_AHEAD else 0 : start]
 
 
 _LISTS = frozenset({"commas", "refresh", "spaces", "srcset", "tasks"})  # no empty reference can be written in them
@@ -186,11 +194,10 @@ _LISTS = frozenset({"commas", "refresh", "spaces", "srcset", "tasks"})  # no emp
 def _kept(coding: Coding, value: bytes, raw: bytes) -> tuple[int, int]:
     """How many bytes of the new value the old bytes go on standing for at its end, and where in `raw` those begin.
 
-    Only where they are written otherwise than they read (`&amp;`, an escape, a charset's bytes): all else comes out the
-    same when it is written anew.
+    For those that are written otherwise than they read: `&amp;`, an escape, a charset's bytes.
     """
     old, offsets = coding.decode_mapped(raw)
-    if old == raw or offsets is None:
+    if offsets is None:
         return 0, len(raw)
     kept = 0
     for one, other in zip(reversed(value), reversed(old), strict=False):

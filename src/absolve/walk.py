@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from absolve import charsets, formats
-from absolve.bases import Bases, establish, inherited
+from absolve.bases import Bases, establish, inherited, same_document
 from absolve.codings import Raw
 from absolve.errors import Diagnostic, DocumentError, UsageError
 from absolve.model import DEFAULT, Base, BaseURL, Document, Layer, Link, Notice, Part
@@ -50,6 +50,14 @@ class Settings(NamedTuple):
         if not 0 <= self.max_depth <= DEEPEST:
             raise UsageError(f"max_depth must be from 0 to {DEEPEST}, not {self.max_depth}")
         return self
+
+
+class Ruling(NamedTuple):
+    """A base, the resolver against it, and whether it leads elsewhere than the document's own URL."""
+
+    base: BaseURL
+    resolver: Resolver
+    elsewhere: bool
 
 
 class Inner(NamedTuple):
@@ -96,7 +104,7 @@ class Entity:
         self.named = 0  # how many of the parts have a step in the path
         self.notices: list[Notice] = []
         self._positions: Positions | None = None
-        self._ruled: dict[int, tuple[BaseURL, Resolver]] = {}
+        self._ruled: dict[int, Ruling] = {}
 
     def line_column(self, position: int) -> tuple[int, int]:
         """Line and column of a byte, 1-based; columns count characters. Lines end at LF, CR LF or CR."""
@@ -115,11 +123,11 @@ class Entity:
         notices = sorted(self.notices, key=lambda notice: notice.position)
         return [Diagnostic(code, text, self.name, *self.line_column(at)) for code, text, at in notices]
 
-    def ruled(self, link: Link) -> tuple[BaseURL, Resolver]:
+    def ruled(self, link: Link) -> Ruling:
         """The base that rules a link and the resolver against it."""
         return self.ruling(link.base, own=link.place.against == "own")
 
-    def ruling(self, scope: Base | None, *, own: bool = False) -> tuple[BaseURL, Resolver]:
+    def ruling(self, scope: Base | None, *, own: bool = False) -> Ruling:
         """The base for a scoped claim, for the document's own URL, or for all other links."""
         key = id(scope) if scope is not None else int(own)
         found = self._ruled.get(key)
@@ -129,7 +137,8 @@ class Entity:
                 base = establish(self.ruling(scope.scope)[0], [scope], profile, self.line)
             else:
                 base = self.bases.own if own else self.bases.base
-            found = self._ruled[key] = (base, resolver(profile, base.url, self.charset.name))
+            elsewhere = base is not self.bases.own and not same_document(base.url, self.bases.own.url)
+            found = self._ruled[key] = Ruling(base, resolver(profile, base.url, self.charset.name), elsewhere)
         return found
 
 

@@ -7,15 +7,12 @@ decoded, trimmed and in lower case; positions are whatever the caller counts.
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from absolve.formats import html_names as names
 from absolve.formats import html_tables as tables
 from absolve.formats.grammars import WHITE_SPACE
 from absolve.model import Base, Layer, Place
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 MEDIA_TYPE: Final = "text/html"
 CSS: Final = "text/css"
@@ -38,7 +35,7 @@ def html_rows(*, lazy: bool) -> list[Place]:
 
 
 @cache
-def places(*, lazy: bool) -> Mapping[Key, Place]:
+def places(*, lazy: bool) -> dict[Key, Place]:
     """Every row of every namespace by its names."""
     found = {(names.HTML, place.element, place.attribute): place for place in html_rows(lazy=lazy)}
     for alias, element in tables.ALIASES.items():
@@ -46,14 +43,14 @@ def places(*, lazy: bool) -> Mapping[Key, Place]:
     return found | FOREIGN
 
 
-FOREIGN: Final[Mapping[Key, Place]] = {
+FOREIGN: Final[dict[Key, Place]] = {
     (namespace, place.element, place.attribute): place
     for namespace, rows in ((names.SVG, tables.SVG), (names.MATHML, tables.MATHML))
     for place in (*tables.GLOBAL, *rows)
 }
 
 
-def find(rows: Mapping[Key, Place], namespace: int, element: str, attribute: str) -> Place | None:
+def find(rows: dict[Key, Place], namespace: int, element: str, attribute: str) -> Place | None:
     """The row of an attribute: that of its element, else that of any element."""
     place = rows.get((namespace, element, attribute))
     if place is None:

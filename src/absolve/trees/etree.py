@@ -1,4 +1,4 @@
-"""Trees of lxml (lxml.html, html5lib's lxml trees) and of the standard library's ElementTree (html5lib's etree trees)."""
+"""Trees of lxml (lxml.html, html5lib's lxml) and of the standard library's ElementTree (html5lib's etree)."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ class ElementTree:
     """Elements with tag, text, tail and attrib; they do not know their parent, nor where they came from."""
 
     def __init__(self) -> None:
-        from xml.etree import ElementTree as library
+        from xml.etree import ElementTree as ET
 
-        self._comment: Any = library.Comment
+        self._comment: Any = ET.Comment
 
     def tops(self, tree: Any) -> tuple[list[Any], bool]:
         root = tree.getroot() if hasattr(tree, "getroot") else tree
@@ -98,5 +98,5 @@ _NOT_XML: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uff
 
 
 def _percent_escaped(value: str) -> str:
-    """lxml reads characters that XML lacks but takes none: they are escaped, as what a charset lacks in a header is."""
+    """A value that lxml takes: it reads characters which XML lacks, but lets nobody write them."""
     return _NOT_XML.sub(lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode("utf-8", "replace")), value)

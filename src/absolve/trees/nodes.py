@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 from absolve.formats.html_names import ELEMENT_ID, ELEMENT_TRAITS, HTML, MATHML, SVG, Trait
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
 
 class Adapter(Protocol):
@@ -27,7 +27,7 @@ class Adapter(Protocol):
         """The namespace (None where the tree has none) and the name of an element; None for a comment."""
 
     def content(self, node: Any) -> Iterable[Any]:
-        """The elements and comments in an element, and its text, in order; of a comment its text. Text is plain `str`."""
+        """The elements and comments in an element and its text, in order; a comment's text. Texts are plain `str`."""
 
     def attributes(self, node: Any) -> Iterable[tuple[Any, str, str]]:
         """The attributes of an element in order: what `set_attribute` takes for the attribute, its name, its value."""
@@ -132,12 +132,11 @@ def lower(name: str) -> str:
 
 
 _ESCAPE: Final = re.compile(r"U([0-9A-F]{5})")
-_character: Callable[[re.Match[str]], str] = lambda found: chr(int(found[1], 16))  # noqa: E731
 
 
 def _unescaped(name: str) -> str:
     """html5lib's trees of lxml write what XML allows in no name by its number: `vU0003Aimagedata`."""
-    return _ESCAPE.sub(_character, name) if "U000" in name else name
+    return _ESCAPE.sub(lambda found: chr(int(found[1], 16)), name) if "U000" in name else name
 
 
 def attribute_name(key: str) -> str:

@@ -116,7 +116,8 @@ class _Reading:
         if seen.name == COMMENT:
             self.comment(seen)
             return
-        found: Attributes = [(key, attribute_name(name), value) for key, name, value in self.adapter.attributes(seen.node)]
+        attributes = self.adapter.attributes(seen.node)
+        found: Attributes = [(key, attribute_name(name), value) for key, name, value in attributes]
         scope: Base | None = None
         for key, name, value in found:
             place = self.place(seen, name, found)
@@ -209,7 +210,7 @@ class _Reading:
 
 
 def _encoded(value: str) -> tuple[bytes, str]:
-    """A value as UTF-8, and how surrogates were written: as the bytes that they stand for where they all do (PEP 383)."""
+    """A value as UTF-8, and how surrogates were written: as the bytes that they stand for, if they do (PEP 383)."""
     try:
         return value.encode("utf-8", "surrogateescape"), "surrogateescape"
     except UnicodeEncodeError:

@@ -73,7 +73,7 @@ class Spans:
             self._between([*regions, Region(size, size, new_size, new_size)], before, after)
         else:
             self._between(regions, before, after)
-            self._unpaired(old[len(pairs) :], new[len(pairs) :], before, after)
+            self._unpaired(old[len(pairs) :], new[len(pairs) :], regions, before, after)
         return regions
 
     def _of_pair(self, pair: Pair, before: Side, after: Side) -> Iterator[Region]:
@@ -142,13 +142,20 @@ class Spans:
                 self._say("bytes", words, start + same, new_start + same, before, after)
             start, new_start = region.end, region.new_end
 
-    def _unpaired(self, old: Sequence[Link | Part], new: Sequence[Link | Part], before: Side, after: Side) -> None:
-        """The first that has no counterpart; what follows it is not compared."""
+    def _unpaired(
+        self,
+        old: Sequence[Link | Part],
+        new: Sequence[Link | Part],
+        regions: list[Region],
+        before: Side,
+        after: Side,
+    ) -> None:
+        """The first that has no counterpart, where the bytes before it part; what follows is not compared."""
+        _, start, _, new_start = regions[-1] if regions else Region(0, 0, 0, 0)
+        ends = [events[0].start if events else len(side.data) for events, side in ((old, before), (new, after))]
+        same = _common(before.data[start : ends[0]], after.data[new_start : ends[1]])
         names = [_name(events[0]) if events else "no more links" for events in (old, new)]
-        places = [
-            events[0].start if events else len(side.data) for events, side in ((old, before), (new, after))
-        ]
-        self._say("links", f"{names[0]} here, {names[1]} after", *places, before, after)
+        self._say("links", f"{names[0]} here, {names[1]} after", start + same, new_start + same, before, after)
 
     def _say(self, code: str, words: str, position: int, new_position: int, before: Side, after: Side) -> None:
         self._differences.add_at(code, words, before.outer(position), after.outer(new_position))
