@@ -13,7 +13,7 @@ from benchmarks.measure import once, table
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from benchmarks.hostile import Shape
+    from benchmarks.makers import Shape
 
 MOST = 2.2  # of the doubling with the median ratio; single ones swing where times are short
 SHORT = 0.02  # seconds: what takes less is not judged

@@ -6,88 +6,15 @@ that is asked for, a little more where something has to stand around what is rep
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
+
+from benchmarks.makers import Shape, deep_srcdocs, nested, numbered, repeated, sixteen_bit, srcdocs, unquoted_srcdocs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-
-class Shape(NamedTuple):
-    """One hostile document for every size, and what must be said of it for it to be read as meant."""
-
-    make: Callable[[int], bytes]
-    media_type: str = "text/html"
-    charset: str | None = "utf-8"
-
-
-def repeated(unit: bytes, before: bytes = b"", after: bytes = b"") -> Callable[[int], bytes]:
-    """The unit as often as it takes, between what stands around it."""
-    return lambda size: before + unit * (max(0, size - len(before) - len(after)) // len(unit)) + after
-
-
-def nested(opened: bytes, closed: bytes, inside: bytes = b"<a href=x>") -> Callable[[int], bytes]:
-    """Elements in elements, each of them closed; the link stands in the innermost one."""
-
-    def make(size: int) -> bytes:
-        levels = (size - len(inside)) // (len(opened) + len(closed))
-        return opened * levels + inside + closed * levels
-
-    return make
-
-
-def numbered(before: bytes, unit: bytes, after: bytes = b"") -> Callable[[int], bytes]:
-    """The unit again and again with another number in the place of its `%d` each time."""
-
-    def make(size: int) -> bytes:
-        count = max(1, (size - len(before) - len(after)) // (len(unit) + 4))
-        return before + b"".join(unit % number for number in range(count)) + after
-
-    return make
-
-
-def srcdocs(levels: int, quotes: bytes = b'"', link: bytes = b"<a href=x>") -> bytes:
-    """Documents in documents: what has been escaped once is escaped again by every level further out."""
-    document = link
-    for level in range(levels):
-        quote = quotes[level % len(quotes) : level % len(quotes) + 1]
-        escaped = document.replace(b"&", b"&amp;").replace(quote, b"&quot;" if quote == b'"' else b"&#39;")
-        document = b"<iframe srcdoc=" + quote + escaped + quote + b">"
-    return document
-
-
-def unquoted_srcdocs(levels: int) -> bytes:
-    document = b"<a href=x>"
-    for _ in range(levels):
-        document = b"<iframe srcdoc=" + _unquoted(document) + b">"
-    return document
-
-
-def _unquoted(document: bytes) -> bytes:
-    """A value that may stand without quotes."""
-    for character, reference in ((b"&", b"&amp;"), (b" ", b"&#32;"), (b">", b"&gt;")):
-        document = document.replace(character, reference)
-    return document
-
-
-def deep_srcdocs(make: Callable[[int], bytes]) -> Callable[[int], bytes]:
-    """As many levels as the size has room for: each multiplies the ampersands of those inside, so a thousand at most."""
-
-    def grown(size: int) -> bytes:
-        levels = 1
-        while levels < 1000 and len(make(2 * levels)) <= size:
-            levels *= 2
-        document = make(levels)
-        return document + document * ((size - len(document)) // len(document))
-
-    return grown
-
-
-def sixteen_bit(make: Callable[[int], bytes]) -> Callable[[int], bytes]:
-    return lambda size: b"\xff\xfe" + make(size // 2).decode("latin-1").encode("utf-16-le")
+    from collections.abc import Callable
 
 
 _LINKS: Final = b"<a href=x%d>y</a>"
-_URL: Final = b'<a href="%b">'
 
 
 def _attribute(unit: bytes, name: bytes = b"href", element: bytes = b"a") -> Callable[[int], bytes]:
@@ -112,6 +39,9 @@ _BASES: Final = {
         lambda size: b"<base href=http://h/" + b"d/" * 500 + b">" + b"<a href=../x>" * (size // 13)
     ),
     "codebase": Shape(numbered(b"", b"<object codebase=c%d/ data=x></object>")),
+    "savers' comments of spaces": Shape(
+        repeated(b"<!-- Page saved with SingleFile" + b" " * 8000 + b"-->", after=b"<a href=x>")
+    ),
     "saver's comments": Shape(repeated(b"<!-- saved from url=(0014)about:internet --><a href=x>")),
     "almost savers' comments": Shape(repeated(b"<!-- Page saved with SingleFile \n", b"", b"--><a href=x>")),
     "Saved from, at": Shape(repeated(b" at ", b"<!-- Saved from http://h/", b"--><a href=x>")),
@@ -266,6 +196,11 @@ _MARKUP: Final = {
     "an anchor of comments begun": Shape(repeated(b"<!--", b"<a href=x>y</a><a href=z>")),
     "anchors, comments begun": Shape(repeated(b"<a href=x><!-->")),
     "an anchor of scripts": Shape(repeated(b"<script></script>", b"<a href=x>")),
+    "anchors, tags begun in the next tag": Shape(repeated(b"<a href=x>" + b"<b" * 2100 + b">")),
+    "anchors, quotes that open nothing": Shape(repeated(b"<a href=x><b '\"><i \"'>")),
+    "conditional comments, nested": Shape(
+        lambda size: b"<!--[if]>" * (size // 18) + b"<a href=x>" + b"<![endif]" * (size // 18) + b"-->"
+    ),
     "anchors of images": Shape(repeated(b"<a href=x><img alt=y src=z>")),
 }
 
@@ -396,10 +331,10 @@ _CHARSETS: Final = {
     "four-byte charset": Shape(_attribute(b"\x81\x30\x81\x30"), charset="gb18030"),
     "half characters": Shape(_attribute(b"\x83"), charset="shift_jis"),
     "shift sequences": Shape(repeated(b"\x1b$B\x1b(B", b"<p>", b"<a href=x>"), charset="iso-2022-jp"),
-    "shift sequences in href": Shape(_attribute(b"\x1b$B$\"\x1b(B"), charset="iso-2022-jp"),
-    "shift sequences between links": Shape(repeated(b"<a href=x>\x1b$B$\"\x1b(B</a>"), charset="iso-2022-jp"),
+    "shift sequences in href": Shape(_attribute(b'\x1b$B$"\x1b(B'), charset="iso-2022-jp"),
+    "shift sequences between links": Shape(repeated(b'<a href=x>\x1b$B$"\x1b(B</a>'), charset="iso-2022-jp"),
     "escapes of no shift": Shape(repeated(b"\x1b", b"<p>", b"<a href=x>"), charset="iso-2022-jp"),
-    "shifted, never back": Shape(repeated(b"$\"", b"<a href=x>\x1b$B", b""), charset="iso-2022-jp"),
+    "shifted, never back": Shape(repeated(b'$"', b"<a href=x>\x1b$B", b""), charset="iso-2022-jp"),
 }
 
 _SIXTEEN_BIT: Final = (
@@ -425,8 +360,3 @@ SHAPES: Final[dict[str, Shape]] = _UTF_8_SHAPES | {
     f"UTF-16, {name}": Shape(sixteen_bit(_UTF_8_SHAPES[name].make), charset=None) for name in _SIXTEEN_BIT
 }
 
-
-def documents(size: int) -> Iterator[tuple[str, Shape, bytes]]:
-    """Every shape in this size."""
-    for name, shape in SHAPES.items():
-        yield name, shape, shape.make(size)

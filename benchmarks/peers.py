@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import absolve
 from absolve.charsets import of_html
@@ -55,7 +55,7 @@ def lxml_rewrite() -> Work:
     from lxml.html import document_fromstring, tostring
 
     def work(document: Document) -> object:
-        tree = document_fromstring(document.data)
+        tree: Any = document_fromstring(document.data)  # the stubs know only elements of XML
         tree.make_links_absolute(document.url, handle_failures="ignore")
         return tostring(tree)
 
@@ -65,7 +65,11 @@ def lxml_rewrite() -> Work:
 def lxml_links() -> Work:
     from lxml.html import document_fromstring
 
-    return lambda document: list(document_fromstring(document.data).iterlinks())
+    def work(document: Document) -> object:
+        tree: Any = document_fromstring(document.data)
+        return list(tree.iterlinks())
+
+    return work
 
 
 def turbohtml_rewrite() -> Work:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
@@ -23,14 +24,14 @@ URL = "http://h/d/page"
 
 PARSERS: dict[str, Callable[[str], Any]] = {
     "lxml.html": lxml.html.document_fromstring,
-    **{f"html5lib {kind}": lambda text, kind=kind: html5lib.parse(text, treebuilder=kind) for kind in ("etree", "lxml", "dom")},
+    **{f"html5lib {kind}": partial(html5lib.parse, treebuilder=kind) for kind in ("etree", "lxml", "dom")},
 }
 try:
     import bs4
 except ImportError:
     pass
 else:
-    PARSERS |= {f"bs4 {kind}": lambda text, kind=kind: bs4.BeautifulSoup(text, kind) for kind in ("html.parser", "lxml", "html5lib")}
+    PARSERS |= {f"bs4 {kind}": partial(bs4.BeautifulSoup, features=kind) for kind in ("html.parser", "lxml", "html5lib")}
 
 every_kind = pytest.mark.parametrize("parse", PARSERS.values(), ids=list(PARSERS))
 
@@ -119,23 +120,22 @@ def test_the_first_base_rules_and_later_ones_are_reported(parse: Callable[[str],
     ("options", "expected"),
     [
         ({"base": "empty"}, ["", "http://h/b/x", "http://h/b/#f"]),
-        ({"resolve_base_href": False}, ["http://h/d/x", "#f"]),
+        ({"resolve_base_href": False}, ["/b/", "http://h/d/x", "#f"]),
         ({"policy": lambda link: f"seen:{link.reference}"}, ["seen:/b/", "seen:x", "seen:#f"]),
         ({"policy": lambda link: None}, ["/b/", "x", "#f"]),  # noqa: ARG005 - a policy takes a link
     ],
     ids=["base empty", "no base elements", "policy", "policy that changes nothing"],
 )
-def test_options_are_those_of_the_library(parse: Callable[[str], Any], options: dict[str, Any], expected: list[str]) -> None:
-    tree = trees.make_links_absolute(parse("<base href=/b/><a href=x></a><a href=#f></a>"), URL, **options)
-    found = references(tree)
-    assert found if "resolve_base_href" not in options else found[0] == "/b/"
-    assert found[-len(expected) :] == expected
+def test_options_are_those_of_the_library(parse: Callable[[str], Any], options: Any, expected: list[str]) -> None:
+    tree = parse("<base href=/b/><a href=x></a><a href=#f></a>")
+    trees.make_links_absolute(tree, URL, **options)
+    assert references(tree) == expected
 
 
 @every_kind
 def test_fragments_lazy_and_conditional_comments(parse: Callable[[str], Any]) -> None:
     tree = parse("<body><a href=#f></a><img data-src=l.png><!--[if IE]><i><img src=ie.png></i><![endif]--></body>")
-    options = {"fragments": "absolute", "lazy": True, "conditional_comments": True}
+    options: dict[str, Any] = {"fragments": "absolute", "lazy": True, "conditional_comments": True}
     assert references(tree) == ["#f"]
     trees.make_links_absolute(tree, URL, **options)
     assert references(tree, **options) == ["http://h/d/page#f", "http://h/d/l.png", "http://h/d/ie.png"]
@@ -180,6 +180,7 @@ def test_what_a_saver_wrote_before_the_root_counts(kind: str) -> None:
 
 
 @every_kind
+@pytest.mark.filterwarnings("ignore::html5lib.constants.DataLossWarning")
 def test_xlink_is_found_however_the_tree_spells_it(parse: Callable[[str], Any]) -> None:
     tree = trees.make_links_absolute(parse("<svg><image xlink:href=i.png></image></svg><p xlink:href=no></p>"), URL)
     assert [(row.attribute, row.reference) for row in trees.links(tree)] == [("xlink:href", "http://h/d/i.png")]
@@ -188,29 +189,23 @@ def test_xlink_is_found_however_the_tree_spells_it(parse: Callable[[str], Any]) 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("<svg><script href=s></script></svg>", [("script", "href")]),
-        ("<script href=s></script>", []),
-        ("<svg><desc><body background=b></body></desc></svg>", [("body", "background")]),
-        ("<svg><table background=b></table></svg>", [("table", "background")]),
-        ("<math><annotation-xml src=a><img src=i></annotation-xml></math>", [("annotation-xml", "src"), ("img", "src")]),
-        ("<math><annotation-xml encoding='Text/HTML'><a href=h></a></annotation-xml></math>", [("a", "href")]),
-        ("<math><annotation-xml><a href=h></a></annotation-xml></math>", []),
-        ("<image src=i>", [("img", "src")]),
+        ("<script href='s'/>", []),
+        ("<svg><script href='s'/></svg>", [("script", "href")]),
+        ("<svg><frame src='f'/><desc><frame src='f'/></desc></svg>", [("frame", "src")]),
+        ("<svg><table background='b'><frame src='f'/></table></svg>", [("table", "background"), ("frame", "src")]),
+        ("<math><annotation-xml src='a'><frame src='f'/></annotation-xml></math>", [("annotation-xml", "src")]),
+        ("<math><annotation-xml encoding='Text/HTML'><a href='h'/></annotation-xml></math>", [("a", "href")]),
+        ("<math><annotation-xml><svg><a href='h'/></svg></annotation-xml></math>", [("a", "href")]),
+        ("<image src='i'/><svg><image src='i'/></svg>", [("img", "src")]),
+        ("<iframe><a href='x'/></iframe><noembed><a href='x'/></noembed><xmp><a href='x'/></xmp>", []),
     ],
 )
 def test_a_tree_without_namespaces_has_those_of_the_elements_around(text: str, expected: list[tuple[str, str]]) -> None:
-    root = ET.fromstring(f"<html><body>{_as_xml(text)}</body></html>")
+    root = ET.fromstring(f"<html><body>{text}</body></html>")  # noqa: S314 - written here
     assert [(row.element, row.attribute) for row in trees.links(root)] == expected
 
 
-def _as_xml(text: str) -> str:
-    return ET.tostring(html5lib.parseFragment(text, namespaceHTMLElements=False), "unicode") if "image src" in text else _quoted(text)
-
-
-def _quoted(text: str) -> str:
-    return "".join(lxml.html.etree.tostring(node, encoding="unicode") for node in lxml.html.fragments_fromstring(text))
-
-
+@pytest.mark.filterwarnings("ignore::html5lib.constants.DataLossWarning")
 def test_office_s_names_are_read_where_html5lib_had_to_write_them_otherwise() -> None:
     tree = html5lib.parse("<v:imagedata src=i.png>", treebuilder="lxml")
     assert references(trees.make_links_absolute(tree, URL)) == ["http://h/d/i.png"]
@@ -220,16 +215,14 @@ def test_office_s_names_are_read_where_html5lib_had_to_write_them_otherwise() ->
 
 
 @every_kind
-@pytest.mark.filterwarnings("ignore::html5lib.constants.DataLossWarning")
-def test_values_that_are_no_utf_8_come_through(parse: Callable[[str], Any]) -> None:
+def test_values_that_are_not_ascii_come_through(parse: Callable[[str], Any]) -> None:
     tree = trees.make_links_absolute(parse("<a href='\xe4\U0001f600&quot;&lt;'></a>"), URL)
-    assert references(tree) == ["http://h/d/\xe4\U0001f600\"<"]
+    assert references(tree) == ['http://h/d/\xe4\U0001f600"<']
 
 
 def test_lone_surrogates_come_through() -> None:
     for value in ("\udc80", "\udc80\ud800", "\ud800"):
-        tree = ET.fromstring("<a href=''/>")
-        tree.set("href", value)
+        tree = ET.Element("a", {"href": value})
         trees.make_links_absolute(tree, URL)
         assert tree.get("href", "").startswith("http://h/d/")
 
@@ -299,16 +292,16 @@ def test_the_source_of_a_base_has_a_line_only_where_there_is_one(kind: str) -> N
 
 
 def test_the_call_of_lxml_does_as_well() -> None:
-    for call in ({"base_url": URL}, {"url": URL}):
-        assert references(trees.make_links_absolute(lxml.html.fromstring("<a href=x></a>"), **call)) == ["http://h/d/x"]
+    tree = lxml.html.fromstring("<a href=x></a>")
+    assert references(trees.make_links_absolute(tree, base_url=URL)) == ["http://h/d/x"]
     tree = lxml.html.fromstring("<a href=x></a><a href='http://[x'></a>")
-    assert references(trees.make_links_absolute(tree, URL, True, "ignore")) == ["http://h/d/x", "http://[x"]  # noqa: FBT003
+    assert references(trees.make_links_absolute(tree, URL, True, "ignore")) == ["http://h/d/x", "http://[x"]
     with pytest.raises(absolve.UsageError, match="discard"):
         trees.make_links_absolute(tree, URL, handle_failures="discard")
 
 
 @pytest.mark.parametrize(
-    ("base_url", "expected"), [(URL, "http://h/d/x"), ("/tmp/page.html", "x"), ("file:///page.html", "x"), (None, "x")]
+    ("base_url", "expected"), [(URL, "http://h/d/x"), ("/pages/page.html", "x"), ("file:///page.html", "x"), (None, "x")]
 )
 def test_the_url_of_a_tree_of_lxml_counts_where_none_is_given(base_url: str | None, expected: str) -> None:
     tree = lxml.html.document_fromstring("<a href=x></a>", base_url=base_url)
@@ -319,9 +312,9 @@ def test_the_url_of_a_tree_of_lxml_counts_where_none_is_given(base_url: str | No
 def test_where_lxml_takes_the_last_base_and_url_alone() -> None:
     text = "<base href=/first/><base href=/last/><img srcset='a 1x' src=b>"
     lxmls = lxml.html.make_links_absolute(lxml.html.document_fromstring(text), URL)
-    assert [lxmls.find(".//img").get(name) for name in ("src", "srcset")] == ["http://h/last/b", "a 1x"]
+    assert lxmls.xpath("//img/@src | //img/@srcset") == ["a 1x", "http://h/last/b"]
     ours = trees.make_links_absolute(lxml.html.document_fromstring(text), URL)
-    assert [ours.find(".//img").get(name) for name in ("src", "srcset")] == ["http://h/first/b", "http://h/first/a 1x"]
+    assert ours.xpath("//img/@src | //img/@srcset") == ["http://h/first/a 1x", "http://h/first/b"]
 
 
 # --- errors and imports ---------------------------------------------------------------------------------------------
@@ -353,8 +346,8 @@ def test_options_that_are_none_are_refused() -> None:
 @pytest.mark.parametrize("library", ["xml.etree.ElementTree", "xml.dom.minidom"])
 def test_no_library_is_imported_for_a_tree_of_another(library: str) -> None:
     make = {
-        "xml.etree.ElementTree": "tree = library.fromstring('<a href=\"x\"/>')",
-        "xml.dom.minidom": "tree = library.parseString('<a href=\"x\"/>')",
+        "xml.etree.ElementTree": "tree = library.Element('a', {'href': 'x'})",
+        "xml.dom.minidom": "tree = library.Document().createElement('a'); tree.setAttribute('href', 'x')",
     }[library]
     code = f"""
 import sys, absolve.trees

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from absolve.model import BaseURL, Document, Layer
     from absolve.resolved import Resolved
     from absolve.resolvers import resolve
+    from absolve.verifying import verify
 
 __all__ = [
     "AbsolveError",
@@ -30,6 +31,7 @@ __all__ = [
     "links",
     "resolve",
     "rewrite",
+    "verify",
 ]
 
 _MODULES = {
@@ -46,6 +48,7 @@ _MODULES = {
     "links": "library",
     "resolve": "resolvers",
     "rewrite": "library",
+    "verify": "verifying",
 }
 
 

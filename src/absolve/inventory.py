@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from absolve.bases import claimed_url, same_document
 from absolve.formats.html_text import anchor_text, attributes
 from absolve.model import Layer, Link, Part
+from absolve.resolved import Resolved, Rule
 from absolve.resolvers.comparison import climbs_above_root, divergent
 from absolve.resolvers.references import NEVER_RELATIVE
 from absolve.resolvers.urls import has_scheme, host_port, scheme
-from absolve.resolved import Resolved, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from absolve.model import BaseURL
     from absolve.walk import Entity, Inner
 
 
@@ -226,9 +225,12 @@ def problems(resolved: Resolved, target: str | None) -> Iterator[str]:
     base = resolved.base.url
     never = (scheme(reference) or "") in NEVER_RELATIVE
     fetches_nothing = not reference and resolved.link.place.empty == "nothing"
-    if target is None and not fetches_nothing:
-        yield "malformed" if _could_resolve(resolved) else "unresolved"
+    malformed = target is None and not fetches_nothing and _could_resolve(resolved)
+    if target is None and not fetches_nothing and not malformed:
+        yield "unresolved"
     yield from _claim_problems(resolved)
+    if malformed:
+        yield "malformed"
     if climbs_above_root(base, reference):
         yield "above-root"
     if target is not None and not never and divergent(base, reference, resolved.entity.charset.name):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from absolve.edits import LOOK_AHEAD, lower, splice
@@ -30,6 +32,8 @@ else:
     from absolve.resolved import Rule, text, value_of
 
 _BLANKS = WHITE_SPACE.decode()
+_START = attrgetter("start")
+_QUOTE = re.compile(b'"')
 
 
 def absolute(resolved: Resolved) -> str | None:
@@ -123,7 +127,7 @@ def edits(entity: Entity, policy: Policy) -> list[Edit]:
                 _put(edit, link.coding, found, slots)
     if slots:
         found += _settled(data, slots)
-        found.sort(key=lambda edit: edit.start)
+        found.sort(key=_START)
     return found
 
 
@@ -234,8 +238,12 @@ def _settled(data: bytes, slots: dict[tuple[int, int], tuple[Coding, list[Edit]]
         inside = [Edit(edit.start - start, edit.end - start, edit.new) for edit in changed]
         raw = splice(data[start:end], inside)
         final = coding.settle(raw)  # type: ignore[attr-defined]  # a coding with a slot has it
-        settled += changed if final == raw else [Edit(start, end, final)]
+        if final == raw:
+            settled += changed
+            continue
+        settled.append(Edit(start, start, coding.settle(b"")[:-1]))  # type: ignore[attr-defined]
+        for edit in (*changed, Edit(end, end, b'"')):
+            settled += (Edit(*quote.span(), b"&quot;") for quote in _QUOTE.finditer(data, start, edit.start))
+            settled.append(edit)
+            start = edit.end
     return settled
-
-
-

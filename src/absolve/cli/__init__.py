@@ -15,6 +15,7 @@ COMMANDS = {
     "rewrite": "write documents with every link made absolute",
     "links": "list every link with its base, its absolute URL and what is wrong with it",
     "base": "show which base URL rules a document, and why",
+    "verify": "prove by an independent parser that a rewrite changed nothing but links",
     "resolve": "resolve references against a base URL, without any document",
     "completion": "print a script that lets a shell complete absolve's commands and options",
 }

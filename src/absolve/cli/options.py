@@ -35,6 +35,11 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
             "inputs", nargs="*", metavar="INPUT", help="a file, or - for the standard input (the default)"
         )
     )
+    add_known(parser)
+
+
+def add_known(parser: argparse.ArgumentParser) -> None:
+    """What the user knows of the inputs."""
     known = parser.add_argument_group("what is known of the inputs")
     known.add_argument("--url", metavar="URL", help="the URL that they were retrieved from (RFC 1808, 3.3)")
     known.add_argument(
@@ -115,19 +120,24 @@ def names(options: argparse.Namespace) -> list[str]:
 
 def walked(name: str, options: argparse.Namespace, chosen: Settings, report: Report) -> tuple[Document, Entity]:
     """Read and walk one input, and say what was met; DocumentError where it cannot be worked on."""
-    document = sources.read(
-        name,
-        media_type=options.media_type,
-        charset=options.charset,
-        url=options.url,
-        file_urls=options.file_urls,
-    )
+    document = read(name, options)
     if not document.data:
         report.notice(Diagnostic("empty-file", "there is nothing in it", name))
     entity = walk(document, chosen)
     for diagnostic in (*entity.diagnostics, *_about_bases(entity)):
         report.notice(diagnostic)
     return document, entity
+
+
+def read(name: str, options: argparse.Namespace) -> Document:
+    """One input, with what the options say of it."""
+    return sources.read(
+        name,
+        media_type=options.media_type,
+        charset=options.charset,
+        url=options.url,
+        file_urls=options.file_urls,
+    )
 
 
 def _about_bases(entity: Entity) -> Iterator[Diagnostic]:

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from absolve import outputs, rewriting, sources
+from absolve import outputs, rewriting, sources, verifying
 from absolve.cli import options as shared
 from absolve.cli.diff import painted, unified
 from absolve.errors import Diagnostic, DocumentError, UsageError
@@ -25,11 +25,13 @@ examples:
   absolve rewrite page.html --url http://example.com/dir/page.html -o absolute.html
   absolve rewrite saved/*.html -o absolute/          into a folder, by their own names
   absolve rewrite saved/*.html --in-place --backup .orig
+  absolve rewrite saved/*.html --in-place --verify   what does not verify stays as it was
   absolve rewrite saved/*.html --dry-run             only count
   absolve rewrite page.html --diff | patch page.html
 
 A file is written under another name and then renamed: it is there complete, or as it was.
-Mode and times are kept. A file in which nothing changes is not touched by --in-place."""
+Mode and times are kept. A file in which nothing changes is not touched by --in-place.
+A page in which the scanner had to guess is verified in any case (absolve verify --help)."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -43,6 +45,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     place.add_argument("--in-place", action="store_true", help="back to where it came from")
     where.add_argument("--backup", metavar="SUFFIX", help="with --in-place, keep the original under NAME + SUFFIX")
+    where.add_argument(
+        "--verify", action="store_true", help="before it is written, prove that only links changed; else write nothing"
+    )
     show = where.add_mutually_exclusive_group()
     show.add_argument("--dry-run", action="store_true", help="write nothing; count links, and those that would change")
     show.add_argument("--diff", action="store_true", help="write nothing; show the lines that would change, for patch")
@@ -63,6 +68,8 @@ def run(options: argparse.Namespace, report: Report) -> None:
     for job in jobs:
         with report.guard(job.name):
             document, entity = shared.walked(job.name, options, chosen, report)
+            if (options.verify or verifying.is_ambiguous(entity)) and not _verified(document, entity, report):
+                continue
             if options.dry_run:
                 print(f"{job.name}: {_count(entity)}")
             elif options.diff:
@@ -71,6 +78,16 @@ def run(options: argparse.Namespace, report: Report) -> None:
                 _put_back(Path(job.name), document, rewriting.rewrite(entity), options.backup)
             else:
                 _put(job, rewriting.rewrite(entity))
+
+
+def _verified(document: Document, entity: Entity, report: Report) -> bool:
+    """Whether nothing but links would change; what else would is said, and that it does not."""
+    found = verifying.differences(entity, document, rewriting.rewrite(entity))
+    if found:
+        unverified = Diagnostic("unverified", "this stays as it is: more than its links would change", entity.name)
+        for difference in (*found, unverified):
+            report.failure(DocumentError(difference))
+    return not found
 
 
 # --- where results go -------------------------------------------------------------------------------------------------

@@ -74,11 +74,14 @@ _CODEBASE_ROW = cython.declare(cython.int, 8)
 _SPECIAL_ROWS = {("meta", "content"): _META, ("link", "href"): _LINK_HREF, ("base", "href"): _BASE_HREF}
 
 
+_NO_PLACE = Place("", "")
+
+
 class Tables:
     """The places of HTML elements by row and attribute number: what the scanner looks out for, and what is done then."""
 
     def __init__(self, *, lazy: bool) -> None:
-        self.places: list[Place | None] = [None] * (_COLUMNS * (_MATHML_ROW + 1))
+        self.places: list[Place] = [_NO_PLACE] * (_COLUMNS * (_MATHML_ROW + 1))
         interest = bytearray(len(self.places))
         actions = bytearray(len(self.places))
         for place in places.html_rows(lazy=lazy):
@@ -156,7 +159,7 @@ class _Walk:
     data: bytes
     charset: Charset
     options: WalkOptions
-    places: list[Place | None]
+    places: list[Place]
     actions: bytes
     scanner: Scanner
     double: Coding

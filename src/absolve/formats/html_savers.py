@@ -18,7 +18,7 @@ _SAVERS: Final = (
     # The first was its name until 2022, and is still an option.
     (
         "SingleFile comment",
-        re.compile(r"\s*(?:Archive processed by|Page saved with) SingleFile\b[^\n]*\s+url:[\t ]*(?P<url>\S+)", re.A),
+        re.compile(r"\s*(?:Archive processed by|Page saved with) SingleFile\b[^\n]*+\s++url:[\t ]*(?P<url>\S+)", re.A),
     ),
     ("monolith comment", re.compile(r"\s*Saved from (?P<url>\S+) at [^\n]* using monolith v", re.A)),
     # Without its scheme, whichever that was; the newest versions write a whole URL.

@@ -20,7 +20,7 @@ _ATTRIBUTE: Final = re.compile(
     rb"(?:[\t\n\f\r ]*+=[\t\n\f\r ]*+(?:\"([^\"]*+)\"|'([^']*+)'|([^\t\n\f\r >]*+)))?+"
 )
 _WANTED: Final = frozenset({b"rel", b"alt"})
-_ANY_WANTED: Final = re.compile(rb"[\t\n\f\r /\"'](?:rel|alt)[\t\n\f\r =]", re.I)
+_ANY_WANTED: Final = re.compile(rb"[\t\n\f\r /\"'](?:rel|alt)[\t\n\f\r =]", re.IGNORECASE)
 _NAME: Final = re.compile(rb"<[^\t\n\f\r />]*+")
 # A tag or comment that the stretch cuts off takes all the rest of it: nothing in it is looked at twice.
 _TOKEN: Final = re.compile(
@@ -28,10 +28,10 @@ _TOKEN: Final = re.compile(
     rb"|(/?)([A-Za-z][^\t\n\f\r />]*+)"
     rb"(?:[^>=]++|=[\t\n\f\r ]*+(?:\"[^\"]*+(?:\"|\Z)|'[^']*+(?:'|\Z))?+)*+(?:>|\Z)"
     rb"|[!?/][^>]*+(?:>|\Z))",
-    re.S,
+    re.DOTALL,
 )
 _CLOSED: Final = (b"</a>", b"</A>")
-_HIDDEN: Final = re.compile(rb"script|style|template|noscript", re.I)
+_HIDDEN: Final = re.compile(rb"script|style|template|noscript", re.IGNORECASE)
 
 
 def attributes(data: bytes, start: int, end: int, charset: Charset) -> dict[str, str]:

@@ -1,8 +1,8 @@
 """The proof of a rewrite: two witnesses compare a document with what became of it, and know nothing of each other.
 
-The first (`spans`) sees bytes: outside the links they are the same on both sides. The second is a parser that shares no
-code with absolve (`JUDGES`): it sees equal trees, but for the links that were meant to change. Both ask (`meant`) whether
-a link leads where it led. What they find comes as diagnostics, by line and column of the document before.
+The first (`spans`) sees bytes: outside the links they are the same on both sides. The second is a parser that shares
+no code with absolve (`JUDGES`): it sees equal trees, but for the links that were meant to change. Both ask (`meant`)
+whether a link leads where it led. What they find comes as diagnostics, by line and column of the document before.
 """
 
 from __future__ import annotations
@@ -71,4 +71,4 @@ def differences(before: Entity, document: Document, after: bytes, policy: Policy
 
 def is_ambiguous(entity: Entity) -> bool:
     """Whether the scanner had to guess somewhere in this document: then a rewrite is verified unasked."""
-    return any(diagnostic.code == AMBIGUOUS for diagnostic in entity.diagnostics)
+    return any(notice.code == AMBIGUOUS for notice in entity.notices)

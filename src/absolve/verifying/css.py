@@ -33,9 +33,13 @@ def compare(before: Entity, after: Entity, meant: Meant, differences: Difference
     for old, new in zip_longest(*sides):
         fault = _fault(old, new, meant, rules)
         if fault is not None:
-            differences.add(*fault, *(token and Position(token.source_line, token.source_column) for token in (old, new)))
+            differences.add(*fault, *map(_position, (old, new)))
             if fault[0] == "tree":
                 return
+
+
+def _position(token: Any) -> Position | None:
+    return None if token is None else Position(token.source_line, token.source_column)
 
 
 def _tokens(nodes: list[Any]) -> Iterator[Any]:

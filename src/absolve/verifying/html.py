@@ -6,7 +6,7 @@ tree's own base elements.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from absolve.charsets import UTF_8
 from absolve.formats import html_names as names
@@ -77,7 +77,7 @@ class _Judge:
             self._say("tree", words)
 
     def _node(self, old: Element, new: Element) -> None:
-        if not isinstance(old.tag, str):
+        if _is_comment(old):
             self._comment(old.text or "", new.text or "")
         else:
             if (old.attrib or new.attrib) and (self._looks or old.attrib != new.attrib):
@@ -180,7 +180,7 @@ class _Judge:
         return self._bytes(node.get(key, "")).strip(b"\t\n\f\r ").lower().decode("latin-1")
 
     def _bytes(self, text: str) -> bytes:
-        """As codings give values: bytes that are no characters come through in UTF-8, and as UTF-8 in other charsets."""
+        """As codings give values: what is no character comes through in UTF-8, and as UTF-8 from other charsets."""
         if text.isascii():
             return text.encode("ascii")
         return text.encode("utf-8", "surrogateescape" if self._before.charset is UTF_8 else "surrogatepass")
@@ -203,7 +203,7 @@ class _Judge:
 
 
 def _alike(old: list[Element], new: list[Element]) -> int:
-    """How many nodes of two trees are the same nodes, apart from what they hold; all of them, or up to the first other."""
+    """How many nodes of two trees are the same, apart from what they hold: all of them, or up to the first other."""
     size = min(len(old), len(new))
     other = (i for i in range(size) if old[i].tag != new[i].tag)
     tags = next(other, size)
@@ -217,8 +217,12 @@ def _split(node: Element) -> tuple[int, str]:
     return _NAMESPACES.get(namespace + brace, -1), name.lower()
 
 
+def _is_comment(node: Any) -> bool:
+    return not isinstance(node.tag, str)  # but the function that makes comments
+
+
 def _name(node: Element) -> str:
-    if not isinstance(node.tag, str):
+    if _is_comment(node):
         return "a comment"
     return "the document type" if node.tag == "<!DOCTYPE>" else f"<{node.tag.rpartition('}')[2]}>"
 

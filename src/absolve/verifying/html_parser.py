@@ -6,11 +6,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from html5lib import HTMLParser, getTreeBuilder
 from html5lib._tokenizer import HTMLTokenizer
+from html5lib.constants import tokenTypes
 
 from absolve.verifying.differences import Position
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from xml.etree.ElementTree import Element
+
+_CHARACTERS, _SPACES, _ERROR = (tokenTypes[name] for name in ("Characters", "SpaceCharacters", "ParseError"))
 
 
 class Tree(NamedTuple):
@@ -35,9 +39,28 @@ def parse(text: str) -> Tree:
 
 
 class _Tokenizer(HTMLTokenizer):
-    """Remembers where the last tag or comment began."""
+    """Remembers where the last tag or comment began, and gives a run of text as one token.
+
+    html5lib adds each piece to the text that is there, in scripts with comments character by character: the time would
+    grow with the square of the text.
+    """
 
     opened: tuple[int, int] = (0, 0)
+
+    def __iter__(self) -> Iterator[Any]:
+        run: list[str] = []
+        tokens: Iterator[Any] = super().__iter__()
+        for token in tokens:
+            kind, data = token["type"], token.get("data")
+            if (kind == _CHARACTERS and data != "\0") or (kind == _SPACES and run):
+                run.append(data)
+            elif kind != _ERROR:
+                if run:
+                    yield {"type": _CHARACTERS, "data": "".join(run)}
+                    run.clear()
+                yield token
+        if run:
+            yield {"type": _CHARACTERS, "data": "".join(run)}
 
     def tagOpenState(self) -> Any:  # noqa: N802 - html5lib's name
         stream: Any = self.stream
@@ -74,13 +97,11 @@ class _Tree(getTreeBuilder("etree")):  # type: ignore[misc]
 class _Parser(HTMLParser):
     """A parser with these two, which keeps no errors: real pages have thousands."""
 
-    def _parse(
-        self, stream: Any, innerHTML: Any = False, container: Any = "div", scripting: Any = False, **kwargs: Any  # noqa: FBT002, N803
-    ) -> None:
-        self.innerHTMLMode = innerHTML
-        self.container = container
-        self.scripting = scripting
-        self.tokenizer = self.tree.tokenizer = _Tokenizer(stream, parser=self, **kwargs)
+    def _parse(self, stream: Any, *_args: Any, **options: Any) -> None:
+        self.innerHTMLMode = False
+        self.container = "div"
+        self.scripting = False
+        self.tokenizer = self.tree.tokenizer = _Tokenizer(stream, parser=self, **options)
         self.reset()
         self.mainLoop()
 

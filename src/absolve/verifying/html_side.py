@@ -29,9 +29,7 @@ def decoded(entity: Entity) -> str:
 class Side:
     """A tree, its bases, and where its nodes stand: `at`, where they stand in an attribute or a comment."""
 
-    def __init__(
-        self, tree: Tree, like: Entity, around: Bases, at: Position | None = None, depth: int = 0
-    ) -> None:
+    def __init__(self, tree: Tree, like: Entity, around: Bases, at: Position | None = None, depth: int = 0) -> None:
         self.tree = tree
         self.charset = like.charset
         self.settings = like.settings

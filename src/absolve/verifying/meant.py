@@ -39,7 +39,8 @@ class Meant:
                 new = self._policy(resolved)
                 values = {resolved.reference} if new is None else self._written(resolved, new.strip(_BLANKS))
                 self._links[id(event)] = values
-                self._values.setdefault((resolved.element, resolved.attribute, resolved.reference), set()).update(values)
+                key = (resolved.element, resolved.attribute, resolved.reference)
+                self._values.setdefault(key, set()).update(values)
         for inner in entity.inner.values():
             self._learn(inner.entity)
 

@@ -6,7 +6,7 @@ that only got something before it.
 
 from __future__ import annotations
 
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from absolve.model import Link, Part
@@ -124,7 +124,7 @@ class Spans:
         region = Region(start, end, first.new_start - len(lead), last.new_end + len(tail))
         right = after.data[region.new_start : first.new_start] == lead
         right = right and after.data[last.new_end : region.new_end] == tail
-        for one, other in zip(found, found[1:], strict=False):
+        for one, other in pairwise(found):
             gap = _quoted(before.data[one.end : other.start])
             right = right and gap == after.data[one.new_end : other.new_start]
         if not right:

@@ -1,0 +1,229 @@
+"""The fold: layers around a document, documents inside it, what is too deep, and what is met on the way."""
+
+from __future__ import annotations
+
+import pytest
+
+from absolve.errors import DocumentError, UsageError
+from absolve.model import Base, BaseURL, Document, Layer
+from absolve.walk import Entity, Settings, walk
+
+URL = "http://doc.example/dir/page.html"
+SAVED = "<!-- saved from url=(0021)http://saved.example/-->"
+
+
+def walked(data: str | bytes, *, url: str | None = URL, media_type: str = "text/html", **settings: object) -> Entity:
+    return walk(Document(data, url=url, media_type=media_type), Settings(**settings).checked())  # type: ignore[arg-type]
+
+
+def chain(base: BaseURL) -> list[tuple[str, str | None, str, int | None]]:
+    return [(claim.base.layer.label, claim.url, claim.verdict, claim.line) for claim in base.chain]
+
+
+def inner(entity: Entity) -> list[Entity]:
+    return [found.entity for found in entity.inner.values()]
+
+
+# --- the layers -----------------------------------------------------------------------------------------------------
+
+
+def test_a_document_that_nobody_says_anything_of_has_the_empty_base() -> None:
+    entity = walked("<a href=x>", url=None)
+    assert entity.bases.own == entity.bases.base == BaseURL("", Layer.DEFAULT)
+
+
+@pytest.mark.parametrize(
+    ("page", "url", "own", "base", "layer"),
+    [
+        ("", URL, URL, URL, "retrieval"),
+        (SAVED, None, "http://saved.example/", "http://saved.example/", "retrieval"),
+        (SAVED, URL, URL, URL, "retrieval"),
+        ("<base href='http://b.example/'>", None, "", "http://b.example/", "embedded"),
+        ("<base href='http://b.example/'>", URL, URL, "http://b.example/", "embedded"),
+        ("<base href=sub/>", URL, URL, "http://doc.example/dir/sub/", "embedded"),
+        ("<base href=sub/>", None, "", "", "default"),
+        (f"<base href=sub/>{SAVED}", None, "http://saved.example/", "http://saved.example/sub/", "embedded"),
+        ("<base href='javascript:1'>", URL, URL, URL, "retrieval"),
+        ("<base href=''>", URL, URL, URL, "embedded"),
+        ("<base href=''>", None, "", "", "default"),
+        ("<base href='mailto:a@b'>", URL, URL, "mailto:a@b", "embedded"),
+        ("", "about:blank", "about:blank", "about:blank", "retrieval"),
+    ],
+)
+def test_the_innermost_layer_that_holds_rules(page: str, url: str | None, own: str, base: str, layer: str) -> None:
+    bases = walked(page, url=url).bases
+    assert (bases.own.url, bases.base.url, bases.base.layer.label) == (own, base, layer)
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<a href=x><base href=/b/>",
+        "<base href=/b/ target=x>",
+        "<base target=x><base href=/b/>",
+        "<base><base href=/b/><base href=/c/>",
+        "<body><p><base href=/b/>",
+        "<html></html><base href=/b/>",
+        "<template><base href=/t/></template><base href=/b/>",
+        "<svg><base href=/s/></base></svg><base href=/b/>",
+        "<svg><foreignObject><base href=/b/></foreignObject></svg>",
+        "<noscript><base href=/b/></noscript>",
+        "<base\nHREF\n=\n'\n/b/\n'>",
+        "<base href='&#x2F;b/'>",
+        "<base href=/b/ href=/c/>",
+    ],
+)
+def test_the_first_base_element_with_an_href_rules_wherever_it_is_one(page: str) -> None:
+    assert walked(page).bases.base.url == "http://doc.example/b/"
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<base>",
+        "<base target=x>",
+        "<basefoo href=/b/>",
+        "<base foohref=/b/>",
+        "</base href=/b/>",
+        "<base href=/b/",
+        *(
+            f"<{name}><base href=/b/></{name}>"
+            for name in ("title", "textarea", "style", "script", "xmp", "iframe", "noembed", "noframes", "template", "svg", "math")
+        ),
+        "<!-- <base href=/b/> -->",
+        "<plaintext><base href=/b/>",
+        "<svg><![CDATA[<base href=/b/>]]></svg>",
+        "<template><template></template><base href=/b/></template>",
+        "<select><option>x<textarea><base href=/b/></textarea></select>",
+        "<p title='<base href=/b/>'>",
+    ],
+)
+def test_what_is_no_base_element_rules_nothing(page: str) -> None:
+    assert walked(page).bases.base.url == URL
+
+
+def test_every_claim_is_in_the_chain_with_its_line() -> None:
+    page = f"{SAVED}\n<base href=/1/>\r\n\r<base href=/2/>"
+    assert chain(walked(page).bases.base) == [
+        ("embedded", "http://doc.example/1/", "won", 2),
+        ("retrieval", URL, "resolved against", None),
+        ("retrieval", "http://saved.example/", "ignored", 1),
+    ]
+
+
+def test_what_is_kept_beside_a_file_counts_after_what_stands_in_it() -> None:
+    beside = [Base(Layer.RETRIEVAL, "http://beside.example/", "user.xdg.origin.url")]
+
+    def base(page: str, url: str | None = None) -> str:
+        return walk(Document(page, url=url, claims=beside), Settings()).bases.base.url
+
+    assert base("") == "http://beside.example/"
+    assert base("<style>a{b:url(x)}</style><base href=b/>") == "http://beside.example/b/"
+    assert base(SAVED) == "http://saved.example/"
+    assert base("", URL) == URL
+
+
+# --- documents inside -----------------------------------------------------------------------------------------------
+
+
+def test_a_srcdoc_has_the_base_of_the_document_around_it() -> None:
+    (one,) = inner(walked("<iframe srcdoc='<a href=x>'></iframe><base href=/b/>"))
+    assert one.bases.base[:3] == ("http://doc.example/b/", Layer.ENCAPSULATING, "srcdoc (base element, line 1)")
+    assert one.bases.own == one.bases.base
+    assert one.path == "srcdoc[1]"
+
+
+def test_a_srcdoc_may_have_a_base_of_its_own() -> None:
+    (one,) = inner(walked("<base href=/b/><iframe srcdoc='<base href=c/><a href=x>'></iframe>"))
+    assert one.bases.own.url == "http://doc.example/b/"
+    assert one.bases.base[:2] == ("http://doc.example/b/c/", Layer.EMBEDDED)
+
+
+def test_a_srcdoc_with_nothing_around_it_has_the_empty_base() -> None:
+    (one,) = inner(walked("<iframe srcdoc='<a href=x>'>", url=None))
+    assert one.bases.base == BaseURL("", Layer.DEFAULT)
+
+
+def test_what_a_saver_wrote_in_a_srcdoc_gives_way_to_what_is_around() -> None:
+    (one,) = inner(walked(f"<iframe srcdoc='{SAVED}'></iframe>"))
+    assert one.bases.base.url == URL
+
+
+def test_srcdocs_are_counted_and_nested_in_the_path() -> None:
+    entity = walked("<style>@import 'x'</style><iframe srcdoc='&lt;iframe srcdoc=&lt;p&gt;&gt;'></iframe><iframe srcdoc=x>")
+    _, one, two = inner(entity)
+    assert [one.path, *(found.path for found in inner(one)), two.path] == ["srcdoc[1]", "srcdoc[1]/srcdoc[1]", "srcdoc[2]"]
+
+
+def test_style_has_the_layer_and_the_base_of_its_document() -> None:
+    entity = walked("<base href=/b/><style>a{b:url(x)}</style><p style='a:url(x)'>")
+    for found in inner(entity):
+        assert found.bases == entity.bases
+        assert found.path == ""
+
+
+def test_a_utf_16_document_is_one_document() -> None:
+    entity = walked("<base href=/b/><a href=x>".encode("utf-16"))
+    (one,) = inner(entity)
+    assert entity.bases == one.bases
+    assert entity.bases.base.url == "http://doc.example/b/"
+    assert one.path == ""
+
+
+# --- limits and notices ---------------------------------------------------------------------------------------------
+
+
+def nested(depth: int) -> str:
+    page = "<a href=x>"
+    for _ in range(depth):
+        page = f'<iframe srcdoc="{page.replace("&", "&amp;").replace(chr(34), "&quot;")}">'
+    return page
+
+
+@pytest.mark.parametrize(("depth", "limit", "said"), [(3, 3, 0), (4, 3, 1), (1, 1, 0), (1, 0, 1)])
+def test_a_document_too_deep_in_others_is_left_alone_and_said(depth: int, limit: int, said: int) -> None:
+    entity = walked(nested(depth), max_depth=limit)
+    assert [diagnostic.code for diagnostic in entity.diagnostics] == ["too-deep"] * said
+
+
+def test_the_limit_counts_documents_not_style_sheets() -> None:
+    assert walked("<style>a{b:url(x)}</style><p style='a:url(x)'>", max_depth=0).diagnostics == []
+
+
+def test_a_diagnostic_says_the_line_and_column_of_the_outermost_document() -> None:
+    page = "\n\n  <iframe srcdoc='\n<script type=importmap>{oops}</script>'>"
+    (said,) = walked(page).diagnostics
+    assert (said.code, said.name, said.line) == ("malformed-json", "<bytes>", 4)
+
+
+# --- what cannot be -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("data", "name"), [(b"", None), (b"x", "x.bin"), (b"<p>\0", None), ("é".encode("utf-16"), None), (b"\xff\xfe", None)]
+)
+def test_text_of_no_known_kind_is_html(data: bytes, name: str | None) -> None:
+    assert walk(Document(data, name=name), Settings()).media_type == "text/html"
+
+
+@pytest.mark.parametrize("name", ["s.css", "S.CSS", "dir.html/s.css"])
+def test_a_name_says_the_kind(name: str) -> None:
+    assert walk(Document(b"x", name=name), Settings()).media_type == "text/css"
+
+
+@pytest.mark.parametrize(("data", "media_type"), [(b"\0\0\0", None), (b"x", "image/png"), (b"x", ""), (b"x", ";")])
+def test_another_kind_is_an_error_that_names_the_document(data: bytes, media_type: str | None) -> None:
+    with pytest.raises(DocumentError, match=r"p\.html: unknown-media-type"):
+        walk(Document(data, name="p.html", media_type=media_type), Settings())
+
+
+@pytest.mark.parametrize("url", ["", "x", "/x", "//h/", "http://[", "http://a b/", "http://h:x/"])
+def test_a_retrieval_url_must_be_one(url: str) -> None:
+    with pytest.raises(UsageError, match="retrieval URL"):
+        walked("", url=url)
+
+
+@pytest.mark.parametrize("setting", [{"profile": "x"}, {"fragments": "x"}, {"base": "x"}])
+def test_a_setting_must_be_one_of_its_choices(setting: dict[str, str]) -> None:
+    with pytest.raises(UsageError, match="'x'"):
+        walked("", **setting)
