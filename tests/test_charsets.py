@@ -12,7 +12,17 @@ import webencodings
 from hypothesis import given
 from hypothesis import strategies as st
 
-from absolve.charsets import UTF_8, Charset, byte_order_mark, by_label, declared_in_html, inside, lookup, of_html, of_text
+from absolve.charsets import (
+    UTF_8,
+    Charset,
+    by_label,
+    byte_order_mark,
+    declared_in_html,
+    inside,
+    lookup,
+    of_html,
+    of_text,
+)
 from absolve.errors import UsageError
 
 SHARED = Path(os.environ.get("ABSOLVE_SHARED") or Path(__file__).parents[2] / "shared")
@@ -106,7 +116,7 @@ def test_a_code_unit_of_utf_16_is_kept_whatever_it_is(name: str, units: list[int
         ("shift_jis", b"\x83\x5c\x85", "\u30bd\udc85"),
         ("gbk", b"\x810a", "\udc810a"),  # the ASCII byte after it is no part of the error
         ("euc-jp", b"\x8fP", "\udc8fP"),
-        ("iso-2022-jp", b"\x1b$B$\"\x1b(B", "\u3042"),
+        ("iso-2022-jp", b'\x1b$B$"\x1b(B', "\u3042"),
         ("utf-16le", b"a\0\x00\xd8", "a\ud800"),
         ("utf-16be", b"\0a\x01", "a\ufffd"),
     ],
@@ -218,7 +228,7 @@ def test_what_is_no_declaration_declares_nothing(data: bytes) -> None:
         (b"<head>" + FILL + META, "koi8-r"),  # after them in the head
         (b"<html><head><link href=x><base href=y><noscript></noscript>" + FILL + META, "koi8-r"),
         (b"<p>" + b"x" * 1000 + b"<meta name=" + b"y" * 100 + b" charset=koi8-r>", "koi8-r"),
-        (b"<p title=a\"b>" + META, "koi8-r"),
+        (b'<p title=a"b>' + META, "koi8-r"),
         (b"<?xml version='1.0' encoding='koi8-r'?><p>", "koi8-r"),
         (b'<?xml version="1.0" encoding = "koi8-r" ?>', "koi8-r"),
         (b"<?xml version='1.0' encoding='utf-8'?>" + META, "koi8-r"),

@@ -6,6 +6,7 @@ The invariant of them all: for any edit of the value, the spliced raw bytes deco
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 import pytest
 import webencodings
@@ -18,7 +19,9 @@ from absolve.edits import lower, splice
 from absolve.formats.css_codings import DOUBLE_QUOTED, SINGLE_QUOTED, UNQUOTED
 from absolve.formats.json import JSONString
 from absolve.model import Edit
-from absolve.typing import Coding
+
+if TYPE_CHECKING:
+    from absolve.typing import Coding
 
 CHARSETS = sorted({charset for label in webencodings.LABELS if (charset := lookup(label)) is not None})
 TRANSPARENT = [charset for charset in CHARSETS if charset.transparent]
@@ -251,8 +254,8 @@ def test_a_document_within_a_coding_within_a_coding(label: str) -> None:
         ("iso-2022-jp", b"a\x1b", "a\ufffd"),
         ("iso-2022-jp", b"\x1b&quot", "\ufffd&quot"),
         ("iso-2022-jp", b"\x1b(Ba\x1b(Jb", "ab"),
-        ("iso-2022-jp", b"\x1b$B$\"$$\x1b(Bx\x1b(I1\x1b(By", "あいxｱy"),
-        ("iso-2022-jp", b"\x1b$B$\"\nx", "あ\nx"),
+        ("iso-2022-jp", b'\x1b$B$"$$\x1b(Bx\x1b(I1\x1b(By', "あいxｱy"),
+        ("iso-2022-jp", b'\x1b$B$"\nx', "あ\nx"),
         ("iso-2022-jp", b"\x1b$B$", "\ufffd"),
         ("gbk", b"\x810 \xff", "\udc810 \udcff"),
         ("gbk", b"a\x843 \x96\xde", "a\udc843 栟"),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from absolve.codings import quoted
 from absolve.charsets import UTF_8
+from absolve.codings import quoted
 from absolve.edits import lower, splice
 from absolve.model import Edit
 

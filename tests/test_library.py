@@ -34,7 +34,7 @@ def test_whatever_holds_bytes_is_read(wrapped: type[bytearray]) -> None:
     assert [row.reference for row in absolve.links(source)] == ["x"]
 
 
-@pytest.mark.parametrize("text", ["\ud800", "\udc80", "\udcff\ud83d", "\ufeff"])
+@pytest.mark.parametrize("text", ["\ud800", "\udcff\ud83d", "\ufeff"])
 def test_text_may_hold_what_is_no_character(text: str) -> None:
     page = f"{text}<a href='{text}'>{text}</a><a href=x>"
     assert absolve.rewrite(page) is page

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-
-import pytest
+from typing import TYPE_CHECKING
 
 import absolve
 from absolve.cli import main
+
+if TYPE_CHECKING:
+    import pytest
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text("utf-8")
 
 
 def blocks(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```$", README, re.S | re.M)
+    return re.findall(rf"^```{language}\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
 
 
 def test_the_first_block_becomes_the_second_one() -> None:
@@ -38,7 +40,7 @@ def test_the_python_code_gives_what_its_comments_say(capsys: pytest.CaptureFixtu
     names: dict[str, object] = {}
     exec(compile(code, "README.md", "exec"), names)  # noqa: S102 - our own
     assert "base element, line 1" in capsys.readouterr().out
-    results = re.findall(r"^(absolve\.\w+\(.*?\))(?:  |\n)# (.*)$", code, re.M)
+    results = re.findall(r"^(absolve\.\w+\(.*?\))(?:  |\n)# (.*)$", code, re.MULTILINE)
     assert len(results) == 3
     for expression, said in results:
         value = repr(eval(expression, names))  # noqa: S307 - our own

@@ -47,7 +47,7 @@ def establish(
 
 
 def claimed_url(claim: Base, outer: BaseURL, profile: str) -> str | None:
-    """The URL that a claim gives inside `outer`: None for one that is no base; "" where an empty one has nothing outside."""
+    """The URL that a claim gives inside `outer`: None for no base; "" where an empty one has nothing outside."""
     reference = claim.reference.strip("\t\n\f\r ")
     if not reference:
         return outer.url

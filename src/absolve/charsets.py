@@ -64,11 +64,11 @@ _BYTE_ORDER_MARKS: Final = {b"\xef\xbb\xbf": "utf-8", b"\xfe\xff": "utf-16be", b
 
 
 def lookup(label: str) -> Charset | None:
-    """The charset that a label stands for (Encoding Standard 4.2); None for a label that is none or has no characters."""
+    """The charset that a label stands for (Encoding Standard 4.2); None for one that is none, or has no characters."""
     folded = label.strip("\t\n\f\r ").lower()
     if folded in {"utf-8", "utf8"}:
         return UTF_8
-    import webencodings  # noqa: PLC0415 - most documents never need it
+    import webencodings
 
     found = webencodings.lookup(folded)
     if found is None or found.name in {"replacement", "x-user-defined"}:
@@ -155,18 +155,18 @@ _TOKEN: Final = re.compile(
     rb"|(?:([Mm][Ee][Tt][Aa](?=[\t\n\f\r /]))|(/?[A-Za-z][^\t\n\f\r />]*+))"
     rb"(?:[^>=]++|=[\t\n\f\r ]*+(?:\"[^\"]*+(?:\"|\Z)|'[^']*+(?:'|\Z))?+)*+(?:>|\Z)"
     rb"|[!/?][^>]*+(?:>|\Z))",
-    re.S,
+    re.DOTALL,
 )
 _ATTRIBUTE: Final = re.compile(
     rb"[\t\n\f\r /]*+([^\t\n\f\r />=][^\t\n\f\r />=]*+)"
     rb"(?:[\t\n\f\r ]*+=[\t\n\f\r ]*+(?:\"([^\"]*+)\"|'([^']*+)'|([^\t\n\f\r >\"'][^\t\n\f\r >]*+)?))?+"
 )
 _IN_CONTENT: Final = re.compile(
-    rb"charset[\t\n\f\r ]*+=[\t\n\f\r ]*+(?:\"([^\"]*+)\"|'([^']*+)'|([^\"'\t\n\f\r ;][^\t\n\f\r ;]*+))", re.I
+    rb"charset[\t\n\f\r ]*+=[\t\n\f\r ]*+(?:\"([^\"]*+)\"|'([^']*+)'|([^\"'\t\n\f\r ;][^\t\n\f\r ;]*+))", re.IGNORECASE
 )
 _PRESCAN: Final = 1024
 _TEXT: Final = {
-    name: re.compile(rb"</%b(?=[\t\n\f\r />])" % name, re.I)
+    name: re.compile(rb"</%b(?=[\t\n\f\r />])" % name, re.IGNORECASE)
     for name in b"script style title textarea xmp iframe noembed noframes".split()
 }
 _OF_HEAD: Final = frozenset(
@@ -230,9 +230,8 @@ def _keep_byte(error: UnicodeError) -> tuple[str | bytes, int]:
         if raw[0] < 0x80:
             raise error
         return chr(0xDC00 + raw[0]), error.start + 1  # what follows may be ASCII, or begin a character
-    if isinstance(error, UnicodeEncodeError):
-        if raw_byte := _byte(error):
-            return raw_byte, error.start + 1
+    if isinstance(error, UnicodeEncodeError) and (raw_byte := _byte(error)):
+        return raw_byte, error.start + 1
     raise error
 
 
@@ -262,7 +261,7 @@ def _percent(error: UnicodeError) -> tuple[str | bytes, int]:
 
 
 def _any_surrogate(error: UnicodeError) -> tuple[str | bytes, int]:
-    """Error handler "absolve.surrogates": UTF-8 that stands for a lone surrogate becomes it, any other byte (PEP 383) too."""
+    """Error handler "absolve.surrogates": UTF-8 for a lone surrogate becomes it, any other byte (PEP 383) too."""
     try:
         return codecs.lookup_error("surrogatepass")(error)
     except UnicodeError:

@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 
     from absolve.typing import Coding, Offsets
 
-LOOK_AHEAD = 64  # bytes that a coding is shown of what follows, and of what stands before; the longest named character reference has 33
+# Bytes that a coding is shown of what follows, and of what stands before; the longest named reference has 33.
+LOOK_AHEAD = 64
 
 
 def splice(data: bytes, edits: Sequence[Edit]) -> bytes:

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     import cython
 
     from absolve.model import BaseURL, Edit, Link, Place
-    from absolve.typing import Coding, Resolver
     from absolve.walk import Entity
 else:
     from absolve import _cython as cython
@@ -108,7 +107,7 @@ class Resolved:
 
     @property
     def target(self) -> str | None:
-        """The absolute URL; None where there is none (unresolved, malformed, an empty reference that fetches nothing)."""
+        """The absolute URL; None where there is none (unresolved, malformed, an empty one that fetches nothing)."""
         return self.rule.target(self.reference, self.link.claim is not None)
 
     @property

@@ -50,7 +50,7 @@ class Coding(Protocol):
 
 
 class Resolver(Protocol):
-    """Section 4 against one base: the absolute URL of a reference (text, white space stripped), None where it has none."""
+    """Section 4 against one base: the absolute URL of a reference (text, stripped), None where it has none."""
 
     def __call__(self, reference: str, /) -> str | None: ...
 

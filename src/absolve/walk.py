@@ -91,7 +91,9 @@ class Entity:
         "settings",
     )
 
-    def __init__(self, data: bytes, charset: Charset, media_type: str, name: str, path: str, settings: Settings) -> None:
+    def __init__(
+        self, data: bytes, charset: Charset, media_type: str, name: str, path: str, settings: Settings
+    ) -> None:
         self.data = data
         self.charset = charset
         self.media_type = media_type

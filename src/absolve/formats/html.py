@@ -78,7 +78,7 @@ _NO_PLACE = Place("", "")
 
 
 class Tables:
-    """The places of HTML elements by row and attribute number: what the scanner looks out for, and what is done then."""
+    """The places of HTML elements by row and attribute number: what the scanner reports, and what is done then."""
 
     def __init__(self, *, lazy: bool) -> None:
         self.places: list[Place] = [_NO_PLACE] * (_COLUMNS * (_MATHML_ROW + 1))
@@ -288,9 +288,9 @@ class _Walk:
         start: cython.Py_ssize_t = scanner.value_start[attribute]
         end: cython.Py_ssize_t = scanner.value_end[attribute]
         coding = self.coding(scanner, attribute)
-        while start < end and (p[start] == 32 or 9 <= p[start] <= 13 and p[start] != 11):
+        while start < end and (p[start] == 32 or (9 <= p[start] <= 13 and p[start] != 11)):
             start += 1
-        while start < end and (p[end - 1] == 32 or 9 <= p[end - 1] <= 13 and p[end - 1] != 11):
+        while start < end and (p[end - 1] == 32 or (9 <= p[end - 1] <= 13 and p[end - 1] != 11)):
             end -= 1
         if start < end and (p[start] == 38 or p[end - 1] == 59):  # & and ; may be white space by reference
             ((start, end),) = self.references("url", start, end, coding)

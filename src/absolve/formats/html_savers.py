@@ -14,21 +14,21 @@ if TYPE_CHECKING:
 _SAVERS: Final = (
     # Internet Explorer's and Chromium's mark of the web; the number counts the characters of the URL, in which Chromium
     # writes the second of two hyphens as %2D.
-    ("saved from url comment", re.compile(r"\s*saved from url=\((?P<length>[0-9]{4,5})\)(?P<url>\S+)", re.A | re.I)),
+    ("saved from url comment", re.compile(r"\s*saved from url=\((?P<length>[0-9]{4,5})\)(?P<url>\S+)", re.ASCII | re.IGNORECASE)),
     # The first was its name until 2022, and is still an option.
     (
         "SingleFile comment",
-        re.compile(r"\s*(?:Archive processed by|Page saved with) SingleFile\b[^\n]*+\s++url:[\t ]*(?P<url>\S+)", re.A),
+        re.compile(r"\s*(?:Archive processed by|Page saved with) SingleFile\b[^\n]*+\s++url:[\t ]*(?P<url>\S+)", re.ASCII),
     ),
-    ("monolith comment", re.compile(r"\s*Saved from (?P<url>\S+) at [^\n]* using monolith v", re.A)),
+    ("monolith comment", re.compile(r"\s*Saved from (?P<url>\S+) at [^\n]* using monolith v", re.ASCII)),
     # Without its scheme, whichever that was; the newest versions write a whole URL.
-    ("HTTrack comment", re.compile(r"\s*Mirrored from (?P<url>\S+) by HTTrack Website Copier", re.A)),
+    ("HTTrack comment", re.compile(r"\s*Mirrored from (?P<url>\S+) by HTTrack Website Copier", re.ASCII)),
 )
 _LONGEST: Final = 8192  # bytes of a comment that are looked at
 
 _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 # What says only that a page belongs to the Internet zone, not where it was.
-_ZONE: Final = re.compile(r"about:|http://internet\.e-mail/?\Z", re.I)
+_ZONE: Final = re.compile(r"about:|http://internet\.e-mail/?\Z", re.IGNORECASE)
 
 
 def retrieval_url(data: bytes, start: int, end: int, charset: Charset) -> tuple[str, str] | None:

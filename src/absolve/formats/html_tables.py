@@ -144,9 +144,9 @@ SVG: Final[tuple[Place, ...]] = (
 
 # MathML 3 lets every element of presentation markup be a link; what else stands in `math` is none of it.
 _PRESENTATION: Final = (
-    "maction math menclose merror mfenced mfrac mglyph mi mlabeledtr mlongdiv mmultiscripts mn mo mover mpadded mphantom"
-    " mroot mrow ms mscarries mscarry msgroup msline mspace msqrt msrow mstack mstyle msub msubsup msup mtable mtd mtext"
-    " mtr munder munderover semantics"
+    "maction math menclose merror mfenced mfrac mglyph mi mlabeledtr mlongdiv mmultiscripts mn mo mover mpadded "
+    "mphantom mroot mrow ms mscarries mscarry msgroup msline mspace msqrt msrow mstack mstyle msub msubsup msup "
+    "mtable mtd mtext mtr munder munderover semantics"
 ).split()
 
 MATHML: Final[tuple[Place, ...]] = (

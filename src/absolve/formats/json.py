@@ -1,4 +1,4 @@
-"""References in JSON: import maps and speculation rules (HTML Standard 8.1.6 and 7.6), with the spans of their bytes."""
+"""References in JSON, with the spans of their bytes: import maps, speculation rules (HTML Standard 8.1.6, 7.6)."""
 
 from __future__ import annotations
 
