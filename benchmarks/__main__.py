@@ -91,7 +91,7 @@ def main() -> int:
     status = 0
     if options.only != "races":
         names = [name for name in hostile.SHAPES if re.search(options.shapes, name)]
-        found = list(growth.grown(names, [float(size) for size in options.sizes.split(",")], 3))
+        found = list(growth.grown(names, [float(size) for size in options.sizes.split(",")]))
         status = int(not all(grown.is_linear for grown in found))
         sections.append(f"## Growth\n\nTimes as much for each doubling.\n\n{growth.growth_table(found)}")
         print(f"\n{sections[-1]}")

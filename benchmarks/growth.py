@@ -14,9 +14,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from benchmarks.makers import Shape
+    from benchmarks.measure import Job
 
 MOST = 2.2  # of the doubling with the median ratio; single ones swing where times are short
 SHORT = 0.02  # seconds: what takes less is not judged
+LONG = 0.5  # seconds: what takes more is run once
 
 
 class Growth(NamedTuple):
@@ -48,15 +50,21 @@ def listed(shape: Shape, data: bytes) -> object:
 JOBS = {"rewrite": rewritten, "links": listed}
 
 
-def grown(names: Iterable[str], sizes: Sequence[float], runs: int) -> Iterator[Growth]:
-    """Each shape at each size in megabytes, the median of some runs."""
+def steadied(job: Job) -> float:
+    """Processor seconds: the median of three runs, or one run where it takes long enough to be steady."""
+    first = once(job)
+    return first if first > LONG else median((first, once(job), once(job)))
+
+
+def grown(names: Iterable[str], sizes: Sequence[float]) -> Iterator[Growth]:
+    """Each shape at each size in megabytes."""
     for name in names:
         shape = SHAPES[name]
         for job, work in JOBS.items():
             seconds = []
             for size in sizes:
                 data = shape.make(int(size * 1e6))
-                seconds.append(median(once(partial(work, shape, data)) for _ in range(runs)))
+                seconds.append(steadied(partial(work, shape, data)))
             yield Growth(name, job, tuple(sizes), tuple(seconds))
 
 

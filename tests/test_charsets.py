@@ -11,6 +11,7 @@ import pytest
 import webencodings
 from hypothesis import given
 from hypothesis import strategies as st
+from webencodings.labels import LABELS
 
 from absolve.charsets import (
     UTF_8,
@@ -28,7 +29,7 @@ from absolve.errors import UsageError
 SHARED = Path(os.environ.get("ABSOLVE_SHARED") or Path(__file__).parents[2] / "shared")
 SUITE = SHARED / "suites" / "html5lib-tests" / "encoding"
 
-NAMES = sorted({encoding.name for label in webencodings.LABELS if (encoding := webencodings.lookup(label)) is not None})
+NAMES = sorted({encoding.name for label in LABELS if (encoding := webencodings.lookup(label)) is not None})
 CHARSETS = [charset for name in NAMES if (charset := lookup(name)) is not None]
 TRANSPARENT = [charset for charset in CHARSETS if charset.transparent]
 

@@ -9,9 +9,9 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
-import webencodings
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from webencodings.labels import LABELS
 
 from absolve.charsets import UTF_8, Charset, by_label, inside, lookup
 from absolve.codings import CharacterReferences, Offsets, Raw, Unquoted, attribute_coding, quoted
@@ -23,7 +23,7 @@ from absolve.model import Edit
 if TYPE_CHECKING:
     from absolve.typing import Coding
 
-CHARSETS = sorted({charset for label in webencodings.LABELS if (charset := lookup(label)) is not None})
+CHARSETS = sorted({charset for label in LABELS if (charset := lookup(label)) is not None})
 TRANSPARENT = [charset for charset in CHARSETS if charset.transparent]
 DOUBLE, SINGLE, TEXT = (CharacterReferences(UTF_8, quote) for quote in (b'"', b"'", b""))
 

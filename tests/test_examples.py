@@ -23,7 +23,7 @@ RUNS = {
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
 def test_an_example_does_what_it_says(example: Path) -> None:
     arguments, promised = RUNS[example.name]
-    argv = [sys.executable, example, *arguments]
+    argv = [sys.executable, str(example), *arguments]
     done = subprocess.run(argv, cwd=ROOT, capture_output=True, check=True)
     assert promised in done.stdout
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,12 +17,12 @@ URL = "http://doc.example/dir/page.html"
 CODES = "unresolved unsuitable-base relative-base ignored-base malformed above-root divergent empty insecure scheme-relative backslash whitespace".split()
 
 
-def rows(page: str | bytes, url: str | None = URL, **options: object) -> list[Row]:
+def rows(page: str | bytes, url: str | None = URL, **options: Any) -> list[Row]:
     options.setdefault("media_type", "text/html")
     return list(links(page, url=url, **options))
 
 
-def row(page: str | bytes, url: str | None = URL, **options: object) -> Row:
+def row(page: str | bytes, url: str | None = URL, **options: Any) -> Row:
     """The last row, which the tests are about."""
     return rows(page, url, **options)[-1]
 
@@ -30,10 +32,10 @@ def test_a_page_without_links_has_no_rows() -> None:
 
 
 def test_the_columns_are_those_of_the_design_in_its_order() -> None:
-    assert COLUMNS == tuple(
+    assert tuple(
         "document entity line column start end element attribute kind rel text reference base base_layer base_source"
         " target scope problems".split()
-    )
+    ) == COLUMNS
     assert row("<p>\n<a rel=up href=' x '>t</a>", name="p.html") == (
         *("p.html", "", 2, 18, 21, 22, "a", "href", "navigation", "up", "t", "x", URL, "retrieval", "--url"),
         *("http://doc.example/dir/x", "internal", ["whitespace"]),
@@ -161,7 +163,7 @@ def test_what_stands_in_the_span_is_what_was_written(reference: str, before: str
         ("<style>a{b:image-set('x' 1x)}</style>", "css", "image-set"),
         ("<style>a{b:image-set(url(x) 1x)}</style>", "css", "image-set"),
         ("<p style='a:url(x)'>", "css", "url"),
-        ("<script type=importmap>{\"imports\":{\"a\":\"./x\"}}</script>", "script", "importmap"),
+        ('<script type=importmap>{"imports":{"a":"./x"}}</script>', "script", "importmap"),
     ],
 )
 def test_names_are_those_of_html_in_lower_case_and_for_css_those_of_its_functions(page: str, element: str, attribute: str) -> None:
@@ -529,4 +531,4 @@ def test_rows_stand_in_the_order_of_the_document() -> None:
 def test_what_is_not_always_wanted_is_listed_when_it_is(option: str) -> None:
     page = "<img data-src=a.png data-srcset='b.png 2x'>" if option == "lazy" else "<!--[if IE]><img src=a.png><img src=b.png><![endif]-->"
     assert rows(page) == []
-    assert [row.reference for row in rows(page, **{option: True})] == ["a.png", "b.png"]
+    assert [row.reference for row in rows(page, **dict[str, Any]({option: True}))] == ["a.png", "b.png"]

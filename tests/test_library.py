@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import absolve
 from absolve import AbsolveError, Document, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 URL = "http://doc.example/dir/page.html"
 PAGE = "<a href=x>é</a>"
@@ -28,7 +32,7 @@ def test_text_gives_text_and_bytes_give_bytes() -> None:
 
 
 @pytest.mark.parametrize("wrapped", [bytearray, memoryview])
-def test_whatever_holds_bytes_is_read(wrapped: type[bytearray]) -> None:
+def test_whatever_holds_bytes_is_read(wrapped: Callable[[bytes], Any]) -> None:
     source = wrapped(PAGE.encode())
     assert absolve.rewrite(source, url=URL) == DONE.encode()
     assert [row.reference for row in absolve.links(source)] == ["x"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.bases import claimed_url, same_document
@@ -16,6 +17,7 @@ from absolve.resolvers.urls import has_scheme, host_port, scheme
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from absolve.model import Base
     from absolve.walk import Entity, Inner
 
 
@@ -193,13 +195,13 @@ class _Tag:
             self._start = link.tag_start
             data, charset = self._entity.data, self._entity.charset
             found = attributes(data, link.tag_start, link.tag_end, charset)
-            anchor = data[link.tag_start + 1 : link.tag_start + 3].lower() in _ANCHOR
+            anchor = _ANCHOR.match(data, link.tag_start)
             text = anchor_text(data, link.tag_end, charset) if anchor else found.get("alt", "")
             self._found = found.get("rel", ""), text
         return self._found
 
 
-_ANCHOR: Final = tuple(b"a%c" % byte for byte in b"\t\n\f\r />")
+_ANCHOR: Final = re.compile(rb"<[Aa][\t\n\f\r />]")
 
 
 def scope(resolved: Resolved, target: str | None) -> str:
@@ -212,7 +214,10 @@ def scope(resolved: Resolved, target: str | None) -> str:
     host = host_port(target)
     if not host:
         return "other" if (scheme(target) or "") != "file" else _file_scope(own)
-    return "internal" if host == host_port(own) else "external"
+    return "internal" if host == _site(own) else "external"
+
+
+_site = lru_cache(maxsize=64)(host_port)
 
 
 def _file_scope(own: str) -> str:
@@ -223,12 +228,13 @@ def problems(resolved: Resolved, target: str | None) -> Iterator[str]:
     """The problem codes of a reference, in the order of design.md section 6; white space around it is `_spaced`."""
     reference = resolved.reference
     base = resolved.base.url
-    never = (scheme(reference) or "") in NEVER_RELATIVE
+    never = ":" in reference and scheme(reference) in NEVER_RELATIVE
     fetches_nothing = not reference and resolved.link.place.empty == "nothing"
     malformed = target is None and not fetches_nothing and _could_resolve(resolved)
     if target is None and not fetches_nothing and not malformed:
         yield "unresolved"
-    yield from _claim_problems(resolved)
+    if resolved.link.claim is not None:
+        yield from _claim_problems(resolved, resolved.link.claim)
     if malformed:
         yield "malformed"
     if climbs_above_root(base, reference):
@@ -254,11 +260,8 @@ def _could_resolve(resolved: Resolved) -> bool:
     return resolved.resolves
 
 
-def _claim_problems(resolved: Resolved) -> Iterator[str]:
+def _claim_problems(resolved: Resolved, claim: Base) -> Iterator[str]:
     """What is wrong with a base stands on the row of its claim."""
-    claim = resolved.link.claim
-    if claim is None:
-        return
     if resolved.element != "base":  # codebase: it rules its own element, and may be relative (HTML 4.01 13.3)
         url = claimed_url(claim, resolved.base, resolved.entity.settings.profile)
         if url is None or _useless(url):
@@ -283,7 +286,9 @@ def _useless(url: str | None) -> bool:
 def _spaced(resolved: Resolved) -> bool:
     """White space around a reference that is a whole attribute value, raw or by character references."""
     link = resolved.link
-    if link.place.syntax != "url" or link.tag_start < 0 or (scheme(resolved.reference) or "") in NEVER_RELATIVE:
+    if link.place.syntax != "url" or link.tag_start < 0:
+        return False
+    if ":" in resolved.reference and scheme(resolved.reference) in NEVER_RELATIVE:
         return False
     data = resolved.entity.data
     if link.coding.slot is None:  # in quotes: what is next to it is one of them, or white space

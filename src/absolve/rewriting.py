@@ -47,21 +47,26 @@ def absolute(resolved: Resolved) -> str | None:
 def _absolute(reference: str, rule: Rule) -> str | None:
     """Section 4, "What stays": all but what is absolute, means nothing, or points into this very copy is resolved."""
     if not reference:
-        return None if rule.empty == "nothing" or not rule.elsewhere else rule.target(reference, False)  # noqa: FBT003
+        return None if rule.empty == "nothing" or not rule.elsewhere else rule.target(reference, False)
     if rule.stays and (rule.stays == "always" or reference.startswith("#")):
         return None
     if reference.startswith("#") and rule.keeps_fragments and not rule.elsewhere:
         return None
     if ":" in reference and _is_absolute(reference, rule):
         return None
-    return rule.target(reference, False)  # noqa: FBT003 - positional: C calls have no names
+    return rule.target(reference, False)
 
 
 def _rules(resolved: Resolved) -> bool:
-    """Whether the link states the base that rules the document."""
+    """Whether the link states the base that rules the document.
+
+    One that resolves nothing (`mailto:`) stays: without it links that lead nowhere would lead somewhere.
+    """
     chain = resolved.entity.bases.base.chain
     claim = resolved.link.claim
-    return bool(chain) and chain[0].verdict == "won" and claim is not None and chain[0].base.position == claim.position
+    if not chain or chain[0].verdict != "won" or claim is None or chain[0].base.position != claim.position:
+        return False
+    return resolved.entity.ruling(None)[1]("x") is not None
 
 
 _SPECIAL = frozenset({"http", "https", "ws", "wss", "ftp", "file"})
@@ -102,7 +107,12 @@ def edits(entity: Entity, policy: Policy) -> list[Edit]:
                     _put(edit, event.coding, found, slots)
             continue
         link = event
-        if rule is None or link.place is not rule.place or link.coding is not rule.coding or link.base is not rule.scope:
+        if (
+            rule is None
+            or link.place is not rule.place
+            or link.coding is not rule.coding
+            or link.base is not rule.scope
+        ):
             key = (id(link.place), id(link.coding), id(link.base))
             rule = rules.get(key)
             if rule is None:
@@ -242,8 +252,9 @@ def _settled(data: bytes, slots: dict[tuple[int, int], tuple[Coding, list[Edit]]
             settled += changed
             continue
         settled.append(Edit(start, start, coding.settle(b"")[:-1]))  # type: ignore[attr-defined]
+        position = start
         for edit in (*changed, Edit(end, end, b'"')):
-            settled += (Edit(*quote.span(), b"&quot;") for quote in _QUOTE.finditer(data, start, edit.start))
+            settled += (Edit(*quote.span(), b"&quot;") for quote in _QUOTE.finditer(data, position, edit.start))
             settled.append(edit)
-            start = edit.end
+            position = edit.end
     return settled

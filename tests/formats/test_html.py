@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from absolve.charsets import UTF_8, by_label
@@ -11,18 +13,18 @@ from absolve.model import Base, Event, Layer, Link, Part, Place
 from absolve.walk import Settings
 
 
-def events(page: str, **settings: bool) -> list[Event]:
+def events(page: str, **settings: Any) -> list[Event]:
     return walk(page.encode(), UTF_8, Settings(**settings))
 
 
-def found(page: str, **settings: bool) -> list[tuple[str, str, str]]:
+def found(page: str, **settings: Any) -> list[tuple[str, str, str]]:
     """The element, attribute and reference of every link."""
     links = [event for event in events(page, **settings) if type(event) is Link]
     read = [link.coding.decode(page.encode()[link.start : link.end]).decode() for link in links]
     return [(link.place.element, link.place.attribute, text) for link, text in zip(links, read, strict=True)]
 
 
-def parts(page: str, **settings: bool) -> list[tuple[str, str, str]]:
+def parts(page: str, **settings: Any) -> list[tuple[str, str, str]]:
     """The media type, the step in the path, and the content of every document inside."""
     inner = [event for event in events(page, **settings) if type(event) is Part]
     return [(part.media_type, part.name, part.coding.decode(page.encode()[part.start : part.end]).decode()) for part in inner]
@@ -71,7 +73,7 @@ def parts(page: str, **settings: bool) -> list[tuple[str, str, str]]:
         "<script type=importmap src=></script>",
         "<img data-src=x data-srcset=x><div data-background=x>",
         "<!--[if IE]><a href=x><![endif]-->",
-        "<script type=application/ld+json>{\"url\": \"http://h/\"}</script>",
+        '<script type=application/ld+json>{"url": "http://h/"}</script>',
     ],
 )
 def test_what_is_no_link(page: str) -> None:

@@ -1,20 +1,19 @@
-"""What html5lib's tree says of a document: the judge of the scanner, brought up to the HTML Standard of today.
+"""What html5lib's tree says of a document: the judge of the scanner, as `verify` has it, brought up to today's standard.
 
-html5lib 1.1 is older than its own test suite. Where the two differ the suite wins, so the phases below are mended one
-by one, each with the clause it follows; `test_html5lib.py` runs the suite on this judge as well. Attribute values carry
-the number of their token, so that an element which the tree builder clones is still one element.
+`test_html5lib.py` runs html5lib's suite on this judge as well. Attribute values carry the number of their token, so that
+an element which the tree builder clones is still one element.
 """
 
 from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-from html5lib import _tokenizer, html5parser, treebuilders
-from html5lib._utils import MethodDispatcher
-from html5lib.constants import asciiUpper2Lower, namespaces, specialElements, tokenTypes
-from html5lib.treebuilders.base import Marker
+from html5lib import _tokenizer
+from html5lib.constants import asciiUpper2Lower, namespaces, tokenTypes
 
-HTML: Final = namespaces["html"]
+from absolve.verifying import html5lib_today
+from absolve.verifying.html5lib_today import HTML
+
 NAMESPACES: Final = {namespaces["html"]: "html", namespaces["svg"]: "svg", namespaces["mathml"]: "math"}
 _PREFIXES: Final = {namespaces["xlink"]: "xlink:", namespaces["xml"]: "xml:", namespaces["xmlns"]: "xmlns:"}
 
@@ -49,14 +48,12 @@ class _Tokenizer(_tokenizer.HTMLTokenizer):
                 value.order = self.parser.count
 
 
-class _Tree(treebuilders.getTreeBuilder("etree")):  # type: ignore[misc]
-    """The tree builder, which knows templates and which tag an element was made for; clones were made for none."""
+class _Tree(html5lib_today.TreeBuilder):
+    """The tree builder, which knows which tag an element was made for; clones were made for none."""
 
     def reset(self) -> None:
         super().reset()
-        self.modes: list[str] = []  # 13.2.4.1 the stack of template insertion modes
         self.made: list[tuple[Any, int]] = []
-        self.openElements: list[Any]
 
     def createElement(self, token: Any) -> Any:  # noqa: N802
         element = super().createElement(token)
@@ -68,85 +65,13 @@ class _Tree(treebuilders.getTreeBuilder("etree")):  # type: ignore[misc]
         self.made.append((element._element, token.get("order", 0)))
         return element
 
-    def has_template(self) -> bool:
-        return bool(self.modes)
 
-    def elementInScope(self, target: Any, variant: str | None = None) -> bool:  # noqa: N802
-        """13.2.4.2: a template bounds every scope."""
-        if not self.modes:
-            return bool(super().elementInScope(target, variant))
-        whole = self.openElements
-        above = next((i for i in range(len(whole) - 1, 0, -1) if whole[i].nameTuple == (HTML, "template")), 0)
-        self.openElements = [whole[0], *whole[above + 1 :]] if above else whole
-        try:
-            return bool(super().elementInScope(target, variant))
-        finally:
-            self.openElements = whole
-
-    def getTableMisnestedNodePosition(self) -> tuple[Any, Any]:  # noqa: N802
-        """13.2.6.1, foster parenting: in a template that is younger than the table, the template."""
-        for node in reversed(self.openElements):
-            if node.nameTuple == (HTML, "template"):
-                return node, None
-            if node.nameTuple == (HTML, "table"):
-                break
-        parent, before = super().getTableMisnestedNodePosition()
-        return parent, before
-
-
-class Parser(html5parser.HTMLParser):
-    """html5lib's parser with the phases that the HTML Standard has changed since."""
+class Parser(html5lib_today.Parser):
+    """The parser, which counts start tags."""
 
     def __init__(self) -> None:
-        super().__init__(_Tree)
+        super().__init__(_Tree, _Tokenizer)
         self.count = 0
-        for name, phase in _PHASES.items():
-            self.phases[name] = phase(self, self.tree)
-
-    def _parse(self, stream: Any, *_: Any, **options: Any) -> None:
-        self.innerHTMLMode = False
-        self.scripting = options.get("scripting", False)
-        self.tokenizer = _Tokenizer(stream, parser=self)
-        self.reset()
-        self.mainLoop()
-
-    @property
-    def innerHTML(self) -> Any:  # noqa: N802
-        """What html5lib thinks possible in fragments only is possible in templates as well."""
-        return self._inner or (self.tree.has_template() and "template")
-
-    @innerHTML.setter
-    def innerHTML(self, value: Any) -> None:  # noqa: N802
-        self._inner = value
-
-    def resetInsertionMode(self) -> None:  # noqa: N802
-        """13.2.4.1: with templates and the head, without select."""
-        modes = {
-            **dict.fromkeys(("td", "th"), "inCell"),
-            **dict.fromkeys(("tbody", "thead", "tfoot"), "inTableBody"),
-            "tr": "inRow",
-            "caption": "inCaption",
-            "colgroup": "inColumnGroup",
-            "table": "inTable",
-            "head": "inHead",
-            "body": "inBody",
-            "frameset": "inFrameset",
-        }
-        for index, node in reversed(list(enumerate(self.tree.openElements))):
-            name = self._inner if index == 0 and self._inner else node.name
-            if index and node.namespace != HTML:
-                continue
-            if name == "template":
-                self.phase = self.phases[self.tree.modes[-1]]
-            elif name == "html":
-                self.phase = self.phases["afterHead" if self.tree.headPointer is not None else "beforeHead"]
-            elif name in modes and not (name in {"td", "th", "head"} and index == 0):
-                self.phase = self.phases[modes[name]]
-            elif index == 0:
-                self.phase = self.phases["inBody"]
-            else:
-                continue
-            return
 
 
 def elements(text: str) -> list[Element]:
@@ -187,238 +112,3 @@ def _attribute_name(key: str) -> str:
     if prefix is None:
         return lower(key)
     return "xmlns" if (prefix, name) == ("xmlns:", "xmlns") else prefix + lower(name)
-
-
-# --- the phases that are mended ------------------------------------------------------------------------------------
-
-_OLD: Final[dict[str, Any]] = html5parser.getPhases(False)
-_IN_HEAD: Final = frozenset("base basefont bgsound link meta noframes script style template title".split())
-
-
-def _mended(name: str, starts: dict[str, Any], ends: dict[str, Any], **others: Any) -> type:
-    """html5lib's phase with other handlers for these start and end tags, and with other methods."""
-    old: Any = _OLD[name]
-    for table, changes in (("startTagHandler", starts), ("endTagHandler", ends)):
-        if changes:
-            handlers = others[table] = MethodDispatcher({**vars(old)[table], **changes}.items())
-            handlers.default = changes.get("", vars(old)[table].default)
-    return type(name, (old,), others)
-
-
-def _template_start(phase: Any, token: Any) -> None:
-    """13.2.6.4.4, start tag "template"."""
-    phase.tree.activeFormattingElements.append(Marker)
-    phase.parser.framesetOK = False
-    phase.tree.modes.append("inTemplate")
-    phase.tree.insertElement(token)
-    phase.parser.phase = phase.parser.phases["inTemplate"]
-
-
-def _template_end(phase: Any, token: Any) -> None:  # noqa: ARG001
-    """13.2.6.4.4, end tag "template"."""
-    if phase.tree.has_template():
-        while phase.tree.openElements.pop().nameTuple != (HTML, "template"):
-            pass
-        phase.tree.clearActiveFormattingElements()
-        phase.tree.modes.pop()
-        phase.parser.resetInsertionMode()
-
-
-def _start_in_head(phase: Any, token: Any) -> Any:
-    return phase.parser.phases["inHead"].processStartTag(token)
-
-
-def _end_in_head(phase: Any, token: Any) -> Any:
-    return phase.parser.phases["inHead"].processEndTag(token)
-
-
-def _unless_template(handler: Any) -> Any:
-    """html, body, frameset and a form's pointer mean nothing in a template (13.2.6.4.7)."""
-    return lambda phase, token: None if phase.tree.has_template() else handler(phase, token)
-
-
-def _form_start(phase: Any, token: Any) -> None:
-    """13.2.6.4.7: in a template there is no form element pointer."""
-    pointer = phase.tree.formPointer
-    if phase.tree.has_template():
-        phase.tree.formPointer = None
-        _OLD["inBody"].startTagForm(phase, token)
-        phase.tree.formPointer = pointer
-    elif pointer is None:
-        _OLD["inBody"].startTagForm(phase, token)
-
-
-def _form_end(phase: Any, token: Any) -> None:
-    if not phase.tree.has_template():
-        _OLD["inBody"].endTagForm(phase, token)
-    elif phase.tree.elementInScope("form"):
-        while phase.tree.openElements.pop().nameTuple != (HTML, "form"):
-            pass
-
-
-def _br_end(phase: Any, token: Any) -> None:
-    """13.2.6.4.7: as a start tag, to the frameset-ok flag too."""
-    _OLD["inBody"].endTagBr(phase, token)
-    phase.parser.framesetOK = False
-
-
-def _select_start(phase: Any, token: Any) -> None:
-    """13.2.6.4.7: no insertion mode of its own any more; one inside another ends that."""
-    if phase.tree.elementInScope("select"):
-        while phase.tree.openElements.pop().nameTuple != (HTML, "select"):
-            pass
-        return
-    phase.tree.reconstructActiveFormattingElements()
-    phase.tree.insertElement(token)
-    phase.parser.framesetOK = False
-
-
-def _input_start(phase: Any, token: Any) -> None:
-    """13.2.6.4.7: it ends a select."""
-    if phase.tree.elementInScope("select"):
-        while phase.tree.openElements.pop().nameTuple != (HTML, "select"):
-            pass
-    _OLD["inBody"].startTagInput(phase, token)
-
-
-def _image_start(phase: Any, token: Any) -> Any:
-    """13.2.6.4.7: "Change the token's tag name to img and reprocess it. (Don't ask.)"."""
-    token["name"] = "img"
-    return phase.processStartTag(token)
-
-
-def _start_in_table(phase: Any, token: Any) -> Any:
-    """13.2.6.4.9, anything else: html5lib forgets a token that is to be processed again."""
-    phase.tree.insertFromTable = True
-    again = phase.parser.phases["inBody"].processStartTag(token)
-    phase.tree.insertFromTable = False
-    return again
-
-
-def _end_in_body(phase: Any, token: Any) -> Any:
-    """13.2.6.4.7, any other end tag: only an HTML element is ended, and a special one of any namespace ends the search."""
-    for node in reversed(phase.tree.openElements):
-        if node.nameTuple == (HTML, token["name"]):
-            phase.tree.generateImpliedEndTags(exclude=token["name"])
-            while phase.tree.openElements.pop() is not node:
-                pass
-            return
-        if node.nameTuple in specialElements or node.nameTuple in _SPECIAL_TODAY:
-            return
-
-
-def _ordinary(phase: Any, token: Any) -> Any:
-    return phase.startTagOther(token)
-
-
-def _table_start(phase: Any, token: Any) -> Any:
-    """13.2.6.4.9: ignored where no table is in scope."""
-    if not phase.tree.elementInScope("table", variant="table"):
-        return None
-    phase.parser.phase.processEndTag({"type": tokenTypes["EndTag"], "name": "table", "data": {}, "selfClosing": False})
-    return token
-
-
-def _clear_to(*names: str) -> Any:
-    """13.2.6.4.9, .13 and .14: clear the stack back to a table context of this kind."""
-
-    def clear(phase: Any) -> None:
-        while phase.tree.openElements[-1].name not in {*names, "html", "template"}:
-            phase.tree.openElements.pop()
-
-    return clear
-
-
-def _foreign_end(phase: Any, token: Any) -> Any:
-    """13.2.6.5: `</p>` and `</br>` leave foreign content."""
-    if token["name"] not in {"br", "p"}:
-        return _OLD["inForeignContent"].processEndTag(phase, token)
-    tree, parser = phase.tree, phase.parser
-    while not (
-        tree.openElements[-1].namespace == HTML
-        or parser.isHTMLIntegrationPoint(tree.openElements[-1])
-        or parser.isMathMLTextIntegrationPoint(tree.openElements[-1])
-    ):
-        tree.openElements.pop()
-    return parser.phase.processEndTag(token)
-
-
-def _start_in_template(phase: Any, token: Any) -> Any:
-    """13.2.6.4.22: the first tag that no head could have says what the template holds."""
-    name = token["name"]
-    if name in _IN_HEAD:
-        return _start_in_head(phase, token)
-    mode = {
-        **dict.fromkeys(("caption", "colgroup", "tbody", "tfoot", "thead"), "inTable"),
-        "col": "inColumnGroup",
-        "tr": "inTableBody",
-        **dict.fromkeys(("td", "th"), "inRow"),
-    }.get(name, "inBody")
-    phase.tree.modes[-1] = mode
-    phase.parser.phase = phase.parser.phases[mode]
-    return token
-
-
-def _end_in_template(phase: Any, token: Any) -> Any:
-    return _end_in_head(phase, token) if token["name"] == "template" else None
-
-
-_SPECIAL_TODAY: Final = {(HTML, name) for name in ("main", "search", "summary", "template", "keygen")}
-_html_start = _unless_template(_OLD["inBody"].startTagHtml)
-_START: Final = {"template": _start_in_head}
-_END: Final = {"template": _end_in_head}
-_PHASES: Final[dict[str, Any]] = {
-    "inTemplate": _mended(
-        "inBody",
-        {},
-        {},
-        processStartTag=_start_in_template,
-        processEndTag=_end_in_template,
-        processEOF=lambda _: False,
-    ),
-    "inHead": _mended(
-        "inHead", {"template": _template_start, "command": _OLD["inHead"].startTagOther}, {"template": _template_end}
-    ),
-    "afterHead": _mended("afterHead", {"template": _OLD["afterHead"].startTagFromHead}, _END),
-    "inBody": _mended(
-        "inBody",
-        {
-            **_START,
-            **{
-                name: _unless_template(vars(_OLD["inBody"])["startTagHandler"][name])
-                for name in ("html", "body", "frameset")
-            },
-            **dict.fromkeys(("isindex", "command", "menuitem"), _ordinary),
-            "image": _image_start,
-            "form": _form_start,
-            "select": _select_start,
-            "input": _input_start,
-        },
-        {**_END, "": _end_in_body, "br": _br_end, "form": _form_end, "select": _OLD["inBody"].endTagBlock},
-    ),
-    "inTable": _mended(
-        "inTable",
-        {
-            **_START,
-            "": _start_in_table,
-            "html": _html_start,
-            "table": _table_start,
-            "form": _unless_template(_OLD["inTable"].startTagForm),
-        },
-        _END,
-        clearStackToTableContext=_clear_to("table"),
-    ),
-    "inCaption": _mended("inCaption", {"html": _html_start}, {}),
-    "inCell": _mended("inCell", {"html": _html_start}, {}),
-    "inTableBody": _mended(
-        "inTableBody", {"html": _html_start}, {}, clearStackToTableBodyContext=_clear_to("tbody", "tfoot", "thead")
-    ),
-    "inRow": _mended("inRow", {"html": _html_start}, {}, clearStackToTableRowContext=_clear_to("tr")),
-    "inColumnGroup": _mended(
-        "inColumnGroup",
-        {**_START, "html": _html_start},
-        _END,
-        ignoreEndTagColgroup=lambda phase: phase.tree.openElements[-1].name != "colgroup",
-    ),
-    "inForeignContent": _mended("inForeignContent", {}, {}, processEndTag=_foreign_end),
-}

@@ -20,14 +20,14 @@ examples:
   absolve verify page.html absolute.html --url http://example.com/dir/page.html
   absolve rewrite page.html | absolve verify page.html -
 
-The options that were given to `absolve rewrite` belong here, too: they say what was meant to change.
+The options that were given to absolve rewrite belong here, too: they say what was meant to change.
 
 two witnesses:
-  the bytes between the links are the same, and what of the links' own bytes had no need to change;
-  html5lib, which shares no code with absolve, sees the same tree (tinycss2, if it is installed, the same tokens of a
-  style sheet). Both see each link lead where it led, or stay.
+  the bytes between the links are the same, and those of their own that had no need to change;
+  html5lib, which shares no code with absolve, sees the same tree (in a style sheet tinycss2, if
+  it is installed, the same tokens). To both, each link leads where it led.
 
-Differences go to the standard error as BEFORE:line:column: code: text (after: line:column).
+Differences go to the standard error, as BEFORE:line:column: code: text (after: line:column).
 codes:
   bytes       something outside the links is different
   links       the links of the two documents do not pair up

@@ -1,4 +1,4 @@
-"""The comments in which programs that save pages write where a page came from (RFC 1808 section 3.3, at second hand)."""
+"""The comments in which programs that save pages write where they came from (RFC 1808 section 3.3, at second hand)."""
 
 from __future__ import annotations
 
@@ -14,11 +14,16 @@ if TYPE_CHECKING:
 _SAVERS: Final = (
     # Internet Explorer's and Chromium's mark of the web; the number counts the characters of the URL, in which Chromium
     # writes the second of two hyphens as %2D.
-    ("saved from url comment", re.compile(r"\s*saved from url=\((?P<length>[0-9]{4,5})\)(?P<url>\S+)", re.ASCII | re.IGNORECASE)),
+    (
+        "saved from url comment",
+        re.compile(r"\s*saved from url=\((?P<length>[0-9]{4,5})\)(?P<url>\S+)", re.ASCII | re.IGNORECASE),
+    ),
     # The first was its name until 2022, and is still an option.
     (
         "SingleFile comment",
-        re.compile(r"\s*(?:Archive processed by|Page saved with) SingleFile\b[^\n]*+\s++url:[\t ]*(?P<url>\S+)", re.ASCII),
+        re.compile(
+            r"\s*(?:Archive processed by|Page saved with) SingleFile\b[^\n]*+\s++url:[\t ]*(?P<url>\S+)", re.ASCII
+        ),
     ),
     ("monolith comment", re.compile(r"\s*Saved from (?P<url>\S+) at [^\n]* using monolith v", re.ASCII)),
     # Without its scheme, whichever that was; the newest versions write a whole URL.

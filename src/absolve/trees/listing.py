@@ -9,7 +9,7 @@ from absolve.formats.html_text import LONGEST
 from absolve.inventory import Where
 from absolve.model import Link, Part
 from absolve.resolved import Resolved
-from absolve.trees.nodes import attribute_name, lower
+from absolve.trees.nodes import attribute_name, element_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,7 +39,7 @@ def _described(adapter: Adapter, node: Any) -> tuple[str, str]:
     """The rel and the text of an element: what an anchor holds, or the alternative text of an image."""
     found = {attribute_name(name): value for _, name, value in adapter.attributes(node)}
     named = adapter.name(node)
-    is_anchor = named is not None and lower(named[1]) == "a"
+    is_anchor = named is not None and element_name(named[1]) == "a"
     return _folded(found.get("rel", "")), _anchor_text(adapter, node) if is_anchor else _folded(found.get("alt", ""))
 
 
@@ -56,7 +56,7 @@ def _anchor_text(adapter: Adapter, anchor: Any) -> str:
         elif type(child) is str:
             pieces.append(child)
             size += len(child)
-        elif (named := adapter.name(child)) is not None and (name := lower(named[1])) not in _HIDDEN:
+        elif (named := adapter.name(child)) is not None and (name := element_name(named[1])) not in _HIDDEN:
             if name == "a":
                 break
             if name == "img":

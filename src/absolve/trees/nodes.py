@@ -6,6 +6,7 @@ Some trees know namespaces and some do not; some have as elements what is text i
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from absolve.formats.html_names import ELEMENT_ID, ELEMENT_TRAITS, HTML, MATHML, SVG, Trait
@@ -89,7 +90,7 @@ def nodes(adapter: Adapter, tree: Any) -> Iterator[Seen]:
         if named is None:
             yield Seen(node, around, COMMENT, in_template, inside)
             continue
-        name = lower(_unescaped(named[1]))
+        name = element_name(named[1])
         namespace = _NAMESPACES.get(named[0], OTHER) if named[0] is not None else _namespace(name, around)
         yield Seen(node, namespace, name, in_template, inside)
         if namespace == HTML and name in _TEXT:
@@ -134,14 +135,16 @@ def lower(name: str) -> str:
 _ESCAPE: Final = re.compile(r"U([0-9A-F]{5})")
 
 
-def _unescaped(name: str) -> str:
-    """html5lib's trees of lxml write what XML allows in no name by its number: `vU0003Aimagedata`."""
-    return _ESCAPE.sub(lambda found: chr(int(found[1], 16)), name) if "U000" in name else name
+@lru_cache(1024)
+def element_name(name: str) -> str:
+    """In lower case. html5lib's trees of lxml write what XML allows in no name by its number: `vU0003Aimagedata`."""
+    return lower(_ESCAPE.sub(lambda found: chr(int(found[1], 16)), name) if "U000" in name else name)
 
 
+@lru_cache(1024)
 def attribute_name(key: str) -> str:
     """An attribute's name as rows have it, from that or from Clark's notation."""
     if key.startswith("{"):
         uri, _, key = key[1:].partition("}")
         key = _PREFIXES.get(uri, f"{{{uri}}}") + key
-    return lower(_unescaped(key))
+    return element_name(key)

@@ -30,16 +30,19 @@ def compare(before: Entity, after: Entity, meant: Meant, differences: Difference
         return
     sides = [_tokens(parse_component_value_list(decoded(entity))) for entity in (before, after)]
     rules = [_rule(entity) for entity in (before, after)]
+    here = there = Position(1, 1)
     for old, new in zip_longest(*sides):
+        here, there = _position(old, here), _position(new, there)
         fault = _fault(old, new, meant, rules)
         if fault is not None:
-            differences.add(*fault, *map(_position, (old, new)))
+            differences.add(*fault, here, there)
             if fault[0] == "tree":
                 return
 
 
-def _position(token: Any) -> Position | None:
-    return None if token is None else Position(token.source_line, token.source_column)
+def _position(token: Any, last: Position) -> Position:
+    """Where a token stands; for the end of a block, the last one before it."""
+    return last if token is None else Position(token.source_line, token.source_column)
 
 
 def _tokens(nodes: list[Any]) -> Iterator[Any]:
@@ -59,7 +62,7 @@ def _tokens(nodes: list[Any]) -> Iterator[Any]:
 
 def _fault(old: Any, new: Any, meant: Meant, rules: list[Rule]) -> tuple[str, str] | None:
     if old is None or new is None:
-        return None if old is new else ("tree", "tinycss2: a block ends here or after, and not there")
+        return None if old is new else ("tree", "tinycss2: a block or function ends on one side only")
     if _kind(old) != _kind(new):
         return "tree", f"tinycss2: {shown(_kind(old))} here, {shown(_kind(new))} after"
     if old.type not in {"url", "string"} or old.value == new.value:

@@ -29,6 +29,7 @@ class Differences:
         self.diagnostics: list[Diagnostic] = []
         self._before = before
         self._after = after
+        self._said: set[tuple[str, int, int]] = set()
 
     def add(self, code: str, text: str, before: Position | None, after: Position | None) -> None:
         """A difference between these places; None where there is none to name."""
@@ -37,8 +38,11 @@ class Differences:
         self.diagnostics.append(Diagnostic(code, f"{text}{where}", self._before.name, line, column))
 
     def add_at(self, code: str, text: str, before: int, after: int) -> None:
-        """The same for byte offsets into the two documents."""
-        self.add(code, text, Position(*self._before.line_column(before)), Position(*self._after.line_column(after)))
+        """The same for byte offsets into the two documents; what is said inside is not said outside again."""
+        if (code, before, after) not in self._said:
+            self._said.add((code, before, after))
+            places = (Position(*self._before.line_column(before)), Position(*self._after.line_column(after)))
+            self.add(code, text, *places)
 
 
 def shown(text: str | None) -> str:

@@ -41,7 +41,7 @@ def compare(before: Entity, after: Entity, meant: Meant, differences: Difference
         try:
             side = Side(parse(text), entity, entity.bases)
         except Exception as error:  # noqa: BLE001 - html5lib 1.1 fails on some pages, each time in another way
-            words = f"html5lib cannot parse what stands {when}: {type(error).__name__} {error}".rstrip()
+            words = f"html5lib cannot parse what stands {when}: {str(error) or type(error).__name__}"
             differences.add("unjudged", words, None, None)
             return
         sides.append(side)

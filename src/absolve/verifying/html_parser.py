@@ -4,17 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from html5lib import HTMLParser, getTreeBuilder
 from html5lib._tokenizer import HTMLTokenizer
 from html5lib.constants import tokenTypes
 
 from absolve.verifying.differences import Position
+from absolve.verifying.html5lib_today import Parser, TreeBuilder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from xml.etree.ElementTree import Element
 
 _CHARACTERS, _SPACES, _ERROR = (tokenTypes[name] for name in ("Characters", "SpaceCharacters", "ParseError"))
+
+
+DEEPEST = 1024  # open elements; browsers stop at 512, and html5lib looks through all of them for most tags
+
+
+class TooDeepError(Exception):
+    """More elements are open than html5lib can look through in reasonable time."""
 
 
 class Tree(NamedTuple):
@@ -31,8 +38,8 @@ class Tree(NamedTuple):
 
 
 def parse(text: str) -> Tree:
-    """The tree of an HTML document, scripting off; whatever html5lib raises where it fails."""
-    parser = _Parser(_Tree)
+    """The tree of an HTML document, scripting off; TooDeepError, or whatever html5lib raises where it fails."""
+    parser = _Parser()
     parser.parse(text)
     builder: Any = parser.tree
     return Tree(list(builder.document._element.iter()), builder.places)  # noqa: SLF001 - getDocument() drops comments
@@ -68,7 +75,7 @@ class _Tokenizer(HTMLTokenizer):
         return super().tagOpenState()
 
 
-class _Tree(getTreeBuilder("etree")):  # type: ignore[misc]
+class _Tree(TreeBuilder):
     """Remembers where the tag or comment of a node began; an element without a tag takes that of what implied it."""
 
     tokenizer: _Tokenizer
@@ -81,6 +88,8 @@ class _Tree(getTreeBuilder("etree")):  # type: ignore[misc]
         return self._placed(super().createElement(token))
 
     def insertElementNormal(self, token: Any) -> Any:  # noqa: N802
+        if len(self.openElements) > DEEPEST:
+            raise TooDeepError(f"elements are nested more than {DEEPEST} deep")
         return self._placed(super().insertElementNormal(token))
 
     def insertComment(self, token: Any, parent: Any = None) -> None:  # noqa: N802
@@ -94,16 +103,15 @@ class _Tree(getTreeBuilder("etree")):  # type: ignore[misc]
         return node
 
 
-class _Parser(HTMLParser):
+class _Parser(Parser):
     """A parser with these two, which keeps no errors: real pages have thousands."""
 
-    def _parse(self, stream: Any, *_args: Any, **options: Any) -> None:
-        self.innerHTMLMode = False
-        self.container = "div"
-        self.scripting = False
-        self.tokenizer = self.tree.tokenizer = _Tokenizer(stream, parser=self, **options)
-        self.reset()
-        self.mainLoop()
+    def __init__(self) -> None:
+        super().__init__(_Tree, _Tokenizer)
 
-    def parseError(self, errorcode: Any = None, datavars: Any = None) -> None:  # noqa: N802
+    def reset(self) -> None:
+        super().reset()
+        self.tree.tokenizer = self.tokenizer
+
+    def parseError(self, errorcode: Any = None, datavars: Any = None) -> None:  # noqa: N802 - html5lib's name
         """Every text gives a tree; what is wrong with it is the same on both sides."""

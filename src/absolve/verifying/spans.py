@@ -6,9 +6,11 @@ that only got something before it.
 
 from __future__ import annotations
 
+import re
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
+from absolve.formats.grammars import WHITE_SPACE
 from absolve.model import Link, Part
 from absolve.resolved import text
 from absolve.verifying.differences import shown
@@ -23,6 +25,9 @@ if TYPE_CHECKING:
     from absolve.walk import Entity
 
     Pair = tuple[Link, Link] | tuple[Part, Part]
+
+
+_BLANKS = re.compile(b"[%b]*" % WHITE_SPACE)
 
 
 class Region(NamedTuple):
@@ -195,6 +200,11 @@ def _changed(old: Link, new: Link, before: bytes, after: bytes) -> Region | None
     raw, new_raw = before[old.start : old.end], after[new.start : new.end]
     if raw == new_raw:
         return None
+    if (
+        not new_raw and old.coding.slot is None
+    ):  # an empty reference stands behind all the white space that was around it
+        blanks = len(_BLANKS.match(before, old.end)[0])  # type: ignore[index]  # it matches nothing, too
+        return Region(old.start, old.end, new.start - blanks, new.end - blanks)
     (value, offsets), (new_value, new_offsets) = old.coding.decode_mapped(raw), new.coding.decode_mapped(new_raw)
     if offsets is None or new_offsets is None:
         return Region(old.start, old.end, new.start, new.end)

@@ -1,0 +1,123 @@
+"""`absolve verify`, and `absolve rewrite --verify`: what is said, and what is not written."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from command_runner import ABSOLUTE, FIXTURES, PAGE, Runner
+
+from absolve import formats, rewriting, verifying
+from absolve.formats import html
+from absolve.model import Notice
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def spoilt(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the rewriter change the text of the first link of our page, too."""
+    honest = rewriting.rewrite
+    monkeypatch.setattr(rewriting, "rewrite", lambda *given: honest(*given).replace(b">x<", b">y<"))
+
+
+# --- absolve verify ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["default", "embedded", "encapsulating", "retrieval", "saved-page"])
+def test_of_equal_documents_nothing_is_said(absolve: Runner, name: str) -> None:
+    assert absolve("verify", FIXTURES / f"{name}.html", FIXTURES / f"{name}.absolute.html") == (0, b"", "")
+
+
+def test_a_difference_is_said_with_its_place_and_the_status_is_1(absolve: Runner, page: Path, tmp_path: Path) -> None:
+    after = tmp_path / "after.html"
+    after.write_bytes(ABSOLUTE.replace(b">x<", b">y<"))
+    done = absolve("verify", page, after)
+    assert (done.status, done.out) == (1, b"")
+    assert done.err.splitlines()[1] == (
+        f"{page}:2:1: tree: html5lib: the text in <a> is 'x' here, 'y' after (after: 2:1)"
+    )
+    assert done.err.startswith(f"{page}:2:26: bytes: ")
+
+
+def test_either_may_come_from_the_standard_input(absolve: Runner, page: Path, tmp_path: Path) -> None:
+    after = tmp_path / "after.html"
+    after.write_bytes(ABSOLUTE)
+    assert absolve("verify", page, "-", stdin=ABSOLUTE) == (0, b"", "")
+    assert absolve("verify", "-", after, stdin=PAGE) == (0, b"", "")
+    assert absolve("verify", "-", "-").status == 2
+
+
+def test_options_say_what_was_meant_to_change(absolve: Runner, tmp_path: Path) -> None:
+    before, after = tmp_path / "before.html", tmp_path / "after.html"
+    before.write_bytes(b"<base href=/b/><a href=#f><img data-src=x>")
+    options = ("--url", "http://h/", "--base", "empty", "--lazy", "--profile", "whatwg")
+    assert absolve("rewrite", before, "-o", after, *options).status == 0
+    assert absolve("verify", before, after, *options) == (0, b"", "")
+    assert absolve("verify", before, after, "--url", "http://h/").status == 1
+
+
+def test_what_cannot_be_read_is_said(absolve: Runner, page: Path, tmp_path: Path) -> None:
+    done = absolve("verify", page, tmp_path / "none.html")
+    assert (done.status, done.err) == (1, f"{tmp_path / 'none.html'}: not-found: No such file or directory\n")
+
+
+def test_two_documents_are_wanted(absolve: Runner, page: Path) -> None:
+    assert absolve("verify", page).status == 2
+
+
+# --- absolve rewrite --verify ------------------------------------------------------------------------------------------
+
+
+def test_what_verifies_is_written(absolve: Runner, page: Path) -> None:
+    assert absolve("rewrite", "--verify", page) == (0, ABSOLUTE, "")
+    assert absolve("rewrite", "--verify", "--in-place", page).status == 0
+    assert page.read_bytes() == ABSOLUTE
+
+
+def test_what_does_not_verify_stays_and_the_rest_goes_on(
+    absolve: Runner, page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    honest = tmp_path / "honest.html"
+    honest.write_bytes(PAGE.replace(b">x<", b">z<"))
+    spoilt(monkeypatch)
+    done = absolve("rewrite", "--verify", "--in-place", "--backup", ".bak", page, honest)
+    assert (done.status, page.read_bytes()) == (1, PAGE)
+    assert honest.read_bytes() == ABSOLUTE.replace(b">x<", b">z<")
+    assert not page.with_name("page.html.bak").exists()
+    lines = done.err.splitlines()
+    assert lines[0].startswith(f"{page}:2:26: bytes: ")
+    assert lines[-1] == f"{page}: unverified: this stays as it is: more than its links would change"
+
+
+@pytest.mark.parametrize("place", [("-o", "out.html"), ("-o", "out/"), (), ("--diff",), ("--dry-run",)], ids=" ".join)
+def test_what_does_not_verify_is_not_written_anywhere(
+    absolve: Runner, page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: tuple[str, ...]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    spoilt(monkeypatch)
+    done = absolve("rewrite", "--verify", page, *place)
+    assert (done.status, done.out) == (1, b"")
+    assert ": unverified: " in done.err
+    assert [path.name for path in tmp_path.iterdir()] == [page.name]
+
+
+def test_without_the_option_nothing_is_verified(absolve: Runner, page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    spoilt(monkeypatch)
+    assert absolve("rewrite", page) == (0, ABSOLUTE.replace(b">x<", b">y<"), "")
+
+
+def test_a_page_in_which_the_scanner_had_to_guess_is_verified_unasked(
+    absolve: Runner, page: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def guessing(*given: Any) -> list[Any]:
+        return [*html.walk(*given), Notice(verifying.AMBIGUOUS, "a browser may see something else", 0)]
+
+    monkeypatch.setattr(formats, "walker", lambda _media_type: guessing)
+    done = absolve("rewrite", page)
+    assert (done.status, done.out) == (0, ABSOLUTE)
+    assert done.err == f"{page}:1:1: ambiguous: a browser may see something else\n"
+    spoilt(monkeypatch)
+    done = absolve("rewrite", page)
+    assert (done.status, done.out) == (1, b"")
+    assert ": unverified: " in done.err
