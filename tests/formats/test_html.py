@@ -9,7 +9,7 @@ import pytest
 from absolve.charsets import UTF_8, by_label
 from absolve.formats import html_tables as tables
 from absolve.formats.html import walk
-from absolve.model import Base, Event, Layer, Link, Part, Place
+from absolve.model import Base, Event, Layer, Link, Notice, Part, Place
 from absolve.walk import Settings
 
 
@@ -363,3 +363,19 @@ def test_documents_inside(page: str, expected: list[tuple[str, str, str]]) -> No
 def test_conditional_comments_where_they_are_asked_for(comment: str, expected: list[str]) -> None:
     assert parts(comment) == []
     assert [part[2] for part in parts(comment, conditional_comments=True)] == expected
+
+
+@pytest.mark.parametrize(
+    ("data", "code", "position"),
+    [
+        (b"<p>a\0b\0", "nul-byte", 4),
+        (b"<p>a<a href='x", "truncated", 4),
+        (b"a<!-- b", "truncated", 1),
+        (b"<p>a</p", "truncated", 4),
+        (b"<div></div>", None, None),
+    ],
+)
+def test_what_is_odd_about_the_whole_document_is_said(data: bytes, code: str | None, position: int | None) -> None:
+    told = walk(data, UTF_8, Settings())
+    notices = [(event.code, event.position) for event in told if isinstance(event, Notice)]
+    assert notices == ([] if code is None else [(code, position)])

@@ -17,7 +17,7 @@ from absolve.formats.grammars import GRAMMARS, WHITE_SPACE
 from absolve.formats.html_names import ATTRIBUTE_ID, ELEMENT_ID
 from absolve.formats.html_places import CSS, CSS_DECLARATIONS, JSON_SCRIPTS, MEDIA_TYPE
 from absolve.formats.html_savers import retrieval_url
-from absolve.model import Base, Layer, Part, Place
+from absolve.model import Base, Layer, Notice, Part, Place
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -38,6 +38,7 @@ else:
     from absolve.model import Link
 
 
+_NUL = b"\0"
 _COLUMNS = cython.declare(cython.int, 256)
 _SVG_ROW = len(ELEMENT_ID) + 1
 _MATHML_ROW = _SVG_ROW + 1
@@ -200,9 +201,22 @@ class _Walk:
                 else:
                     self.html_tag(scanner)
             elif kind == _END:
+                self.notices(scanner)
                 return self.events
             else:
                 self.comment(scanner.start, scanner.text_start, scanner.text_end)
+
+    @cython.cfunc
+    def notices(self, scanner: Scanner) -> cython.int:
+        """Say what is odd about the whole document; its links count all the same."""
+        nul: cython.Py_ssize_t = self.data.find(_NUL)
+        if nul >= 0:
+            self.events.append(Notice("nul-byte", f"{self.data.count(_NUL)} NUL bytes, which stay", nul))
+        if scanner.truncated >= 0:
+            self.events.append(Notice("truncated", "the file ends inside a tag or comment", scanner.truncated))
+        if scanner.tree.guessed:
+            self.events.append(Notice("ambiguous", "a browser may see other tags here than a scanner can", 0))
+        return 0
 
     # --- tags -----------------------------------------------------------------------------------------------------
 
