@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
 import absolve
@@ -16,9 +15,9 @@ if TYPE_CHECKING:
     from benchmarks.makers import Shape
     from benchmarks.measure import Job
 
-MOST = 2.2  # of the doubling with the median ratio; single ones swing where times are short
+MOST = 2.2  # for a doubling, on average over all of them: single ones swing with caches and with the load
 SHORT = 0.02  # seconds: what takes less is not judged
-LONG = 0.5  # seconds: what takes more is run once
+RUNS = 3
 
 
 class Growth(NamedTuple):
@@ -35,7 +34,7 @@ class Growth(NamedTuple):
 
     @property
     def is_linear(self) -> bool:
-        return self.seconds[-1] < SHORT or median(self.ratios) <= MOST
+        return self.seconds[-1] < SHORT or self.seconds[-1] / self.seconds[0] <= MOST ** len(self.ratios)
 
 
 def rewritten(shape: Shape, data: bytes) -> object:
@@ -51,9 +50,8 @@ JOBS = {"rewrite": rewritten, "links": listed}
 
 
 def steadied(job: Job) -> float:
-    """Processor seconds: the median of three runs, or one run where it takes long enough to be steady."""
-    first = once(job)
-    return first if first > LONG else median((first, once(job), once(job)))
+    """Processor seconds: the least of three runs, since what else the machine does can only add to them."""
+    return min(once(job) for _ in range(RUNS))
 
 
 def grown(names: Iterable[str], sizes: Sequence[float]) -> Iterator[Growth]:

@@ -198,6 +198,8 @@ def test_a_page_that_html5lib_cannot_parse_is_not_proved(monkeypatch: pytest.Mon
 def test_a_page_that_html5lib_would_take_hours_for_is_not_proved() -> None:
     page = "<a href=x>" + "<div>" * 100_000
     assert found(page, rewritten(page, url=URL), url=URL) == [("unjudged", None, None)]
+    page = f"<iframe srcdoc='{page}'>"
+    assert found(page, rewritten(page, url=URL), url=URL) == [("unjudged", 1, 1)]
 
 
 # --- style sheets --------------------------------------------------------------------------------------------------

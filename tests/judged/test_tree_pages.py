@@ -13,13 +13,11 @@ from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 
-import lxml.etree
 import pytest
 from tree_pages import PARSERS, PINS, SHARED, Difference, difference, explained, pages
 
 pytestmark = pytest.mark.skipif(not SHARED.is_dir(), reason=f"there is no {SHARED} (set ABSOLVE_SHARED)")
 EVERY = int(os.environ.get("ABSOLVE_EVERY", "20"))
-OLD_LIBXML = lxml.etree.LIBXML_VERSION < (2, 14)  # had its own idea of HTML
 
 
 @pytest.mark.parametrize("kind", PARSERS)
@@ -46,7 +44,7 @@ def verdict(kind: str, every: int, found: list[Difference]) -> None:
         said = "\n".join(f"{page}\n  - {one.missing[:3]}\n  + {one.extra[:3]}" for page, one in differing.items())
         assert set(differing) == {page.path for page in pages(every)} & set(pinned), said
         assert set(repeated) <= set(PINS["repeated"][kind])
-    elif kind == "bs4 html.parser" or not OLD_LIBXML:
+    else:
         assert len(found) - len(differing) >= PINS["at_least"][kind] * len(found) - 1
 
 

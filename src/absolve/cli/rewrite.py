@@ -68,23 +68,24 @@ def run(options: argparse.Namespace, report: Report) -> None:
     for job in jobs:
         with report.guard(job.name):
             document, entity = shared.walked(job.name, options, chosen, report)
-            if (options.verify or verifying.is_ambiguous(entity)) and not _verified(document, entity, report):
+            data = rewriting.rewrite(entity)
+            if (options.verify or verifying.is_ambiguous(entity)) and not _verified(document, entity, data, report):
                 continue
             if options.dry_run:
                 print(f"{job.name}: {_count(entity)}")
             elif options.diff:
                 _show(job.name, entity)
             elif options.in_place:
-                _put_back(Path(job.name), document, rewriting.rewrite(entity), options.backup)
+                _put_back(Path(job.name), document, data, options.backup)
             else:
-                _put(job, rewriting.rewrite(entity))
+                _put(job, data)
 
 
-def _verified(document: Document, entity: Entity, report: Report) -> bool:
+def _verified(document: Document, entity: Entity, data: bytes, report: Report) -> bool:
     """Whether nothing but links would change; what else would is said, and that it does not."""
-    found = verifying.differences(entity, document, rewriting.rewrite(entity))
+    found = verifying.differences(entity, document, data)
     if found:
-        unverified = Diagnostic("unverified", "this stays as it is: more than its links would change", entity.name)
+        unverified = Diagnostic("unverified", "this stays as it is: nothing proves that only links change", entity.name)
         for difference in (*found, unverified):
             report.failure(DocumentError(difference))
     return not found

@@ -121,6 +121,7 @@ def _action(place: Place) -> int:
     return _URL if place.syntax == "url" else _OTHER
 
 
+_FOREIGN = places.FOREIGN
 _BY_LAZY: dict[bool, Tables] = {}
 
 
@@ -266,7 +267,7 @@ class _Walk:
         attribute: cython.int
         for k in range(scanner.found):
             attribute = scanner.order[k]
-            place = places.find(places.FOREIGN, scanner.namespace, element, _ATTRIBUTE_NAME[attribute])
+            place = _FOREIGN[(scanner.namespace, element, _ATTRIBUTE_NAME[attribute])]
             if place is not None:
                 self.value(scanner, attribute, place, None)
         if scanner.element == _STYLE_ELEMENT and not scanner.self_closing:

@@ -30,35 +30,41 @@ Key = tuple[int, str, str]  # namespace (of html_names), element, attribute
 
 def html_rows(*, lazy: bool) -> list[Place]:
     """The rows for HTML elements, those for any element first: a row of the element itself goes before."""
-    rows = [*tables.HTML, *tables.GLOBAL, *(tables.LAZY if lazy else ()), META_CONTENT]
-    return sorted(rows, key=lambda place: place.element != "*")
+    found = [*tables.HTML, *tables.GLOBAL, *(tables.LAZY if lazy else ()), META_CONTENT]
+    return sorted(found, key=lambda place: place.element != "*")
+
+
+class Rows(dict[Key, "Place | None"]):
+    """The row of an attribute by its names: that of its element, else that of any element, else None."""
+
+    def __missing__(self, key: Key) -> Place | None:
+        namespace, element, attribute = key
+        place = self.get((namespace, "*", attribute))
+        if place is None:
+            return None
+        place = named(place, element)
+        if len(self) < 8192:  # names are the document's own, and documents are many
+            self[key] = place
+        return place
 
 
 @cache
-def places(*, lazy: bool) -> dict[Key, Place]:
-    """Every row of every namespace by its names."""
-    found = {(names.HTML, place.element, place.attribute): place for place in html_rows(lazy=lazy)}
+def rows(*, lazy: bool) -> Rows:
+    """Every row of every namespace."""
+    found = Rows({(names.HTML, place.element, place.attribute): place for place in html_rows(lazy=lazy)})
     for alias, element in tables.ALIASES.items():
-        found |= {(names.HTML, alias, key[2]): place for key, place in found.items() if key[1] == element}
-    return found | FOREIGN
+        found.update({(names.HTML, alias, key[2]): place for key, place in found.items() if key[1] == element})
+    found.update(FOREIGN)
+    return found
 
 
-FOREIGN: Final[dict[Key, Place]] = {
-    (namespace, place.element, place.attribute): place
-    for namespace, rows in ((names.SVG, tables.SVG), (names.MATHML, tables.MATHML))
-    for place in (*tables.GLOBAL, *rows)
-}
-
-
-def find(rows: dict[Key, Place], namespace: int, element: str, attribute: str) -> Place | None:
-    """The row of an attribute: that of its element, else that of any element."""
-    place = rows.get((namespace, element, attribute))
-    if place is None:
-        place = rows.get((namespace, "*", attribute))
-        return None if place is None else named(place, element)
-    return place
-
-
+FOREIGN: Final = Rows(
+    {
+        (namespace, place.element, place.attribute): place
+        for namespace, of_namespace in ((names.SVG, tables.SVG), (names.MATHML, tables.MATHML))
+        for place in (*tables.GLOBAL, *of_namespace)
+    }
+)
 _NAMED: dict[tuple[Place, str], Place] = {}
 
 
@@ -66,7 +72,7 @@ def named(place: Place, element: str) -> Place:
     """A row for any element as the row of this one: the very same object each time, as far as that is kept."""
     key = (place, element)
     if key not in _NAMED:
-        if len(_NAMED) > 4096:  # names are the document's own, and documents are many
+        if len(_NAMED) > 4096:  # likewise
             _NAMED.clear()
         _NAMED[key] = place._replace(element=element)
     return _NAMED[key]

@@ -24,10 +24,13 @@ _HIDDEN: Final = frozenset({"noscript", "script", "style", "template"})
 
 def rows(entity: TreeEntity) -> Iterator[Row]:
     """One row a link, in tree order; those in a srcdoc have their places in its text, all others only a line."""
+    slot, where = None, Where(0, 0, -1, -1, "", "")
     for event in entity.events:
         if type(event) is Link:
-            node = entity.slot(event.start).node
-            where = Where(entity.line(event.start), 0, -1, -1, *_described(entity.adapter, node))
+            if (found := entity.slot(event.start)) is not slot:
+                slot = found
+                line = entity.adapter.line(slot.node)
+                where = Where(line, 0, -1, -1, *_described(entity.adapter, slot.node))
             yield inventory.row(Resolved(entity, event), entity.name, where)
         elif type(event) is Part and id(event) in entity.inner:
             for row in inventory.rows(entity.inner[id(event)].entity, entity.name):

@@ -105,7 +105,7 @@ class _Reading:
         self.adapter = adapter
         self.bases = bases
         self.settings = settings
-        self.rows = places.places(lazy=settings.lazy)
+        self.rows = places.rows(lazy=settings.lazy)
         self.data = bytearray()
         self.slots: list[Slot] = []
         self.events: list[Event] = []
@@ -130,7 +130,7 @@ class _Reading:
             self.text(seen, found)
 
     def place(self, seen: Seen, name: str, found: Attributes) -> Place | None:
-        place = places.find(self.rows, seen.namespace, seen.name, name)
+        place = self.rows[seen.namespace, seen.name, name]
         if place is None or not (self.bases if place.element == "base" else seen.inside):
             return None
         if place is places.META_CONTENT:

@@ -142,10 +142,14 @@ class _Judge:
             if old != new:
                 self._differ("attribute", f"the attribute {step}", old, new)
             return
-        one, other = (
-            side.inside(parse(text), step, side.position(self._index))
-            for side, text in ((self._before, old), (self._after, new))
-        )
+        try:
+            one, other = (
+                side.inside(parse(text), step, side.position(self._index))
+                for side, text in ((self._before, old), (self._after, new))
+            )
+        except Exception as error:  # noqa: BLE001 - as in `compare`
+            self._say("unjudged", f"this cannot be parsed: {str(error) or type(error).__name__}")
+            return
         _Judge(self._meant, self._differences, one, other).compare()
 
     def _references(self, old: References, new: References, codebase: str = "", changed: str = "") -> None:
@@ -162,7 +166,7 @@ class _Judge:
 
     def _place(self, node: Element, attribute: str) -> Place | None:
         namespace, element = _split(node)
-        place = places.find(places.places(lazy=self._before.settings.lazy), namespace, element, attribute)
+        place = places.rows(lazy=self._before.settings.lazy)[namespace, element, attribute]
         if place is not places.META_CONTENT:
             return place
         return places.meta_place(*(self._keyword(node, key) for key in ("http-equiv", "property", "name", "itemprop")))

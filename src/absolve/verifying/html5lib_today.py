@@ -324,6 +324,7 @@ _PHASES: Final[dict[str, Any]] = {
         },
         _END,
         clearStackToTableContext=_clear_to("table"),
+        processEOF=lambda _phase: False,  # html5lib takes an SVG element of the name html for the root, and fails
     ),
     "inCaption": _mended("inCaption", {"html": _html_start}, {}),
     "inCell": _mended("inCell", {"html": _html_start}, {}),

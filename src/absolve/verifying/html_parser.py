@@ -75,9 +75,34 @@ class _Tokenizer(HTMLTokenizer):
         return super().tagOpenState()
 
 
+class _Node(TreeBuilder.elementClass):  # type: ignore[name-defined, misc]
+    """An element that looks for a child from its end, where it is: html5lib copies the list of all children."""
+
+    def insertBefore(self, node: Any, refNode: Any) -> None:  # noqa: N802, N803
+        self._element.insert(self._index(refNode), node._element)  # noqa: SLF001
+        node.parent = self
+
+    def insertText(self, data: str, insertBefore: Any = None) -> None:  # noqa: N802, N803
+        before = 0 if insertBefore is None else self._index(insertBefore)
+        if before:
+            last = self._element[before - 1]
+            last.tail = (last.tail or "") + data
+        elif insertBefore is not None:
+            self._element.text = (self._element.text or "") + data
+        else:
+            super().insertText(data)
+
+    def _index(self, node: Any) -> int:
+        at = len(self._element) - 1
+        while self._element[at] is not node._element:  # noqa: SLF001
+            at -= 1
+        return at
+
+
 class _Tree(TreeBuilder):
     """Remembers where the tag or comment of a node began; an element without a tag takes that of what implied it."""
 
+    elementClass = _Node  # noqa: N815
     tokenizer: _Tokenizer
 
     def reset(self) -> None:
