@@ -29,7 +29,7 @@ def rewritten(page: bytes | str, **options: Any) -> bytes:
 def found(before: bytes | str, after: bytes | str, **options: Any) -> list[tuple[str, int | None, int | None]]:
     """The code and the place before of every difference."""
     options.setdefault("media_type", "text/html")
-    return [(code, line, column) for code, _, _, line, column in absolve.verify(before, after, **options)]
+    return [(said.code, said.line, said.column) for said in absolve.verify(before, after, **options)]
 
 
 # --- nothing is found ----------------------------------------------------------------------------------------------

@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import codecs
 import re
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class Charset(NamedTuple):
@@ -127,6 +130,11 @@ def of_text(data: bytes, given: str | None = None, header: str | None = None) ->
     if not declared and (rule := re.match(rb'@charset "([^"\x00]{1,1000})";', data)):
         declared = _in_document(rule[1])
     return declared or _guessed(data), 0
+
+
+def of_no_text(data: bytes, given: str | None = None, header: str | None = None) -> tuple[Charset, int]:  # noqa: ARG001
+    """The charset of bytes that are no text as a whole (a message, an archive): what is said of it is not of them."""
+    return UTF_8, 0
 
 
 def _guessed(data: bytes) -> Charset:
@@ -267,6 +275,13 @@ def _any_surrogate(error: UnicodeError) -> tuple[str | bytes, int]:
     except UnicodeError:
         return codecs.lookup_error("surrogateescape")(error)
 
+
+# How the charset is found out: the words of `absolve.formats.Format.charset`.
+DETECT: Final[dict[str, Callable[[bytes, str | None, str | None], tuple[Charset, int]]]] = {
+    "html": of_html,
+    "text": of_text,
+    "none": of_no_text,
+}
 
 codecs.register_error("absolve", _keep_byte)
 codecs.register_error("absolve.surrogates", _any_surrogate)

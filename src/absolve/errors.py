@@ -8,7 +8,8 @@ from typing import NamedTuple
 class Diagnostic(NamedTuple):
     """Something that absolve met and says, without stopping: a code, a text, and where (line and column 1-based).
 
-    `code` is a short word with hyphens; the rows' problem codes and these share one vocabulary.
+    `code` is a short word with hyphens; the rows' problem codes and these share one vocabulary. `failed`: something
+    could not be worked on for this reason, so that the run's exit status is 1.
     """
 
     code: str
@@ -16,6 +17,7 @@ class Diagnostic(NamedTuple):
     name: str = "<bytes>"
     line: int | None = None
     column: int | None = None
+    failed: bool = False
 
     def __str__(self) -> str:
         place = "".join(f":{number}" for number in (self.line, self.column) if number is not None)
@@ -28,6 +30,27 @@ class AbsolveError(Exception):
 
 class UsageError(AbsolveError):
     """The call itself is wrong: an unknown profile or charset, a retrieval URL that is none."""
+
+
+class WalkError(AbsolveError):
+    """What a walker raises for an entity that it cannot read: what is wrong, and the byte at which it is.
+
+    The fold makes it a DocumentError where the entity is the document itself, else a diagnostic: then only the part
+    stays as it is.
+    """
+
+    def __init__(self, code: str, text: str, position: int = 0) -> None:
+        super().__init__(text)
+        self.code = code
+        self.position = position
+
+
+class CodingError(AbsolveError):
+    """What a coding raises for raw bytes that it cannot decode, or will not: broken, or larger than allowed."""
+
+    def __init__(self, code: str, text: str) -> None:
+        super().__init__(text)
+        self.code = code
 
 
 class DocumentError(AbsolveError):

@@ -26,6 +26,9 @@ cdef class Part:
     cdef public object name
     cdef public object base
     cdef public object claims
+    cdef public bint whole
+    cdef public bint encloses
+    cdef public object derived
 
 
 @cython.final

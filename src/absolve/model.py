@@ -11,7 +11,7 @@ import enum
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from absolve.typing import Coding
 
@@ -148,15 +148,43 @@ class Link:
         return f"Link({self.place.element} {self.place.attribute}, {self.start}:{self.end})"
 
 
+class Derived(NamedTuple):
+    """A field that says something of a part: where its value stands in the entity that the part is in.
+
+    `value` makes it from the part's new raw bytes (Content-Length, WARC-Block-Digest). It is asked only where those
+    changed.
+    """
+
+    start: int
+    end: int
+    value: Callable[[bytes], bytes]
+
+
 class Part:
     """One whole document inside an entity: the span of its bytes and how they are coded.
 
-    `media_type` names the walker that reads it. `name` is its step in the entity path ("" for a part of the same
-    document, as a style element is: its rows belong to the entity around it). `claims` are the bases that its
-    container says for it, in order of preference. `base` is the scoped claim that rules it.
+    `media_type` names the walker that reads it; one that nothing reads is left alone. `name` is its step in the entity
+    path ("" for a part of the same document, as a style element is: its rows belong to the entity around it). `claims`
+    are the bases that its container says for it, in order of preference: its retrieval URL, or else what encapsulates
+    it. `base` is the scoped claim that rules it.
+
+    `whole`: what it decodes to is an entity with a charset of its own, which `media_type` may name as a Content-Type
+    header does; else it is text in UTF-8. `encloses`: the entity around it is one that encapsulates it (3.2), as a
+    message is and a WARC record is not. `derived` are the fields that change with it.
     """
 
-    __slots__ = ("base", "claims", "coding", "end", "media_type", "name", "start")
+    __slots__ = (
+        "base",
+        "claims",
+        "coding",
+        "derived",
+        "encloses",
+        "end",
+        "media_type",
+        "name",
+        "start",
+        "whole",
+    )
 
     def __init__(
         self,
@@ -167,6 +195,9 @@ class Part:
         name: str = "",
         base: Base | None = None,
         claims: Sequence[Base] = (),
+        whole: bool = False,  # noqa: FBT002 - a C attribute, given by name
+        encloses: bool = True,  # noqa: FBT002 - likewise
+        derived: Sequence[Derived] = (),
     ) -> None:
         self.media_type = media_type
         self.start = start
@@ -175,17 +206,24 @@ class Part:
         self.name = name
         self.base = base
         self.claims = claims
+        self.whole = whole
+        self.encloses = encloses
+        self.derived = derived
 
     def __repr__(self) -> str:
         return f"Part({self.media_type}, {self.start}:{self.end})"
 
 
 class Notice(NamedTuple):
-    """Something that a walker met and says: a diagnostic that does not know its file and line yet."""
+    """Something that a walker met and says: a diagnostic that does not know its file and line yet.
+
+    `failed`: something could not be worked on, and stays as it is for that.
+    """
 
     code: str
     text: str
     position: int
+    failed: bool = False
 
 
 Event = Base | Link | Part | Notice

@@ -13,7 +13,7 @@ from absolve.resolved import Resolved
 from absolve.resolvers.urls import has_scheme, scheme
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     import cython
 
@@ -98,6 +98,7 @@ def edits(entity: Entity, policy: Policy) -> list[Edit]:
     rules: dict[tuple[int, int, int], Rule] = {}
     rule: Rule | None = None
     builtin: cython.bint = policy is absolute
+    in_order: cython.bint = True
     link: Link
     data: bytes = entity.data
     for event in entity.events:
@@ -105,6 +106,7 @@ def edits(entity: Entity, policy: Policy) -> list[Edit]:
             if type(event) is Part:
                 for edit in _lowered(entity, event, policy):
                     _put(edit, event.coding, found, slots)
+                in_order = in_order and not event.derived  # a field may stand before what it speaks of
             continue
         link = event
         if (
@@ -137,6 +139,7 @@ def edits(entity: Entity, policy: Policy) -> list[Edit]:
                 _put(edit, link.coding, found, slots)
     if slots:
         found += _settled(data, slots)
+    if slots or not in_order:
         found.sort(key=_START)
     return found
 
@@ -237,8 +240,17 @@ def _lowered(entity: Entity, part: Part, policy: Policy) -> list[Edit]:
         return []
     raw = entity.data[part.start : part.end]
     if inner.offsets is not None:
-        return lower(changed, raw, part.start, part.coding, inner.offsets)
-    return [Edit(part.start, part.end, part.coding.encode(splice(inner.entity.data, changed)))]
+        lowered = lower(changed, raw, part.start, part.coding, inner.offsets)
+    else:
+        lowered = [Edit(part.start, part.end, part.coding.encode(splice(inner.entity.data, changed)))]
+    return [*lowered, *_derived(raw, part, lowered)] if part.derived else lowered
+
+
+def _derived(raw: bytes, part: Part, lowered: list[Edit]) -> Iterator[Edit]:
+    """The fields that speak of a part, for its new bytes."""
+    new = splice(raw, [Edit(edit.start - part.start, edit.end - part.start, edit.new) for edit in lowered])
+    for field in part.derived:
+        yield Edit(field.start, field.end, field.value(new))
 
 
 def _settled(data: bytes, slots: dict[tuple[int, int], tuple[Coding, list[Edit]]]) -> list[Edit]:

@@ -12,18 +12,20 @@ from typing import TYPE_CHECKING, NamedTuple
 from absolve import charsets, formats
 from absolve.bases import Bases, establish, inherited, same_document
 from absolve.codings import Raw
-from absolve.errors import Diagnostic, DocumentError, UsageError
+from absolve.errors import CodingError, Diagnostic, DocumentError, UsageError, WalkError
 from absolve.model import DEFAULT, Base, BaseURL, Document, Layer, Link, Notice, Part
 from absolve.positions import Positions
 from absolve.resolvers import by_name, resolver
 from absolve.resolvers.urls import has_scheme, is_malformed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from absolve.charsets import Charset
     from absolve.model import Event
     from absolve.typing import Offsets, Resolver
+
+    LineOf = Callable[[int], int]
 
 FRAGMENTS = ("keep", "absolute")
 BASES = ("keep", "empty")
@@ -123,7 +125,7 @@ class Entity:
         if not self.charset.transparent:  # read through a charset coding: the lines are those of what it decodes to
             return [said for inner in self.inner.values() for said in inner.entity.diagnostics]
         notices = sorted(self.notices, key=lambda notice: notice.position)
-        return [Diagnostic(code, text, self.name, *self.line_column(at)) for code, text, at in notices]
+        return [Diagnostic(code, text, self.name, *self.line_column(at), failed) for code, text, at, failed in notices]
 
     def ruled(self, link: Link) -> Ruling:
         """The base that rules a link and the resolver against it."""
@@ -151,21 +153,34 @@ def walk(document: Document, settings: Settings) -> Entity:
     """
     name = document.name or "<bytes>"
     media_type, parameter = _media_type(document, name)
-    charset, mark = _charset(document, media_type, parameter)
-    profile = settings.profile
+    charset, mark = _charset(document.data, media_type, document.charset, parameter)
     said = [retrieval_claim(document.url)] if document.url is not None else []
-    own = establish(DEFAULT, said, profile)
-    around = Bases(own, own, document.claims)
+    own = establish(DEFAULT, said, settings.profile)
     entity = Entity(document.data, charset, media_type, name, "", settings)
-    if charset.transparent and (media_type == formats.HTML or charset is charsets.UTF_8):
-        _fold(entity, around, depth=0)
-    else:  # read through a charset coding: the whole document is a part of itself
-        entity.bases = around
-        part = Part(media_type, mark, len(document.data), Raw(charset))
-        entity.events = [part]
-        _enter(entity, part, depth=-1, charset=charsets.inside(charset))
-        entity.bases = entity.inner[id(part)].entity.bases
+    try:
+        _begin(entity, Bases(own, own, document.claims), mark, depth=0)
+    except WalkError as error:
+        raise _failure(entity, error) from error
     return entity
+
+
+def _begin(entity: Entity, around: Bases, mark: int, depth: int) -> None:
+    """Walk an entity: its bytes where its walker reads such, else a part that is all of it through a charset coding."""
+    charset = entity.charset
+    if charset is charsets.UTF_8 or (charset.transparent and formats.WALKERS[entity.media_type].as_bytes):
+        _fold(entity, around, depth)
+        return
+    entity.bases = around
+    part = Part(entity.media_type, mark, len(entity.data), Raw(charset))
+    entity.events = [part]
+    _enter(entity, part, depth - 1, charset=charsets.inside(charset))
+    entity.bases = entity.inner[id(part)].entity.bases
+
+
+def _failure(entity: Entity, error: WalkError) -> DocumentError:
+    """What is wrong with a document, where it is, and the line it is in."""
+    line, column = entity.line_column(error.position)
+    return DocumentError(Diagnostic(error.code, str(error), entity.name, line, column))
 
 
 def retrieval_claim(url: str) -> Base:
@@ -183,20 +198,14 @@ def _media_type(document: Document, name: str) -> tuple[str, str | None]:
             text = "binary data, no kind of document that absolve reads (--media-type overrides)"
             raise DocumentError(Diagnostic("unknown-media-type", text, name))
         return found, None
-    essence, _, parameters = document.media_type.partition(";")
-    essence = essence.strip().lower()
+    essence, parameters = formats.essence_of(document.media_type)
     if essence not in formats.WALKERS:
         raise DocumentError(Diagnostic("unknown-media-type", f"absolve does not read {essence or 'this'}", name))
-    for parameter in parameters.split(";"):
-        key, _, value = parameter.partition("=")
-        if key.strip().lower() == "charset":
-            return essence, value.strip().strip('"') or None
-    return essence, None
+    return essence, parameters.get("charset")
 
 
-def _charset(document: Document, media_type: str, parameter: str | None) -> tuple[Charset, int]:
-    detect = charsets.of_html if media_type == formats.HTML else charsets.of_text
-    return detect(document.data, document.charset, parameter)
+def _charset(data: bytes, media_type: str, given: str | None, header: str | None) -> tuple[Charset, int]:
+    return charsets.DETECT[formats.WALKERS[media_type].charset](data, given, header)
 
 
 def _fold(entity: Entity, around: Bases, depth: int) -> None:
@@ -231,45 +240,103 @@ def _established(entity: Entity, around: Bases, claims: list[Base]) -> Bases:
     own, base, beside = around
     found = [*(claim for claim in claims if claim.layer is Layer.RETRIEVAL), *beside]
     if found:
-        own = base = _retrieved(entity, around, found)
+        own = base = _retrieved(own, found, profile, entity.line)
     embedded = [claim for claim in claims if claim.layer is Layer.EMBEDDED]
     return Bases(own, establish(own, embedded, profile, entity.line) if embedded else base)
 
 
-def _retrieved(entity: Entity, around: Bases, claims: list[Base]) -> BaseURL:
-    """What the saver wrote, then what is kept beside the file, where nobody else said (section 4, RETRIEVAL)."""
-    profile = entity.settings.profile
-    if around.own.layer is Layer.DEFAULT:
-        return establish(around.own, claims, profile, entity.line)
-    said = establish(DEFAULT, claims, profile, entity.line).chain
-    return around.own._replace(chain=(*around.own.chain, *(fate._replace(verdict="ignored") for fate in said)))
+def _retrieved(own: BaseURL, claims: Sequence[Base], profile: str, line_of: LineOf | None = None) -> BaseURL:
+    """What a container records or the saver wrote, where nobody else said (design, section 4, RETRIEVAL)."""
+    if own.layer is Layer.DEFAULT:
+        return establish(own, claims, profile, line_of)
+    verdict = "ignored" if own.layer is Layer.RETRIEVAL else "overruled"
+    said = establish(DEFAULT, claims, profile, line_of).chain
+    return own._replace(chain=(*own.chain, *(fate._replace(verdict=verdict) for fate in said)))
 
 
-def _enter(entity: Entity, part: Part, depth: int, charset: Charset = charsets.UTF_8) -> None:
-    """Decode a part and walk what is in it; a document too deep in others is left alone, and that is said."""
+def _enter(entity: Entity, part: Part, depth: int, charset: Charset | None = None) -> None:
+    """Decode a part and walk what is in it; a document too deep in others is left alone, and that is said.
+
+    So is one that cannot be decoded or walked. `charset` is that of a part that is all of the entity.
+    """
+    media_type = formats.essence_of(part.media_type)[0] if part.whole else part.media_type
+    if media_type not in formats.WALKERS:
+        return
     if part.name or part.media_type == formats.HTML:  # a style sheet of the document itself has nothing inside
         depth += 1
     if depth > entity.settings.max_depth:
         text = f"documents nested more than {entity.settings.max_depth} deep are left as they are (--max-depth)"
         entity.notices.append(Notice("too-deep", text, part.start))
         return
-    value, offsets = part.coding.decode_mapped(entity.data[part.start : part.end])
+    try:
+        value, offsets = part.coding.decode_mapped(entity.data[part.start : part.end])
+    except CodingError as error:
+        entity.notices.append(Notice(error.code, str(error), part.start, failed=True))
+        return
+    inner, mark = _opened(entity, part, value, charset)
+    try:
+        _begin(inner, _around(entity, part), mark, depth)
+    except (WalkError, DocumentError) as error:
+        _leave(inner, entity, part, offsets, error, whole=charset is not None)
+        return
+    entity.inner[id(part)] = Inner(part, inner, offsets)
+    for code, text, at, failed in inner.notices:
+        entity.notices.append(Notice(code, text, _outside(part, offsets, at), failed))
+
+
+def _opened(entity: Entity, part: Part, value: bytes, charset: Charset | None) -> tuple[Entity, int]:
+    """The entity that a part's value is, not walked yet, and the length of its byte order mark."""
     path = entity.path
     if part.name:
         entity.named += 1
         step = f"{part.name}[{entity.named}]"
         path = f"{path}/{step}" if path else step
-    inner = Entity(value, charset, part.media_type, entity.name, path, entity.settings)
+    media_type, mark = part.media_type, 0
+    if part.whole:
+        media_type, parameters = formats.essence_of(media_type)
+        charset, mark = _charset(value, media_type, None, parameters.get("charset"))
+    return Entity(value, charset or charsets.UTF_8, media_type, entity.name, path, entity.settings), mark
+
+
+def _leave(
+    inner: Entity,
+    entity: Entity,
+    part: Part,
+    offsets: Offsets | None,
+    error: WalkError | DocumentError,
+    *,
+    whole: bool,
+) -> None:
+    """Say why a part stays as it is; where it is the `whole` of its entity, that is the entity's own error."""
+    if isinstance(error, DocumentError):  # of a part in a charset whose lines are not those of this entity
+        if whole:
+            raise error
+        entity.notices.append(Notice(error.diagnostic.code, str(error), part.start, failed=True))
+        return
+    position = _outside(part, offsets, error.position)
+    if not whole:
+        entity.notices.append(Notice(error.code, str(error), position, failed=True))
+    elif entity.charset.transparent:
+        raise WalkError(error.code, str(error), position) from error
+    else:  # the lines are those of what it decodes to
+        raise _failure(inner, error) from error
+
+
+def _outside(part: Part, offsets: Offsets | None, position: int) -> int:
+    """Where a byte of a part's value stands in the entity around it, or the part itself where nothing maps it."""
+    return part.start + (offsets.start(position) if offsets is not None else 0)
+
+
+def _around(entity: Entity, part: Part) -> Bases:
+    """The bases that a part has from outside: from the entity around it, and from what its container says for it."""
     base = entity.ruling(part.base)[0]
-    if part.name:
-        own = inherited(base, part.name)
-        around = Bases(own, own)
-    else:
+    if not part.name:
         around = entity.bases._replace(base=base)
-    if part.claims:
-        own = establish(around.own, part.claims, entity.settings.profile)
+    else:
+        own = inherited(base, part.name) if part.encloses or base.layer is Layer.EMBEDDED else base
         around = Bases(own, own)
-    _fold(inner, around, depth)
-    entity.inner[id(part)] = Inner(part, inner, offsets)
-    for code, text, at in inner.notices:
-        entity.notices.append(Notice(code, text, part.start + (offsets.start(at) if offsets is not None else 0)))
+    if part.claims:
+        retrieval = part.claims[0].layer is Layer.RETRIEVAL
+        own = (_retrieved if retrieval else establish)(around.own, part.claims, entity.settings.profile)
+        around = Bases(own, own)
+    return around

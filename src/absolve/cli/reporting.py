@@ -36,8 +36,9 @@ class Report:
         return 1 if self.failed else 0
 
     def notice(self, diagnostic: Diagnostic) -> None:
-        """Say something that stops nothing."""
-        self._say(str(diagnostic), diagnostic.code, "yellow")
+        """Say something that stops nothing; where something failed for it, the run ends with 1."""
+        self.failed = self.failed or diagnostic.failed
+        self._say(str(diagnostic), diagnostic.code, "red" if diagnostic.failed else "yellow")
 
     def failure(self, error: DocumentError) -> None:
         """Say that an input, or its output, failed: the run goes on with the next, and ends with 1."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     from absolve.typing import Walker
@@ -16,13 +16,26 @@ if TYPE_CHECKING:
 HTML: Final = "text/html"
 CSS: Final = "text/css"
 
-# Media type -> the module and function that walk it.
-WALKERS: Final[dict[str, tuple[str, str]]] = {
-    HTML: ("absolve.formats.html", "walk"),
-    CSS: ("absolve.formats.css", "walk_sheet"),
-    "text/css;declarations": ("absolve.formats.css", "walk_declarations"),
-    "application/importmap+json": ("absolve.formats.json", "walk_import_map"),
-    "application/speculationrules+json": ("absolve.formats.json", "walk_speculation_rules"),
+
+class Format(NamedTuple):
+    """How documents of one media type are read: by a function of a module, given bytes in a charset.
+
+    `charset` says how that is found out: html, text, or none for bytes that are no text as a whole. `as_bytes`: the
+    walker reads every charset in which ASCII is ASCII; others get what is not UTF-8 through a charset coding.
+    """
+
+    module: str
+    function: str
+    charset: str = "text"
+    as_bytes: bool = False
+
+
+WALKERS: Final[dict[str, Format]] = {
+    HTML: Format("absolve.formats.html", "walk", "html", as_bytes=True),
+    CSS: Format("absolve.formats.css", "walk_sheet"),
+    "text/css;declarations": Format("absolve.formats.css", "walk_declarations"),
+    "application/importmap+json": Format("absolve.formats.json", "walk_import_map"),
+    "application/speculationrules+json": Format("absolve.formats.json", "walk_speculation_rules"),
 }
 SUFFIXES: Final[dict[str, str]] = {
     ".html": HTML,
@@ -46,9 +59,22 @@ def walker(media_type: str) -> Walker | None:
     """The walker of a media type; None for a kind that absolve does not read."""
     if media_type not in WALKERS:
         return None
-    module, function = WALKERS[media_type]
-    found: Walker = getattr(import_module(module), function)
+    found: Walker = getattr(import_module(WALKERS[media_type].module), WALKERS[media_type].function)
     return found
+
+
+def essence_of(media_type: str) -> tuple[str, dict[str, str]]:
+    """A media type in lower case without its parameters, and those by their names in lower case (RFC 9110 8.3.1)."""
+    essence, _, rest = media_type.partition(";")
+    parameters = {name.strip().lower(): value for name, value in _PARAMETER.findall(rest)}
+    return essence.strip().lower(), {name: _unquoted(value.strip()) for name, value in parameters.items()}
+
+
+_PARAMETER: Final = re.compile(r"""([^;=]+)=([\t ]*"(?:[^"\\]|\\.)*"|[^;]*)""")
+
+
+def _unquoted(value: str) -> str:
+    return re.sub(r"\\(.)", r"\1", value[1:-1]) if value[:1] == value[-1:] == '"' else value.strip('"')
 
 
 def sniff(data: bytes, name: str | None) -> str | None:
