@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from absolve.formats import html_names
-from absolve.formats.html_scanner import ATTRIBUTES, ROWS, Scanner
+from absolve.formats.html_names import ATTRIBUTES, ROWS
+from absolve.formats.html_scanner import Scanner
 
 NOTHING = bytes(ROWS * ATTRIBUTES)
 EVERYTHING = b"\1" * (ROWS * ATTRIBUTES)
@@ -84,9 +85,10 @@ def test_the_first_of_duplicate_attributes_counts() -> None:
     data = b"<a href=1 HREF=2 href=3>"
     scanner = Scanner(data, EVERYTHING)
     assert scanner.next() == html_names.TAG
-    if hasattr(scanner, "order"):  # compiled, the fields of attributes are seen by the walker only
-        number = scanner.order[0]
-        assert (scanner.found, data[scanner.value_start[number] : scanner.value_end[number]]) == (1, b"1")
+    found = scanner.attributes
+    if hasattr(found, "order"):  # compiled, the fields of attributes are seen by the walker only
+        number = found.order[0]
+        assert (found.found, data[found.value_start[number] : found.value_end[number]]) == (1, b"1")
 
 
 @pytest.mark.parametrize(

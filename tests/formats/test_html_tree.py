@@ -9,7 +9,8 @@ from __future__ import annotations
 import pytest
 
 from absolve.formats import html_names
-from absolve.formats.html_scanner import ATTRIBUTES, ROWS, Scanner
+from absolve.formats.html_names import ATTRIBUTES, ROWS
+from absolve.formats.html_scanner import Scanner
 
 NAMESPACES = (b"html", b"svg", b"math")
 
@@ -48,7 +49,7 @@ def checked(document: bytes) -> None:
 )
 def test_what_is_closed_leaves_nothing_open(document: bytes) -> None:
     tree = scanned(document).tree
-    assert (tree.foreign.depth, tree.template_depth, tree.guessed) == (0, 0, False)
+    assert (tree.foreign.depth, tree.tables.template_depth, tree.guessed) == (0, 0, False)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ from html5lib_view import Element, lower
 from absolve.charsets import UTF_8
 from absolve.codings import attribute_coding
 from absolve.formats import html_names
-from absolve.formats.html_scanner import ATTRIBUTES, ROWS, Scanner
+from absolve.formats.html_names import ATTRIBUTES, ROWS
+from absolve.formats.html_scanner import Scanner
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -17,7 +17,8 @@ import scanner_view
 from html5lib_tests import TokenTest, TreeTest, token_tests, tree_tests
 from html5lib_view import Element
 
-from absolve.formats.html_scanner import ATTRIBUTES, ROWS, Scanner
+from absolve.formats.html_names import ATTRIBUTES, ROWS
+from absolve.formats.html_scanner import Scanner
 
 pytestmark = pytest.mark.slow
 SHARED = Path(os.environ.get("ABSOLVE_SHARED") or Path(__file__).parents[3] / "shared")

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 import absolve
 from absolve import charsets
-from absolve.formats.html_scanner import ATTRIBUTES, ROWS, Scanner
+from absolve.formats.html_names import ATTRIBUTES, ROWS
+from absolve.formats.html_scanner import Scanner
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy

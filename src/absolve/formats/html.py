@@ -10,27 +10,27 @@ from typing import TYPE_CHECKING
 
 from absolve.charsets import UTF_8
 from absolve.codings import CharacterReferences, Raw, attribute_coding, quoted
+from absolve.formats import html_actions
 from absolve.formats import html_names as names
 from absolve.formats import html_places as places
-from absolve.formats import html_tables as tables
 from absolve.formats.grammars import GRAMMARS, WHITE_SPACE
 from absolve.formats.html_names import ATTRIBUTE_ID, ELEMENT_ID
 from absolve.formats.html_places import CSS, CSS_DECLARATIONS, JSON_SCRIPTS, MEDIA_TYPE
 from absolve.formats.html_savers import retrieval_url
-from absolve.model import Base, Layer, Notice, Part, Place
+from absolve.model import Base, Layer, Notice, Part
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     import cython
 
     from absolve.charsets import Charset
-    from absolve.model import Event
+    from absolve.formats.html_attributes import Attributes
+    from absolve.model import Event, Place
     from absolve.typing import Coding, WalkOptions
 else:
     from absolve import _cython as cython
 
 if cython.compiled:
+    from cython.cimports.absolve.formats.html_attributes import Attributes  # noqa: TC002 - the type of a C field
     from cython.cimports.absolve.formats.html_scanner import Scanner
     from cython.cimports.absolve.model import Link
 else:
@@ -39,13 +39,11 @@ else:
 
 
 _NUL = b"\0"
-_COLUMNS = cython.declare(cython.int, 256)
-_SVG_ROW = len(ELEMENT_ID) + 1
-_MATHML_ROW = _SVG_ROW + 1
+_FOREIGN = places.FOREIGN
 
+_ATTRIBUTES = cython.declare(cython.int, names.ATTRIBUTES)
 _TAG = cython.declare(cython.int, names.TAG)
 _END = cython.declare(cython.int, names.END)
-_SVG = cython.declare(cython.int, names.SVG)
 
 _ELEMENT_NAME = {number: name.decode() for name, number in ELEMENT_ID.items()}
 _ATTRIBUTE_NAME = {number: name.decode() for name, number in ATTRIBUTE_ID.items()}
@@ -62,95 +60,19 @@ _TYPE = cython.declare(cython.int, ATTRIBUTE_ID[b"type"])
 _SCRIPT_ELEMENT = cython.declare(cython.int, ELEMENT_ID[b"script"])
 _STYLE_ELEMENT = cython.declare(cython.int, ELEMENT_ID[b"style"])
 
-# What is to be done with the attribute of a place: which rows need more than the row itself.
-_NOTHING = cython.declare(cython.int, 0)
-_URL = cython.declare(cython.int, 1)  # the whole value is one reference
-_OTHER = cython.declare(cython.int, 2)  # by its grammar, or an inner document
-_ANY_ELEMENT = cython.declare(cython.int, 3)  # the row names no element
-_IN_CODEBASE = cython.declare(cython.int, 4)
-_META = cython.declare(cython.int, 5)
-_LINK_HREF = cython.declare(cython.int, 6)
-_BASE_HREF = cython.declare(cython.int, 7)
-_CODEBASE_ROW = cython.declare(cython.int, 8)
-_SPECIAL_ROWS = {("meta", "content"): _META, ("link", "href"): _LINK_HREF, ("base", "href"): _BASE_HREF}
-
-
-_NO_PLACE = Place("", "")
-
-
-class Tables:
-    """The places of HTML elements by row and attribute number: what the scanner reports, and what is done then."""
-
-    def __init__(self, *, lazy: bool) -> None:
-        self.places: list[Place] = [_NO_PLACE] * (_COLUMNS * (_MATHML_ROW + 1))
-        interest = bytearray(len(self.places))
-        actions = bytearray(len(self.places))
-        for place in places.html_rows(lazy=lazy):
-            for row in self._rows(place):
-                at = row * _COLUMNS + ATTRIBUTE_ID[place.attribute.encode()]
-                self.places[at] = place
-                actions[at] = _action(place)
-                interest[at] = 1
-        for foreign, row in ((tables.SVG, _SVG_ROW), (tables.MATHML, _MATHML_ROW)):
-            for place in (*tables.GLOBAL, *foreign):
-                interest[row * _COLUMNS + ATTRIBUTE_ID[place.attribute.encode()]] = 1
-        interest[_SCRIPT_ELEMENT * _COLUMNS + _TYPE] = 1
-        for row in (_STYLE_ELEMENT, _SVG_ROW):
-            interest[row * _COLUMNS] = 1  # told of whatever its attributes are: its text counts
-        self.interest = bytes(interest)
-        self.actions = bytes(actions)
-
-    @staticmethod
-    def _rows(place: Place) -> Iterable[int]:
-        if place.element == "*":
-            return range(_SVG_ROW)
-        aliases = (alias for alias, name in tables.ALIASES.items() if name == place.element)
-        return [ELEMENT_ID[name.encode()] for name in (place.element, *aliases)]
-
-
-def _action(place: Place) -> int:
-    if place.against == "codebase":
-        return _IN_CODEBASE
-    if place.attribute == "codebase":
-        return _CODEBASE_ROW
-    special: int | None = _SPECIAL_ROWS.get((place.element, place.attribute))
-    if special is not None:
-        return special
-    if place.element == "*" and place.syntax != "css":
-        return _ANY_ELEMENT
-    return _URL if place.syntax == "url" else _OTHER
-
-
-_FOREIGN = places.FOREIGN
-_BY_LAZY: dict[bool, Tables] = {}
+_NOTHING = cython.declare(cython.int, html_actions.NOTHING)
+_URL = cython.declare(cython.int, html_actions.URL)
+_ANY_ELEMENT = cython.declare(cython.int, html_actions.ANY_ELEMENT)
+_IN_CODEBASE = cython.declare(cython.int, html_actions.IN_CODEBASE)
+_META = cython.declare(cython.int, html_actions.META)
+_LINK_HREF = cython.declare(cython.int, html_actions.LINK_HREF)
+_BASE_HREF = cython.declare(cython.int, html_actions.BASE_HREF)
+_CODEBASE_ROW = cython.declare(cython.int, html_actions.CODEBASE_ROW)
 
 
 def walk(data: bytes, charset: Charset, options: WalkOptions) -> list[Event]:
     """The events of an HTML document whose bytes are in an ASCII-compatible charset."""
     return _Walk(data, charset, options).run()
-
-
-@cython.cfunc
-def _link(
-    place: Place,
-    start: cython.Py_ssize_t,
-    end: cython.Py_ssize_t,
-    coding: Coding,
-    base: Base | None,
-    scanner: Scanner,
-    claim: Base | None,
-) -> Link:
-    """A Link, made without a call that would box its numbers."""
-    link: Link = Link.__new__(Link)
-    link.place = place
-    link.start = start
-    link.end = end
-    link.coding = coding
-    link.base = base
-    link.tag_start = scanner.start
-    link.tag_end = scanner.end
-    link.claim = claim
-    return link
 
 
 @cython.final
@@ -164,6 +86,7 @@ class _Walk:
     places: list[Place]
     actions: bytes
     scanner: Scanner
+    attributes: Attributes
     double: Coding
     single: Coding
     events: list[Event]
@@ -176,12 +99,11 @@ class _Walk:
         self.data = data
         self.charset = charset
         self.options = options
-        if options.lazy not in _BY_LAZY:
-            _BY_LAZY[options.lazy] = Tables(lazy=options.lazy)
-        tables_of = _BY_LAZY[options.lazy]
-        self.places = tables_of.places
-        self.actions = tables_of.actions
-        self.scanner = Scanner(data, tables_of.interest)
+        actions = html_actions.actions(lazy=options.lazy)
+        self.places = actions.places
+        self.actions = actions.actions
+        self.scanner = Scanner(data, actions.interest)
+        self.attributes = self.scanner.attributes
         self.double = quoted(charset, 0x22)
         self.single = quoted(charset, 0x27)
         self.events = []
@@ -224,40 +146,40 @@ class _Walk:
     @cython.cfunc
     def html_tag(self, scanner: Scanner) -> cython.int:
         actions: cython.p_const_uchar = self.actions
-        row: cython.int = scanner.element * _COLUMNS
+        row: cython.int = scanner.element * _ATTRIBUTES
         k: cython.int
         attribute: cython.int
         action: cython.int
         scope = None
-        for k in range(scanner.found):
-            attribute = scanner.order[k]
+        for k in range(self.attributes.found):
+            attribute = self.attributes.order[k]
             action = actions[row + attribute]
             if action == _NOTHING:
                 continue
             place = self.places[row + attribute]
             if action == _URL:
-                self.url(scanner, attribute, place, None, None)
+                self.url(attribute, place, None, None)
             elif action == _LINK_HREF:
-                self.url(scanner, attribute, self.link_place(scanner), None, None)
+                self.url(attribute, self.link_place(), None, None)
             elif action == _META:
-                self.meta(scanner)
+                self.meta()
             elif action == _BASE_HREF:
-                self.base(scanner, place)
+                self.base(place)
             elif action == _IN_CODEBASE or action == _CODEBASE_ROW:
                 if scope is None:
-                    scope = self.codebase(scanner)
+                    scope = self.codebase()
                 if action == _IN_CODEBASE:
-                    self.value(scanner, attribute, place, scope)
+                    self.value(attribute, place, scope)
                 else:
-                    self.url(scanner, attribute, place, None, scope)
+                    self.url(attribute, place, None, scope)
             else:
                 if action == _ANY_ELEMENT:
                     place = places.named(place, self.element_name(scanner))
-                self.value(scanner, attribute, place, None)
+                self.value(attribute, place, None)
         if scanner.element == _STYLE_ELEMENT:
             self.style(scanner)
         elif scanner.element == _SCRIPT_ELEMENT:
-            self.script(scanner)
+            self.script()
         return 0
 
     @cython.cfunc
@@ -265,12 +187,12 @@ class _Walk:
         element = self.element_name(scanner)
         k: cython.int
         attribute: cython.int
-        for k in range(scanner.found):
-            attribute = scanner.order[k]
+        for k in range(self.attributes.found):
+            attribute = self.attributes.order[k]
             place = _FOREIGN[(scanner.namespace, element, _ATTRIBUTE_NAME[attribute])]
             if place is not None:
-                self.value(scanner, attribute, place, None)
-        if scanner.element == _STYLE_ELEMENT and not scanner.self_closing:
+                self.value(attribute, place, None)
+        if scanner.element == _STYLE_ELEMENT and not self.attributes.self_closing:
             self.foreign_style(scanner)
         return 0
 
@@ -283,52 +205,73 @@ class _Walk:
         return raw.lower().decode("utf-8", "replace")
 
     @cython.cfunc
-    def coding(self, scanner: Scanner, attribute: cython.int) -> Coding:
-        quote: cython.int = scanner.quote[attribute]
+    def coding(self, attribute: cython.int) -> Coding:
+        quote: cython.int = self.attributes.quote[attribute]
         if quote == 34:
             return self.double
         if quote == 39:
             return self.single
-        slot = (scanner.value_start[attribute], scanner.value_end[attribute])
+        slot = (self.attributes.value_start[attribute], self.attributes.value_end[attribute])
         return attribute_coding(self.charset, quote, slot)
 
     @cython.cfunc
     @cython.boundscheck(False)
     @cython.wraparound(False)
-    def url(
-        self, scanner: Scanner, attribute: cython.int, place: Place, scope: Base | None, claim: Base | None
-    ) -> cython.int:
+    def url(self, attribute: cython.int, place: Place, scope: Base | None, claim: Base | None) -> cython.int:
         """Tell of a value that is one reference: white space around it belongs to HTML, however it is written."""
         p: cython.p_const_uchar = self.data
-        start: cython.Py_ssize_t = scanner.value_start[attribute]
-        end: cython.Py_ssize_t = scanner.value_end[attribute]
-        coding = self.coding(scanner, attribute)
+        start: cython.Py_ssize_t = self.attributes.value_start[attribute]
+        end: cython.Py_ssize_t = self.attributes.value_end[attribute]
+        coding = self.coding(attribute)
         while start < end and (p[start] == 32 or (9 <= p[start] <= 13 and p[start] != 11)):
             start += 1
         while start < end and (p[end - 1] == 32 or (9 <= p[end - 1] <= 13 and p[end - 1] != 11)):
             end -= 1
         if start < end and (p[start] == 38 or p[end - 1] == 59):  # & and ; may be white space by reference
             ((start, end),) = self.references("url", start, end, coding)
-        self.events.append(_link(place, start, end, coding, scope, scanner, claim))
+        self.tell(place, start, end, coding, scope, claim)
         return 0
 
     @cython.cfunc
-    def value(self, scanner: Scanner, attribute: cython.int, place: Place, scope: Base | None) -> cython.int:
+    def value(self, attribute: cython.int, place: Place, scope: Base | None) -> cython.int:
         """Tell of the references, or of the inner document, in one attribute's value."""
-        start: cython.Py_ssize_t = scanner.value_start[attribute]
-        end: cython.Py_ssize_t = scanner.value_end[attribute]
+        start: cython.Py_ssize_t = self.attributes.value_start[attribute]
+        end: cython.Py_ssize_t = self.attributes.value_end[attribute]
         syntax = place.syntax
         if syntax == "url":
-            self.url(scanner, attribute, place, scope, None)
+            self.url(attribute, place, scope, None)
         elif syntax == "css":
             if self.may_hold_css_link(start, end):
-                self.events.append(Part(CSS_DECLARATIONS, start, end, self.coding(scanner, attribute)))
+                self.events.append(Part(CSS_DECLARATIONS, start, end, self.coding(attribute)))
         elif syntax == "srcdoc":
-            self.events.append(Part(MEDIA_TYPE, start, end, self.coding(scanner, attribute), "srcdoc"))
+            self.events.append(Part(MEDIA_TYPE, start, end, self.coding(attribute), "srcdoc"))
         else:
-            coding = self.coding(scanner, attribute)
+            coding = self.coding(attribute)
             for one, other in self.references(syntax, start, end, coding):
-                self.events.append(_link(place, one, other, coding, scope, scanner, None))
+                self.tell(place, one, other, coding, scope, None)
+        return 0
+
+    @cython.cfunc
+    def tell(
+        self,
+        place: Place,
+        start: cython.Py_ssize_t,
+        end: cython.Py_ssize_t,
+        coding: Coding,
+        scope: Base | None,
+        claim: Base | None,
+    ) -> cython.int:
+        """Tell of one link of the tag, made without a call that would box its numbers."""
+        link: Link = Link.__new__(Link)
+        link.place = place
+        link.start = start
+        link.end = end
+        link.coding = coding
+        link.base = scope
+        link.tag_start = self.scanner.start
+        link.tag_end = self.scanner.end
+        link.claim = claim
+        self.events.append(link)
         return 0
 
     @cython.cfunc
@@ -363,13 +306,6 @@ class _Walk:
         return False
 
     @cython.cfunc
-    def raw(self, scanner: Scanner, attribute: cython.int) -> bytes:
-        """The bytes of another attribute's value; empty where the tag has none."""
-        if scanner.stamp[attribute] != scanner.serial:
-            return b""
-        return self.data[scanner.value_start[attribute] : scanner.value_end[attribute]]
-
-    @cython.cfunc
     def folded(self, raw: bytes) -> str:
         """What the bytes of a keyword stand for, trimmed and in lower case."""
         return self.double.decode(raw).strip(WHITE_SPACE).lower().decode("latin-1")
@@ -377,40 +313,41 @@ class _Walk:
     # --- what takes more than one attribute -----------------------------------------------------------------------
 
     @cython.cfunc
-    def base(self, scanner: Scanner, place: Place) -> cython.int:
+    def base(self, place: Place) -> cython.int:
         """The first base element with an href, outside templates, makes the claim; later ones claim in vain."""
-        start: cython.Py_ssize_t = scanner.value_start[_HREF]
-        end: cython.Py_ssize_t = scanner.value_end[_HREF]
-        claim = places.base_claim(self.double.decode(self.data[start:end]), scanner.start)
-        if not self.has_base and not scanner.tree.template_depth:
+        start: cython.Py_ssize_t = self.attributes.value_start[_HREF]
+        end: cython.Py_ssize_t = self.attributes.value_end[_HREF]
+        claim = places.base_claim(self.double.decode(self.data[start:end]), self.scanner.start)
+        if not self.has_base and not self.scanner.tree.tables.template_depth:
             self.has_base = True
             self.events.append(claim)
-        return self.url(scanner, _HREF, place, None, claim)
+        return self.url(_HREF, place, None, claim)
 
     @cython.cfunc
-    def codebase(self, scanner: Scanner) -> Base | None:
-        return places.codebase_claim(self.double.decode(self.raw(scanner, _CODEBASE)), scanner.value_start[_CODEBASE])
+    def codebase(self) -> Base | None:
+        value = self.double.decode(self.attributes.raw(_CODEBASE))
+        return places.codebase_claim(value, self.attributes.value_start[_CODEBASE])
 
     @cython.cfunc
-    def meta(self, scanner: Scanner) -> cython.int:
+    def meta(self) -> cython.int:
         """`meta`: http-equiv refresh, and the names whose content is a URL."""
         key = (
-            self.raw(scanner, _HTTP_EQUIV),
-            self.raw(scanner, _PROPERTY),
-            self.raw(scanner, _NAME),
-            self.raw(scanner, _ITEMPROP),
+            self.attributes.raw(_HTTP_EQUIV),
+            self.attributes.raw(_PROPERTY),
+            self.attributes.raw(_NAME),
+            self.attributes.raw(_ITEMPROP),
         )
         if key not in self.meta_places:
             self.meta_places[key] = places.meta_place(*(self.folded(raw) for raw in key))
         place = self.meta_places[key]
         if place is not None:
-            self.value(scanner, _CONTENT, place, None)
+            self.value(_CONTENT, place, None)
         return 0
 
     @cython.cfunc
-    def link_place(self, scanner: Scanner) -> Place:
+    def link_place(self) -> Place:
         """`link href`: the kind is that of its relation."""
-        key = (self.raw(scanner, _REL), self.raw(scanner, _AS), self.raw(scanner, _TYPE))
+        key = (self.attributes.raw(_REL), self.attributes.raw(_AS), self.attributes.raw(_TYPE))
         if key not in self.link_places:
             self.link_places[key] = places.link_place(*(self.folded(raw) for raw in key))
         return self.link_places[key]
@@ -419,7 +356,7 @@ class _Walk:
 
     @cython.cfunc
     def style(self, scanner: Scanner) -> cython.int:
-        if places.is_sheet(self.folded(self.raw(scanner, _TYPE))):
+        if places.is_sheet(self.folded(self.attributes.raw(_TYPE))):
             self.sheet(scanner.text_start, scanner.text_end, Raw(self.charset))
         return 0
 
@@ -446,12 +383,12 @@ class _Walk:
         return 0
 
     @cython.cfunc
-    def script(self, scanner: Scanner) -> cython.int:
-        raw = self.raw(scanner, _TYPE)
+    def script(self) -> cython.int:
+        raw = self.attributes.raw(_TYPE)
         if raw:
             media_type = JSON_SCRIPTS.get(self.folded(raw))
             if media_type:
-                self.events.append(Part(media_type, scanner.text_start, scanner.text_end, Raw(self.charset)))
+                self.events.append(Part(media_type, self.scanner.text_start, self.scanner.text_end, Raw(self.charset)))
         return 0
 
     @cython.cfunc

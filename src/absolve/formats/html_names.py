@@ -55,6 +55,19 @@ _FREQUENT = "circle defs ellipse g line lineargradient path polygon polyline rec
 # Attributes that hold no reference and that a place's reading depends on.
 _AUXILIARY = "as content encoding http-equiv itemprop name property rel shadowrootmode type color face size"
 
+# What a byte may be inside a tag, one bit each: CLASSES has them for every byte.
+SPACE = 1  # tab, line feed, form feed, carriage return, space
+LETTER = 2
+NAME_END = 4  # white space, / or >
+ATTRIBUTE_NAME_END = 8  # the same, or =
+CLASSES = bytes(
+    (byte in b"\t\n\f\r ") * SPACE
+    | (bytes((byte,)).isalpha() and byte < 128) * LETTER
+    | (byte in b"\t\n\f\r />") * NAME_END
+    | (byte in b"\t\n\f\r />=") * ATTRIBUTE_NAME_END
+    for byte in range(256)
+)
+
 # What the scanner reports.
 END = 0  # nothing more
 TAG = 1  # a start tag that may carry references
@@ -78,6 +91,10 @@ RAWTEXT = 4
 SCRIPT_DATA = 5
 PLAINTEXT = 6
 
+# The scanner's interest table: a row for every element number, then one for SVG and one for MathML; a column for every
+# attribute number.
+ATTRIBUTES = 256
+
 NAME_CELL = 32  # bytes a name takes in the name tables: its length, then the name
 HASH_SIZE = 1024
 
@@ -89,6 +106,9 @@ def _ids(names: set[str]) -> dict[bytes, int]:
 
 ELEMENT_ID = _ids({*ELEMENT_NAMES, *f"{' '.join(_TRAITS.values())} {_ALSO} {_FREQUENT}".split()})
 ATTRIBUTE_ID = _ids({*ATTRIBUTE_NAMES, *_AUXILIARY.split()})
+SVG_ROW = len(ELEMENT_ID) + 1
+MATHML_ROW = SVG_ROW + 1
+ROWS = MATHML_ROW + 1
 
 
 def name_hash(name: bytes) -> int:

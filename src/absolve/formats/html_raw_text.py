@@ -13,21 +13,9 @@ else:
     from absolve import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.libc.string import memchr
-
-
-@cython.cfunc
-@cython.inline
-def _find(
-    p: cython.p_const_uchar, byte: cython.int, start: cython.Py_ssize_t, end: cython.Py_ssize_t
-) -> cython.Py_ssize_t:
-    """Where the byte stands next; -1 for nowhere. The scanner has the same: inlined functions stay in their module."""
-    if cython.compiled:
-        if start >= end:
-            return -1
-        found = cython.cast(cython.p_const_uchar, memchr(p + start, byte, end - start))
-        return -1 if found is cython.NULL else found - p
-    return p.find(byte, start, end)
+    from cython.cimports.absolve.formats.html_bytes import find
+else:
+    from absolve.formats.html_bytes import find
 
 
 @cython.cfunc
@@ -64,7 +52,7 @@ def raw_text_end(
     p: cython.p_const_uchar = data
     n: cython.Py_ssize_t = len(data)
     while True:
-        i = _find(p, 60, i, n)
+        i = find(p, 60, i, n)
         if i < 0:
             return n
         if i + 1 < n and p[i + 1] == 47 and _is_tag(p, n, i + 2, name, length):
@@ -83,7 +71,7 @@ def script_end(data: bytes, i: cython.Py_ssize_t, name: cython.Py_ssize_t) -> cy
     ends: cython.bint
     while True:
         if not escaped:
-            i = _find(p, 60, i, n)
+            i = find(p, 60, i, n)
             if i < 0:
                 return n
         elif i >= n:
@@ -121,7 +109,7 @@ def comment_end(data: bytes, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
     if i + 1 < n and p[i] == 45 and p[i + 1] == 62:
         return i
     while True:
-        i = _find(p, 45, i, n)
+        i = find(p, 45, i, n)
         if i < 0 or i + 2 >= n:
             return n
         if p[i + 1] == 45 and (p[i + 2] == 62 or (p[i + 2] == 33 and i + 3 < n and p[i + 3] == 62)):

@@ -2,9 +2,8 @@
 
 cimport cython
 
+from absolve.formats.html_attributes cimport Attributes
 from absolve.formats.html_tree cimport Tree
-
-
 
 @cython.final
 cdef class Scanner:
@@ -13,7 +12,8 @@ cdef class Scanner:
     cdef Py_ssize_t size
     cdef Py_ssize_t at
     cdef bytes interest
-    cdef list record
+    cdef bint recorded
+    cdef readonly Attributes attributes
     # the token reported last
     cdef readonly Py_ssize_t start
     cdef readonly Py_ssize_t end
@@ -24,25 +24,13 @@ cdef class Scanner:
     cdef readonly Py_ssize_t name_end
     cdef readonly Py_ssize_t text_start
     cdef readonly Py_ssize_t text_end
-    cdef readonly bint self_closing
     cdef readonly Py_ssize_t truncated
-    # its attributes of known names, in the order in which they stand
-    cdef int found
-    cdef int order[256]
-    # by attribute number, valid where stamp equals serial
-    cdef Py_ssize_t serial
     cdef set merged
-    cdef Py_ssize_t stamp[256]
-    cdef Py_ssize_t value_start[256]
-    cdef Py_ssize_t value_end[256]
-    cdef int quote[256]
 
     cpdef int next(self)
-    cdef Py_ssize_t _attributes(self, Py_ssize_t i)
     cdef int _start_tag(self)
     cdef int _merge(self)
     cdef bint _decided(self)
-    cdef bytes _value(self, int attribute)
     cdef Py_ssize_t _end_tag(self, Py_ssize_t i)
     cdef Py_ssize_t _markup_declaration(self, Py_ssize_t i)
     cdef Py_ssize_t _bogus_comment_end(self, Py_ssize_t start, Py_ssize_t i)

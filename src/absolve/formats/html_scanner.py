@@ -18,10 +18,13 @@ from absolve.formats import html_names as names
 from absolve.formats.html_names import ATTRIBUTE_ID, ELEMENT_ID, Trait
 
 if cython.compiled:
+    from cython.cimports.absolve.formats.html_attributes import Attributes
+    from cython.cimports.absolve.formats.html_bytes import find, lookup
     from cython.cimports.absolve.formats.html_raw_text import comment_end, raw_text_end, script_end
     from cython.cimports.absolve.formats.html_tree import Tree
-    from cython.cimports.libc.string import memchr
 else:
+    from absolve.formats.html_attributes import Attributes
+    from absolve.formats.html_bytes import find, lookup
     from absolve.formats.html_raw_text import comment_end, raw_text_end, script_end
     from absolve.formats.html_tree import Tree
 
@@ -29,8 +32,6 @@ else:
 END = cython.declare(cython.int, names.END)
 TAG = cython.declare(cython.int, names.TAG)
 COMMENT = cython.declare(cython.int, names.COMMENT)
-ABSENT = cython.declare(cython.int, names.ABSENT)
-UNQUOTED = cython.declare(cython.int, names.UNQUOTED)
 KEPT = cython.declare(cython.int, names.KEPT)
 IGNORED = cython.declare(cython.int, names.IGNORED)
 MERGED = cython.declare(cython.int, names.MERGED)
@@ -40,18 +41,10 @@ PLAINTEXT = cython.declare(cython.int, names.PLAINTEXT)
 HTML = cython.declare(cython.int, names.HTML)
 SVG = cython.declare(cython.int, names.SVG)
 
-_SPACE = cython.declare(cython.int, 1)  # tab, line feed, form feed, carriage return, space
-_LETTER = cython.declare(cython.int, 2)
-_NAME_END = cython.declare(cython.int, 4)  # white space, / or >
-_ATTRIBUTE_NAME_END = cython.declare(cython.int, 8)  # the same, or =
-_classes = bytes(
-    (byte in b"\t\n\f\r ") * _SPACE
-    | (bytes((byte,)).isalpha() and byte < 128) * _LETTER
-    | (byte in b"\t\n\f\r />") * _NAME_END
-    | (byte in b"\t\n\f\r />=") * _ATTRIBUTE_NAME_END
-    for byte in range(256)
-)
-_CLASSES = cython.declare(bytes, _classes)
+_SPACE = cython.declare(cython.int, names.SPACE)
+_LETTER = cython.declare(cython.int, names.LETTER)
+_NAME_END = cython.declare(cython.int, names.NAME_END)
+_CLASSES = cython.declare(bytes, names.CLASSES)
 _START = cython.declare(cython.int, 1)  # what the tree is told of: start tags of this name,
 _END_TAG = cython.declare(cython.int, 2)  # its end tags,
 _NOT_FRAMESET = cython.declare(cython.int, 4)  # its start tags while a frameset may still come
@@ -64,8 +57,6 @@ _told = bytes(
 _TOLD = cython.declare(bytes, _told)
 _ELEMENT_SLOTS = cython.declare(bytes, names.ELEMENT_SLOTS)
 _ELEMENT_CELLS = cython.declare(bytes, names.ELEMENT_CELLS)
-_ATTRIBUTE_SLOTS = cython.declare(bytes, names.ATTRIBUTE_SLOTS)
-_ATTRIBUTE_CELLS = cython.declare(bytes, names.ATTRIBUTE_CELLS)
 _ANNOTATION_XML = cython.declare(cython.int, ELEMENT_ID[b"annotation-xml"])
 _FONT = cython.declare(cython.int, ELEMENT_ID[b"font"])
 _INPUT = cython.declare(cython.int, ELEMENT_ID[b"input"])
@@ -73,67 +64,10 @@ _ENCODING = cython.declare(cython.int, ATTRIBUTE_ID[b"encoding"])
 _COLOR = cython.declare(cython.int, ATTRIBUTE_ID[b"color"])
 _FACE = cython.declare(cython.int, ATTRIBUTE_ID[b"face"])
 _SIZE = cython.declare(cython.int, ATTRIBUTE_ID[b"size"])
-_CELL = cython.declare(cython.int, 32)
 _TYPE = cython.declare(cython.int, ATTRIBUTE_ID[b"type"])
-_HASH_MASK = cython.declare(cython.int, 1023)
-
-# The interest table: a row for every element number, then one for SVG and one for MathML; a column an attribute number.
-ATTRIBUTES = 256
-SVG_ROW = len(ELEMENT_ID) + 1
-MATHML_ROW = SVG_ROW + 1
-ROWS = MATHML_ROW + 1
-_ATTRIBUTES = cython.declare(cython.int, ATTRIBUTES)
-_SVG_ROW = cython.declare(cython.int, SVG_ROW)
-_MATHML_ROW = cython.declare(cython.int, MATHML_ROW)
-
-
-@cython.cfunc
-@cython.inline
-def _find(
-    data: cython.p_const_uchar, byte: cython.int, start: cython.Py_ssize_t, end: cython.Py_ssize_t
-) -> cython.Py_ssize_t:
-    """Where the byte stands next; -1 for nowhere."""
-    if cython.compiled:
-        if start >= end:
-            return -1
-        found = cython.cast(cython.p_const_uchar, memchr(data + start, byte, end - start))
-        return -1 if found is cython.NULL else found - data
-    return data.find(byte, start, end)
-
-
-@cython.cfunc
-@cython.inline
-@cython.boundscheck(False)
-@cython.wraparound(False)
-def _lookup(
-    slots: cython.p_const_uchar,
-    cells: cython.p_const_uchar,
-    hashed: cython.uint,
-    data: cython.p_const_uchar,
-    start: cython.Py_ssize_t,
-    length: cython.Py_ssize_t,
-) -> cython.int:
-    """The number of the name at `start`, compared without case; 0 for a name that no table has."""
-    slot: cython.uint = (hashed ^ hashed >> 10) & _HASH_MASK
-    number: cython.int
-    cell: cython.Py_ssize_t
-    i: cython.Py_ssize_t
-    byte: cython.uchar
-    while True:
-        number = slots[slot]
-        if number == 0:
-            return 0
-        cell = number * _CELL
-        if cells[cell] == length:
-            for i in range(length):
-                byte = data[start + i]
-                if 65 <= byte <= 90:
-                    byte += 32
-                if byte != cells[cell + 1 + i]:
-                    break
-            else:
-                return number
-        slot = (slot + 1) & _HASH_MASK
+_ATTRIBUTES = cython.declare(cython.int, names.ATTRIBUTES)
+_SVG_ROW = cython.declare(cython.int, names.SVG_ROW)
+_MATHML_ROW = cython.declare(cython.int, names.MATHML_ROW)
 
 
 @cython.final
@@ -144,8 +78,7 @@ class Scanner:
     After END `truncated` is where a tag or comment begins that the end of the file cuts off, -1 for none; what is cut
     off is not reported, but for a comment. `tree.guessed` says whether a browser may see something else.
     `interest` has a byte for each pair of element row and attribute number: whether the pair holds a reference.
-    With `record` (a list) every start tag is reported and its attributes, known or not, are appended to it afresh as
-    (name start, name end, value start, value end, quote).
+    With `record` (a list) every start tag is reported, and its attributes are recorded in it (see `Attributes`).
     """
 
     def __init__(
@@ -156,19 +89,12 @@ class Scanner:
         self.at = 0
         self.tree = Tree()
         self.interest = interest
-        self.record = record
+        self.recorded = record is not None
+        self.attributes = Attributes(data, record)
         self.start = self.end = self.name_start = self.name_end = self.text_start = self.text_end = 0
-        self.element = self.namespace = self.fate = self.found = 0
-        self.self_closing = False
+        self.element = self.namespace = self.fate = 0
         self.truncated = -1
-        self.serial = 0
         self.merged: set[tuple[int, int]] = set()
-        if not cython.compiled:
-            self.order = [0] * ATTRIBUTES
-            self.stamp = [0] * ATTRIBUTES
-            self.value_start = [0] * ATTRIBUTES
-            self.value_end = [0] * ATTRIBUTES
-            self.quote = [0] * ATTRIBUTES
 
     @cython.ccall
     @cython.boundscheck(False)
@@ -184,7 +110,7 @@ class Scanner:
         hashed: cython.uint
         c: cython.uchar
         while True:
-            less = _find(p, 60, i, n)
+            less = find(p, 60, i, n)
             if self.tree.frameset_ok:
                 for k in range(i, less if less >= 0 else n):
                     if not classes[p[k]] & _SPACE and p[k] != 0:
@@ -205,8 +131,8 @@ class Scanner:
                 self.start = less
                 self.name_start = less + 1
                 self.name_end = i
-                self.element = _lookup(_ELEMENT_SLOTS, _ELEMENT_CELLS, hashed, p, less + 1, i - less - 1)
-                i = self._attributes(i)
+                self.element = lookup(_ELEMENT_SLOTS, _ELEMENT_CELLS, hashed, p, less + 1, i - less - 1)
+                i = self.attributes.read(i)
                 if i < 0:  # the end of the file in a tag: no tag
                     self.truncated = less
                     self.at = n
@@ -230,98 +156,19 @@ class Scanner:
     @cython.cfunc
     @cython.boundscheck(False)
     @cython.wraparound(False)
-    def _attributes(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """13.2.5.32 to 13.2.5.40 from the end of the tag's name; the end of the tag, or -1 where the file ends first.
-
-        The first of duplicate attributes counts (13.2.5.33).
-        """
-        p: cython.p_const_uchar = self.data
-        classes: cython.p_const_uchar = _CLASSES
-        slots: cython.p_const_uchar = _ATTRIBUTE_SLOTS
-        cells: cython.p_const_uchar = _ATTRIBUTE_CELLS
-        n: cython.Py_ssize_t = self.size
-        name: cython.Py_ssize_t
-        name_end: cython.Py_ssize_t
-        value: cython.Py_ssize_t
-        hashed: cython.uint
-        number: cython.int
-        quote: cython.int
-        c: cython.uchar
-        self.serial += 1
-        self.found = 0
-        self.self_closing = False
-        if self.record is not None:
-            self.record.clear()
-        while True:
-            name = i
-            while i < n and (classes[p[i]] & _SPACE or p[i] == 47):
-                i += 1
-            if i >= n:
-                return -1
-            if p[i] == 62:
-                self.self_closing = i > name and p[i - 1] == 47
-                return i + 1
-            name = i
-            hashed = p[i] | 32  # a = here is part of the name
-            i += 1
-            while i < n and not classes[p[i]] & _ATTRIBUTE_NAME_END:
-                hashed = hashed * 33 + (p[i] | 32)
-                if not cython.compiled:
-                    hashed &= 0xFFFFFFFF
-                i += 1
-            name_end = i
-            while i < n and classes[p[i]] & _SPACE:
-                i += 1
-            if i < n and p[i] == 61:
-                i += 1
-                while i < n and classes[p[i]] & _SPACE:
-                    i += 1
-                if i >= n:
-                    return -1
-                c = p[i]
-                if c == 34 or c == 39:
-                    quote = c
-                    value = i + 1
-                    i = _find(p, c, value, n)
-                    if i < 0:
-                        return -1
-                    value_end = i
-                    i += 1
-                else:
-                    quote = UNQUOTED
-                    value = i
-                    while i < n and not classes[p[i]] & _SPACE and p[i] != 62:
-                        i += 1
-                    value_end = i
-            else:
-                i = value = value_end = name_end
-                quote = ABSENT
-            number = _lookup(slots, cells, hashed, p, name, name_end - name)
-            if number and self.stamp[number] != self.serial:
-                self.stamp[number] = self.serial
-                self.value_start[number] = value
-                self.value_end[number] = value_end
-                self.quote[number] = quote
-                self.order[self.found] = number
-                self.found += 1
-            if self.record is not None:
-                self.record.append((name, name_end, value, value_end, quote))
-
-    @cython.cfunc
-    @cython.boundscheck(False)
-    @cython.wraparound(False)
     def _start_tag(self) -> cython.int:
         """Tell the tree of a start tag, pass over the text that it begins, say whether to report it."""
+        attributes: Attributes = self.attributes
         interest: cython.p_const_uchar = self.interest
         told: cython.p_const_uchar = _TOLD
         k: cython.int
         row: cython.int = self.element
         if self.tree.every:
             name = self.data[self.name_start : self.name_end].lower()
-            self.fate = self.tree.start(self.element, name, self.self_closing, self._decided())
+            self.fate = self.tree.start(self.element, name, self.attributes.self_closing, self._decided())
             self.namespace = self.tree.namespace
         elif told[self.element] & _START or (told[self.element] & _NOT_FRAMESET and self.tree.frameset_ok):
-            self.fate = self.tree.start(self.element, b"", self.self_closing, self._decided())
+            self.fate = self.tree.start(self.element, b"", self.attributes.self_closing, self._decided())
             self.namespace = self.tree.namespace
         else:
             self.fate = KEPT
@@ -341,57 +188,48 @@ class Scanner:
             self.text_end = self.at
         elif self.fate == MERGED:
             self._merge()
-        if self.record is not None:
+        if self.recorded:
             return 1
         if self.fate == IGNORED:
             return 0
         row *= _ATTRIBUTES
         if interest[row]:
             return 1
-        for k in range(self.found):
-            if interest[row + self.order[k]]:
+        for k in range(attributes.found):
+            if interest[row + attributes.order[k]]:
                 return 1
         return 0
 
     @cython.cfunc
     def _merge(self) -> cython.int:
         """13.2.6.4.7: of a second html or body only the attributes count that the element lacks."""
+        attributes: Attributes = self.attributes
         kept: cython.int = 0
         k: cython.int
         number: cython.int
-        for k in range(self.found):
-            number = self.order[k]
+        for k in range(attributes.found):
+            number = attributes.order[k]
             if (self.element, number) not in self.merged:
                 self.merged.add((self.element, number))
-                self.order[kept] = number
+                attributes.order[kept] = number
                 kept += 1
             else:
-                self.stamp[number] = 0
-        self.found = kept
+                attributes.drop(number)
+        attributes.found = kept
         return 0
 
     @cython.cfunc
     def _decided(self) -> cython.bint:
         """What attributes decide in tree construction: see `Tree.start`."""
+        attributes: Attributes = self.attributes
         if self.element == _INPUT:
-            return self._value(_TYPE) == b"hidden"
+            return attributes.raw(_TYPE).lower() == b"hidden"
         if self.element == _FONT:
-            return (
-                self.stamp[_COLOR] == self.serial
-                or self.stamp[_FACE] == self.serial
-                or self.stamp[_SIZE] == self.serial
-            )
+            return attributes.has(_COLOR) or attributes.has(_FACE) or attributes.has(_SIZE)
         if self.element == _ANNOTATION_XML:
-            value = self._value(_ENCODING)
+            value = attributes.raw(_ENCODING).lower()
             return value == b"text/html" or value == b"application/xhtml+xml"
         return False
-
-    @cython.cfunc
-    def _value(self, attribute: cython.int) -> bytes:
-        """The raw value of an attribute of the tag in lower case; empty where it is absent."""
-        if self.stamp[attribute] != self.serial:
-            return b""
-        return self.data[self.value_start[attribute] : self.value_end[attribute]].lower()
 
     @cython.cfunc
     @cython.boundscheck(False)
@@ -419,11 +257,11 @@ class Scanner:
         if i < n and p[i] == 62:
             i += 1
         else:
-            i = self._attributes(i)
+            i = self.attributes.read(i)
             if i < 0:
                 self.truncated = name - 2
                 return n
-        element = _lookup(_ELEMENT_SLOTS, _ELEMENT_CELLS, hashed, p, name, name_end - name)
+        element = lookup(_ELEMENT_SLOTS, _ELEMENT_CELLS, hashed, p, name, name_end - name)
         if self.tree.foreign.depth:
             self.tree.end(element, self.data[name:name_end].lower())
         elif told[element] & _END_TAG:
@@ -458,7 +296,7 @@ class Scanner:
     @cython.cfunc
     def _bogus_comment_end(self, start: cython.Py_ssize_t, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """13.2.5.41 for what begins at `start`: after the next `>`."""
-        i = _find(self.data, 62, i, self.size)
+        i = find(self.data, 62, i, self.size)
         if i < 0:
             self.truncated = start
             return self.size

@@ -3,17 +3,16 @@
 cimport cython
 
 from absolve.formats.html_foreign cimport Stack
+from absolve.formats.html_open_tables cimport OpenTables
 
 
 @cython.final
 cdef class Tree:
     cdef readonly bint frameset_ok
-    cdef readonly int template_depth
+    cdef readonly OpenTables tables
     cdef readonly Stack foreign
     cdef readonly int namespace
     cdef readonly bint every
-    cdef list tables
-    cdef list templates
     cdef bint select_open
     cdef bint form_open
     cdef bint head_open
@@ -29,11 +28,6 @@ cdef class Tree:
     cdef int _watch(self)
     cdef int _foreign_end(self, int element, bytes name)
     cdef int _html_start(self, int element, bint self_closing, bint decided)
-    cdef int _enter_mode(self, int element)
-    cdef int _without_table(self)
-    cdef int _table_part(self, int element)
-    cdef int _table(self)
-    cdef bint _ends_cell(self, int cell, int element)
     cdef int _foreign_start(self, int element, bytes name, bint self_closing, bint decided)
     cdef int _html_end(self, int element)
     cdef bint _encloses(self, int element, bytes name)

@@ -20,8 +20,10 @@ from absolve.formats.html_names import ELEMENT_ID, Trait
 
 if cython.compiled:
     from cython.cimports.absolve.formats.html_foreign import Stack
+    from cython.cimports.absolve.formats.html_open_tables import OpenTables
 else:
     from absolve.formats.html_foreign import Stack
+    from absolve.formats.html_open_tables import OpenTables
 
 # Constants are declared so that compiled code does not look them up.
 HTML = cython.declare(cython.int, names.HTML)
@@ -43,13 +45,9 @@ _T_BREAKOUT = cython.declare(cython.int, int(Trait.BREAKOUT))
 _T_NOT_FRAMESET = cython.declare(cython.int, int(Trait.NOT_FRAMESET))
 _T_TABLE_PART = cython.declare(cython.int, int(Trait.TABLE_PART))
 _T_CLOSES_P = cython.declare(cython.int, int(Trait.CLOSES_P))
-_T_CELL = cython.declare(cython.int, int(Trait.CELL))
 _T_HEAD = cython.declare(cython.int, int(Trait.HEAD))
 
 _BODY = cython.declare(cython.int, ELEMENT_ID[b"body"])
-_CAPTION = cython.declare(cython.int, ELEMENT_ID[b"caption"])
-_COL = cython.declare(cython.int, ELEMENT_ID[b"col"])
-_COLGROUP = cython.declare(cython.int, ELEMENT_ID[b"colgroup"])
 _FONT = cython.declare(cython.int, ELEMENT_ID[b"font"])
 _FORM = cython.declare(cython.int, ELEMENT_ID[b"form"])
 _FRAME = cython.declare(cython.int, ELEMENT_ID[b"frame"])
@@ -69,16 +67,6 @@ _SVG = cython.declare(cython.int, ELEMENT_ID[b"svg"])
 _TABLE = cython.declare(cython.int, ELEMENT_ID[b"table"])
 _TD = cython.declare(cython.int, ELEMENT_ID[b"td"])
 _TEMPLATE = cython.declare(cython.int, ELEMENT_ID[b"template"])
-_TH = cython.declare(cython.int, ELEMENT_ID[b"th"])
-_TR = cython.declare(cython.int, ELEMENT_ID[b"tr"])
-
-# Insertion modes of a template, by the first tag in it (13.2.6.4.22, "in template").
-_FRESH = cython.declare(cython.int, 0)
-_IN_BODY = cython.declare(cython.int, 1)
-_IN_TABLE = cython.declare(cython.int, 2)
-_IN_TABLE_BODY = cython.declare(cython.int, 3)
-_IN_ROW = cython.declare(cython.int, 4)
-_IN_COLUMNS = cython.declare(cython.int, 5)
 
 
 @cython.final
@@ -95,12 +83,10 @@ class Tree:
 
     def __init__(self) -> None:
         self.frameset_ok = True  # 13.2.4.5 the frameset-ok flag
-        self.template_depth = 0
+        self.tables = OpenTables()
         self.foreign = Stack()
         self.namespace = HTML
         self.every = True
-        self.tables: list[int] = []  # of each open table, the cell or caption that is open in it, 0 for none
-        self.templates: list[tuple[list[int], int]] = []  # tables and mode around and in each open template
         self.select_open = False
         self.form_open = False  # 13.2.4.4 the form element pointer
         self.head_open = True  # no head yet, explicit or implied
@@ -122,9 +108,8 @@ class Tree:
     @cython.cfunc
     def _watch(self) -> cython.int:
         """Decide whether the next tag matters whatever it is."""
-        mode = self.templates[-1][1] if self.templates else _IN_BODY
-        framed = self.frameset_depth > 0 or self.after_frameset
-        self.every = self.foreign.depth > 0 or self.head_open or framed or mode == _FRESH or mode == _IN_COLUMNS
+        framed: cython.bint = self.frameset_depth > 0 or self.after_frameset
+        self.every = self.foreign.depth > 0 or self.head_open or framed or self.tables.decides()
         return 0
 
     @cython.ccall
@@ -156,20 +141,17 @@ class Tree:
             if element == _HTML:
                 return MERGED
             return KEPT if element == _FRAME and self.frameset_depth else IGNORED
-        if self.templates:
-            if self.templates[-1][1] == _FRESH and not traits & _T_HEAD:
-                self._enter_mode(element)
-            if self.templates[-1][1] == _IN_COLUMNS and element != _COL and element != _TEMPLATE:
-                return IGNORED
+        if self.tables.decides() and self.tables.drops(element):
+            return IGNORED
         if element == _HTML:
-            return MERGED if not self.template_depth else IGNORED
+            return MERGED if not self.tables.template_depth else IGNORED
         if element == _HEAD:
             kept = self.head_open
             self.head_open = False
             return KEPT if kept else IGNORED
         self.head_open = False
         if element == _FRAMESET:
-            if not self.frameset_ok or self.template_depth:
+            if not self.frameset_ok or self.tables.template_depth:
                 return IGNORED
             self.foreign.pop_to(0)
             self.frameset_depth = 1
@@ -178,10 +160,10 @@ class Tree:
         if traits & _T_NOT_FRAMESET and not (element == _INPUT and decided):
             self.frameset_ok = False
         if element == _BODY:
-            return IGNORED if self.template_depth else MERGED
+            return IGNORED if self.tables.template_depth else MERGED
         if element == _FORM:
-            if self.template_depth:
-                return IGNORED if self.tables and not self.tables[-1] else KEPT  # 13.2.6.4.9
+            if self.tables.template_depth:
+                return IGNORED if self.tables.between_cells() else KEPT  # 13.2.6.4.9
             if self.form_open:
                 return IGNORED
             self.form_open = True
@@ -190,13 +172,14 @@ class Tree:
             self.started[_BODY] += 1  # 13.2.6.4.6: implied all the same
             return IGNORED
         if element == _TABLE:
-            return self._table()
+            return self.tables.open_table()
         if traits & _T_TABLE_PART:
-            return self._table_part(element)
+            if self.tables.start_part(element) == IGNORED:
+                return IGNORED
+            self.select_open = False
+            return KEPT
         if element == _TEMPLATE:
-            self.templates.append((self.tables, _FRESH))
-            self.tables = []
-            self.template_depth += 1
+            self.tables.open_template()
             return KEPT
         if element == _SVG or element == _MATH:
             self.namespace = SVG if element == _SVG else MATHML
@@ -230,56 +213,6 @@ class Tree:
                 return True
         return False
 
-    @cython.cfunc
-    def _enter_mode(self, element: cython.int) -> cython.int:
-        """13.2.6.4.22: the first tag in a template chooses its insertion mode. Parts of a table stand as in one."""
-        mode: cython.int = _IN_BODY
-        if element == _COL:
-            mode = _IN_COLUMNS
-        elif element == _TR:
-            mode = _IN_TABLE_BODY
-        elif element == _TD or element == _TH:
-            mode = _IN_ROW
-        elif _TRAITS[element] & _T_TABLE_PART:
-            mode = _IN_TABLE
-        self.templates[-1] = (self.templates[-1][0], mode)
-        if mode != _IN_BODY:
-            self.tables.append(0)
-        return 0
-
-    @cython.cfunc
-    def _without_table(self) -> cython.int:
-        """The insertion mode of a template that began with a part of a table, while no table in it is open; else 0."""
-        if not self.templates or len(self.tables) != 1 or self.templates[-1][1] == _IN_BODY:
-            return 0
-        mode: cython.int = self.templates[-1][1]
-        return mode
-
-    @cython.cfunc
-    def _table(self) -> cython.int:
-        """13.2.6.4.9: a table directly in a table takes its place; in a cell it is nested."""
-        if self.tables and not self.tables[-1]:
-            return IGNORED if self._without_table() else KEPT
-        self.tables.append(0)
-        return KEPT
-
-    @cython.cfunc
-    def _table_part(self, element: cython.int) -> cython.int:
-        """Rows, cells and the like count only in a table (13.2.6.4.7), or where a template begins with one."""
-        cell: cython.bint = element == _TD or element == _TH
-        mode: cython.int = self._without_table()
-        if self.tables:
-            self.tables[-1] = 0
-        if (
-            not self.tables
-            or (mode == _IN_ROW and not cell)
-            or (mode == _IN_TABLE_BODY and not cell and element != _TR)
-        ):
-            return IGNORED
-        self.tables[-1] = element if _TRAITS[element] & _T_CELL else 0
-        self.select_open = False
-        return KEPT
-
     @cython.ccall
     def end(self, element: cython.int, name: bytes) -> cython.int:
         """Take an end tag; `name` is its lower-case name, needed in foreign content only."""
@@ -304,7 +237,7 @@ class Tree:
             if depth >= 0:
                 return self.foreign.pop_to(depth)
         if element == _TEMPLATE or element == _TABLE:
-            if not (self.template_depth if element == _TEMPLATE else self.tables and not self._without_table()):
+            if not (self.tables.template_depth if element == _TEMPLATE else self.tables.any()):
                 return 0
             self.foreign.pop_to(max(0, self.foreign.find(element, name, whole=True)))
             return self._html_end(element)
@@ -326,10 +259,10 @@ class Tree:
         A guess where no cell is open: rows and row groups are only counted.
         """
         ends: cython.bint
-        if self.tables[-1]:
-            ends = self._ends_cell(self.tables[-1], element)
-        else:
-            ends = self._ends_cell(_TD, element) and element != _TD and self.started[element] > self.ended[element]
+        cell: cython.int = self.tables.cell()
+        ends = self.tables.ends_cell(cell or _TD, element)
+        if not cell:
+            ends = ends and element != _TD and self.started[element] > self.ended[element]
             self.guessed |= ends
         if ends:
             self.foreign.pop_to(0)
@@ -355,24 +288,20 @@ class Tree:
         if self.started[element] > self.ended[element]:
             self.ended[element] += 1
         if element == _FORM:
-            if not self.template_depth:
+            if not self.tables.template_depth:
                 self.form_open = False
         elif element == _TABLE:
-            if self.tables and not self._without_table():
-                self.tables.pop()
+            if self.tables.close_table():
                 self.select_open = False
         elif element == _SELECT:
             self.select_open = False
         elif element == _TEMPLATE:
-            if self.template_depth:
-                self.tables = self.templates.pop()[0]
-                self.template_depth -= 1
+            self.tables.close_template()
         elif element == _FRAMESET:
             if self.frameset_depth:
                 self.frameset_depth -= 1
                 self.after_frameset = not self.frameset_depth
-        elif traits & _T_TABLE_PART and self.tables and self.tables[-1] and self._ends_cell(self.tables[-1], element):
-            self.tables[-1] = 0
+        elif traits & _T_TABLE_PART and self.tables.end_part(element):
             self.select_open = False
         elif element == _BR or element == _HEAD or element == _BODY or element == _HTML:  # 13.2.6.4.3: imply a head
             self.head_open = False
@@ -381,18 +310,6 @@ class Tree:
             elif element != _HEAD:
                 self.started[_BODY] += 1  # 13.2.6.4.6: and a body
         return 0
-
-    @cython.cfunc
-    def _ends_cell(self, cell: cython.int, element: cython.int) -> cython.bint:
-        """13.2.6.4.11 and .15; that a row group of the name is open is not looked at."""
-        mode: cython.int = self._without_table()
-        if (mode == _IN_ROW and not _TRAITS[element] & _T_CELL) or (
-            mode == _IN_TABLE_BODY and not (_TRAITS[element] & _T_CELL or element == _TR)
-        ):
-            return False
-        if cell == _CAPTION or element == _TD or element == _TH:
-            return cell == element
-        return element != _CAPTION and element != _COL and element != _COLGROUP
 
     @cython.cfunc
     def _foreign_start(
@@ -420,4 +337,4 @@ class Tree:
     @cython.cfunc
     def _is_around_table(self) -> cython.bint:
         """Whether a table is open and it is around the foreign element, not in it."""
-        return bool(self.tables) and not self.foreign.has_table()
+        return len(self.tables.cells) > 0 and not self.foreign.has_table()

@@ -1,0 +1,75 @@
+"""What the walker does with an attribute, by the numbers of its element and its name: the tables of places for it."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+from absolve.formats import html_places as places
+from absolve.formats import html_tables as tables
+from absolve.formats.html_names import ATTRIBUTE_ID, ATTRIBUTES, ELEMENT_ID, MATHML_ROW, ROWS, SVG_ROW
+from absolve.model import Place
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+# What is to be done with the attribute of a place: which rows need more than the row itself.
+NOTHING = 0
+URL = 1  # the whole value is one reference
+OTHER = 2  # by its grammar, or an inner document
+ANY_ELEMENT = 3  # the row names no element
+IN_CODEBASE = 4
+META = 5
+LINK_HREF = 6
+BASE_HREF = 7
+CODEBASE_ROW = 8
+_SPECIAL = {("meta", "content"): META, ("link", "href"): LINK_HREF, ("base", "href"): BASE_HREF}
+_NO_PLACE = Place("", "")
+
+
+class Actions:
+    """By element row and attribute number: `interest`, what is reported; `places`; `actions`, what is to be done."""
+
+    def __init__(self, *, lazy: bool) -> None:
+        self.places: list[Place] = [_NO_PLACE] * (ATTRIBUTES * ROWS)
+        interest = bytearray(len(self.places))
+        actions = bytearray(len(self.places))
+        for place in places.html_rows(lazy=lazy):
+            for row in self._rows(place):
+                at = row * ATTRIBUTES + ATTRIBUTE_ID[place.attribute.encode()]
+                self.places[at] = place
+                actions[at] = _action(place)
+                interest[at] = 1
+        for foreign, row in ((tables.SVG, SVG_ROW), (tables.MATHML, MATHML_ROW)):
+            for place in (*tables.GLOBAL, *foreign):
+                interest[row * ATTRIBUTES + ATTRIBUTE_ID[place.attribute.encode()]] = 1
+        interest[ELEMENT_ID[b"script"] * ATTRIBUTES + ATTRIBUTE_ID[b"type"]] = 1
+        for row in (ELEMENT_ID[b"style"], SVG_ROW):
+            interest[row * ATTRIBUTES] = 1  # told of whatever its attributes are: its text counts
+        self.interest = bytes(interest)
+        self.actions = bytes(actions)
+
+    @staticmethod
+    def _rows(place: Place) -> Iterable[int]:
+        if place.element == "*":
+            return range(SVG_ROW)
+        aliases = (alias for alias, name in tables.ALIASES.items() if name == place.element)
+        return [ELEMENT_ID[name.encode()] for name in (place.element, *aliases)]
+
+
+def _action(place: Place) -> int:
+    if place.against == "codebase":
+        return IN_CODEBASE
+    if place.attribute == "codebase":
+        return CODEBASE_ROW
+    special: int | None = _SPECIAL.get((place.element, place.attribute))
+    if special is not None:
+        return special
+    if place.element == "*" and place.syntax != "css":
+        return ANY_ELEMENT
+    return URL if place.syntax == "url" else OTHER
+
+
+@cache
+def actions(*, lazy: bool) -> Actions:
+    return Actions(lazy=lazy)

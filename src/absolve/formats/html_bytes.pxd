@@ -1,0 +1,11 @@
+"""C signatures of html_bytes.py."""
+
+cdef Py_ssize_t find(const unsigned char* data, int byte, Py_ssize_t start, Py_ssize_t end) noexcept
+cdef int lookup(
+    const unsigned char* slots,
+    const unsigned char* cells,
+    unsigned int hashed,
+    const unsigned char* data,
+    Py_ssize_t start,
+    Py_ssize_t length,
+) noexcept

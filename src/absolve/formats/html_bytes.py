@@ -1,0 +1,70 @@
+"""Read bytes without making objects: where a byte stands next, and which number a name has."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import cython
+else:
+    from absolve import _cython as cython
+
+from absolve.formats import html_names as names
+
+if cython.compiled:
+    from cython.cimports.libc.string import memchr
+
+_CELL = cython.declare(cython.int, names.NAME_CELL)
+_HASH_MASK = cython.declare(cython.int, names.HASH_SIZE - 1)
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def find(
+    data: cython.p_const_uchar, byte: cython.int, start: cython.Py_ssize_t, end: cython.Py_ssize_t
+) -> cython.Py_ssize_t:
+    """Where the byte stands next; -1 for nowhere."""
+    if cython.compiled:
+        if start >= end:
+            return -1
+        found = cython.cast(cython.p_const_uchar, memchr(data + start, byte, end - start))
+        return -1 if found is cython.NULL else found - data
+    return data.find(byte, start, end)
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def lookup(
+    slots: cython.p_const_uchar,
+    cells: cython.p_const_uchar,
+    hashed: cython.uint,
+    data: cython.p_const_uchar,
+    start: cython.Py_ssize_t,
+    length: cython.Py_ssize_t,
+) -> cython.int:
+    """The number of the name at `start`, compared without case; 0 for a name that no table has.
+
+    `slots` and `cells` are those of html_names, `hashed` is what its `name_hash` has before it folds it.
+    """
+    slot: cython.uint = (hashed ^ hashed >> 10) & _HASH_MASK
+    number: cython.int
+    cell: cython.Py_ssize_t
+    i: cython.Py_ssize_t
+    byte: cython.uchar
+    while True:
+        number = slots[slot]
+        if number == 0:
+            return 0
+        cell = number * _CELL
+        if cells[cell] == length:
+            for i in range(length):
+                byte = data[start + i]
+                if 65 <= byte <= 90:
+                    byte += 32
+                if byte != cells[cell + 1 + i]:
+                    break
+            else:
+                return number
+        slot = (slot + 1) & _HASH_MASK

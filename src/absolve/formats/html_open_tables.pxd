@@ -1,0 +1,26 @@
+"""C layout of the open tables and templates; html_open_tables.py holds the code."""
+
+cimport cython
+
+
+@cython.final
+cdef class OpenTables:
+    cdef list cells
+    cdef list templates
+    cdef readonly int template_depth
+    cdef int mode
+
+    cdef bint decides(self)
+    cdef int open_template(self)
+    cdef int close_template(self)
+    cdef bint drops(self, int element)
+    cdef int _enter_mode(self, int element)
+    cdef int _without_table(self)
+    cdef bint any(self)
+    cdef bint between_cells(self)
+    cdef int open_table(self)
+    cdef bint close_table(self)
+    cdef int start_part(self, int element)
+    cdef bint end_part(self, int element)
+    cdef int cell(self)
+    cdef bint ends_cell(self, int cell, int element)

@@ -1,0 +1,168 @@
+"""The tables and templates that are open: which parts of a table count where (HTML Standard 13.2.6.4.9 to .15, .22)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import cython
+else:
+    from absolve import _cython as cython
+
+from absolve.formats import html_names as names
+from absolve.formats.html_names import ELEMENT_ID, Trait
+
+# Constants are declared so that compiled code does not look them up.
+KEPT = cython.declare(cython.int, names.KEPT)
+IGNORED = cython.declare(cython.int, names.IGNORED)
+
+_TRAITS = cython.declare(tuple, names.ELEMENT_TRAITS)
+_T_CELL = cython.declare(cython.int, int(Trait.CELL))
+_T_HEAD = cython.declare(cython.int, int(Trait.HEAD))
+_T_TABLE_PART = cython.declare(cython.int, int(Trait.TABLE_PART))
+
+_CAPTION = cython.declare(cython.int, ELEMENT_ID[b"caption"])
+_COL = cython.declare(cython.int, ELEMENT_ID[b"col"])
+_COLGROUP = cython.declare(cython.int, ELEMENT_ID[b"colgroup"])
+_TD = cython.declare(cython.int, ELEMENT_ID[b"td"])
+_TEMPLATE = cython.declare(cython.int, ELEMENT_ID[b"template"])
+_TH = cython.declare(cython.int, ELEMENT_ID[b"th"])
+_TR = cython.declare(cython.int, ELEMENT_ID[b"tr"])
+
+# Insertion modes of a template, by the first tag in it (13.2.6.4.22, "in template").
+_FRESH = cython.declare(cython.int, 0)
+_IN_BODY = cython.declare(cython.int, 1)
+_IN_TABLE = cython.declare(cython.int, 2)
+_IN_TABLE_BODY = cython.declare(cython.int, 3)
+_IN_ROW = cython.declare(cython.int, 4)
+_IN_COLUMNS = cython.declare(cython.int, 5)
+
+
+@cython.final
+@cython.cclass
+class OpenTables:
+    """The open tables since the innermost open template, and what those templates hide.
+
+    `cells` has for each table the cell or caption that is open in it, 0 for none. `mode` is the insertion mode of the
+    innermost template, that of a body where there is none; `templates` has the cells and the mode around each one.
+    """
+
+    def __init__(self) -> None:
+        self.cells: list[int] = []
+        self.templates: list[tuple[list[int], int]] = []
+        self.template_depth = 0
+        self.mode = _IN_BODY
+
+    @cython.cfunc
+    def decides(self) -> cython.bint:
+        """Whether the next start tag counts, or changes the mode, by where it stands in a template."""
+        return self.mode == _FRESH or self.mode == _IN_COLUMNS
+
+    @cython.cfunc
+    def open_template(self) -> cython.int:
+        self.templates.append((self.cells, self.mode))
+        self.cells = []
+        self.mode = _FRESH
+        self.template_depth += 1
+        return 0
+
+    @cython.cfunc
+    def close_template(self) -> cython.int:
+        if self.template_depth:
+            self.cells, self.mode = self.templates.pop()
+            self.template_depth -= 1
+        return 0
+
+    @cython.cfunc
+    def drops(self, element: cython.int) -> cython.bint:
+        """Whether a template's insertion mode ignores this start tag; the first one in it chooses the mode (.22)."""
+        if self.mode == _FRESH and not _TRAITS[element] & _T_HEAD:
+            self._enter_mode(element)
+        return self.mode == _IN_COLUMNS and element != _COL and element != _TEMPLATE
+
+    @cython.cfunc
+    def _enter_mode(self, element: cython.int) -> cython.int:
+        """Parts of a table stand in a template as in one."""
+        self.mode = _IN_BODY
+        if element == _COL:
+            self.mode = _IN_COLUMNS
+        elif element == _TR:
+            self.mode = _IN_TABLE_BODY
+        elif element == _TD or element == _TH:
+            self.mode = _IN_ROW
+        elif _TRAITS[element] & _T_TABLE_PART:
+            self.mode = _IN_TABLE
+        if self.mode != _IN_BODY:
+            self.cells.append(0)
+        return 0
+
+    @cython.cfunc
+    def _without_table(self) -> cython.int:
+        """The insertion mode of a template that began with a part of a table, while no table in it is open; else 0."""
+        if not self.template_depth or len(self.cells) != 1 or self.mode == _IN_BODY:
+            return 0
+        return self.mode
+
+    @cython.cfunc
+    def any(self) -> cython.bint:
+        """Whether a table is open."""
+        return len(self.cells) > 0 and not self._without_table()
+
+    @cython.cfunc
+    def between_cells(self) -> cython.bint:
+        """Whether what stands here is in a table or its rows, and in no cell (13.2.6.4.9)."""
+        return len(self.cells) > 0 and not self.cells[-1]
+
+    @cython.cfunc
+    def open_table(self) -> cython.int:
+        """13.2.6.4.9: a table directly in a table takes its place; in a cell it is nested."""
+        if self.between_cells():
+            return IGNORED if self._without_table() else KEPT
+        self.cells.append(0)
+        return KEPT
+
+    @cython.cfunc
+    def close_table(self) -> cython.bint:
+        """Whether there was one."""
+        if not self.any():
+            return False
+        self.cells.pop()
+        return True
+
+    @cython.cfunc
+    def start_part(self, element: cython.int) -> cython.int:
+        """Rows, cells and the like count only in a table (13.2.6.4.7), or where a template begins with one."""
+        cell: cython.bint = element == _TD or element == _TH
+        mode: cython.int = self._without_table()
+        if self.cells:
+            self.cells[-1] = 0
+        if not self.cells or (mode == _IN_ROW and not cell) or (mode == _IN_TABLE_BODY and not cell and element != _TR):
+            return IGNORED
+        self.cells[-1] = element if _TRAITS[element] & _T_CELL else 0
+        return KEPT
+
+    @cython.cfunc
+    def end_part(self, element: cython.int) -> cython.bint:
+        """Whether this end tag ends the open cell."""
+        if not self.cells or not self.cells[-1] or not self.ends_cell(self.cells[-1], element):
+            return False
+        self.cells[-1] = 0
+        return True
+
+    @cython.cfunc
+    def cell(self) -> cython.int:
+        """The cell or caption that is open in the innermost table, 0 for none."""
+        found: cython.int = self.cells[-1] if self.cells else 0
+        return found
+
+    @cython.cfunc
+    def ends_cell(self, cell: cython.int, element: cython.int) -> cython.bint:
+        """13.2.6.4.11 and .15; that a row group of the name is open is not looked at."""
+        mode: cython.int = self._without_table()
+        if (mode == _IN_ROW and not _TRAITS[element] & _T_CELL) or (
+            mode == _IN_TABLE_BODY and not (_TRAITS[element] & _T_CELL or element == _TR)
+        ):
+            return False
+        if cell == _CAPTION or element == _TD or element == _TH:
+            return cell == element
+        return element != _CAPTION and element != _COL and element != _COLGROUP
