@@ -27,11 +27,12 @@ def rewrite(source: Source, *, policy: rewriting.Policy | None = None, **options
     """The document with every link made absolute, or changed as `policy` says; of the type that was given.
 
     `options`: name, media_type, charset and url, as `Document` takes them, and profile ("rfc1808", "rfc3986",
-    "whatwg"), fragments ("keep", "absolute"), base ("keep", "empty"), lazy, conditional_comments, json_ld, max_depth.
+    "whatwg"), fragments ("keep", "absolute"), base ("keep", "empty"), lazy, conditional_comments, json_ld, and the
+    limits max_depth (documents inside documents), max_size (bytes) and max_links.
     `policy` is called with a `Resolved` for each link and returns its new URL, or None to leave it.
 
     Only the bytes of links change; where none does the very same object comes back. Raises DocumentError for a
-    document of no kind that absolve reads, UsageError for an option that is none.
+    document of no kind that absolve reads or that passes a limit, UsageError for an option that is none.
     """
     entity = _walked(source, options)
     data = rewriting.rewrite(entity, policy)

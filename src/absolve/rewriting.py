@@ -11,6 +11,7 @@ from absolve.formats.grammars import ESCAPES, WHITE_SPACE
 from absolve.model import Part
 from absolve.resolved import Resolved
 from absolve.resolvers.urls import has_scheme, scheme
+from absolve.walk import too_large
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -84,8 +85,18 @@ def _is_absolute(reference: str, rule: Rule) -> bool:
 
 
 def rewrite(entity: Entity, policy: Policy | None = None) -> bytes:
-    """The entity's bytes with every link changed as the policy says; the very same object where nothing changes."""
-    return splice(entity.data, edits(entity, policy or absolute))
+    """The entity's bytes with every link changed as the policy says; the very same object where nothing changes.
+
+    DocumentError where they would be more than the settings allow: a base of a megabyte is written into every link.
+    """
+    changed = edits(entity, policy or absolute)
+    edit: Edit
+    size: cython.Py_ssize_t = len(entity.data)
+    for edit in changed:
+        size += len(edit.new) - (edit.end - edit.start)
+    if size > entity.settings.max_size:
+        raise too_large(entity.settings.max_size, entity.name)
+    return splice(entity.data, changed)
 
 
 _UNKNOWN = Edit(-1, -1, b"")

@@ -6,15 +6,18 @@ import os
 import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import IO, TYPE_CHECKING, Final
 
 from absolve.errors import Diagnostic, DocumentError
 from absolve.model import Base, Document, Layer
+from absolve.walk import too_large
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 STDIN: Final = "-"
+
+_PIECE: Final = 1 << 20  # bytes that are read at once where the size is not known
 
 # Shared MIME and freedesktop.org, "CommonExtendedAttributes"; curl --xattr, wget --xattr and browsers write it.
 _ORIGIN: Final = "user.xdg.origin.url"
@@ -35,38 +38,57 @@ def read(
     charset: str | None = None,
     url: str | None = None,
     file_urls: bool = False,
+    max_size: int = sys.maxsize,
 ) -> Document:
     """The document at a path as the user wrote it, or on the standard input (`-`); the rest is the user's word.
+
+    One of more than `max_size` bytes is not read into memory: that is an error, too.
 
     Its `claims` are retrieval URLs in the order in which they count (design, section 4): the extended attribute, the
     Zone.Identifier file, and with `file_urls` the path itself. Raises DocumentError, which names the input.
     """
     if name == STDIN:
-        return Document(_stdin(), name=name, media_type=media_type, charset=charset, url=url)
-    data = _contents(name)
+        return Document(_stdin(max_size), name=name, media_type=media_type, charset=charset, url=url)
+    data = _contents(name, max_size)
     claims = tuple(_claims(name, file_urls=file_urls))
     return Document(data, name=name, media_type=media_type, charset=charset, url=url, claims=claims)
 
 
-def _stdin() -> bytes:
+def _stdin(max_size: int) -> bytes:
     if sys.stdin is None:  # closed, or a program without a console
         raise DocumentError(Diagnostic("unreadable", "there is no standard input", STDIN))
     try:
-        return sys.stdin.buffer.read()
+        return _limited(sys.stdin.buffer, STDIN, max_size)
     except OSError as error:  # a directory, say
         raise unreadable(STDIN, error) from error
 
 
-def _contents(name: str) -> bytes:
+def _contents(name: str, max_size: int) -> bytes:
     path = Path(name)
     if not name:
         raise DocumentError(Diagnostic("not-found", "an empty name is no file's", "''"))
     try:
         if path.is_dir():  # said here, because Windows calls it a matter of permissions
             raise DocumentError(Diagnostic("directory", "this is a directory, and a file is wanted", name))
-        return path.read_bytes()
+        if path.is_file():
+            if path.stat().st_size > max_size:
+                raise too_large(max_size, name)
+            return path.read_bytes()
+        with path.open("rb") as file:  # a pipe, say: nobody knows its size
+            return _limited(file, name, max_size)
     except (OSError, ValueError) as error:
         raise unreadable(name, error) from error
+
+
+def _limited(file: IO[bytes], name: str, max_size: int) -> bytes:
+    pieces: list[bytes] = []
+    size = 0
+    while piece := file.read(_PIECE):
+        size += len(piece)
+        if size > max_size:
+            raise too_large(max_size, name)
+        pieces.append(piece)
+    return b"".join(pieces)
 
 
 def unreadable(name: str, error: Exception) -> DocumentError:

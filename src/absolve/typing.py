@@ -62,7 +62,7 @@ class Profile(Protocol):
 
 
 class WalkOptions(Protocol):
-    """What a walker may be asked for beyond what counts always."""
+    """What a walker may be asked for beyond what counts always; `max_links` is when a list of events may end."""
 
     @property
     def lazy(self) -> bool: ...
@@ -70,10 +70,16 @@ class WalkOptions(Protocol):
     def conditional_comments(self) -> bool: ...
     @property
     def json_ld(self) -> bool: ...
+    @property
+    def max_links(self) -> int: ...
 
 
 class Walker(Protocol):
-    """Reads the bytes of one document and tells what it found, in the order in which it stands there."""
+    """Reads the bytes of one document and tells what it found, in the order in which it stands there.
+
+    Told one by one the events are counted as they come; a walker that makes a list ends it when it has more links and
+    parts than `max_links`: nothing of that document will be used.
+    """
 
     def __call__(self, data: bytes, charset: Charset, options: WalkOptions, /) -> Iterable[Event]: ...
 

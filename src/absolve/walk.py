@@ -7,6 +7,7 @@ Every Base is collected before anything is resolved: a base element rules the li
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, NamedTuple
 
 from absolve import charsets, formats
@@ -42,6 +43,8 @@ class Settings(NamedTuple):
     conditional_comments: bool = False
     json_ld: bool = False
     max_depth: int = 32  # documents inside documents
+    max_size: int = 1 << 30  # bytes of a document; four times as many are wanted to work on it
+    max_links: int = 5_000_000  # and parts, in a document and all inside it: some 200 bytes each, and 2 KB at the worst
 
     def checked(self) -> Settings:
         """These settings; UsageError names a value that is none of its choices."""
@@ -51,6 +54,9 @@ class Settings(NamedTuple):
                 raise UsageError(f"{option} must be one of {', '.join(choices)}, not {value!r}")
         if not 0 <= self.max_depth <= DEEPEST:
             raise UsageError(f"max_depth must be from 0 to {DEEPEST}, not {self.max_depth}")
+        for option, most in (("max_size", self.max_size), ("max_links", self.max_links)):
+            if not 0 <= most <= sys.maxsize:
+                raise UsageError(f"{option} must be from 0 to {sys.maxsize}, not {most}")
         return self
 
 
@@ -74,7 +80,8 @@ class Entity:
     """One document, walked: its bytes, its events in their order, its bases, and the entities inside it by part.
 
     `bases.own` is the document's own URL, `bases.base` that of its links. `path` leads here from the outermost
-    entity, "" there. `notices` are those of this entity and all inside it, by its own offsets.
+    entity, "" there. `notices` are those of this entity and all inside it, by its own offsets; `count` is how many
+    links and parts it has, with those inside.
     """
 
     __slots__ = (
@@ -82,6 +89,7 @@ class Entity:
         "_ruled",
         "bases",
         "charset",
+        "count",
         "data",
         "events",
         "inner",
@@ -105,6 +113,7 @@ class Entity:
         self.bases = Bases()
         self.events: list[Event] = []
         self.inner: dict[int, Inner] = {}
+        self.count = 0
         self.named = 0  # how many of the parts have a step in the path
         self.notices: list[Notice] = []
         self._positions: Positions | None = None
@@ -149,9 +158,12 @@ class Entity:
 def walk(document: Document, settings: Settings) -> Entity:
     """Walk a document and every document inside it.
 
-    DocumentError where it is of no kind that absolve reads; UsageError for a charset or retrieval URL that is none.
+    DocumentError where it is of no kind that absolve reads, or passes a limit of the settings; UsageError for a charset
+    or retrieval URL that is none.
     """
     name = document.name or "<bytes>"
+    if len(document.data) > settings.max_size:
+        raise too_large(settings.max_size, name)
     media_type, parameter = _media_type(document, name)
     charset, mark = _charset(document.data, media_type, document.charset, parameter)
     said = [retrieval_claim(document.url)] if document.url is not None else []
@@ -160,7 +172,7 @@ def walk(document: Document, settings: Settings) -> Entity:
     try:
         _begin(entity, Bases(own, own, document.claims), mark, depth=0)
     except WalkError as error:
-        raise _failure(entity, error) from error
+        raise failure(entity, error) from error
     return entity
 
 
@@ -177,10 +189,24 @@ def _begin(entity: Entity, around: Bases, mark: int, depth: int) -> None:
     entity.bases = entity.inner[id(part)].entity.bases
 
 
-def _failure(entity: Entity, error: WalkError) -> DocumentError:
+def failure(entity: Entity, error: WalkError) -> DocumentError:
     """What is wrong with a document, where it is, and the line it is in."""
     line, column = entity.line_column(error.position)
     return DocumentError(Diagnostic(error.code, str(error), entity.name, line, column))
+
+
+_TOO_LARGE = "documents of more than {} bytes are left as they are (--max-size)"
+_TOO_MANY = "too-many-links"
+
+
+def too_large(max_size: int, name: str) -> DocumentError:
+    """What is wrong with a whole document of more bytes; its place is where it begins."""
+    return DocumentError(Diagnostic("too-large", _TOO_LARGE.format(max_size), name, 1, 1))
+
+
+def _too_many(entity: Entity, position: int) -> WalkError:
+    text = f"documents of more than {entity.settings.max_links} links are left as they are (--max-links)"
+    return WalkError(_TOO_MANY, text, position)
 
 
 def retrieval_claim(url: str) -> Base:
@@ -217,19 +243,29 @@ def _fold(entity: Entity, around: Bases, depth: int) -> None:
 
 
 def fold(entity: Entity, events: Iterable[Event], around: Bases, depth: int = 0) -> None:
-    """Give an entity the events that were found in it: establish its bases, and enter its parts."""
-    entity.events = list(events)
+    """Give an entity the events that were found in it: establish its bases, and enter its parts.
+
+    WalkError where it has more links, with all inside it, than its settings allow.
+    """
+    found: list[Event] = events if isinstance(events, list) else []
+    is_list = found is events
     claims: list[Base] = []
     parts: list[Part] = []
-    for event in entity.events:
-        if type(event) is Link:
-            continue
-        if type(event) is Part:
-            parts.append(event)
+    most = entity.settings.max_links
+    for event in events:
+        if not is_list:
+            found.append(event)
+        if type(event) is Link or type(event) is Part:
+            entity.count += 1
+            if entity.count > most:
+                raise _too_many(entity, event.start)
+            if type(event) is Part:
+                parts.append(event)
         elif type(event) is Base:
             claims.append(event)
         elif type(event) is Notice:
             entity.notices.append(event)
+    entity.events = found
     entity.bases = _established(entity, around, claims) if claims or around.beside else around
     for part in parts:
         _enter(entity, part, depth)
@@ -273,12 +309,19 @@ def _enter(entity: Entity, part: Part, depth: int, charset: Charset | None = Non
     except CodingError as error:
         entity.notices.append(Notice(error.code, str(error), part.start, failed=True))
         return
+    if part.name and len(value) > entity.settings.max_size:
+        entity.notices.append(Notice("too-large", _TOO_LARGE.format(entity.settings.max_size), part.start, failed=True))
+        return
     inner, mark = _opened(entity, part, value, charset)
     try:
         _begin(inner, _around(entity, part), mark, depth)
+        if entity.count + inner.count > entity.settings.max_links:
+            raise _too_many(entity, 0)
     except (WalkError, DocumentError) as error:
-        _leave(inner, entity, part, offsets, error, whole=charset is not None)
+        whole = charset is not None or (not part.name and isinstance(error, WalkError) and error.code == _TOO_MANY)
+        _leave(inner, entity, part, offsets, error, whole=whole)
         return
+    entity.count += inner.count
     entity.inner[id(part)] = Inner(part, inner, offsets)
     for code, text, at, failed in inner.notices:
         entity.notices.append(Notice(code, text, _outside(part, offsets, at), failed))
@@ -307,7 +350,10 @@ def _leave(
     *,
     whole: bool,
 ) -> None:
-    """Say why a part stays as it is; where it is the `whole` of its entity, that is the entity's own error."""
+    """Say why a part stays as it is; where it is the `whole` of its entity, that is the entity's own error.
+
+    So it is where a style sheet has too many links: they are links of the document itself.
+    """
     if isinstance(error, DocumentError):  # of a part in a charset whose lines are not those of this entity
         if whole:
             raise error
@@ -319,7 +365,7 @@ def _leave(
     elif entity.charset.transparent:
         raise WalkError(error.code, str(error), position) from error
     else:  # the lines are those of what it decodes to
-        raise _failure(inner, error) from error
+        raise failure(inner, error) from error
 
 
 def _outside(part: Part, offsets: Offsets | None, position: int) -> int:

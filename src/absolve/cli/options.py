@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from absolve import charsets, sources
 from absolve.errors import Diagnostic, UsageError
@@ -64,6 +64,20 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="leave alone what is nested deeper than N documents (%(default)s)",
     )
+    group.add_argument(
+        "--max-size",
+        type=_size,
+        default=Settings().max_size,
+        metavar="BYTES",
+        help="leave alone a larger document; K, M or G may follow the number (1G)",
+    )
+    group.add_argument(
+        "--max-links",
+        type=_number,
+        default=Settings().max_links,
+        metavar="N",
+        help="leave alone a document with more links than that in it (%(default)s)",
+    )
 
 
 def add_profile(parser: argparse._ActionsContainer) -> None:
@@ -95,6 +109,23 @@ def add_changes(parser: argparse.ArgumentParser) -> None:
 def _depth(text: str) -> int:
     if not text.isdecimal() or not 1 <= int(text) <= DEEPEST:
         raise argparse.ArgumentTypeError(f"must be a number from 1 to {DEEPEST}, not {text!r}")
+    return int(text)
+
+
+_UNITS: Final = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+
+
+def _size(text: str) -> int:
+    unit = text[-1:].upper()
+    number = text[:-1] if unit in _UNITS else text
+    if not number.isdecimal():
+        raise argparse.ArgumentTypeError(f"must be a number of bytes, or one with K, M or G behind it, not {text!r}")
+    return int(number) * _UNITS.get(unit, 1)
+
+
+def _number(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"must be a number, not {text!r}")
     return int(text)
 
 
@@ -137,6 +168,7 @@ def read(name: str, options: argparse.Namespace) -> Document:
         charset=options.charset,
         url=options.url,
         file_urls=options.file_urls,
+        max_size=options.max_size,
     )
 
 

@@ -56,6 +56,6 @@ def run(options: argparse.Namespace, report: Report) -> None:
         raise UsageError("the standard input (-) can be read once only")
     with report.guard(options.before):
         before = shared.read(options.before, options)
-        after = sources.read(options.after)
+        after = sources.read(options.after, max_size=options.max_size)
         for difference in verifying.differences(walk(before, chosen), before, after.data):
             report.failure(DocumentError(difference))

@@ -22,6 +22,7 @@ cdef class _Scanner:
     cdef const unsigned char* p
     cdef Py_ssize_t size
     cdef bint style_attribute
+    cdef Py_ssize_t most
     cdef list links
     cdef Py_ssize_t floor
     cdef Py_ssize_t import_at

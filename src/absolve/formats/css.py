@@ -9,6 +9,7 @@ Blocks are counted only inside `@font-face` and `image-set()`, where they matter
 from __future__ import annotations
 
 import re
+import sys
 from typing import TYPE_CHECKING
 
 from absolve.formats.css_codings import DOUBLE_QUOTED, SINGLE_QUOTED, UNQUOTED
@@ -68,18 +69,18 @@ _RULES = {b"namespace": _NAMESPACE_RULE, b"font-face": _FONT_FACE_RULE, b"import
 _FIRST_LETTERS = b"".join(name[:1] + name[:1].upper() for name in _RULES) + b"\\"
 
 
-def walk(data: bytes, *, style_attribute: bool = False) -> Iterator[Link]:
+def walk(data: bytes, *, style_attribute: bool = False, max_links: int = sys.maxsize) -> Iterator[Link]:
     """Yield the links of a style sheet or, with `style_attribute`, of a declaration list, in their order.
 
     Links are the references of `url()`, `src()`, `@import` and the strings that stand directly in `image-set()`, not
     the prelude of `@namespace`. What a browser would not fetch because of where it stands (an `@import` after a rule,
     a declaration that it does not know, `url()` in `@supports`) is reported all the same: making it absolute does no
     harm, and the reader may want to know. Only a style attribute has no `@import` at all. A bad url token (4.3.6) and
-    a bad string (4.3.5) are no links; the end of the file closes what is open.
+    a bad string (4.3.5) are no links; the end of the file closes what is open. After `max_links` and one more it ends.
     """
     if 0x28 not in data and (style_attribute or 0x40 not in data):
         return iter(())
-    return iter(_Scanner(data, style_attribute).scan())
+    return iter(_Scanner(data, style_attribute, max_links).scan())
 
 
 @cython.cfunc
@@ -106,6 +107,7 @@ class _Scanner:
         "images",
         "import_at",
         "links",
+        "most",
         "p",
         "pending",
         "size",
@@ -113,11 +115,12 @@ class _Scanner:
         "style_attribute",
     )
 
-    def __init__(self, data: bytes, style_attribute: cython.bint) -> None:
+    def __init__(self, data: bytes, style_attribute: cython.bint, most: cython.Py_ssize_t) -> None:
         self.data = data
         self.p: cython.p_const_uchar = data
         self.size = len(data)
         self.style_attribute = style_attribute
+        self.most = most
         self.links: list[Link] = []
         self.floor = 0  # no name that is read backwards begins before here: an escape or an at-keyword ended here
         self.import_at = -1  # where the reference of the last @import is, if it is there
@@ -130,10 +133,10 @@ class _Scanner:
         size: cython.Py_ssize_t = self.size
         pos: cython.Py_ssize_t = 0
         byte: cython.int
-        while True:
+        while len(self.links) <= self.most:
             pos = _skip(p, size, pos, _TRACKED if self.pending or len(self.stack) else _PLAIN)
             if pos >= size:
-                return self.links
+                break
             byte = p[pos]
             if byte == _LEFT:
                 pos = self.parenthesis(pos)
@@ -147,6 +150,7 @@ class _Scanner:
                 pos = self.escaped_name(pos)
             else:
                 pos = self.bracket(pos, byte)
+        return self.links
 
     def byte(self, pos: cython.Py_ssize_t) -> cython.int:
         return self.p[pos] if pos < self.size else -1
@@ -341,11 +345,11 @@ class _Scanner:
         return pos + 1
 
 
-def walk_sheet(data: bytes, _charset: Charset, _options: WalkOptions) -> Iterator[Link]:
+def walk_sheet(data: bytes, _charset: Charset, options: WalkOptions) -> Iterator[Link]:
     """The walker of text/css."""
-    return walk(data)
+    return walk(data, max_links=options.max_links)
 
 
-def walk_declarations(data: bytes, _charset: Charset, _options: WalkOptions) -> Iterator[Link]:
+def walk_declarations(data: bytes, _charset: Charset, options: WalkOptions) -> Iterator[Link]:
     """The walker of a style attribute's value."""
-    return walk(data, style_attribute=True)
+    return walk(data, style_attribute=True, max_links=options.max_links)

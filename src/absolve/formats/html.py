@@ -116,7 +116,8 @@ class _Walk:
         """Tell of every token that the scanner reports."""
         scanner: Scanner = self.scanner
         kind: cython.int
-        while True:
+        most: cython.Py_ssize_t = self.options.max_links
+        while len(self.events) - 2 <= most:  # of bases there are two at most
             kind = scanner.next()
             if kind == _TAG:
                 if scanner.namespace:
@@ -125,9 +126,10 @@ class _Walk:
                     self.html_tag(scanner)
             elif kind == _END:
                 self.notices(scanner)
-                return self.events
+                break
             else:
                 self.comment(scanner.start, scanner.text_start, scanner.text_end)
+        return self.events
 
     @cython.cfunc
     def notices(self, scanner: Scanner) -> cython.int:

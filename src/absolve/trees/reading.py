@@ -15,13 +15,14 @@ from absolve.bases import Bases, establish
 from absolve.charsets import UTF_8, by_label, inside
 from absolve.codings import Raw
 from absolve.edits import splice
+from absolve.errors import WalkError
 from absolve.formats import html_places as places
 from absolve.formats.grammars import GRAMMARS
 from absolve.formats.html_names import HTML, SVG
 from absolve.formats.html_savers import retrieval_url
 from absolve.model import DEFAULT, Base, Edit, Layer, Link, Part
 from absolve.trees.nodes import COMMENT, attribute_name, keyword, nodes
-from absolve.walk import Entity, fold
+from absolve.walk import Entity, failure, fold
 
 if TYPE_CHECKING:
     from absolve.model import Event, Place
@@ -81,7 +82,10 @@ def read(adapter: Adapter, tree: Any, settings: Settings, said: Said) -> TreeEnt
         reading.node(seen)
     entity = TreeEntity(reading, said)
     own = establish(DEFAULT, [said.claim] if said.claim is not None else [], settings.profile)
-    fold(entity, reading.events, Bases(own, own))
+    try:
+        fold(entity, reading.events, Bases(own, own))
+    except WalkError as error:
+        raise failure(entity, error) from error
     return entity
 
 

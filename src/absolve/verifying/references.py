@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+import sys
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve import formats
 from absolve.charsets import UTF_8
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from absolve.model import Place
+
+
+_SETTINGS: Final = Settings(max_links=sys.maxsize)  # this is part of a document that has been counted
 
 
 class References(NamedTuple):
@@ -42,7 +46,7 @@ def in_value(place: Place, value: bytes) -> References:
 def in_document(media_type: str, value: bytes) -> References:
     """Those in a whole document, by its walker: a style sheet, a list of declarations, JSON."""
     walker = formats.walker(media_type)
-    events = walker(value, UTF_8, Settings()) if walker is not None else ()
+    events = walker(value, UTF_8, _SETTINGS) if walker is not None else ()
     found = [event for event in events if isinstance(event, Link)]
     spans = [(link.start, link.end) for link in found]
     links = [(link.place, text(link.coding.decode(value[link.start : link.end]))) for link in found]
