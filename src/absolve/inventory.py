@@ -262,20 +262,23 @@ def _could_resolve(resolved: Resolved) -> bool:
 
 def _claim_problems(resolved: Resolved, claim: Base) -> Iterator[str]:
     """What is wrong with a base stands on the row of its claim."""
-    if resolved.element != "base":  # codebase: it rules its own element, and may be relative (HTML 4.01 13.3)
+    if resolved.element not in _OF_DOCUMENTS:  # it rules its own element, and may be relative (HTML 4.01 13.3)
         url = claimed_url(claim, resolved.base, resolved.entity.settings.profile)
         if url is None or _useless(url):
             yield "unsuitable-base"
         return
     established = resolved.entity.bases.base
-    fate = next((fate for fate in established.chain if fate.base.position == claim.position), None)
-    if fate is None or fate.base.layer is not claim.layer:
+    fate = next((fate for fate in established.chain if fate.base is claim), None)
+    if fate is None or fate.verdict == "ignored":
         yield "ignored-base"
         return
     if fate.verdict == "unsuitable" or _useless(fate.url):
         yield "unsuitable-base"
     if resolved.reference and not has_scheme(resolved.reference):
         yield "relative-base"
+
+
+_OF_DOCUMENTS: Final = frozenset({"base", "header"})  # elements whose claims are about all of the document
 
 
 def _useless(url: str | None) -> bool:

@@ -91,9 +91,10 @@ DEFAULT = BaseURL("", Layer.DEFAULT)
 class Place(NamedTuple):
     """One kind of place where a reference stands: a row of a walker's table, or made once by the walker.
 
-    `syntax`: url, srcset, spaces, commas, refresh, css, srcdoc: how the value is read (formats/grammars.py).
+    `syntax`: url, srcset, spaces, commas, refresh, link, css, srcdoc: how the value is read (formats/grammars.py).
     `kind`: a word of KINDS.
-    `against`: base, own (the document's own URL) or codebase (of the same element): what it is resolved against.
+    `against`: base, own (the document's own URL), codebase (of the same element), or header (own where it gives the
+    base itself, else base): what it is resolved against.
     `empty`: what the empty reference means: base (it resolves), own (the document's own URL), nothing (it fetches
     nothing, has no target and stays).
     `stays`: "" (rewritten), fragment (stays where it is only a fragment, whatever the options), always (never

@@ -59,13 +59,13 @@ def _absolute(reference: str, rule: Rule) -> str | None:
 
 
 def _rules(resolved: Resolved) -> bool:
-    """Whether the link states the base that rules the document.
+    """Whether the link is the base element that rules the document.
 
     One that resolves nothing (`mailto:`) stays: without it links that lead nowhere would lead somewhere.
     """
     chain = resolved.entity.bases.base.chain
     claim = resolved.link.claim
-    if not chain or chain[0].verdict != "won" or claim is None or chain[0].base.position != claim.position:
+    if not chain or chain[0].verdict != "won" or chain[0].base is not claim or resolved.element == "header":
         return False
     return resolved.entity.ruling(None)[1]("x") is not None
 

@@ -138,7 +138,12 @@ class Entity:
 
     def ruled(self, link: Link) -> Ruling:
         """The base that rules a link and the resolver against it."""
-        return self.ruling(link.base, own=link.place.against == "own")
+        against = link.place.against
+        return self.ruling(link.base, own=against == "own" or (against == "header" and self._gives_base(link.claim)))
+
+    def _gives_base(self, claim: Base | None) -> bool:
+        """Whether no other claim of its layer came before this one."""
+        return any(fate.base is claim and fate.verdict != "ignored" for fate in self.bases.base.chain)
 
     def ruling(self, scope: Base | None, *, own: bool = False) -> Ruling:
         """The base for a scoped claim, for the document's own URL, or for all other links."""

@@ -36,6 +36,10 @@ CASES: list[tuple[str, str, list[str]]] = [
     ("refresh", "x;y", []),
     ("refresh", "0url=a", []),
     ("refresh", "-1;url=a", []),
+    ("link", "", []),
+    ("link", "no-link; rel=next", []),
+    ("link", '"<a>"', []),
+    ("link", "<a", []),
     ("tasks", "name=A", []),
     ("tasks", "frequency=30;polling-uri=;cycle=1", []),
     ("tasks", "name=the action-uri=x", []),
@@ -92,6 +96,7 @@ CASES: list[tuple[str, str, list[str]]] = [
     ("refresh", "0;url'a'", ["url'a'"]),
     ("refresh", "0;;a", [";a"]),
     # pinned sites
+    ("link", '<a,b;c>; rel=next; title="x, <y>", < d > ,<>;rel="\\"<e>"', ["a,b;c", "d", ""]),
     ("tasks", "name=A;action-uri=/a?x=1;icon-uri= i.ico ", ["/a?x=1", "i.ico"]),
     ("tasks", "frequency=30;Polling-URI=/1;polling-uri2=/2;cycle=1", ["/1", "/2"]),
 ]
@@ -221,6 +226,7 @@ def test_an_escaped_target_is_read_back_as_one_reference(syntax: str, before: st
         ("srcset", "", ",", "%2C"),
         ("commas", "", "http://h/a,b c", "http://h/a%2Cb%20c"),
         ("tasks", "action-uri=", "http://h/a;b", "http://h/a%3Bb"),
+        ("link", "<", "http://h/a b>c", "http://h/a%20b%3Ec"),
     ],
 )
 def test_only_what_the_place_needs_is_escaped(syntax: str, before: str, target: str, written: str | None) -> None:

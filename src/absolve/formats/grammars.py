@@ -138,6 +138,20 @@ def likely(value: bytes) -> list[Span]:
     return [(start, end)] if _LIKELY.match(value[start:end]) else []
 
 
+# RFC 8288 3 and B.2: commas between, and in a link parameters with strings, in which `<` is no link
+_LINK_VALUE: Final = re.compile(rb"[^<\"]*+(?:\"(?:[^\"\\]++|\\.)*+\"?+[^<\"]*+)*+<([^>]*+)>", re.DOTALL)
+
+
+def link(value: bytes) -> list[Span]:
+    """The targets of a Link header field: `<URL>; rel=next; title="x, <y>", <URL>`."""
+    spans: list[Span] = []
+    position = 0
+    while found := _LINK_VALUE.match(value, position):
+        spans.append(_trimmed(value, *found.span(1)))
+        position = found.end()
+    return spans
+
+
 GRAMMARS: Final[dict[str, Callable[[bytes], list[Span]]]] = {
     "url": url,
     "srcset": srcset,
@@ -147,6 +161,7 @@ GRAMMARS: Final[dict[str, Callable[[bytes], list[Span]]]] = {
     "tasks": tasks,
     "config": config,
     "likely": likely,
+    "link": link,
 }
 
 
@@ -160,6 +175,7 @@ def _escape_nothing(target: bytes, _before: bytes) -> bytes:
 
 _SPACE: Final = re.compile(rb"[\t\n\f\r ]++")
 _SPACE_OR_COMMA: Final = re.compile(rb"[\t\n\f\r ,]++")
+_SPACE_OR_ANGLE: Final = re.compile(rb"[\t\n\f\r >]++")
 _SEMICOLON: Final = re.compile(rb";++")
 
 
@@ -190,6 +206,10 @@ def _escape_tasks(target: bytes, _before: bytes) -> bytes:
     return _SEMICOLON.sub(_percent, target)
 
 
+def _escape_link(target: bytes, _before: bytes) -> bytes:
+    return _SPACE_OR_ANGLE.sub(_percent, target)
+
+
 # What a target must have percent-escaped to be read back as one reference: the target, as UTF-8, and the value's bytes
 # before the place where it is written -> the target to write. The target is a whole absolute URL without white space
 # around it; for most targets these functions give back the same bytes.
@@ -202,4 +222,5 @@ ESCAPES: Final[dict[str, Callable[[bytes, bytes], bytes]]] = {
     "tasks": _escape_tasks,
     "config": _escape_nothing,
     "likely": _escape_nothing,
+    "link": _escape_link,
 }

@@ -1,0 +1,206 @@
+"""Header fields of messages, in mail and in HTTP: where each value stands, and which are links and bases."""
+
+from __future__ import annotations
+
+import binascii
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from absolve.charsets import UTF_8, lookup
+from absolve.codings import Offsets, to_utf8
+from absolve.formats.grammars import GRAMMARS
+from absolve.model import Base, Layer, Link, Place
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from absolve.typing import Offsets as OffsetsProtocol
+
+# The fields that say what the base is, in order of preference (RFC 1808 3.1 and 3.2; RFC 2110 4.2, RFC 2557 4.2).
+BASES: Final = {"base": "Base", "content-base": "Content-Base", "content-location": "Content-Location"}
+
+_CONTENT_LOCATION: Final = Place("header", "content-location", kind="metadata", against="header")
+
+# In mail `Location` is a town as often as a URL.
+OF_MAIL: Final[dict[str, Place]] = {
+    place.attribute: place
+    for place in (
+        Place("header", "base", against="own"),
+        Place("header", "content-base", against="own"),
+        _CONTENT_LOCATION,
+        Place("header", "link", "link", "metadata"),
+        Place("header", "location", "likely", "navigation"),
+        Place("header", "refresh", "refresh", "navigation"),
+        Place("header", "sourcemap"),
+    )
+}
+OF_HTTP: Final[dict[str, Place]] = {
+    **OF_MAIL,
+    "location": Place("header", "location", kind="navigation"),
+    "x-sourcemap": Place("header", "x-sourcemap"),
+}
+
+
+class Field(NamedTuple):
+    """One header field: its name in lower case, where it begins, and the span of its value without what is around it.
+
+    What is around it is white space; folded lines are inside.
+    """
+
+    name: str
+    position: int
+    start: int
+    end: int
+
+
+# RFC 5322 3.6.8: a name is printable ASCII without the colon; 4.5.8: blanks before the colon are obsolete. A line that
+# begins with a blank goes on with the one before (2.2.3; RFC 9112 5.2).
+_FIELD: Final = re.compile(rb"([!-9;-~]++)[\t ]*+:([^\n]*+(?:\n[\t ][^\n]*+)*+)\n?+")
+_EMPTY_LINE: Final = re.compile(rb"\r?\n")
+_LINE: Final = re.compile(rb"[^\n]*+\n?+")
+_BLANKS: Final = b"\t\n\r "
+
+
+def fields(data: bytes, start: int = 0, *, skip: bool = False) -> tuple[list[Field], int]:
+    """The header fields from an offset on, and where the body begins.
+
+    A line that is no field ends the header, and begins the body, unless such lines are to be skipped.
+    """
+    found: list[Field] = []
+    while start < len(data):
+        if field := _FIELD.match(data, start):
+            value = field[2].lstrip(_BLANKS)
+            first = field.end(2) - len(value)
+            name = field[1].decode("ascii").lower()
+            found.append(Field(name, start, first, first + len(value.rstrip(_BLANKS))))
+            start = field.end()
+        elif end := _EMPTY_LINE.match(data, start):
+            return found, end.end()
+        elif skip and (line := _LINE.match(data, start)):
+            start = line.end()
+        else:
+            break
+    return found, start
+
+
+_FOLD: Final = re.compile(rb"\r?\n(?=[\t ])")
+
+
+def value(data: bytes, field: Field) -> str:
+    """A field's value as text, unfolded (RFC 5322 2.2.3); bytes that are no UTF-8 are lone surrogates."""
+    return _FOLD.sub(b"", data[field.start : field.end]).decode("utf-8", "surrogateescape")
+
+
+def first(data: bytes, found: Sequence[Field], name: str) -> str | None:
+    """The value of the first field of a name; None where there is none."""
+    return next((value(data, field) for field in found if field.name == name), None)
+
+
+# --- references -------------------------------------------------------------------------------------------------------
+
+_FOLDED: Final = rb"(?<![\t ])[\t ]*+\r?\n[\t ]++"
+_WORD: Final = rb"=\?([!#$%&'+0-9A-Z^_`a-z{|}~-]++)(?:\*[^?\s]*+)?\?([BQbq])\?([^?\s]*+)\?="  # RFC 2047 2
+_UNIT: Final = re.compile(_FOLDED)
+_UNIT_OR_BLANK: Final = re.compile(rb"[\t\n\r ]++")
+_UNIT_OR_WORD: Final = re.compile(rb"%b|(?<=\?=)[\t ]++(?==\?)|%b" % (_FOLDED, _WORD))
+_UNSAFE: Final = re.compile(rb"[\x00-\x20\x22<>\x7f-\xff]")
+_UNSAFE_IN_WORD: Final = re.compile(rb"[^!*+0-9A-Za-z/-]")
+
+
+class FieldText:
+    """A reference in a header field: without its folding (RFC 2557 4.4.2: a URL has no blank where it is folded).
+
+    `unit` is what does not stand there for itself. What is written has no character that a header, or what is around
+    a URL in it, does not take: those are percent-escaped.
+    """
+
+    __slots__ = ("_unit",)
+    slot: tuple[int, int] | None = None
+
+    def __init__(self, unit: re.Pattern[bytes]) -> None:
+        self._unit = unit
+
+    def decode(self, raw: bytes) -> bytes:
+        return self._unit.sub(_meaning, raw)
+
+    def decode_mapped(self, raw: bytes) -> tuple[bytes, OffsetsProtocol | None]:
+        decoded = bytearray()
+        units: list[tuple[int, int, int, int]] = []
+        position = 0
+        for unit in self._unit.finditer(raw):
+            decoded += raw[position : unit.start()]
+            new = _meaning(unit)
+            units.append((len(decoded), len(decoded) + len(new), *unit.span()))
+            decoded += new
+            position = unit.end()
+        decoded += raw[position:]
+        return bytes(decoded), Offsets(units, len(decoded), len(raw))
+
+    def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:  # noqa: ARG002 - it has no say
+        value = _UNSAFE.sub(lambda found: b"%%%02X" % found[0][0], value)
+        if self._unit is _UNIT_OR_WORD and after.startswith(b"=?"):  # an encoded word stands alone (RFC 2047 5)
+            return b"=?utf-8?Q?%b?= " % _UNSAFE_IN_WORD.sub(lambda found: b"=%02X" % found[0][0], value)
+        return value
+
+
+def _meaning(unit: re.Match[bytes]) -> bytes:
+    """What a unit stands for: an encoded word for its text, folding and blanks for nothing."""
+    if unit.re is not _UNIT_OR_WORD or unit[2] is None:
+        return b""
+    label, encoding, text = unit.groups()
+    charset = lookup(label.decode("ascii")) or UTF_8
+    try:
+        if encoding in b"Qq":  # RFC 2047 4.2
+            return to_utf8(charset, binascii.a2b_qp(text, header=True))
+        return to_utf8(charset, binascii.a2b_base64(text))
+    except (binascii.Error, UnicodeError):
+        return unit[0]
+
+
+_PLAIN: Final = FieldText(_UNIT)
+_BRACKETED: Final = FieldText(_UNIT_OR_BLANK)  # RFC 1808 3.1, RFC 1738 appendix: <URL:...>, blanks inside are ignored
+_ENCODED: Final = FieldText(_UNIT_OR_WORD)
+_OPENING: Final = re.compile(rb"<[\t\n\r ]*+(?:[Uu][Rr][Ll]:[\t\n\r ]*+)?|\"[\t\n\r ]*+")
+
+
+def links(
+    data: bytes, found: Sequence[Field], places: Mapping[str, Place], bases: Sequence[str]
+) -> Iterator[Base | Link]:
+    """The links in header fields, in their order; before them the claims of the fields that `bases` names, in its."""
+    claims: dict[int, Base] = {}
+    for name in bases:
+        for field in found:
+            if field.name == name:
+                start, end, coding = _one_url(data, field)
+                reference = coding.decode(data[start:end]).decode("utf-8", "surrogateescape")
+                claims[field.position] = Base(Layer.EMBEDDED, reference, f"{BASES[name]} header", start)
+    yield from claims.values()
+    for field in found:
+        if place := places.get(field.name):
+            claim = claims.get(field.position)
+            if place.syntax == "url":
+                yield Link(place, *_one_url(data, field), claim=claim)
+            else:
+                yield from _listed(data, field, place)
+
+
+def _one_url(data: bytes, field: Field) -> tuple[int, int, FieldText]:
+    """The span of the URL that is a field's value, without brackets or quotes around it, and its coding."""
+    raw = data[field.start : field.end]
+    opening = _OPENING.match(raw)
+    if opening is None:
+        return field.start, field.end, _ENCODED if b"=?" in raw and field.name == "content-location" else _PLAIN
+    quoted = raw[0] == ord(b'"')
+    end = raw.find(b'"' if quoted else b">", opening.end())
+    inner = raw[opening.end() : end if end >= 0 else len(raw)]
+    start = field.start + opening.end()
+    return start, start + len(inner.rstrip(_BLANKS)), _PLAIN if quoted else _BRACKETED
+
+
+def _listed(data: bytes, field: Field, place: Place) -> Iterator[Link]:
+    """The links of a field whose value has a grammar of its own."""
+    text, offsets = _PLAIN.decode_mapped(data[field.start : field.end])
+    if offsets is None:
+        return
+    for start, end in GRAMMARS[place.syntax](text):
+        yield Link(place, field.start + offsets.start(start), field.start + offsets.end(end), _PLAIN)

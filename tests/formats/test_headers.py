@@ -1,0 +1,163 @@
+"""Header fields: where they and their values stand, the bases that they claim, and the links in them."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from absolve.codings import Offsets
+from absolve.formats import headers
+from absolve.model import Base, Link
+
+
+def read(data: bytes, *, skip: bool = False) -> tuple[list[tuple[str, bytes]], bytes]:
+    fields, body = headers.fields(data, skip=skip)
+    return [(field.name, data[field.start : field.end]) for field in fields], data[body:]
+
+
+@pytest.mark.parametrize(
+    ("data", "fields", "body"),
+    [
+        (b"", [], b""),
+        (b"\r\nbody", [], b"body"),
+        (b"\n\nbody", [], b"\nbody"),
+        (b"no field\r\nA: b\r\n", [], b"no field\r\nA: b\r\n"),
+        (b" a: b\r\n", [], b" a: b\r\n"),
+        (b"A: b", [("a", b"b")], b""),
+        (b"A:b\r\nC: \t d \r\n\r\n\r\nbody", [("a", b"b"), ("c", b"d")], b"\r\nbody"),
+        (b"A:b\nC:d\r\n\nbody", [("a", b"b"), ("c", b"d")], b"body"),
+        (b"A :b\n\n", [("a", b"b")], b""),
+        (b"A:\r\n\r\nbody", [("a", b"")], b"body"),
+        (b"A: b\r\n c\r\n\td\r\ne\r\n", [("a", b"b\r\n c\r\n\td")], b"e\r\n"),
+        (b"A:\r\n b\r\n\r\n", [("a", b"b")], b""),
+        (b"A: b: c\nX\xe9: d\n", [("a", b"b: c")], b"X\xe9: d\n"),
+    ],
+)
+def test_fields_end_at_an_empty_line_or_at_one_that_is_no_field(
+    data: bytes, fields: list[tuple[str, bytes]], body: bytes
+) -> None:
+    assert read(data) == (fields, body)
+
+
+def test_lines_that_are_no_fields_can_be_skipped() -> None:
+    assert read(b"A: b\r\nno field\r\nC: d\r\n\r\nbody", skip=True) == ([("a", b"b"), ("c", b"d")], b"body")
+
+
+def test_a_value_is_unfolded_text() -> None:
+    data = b"A: multipart/mixed;\r\n\tboundary=x\r\nB: caf\xc3\xa9 \xe9\r\n"
+    fields, _ = headers.fields(data)
+    assert headers.first(data, fields, "a") == "multipart/mixed;\tboundary=x"
+    assert headers.first(data, fields, "b") == "café \udce9"
+    assert headers.first(data, fields, "c") is None
+
+
+def events(data: bytes) -> list[Base | Link]:
+    return list(headers.links(data, headers.fields(data)[0], headers.OF_MAIL, tuple(headers.BASES)))
+
+
+def links(data: bytes) -> list[tuple[str, str]]:
+    return [
+        (event.place.attribute, event.coding.decode(data[event.start : event.end]).decode())
+        for event in events(data)
+        if isinstance(event, Link)
+    ]
+
+
+@pytest.mark.parametrize("data", [b"", b"Subject: http://h/\n", b"Location: San Francisco, CA, USA\n", b"Refresh: 5\n"])
+def test_other_fields_hold_no_links(data: bytes) -> None:
+    assert events(data) == []
+
+
+@pytest.mark.parametrize(
+    ("value", "reference"),
+    [
+        (b"http://h/", "http://h/"),
+        (b"<URL:http://h/>", "http://h/"),
+        (b"<url: http://h/a\r\n\t  b /c >", "http://h/ab/c"),
+        (b"<http://h/>", "http://h/"),
+        (b"<URL:http://h/", "http://h/"),
+        (b"<URL:http://h/> (a comment)", "http://h/"),
+        (b'"http://h/"', "http://h/"),
+        (b'" http://h/a\r\n b "', "http://h/ab"),
+        (b"http://h/a/ \r\n  b/c", "http://h/a/b/c"),
+        (b"file:///C:/My Documents/x", "file:///C:/My Documents/x"),
+        (b"sub/", "sub/"),
+        (b"", ""),
+    ],
+)
+@pytest.mark.parametrize("name", ["Base", "CONTENT-BASE", "content-location"])
+def test_a_base_stands_in_brackets_or_quotes_or_alone(name: str, value: bytes, reference: str) -> None:
+    data = name.encode() + b": " + value + b"\r\n"
+    claim, link = events(data)
+    assert isinstance(claim, Base)
+    assert isinstance(link, Link)
+    assert (claim.reference, claim.position, link.claim) == (reference, link.start, claim)
+    assert links(data) == [(name.lower(), reference)]
+
+
+def test_claims_come_in_their_order_and_links_in_theirs() -> None:
+    data = b"Content-Location: c\nContent-Base: b\nBase: a\nLink: <d>; rel=x, <e>\nLocation: /f\nRefresh: 0;url=g\n"
+    claims = [(event.reference, event.source) for event in events(data) if isinstance(event, Base)]
+    assert claims == [("a", "Base header"), ("b", "Content-Base header"), ("c", "Content-Location header")]
+    assert [reference for _, reference in links(data)] == ["c", "b", "a", "d", "e", "/f", "g"]
+
+
+@pytest.mark.parametrize(
+    ("raw", "reference"),
+    [
+        (b"=?utf-8?Q?http://h/=C3=A9_x?=", "http://h/é x"),
+        (b"=?UTF-8*en?q?http://h/?=\r\n =?utf-8?B?YQ==?= =?us-ascii?q?b?=", "http://h/ab"),
+        (b"=?koi8-r?B?0A==?=", "п"),
+        (b"=?utf-8?B?Y?=", "=?utf-8?B?Y?="),
+        (b"http://h/?a=?x?=", "http://h/?a=?x?="),
+    ],
+)
+def test_encoded_words_stand_for_their_text_in_content_location(raw: bytes, reference: str) -> None:
+    assert links(b"Content-Location: " + raw + b"\r\n") == [("content-location", reference)]
+    assert links(b"Content-Base: " + raw + b"\r\n") != [("content-base", reference)] or raw.endswith(reference.encode())
+
+
+def test_what_is_written_holds_no_character_that_ends_or_breaks_it() -> None:
+    _, link = events(b"Content-Location: x\n")
+    assert isinstance(link, Link)
+    assert link.coding.encode('http://h/é >"'.encode()) == b"http://h/%C3%A9%20%3E%22"
+
+
+def test_what_comes_before_an_encoded_word_is_one_too() -> None:
+    data = b"Content-Location: =?utf-8?Q?x?=\n"
+    _, link = events(data)
+    assert isinstance(link, Link)
+    written = link.coding.encode(b"http://h/d=1/", data[link.start : link.end])
+    assert links(data[: link.start] + written + data[link.start :]) == [("content-location", "http://h/d=1/x")]
+
+
+def test_offsets_leave_out_the_folding() -> None:
+    raw = b"ab \r\n  cd"
+    _, link = events(b"Base: " + raw)
+    assert isinstance(link, Link)
+    value, offsets = link.coding.decode_mapped(raw)
+    assert value == b"abcd"
+    assert isinstance(offsets, Offsets)
+    assert [offsets.start(at) for at in range(5)] == [0, 1, 7, 8, 9]
+    assert [offsets.end(at) for at in range(5)] == [0, 1, 2, 8, 9]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"A: b\n" * 200_000,
+        b"A:" + b"\n b" * 300_000,
+        b"A:" + b"\n " * 500_000,
+        b"A" * 1_000_000,
+        b"Content-Location:" + b"=?" * 500_000,
+        b"Content-Location:" + b"=?a?q?" * 150_000,
+        b"Content-Location: x" + b"\t" * 1_000_000 + b"y",
+        b"Link:" + b"<" * 1_000_000,
+        b"Link:" + b'<a>"' * 300_000,
+    ],
+)
+def test_a_hostile_header_takes_linear_time(data: bytes) -> None:
+    began = time.perf_counter()
+    events(data)
+    assert time.perf_counter() - began < 5
