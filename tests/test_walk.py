@@ -162,6 +162,16 @@ def test_style_has_the_layer_and_the_base_of_its_document() -> None:
         assert found.path == ""
 
 
+@pytest.mark.parametrize("charset", ["iso-8859-2", "windows-1252", "koi8-r", "shift_jis", "utf-16le", "utf-8"])
+def test_a_style_sheet_is_read_in_its_charset(charset: str) -> None:
+    data = '@import "é/x"; a{b:url(y)}'.encode(charset, "replace")
+    entity = walked(data, media_type=f"text/css; charset={charset}")
+    (one,) = inner(entity) if charset != "utf-8" else (entity,)
+    assert (one.media_type, one.charset.name) == ("text/css", "utf-8" if charset == "utf-16le" else charset)
+    assert len(one.events) == 2
+    assert one.inner == {}
+
+
 def test_a_utf_16_document_is_one_document() -> None:
     entity = walked("<base href=/b/><a href=x>".encode("utf-16"))
     (one,) = inner(entity)

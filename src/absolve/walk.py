@@ -184,7 +184,7 @@ def walk(document: Document, settings: Settings) -> Entity:
 def _begin(entity: Entity, around: Bases, mark: int, depth: int) -> None:
     """Walk an entity: its bytes where its walker reads such, else a part that is all of it through a charset coding."""
     charset = entity.charset
-    if charset is charsets.UTF_8 or (charset.transparent and formats.WALKERS[entity.media_type].as_bytes):
+    if charset.codec == charsets.UTF_8.codec or (charset.transparent and formats.WALKERS[entity.media_type].as_bytes):
         _fold(entity, around, depth)
         return
     entity.bases = around
