@@ -11,7 +11,7 @@ import codecs
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from absolve.errors import UsageError
+from absolve.errors import UsageError, WalkError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -130,6 +130,51 @@ def of_text(data: bytes, given: str | None = None, header: str | None = None) ->
     if not declared and (rule := re.match(rb'@charset "([^"\x00]{1,1000})";', data)):
         declared = _in_document(rule[1])
     return declared or _guessed(data), 0
+
+
+# XML 1.0 2.8, XMLDecl: the encoding pseudo-attribute
+_XML_DECLARED: Final = re.compile(
+    rb"<\?xml[\t\n\r ][^?>]*?encoding[\t\n\r ]*+=[\t\n\r ]*+([\"'])([A-Za-z0-9._:-]{1,60}+)\1"
+)
+_XML_PATTERNS: Final = {b"\0<\0?": "utf-16be", b"<\0?\0": "utf-16le"}  # appendix F.1: no byte order mark
+
+
+def of_xml(data: bytes, given: str | None = None, header: str | None = None) -> tuple[Charset, int]:
+    """The charset of an XML document (RFC 7303 section 3, XML 1.0 4.3.3); UTF-8 where nothing says another.
+
+    WalkError where it declares one that is not known: its bytes could mean anything.
+    """
+    if data.startswith((b"\0\0\xfe\xff", b"\xff\xfe\0\0", b"\0\0\0<", b"<\0\0\0")):
+        raise WalkError("unknown-charset", "UTF-32 is not read")
+    if marked := byte_order_mark(data):
+        return marked
+    if given is not None:
+        return by_label(given), 0
+    known = (header and lookup(header)) or lookup(_XML_PATTERNS.get(data[:4], ""))
+    if known:
+        return known, 0
+    declared = _XML_DECLARED.match(data)
+    if declared is None:
+        return UTF_8, 0
+    found = _in_document(declared[2]) or _of_python(declared[2].decode())
+    if found is None:
+        text = f"the charset {declared[2].decode()} is not known (--charset says another)"
+        raise WalkError("unknown-charset", text, declared.start(2))
+    return found, 0
+
+
+def _of_python(label: str) -> Charset | None:
+    """A charset that only Python has (IBM855): of one byte a character, ASCII among them."""
+    try:
+        found = codecs.lookup(label)
+        ascii_bytes = bytes(range(0x80))
+        if ascii_bytes.decode(label) != ascii_bytes.decode("ascii"):
+            return None
+        if any(len(bytes((byte,)).decode(label, "replace")) != 1 for byte in range(256)):
+            return None
+    except (LookupError, UnicodeError, ValueError):
+        return None
+    return Charset(found.name, found.name, one_byte=True)
 
 
 def of_no_text(data: bytes, given: str | None = None, header: str | None = None) -> tuple[Charset, int]:  # noqa: ARG001
@@ -279,6 +324,7 @@ def _any_surrogate(error: UnicodeError) -> tuple[str | bytes, int]:
 # How the charset is found out: the words of `absolve.formats.Format.charset`.
 DETECT: Final[dict[str, Callable[[bytes, str | None, str | None], tuple[Charset, int]]]] = {
     "html": of_html,
+    "xml": of_xml,
     "text": of_text,
     "none": of_no_text,
 }

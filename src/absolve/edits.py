@@ -35,9 +35,11 @@ def splice(data: bytes, edits: Sequence[Edit]) -> bytes:
 def lower(edits: Iterable[Edit], raw: bytes, start: int, coding: Coding, offsets: Offsets) -> list[Edit]:
     """The edits of an inner document as edits of the outer one: `raw` stands there from `start` on, in `coding`."""
     lowered: list[Edit] = []
+    encoder = getattr(coding, "encoder", None)  # of a coding whose stretches are coded each in its own way
     for edit in edits:
         first = offsets.start(edit.start)
         last = offsets.end(edit.end) if edit.end > edit.start else first
-        new = coding.encode(edit.new, raw[last : last + LOOK_AHEAD], raw[max(0, first - LOOK_AHEAD) : first])
+        encode = coding.encode if encoder is None else encoder(first, last)
+        new = encode(edit.new, raw[last : last + LOOK_AHEAD], raw[max(0, first - LOOK_AHEAD) : first])
         lowered.append(Edit(start + first, start + last, new))
     return lowered

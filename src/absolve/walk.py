@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 FRAGMENTS = ("keep", "absolute")
 BASES = ("keep", "empty")
+NOT_WELL_FORMED = "not-well-formed"  # the code of an error that `recover` gets over
 DEEPEST = 256  # what max_depth may be: a level takes a few frames of Python's stack
 
 
@@ -42,6 +43,7 @@ class Settings(NamedTuple):
     lazy: bool = False
     conditional_comments: bool = False
     json_ld: bool = False
+    recover: bool = False  # read XML that is not well-formed as HTML
     max_depth: int = 32  # documents inside documents
     max_size: int = 1 << 30  # bytes of a document; four times as many are wanted to work on it
     max_links: int = 5_000_000  # and parts, in a document and all inside it: some 200 bytes each, and 2 KB at the worst
@@ -170,11 +172,11 @@ def walk(document: Document, settings: Settings) -> Entity:
     if len(document.data) > settings.max_size:
         raise too_large(settings.max_size, name)
     media_type, parameter = _media_type(document, name)
-    charset, mark = _charset(document.data, media_type, document.charset, parameter)
     said = [retrieval_claim(document.url)] if document.url is not None else []
     own = establish(DEFAULT, said, settings.profile)
-    entity = Entity(document.data, charset, media_type, name, "", settings)
+    entity = Entity(document.data, charsets.UTF_8, media_type, name, "", settings)
     try:
+        entity.charset, mark = _charset(document.data, media_type, document.charset, parameter)
         _begin(entity, Bases(own, own, document.claims), mark, depth=0)
     except WalkError as error:
         raise failure(entity, error) from error
@@ -191,7 +193,8 @@ def _begin(entity: Entity, around: Bases, mark: int, depth: int) -> None:
     part = Part(entity.media_type, mark, len(entity.data), Raw(charset))
     entity.events = [part]
     _enter(entity, part, depth - 1, charset=charsets.inside(charset))
-    entity.bases = entity.inner[id(part)].entity.bases
+    inner = entity.inner[id(part)].entity
+    entity.bases, entity.media_type = inner.bases, inner.media_type
 
 
 def failure(entity: Entity, error: WalkError) -> DocumentError:
@@ -230,9 +233,10 @@ def _media_type(document: Document, name: str) -> tuple[str, str | None]:
             raise DocumentError(Diagnostic("unknown-media-type", text, name))
         return found, None
     essence, parameters = formats.essence_of(document.media_type)
-    if essence not in formats.WALKERS:
+    media_type = formats.canonical(essence)
+    if media_type not in formats.WALKERS:
         raise DocumentError(Diagnostic("unknown-media-type", f"absolve does not read {essence or 'this'}", name))
-    return essence, parameters.get("charset")
+    return media_type, parameters.get("charset")
 
 
 def _charset(data: bytes, media_type: str, given: str | None, header: str | None) -> tuple[Charset, int]:
@@ -244,7 +248,17 @@ def _fold(entity: Entity, around: Bases, depth: int) -> None:
     walker = formats.walker(entity.media_type)
     if walker is None:
         return
-    fold(entity, walker(entity.data, entity.charset, entity.settings), around, depth)
+    try:
+        events = walker(entity.data, entity.charset, entity.settings)
+    except WalkError as error:
+        if not (entity.settings.recover and error.code == NOT_WELL_FORMED):
+            raise
+        text = f"{str(error).partition(' (')[0]}: read as HTML"
+        entity.notices.append(Notice(error.code, text, error.position))
+        entity.media_type = formats.HTML
+        _fold(entity, around, depth)
+        return
+    fold(entity, events, around, depth)
 
 
 def fold(entity: Entity, events: Iterable[Event], around: Bases, depth: int = 0) -> None:
@@ -300,7 +314,7 @@ def _enter(entity: Entity, part: Part, depth: int, charset: Charset | None = Non
 
     So is one that cannot be decoded or walked. `charset` is that of a part that is all of the entity.
     """
-    media_type = formats.essence_of(part.media_type)[0] if part.whole else part.media_type
+    media_type = formats.canonical(formats.essence_of(part.media_type)[0] if part.whole else part.media_type)
     if media_type not in formats.WALKERS:
         return
     if part.name or part.media_type == formats.HTML:  # a style sheet of the document itself has nothing inside
@@ -317,8 +331,9 @@ def _enter(entity: Entity, part: Part, depth: int, charset: Charset | None = Non
     if part.name and len(value) > entity.settings.max_size:
         entity.notices.append(Notice("too-large", _TOO_LARGE.format(entity.settings.max_size), part.start, failed=True))
         return
-    inner, mark = _opened(entity, part, value, charset)
+    inner = _opened(entity, part, value, media_type)
     try:
+        inner.charset, mark = _charset_inside(part, value, charset)
         _begin(inner, _around(entity, part), mark, depth)
         if entity.count + inner.count > entity.settings.max_links:
             raise _too_many(entity, 0)
@@ -332,18 +347,22 @@ def _enter(entity: Entity, part: Part, depth: int, charset: Charset | None = Non
         entity.notices.append(Notice(code, text, _outside(part, offsets, at), failed))
 
 
-def _opened(entity: Entity, part: Part, value: bytes, charset: Charset | None) -> tuple[Entity, int]:
-    """The entity that a part's value is, not walked yet, and the length of its byte order mark."""
+def _opened(entity: Entity, part: Part, value: bytes, media_type: str) -> Entity:
+    """The entity that a part's value is, not walked yet; its charset is not found out."""
     path = entity.path
     if part.name:
         entity.named += 1
         step = f"{part.name}[{entity.named}]"
         path = f"{path}/{step}" if path else step
-    media_type, mark = part.media_type, 0
-    if part.whole:
-        media_type, parameters = formats.essence_of(media_type)
-        charset, mark = _charset(value, media_type, None, parameters.get("charset"))
-    return Entity(value, charset or charsets.UTF_8, media_type, entity.name, path, entity.settings), mark
+    return Entity(value, charsets.UTF_8, media_type, entity.name, path, entity.settings)
+
+
+def _charset_inside(part: Part, value: bytes, charset: Charset | None) -> tuple[Charset, int]:
+    """The charset of what a part decodes to, and the length of its byte order mark."""
+    if not part.whole:
+        return charset or charsets.UTF_8, 0
+    essence, parameters = formats.essence_of(part.media_type)
+    return _charset(value, formats.canonical(essence), None, parameters.get("charset"))
 
 
 def _leave(

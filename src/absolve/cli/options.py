@@ -47,7 +47,7 @@ def add_known(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="where nothing else says it, take a file's own path for that URL (file:///...)",
     )
-    known.add_argument("--media-type", metavar="TYPE", help="text/html or text/css (found out by name and content)")
+    known.add_argument("--media-type", metavar="TYPE", help="what they are (found out by name and content)")
     known.add_argument("--charset", metavar="LABEL", help="the character encoding, where no byte order mark says it")
 
 
@@ -57,6 +57,7 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
     add_profile(group)
     group.add_argument("--lazy", action="store_true", help="data-src, data-href and the like count, too")
     group.add_argument("--conditional-comments", action="store_true", help="so does HTML in <!--[if IE]> comments")
+    group.add_argument("--recover", action="store_true", help="read XML that is not well-formed as HTML")
     group.add_argument(
         "--max-depth",
         type=_depth,

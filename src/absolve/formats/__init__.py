@@ -15,13 +15,14 @@ if TYPE_CHECKING:
 
 HTML: Final = "text/html"
 CSS: Final = "text/css"
+XML: Final = "application/xml"  # and every other type that XML is sent under: `canonical`
 
 
 class Format(NamedTuple):
     """How documents of one media type are read: by a function of a module, given bytes in a charset.
 
-    `charset` says how that is found out: html, text, or none for bytes that are no text as a whole. `as_bytes`: the
-    walker reads every charset in which ASCII is ASCII; others get what is not UTF-8 through a charset coding.
+    `charset` says how that is found out: html, xml, text, or none for bytes that are no text as a whole. `as_bytes`:
+    the walker reads every charset in which ASCII is ASCII; others get what is not UTF-8 through a charset coding.
     """
 
     module: str
@@ -33,25 +34,37 @@ class Format(NamedTuple):
 WALKERS: Final[dict[str, Format]] = {
     HTML: Format("absolve.formats.html", "walk", "html", as_bytes=True),
     CSS: Format("absolve.formats.css", "walk_sheet"),
+    XML: Format("absolve.formats.xml", "walk", "xml"),
     "text/css;declarations": Format("absolve.formats.css", "walk_declarations"),
     "application/importmap+json": Format("absolve.formats.json", "walk_import_map"),
     "application/speculationrules+json": Format("absolve.formats.json", "walk_speculation_rules"),
 }
 SUFFIXES: Final[dict[str, str]] = {
-    ".html": HTML,
-    ".htm": HTML,
-    ".shtml": HTML,
-    ".xhtml": HTML,
-    ".xht": HTML,
-    ".php": HTML,
-    ".asp": HTML,
-    ".aspx": HTML,
-    ".jsp": HTML,
-    ".cgi": HTML,
+    **dict.fromkeys((".html", ".htm", ".shtml"), HTML),
     ".css": CSS,
+    **dict.fromkeys((".xml", ".xhtml", ".xht", ".svg", ".mml", ".mathml", ".xsl", ".xslt"), XML),
+    **dict.fromkeys((".rss", ".atom", ".rdf", ".opml", ".cdf", ".xspf", ".kml", ".gpx"), XML),
+    **dict.fromkeys((".opf", ".ncx", ".smil", ".dtbook", ".docbook", ".dbk", ".dita", ".ditamap"), XML),
 }
 _MARKUP: Final = re.compile(rb"[\t\n\f\r ]*<[!?A-Za-z/]")
 _LOOKED_AT: Final = 2048
+_XML_TYPE: Final = re.compile(r"(?:text|application)/xml|[^/]+/[^/]+\+xml")  # RFC 7303, section 3 and 4.2
+# XML 1.0 2.8: what may stand before the root element, and that element's name without a prefix
+_PROLOG: Final = re.compile(
+    rb"(?:\xef\xbb\xbf)?+(<\?xml[\t\n\r ])?+"
+    rb"(?:[^<]++|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^<>\[]*+(?:\[.*?\][\t\n\r ]*+)?+>)*+"
+    rb"<(?:[A-Za-z0-9_.-]++:)?+([A-Za-z0-9_.-]++)",
+    re.DOTALL,
+)
+# Root elements that say without an XML declaration that this is no HTML.
+_XML_ROOTS: Final = frozenset(
+    b"rss RDF feed opml svg urlset sitemapindex package ncx smil kml gpx playlist stylesheet".split()
+)
+
+
+def canonical(media_type: str) -> str:
+    """The name that a media type without parameters has in `WALKERS`, if it is read at all."""
+    return XML if media_type not in WALKERS and _XML_TYPE.fullmatch(media_type) else media_type
 
 
 @cache
@@ -80,14 +93,27 @@ def _unquoted(value: str) -> str:
 def sniff(data: bytes, name: str | None) -> str | None:
     """The media type of a document by its name, then by its content; None where neither says one that we read.
 
-    HTML is what text with no other sign is taken for: it needs no signature. Bytes that are no text are none.
+    HTML is what text with no other sign is taken for: it needs no signature. Bytes that are no text are none. A page
+    that begins as XML does is read as HTML, unless its name says XML: most such pages are not well-formed.
     """
-    if looks_binary(data):
-        return None
     suffix = re.search(r"\.[A-Za-z0-9]+$", name or "")
-    if suffix and suffix[0].lower() in SUFFIXES:
-        return SUFFIXES[suffix[0].lower()]
-    return HTML
+    named = SUFFIXES.get(suffix[0].lower()) if suffix else None
+    if looks_binary(data) and not data.startswith(_UTF_16_XML):
+        return None
+    return named or (XML if _is_xml(data) else HTML)
+
+
+_UTF_16_XML: Final = (b"<\0?\0", b"\0<\0?")  # XML 1.0 appendix F.1: without a byte order mark
+
+
+def _is_xml(data: bytes) -> bool:
+    head = data[:_LOOKED_AT]
+    if head.startswith((b"\xfe\xff", b"\xff\xfe", *_UTF_16_XML)):
+        head = head.translate(None, b"\0\xfe\xff")  # markup is ASCII
+    found = _PROLOG.match(head)
+    if found is None or found[2].lower() == b"html":
+        return False
+    return found[1] is not None or found[2] in _XML_ROOTS
 
 
 def looks_binary(data: bytes) -> bool:
