@@ -6,7 +6,6 @@ to be wrong in it (JUDGE_ERRS) is kept out of the comparison.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from pathlib import Path
@@ -417,31 +416,3 @@ def sheets() -> Iterator[bytes]:
 def test_the_judge_finds_the_same_in_real_sheets() -> None:
     for sheet in sheets():
         assert_judged(sheet)
-
-
-def flattened(values: Sequence[Any]) -> Iterator[str]:
-    """Yield the value of every url token, and of the string that begins a url function, in a tree of the suite."""
-    for value in values:
-        if not isinstance(value, list):
-            continue
-        if value[0] == "url":
-            yield value[1]
-        elif value[0] == "function" and value[1].lower() == "url":
-            first = next((argument for argument in value[2:] if argument != " "), None)
-            if isinstance(first, list) and first[0] == "string":
-                yield first[1]
-        elif value[0] in ("function", "{}", "[]", "()"):
-            yield from flattened(value[1:])
-
-
-def test_the_urls_of_css_parsing_tests_are_found() -> None:
-    path = SHARED / "suites" / "css-parsing-tests" / "component_value_list.json"
-    if not path.is_file():
-        pytest.skip(f"no css-parsing-tests in {SHARED} (set ABSOLVE_SHARED)")
-    suite = json.loads(path.read_text(encoding="utf-8"))
-    urls = 0
-    for css, expected in zip(suite[::2], suite[1::2], strict=True):
-        values = [value.decode() for place, value in found(css.encode()) if place == URL]
-        assert values == [value.strip() for value in flattened(expected)], css
-        urls += len(values)
-    assert urls > 10

@@ -22,16 +22,6 @@ def rows(name: str) -> list[dict[str, Any]]:
 
 
 @needs_suite
-@pytest.mark.parametrize("name", ["urltestdata.json", "urltestdata-javascript-only.json", "ada_extra_urltestdata.json"])
-def test_every_url_of_the_web_platform_tests_is_parsed_alike(name: str) -> None:
-    for row in rows(name):
-        base = row.get("base") or ""
-        if base and whatwg.parse(base) is None:
-            continue  # the URL class refuses an unusable base, a document goes without one
-        assert whatwg.profile(base)(row["input"]) == (None if row.get("failure") else row["href"]), row["input"]
-
-
-@needs_suite
 def test_every_query_of_the_web_platform_tests_is_encoded_alike() -> None:
     for row in rows("percent-encoding.json"):
         for charset, output in row["output"].items():
