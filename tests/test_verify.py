@@ -86,7 +86,7 @@ def test_an_honest_rewrite_passes_in_any_charset(charset: str) -> None:
 
 def test_bytes_that_are_no_characters_pass() -> None:
     data = b"\xff<a href='\xe9x'>\xc3</a><img alt='\xff' src=\x81>"
-    for charset in ("utf-8", "windows-1252", "gb18030"):
+    for charset in ("utf-8", "windows-1252", "gb18030", "iso-2022-jp"):
         assert found(data, rewritten(data, url=URL, charset=charset), url=URL, charset=charset) == []
 
 

@@ -102,14 +102,16 @@ IDENTITY_OFFSETS: Final = Offsets([], 0, 0)
 
 def to_utf8(charset: Charset, raw: bytes) -> bytes:
     """The characters of raw bytes, as UTF-8."""
-    if charset is UTF_8 or (charset.transparent and raw.isascii()):
+    if charset.codec == "utf-8" or (charset.transparent and raw.isascii()):
         return raw
+    if not charset.transparent and not charset.name.startswith("utf-16"):
+        return to_utf8_mapped(charset, raw)[0]
     return charset.decode(raw).encode("utf-8", "surrogatepass")
 
 
 def to_utf8_mapped(charset: Charset, raw: bytes) -> tuple[bytes, OffsetsProtocol]:
     """The same, and where its units stand in the raw bytes."""
-    if charset is UTF_8 or (charset.transparent and raw.isascii()):
+    if charset.codec == "utf-8" or (charset.transparent and raw.isascii()):
         return raw, IDENTITY_OFFSETS
     if charset.name.startswith("utf-16"):
         value = to_utf8(charset, raw)

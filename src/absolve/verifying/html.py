@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from absolve.charsets import UTF_8
 from absolve.formats import html_names as names
 from absolve.formats import html_places as places
 from absolve.verifying.differences import shown
 from absolve.verifying.html_parser import parse
-from absolve.verifying.html_side import Side, decoded
+from absolve.verifying.html_side import Side, decoded, errors
 from absolve.verifying.references import in_document, in_value
 
 if TYPE_CHECKING:
@@ -184,13 +183,13 @@ class _Judge:
         return self._bytes(node.get(key, "")).strip(b"\t\n\f\r ").lower().decode("latin-1")
 
     def _bytes(self, text: str) -> bytes:
-        """As codings give values: what is no character comes through in UTF-8, and as UTF-8 from other charsets."""
+        """As codings give values."""
         if text.isascii():
             return text.encode("ascii")
-        return text.encode("utf-8", "surrogateescape" if self._before.charset is UTF_8 else "surrogatepass")
+        return text.encode("utf-8", errors(self._before.charset))
 
     def _str(self, value: bytes) -> str:
-        return value.decode("utf-8", "surrogateescape" if self._before.charset is UTF_8 else "surrogatepass")
+        return value.decode("utf-8", errors(self._before.charset))
 
     def _differ(self, code: str, what: str, old: str | None, new: str | None) -> None:
         """Two texts, from shortly before they part; None where there is none."""

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Final
 
 from absolve.bases import Bases, establish, inherited
 from absolve.charsets import UTF_8
-from absolve.codings import Raw
+from absolve.codings import Raw, to_utf8
 from absolve.formats import html_places as places
 from absolve.model import Link
 from absolve.resolved import Rule
 from absolve.walk import Entity
 
 if TYPE_CHECKING:
+    from absolve.charsets import Charset
     from absolve.model import Base, Place
     from absolve.verifying.differences import Position
     from absolve.verifying.html_parser import Tree
@@ -23,7 +24,13 @@ _TEMPLATE: Final = "{http://www.w3.org/1999/xhtml}template"
 
 def decoded(entity: Entity) -> str:
     """The text of a document, without a byte order mark."""
-    return entity.charset.decode(entity.data).removeprefix("\ufeff")
+    charset = entity.charset
+    return to_utf8(charset, entity.data).decode("utf-8", errors(charset)).removeprefix("\ufeff")
+
+
+def errors(charset: Charset) -> str:
+    """The handler that makes bytes of text as codings do: what is no character is itself, or its surrogate's form."""
+    return "surrogateescape" if charset.codec == UTF_8.codec else "surrogatepass"
 
 
 class Side:
@@ -36,7 +43,7 @@ class Side:
         self.depth = depth
         self._at = at
         self._entity = Entity(b"", like.charset, like.media_type, like.name, "", like.settings)
-        claim = _claim(tree)
+        claim = _claim(tree, like.charset)
         base = around.own if at is None else around.base
         if claim is not None:
             base = establish(around.own, [claim], like.settings.profile)
@@ -67,11 +74,11 @@ class Side:
 CODING: Final = Raw(UTF_8)  # of nothing: these links are in no bytes
 
 
-def _claim(tree: Tree) -> Base | None:
+def _claim(tree: Tree, charset: Charset) -> Base | None:
     """The first base element with an href in tree order, not in a template (HTML Standard 4.2.3)."""
     if not any(node.tag == _BASE for node in tree.nodes):
         return None
     hidden = {id(inner) for node in tree.nodes if node.tag == _TEMPLATE for inner in node.iter()}
     found = (node for node in tree.nodes if node.tag == _BASE and "href" in node.attrib and id(node) not in hidden)
     node = next(found, None)
-    return None if node is None else places.base_claim(node.attrib["href"].encode("utf-8", "surrogateescape"), 0)
+    return None if node is None else places.base_claim(node.attrib["href"].encode("utf-8", errors(charset)), 0)

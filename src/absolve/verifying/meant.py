@@ -37,12 +37,20 @@ class Meant:
             if isinstance(event, Link):
                 resolved = Resolved(entity, event, rules.of(event))
                 new = self._policy(resolved)
-                values = {resolved.reference} if new is None else self._written(resolved, new.strip(_BLANKS))
+                if new is not None and self.by_policy:
+                    new = new.strip(_BLANKS)  # as rewriting does with what is not its own
+                values = {resolved.reference} if new is None else self._written(resolved, new)
                 self._links[id(event)] = values
-                key = (resolved.element, resolved.attribute, resolved.reference)
-                self._values.setdefault(key, set()).update(values)
+                self._known(resolved, resolved.reference).update(values)
+                bare = resolved.reference.strip(_BLANKS)
+                if bare != resolved.reference:  # by CSS escapes, which a parser's value does not show
+                    self._known(resolved, bare).update(value.strip(_BLANKS) for value in values)
         for inner in entity.inner.values():
             self._learn(inner.entity)
+
+    def _known(self, resolved: Resolved, reference: str) -> set[str]:
+        """What a reference in this attribute of this element may become."""
+        return self._values.setdefault((resolved.element, resolved.attribute, reference), set())
 
     def _written(self, resolved: Resolved, new: str) -> set[str]:
         """How the policy's word may stand in its place: escaped for its grammar, and for what the charset lacks."""
