@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-import string
 import time
 
 import pytest
+from grammars_by_letter import SPACE, read, refresh_by_the_letter, srcset_by_the_letter
 from hypothesis import given
 from hypothesis import strategies as st
 
 from absolve.formats.grammars import ESCAPES, GRAMMARS, WHITE_SPACE
-
-SPACE = WHITE_SPACE.decode()
-
-
-def read(syntax: str, value: str) -> list[str]:
-    data = value.encode()
-    return [data[start:end].decode() for start, end in GRAMMARS[syntax](data)]
-
 
 CASES: list[tuple[str, str, list[str]]] = [
     # no reference at all
@@ -105,59 +97,6 @@ CASES: list[tuple[str, str, list[str]]] = [
 @pytest.mark.parametrize(("syntax", "value", "references"), CASES)
 def test_references(syntax: str, value: str, references: list[str]) -> None:
     assert read(syntax, value) == references
-
-
-def srcset_by_the_letter(text: str) -> list[str]:
-    """HTML Standard, "parse a srcset attribute" and its tokenizer, one code point at a time."""
-    urls: list[str] = []
-    position, end = 0, len(text)
-    while True:
-        while position < end and text[position] in SPACE + ",":
-            position += 1
-        if position >= end:
-            return urls
-        start = position
-        while position < end and text[position] not in SPACE:
-            position += 1
-        url = text[start:position]
-        urls.append(url.rstrip(","))
-        if url.endswith(","):
-            continue
-        parentheses = False
-        while position < end:
-            point = text[position]
-            position += 1
-            if parentheses:
-                parentheses = point != ")"
-            elif point == ",":
-                break
-            else:
-                parentheses = point == "("
-
-
-def refresh_by_the_letter(text: str) -> list[str]:
-    """HTML Standard, shared declarative refresh steps 4 to 12, one code point at a time."""
-    rest = text.lstrip(SPACE)
-    after = rest.lstrip(string.digits)
-    if after == rest and not rest.startswith("."):
-        return []
-    rest = after.lstrip(string.digits + ".")
-    if rest[:1] not in {";", ",", *SPACE}:
-        return []
-    rest = rest.lstrip(SPACE)
-    if rest[:1] in {";", ","}:
-        rest = rest[1:]
-    rest = rest.lstrip(SPACE)
-    url = rest
-    quotes = True
-    if rest[:1] in {"u", "U"}:
-        quotes = False
-        if rest[1:2] in {"r", "R"} and rest[2:3] in {"l", "L"} and rest[3:].lstrip(SPACE).startswith("="):
-            url = rest[3:].lstrip(SPACE)[1:].lstrip(SPACE)
-            quotes = True
-    if quotes and url[:1] in {"'", '"'}:
-        url = url[1:].split(url[0])[0]
-    return [url.strip(SPACE)] if url.strip(SPACE) else []
 
 
 @given(st.text("ab(),\t\n 1x"))
