@@ -1,0 +1,154 @@
+"""Fuzz one target, or all of them in turn: `python tests/fuzz TARGET --seconds N`, from the project's root.
+
+atheris guides by the coverage of the interpreted modules, so there must be no compiled ones beside them; `--engine
+mutate` runs whatever is installed on random mutations. Corpus and findings are kept under `build/fuzz`. The exit
+status is 1 where something was found.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import importlib
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Protocol, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+ROOT: Final = Path(__file__).parents[2]
+SHARED: Final = Path(os.environ.get("ABSOLVE_SHARED") or ROOT.parent / "shared")
+JUDGES: Final = ("tests/fuzz", "tests/formats", "tests/judged", "tests/resolvers")
+TARGETS: Final = ("html", "css", "srcset", "refresh", "references", "resolvers", "whole")
+LONGEST: Final = 1024  # bytes of an input that atheris makes: more would be slow to judge, and say no more
+IMPORTED_LATE: Final = ("absolve.formats.html", "absolve.formats.json", "absolve.verifying.html", "absolve.verifying.css")
+PROGRESS: Final = re.compile(r"#(\d+)\s+(\w+)\s+cov: (\d+) ft: (\d+) corp: (\d+)")
+
+
+class Target(Protocol):
+    """What the module `fuzz_TARGET` has; its docstring says what must hold."""
+
+    WORDS: tuple[bytes, ...]
+
+    def seeds(self, shared: Path | None, /) -> Iterator[bytes]: ...
+    def check(self, data: bytes, /) -> None: ...
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python tests/fuzz", description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("target", choices=(*TARGETS, "all"))
+    parser.add_argument("--seconds", type=int, default=60, help="how long each target is fuzzed (60)")
+    parser.add_argument("--engine", choices=("atheris", "mutate"), default="atheris")
+    parser.add_argument("--folder", type=Path, default=ROOT / "build" / "fuzz", help="of corpus and findings (build/fuzz)")
+    parser.add_argument("--run", type=Path, nargs="+", metavar="FILE", help="only check these inputs, and let errors out")
+    parser.add_argument("--guided", action="store_true", help=argparse.SUPPRESS)  # the process that atheris takes over
+    return parser.parse_args()
+
+
+def load(name: str) -> Target:
+    target: Any = importlib.import_module(f"fuzz_{name}")
+    return cast("Target", target)
+
+
+def corpus(target: Target, folder: Path) -> Path:
+    """The target's folder of inputs, with its seeds in it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for seed in target.seeds(SHARED if SHARED.is_dir() else None):
+        path = folder / hashlib.sha1(seed, usedforsecurity=False).hexdigest()
+        if not path.exists():
+            path.write_bytes(seed)
+    return folder
+
+
+def mutated(name: str, options: argparse.Namespace) -> list[str]:
+    """Fuzz in this process; the row of the table."""
+    from findings import Findings
+    from mutating import loop
+
+    target = load(name)
+    found = Findings(target.check, options.folder / name / "findings")
+    inputs = [path.read_bytes() for path in sorted(corpus(target, options.folder / name / "corpus").iterdir())]
+    runs = loop(found.run, inputs, target.WORDS, options.seconds)
+    return [name, str(runs), str(runs // max(options.seconds, 1)), "", "", "", "", str(sum(found.count.values()))]
+
+
+def guided(name: str, options: argparse.Namespace) -> None:
+    """Fuzz in this process until libFuzzer ends it."""
+    import atheris
+
+    with atheris.instrument_imports(include=["absolve"], enable_loader_override=False):
+        target = load(name)
+        for module in IMPORTED_LATE:
+            importlib.import_module(module)
+    from findings import Findings
+
+    folder = options.folder / name
+    found = Findings(target.check, folder / "findings")
+    words = folder / "words"
+    folder.mkdir(parents=True, exist_ok=True)
+    words.write_text("".join(f'"{escaped(word)}"\n' for word in target.WORDS), "ascii")
+    atheris.Setup(
+        [
+            sys.argv[0],
+            str(corpus(target, folder / "corpus")),
+            f"-dict={words}",
+            f"-max_total_time={options.seconds}",
+            f"-max_len={LONGEST}",
+            f"-artifact_prefix={folder}/",
+            "-timeout=120",
+            "-seed=1808",
+        ],
+        found.run,
+    )
+    atheris.Fuzz()
+
+
+def escaped(word: bytes) -> str:
+    return "".join(f"\\x{byte:02x}" for byte in word)
+
+
+def watched(name: str, options: argparse.Namespace) -> list[str]:
+    """Fuzz in a process of its own, which libFuzzer ends, and show what it says; the row of the table."""
+    command = [sys.executable, __file__, name, "--guided", f"--seconds={options.seconds}", f"--folder={options.folder}"]
+    first: list[str] = []
+    last: list[str] = []
+    findings = 0
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace") as run:
+        for line in run.stdout or ():
+            print(line, end="", flush=True)
+            findings += line.startswith("FINDING")
+            if progress := PROGRESS.search(line):
+                last = list(progress.groups())
+                first = last if last[1] == "INITED" else first
+    if not first:
+        raise SystemExit(f"atheris did not start on {name}")
+    speed = int(last[0]) // max(options.seconds, 1)
+    return [name, last[0], str(speed), first[2], last[2], first[3], last[3], str(findings + (run.returncode != 0))]
+
+
+def table(rows: Iterable[list[str]]) -> str:
+    head = ["target", "executions", "a second", "edges", "at the end", "features", "at the end", "findings"]
+    return "\n".join("".join(f"{cell:>12}" for cell in row) for row in (head, *rows))
+
+
+def main() -> int:
+    options = arguments()
+    sys.path[:0] = [str(ROOT / folder) for folder in JUDGES]
+    if options.run:
+        for path in options.run:
+            load(options.target).check(path.read_bytes())
+        return 0
+    if options.guided:
+        guided(options.target, options)
+    run = watched if options.engine == "atheris" else mutated
+    rows = [run(name, options) for name in (TARGETS if options.target == "all" else (options.target,))]
+    print(table(rows))
+    return int(any(row[-1] != "0" for row in rows))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

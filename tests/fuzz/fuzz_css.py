@@ -1,0 +1,57 @@
+"""The CSS walker and its codings. Whatever the bytes are:
+
+- nothing is raised;
+- links stand in the order of the sheet, inside of it, and read the same with and without offsets;
+- tinycss2's tokens have the same ones, where it is right;
+- a rewrite changes links and nothing else, and a second one nothing at all;
+- the time is linear.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Final
+
+import css_judge
+from linear import grows_linearly
+from rewritten import is_honest
+
+from absolve.formats.css import walk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+WORDS: Final = (
+    *b"url( src( image-set( -webkit-image-set( type( u\\72l( @import @charset @namespace @font-face @media <!-- -->".split(),
+    *b"/* */ \\\n \\) \\( \\\" \\' \\\\ \\9 \\41 \\7f \\0 # @ - -- + % 1e3 \" ' ( ) [ ] { } ; : , ! \r\n \x0c \xc3\xa9 \0".split(b" "),
+    *(b"a{b:url(x)}", b'@import "x";', b"@namespace url(x);", b"image-set('x' 1x)", b"@font-face{src:url(x)}", b"U+26"),
+)
+
+
+def seeds(shared: Path | None) -> Iterator[bytes]:
+    """Where css-parsing-tests is there, its inputs, and the beginnings of real sheets."""
+    if shared is not None:
+        for path in sorted((shared / "suites" / "css-parsing-tests").glob("*.json")):
+            inputs = json.loads(path.read_text("utf-8"))[::2]
+            yield from (text.encode() for text in inputs if isinstance(text, str))
+        for path in sorted((shared / "sites").rglob("*.css")):
+            yield path.read_bytes()[:1000]
+
+
+def check(data: bytes) -> None:
+    stand_in_order(data)
+    grows_linearly(stand_in_order, data)
+    text = data.decode("latin-1")
+    if not css_judge.JUDGE_ERRS.search(text) and not css_judge.SAID_ALL_THE_SAME.search(text):
+        css_judge.assert_judged(data)
+    is_honest(data, media_type="text/css", charset="utf-8", url="http://h.example/d/a.css")
+
+
+def stand_in_order(data: bytes) -> None:
+    end = 0
+    for link in walk(data):
+        assert end <= link.start <= link.end <= len(data)
+        end = link.end
+        raw = data[link.start : end]
+        assert link.coding.decode_mapped(raw)[0] == link.coding.decode(raw)

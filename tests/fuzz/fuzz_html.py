@@ -1,0 +1,89 @@
+"""The HTML scanner and walker. Whatever the bytes are:
+
+- nothing is raised;
+- tokens stand in the order of the document, inside of it;
+- where the scanner does not say that it guessed, html5lib's tree (mended to today's standard) has the same start tags,
+  with the same attributes and the same text of scripts and styles, and the same references in them;
+- the time is linear.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import html5lib_tests
+import html5lib_view
+import link_view
+import scanner_view
+from linear import grows_linearly
+
+from absolve import charsets
+from absolve.formats import html_names
+from absolve.formats.html_names import ATTRIBUTES, ROWS
+from absolve.formats.html_scanner import Scanner
+from absolve.model import Document
+from absolve.walk import walk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+WORDS: Final = (
+    *(b"<%b>" % name for name in html_names.ELEMENT_ID),
+    *(b"</%b>" % name for name in html_names.ELEMENT_ID),
+    *(b" %b=" % name for name in html_names.ATTRIBUTE_ID),
+    *b"<!-- --> --!> <!--> <![CDATA[ ]]> <!doctype <? </ /> \0 \r\n \"' '> &amp; &#x2f; type=hidden encoding=text/html".split(),
+    *b"http-equiv=refresh type=importmap srcdoc=\"<a_href=x>\" style='a:url(x)' srcset='a_1x,b' <script><!-- </script".split(),
+)
+
+
+def seeds(shared: Path | None) -> Iterator[bytes]:
+    """Where the suite is there, its documents."""
+    if shared is not None:
+        suite = shared / "suites" / "html5lib-tests"
+        for tree in html5lib_tests.tree_tests(suite / "tree-construction"):
+            yield tree.data.encode("utf-8", "surrogateescape")
+        for token in html5lib_tests.token_tests(suite / "tokenizer"):
+            yield (token.prefix + token.data).encode("utf-8", "surrogatepass")
+
+
+def check(data: bytes) -> None:
+    stand_in_order(data)
+    grows_linearly(stand_in_order, data)
+    if charsets.byte_order_mark(data) or guessed(data):
+        return
+    text = data.decode("utf-8", "surrogateescape")
+    elements = judged(text)
+    if elements is None:
+        return
+    in_html = [element if element.namespace == "html" else element._replace(text="") for element in elements]
+    assert scanner_view.elements(data) == in_html
+    document = Document(data, media_type="text/html", charset="utf-8")
+    assert link_view.walked(document) == link_view.judged(text, "surrogateescape")
+
+
+def stand_in_order(data: bytes) -> None:
+    scanner = Scanner(data, bytes(ROWS * ATTRIBUTES), [])
+    end = 0
+    while kind := scanner.next():
+        assert end <= scanner.start < scanner.end <= len(data)
+        end = scanner.end
+        if kind == html_names.TAG:
+            assert scanner.start < scanner.name_start < scanner.name_end < end
+        else:
+            assert scanner.start < scanner.text_start <= scanner.text_end <= end
+    assert scanner.truncated < len(data)
+
+
+def guessed(data: bytes) -> bool:
+    """Whether the scanner had to guess, in the document or in one inside it."""
+    found = walk(Document(data, media_type="text/html", charset="utf-8"), link_view.SETTINGS)
+    return any(notice.code in {"ambiguous", "too-deep"} for notice in found.notices)
+
+
+def judged(text: str) -> list[html5lib_view.Element] | None:
+    """What html5lib has; None for a document on which it fails, as 1.1 does for odd ends of templates."""
+    try:
+        return html5lib_view.elements(text)
+    except (AssertionError, IndexError):
+        return None

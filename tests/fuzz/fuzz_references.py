@@ -1,0 +1,70 @@
+"""Character references. Whatever the value is:
+
+- nothing is raised;
+- html5lib's tokenizer reads the same, in an attribute and in text;
+- an `&` that needs no escape is read as it stands, and one that needs it is not;
+- what is written in the middle of a value is read back, and what stands around it reads as before;
+- the time is linear.
+"""
+
+from __future__ import annotations
+
+import re
+from html.entities import html5
+from typing import TYPE_CHECKING, Any, Final
+
+from html5lib._tokenizer import HTMLTokenizer
+from html5lib.constants import tokenTypes
+from linear import grows_linearly
+
+from absolve.character_references import decode, needs_escape, references
+from absolve.charsets import UTF_8
+from absolve.codings import quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+WORDS: Final = (
+    *(b"&%b" % name.encode() for name in html5 if len(name) < 7),
+    *b"& &# &#x &#X ; = 1 F 65; 41; &amp; &not in; &notin; &copy &copy; &#0; &#x80 &#xD800; &#x110000; \r \n \0 \xc3\xa9 \xff".split(),
+)
+# No link follows an `&` that begins a reference only together with it: what stands before one is no letter or a digit.
+UNFINISHED: Final = re.compile(rb"&(?:#?[xX]?|[0-9A-Za-z]*|#[xX]?[0-9A-Fa-f]*)\Z")
+
+
+def seeds(_shared: Path | None) -> Iterator[bytes]:
+    yield from (b"&%b" % name.encode() for name in html5)
+
+
+def check(data: bytes) -> None:
+    data = data.replace(b'"', b"").replace(b"<", b"")
+    text = data.decode("utf-8", "surrogateescape")
+    value, inner = judged(text)
+    assert quoted(UTF_8, 0x22).decode(data) == value.encode("utf-8", "surrogateescape")
+    assert decode(text.replace("\r\n", "\n").replace("\r", "\n"), attribute=False) == inner
+    for attribute in (True, False):
+        grows_linearly(lambda raw, attribute=attribute: decode(raw.decode("latin-1"), attribute), data)  # type: ignore[misc]
+        needed = [at for at, point in enumerate(text) if point == "&" and needs_escape(text, at, attribute)]
+        assert needed == [start for start, _, _ in references(text, attribute)]
+    third = len(data) // 3
+    written_between(data[:third], data[third : 2 * third], data[2 * third :])
+
+
+def judged(text: str) -> tuple[str, str]:
+    """The text as the value of an attribute and as character data."""
+    tokens: list[Any] = list(HTMLTokenizer(f'<p a="{text}">{text}'))
+    spaces = {tokenTypes["Characters"], tokenTypes["SpaceCharacters"]}
+    inner = "".join(token["data"] for token in tokens if token["type"] in spaces)
+    tag = next(token for token in tokens if token["type"] == tokenTypes["StartTag"])
+    return tag["data"]["a"], inner
+
+
+def written_between(before: bytes, value: bytes, after: bytes) -> None:
+    """A value stands for itself wherever it is written; line ends and NUL are not what references are made of."""
+    value = bytes(byte for byte in value if byte not in b"\r\n\0")
+    coding = quoted(UTF_8, 0x22)
+    if UNFINISHED.search(coding.decode(before)):
+        return
+    raw = coding.encode(value, after, before)
+    assert coding.decode(before + raw + after) == coding.decode(before) + value + coding.decode(after)

@@ -1,0 +1,59 @@
+"""The resolvers; the input's first line is the base, the rest the reference. Whatever they are:
+
+- nothing is raised;
+- the short ways give what the steps of RFC 1808 section 4 and of RFC 3986 5.2 give;
+- parsing loses nothing;
+- a target resolves to itself against any base;
+- the quick answers about divergence and malformed URLs are those of the resolvers;
+- the time is linear.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import resolver_strategies
+from linear import grows_linearly
+
+from absolve.resolvers import PROFILES, comparison, references, rfc1808, rfc3986, urls
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+WORDS: Final = (
+    *(word.encode("utf-8", "surrogateescape") for word in resolver_strategies.PIECES + resolver_strategies.ABSOLUTE),
+    *b"../../ ./ /. /.. ;x=1/../y ?q#f \n http://h/a/b;c?d#e \n//h \nhttp:g file:///c:/ \xff xn-- [::1] %2e%2E :80/ u:p@".split(b" "),
+)
+
+
+def seeds(_shared: Path | None) -> Iterator[bytes]:
+    bases = ("http://h/a/b/c;d?q#f", "app:/.//a", "mailto:u@h", "file:///C:/x", "data:,x", "//h/")
+    for base in bases:
+        for reference in ("g:h", "../../../g", "/./g", "//g", "?y", "#s", "", ";x", "g;x=1/../y", "http:g", ".;x"):
+            yield f"{base}\n{reference}".encode()
+
+
+def check(data: bytes) -> None:
+    base, _, reference = data.decode("utf-8", "surrogateescape").partition("\n")
+    assert rfc1808.profile(base)(reference) == rfc1808.steps(base, references.split(base), reference)
+    assert rfc3986.profile(base)(reference) == rfc3986.transform(rfc3986.split(base), reference)
+    assert references.unsplit(references.split(reference)) == reference
+    assert references.unsplit(rfc3986.split(reference)) == reference
+    for profile in PROFILES.values():
+        settled = profile("")(base) or base  # the path of a base stays as it is where the reference has none
+        target = profile(settled)(reference)
+        if target is not None and urls.has_scheme(target):
+            assert profile(settled)(target) == target
+            assert profile("")(target) == target
+    comparison.climbs_above_root(base, reference)
+    comparison.divergent(base, reference)
+    urls.is_malformed(reference)
+    urls.host_port(reference)
+    grows_linearly(resolved, data)
+
+
+def resolved(data: bytes) -> None:
+    base, _, reference = data.decode("utf-8", "surrogateescape").partition("\n")
+    for profile in PROFILES.values():
+        profile(base)(reference)

@@ -1,0 +1,48 @@
+"""A plain loop of random mutations, for what coverage cannot guide: compiled modules, and Pythons without atheris."""
+
+from __future__ import annotations
+
+import random
+import time
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+LONGEST: Final = 4096
+
+
+def loop(check: Callable[[bytes], None], corpus: Sequence[bytes], words: Sequence[bytes], seconds: float) -> int:
+    """Every input of the corpus as it is, then mutations of them until the time is over; how many were run."""
+    chance = random.Random(1808)  # noqa: S311 - the same run every time
+    ends = time.monotonic() + seconds
+    runs = 0
+    for seed in corpus:
+        check(seed)
+        runs += 1
+    while time.monotonic() < ends:
+        data = bytearray(chance.choice(corpus)[:LONGEST])
+        for _ in range(chance.randint(1, 6)):
+            mutate(data, corpus, words, chance)
+        check(bytes(data[:LONGEST]))
+        runs += 1
+    return runs
+
+
+def mutate(data: bytearray, corpus: Sequence[bytes], words: Sequence[bytes], chance: random.Random) -> None:
+    """Change the data in one place: a word or a stretch of another input comes in, a stretch goes, doubles, or is noise."""
+    start = chance.randint(0, len(data))
+    end = min(len(data), start + chance.choice((0, 1, 2, 8, 64)))
+    kind = chance.randrange(5)
+    if kind == 0:
+        data[start:start] = chance.choice(words)
+    elif kind == 1:
+        other = chance.choice(corpus)
+        at = chance.randint(0, len(other))
+        data[start:end] = other[at : at + chance.choice((1, 8, 64, 256))]
+    elif kind == 2:
+        del data[start:end]
+    elif kind == 3:
+        data[start:start] = data[start:end]
+    else:
+        data[start:end] = chance.randbytes(end - start)
