@@ -31,6 +31,7 @@ LAYERS = (
     {"outputs", "sinks", "sources"},
     {"engine"},
     {"audit", "mirror", "verify", "verifying"},
+    {"browsing"},  # verifying knows which elements the parser clones
     {""},  # `absolve` itself, the public names
     {"cli"},
     {"__main__"},

@@ -16,6 +16,7 @@ COMMANDS = {
     "links": "list every link with its base, its absolute URL and what is wrong with it",
     "base": "show which base URL rules a document, and why",
     "verify": "prove by an independent parser that a rewrite changed nothing but links",
+    "browser": "list what a browser, Chromium, resolves every link of pages to, or compare",
     "resolve": "resolve references against a base URL, without any document",
     "completion": "print a script that lets a shell complete absolve's commands and options",
 }

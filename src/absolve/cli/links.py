@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from absolve import inventory, outputs, sinks
 from absolve.cli import options as shared
-from absolve.errors import UsageError
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
-    from contextlib import AbstractContextManager
 
     from absolve.cli.reporting import Report
     from absolve.inventory import Row
@@ -31,9 +28,7 @@ reference, base, base_layer, base_source, target, scope, problems"""
 
 def configure(parser: argparse.ArgumentParser) -> None:
     shared.add_inputs(parser)
-    shared.completes_files(
-        parser.add_argument("-o", "--output", metavar="OUT", help="write there, complete or not at all")
-    )
+    shared.add_output(parser)
     parser.add_argument(
         "--format", choices=sinks.FORMATS, help="the format, where OUT's suffix does not say it (jsonl)"
     )
@@ -46,17 +41,8 @@ def run(options: argparse.Namespace, report: Report) -> None:
     names = shared.names(options)
     to_stdout = options.output in {None, outputs.STDOUT}
     sink = sinks.by_name(options.format or "jsonl") if options.format or to_stdout else sinks.by_suffix(options.output)
-    with _opened(options, names) as file:
+    with shared.opened(options, names) as file:
         sink(inventory.COLUMNS, _rows(names, options, chosen, report), file)
-
-
-def _opened(options: argparse.Namespace, names: list[str]) -> AbstractContextManager[IO[bytes]]:
-    if options.output in {None, outputs.STDOUT}:
-        return outputs.stdout()
-    path = Path(options.output)
-    if found := outputs.clash([path], names):
-        raise UsageError(f"the output {options.output} is an input, too ({found[1]})")
-    return outputs.writing(path)
 
 
 def _rows(names: list[str], options: argparse.Namespace, chosen: Settings, report: Report) -> Iterator[Row]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Final
 
-from absolve import charsets, sources
+from absolve import charsets, outputs, sources
 from absolve.errors import Diagnostic, UsageError
 from absolve.model import Layer, Link
 from absolve.resolvers import PROFILES
@@ -15,6 +16,7 @@ from absolve.walk import BASES, FRAGMENTS, Settings, retrieval_claim, walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from contextlib import AbstractContextManager
 
     from absolve.cli.reporting import Report
     from absolve.model import Document
@@ -38,6 +40,11 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
     add_known(parser)
 
 
+def add_output(parser: argparse._ActionsContainer) -> None:
+    """-o OUT, for all that is listed of all inputs."""
+    completes_files(parser.add_argument("-o", "--output", metavar="OUT", help="write there, complete or not at all"))
+
+
 def add_known(parser: argparse.ArgumentParser) -> None:
     """What the user knows of the inputs."""
     known = parser.add_argument_group("what is known of the inputs")
@@ -58,6 +65,11 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--lazy", action="store_true", help="data-src, data-href and the like count, too")
     group.add_argument("--conditional-comments", action="store_true", help="so does HTML in <!--[if IE]> comments")
     group.add_argument("--recover", action="store_true", help="read XML that is not well-formed as HTML")
+    add_limits(group)
+
+
+def add_limits(group: argparse._ActionsContainer) -> None:
+    """What a document may be made of."""
     group.add_argument(
         "--max-depth",
         type=_depth,
@@ -148,6 +160,16 @@ def names(options: argparse.Namespace) -> list[str]:
     if not options.inputs and sys.stdin is not None and sys.stdin.isatty():
         raise UsageError("no INPUT is given, and the standard input is a terminal (- reads it all the same)")
     return found
+
+
+def opened(options: argparse.Namespace, names: list[str]) -> AbstractContextManager[IO[bytes]]:
+    """What is written to: the standard output, or a file that is none of the inputs."""
+    if options.output in {None, outputs.STDOUT}:
+        return outputs.stdout()
+    path = Path(options.output)
+    if found := outputs.clash([path], names):
+        raise UsageError(f"the output {options.output} is an input, too ({found[1]})")
+    return outputs.writing(path)
 
 
 def walked(name: str, options: argparse.Namespace, chosen: Settings, report: Report) -> tuple[Document, Entity]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from html5lib._tokenizer import HTMLTokenizer
@@ -39,10 +40,30 @@ class Tree(NamedTuple):
 
 def parse(text: str) -> Tree:
     """The tree of an HTML document, scripting off; TooDeepError, or whatever html5lib raises where it fails."""
-    parser = _Parser()
+    parser = _Parser(_Tree)
     parser.parse(text)
     builder: Any = parser.tree
     return Tree(list(builder.document._element.iter()), builder.places)  # noqa: SLF001 - getDocument() drops comments
+
+
+def clones(text: str) -> Counter[tuple[str, str, str]]:
+    """The attributes (element, attribute, value) of the elements that are clones of others, and have no tag.
+
+    They come of formatting elements that stay open across others (HTML Standard 13.2.4.3, 13.2.6.4.7). Errors are those
+    of `parse`.
+    """
+    found: Counter[tuple[str, str, str]] = Counter()
+
+    class Node(_Node):
+        def cloneNode(self) -> Any:  # noqa: N802 - html5lib's name
+            found.update((self.name, *attribute) for attribute in self.attributes.items())
+            return super().cloneNode()
+
+    class Builder(_Tree):
+        elementClass = Node  # noqa: N815
+
+    _Parser(Builder).parse(text)
+    return found
 
 
 class _Tokenizer(HTMLTokenizer):
@@ -131,8 +152,8 @@ class _Tree(TreeBuilder):
 class _Parser(Parser):
     """A parser with these two, which keeps no errors: real pages have thousands."""
 
-    def __init__(self) -> None:
-        super().__init__(_Tree, _Tokenizer)
+    def __init__(self, tree: type[_Tree]) -> None:
+        super().__init__(tree, _Tokenizer)
 
     def reset(self) -> None:
         super().reset()

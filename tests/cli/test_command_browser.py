@@ -1,0 +1,117 @@
+"""`absolve browser`: with a browser that is made up, and with a real one where there is one."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from command_runner import PAGE
+
+from absolve.browsing import Browser, View
+from absolve.browsing.chromium import NoBrowserError, find
+from absolve.errors import Diagnostic, DocumentError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from command_runner import Runner
+
+    from absolve.model import Document
+    from absolve.walk import Entity
+
+LINKS = [("a", "href", "x.html?a&b", "http://h/d/x.html?a&b"), ("a", "href", "http://g/", "http://g/")]
+
+
+@pytest.fixture
+def links(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[tuple[str, str, str, str | None]]:
+    """Give the links that a made up browser finds in every page whose name does not say that it cannot."""
+    found: list[tuple[str, str, str, str | None]] = list(LINKS)
+
+    def view(_: Browser, document: Document, entity: Entity) -> View:
+        if "unseen" in entity.name:
+            raise DocumentError(Diagnostic("no-view", "it took too long", entity.name))
+        return View(entity.name, entity.bases.own.url, document.media_type or "text/html", "UTF-8", "http://h/d/", found)
+
+    (tmp_path / "made-up").touch(0o755)
+    monkeypatch.setenv("ABSOLVE_BROWSER", str(tmp_path / "made-up"))
+    monkeypatch.setattr(Browser, "view", view)
+    return found
+
+
+@pytest.mark.usefixtures("links")
+def test_a_page_is_a_line(absolve: Runner, page: Path, tmp_path: Path) -> None:
+    done = absolve("browser", page, page)
+    assert (done.status, done.err, len(done.lines)) == (0, "", 2)
+    assert json.loads(done.lines[0]) == {
+        "path": str(page),
+        "url": "http://h/d/p.html",
+        "content_type": "text/html",
+        "character_set": "UTF-8",
+        "base_uri": "http://h/d/",
+        "links": [list(link) for link in LINKS],
+    }
+    assert absolve("browser", page, page, "-o", tmp_path / "links.jsonl") == (0, b"", "")
+    assert (tmp_path / "links.jsonl").read_bytes() == done.out
+
+
+@pytest.mark.usefixtures("links")
+def test_equal_pages_are_said_to_be(absolve: Runner, page: Path) -> None:
+    assert absolve("browser", "--compare", page) == (0, f"{page}: equal, 2 links\n".encode(), "")
+    done = absolve("browser", "--compare", "-", "--url", "http://h/d/", stdin=PAGE)
+    assert (done.status, done.out) == (0, b"-: equal, 2 links\n")
+
+
+def test_a_difference_is_said_and_the_status_is_1(
+    absolve: Runner, page: Path, links: list[tuple[str, str, str, str | None]]
+) -> None:
+    links.pop()
+    assert absolve("browser", "--compare", page) == (
+        1,
+        f"{page}: different, 1 link\n".encode(),
+        f"{page}:3:10: only-absolve: a href leads to http://g/\n",
+    )
+    assert absolve("browser", page).status == 0
+
+
+@pytest.mark.usefixtures("links")
+@pytest.mark.parametrize("way", [(), ("--compare",)])
+def test_a_page_that_fails_is_said_and_the_rest_goes_on(absolve: Runner, page: Path, way: tuple[str, ...]) -> None:
+    unseen = page.with_name("unseen.html")
+    unseen.write_bytes(PAGE)
+    done = absolve("browser", *way, unseen, page.with_name("none.html"), page)
+    assert (done.status, len(done.lines)) == (1, 1)
+    assert done.err.splitlines()[0] == f"{unseen}: no-view: it took too long"
+    assert done.err.splitlines()[1].startswith(f"{page.with_name('none.html')}: not-found: ")
+
+
+@pytest.mark.usefixtures("links")
+@pytest.mark.parametrize(
+    "arguments",
+    [("--compare", "-o", "x"), ("--timeout", "0"), ("--timeout", "x"), ("--timeout", "nan"), ("--browser", "./none")],
+    ids=" ".join,
+)
+def test_what_is_used_wrongly_is_said(absolve: Runner, page: Path, arguments: tuple[str, ...]) -> None:
+    done = absolve("browser", page, *arguments)
+    assert (done.status, done.out) == (2, b"")
+    assert done.err.startswith("absolve browser: error: ")
+
+
+def test_the_output_may_not_be_an_input(absolve: Runner, page: Path, links: list[object]) -> None:
+    assert links
+    assert absolve("browser", page, "-o", page).status == 2
+    assert page.read_bytes() == PAGE
+
+
+@pytest.mark.slow
+def test_with_a_real_browser(absolve: Runner, page: Path) -> None:
+    try:
+        find()
+    except NoBrowserError as error:
+        pytest.skip(str(error))
+    done = absolve.process("browser", page)
+    assert (done.status, done.err) == (0, "")
+    assert json.loads(done.out)["links"] == [list(link) for link in LINKS]
+    assert absolve.process("browser", "--compare", page) == (0, f"{page}: equal, 2 links\n".encode(), "")
+    done = absolve.process("browser", "--timeout", "0.001", page)
+    assert (done.status, done.err) == (1, f"{page}: no-view: it took too long\n")
