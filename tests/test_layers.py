@@ -27,10 +27,11 @@ LAYERS = (
     {"walk"},
     {"resolved"},
     {"inventory", "rewriting"},
-    {"library", "trees"},
+    {"trees", "verifying"},
+    {"library"},  # what is ambiguous it verifies
     {"outputs", "sinks", "sources"},
     {"engine"},
-    {"audit", "mirror", "verify", "verifying"},
+    {"audit", "mirror"},
     {"browsing"},  # verifying knows which elements the parser clones
     {""},  # `absolve` itself, the public names
     {"cli"},

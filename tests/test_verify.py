@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import re
+import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import absolve
-from absolve import Diagnostic, Document, formats, verifying
+from absolve import Diagnostic, Document, formats
 from absolve.codings import quoted
-from absolve.model import Link, Notice, Place
+from absolve.model import Link, Place
 from absolve.walk import Settings, walk
 
 if TYPE_CHECKING:
     from absolve import Resolved
     from absolve.charsets import Charset
+    from absolve.rewriting import Policy
 
 URL = "http://h/d/p.html"
 
@@ -263,11 +265,64 @@ def test_with_a_policy_the_two_witnesses_agree_on_links_with_equal_references() 
 # --- ambiguity -----------------------------------------------------------------------------------------------------
 
 
+GUESSED = "<p><a href=x></a></p><frameset><frame src=y></frameset>"  # the frameset replaces the body, and all in it
+WRONGLY = "\n<p><base href=/b/></p><frameset><frame src=y></frameset>"  # so that a browser has no base here
+
+
 def test_a_document_is_ambiguous_where_a_walker_says_so() -> None:
-    entity = walk(Document(b"<a href=x>", media_type="text/html"), Settings())
-    assert not verifying.is_ambiguous(entity)
-    entity.notices.append(Notice(verifying.AMBIGUOUS, "a browser may see something else", 0))
-    assert verifying.is_ambiguous(entity)
+    def is_ambiguous(page: str) -> bool:
+        return walk(Document(page, media_type="text/html"), Settings()).is_ambiguous
+
+    assert not is_ambiguous("<a href=x>")
+    assert not is_ambiguous("<frameset><frame src=y></frameset>")
+    assert is_ambiguous(GUESSED)
+    assert is_ambiguous(f'<iframe srcdoc="{GUESSED}"></iframe>')
+
+
+@pytest.mark.parametrize("page", [GUESSED, GUESSED.encode(), Document(GUESSED)])
+def test_what_is_ambiguous_and_right_is_rewritten(page: str | bytes | Document) -> None:
+    after = absolve.rewrite(page, url=URL)
+    assert (after if isinstance(after, str) else after.decode()) == GUESSED.replace("=x", "=http://h/d/x").replace("=y", "=http://h/d/y")
+
+
+@pytest.mark.parametrize("policy", [None, lambda resolved: resolved.target, lambda resolved: f"/seen/{resolved.reference}"])
+def test_what_is_ambiguous_and_wrong_is_an_error_and_stays(policy: Policy | None) -> None:
+    with pytest.raises(absolve.DocumentError, match=r"^p\.html: unverified: nothing proves .*: base: html5lib sees the base") as error:
+        absolve.rewrite(WRONGLY, url=URL, name="p.html", policy=policy)
+    assert error.value.diagnostic.code == "unverified"
+
+
+def test_where_nothing_changes_nothing_has_to_be_proved() -> None:
+    page = WRONGLY.replace("/b/", "http://b/").replace("=y", "=http://y/")
+    assert absolve.rewrite(page, url=URL) is page
+    assert absolve.rewrite(WRONGLY, url=URL, policy=lambda resolved: None) is WRONGLY  # noqa: ARG005 - a policy takes a link
+
+
+def test_a_policy_is_asked_once_for_each_link_of_what_is_ambiguous() -> None:
+    asked: list[str] = []
+
+    def numbered(resolved: Resolved) -> str:
+        asked.append(resolved.reference)
+        return f"http://n/{len(asked)}"
+
+    assert absolve.rewrite(GUESSED, policy=numbered) == GUESSED.replace("=x", "=http://n/1").replace("=y", "=http://n/2")
+    assert asked == ["x", "y"]
+
+
+def test_what_is_listed_only_needs_no_proof() -> None:
+    assert [row.reference for row in absolve.links(WRONGLY, url=URL)] == ["/b/", "y"]
+    assert absolve.base(WRONGLY, url=URL).url == "http://h/b/"
+
+
+def test_the_parser_is_imported_for_what_is_ambiguous_only() -> None:
+    code = f"""
+import sys, absolve
+absolve.rewrite("<a href=x>", url="{URL}")
+assert not {{"html5lib", "absolve.verifying"}} & set(sys.modules)
+absolve.rewrite("{GUESSED}", url="{URL}")
+assert "html5lib" in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 # --- arguments -----------------------------------------------------------------------------------------------------

@@ -10,11 +10,10 @@ TYPE_CHECKING = False  # type checkers take it for true; importing typing takes 
 if TYPE_CHECKING:
     from absolve.errors import AbsolveError, Diagnostic, DocumentError, UsageError
     from absolve.inventory import Row
-    from absolve.library import base, links, rewrite
+    from absolve.library import base, links, rewrite, verify
     from absolve.model import BaseURL, Document, Layer
     from absolve.resolved import Resolved
     from absolve.resolvers import resolve
-    from absolve.verifying import verify
 
 __all__ = [
     "AbsolveError",
@@ -48,7 +47,7 @@ _MODULES = {
     "links": "library",
     "resolve": "resolvers",
     "rewrite": "library",
-    "verify": "verifying",
+    "verify": "library",
 }
 
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 FRAGMENTS = ("keep", "absolute")
 BASES = ("keep", "empty")
 NOT_WELL_FORMED = "not-well-formed"  # the code of an error that `recover` gets over
+AMBIGUOUS = "ambiguous"  # the code of the notice that a scanner gives where it had to guess
 DEEPEST = 256  # what max_depth may be: a level takes a few frames of Python's stack
 
 
@@ -137,6 +138,11 @@ class Entity:
             return [said for inner in self.inner.values() for said in inner.entity.diagnostics]
         notices = sorted(self.notices, key=lambda notice: notice.position)
         return [Diagnostic(code, text, self.name, *self.line_column(at), failed) for code, text, at, failed in notices]
+
+    @property
+    def is_ambiguous(self) -> bool:
+        """Whether the scanner had to guess somewhere in this document: then a rewrite is verified unasked."""
+        return any(notice.code == AMBIGUOUS for notice in self.notices)
 
     def ruled(self, link: Link) -> Ruling:
         """The base that rules a link and the resolver against it."""

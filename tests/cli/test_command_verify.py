@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from command_runner import ABSOLUTE, FIXTURES, PAGE, Runner
 
-from absolve import formats, rewriting, verifying
+from absolve import formats, rewriting
 from absolve.formats import html
 from absolve.model import Notice
+from absolve.walk import AMBIGUOUS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -111,7 +112,7 @@ def test_a_page_in_which_the_scanner_had_to_guess_is_verified_unasked(
     absolve: Runner, page: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def guessing(*given: Any) -> list[Any]:
-        return [*html.walk(*given), Notice(verifying.AMBIGUOUS, "a browser may see something else", 0)]
+        return [*html.walk(*given), Notice(AMBIGUOUS, "a browser may see something else", 0)]
 
     monkeypatch.setattr(formats, "walker", lambda _media_type: guessing)
     done = absolve("rewrite", page)

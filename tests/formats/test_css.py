@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from css_judge import JUDGE_ERRS, LETTERS, assert_judged, found
@@ -20,7 +20,7 @@ from absolve.formats.css import URL, walk
 from absolve.formats.css_codings import DOUBLE_QUOTED, SINGLE_QUOTED, UNQUOTED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from absolve.typing import Coding
 

@@ -69,7 +69,7 @@ def run(options: argparse.Namespace, report: Report) -> None:
         with report.guard(job.name):
             document, entity = shared.walked(job.name, options, chosen, report)
             data = rewriting.rewrite(entity)
-            if (options.verify or verifying.is_ambiguous(entity)) and not _verified(document, entity, data, report):
+            if (options.verify or entity.is_ambiguous) and not _verified(document, entity, data, report):
                 continue
             if options.dry_run:
                 print(f"{job.name}: {_count(entity)}")

@@ -8,10 +8,9 @@ whether a link leads where it led. What they find comes as diagnostics, by line 
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from absolve import formats
-from absolve.library import opened
 from absolve.model import Document
 from absolve.rewriting import absolute
 from absolve.verifying.differences import Differences
@@ -21,7 +20,6 @@ from absolve.walk import walk
 
 if TYPE_CHECKING:
     from absolve.errors import Diagnostic
-    from absolve.library import Source
     from absolve.rewriting import Policy
     from absolve.walk import Entity
 
@@ -30,26 +28,16 @@ JUDGES: Final[dict[str, str]] = {
     formats.HTML: "absolve.verifying.html",
     formats.CSS: "absolve.verifying.css",
 }
-AMBIGUOUS: Final = "ambiguous"  # the code of the notice that a scanner gives where it had to guess
-
-
-def verify(before: Source, after: Source, *, policy: Policy | None = None, **options: Any) -> list[Diagnostic]:
-    """What is different between a document and its rewrite beyond what was meant to be; empty where nothing is.
-
-    `options` are those of `rewrite`, with the same values: they decide what was meant to change. A link may stay as it
-    was where it still leads where it led; any other must be, to the letter, what its target is, or what `policy` says,
-    which is called with the `Resolved` of each link of `before` again. `after` is read in the charset of `before`.
-
-    Codes: `bytes` (outside the links), `links` (they do not pair up), `target` (a link leads elsewhere), `base`, `tree`
-    and `attribute` (what the independent parser sees), `unjudged` (it cannot read this). Raises as `rewrite` does.
-    """
-    document, settings = opened(before, options)
-    rewritten = opened(after, {})[0]
-    return differences(walk(document, settings), document, rewritten.data, policy)
 
 
 def differences(before: Entity, document: Document, after: bytes, policy: Policy | None = None) -> list[Diagnostic]:
-    """The same for a document that is walked already: `before` is the entity of `document`."""
+    """What is different between a document and its rewrite beyond what was meant to be; empty where nothing is.
+
+    `before` is the entity of `document`, `policy` what the rewrite was made with (None: every link absolute), which is
+    called with the `Resolved` of each link again. A link may stay as it was where it still leads where it led; any
+    other must be, to the letter, what its target is, or what the policy says. `after` is read in the charset of
+    `before`.
+    """
     rewritten = walk(
         Document(
             after,
@@ -67,8 +55,3 @@ def differences(before: Entity, document: Document, after: bytes, policy: Policy
     if after != before.data and before.media_type in JUDGES:  # the same bytes give the same tree
         import_module(JUDGES[before.media_type]).compare(before, rewritten, meant, found)
     return found.diagnostics
-
-
-def is_ambiguous(entity: Entity) -> bool:
-    """Whether the scanner had to guess somewhere in this document: then a rewrite is verified unasked."""
-    return any(notice.code == AMBIGUOUS for notice in entity.notices)
