@@ -84,7 +84,7 @@ def lookup(label: str) -> Charset | None:
 
 def by_label(label: str) -> Charset:
     """The charset of a label that the user gave; UsageError for a label that is none."""
-    charset = lookup(label)
+    charset = lookup(label) or _of_python(label)
     if charset is None:
         raise UsageError(f"unknown charset {label!r}")
     return charset
@@ -163,14 +163,19 @@ def of_xml(data: bytes, given: str | None = None, header: str | None = None) -> 
     return found, 0
 
 
+_TABLES: Final = ("cp", "hp-", "iso8859", "koi8", "kz", "mac", "palm", "ptcp")  # Python's codecs of one byte
+
+
 def _of_python(label: str) -> Charset | None:
     """A charset that only Python has (IBM855): of one byte a character, ASCII among them."""
+    ascii_bytes = bytes(range(0x80))
     try:
         found = codecs.lookup(label)
-        ascii_bytes = bytes(range(0x80))
-        if ascii_bytes.decode(label) != ascii_bytes.decode("ascii"):
+        if not found.name.startswith(_TABLES) or ascii_bytes.decode(label) != ascii_bytes.decode("ascii"):
             return None
-        if any(len(bytes((byte,)).decode(label, "replace")) != 1 for byte in range(256)):
+        bytes(range(0x100)).decode(label)
+    except UnicodeDecodeError as error:
+        if error.encoding != "charmap":  # it is no table of 256 characters
             return None
     except (LookupError, UnicodeError, ValueError):
         return None

@@ -93,7 +93,8 @@ def verify(
     which is called with the `Resolved` of each link of `before` again. `after` is read in the charset of `before`.
 
     Codes: `bytes` (outside the links), `links` (they do not pair up), `target` (a link leads elsewhere), `base`, `tree`
-    and `attribute` (what the independent parser sees), `unjudged` (it cannot read this). Raises as `rewrite` does.
+    and `attribute` (what the independent parser sees), `unjudged` (it cannot read this), `unreadable` (nor can absolve
+    read `after`). Raises as `rewrite` does.
     """
     from absolve import verifying
 

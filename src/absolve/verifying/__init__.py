@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 from absolve import formats
+from absolve.errors import Diagnostic, DocumentError
 from absolve.model import Document
 from absolve.rewriting import absolute
 from absolve.verifying.differences import Differences
@@ -19,7 +20,6 @@ from absolve.verifying.spans import Spans
 from absolve.walk import walk
 
 if TYPE_CHECKING:
-    from absolve.errors import Diagnostic
     from absolve.rewriting import Policy
     from absolve.walk import Entity
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 JUDGES: Final[dict[str, str]] = {
     formats.HTML: "absolve.verifying.html",
     formats.CSS: "absolve.verifying.css",
+    formats.XML: "absolve.verifying.xml",
 }
 
 
@@ -38,17 +39,20 @@ def differences(before: Entity, document: Document, after: bytes, policy: Policy
     other must be, to the letter, what its target is, or what the policy says. `after` is read in the charset of
     `before`.
     """
-    rewritten = walk(
-        Document(
-            after,
-            name=document.name,
-            media_type=before.media_type,
-            charset=before.charset.name,
-            url=document.url,
-            claims=document.claims,
-        ),
-        before.settings,
+    written = Document(
+        after,
+        name=document.name,
+        media_type=before.media_type,
+        charset=before.charset.name,
+        url=document.url,
+        claims=document.claims,
     )
+    try:
+        rewritten = walk(written, before.settings)
+    except DocumentError as error:  # XML that is not well-formed any more
+        said = error.diagnostic
+        text = f"what came out cannot be read: {said.text} (after: {said.line}:{said.column})"
+        return [Diagnostic("unreadable", text, before.name)]
     found = Differences(before, rewritten)
     meant = Meant(before, policy or absolute)
     Spans(meant, found).compare(before, rewritten)

@@ -1,35 +1,18 @@
-"""The second witness of HTML: html5lib's trees are equal but for the links, which lead where they led.
-
-The values are the tree's; where in them references stand is known from the tables and grammars, and the base from the
-tree's own base elements.
-"""
+"""The second witness of HTML: html5lib's trees are equal but for the links, which lead where they led."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING
 
-from absolve.formats import html_names as names
-from absolve.formats import html_places as places
 from absolve.verifying.differences import shown
+from absolve.verifying.html_judge import Judge
 from absolve.verifying.html_parser import parse
-from absolve.verifying.html_side import Side, decoded, errors
-from absolve.verifying.references import in_document, in_value
+from absolve.verifying.html_side import Side, decoded
 
 if TYPE_CHECKING:
-    from xml.etree.ElementTree import Element
-
-    from absolve.model import Place
     from absolve.verifying.differences import Differences
     from absolve.verifying.meant import Meant
-    from absolve.verifying.references import References
     from absolve.walk import Entity
-
-_PREFIXES: Final = {"{http://www.w3.org/1999/xlink}": "xlink:", "{http://www.w3.org/XML/1998/namespace}": "xml:"}
-_NAMESPACES: Final = {
-    "{http://www.w3.org/1999/xhtml}": names.HTML,
-    "{http://www.w3.org/2000/svg}": names.SVG,
-    "{http://www.w3.org/1998/Math/MathML}": names.MATHML,
-}
 
 
 def compare(before: Entity, after: Entity, meant: Meant, differences: Differences) -> None:
@@ -48,188 +31,4 @@ def compare(before: Entity, after: Entity, meant: Meant, differences: Difference
         if seen != known:
             words = f"html5lib sees the base {shown(seen)} {when}, absolve sees {shown(known)}"
             differences.add("base", words, None, None)
-    _Judge(meant, differences, sides[0], sides[1]).compare()
-
-
-class _Judge:
-    """Compares two trees of one document; documents inside it are judged by judges of their own."""
-
-    def __init__(self, meant: Meant, differences: Differences, before: Side, after: Side) -> None:
-        self._meant = meant
-        self._differences = differences
-        self._before = before
-        self._after = after
-        # Where nothing but what differs can be wrong, equal values need no look.
-        same = [(side.bases.own.url, side.bases.base.url) for side in (before, after)]
-        self._looks = meant.by_policy or same[0] != same[1]
-        self._index = 0
-
-    def compare(self) -> None:
-        old, new = self._before.tree.nodes, self._after.tree.nodes
-        alike = _alike(old, new)
-        for self._index in range(alike):
-            self._node(old[self._index], new[self._index])
-        if alike < max(len(old), len(new)):
-            self._index = alike
-            here, there = (_name(nodes[alike]) if alike < len(nodes) else "nothing more" for nodes in (old, new))
-            words = f"{here} here, {there} after" if here != there else f"{here} has other children after"
-            self._say("tree", words)
-
-    def _node(self, old: Element, new: Element) -> None:
-        if _is_comment(old):
-            self._comment(old.text or "", new.text or "")
-        else:
-            if (old.attrib or new.attrib) and (self._looks or old.attrib != new.attrib):
-                self._attributes(old, new)
-            if self._looks or old.text != new.text:
-                self._text(old, new)
-        if old.tail != new.tail:
-            self._differ("tree", f"the text behind {_name(old)}", old.tail, new.tail)
-
-    def _attributes(self, old: Element, new: Element) -> None:
-        for key in {**old.attrib, **new.attrib}:
-            value, changed = old.attrib.get(key), new.attrib.get(key)
-            if value is None or changed is None:
-                self._differ("attribute", f"the attribute {_attribute(key)} of {_name(old)}", value, changed)
-            elif self._looks or value != changed:
-                self._value(old, new, key, value, changed)
-
-    def _value(self, old: Element, new: Element, key: str, value: str, changed: str) -> None:
-        """A value that is more than text where the tables have a row for it."""
-        place = self._place(old, _attribute(key))
-        if place is not None and place.syntax == "srcdoc":
-            self._document(value, changed, "srcdoc")
-            return
-        one = other = None
-        if place is not None and place.syntax == "css":
-            one, other = (in_document(places.CSS_DECLARATIONS, self._bytes(text)) for text in (value, changed))
-        elif place is not None:
-            one, other = (in_value(place, self._bytes(text)) for text in (value, changed))
-        if one is None or other is None or not one.alike(other):
-            if value != changed:
-                self._differ("attribute", f"the attribute {_attribute(key)} of {_name(old)}", value, changed)
-            return
-        self._references(one, other, old.get("codebase", ""), new.get("codebase", ""))
-
-    def _text(self, old: Element, new: Element) -> None:
-        """The text of an element, which may be a style sheet, or JSON with links in it."""
-        media_type = self._media_type(old)
-        if media_type:
-            one, other = (in_document(media_type, self._bytes(node.text or "")) for node in (old, new))
-            if one.alike(other):
-                self._references(one, other)
-                return
-        if (old.text or "") != (new.text or ""):
-            self._differ("tree", f"the text in {_name(old)}", old.text, new.text)
-
-    def _comment(self, old: str, new: str) -> None:
-        """The text of a comment; where these count, a conditional one holds HTML."""
-        if self._before.settings.conditional_comments and (self._looks or old != new):
-            raw, changed = self._bytes(old), self._bytes(new)
-            span, other = places.conditional(raw, 0, len(raw)), places.conditional(changed, 0, len(changed))
-            if span and other and (raw[: span[0]], raw[span[1] :]) == (changed[: other[0]], changed[other[1] :]):
-                self._document(self._str(raw[slice(*span)]), self._str(changed[slice(*other)]), "")
-                return
-        if old != new:
-            self._differ("tree", "a comment", old, new)
-
-    def _document(self, old: str, new: str, step: str) -> None:
-        """HTML in an attribute or a comment; what is nested too deep for absolve is text."""
-        if old == new and not self._looks:
-            return
-        if step and self._before.depth >= self._before.settings.max_depth:
-            if old != new:
-                self._differ("attribute", f"the attribute {step}", old, new)
-            return
-        try:
-            one, other = (
-                side.inside(parse(text), step, side.position(self._index))
-                for side, text in ((self._before, old), (self._after, new))
-            )
-        except Exception as error:  # noqa: BLE001 - as in `compare`
-            self._say("unjudged", f"this cannot be parsed: {str(error) or type(error).__name__}")
-            return
-        _Judge(self._meant, self._differences, one, other).compare()
-
-    def _references(self, old: References, new: References, codebase: str = "", changed: str = "") -> None:
-        """References that pair up: each is what it was meant to become, and leads where it led."""
-        for (place, one), (_, other) in zip(old.links, new.links, strict=True):
-            rules = (
-                side.rule(place, self._bytes(text) if place.against == "codebase" else b"")
-                for side, text in ((self._before, codebase), (self._after, changed))
-            )
-            claims = place.attribute == "codebase" or (place.element, place.attribute) == ("base", "href")
-            fault = self._meant.fault_of_value(place, one, other, *rules, claims=claims and bool(one))
-            if fault is not None:
-                self._say("target", f"{place.element} {place.attribute}: {fault}")
-
-    def _place(self, node: Element, attribute: str) -> Place | None:
-        namespace, element = _split(node)
-        place = places.rows(lazy=self._before.settings.lazy)[namespace, element, attribute]
-        if place is not places.META_CONTENT:
-            return place
-        return places.meta_place(*(self._keyword(node, key) for key in ("http-equiv", "property", "name", "itemprop")))
-
-    def _media_type(self, node: Element) -> str | None:
-        namespace, element = _split(node)
-        if element == "style":
-            sheet = namespace == names.SVG or (namespace == names.HTML and places.is_sheet(self._keyword(node, "type")))
-            return places.CSS if sheet else None
-        if (namespace, element) == (names.HTML, "script"):
-            return places.JSON_SCRIPTS.get(self._keyword(node, "type"))
-        return None
-
-    def _keyword(self, node: Element, key: str) -> str:
-        return self._bytes(node.get(key, "")).strip(b"\t\n\f\r ").lower().decode("latin-1")
-
-    def _bytes(self, text: str) -> bytes:
-        """As codings give values."""
-        if text.isascii():
-            return text.encode("ascii")
-        return text.encode("utf-8", errors(self._before.charset))
-
-    def _str(self, value: bytes) -> str:
-        return value.decode("utf-8", errors(self._before.charset))
-
-    def _differ(self, code: str, what: str, old: str | None, new: str | None) -> None:
-        """Two texts, from shortly before they part; None where there is none."""
-        if old and new:
-            same = next((i for i, (one, other) in enumerate(zip(old, new, strict=False)) if one != other), 0)
-            cut = max(0, min(same, len(old), len(new)) - 20)
-            old, new = old[cut:], new[cut:]
-        self._say(code, f"{what} is {shown(old)} here, {shown(new)} after")
-
-    def _say(self, code: str, words: str) -> None:
-        self._differences.add(
-            code, f"html5lib: {words}", self._before.position(self._index), self._after.position(self._index)
-        )
-
-
-def _alike(old: list[Element], new: list[Element]) -> int:
-    """How many nodes of two trees are the same, apart from what they hold: all of them, or up to the first other."""
-    size = min(len(old), len(new))
-    other = (i for i in range(size) if old[i].tag != new[i].tag)
-    tags = next(other, size)
-    if tags < size or len(old) != len(new):
-        return tags
-    return next((i for i in range(size) if len(old[i]) != len(new[i])), size)
-
-
-def _split(node: Element) -> tuple[int, str]:
-    namespace, brace, name = node.tag.rpartition("}")
-    return _NAMESPACES.get(namespace + brace, -1), name.lower()
-
-
-def _is_comment(node: Any) -> bool:
-    return not isinstance(node.tag, str)  # but the function that makes comments
-
-
-def _name(node: Element) -> str:
-    if _is_comment(node):
-        return "a comment"
-    return "the document type" if node.tag == "<!DOCTYPE>" else f"<{node.tag.rpartition('}')[2]}>"
-
-
-def _attribute(key: str) -> str:
-    namespace, brace, name = key.rpartition("}")
-    return (_PREFIXES.get(namespace + brace, "") if brace and key[0] == "{" else namespace + brace) + name.lower()
+    Judge(meant, differences, sides[0], sides[1]).compare()

@@ -1,0 +1,201 @@
+"""The second witness of XML: lxml's trees are equal but for the links, which lead where they led.
+
+The values are the tree's; where in them references stand is known from the tables and grammars, and the bases from the
+tree's own `xml:base` attributes and base elements.
+"""
+
+from __future__ import annotations
+
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any
+
+from absolve.formats import html_places as places
+from absolve.formats import xml_tables as tables
+from absolve.formats.xml_names import SEPARATOR, chosen
+from absolve.verifying.differences import shown
+from absolve.verifying.html_judge import Judge
+from absolve.verifying.html_parser import parse
+from absolve.verifying.references import in_document, in_value
+from absolve.verifying.xml_side import XML_BASE, Side, parsed
+
+if TYPE_CHECKING:
+    from absolve.formats.xml_names import Element
+    from absolve.model import Place
+    from absolve.verifying.differences import Differences
+    from absolve.verifying.meant import Meant
+    from absolve.verifying.references import References
+    from absolve.walk import Entity
+
+_DOCUMENTS = {"css": places.CSS, **places.JSON_SCRIPTS}  # syntax of a text -> its media type
+
+
+def compare(before: Entity, after: Entity, meant: Meant, differences: Differences) -> None:
+    """Say what lxml sees that is different, and where it sees another base than absolve does."""
+    sides: list[Side] = []
+    for entity, when in ((before, "here"), (after, "after")):
+        try:
+            side = Side(parsed(entity), entity)
+        except (SyntaxError, ValueError) as error:
+            differences.add("unjudged", f"lxml cannot parse what stands {when}: {error}", None, None)
+            return
+        sides.append(side)
+        seen, known = side.bases.base.url, entity.bases.base.url
+        if seen != known:
+            differences.add("base", f"lxml sees the base {shown(seen)} {when}, absolve sees {shown(known)}", None, None)
+    _Judge(meant, differences, *sides).compare()
+
+
+class _Judge:
+    """Compares two trees of one document, node by node."""
+
+    def __init__(self, meant: Meant, differences: Differences, before: Side, after: Side) -> None:
+        self._meant = meant
+        self._differences = differences
+        self._before = before
+        self._after = after
+        self._old: Any = None  # the nodes that are compared now
+        self._new: Any = None
+        self._looks = True  # equal values are looked at, too: they may lead elsewhere
+        self._joined: set[Any] = set()  # comments and the like whose tail is part of a text that was compared
+
+    def compare(self) -> None:
+        if self._before.doctype != self._after.doctype:
+            self._differences.add("tree", "lxml: the document type is another one", None, None)
+        for old, new in zip_longest(self._before.nodes, self._after.nodes):
+            if old is None or new is None or not _alike(old, new):
+                self._old, self._new = (one if one is not None else self._before.root for one in (old, new))
+                names = [_name(node) if node is not None else "nothing more" for node in (old, new)]
+                self._say("tree", f"{names[0]} here, {names[1]} after")
+                return
+            self._old, self._new = old, new
+            if isinstance(old.tag, str):
+                self._element(old, new)
+            elif not self._instruction(old, new) and old.text != new.text:
+                self._differ("tree", f"the text of {_name(old)}", old.text, new.text)
+            if old not in self._joined and old.tail != new.tail:
+                self._differ("tree", f"the text behind {_name(old)}", old.tail, new.tail)
+
+    def _element(self, old: Any, new: Any) -> None:
+        self._looks = self._meant.by_policy or self._before.base_url(old) != self._after.base_url(new)
+        if old.attrib.keys() != new.attrib.keys() or old.nsmap != new.nsmap:
+            self._say("attribute", f"{_name(old)} has other attributes or namespaces after")
+            return
+        element = self._before.elements[_expat(old.tag)]
+        words = {key.lower(): word for key, word in old.attrib.items()}
+        for key, value in old.attrib.items():
+            if self._looks or value != new.get(key):
+                self._value(element, words, key, value, new.get(key))
+        self._text(old, new, chosen(element.text, words))
+
+    def _value(self, element: Element, words: dict[str, str], key: str, value: str, changed: str) -> None:
+        """A value that is more than text where the tables have a row for it."""
+        place = chosen(element.places[_expat(key)], words)
+        if place is places.META_CONTENT:
+            names = ("http-equiv", "property", "name", "itemprop")
+            place = places.meta_place(*(words.get(name, "").strip().lower() for name in names))
+        if place is not None and place.syntax == "srcdoc":
+            self._document(value, changed, "srcdoc")
+            return
+        one = other = None
+        if place is not None:
+            one, other = (self._read(place, text) for text in (value, changed))
+        if place is None or one is None or other is None or not one.alike(other):
+            if value != changed:
+                self._differ("attribute", f"the attribute {key} of {_name(self._old)}", value, changed)
+            return
+        claims = key == XML_BASE or place.attribute == "codebase" or (element.is_html and element.local == "base")
+        self._references(one, other, claims=claims)
+
+    def _text(self, old: Any, new: Any, place: Place | None) -> None:
+        """The text of an element, which may be a reference or a document."""
+        if place is None or any(isinstance(child.tag, str) for child in old):
+            if old.text != new.text:
+                self._differ("tree", f"the text in {_name(old)}", old.text, new.text)
+            return
+        self._joined.update(old)
+        value, changed = self._before.text(old), self._after.text(new)
+        if value == changed and not self._looks:
+            return
+        if place.syntax == "html":
+            self._document(value, changed, place.element)
+            return
+        one, other = (self._read(place, text) for text in (value, changed))
+        if one.alike(other):
+            self._references(one, other)
+        elif value != changed:
+            self._differ("tree", f"the text in {_name(old)}", value, changed)
+
+    def _instruction(self, old: Any, new: Any) -> bool:
+        """Whether this is a processing instruction with a reference; those are compared."""
+        place = tables.INSTRUCTIONS.get(getattr(old, "target", ""))
+        if place is None or self._before.outside(old) is False:
+            return False
+        values, changed = dict(old.attrib), dict(new.attrib)
+        one, other = (side.pop(place.attribute, "") for side in (values, changed))
+        if values != changed:
+            self._differ("tree", f"the text of {_name(old)}", old.text, new.text)
+        elif one or other:
+            self._looks = True
+            self._references(in_value(place, one.encode()), in_value(place, other.encode()))
+        return True
+
+    def _read(self, place: Place, value: str) -> References:
+        if place.syntax == "css" and place.attribute:
+            return in_document(places.CSS_DECLARATIONS, value.encode())
+        if place.syntax in _DOCUMENTS:
+            return in_document(_DOCUMENTS[place.syntax], value.encode())
+        return in_value(place, value.encode())
+
+    def _references(self, old: References, new: References, *, claims: bool = False) -> None:
+        """References that pair up: each is what it was meant to become, and leads where it led."""
+        for (place, one), (_, other) in zip(old.links, new.links, strict=True):
+            rules = (
+                side.rule(place, node, claims=claims)
+                for side, node in ((self._before, self._old), (self._after, self._new))
+            )
+            fault = self._meant.fault_of_value(place, one, other, *rules, claims=claims and bool(one))
+            if fault is not None:
+                self._say("target", f"{place.element} {place.attribute}: {fault}")
+
+    def _document(self, old: str, new: str, step: str) -> None:
+        """Escaped HTML: html5lib judges it; what is nested too deep for absolve is text."""
+        if old == new and not self._looks:
+            return
+        if self._before.settings.max_depth < 1:
+            if old != new:
+                self._differ("tree", f"the text in {_name(self._old)}", old, new)
+            return
+        try:
+            one, other = (
+                side.inside(parse(text), step, node)
+                for side, text, node in ((self._before, old, self._old), (self._after, new, self._new))
+            )
+        except Exception as error:  # noqa: BLE001 - html5lib 1.1 fails on some pages, each time in another way
+            self._say("unjudged", f"this HTML cannot be parsed: {str(error) or type(error).__name__}")
+            return
+        Judge(self._meant, self._differences, one, other).compare()
+
+    def _differ(self, code: str, what: str, old: str | None, new: str | None) -> None:
+        self._say(code, f"{what} is {shown(old)} here, {shown(new)} after")
+
+    def _say(self, code: str, words: str) -> None:
+        self._differences.add(code, f"lxml: {words}", self._before.position(self._old), self._after.position(self._new))
+
+
+def _alike(old: Any, new: Any) -> bool:
+    """Whether two nodes are of one kind and name, with as many children."""
+    return bool(
+        old.tag == new.tag and getattr(old, "target", "") == getattr(new, "target", "") and len(old) == len(new)
+    )
+
+
+def _expat(name: str) -> str:
+    """A name as expat gives it."""
+    namespace, brace, local = name.rpartition("}")
+    return f"{namespace[1:]}{SEPARATOR}{local}" if brace else name
+
+
+def _name(node: Any) -> str:
+    if not isinstance(node.tag, str):
+        return f"a {node.tag.__name__.lower()}"
+    return f"<{node.tag.rpartition('}')[2]}>"

@@ -1,0 +1,120 @@
+"""One of the two trees of an XML document: the bases that its own attributes and elements give."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from lxml import etree
+
+from absolve.bases import Bases, establish, inherited
+from absolve.formats import html_places as places
+from absolve.formats import xml_tables as tables
+from absolve.formats.xml_names import elements
+from absolve.model import Base, Layer, Link
+from absolve.resolved import Rule
+from absolve.verifying import html_side
+from absolve.verifying.differences import Position
+from absolve.walk import Entity
+
+if TYPE_CHECKING:
+    from absolve.model import Place
+    from absolve.verifying.html_parser import Tree
+
+XML_BASE: Final = f"{{{tables.XML}}}base"
+_BASE, _TEMPLATE = (f"{{{tables.XHTML}}}{name}" for name in ("base", "template"))
+_PAGES: Final = (f"{{{tables.XHTML}}}", f"{{{tables.SVG}}}")
+
+
+def parsed(entity: Entity) -> Any:
+    """The root element that lxml sees; SyntaxError or ValueError where it sees none. Nothing else is read for it."""
+    parser = etree.XMLParser(
+        encoding="utf-8", resolve_entities=False, no_network=True, load_dtd=False, huge_tree=True, strip_cdata=False
+    )
+    return etree.fromstring(html_side.decoded(entity).encode(), parser)
+
+
+class Side:
+    """A tree, its nodes in document order, and what rules the references in them."""
+
+    def __init__(self, root: Any, like: Entity) -> None:
+        self.root = root
+        self.settings = like.settings
+        self.doctype = root.getroottree().docinfo.doctype
+        declared = root.getroottree().docinfo.internalDTD
+        self._entities = {entity.name: entity.content for entity in declared.iterentities()} if declared else {}
+        before, after = list(root.itersiblings(preceding=True))[::-1], list(root.itersiblings())
+        self.nodes = [*before, *root.iter(), *after]
+        self.elements = elements(str(root.tag), lazy=like.settings.lazy)
+        self._before = set(before)
+        self._entity = Entity(b"", like.charset, like.media_type, like.name, "", like.settings)
+        own = like.bases.own
+        claim = self._claim()
+        self.bases = Bases(own, establish(own, [claim], like.settings.profile) if claim is not None else own)
+        self._entity.bases = self.bases
+        self._scopes = self._found_scopes()
+        self._rules: dict[tuple[Place, int], Rule] = {}
+
+    def _claim(self) -> Base | None:
+        """The first base element with an href in tree order, not in a template, of a page."""
+        if not str(self.root.tag).startswith(_PAGES):
+            return None
+        for node in self.root.iter(_BASE):
+            if node.get("href") is not None and next(node.iterancestors(_TEMPLATE), None) is None:
+                return places.base_claim(node.get("href").encode(), 0)
+        return None
+
+    def _found_scopes(self) -> dict[Any, Base]:
+        """The innermost xml:base of each element that is in the scope of one."""
+        scopes: dict[Any, Base] = {}
+        for node in self.root.iter(etree.Element):
+            outer = scopes.get(node.getparent())
+            reference = node.get(XML_BASE)
+            if reference is not None:
+                scopes[node] = Base(Layer.EMBEDDED, reference, "xml:base attribute", None, outer)
+            elif outer is not None:
+                scopes[node] = outer
+        return scopes
+
+    def outside(self, node: Any) -> bool:
+        """Whether a node stands before the root element."""
+        return node in self._before
+
+    def text(self, node: Any) -> str:
+        """The text of an element without elements in it; entities that are plain text are in it."""
+        pieces = [node.text or ""]
+        for child in node:
+            content = self._entities.get(child.name) if child.tag is etree.Entity else ""
+            plain = content is not None and not any(mark in content for mark in "<&")
+            pieces += [content if plain else child.text, child.tail or ""]
+        return "".join(pieces)
+
+    def base_url(self, node: Any) -> str:
+        """The base of an element, from its codebase on outwards."""
+        return self._entity.ruling(self._scope(node))[0].url
+
+    def _scope(self, node: Any) -> Base | None:
+        return self._scopes.get(node)
+
+    def rule(self, place: Place, node: Any, *, claims: bool = False) -> Rule:
+        """What rules the references of a place on this element; that of `claims` is ruled from outside."""
+        scope = self._scope(node.getparent() if place.attribute == "xml:base" else node)
+        if claims and place.element == "base":
+            scope = None
+        codebase = node.get("codebase") if place.against == "codebase" else None
+        if codebase is not None and (claim := places.codebase_claim(codebase.encode(), 0)):
+            scope = claim._replace(scope=scope)
+            return Rule(self._entity, Link(place, 0, 0, html_side.CODING, scope))
+        key = (place, id(scope))
+        if key not in self._rules:
+            self._rules[key] = Rule(
+                self._entity, Link(place, 0, 0, html_side.CODING, None if place.against == "own" else scope)
+            )
+        return self._rules[key]
+
+    def inside(self, tree: Tree, step: str, node: Any) -> html_side.Side:
+        """A tree of the HTML that stands, escaped, in this node."""
+        own = inherited(self._entity.ruling(self._scope(node))[0], step)
+        return html_side.Side(tree, self._entity, Bases(own, own), self.position(node), 1)
+
+    def position(self, node: Any) -> Position:
+        return Position(node.sourceline or 1, 1)
