@@ -1,0 +1,55 @@
+"""feedparser's own suite for bases in feeds: every absolute URL that it expects is what `absolve.links` gives.
+
+What it expects otherwise is pinned in `data/feedparser_pins.json`, each file with its reason; a pin that begins to pass
+must be taken out.
+"""
+
+from __future__ import annotations
+
+import codecs
+import json
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+import absolve
+
+SHARED = Path(os.environ.get("ABSOLVE_SHARED") or Path(__file__).parents[3] / "shared")
+SUITE = SHARED / "xml" / "feedparser" / "tests" / "wellformed" / "base"
+PINS: dict[str, str] = json.loads(Path(__file__).with_name("data").joinpath("feedparser_pins.json").read_text("utf-8"))
+SERVER = "http://127.0.0.1:8097/tests/wellformed/base/"  # where feedparser's tests serve the files from
+
+HEADER = re.compile(r"^Header:\s*Content-Location:\s*(\S+)", re.MULTILINE)
+EXPECT = re.compile(r"^Expect:\s*not bozo and (.+)", re.MULTILINE)
+URL = re.compile(r"https?://[^'\"<>\s]+")
+
+
+def names() -> list[str]:
+    return sorted(path.name for path in SUITE.glob("*.xml"))
+
+
+def expected(comment: str) -> tuple[bool, list[str]]:
+    """Whether a base is expected or targets are, and which."""
+    found = EXPECT.search(comment)
+    assert found, comment
+    _, _, value = found[1].partition("==")
+    return "['base']" in found[1], URL.findall(codecs.decode(value, "unicode_escape"))
+
+
+@pytest.mark.parametrize("name", names() or [pytest.param("", marks=pytest.mark.skip(reason=f"there is no {SUITE}"))])
+def test_links_lead_where_feedparser_says(name: str) -> None:
+    data = (SUITE / name).read_bytes()
+    comment = data.decode().partition("-->")[0]
+    location = HEADER.search(comment)
+    rows = list(absolve.links(data, name=name, url=location[1] if location else SERVER + name))
+    is_base, urls = expected(comment)
+    assert urls
+    seen = {row.base for row in rows if row.attribute != "xml:base"} if is_base else {row.target for row in rows}
+    passes = seen.issuperset(urls)
+    assert passes != (name in PINS), f"{name}: expected {urls}, found {seen}; pinned: {PINS.get(name)}"
+
+
+def test_every_pin_is_of_a_file_of_the_suite() -> None:
+    assert set(PINS) <= set(names()) or not names()
