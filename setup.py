@@ -22,6 +22,7 @@ COMPILED = (  # modules that run once a byte or once a link; one that is not the
     "absolve.formats.html_raw_text",
     "absolve.formats.html_scanner",
     "absolve.formats.html_tree",
+    "absolve.resolvers.appending",
     "absolve.resolvers.rfc1808",
     "absolve.resolved",
     "absolve.rewriting",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,6 +20,12 @@ def test_no_edits_give_the_very_same_object() -> None:
 def test_edits_replace_insert_and_delete() -> None:
     edits = [Edit(0, 0, b">"), Edit(1, 3, b"XY"), Edit(4, 6, b""), Edit(8, 8, b"<")]
     assert splice(b"01234567", edits) == b">0XY367<"
+
+
+@pytest.mark.parametrize("edit", [Edit(1, 3, b""), Edit(4, 3, b""), Edit(7, 9, b"")])
+def test_edits_that_overlap_or_pass_the_end_are_an_error(edit: Edit) -> None:
+    with pytest.raises(ValueError, match="overlaps"):
+        splice(b"01234567", [Edit(0, 2, b"x"), edit])
 
 
 @given(st.lists(st.tuples(st.binary(max_size=4), st.binary(max_size=4), st.binary(max_size=4))), st.binary(max_size=4))

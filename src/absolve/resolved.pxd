@@ -2,6 +2,7 @@
 
 cimport cython
 
+from absolve.resolvers.appending cimport Appending
 
 cpdef str text(bytes value)
 cpdef bytes value_of(str reference)
@@ -10,7 +11,6 @@ cpdef bytes value_of(str reference)
 @cython.final
 cdef class Rule:
     cdef public object place
-    cdef public object coding
     cdef public object scope
     cdef public object base
     cdef public object resolver
@@ -18,10 +18,10 @@ cdef class Rule:
     cdef public bint elsewhere
     cdef public object settings
     cdef public bint keeps_fragments
-    cdef public str stays
+    cdef public bint keeps_opaque
+    cdef public bint stays_always
+    cdef public bint stays_as_fragment
     cdef public str empty
-    cdef public bint remembers
-    cdef public dict known
-    cdef public dict prefixes
+    cdef public Appending short
 
     cpdef str target(self, str reference, bint claims)

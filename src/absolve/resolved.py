@@ -10,10 +10,17 @@ from absolve.resolvers.urls import is_malformed
 if TYPE_CHECKING:
     import cython
 
-    from absolve.model import BaseURL, Edit, Link, Place
+    from absolve.model import BaseURL, Link, Place
     from absolve.walk import Entity
 else:
     from absolve import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.absolve.resolvers.appending import Appending
+else:
+    from absolve.resolvers.appending import Appending
+
+_AS_IT_STANDS = frozenset({"url", "srcset", "spaces", "likely", "config", "css"})  # no URL of plain bytes is escaped
 
 
 def text(value: bytes) -> str:
@@ -34,27 +41,28 @@ _NO_BYTE = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 @cython.final
 @cython.cclass
 class Rule:
-    """All that decides about a link beside its reference: one for all links of a place, in a coding, under a base.
+    """All that decides about a link beside its reference and its coding: one for all links of a place under a base.
 
-    `elsewhere`: the base is not the document's own URL. `known` and `prefixes` are for the rewriter: what it found out
-    for raw bytes (an edit by offsets into them, or None), and how a prefix is written in this coding; `remembers`
-    where nothing else has a say in that.
+    `elsewhere`: the base is not the document's own URL. `keeps_fragments`: it is, and they are to stay. `keeps_opaque`:
+    what begins with a scheme is absolute, with `//` or without. `short`: the resolver, where what it puts before a
+    reference may be written as it is.
     """
 
     def __init__(self, entity: Entity, link: Link) -> None:
         place: Place = link.place
         self.place = place
-        self.coding = link.coding
         self.scope = link.base
         self.base, self.resolver, self.elsewhere = entity.ruled(link)
         self.own = entity.bases.own
         self.settings = entity.settings
-        self.keeps_fragments = entity.settings.fragments == "keep"
-        self.stays = place.stays
+        self.keeps_fragments = entity.settings.fragments == "keep" and not self.elsewhere
+        self.keeps_opaque = entity.settings.profile != "whatwg"
+        self.stays_always = place.stays == "always"
+        self.stays_as_fragment = place.stays == "fragment"
         self.empty = place.empty
-        self.remembers = place.syntax != "refresh"  # a quote before the URL must not be in it
-        self.known: dict[bytes, Edit | None] = {}
-        self.prefixes: dict[str, bytes] = {}
+        self.short: Appending | None = None
+        if isinstance(self.resolver, Appending) and self.resolver.usable and place.syntax in _AS_IT_STANDS:
+            self.short = self.resolver
 
     @cython.ccall
     def target(self, reference: str, claims: cython.bint) -> str | None:

@@ -28,9 +28,11 @@ else:
 if cython.compiled:
     from cython.cimports.absolve.model import Edit, Link
     from cython.cimports.absolve.resolved import Rule, text, value_of
+    from cython.cimports.absolve.resolvers.appending import ABSOLUTE, DOTS, FRAGMENT, KIND, OPAQUE, shape
 else:
     from absolve.model import Edit, Link
     from absolve.resolved import Rule, text, value_of
+    from absolve.resolvers.appending import ABSOLUTE, DOTS, FRAGMENT, KIND, OPAQUE, shape
 
 _BLANKS = WHITE_SPACE.decode()
 _START = attrgetter("start")
@@ -49,9 +51,7 @@ def _absolute(reference: str, rule: Rule) -> str | None:
     """Section 4, "What stays": all but what is absolute, means nothing, or points into this very copy is resolved."""
     if not reference:
         return None if rule.empty == "nothing" or not rule.elsewhere else rule.target(reference, False)
-    if rule.stays and (rule.stays == "always" or reference.startswith("#")):
-        return None
-    if reference.startswith("#") and rule.keeps_fragments and not rule.elsewhere:
+    if rule.stays_always or (reference.startswith("#") and (rule.stays_as_fragment or rule.keeps_fragments)):
         return None
     if ":" in reference and _is_absolute(reference, rule):
         return None
@@ -99,60 +99,154 @@ def rewrite(entity: Entity, policy: Policy | None = None) -> bytes:
     return splice(entity.data, changed)
 
 
+def edits(entity: Entity, policy: Policy) -> list[Edit]:
+    """The edits of an entity and of all inside it, in order, by its own offsets."""
+    return _Edits(entity, policy).run()
+
+
+Slots = dict[tuple[int, int], "tuple[Coding, list[Edit]]"]  # by the span of a value: what is to be settled as a whole
 _UNKNOWN = Edit(-1, -1, b"")
 
 
-def edits(entity: Entity, policy: Policy) -> list[Edit]:
-    """The edits of an entity and of all inside it, in order, by its own offsets."""
-    found: list[Edit] = []
-    slots: dict[tuple[int, int], tuple[Coding, list[Edit]]] = {}
-    rules: dict[tuple[int, int, int], Rule] = {}
-    rule: Rule | None = None
-    builtin: cython.bint = policy is absolute
-    in_order: cython.bint = True
-    link: Link
-    data: bytes = entity.data
-    for event in entity.events:
-        if type(event) is not Link:
-            if type(event) is Part:
-                for edit in _lowered(entity, event, policy):
-                    _put(edit, event.coding, found, slots)
+@cython.final
+@cython.cclass
+class _Written:
+    """What was found out under one rule for one coding, where nothing else has a say in it.
+
+    `known` has what becomes of raw bytes (an edit by offsets into them, or None), `prefixes` how a prefix is written.
+    """
+
+    known: dict[bytes, Edit | None]
+    prefixes: dict[str, bytes]
+
+    def __init__(self) -> None:
+        self.known = {}
+        self.prefixes = {}
+
+
+@cython.final
+@cython.cclass
+class _Edits:
+    """One walk over the events of an entity."""
+
+    entity: Entity
+    data: bytes
+    policy: Policy
+    is_absolute: cython.bint
+    found: list[Edit]
+    slots: Slots
+    rules: dict[int | tuple[int, int], Rule]
+    written: dict[tuple[Rule, Coding], _Written]
+    rule: Rule | None
+
+    def __init__(self, entity: Entity, policy: Policy) -> None:
+        self.entity = entity
+        self.data = entity.data
+        self.policy = policy
+        self.is_absolute = policy is absolute
+        self.found = []
+        self.slots = {}
+        self.rules = {}
+        self.written = {}
+        self.rule = None
+
+    def run(self) -> list[Edit]:
+        in_order: cython.bint = True
+        for event in self.entity.events:
+            if type(event) is Link:
+                self.link(event)
+            elif type(event) is Part:
+                for edit in _lowered(self.entity, event, self.policy):
+                    self.put(edit, event.coding)
                 in_order = in_order and not event.derived  # a field may stand before what it speaks of
-            continue
-        link = event
-        if (
-            rule is None
-            or link.place is not rule.place
-            or link.coding is not rule.coding
-            or link.base is not rule.scope
-        ):
-            key = (id(link.place), id(link.coding), id(link.base))
-            rule = rules.get(key)
-            if rule is None:
-                rule = rules[key] = Rule(entity, link)
-        raw: bytes = data[link.start : link.end]
-        if builtin and link.claim is None and rule.remembers and not _after_word(data, link.start):
-            written = rule.known.get(raw, _UNKNOWN)  # the answer depends on nothing else
-            if written is _UNKNOWN:
-                reference = text(link.coding.decode(raw))
-                new = _absolute(reference, rule)
-                written = None if new is None else _written(entity, link, rule, reference, new, raw)
-                rule.known[raw] = written
+        if self.slots:
+            self.found += _settled(self.data, self.slots)
+        if self.slots or not in_order:
+            self.found.sort(key=_START)
+        return self.found
+
+    @cython.cfunc
+    def link(self, link: Link) -> cython.int:
+        rule = self.rule
+        if rule is None or link.place is not rule.place or link.base is not rule.scope:
+            rule = self.rule = self.rule_of(link)
+        if self.is_absolute and link.claim is None:
+            if not self.short_way(link, rule):
+                self.long_way(link, rule)
+            return 0
+        resolved = Resolved(self.entity, link, rule)
+        new = self.policy(resolved)
+        if new is not None:
+            raw = self.data[link.start : link.end]
+            self.write(link, _written(self.entity, link, rule, resolved.reference, new.strip(_BLANKS), raw, _Written()))
+        return 0
+
+    @cython.cfunc
+    def rule_of(self, link: Link) -> Rule:
+        key = id(link.place) if link.base is None else (id(link.place), id(link.base))
+        rule = self.rules.get(key)
+        if rule is None:
+            rule = self.rules[key] = Rule(self.entity, link)
+        return rule
+
+    @cython.cfunc
+    def short_way(self, link: Link, rule: Rule) -> cython.bint:
+        """What `absolute` makes of a link, told by its bytes alone, as far as those decide; whether they did."""
+        kind: cython.int
+        found: cython.int = shape(self.data, link.start, link.end)
+        if found < FRAGMENT:
+            return found == ABSOLUTE or (found == OPAQUE and rule.keeps_opaque)
+        kind = found & KIND
+        if rule.stays_always or (kind == FRAGMENT and (rule.stays_as_fragment or rule.keeps_fragments)):
+            return True
+        if rule.short is None or _after_word(self.data, link.start):
+            return False
+        new = rule.short.written(found)
+        if new is None:
+            return False
+        edit: Edit = Edit.__new__(Edit)  # made without a call that would box its numbers
+        edit.start = link.start
+        edit.end = link.start + (found >> DOTS)
+        edit.new = new
+        self.put(edit, link.coding)
+        return True
+
+    @cython.cfunc
+    def long_way(self, link: Link, rule: Rule) -> cython.int:
+        """What `absolute` makes of a link, by its reference; remembered for the raw bytes where that decides alone."""
+        raw: bytes = self.data[link.start : link.end]
+        written: _Written = _Written()
+        edit: Edit | None = _UNKNOWN
+        alone: cython.bint = (
+            rule.place.syntax != "refresh"  # a quote before the URL must not be in it
+            and link.coding.slot is None
+            and not _after_word(self.data, link.start)
+        )
+        if alone:
+            written = self.written.setdefault((rule, link.coding), written)
+            edit = written.known.get(raw, _UNKNOWN)
+        if edit is _UNKNOWN:
+            reference = text(link.coding.decode(raw))
+            new = _absolute(reference, rule)
+            edit = None if new is None else _written(self.entity, link, rule, reference, new, raw, written)
+            if alone:
+                written.known[raw] = edit
+        return self.write(link, edit)
+
+    @cython.cfunc
+    def write(self, link: Link, edit: Edit | None) -> cython.int:
+        """Take an edit by offsets into a link's bytes."""
+        if edit is not None:
+            self.put(Edit(edit.start + link.start, edit.end + link.start, edit.new), link.coding)
+        return 0
+
+    @cython.cfunc
+    def put(self, edit: Edit, coding: Coding) -> cython.int:
+        if coding.slot is None:
+            self.found.append(edit)
         else:
-            resolved = Resolved(entity, link, rule)
-            new = policy(resolved)
-            written = None if new is None else _written(entity, link, rule, resolved.reference, new.strip(_BLANKS), raw)
-        if written is not None:
-            edit = _shifted(written, link.start)
-            if link.coding.slot is None:
-                found.append(edit)
-            else:
-                _put(edit, link.coding, found, slots)
-    if slots:
-        found += _settled(data, slots)
-    if slots or not in_order:
-        found.sort(key=_START)
-    return found
+            self.slots.setdefault(coding.slot, (coding, []))[1].append(edit)
+        return 0
 
 
 @cython.cfunc
@@ -164,26 +258,9 @@ def _after_word(data: bytes, start: cython.Py_ssize_t) -> cython.bint:
 
 
 @cython.cfunc
-def _shifted(edit: Edit, by: cython.Py_ssize_t) -> Edit:
-    """An edit by other offsets; made without a call that would box its numbers."""
-    shifted: Edit = Edit.__new__(Edit)
-    shifted.start = edit.start + by
-    shifted.end = edit.end + by
-    shifted.new = edit.new
-    return shifted
-
-
-def _put(
-    edit: Edit, coding: Coding, found: list[Edit], slots: dict[tuple[int, int], tuple[Coding, list[Edit]]]
-) -> None:
-    if coding.slot is None:
-        found.append(edit)
-    else:
-        slots.setdefault(coding.slot, (coding, []))[1].append(edit)
-
-
-@cython.cfunc
-def _written(entity: Entity, link: Link, rule: Rule, reference: str, new: str, raw: bytes) -> Edit | None:
+def _written(
+    entity: Entity, link: Link, rule: Rule, reference: str, new: str, raw: bytes, written: _Written
+) -> Edit | None:
     """The edit that makes a link what the policy says, by offsets into its own raw bytes; None where nothing changes.
 
     Where the new reference ends with the old one only what comes before is written: the old bytes stay as they are.
@@ -197,11 +274,11 @@ def _written(entity: Entity, link: Link, rule: Rule, reference: str, new: str, r
     if reference and new.endswith(reference):
         prefix = new[: -len(reference)]
         alone: cython.bint = not _after_word(entity.data, link.start)
-        known = rule.prefixes.get(prefix) if alone else None
+        known = written.prefixes.get(prefix) if alone else None
         if known is None:
             known = link.coding.encode(value_of(prefix), raw[:LOOK_AHEAD], _before(entity.data, link.start))
             if alone and "&" not in prefix and "\\" not in prefix:  # else what is around has a say
-                rule.prefixes[prefix] = known
+                written.prefixes[prefix] = known
         return Edit(0, 0, known)
     value = value_of(new)
     # Written as they read, the old bytes come out the same when they are written anew.
@@ -264,7 +341,7 @@ def _derived(raw: bytes, part: Part, lowered: list[Edit]) -> Iterator[Edit]:
         yield Edit(field.start, field.end, field.value(new))
 
 
-def _settled(data: bytes, slots: dict[tuple[int, int], tuple[Coding, list[Edit]]]) -> list[Edit]:
+def _settled(data: bytes, slots: Slots) -> list[Edit]:
     """The edits of values that must be settled as a whole: an attribute without quotes may need some."""
     settled: list[Edit] = []
     for (start, end), (coding, changed) in slots.items():

@@ -11,8 +11,6 @@ from absolve.model import Reference
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from absolve.typing import Resolver
-
 
 class Category(Enum):
     """What section 2.3 says of a scheme and relative URLs."""
@@ -91,52 +89,3 @@ def hierarchical(base: Reference) -> bool:
     if base.scheme is None or base.scheme.lower() in NEVER_RELATIVE:
         return False
     return base.net_loc is not None or base.path.startswith("/")
-
-
-class Prefixes(dict[str, str]):
-    """What a target has before the reference, for the references that a resolver only appends.
-
-    The keys are samples of them: "/x", "x", "?x", "#x". Each is asked of the resolver when it is first wanted.
-    """
-
-    def __init__(self, resolve: Resolver) -> None:
-        super().__init__()
-        self._resolve = resolve
-
-    def __missing__(self, sample: str) -> str:
-        target = self._resolve(sample)
-        if target is None:
-            raise ValueError(f"the base that takes x takes no {sample}")
-        prefix = self[sample] = target[: -len(sample)]
-        return prefix
-
-
-def prefixes(resolve: Resolver) -> Prefixes | None:
-    """The prefixes of a base, asked of its own resolver; None where it resolves no relative reference."""
-    return None if resolve("x") is None else Prefixes(resolve)
-
-
-DEEPEST = 96  # characters of leading dot segments that are remembered: thirty levels and more
-
-
-def dotted(resolve: Resolver) -> Resolver:
-    """A resolver for references that begin with a full stop: asks for what `../` leads to once for each depth."""
-    known: dict[str, str] = {}
-
-    def resolve_dotted(reference: str) -> str | None:
-        at = 2 if reference.startswith("./") else 0
-        while reference.startswith("../", at):
-            at += 3
-        rest = reference[at:]
-        if at > DEEPEST or rest[:1] in ("", ".", "/") or "/." in rest:
-            return resolve(reference)
-        dots = reference[:at]
-        prefix = known.get(dots)
-        if prefix is None:
-            target = resolve(f"{dots}x")
-            if target is None:
-                return None
-            prefix = known[dots] = target[:-1]
-        return prefix + rest
-
-    return resolve_dotted

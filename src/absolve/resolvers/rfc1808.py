@@ -1,11 +1,12 @@
-"""The rfc1808 profile: section 4 of RFC 1808, step by step, and a short way for the references it only appends."""
+"""The rfc1808 profile: section 4 of RFC 1808, step by step."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from absolve.model import Reference
-from absolve.resolvers.references import SCHEME, dotted, hierarchical, prefixes, split, unsplit
+from absolve.resolvers.appending import Appending
+from absolve.resolvers.references import SCHEME, hierarchical, split, unsplit
 
 if TYPE_CHECKING:
     from absolve.typing import Resolver
@@ -18,37 +19,7 @@ def profile(base: str, _charset: str = "utf-8", /) -> Resolver:
     base is unknown, not absolute, opaque, or of a scheme that 2.3 never uses with relative URLs. Raises nothing.
     """
     parts = split(base)
-
-    def by_steps(reference: str) -> str | None:
-        return steps(base, parts, reference)
-
-    known = prefixes(by_steps)
-    if known is None:
-        return by_steps
-    network = f"{parts.scheme}:"
-    scheme_of, climb = SCHEME.match, dotted(by_steps)
-
-    def resolve(reference: str) -> str | None:
-        first = reference[:1]
-        if first == "/":
-            if reference[1:2] != "/":
-                return known["/x"] + reference
-            if reference[2:3] not in ("", "/", "#"):  # a net_loc that is not empty
-                return network + reference
-        elif first == "#":
-            return known["#x"] + reference
-        elif first == "?":
-            if reference[1:2] not in ("", "#"):  # a query that is not empty
-                return known["?x"] + reference
-        elif ":" in reference and scheme_of(reference):
-            return reference
-        elif first == ".":
-            return climb(reference)
-        elif first not in ("", ";") and "/." not in reference:  # a path that is not empty
-            return known["x"] + reference
-        return by_steps(reference)
-
-    return resolve
+    return Appending(lambda reference: steps(base, parts, reference))
 
 
 def steps(base: str, parts: Reference, text: str) -> str | None:
@@ -60,9 +31,9 @@ def steps(base: str, parts: Reference, text: str) -> str | None:
     if not text:
         return base
     # Step 2b: one that starts with a scheme name is absolute.
-    reference = split(text)
-    if reference.scheme is not None:
+    if SCHEME.match(text):
         return text
+    reference = split(text)
     if not hierarchical(parts):
         return None
     # Step 2c: otherwise it inherits the scheme.

@@ -1,11 +1,12 @@
-"""The rfc3986 profile: RFC 3986 section 5.2, strict, and a short way for the references it only appends."""
+"""The rfc3986 profile: RFC 3986 section 5.2, strict."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from absolve.model import Reference
-from absolve.resolvers.references import NEVER_RELATIVE, STRICT_SCHEME, dotted, hierarchical, prefixes, unsplit
+from absolve.resolvers.appending import Appending
+from absolve.resolvers.references import NEVER_RELATIVE, STRICT_SCHEME, hierarchical, unsplit
 
 if TYPE_CHECKING:
     from absolve.typing import Resolver
@@ -41,34 +42,7 @@ def profile(base: str, _charset: str = "utf-8", /) -> Resolver:
     base is unknown, not absolute, opaque, or of a scheme without relative references (RFC 1808 2.3). Raises nothing.
     """
     parts = split(base)
-
-    def by_steps(reference: str) -> str | None:
-        return transform(parts, reference)
-
-    known = prefixes(by_steps)
-    if known is None:
-        return by_steps
-    network = f"{parts.scheme}:"
-    scheme_of, climb = STRICT_SCHEME.match, dotted(by_steps)
-
-    def resolve(reference: str) -> str | None:
-        first = reference[:1]
-        if first == "#":
-            return known["#x"] + reference
-        if first == "?":
-            return known["?x"] + reference
-        if first == ".":
-            return climb(reference)
-        if first and "/." not in reference:
-            if first == "/":
-                return (network if reference[1:2] == "/" else known["/x"]) + reference
-            if ":" not in reference or not scheme_of(reference):
-                return known["x"] + reference
-            if ":." not in reference:
-                return reference
-        return by_steps(reference)
-
-    return resolve
+    return Appending(lambda reference: transform(parts, reference))
 
 
 def transform(base: Reference, text: str) -> str | None:

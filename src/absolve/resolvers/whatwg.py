@@ -8,7 +8,8 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from absolve.errors import UsageError
-from absolve.resolvers.references import STRICT_SCHEME, prefixes
+from absolve.resolvers.appending import Appending
+from absolve.resolvers.references import STRICT_SCHEME
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,15 +28,6 @@ HOSTED = re.compile(r"(?:https?|ftp|wss?)://")
 # Special schemes whose queries are in the document's charset (4.4, query state: not ws and wss).
 ENCODED = frozenset(("http", "https", "ftp", "file"))
 
-# A path-absolute or path-relative reference, a query or a fragment, of nothing but characters that the parser copies;
-# no segment begins with "." or "%", so none is a dot segment.
-COPIED = re.compile(
-    r"(?:/?[\w~!$&()*+,;=@-][\w.~!$&()*+,;=@%-]*(?:/+[\w~!$&()*+,;=@-][\w.~!$&()*+,;=@%-]*)*/*)?"
-    r"(?:\?[\w.~!$&()*+,;=@%:/?-]*)?"
-    r"(?:\#[\w.~!$&()*+,;=@%:/?-]*)?",
-    re.ASCII,
-)
-
 
 def profile(base: str, charset: str = "utf-8", /) -> Resolver:
     """The resolver of the URL Standard for a base URL (str) in a document of this charset (a label).
@@ -53,24 +45,7 @@ def profile(base: str, charset: str = "utf-8", /) -> Resolver:
             reference = with_query(encode, reference, inherited)
         return parse(reference, outer)
 
-    known = prefixes(by_parser) if outer is not None and HOSTED.match(outer) else None
-    if known is None:
-        return by_parser
-    copied = COPIED.fullmatch
-
-    def resolve(reference: str) -> str | None:
-        if reference and copied(reference):
-            first = reference[0]
-            if first == "/":
-                return known["/x"] + reference
-            if first == "#":
-                return known["#x"] + reference
-            if first == "?":
-                return known["?x"] + reference
-            return known["x"] + reference
-        return by_parser(reference)
-
-    return resolve
+    return Appending(by_parser, usable=outer is not None and HOSTED.match(outer) is not None)
 
 
 def parse(url: str, base: str | None = None) -> str | None:

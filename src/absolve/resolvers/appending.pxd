@@ -1,0 +1,18 @@
+"""C layout of the short way, for the rewriter; appending.py holds the code."""
+
+cimport cython
+
+cdef int OTHER, ABSOLUTE, OPAQUE, FRAGMENT, QUERY, ROOT, PATH, KIND, DOTS
+
+cdef int shape(const unsigned char* p, Py_ssize_t start, Py_ssize_t end) noexcept
+
+
+@cython.final
+cdef class Appending:
+    cdef object _resolve
+    cdef readonly bint usable
+    cdef dict _known
+    cdef dict _written
+
+    cdef bytes written(self, int of)
+    cdef str prefix(self, int of)

@@ -1,0 +1,206 @@
+"""The short way of every profile: most references only get something of the base before them, told by their bytes.
+
+Which ones, the profiles agree about; what they get, each is asked for once a base. The bytes may be those that stand
+in a document, with `&amp;` in them: nothing that they could stand for decides more than they do.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import cython
+
+    from absolve.typing import Resolver
+else:
+    from absolve import _cython as cython
+
+# What a reference is. Those from FRAGMENT on are appended, without the dot segments at their beginning, of which
+# `shape` says how many bytes they take.
+OTHER = cython.declare(cython.int, 0)  # the profile's own steps decide
+ABSOLUTE = cython.declare(cython.int, 1)  # s://x
+OPAQUE = cython.declare(cython.int, 2)  # s:x
+FRAGMENT = cython.declare(cython.int, 3)  # #x
+QUERY = cython.declare(cython.int, 4)  # ?x
+ROOT = cython.declare(cython.int, 5)  # /x
+PATH = cython.declare(cython.int, 6)  # x, ./x, ../x
+KIND = cython.declare(cython.int, 15)  # the bits of a shape that have its kind
+DOTS = cython.declare(cython.int, 4)  # the bits to shift it by for the length of its dot segments
+_DEEPEST = cython.declare(cython.int, 96)  # bytes of dot segments that are remembered: thirty levels and more
+
+# What a byte may be, one bit each. Anything else (a blank, a quote, a backslash, what is not ASCII) is a reason to ask.
+_PLAIN = cython.declare(cython.int, 1)  # stands for itself in a path, a query or a fragment, in every profile
+_SCHEME = cython.declare(cython.int, 2)  # of a scheme (RFC 3986 3.1)
+_BEGINS = cython.declare(cython.int, 4)  # may begin a path: no dot segment, no params (RFC 1808 2.4.5), no delimiter
+_NAME = cython.declare(cython.int, 8)  # of a character reference
+_LETTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+_classes = bytes(
+    (byte in _LETTERS + b"0123456789_~!$()*+,=@-.%;") * _PLAIN
+    | (byte in _LETTERS + b"0123456789+.-") * _SCHEME
+    | (byte in _LETTERS + b"0123456789_~!$()*+,=@-") * _BEGINS
+    | (byte in _LETTERS + b"0123456789") * _NAME
+    for byte in range(256)
+)
+_CLASSES = cython.declare(bytes, _classes)
+_MARKS = {3: "#", 4: "?", 5: "/", 6: ""}  # by kind: what the references of it begin with
+# A prefix that every coding writes as it is.
+_SAFE = re.compile(r"[A-Za-z0-9_.~!$*+=@%:/?#-]*+")
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def shape(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
+    """The kind of the reference in this span and, from bit DOTS on, the length of the dot segments at its beginning."""
+    classes: cython.p_const_uchar = _CLASSES
+    i: cython.Py_ssize_t = start
+    kind: cython.int = PATH
+    dots: cython.int = 0
+    may_be_scheme: cython.bint = True
+    if start >= end:
+        return OTHER
+    if p[i] == 35:
+        return FRAGMENT if _is_tail(p, i + 1, end, in_fragment=True) else OTHER
+    if p[i] == 63:  # RFC 1808 takes an empty query for none
+        return QUERY if i + 1 < end and p[i + 1] != 35 and _is_tail(p, i + 1, end, in_fragment=False) else OTHER
+    if p[i] == 47:
+        kind = ROOT
+        may_be_scheme = False
+        if i + 1 < end and p[i + 1] == 47:  # a network location
+            return OTHER
+    elif p[i] == 46:
+        if i + 1 < end and p[i + 1] == 47:
+            i += 2
+        while i + 2 < end and p[i] == 46 and p[i + 1] == 46 and p[i + 2] == 47:
+            i += 3
+        dots = i - start
+        may_be_scheme = False
+        if dots > _DEEPEST or i >= end or not classes[p[i]] & _BEGINS:
+            return OTHER
+    elif not classes[p[i]] & _BEGINS:
+        return OTHER
+    while i < end:
+        if p[i] == 47:
+            may_be_scheme = False
+            if i + 1 < end and (p[i + 1] == 46 or (p[i + 1] == 37 and i + 2 < end and p[i + 2] == 50)):
+                return OTHER  # what may be a dot segment, as %2E is
+        elif p[i] == 63 or p[i] == 35:
+            return kind | dots << DOTS if _is_tail(p, i + 1, end, in_fragment=p[i] == 35) else OTHER
+        elif p[i] == 58:
+            if may_be_scheme:
+                return _scheme(p, start, i, end)
+        elif p[i] == 38:
+            i = _reference_end(p, i, end)
+            if i < 0:
+                return OTHER
+            continue
+        elif not classes[p[i]] & _PLAIN:
+            return OTHER
+        i += 1
+    return kind | dots << DOTS
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _scheme(
+    p: cython.p_const_uchar, start: cython.Py_ssize_t, colon: cython.Py_ssize_t, end: cython.Py_ssize_t
+) -> cython.int:
+    """What a reference is that has a colon in its first segment."""
+    i: cython.Py_ssize_t
+    if p[start] | 32 < 97:  # RFC 1808 2.2 takes a digit at the beginning, RFC 3986 3.1 does not
+        return OTHER
+    for i in range(start, colon):
+        if not _CLASSES[p[i]] & _SCHEME:
+            return OTHER
+    return ABSOLUTE if colon + 2 < end and p[colon + 1] == 47 and p[colon + 2] == 47 else OPAQUE
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _is_tail(
+    p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t, in_fragment: cython.bint
+) -> cython.bint:
+    """Whether a query, or a fragment, is plain to its end; there slashes, colons and question marks are."""
+    classes: cython.p_const_uchar = _CLASSES
+    while i < end:
+        if p[i] == 38:
+            i = _reference_end(p, i, end)
+            if i < 0:
+                return False
+            continue
+        if p[i] == 35 and not in_fragment:
+            in_fragment = True
+        elif not (classes[p[i]] & _PLAIN or p[i] == 47 or p[i] == 58 or p[i] == 63):
+            return False
+        i += 1
+    return True
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _reference_end(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """Where what an ampersand begins ends, if it stands for an ampersand or for itself, however it is read; else -1.
+
+    `&amp;` does, and `&name=`, which is no character reference in an attribute (HTML Standard 13.2.5.73).
+    """
+    if i + 4 < end and p[i + 1] == 97 and p[i + 2] == 109 and p[i + 3] == 112 and p[i + 4] == 59:
+        return i + 5
+    i += 1
+    while i < end and _CLASSES[p[i]] & _NAME:
+        i += 1
+    return i if i < end and p[i] == 61 else -1
+
+
+@cython.final
+@cython.cclass
+class Appending:
+    """A resolver that goes the short way where it can: asks `resolve` once for what a shape is appended to.
+
+    `usable` is false where `resolve` has ways of its own with every reference, or resolves none.
+    """
+
+    def __init__(self, resolve: Resolver, *, usable: bool = True) -> None:
+        self._resolve = resolve
+        self.usable = usable and resolve("x") is not None
+        self._known: dict[int, str] = {}
+        self._written: dict[int, bytes | None] = {}
+
+    def __call__(self, reference: str) -> str | None:
+        found: cython.int
+        if self.usable and reference.isascii():
+            raw = reference.encode("ascii")
+            found = shape(raw, 0, len(raw))
+            if found >= FRAGMENT:
+                return self.prefix(found) + (reference[found >> DOTS :] if found >> DOTS else reference)
+        return self._resolve(reference)
+
+    @cython.cfunc
+    def written(self, of: cython.int) -> bytes | None:
+        """What a reference of this shape gets, as it is written in every coding; None where those differ in that."""
+        if of not in self._written:
+            prefix = self.prefix(of)
+            self._written[of] = prefix.encode("ascii") if _SAFE.fullmatch(prefix) else None
+        return self._written[of]
+
+    @cython.cfunc
+    def prefix(self, of: cython.int) -> str:
+        """What a reference of this shape gets."""
+        found = self._known.get(of)
+        if found is None:
+            length: cython.int = of >> DOTS
+            dots = ("./" if length % 3 else "") + "../" * (length // 3)
+            mark = _MARKS[of & KIND]
+            target = self._resolve(f"{dots}{mark}x")
+            if target is None:
+                raise ValueError(f"a base that takes x takes no {dots}{mark}x")
+            found = self._known[of] = target[: -len(mark) - 1]
+        return found
