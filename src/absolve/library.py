@@ -31,7 +31,7 @@ def rewrite(source: Source, *, policy: rewriting.Policy | None = None, **options
 
     `options`: name, media_type, charset and url, as `Document` takes them, and profile ("rfc1808", "rfc3986",
     "whatwg"), fragments ("keep", "absolute"), base ("keep", "empty"), lazy, conditional_comments, json_ld, and the
-    limits max_depth (documents inside documents), max_size (bytes) and max_links.
+    limits max_depth (documents inside documents), max_size (bytes), max_links and max_decompressed (bytes).
     `policy` is called with a `Resolved` for each link and returns its new URL, or None to leave it.
 
     Only the bytes of links change; where none does the very same object comes back. Raises DocumentError for a

@@ -236,9 +236,12 @@ class Document:
     `data` is bytes, or text, which is taken as UTF-8. `name` is for messages and, by its suffix, for the media type.
     `media_type` may carry parameters, as a Content-Type header does. `charset` is the user's word (it beats all but a
     byte order mark). `url` is the retrieval URL. `claims` are the bases that a file system keeps beside a file.
+
+    Where it is cut out of a larger file, `before` is how many documents stand before it there, and `origin` says where
+    a byte of it does.
     """
 
-    __slots__ = ("charset", "claims", "data", "is_text", "media_type", "name", "url")
+    __slots__ = ("before", "charset", "claims", "data", "is_text", "media_type", "name", "origin", "url")
 
     def __init__(
         self,
@@ -249,6 +252,8 @@ class Document:
         charset: str | None = None,
         url: str | None = None,
         claims: Sequence[Base] = (),
+        before: int = 0,
+        origin: Callable[[int], int] | None = None,
     ) -> None:
         self.is_text = isinstance(data, str)
         self.data = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else bytes(data)
@@ -257,6 +262,8 @@ class Document:
         self.charset = "utf-8" if self.is_text else charset
         self.url = url
         self.claims = tuple(claims)
+        self.before = before
+        self.origin = origin
 
 
 class Edit:

@@ -48,6 +48,7 @@ class Settings(NamedTuple):
     max_depth: int = 32  # documents inside documents
     max_size: int = 1 << 30  # bytes of a document; four times as many are wanted to work on it
     max_links: int = 5_000_000  # and parts, in a document and all inside it: some 200 bytes each, and 2 KB at the worst
+    max_decompressed: int = 128 << 20  # bytes of what is compressed in a document, or of a record in an archive
 
     def checked(self) -> Settings:
         """These settings; UsageError names a value that is none of its choices."""
@@ -57,7 +58,11 @@ class Settings(NamedTuple):
                 raise UsageError(f"{option} must be one of {', '.join(choices)}, not {value!r}")
         if not 0 <= self.max_depth <= DEEPEST:
             raise UsageError(f"max_depth must be from 0 to {DEEPEST}, not {self.max_depth}")
-        for option, most in (("max_size", self.max_size), ("max_links", self.max_links)):
+        for option, most in (
+            ("max_size", self.max_size),
+            ("max_links", self.max_links),
+            ("max_decompressed", self.max_decompressed),
+        ):
             if not 0 <= most <= sys.maxsize:
                 raise UsageError(f"{option} must be from 0 to {sys.maxsize}, not {most}")
         return self
@@ -84,7 +89,7 @@ class Entity:
 
     `bases.own` is the document's own URL, `bases.base` that of its links. `path` leads here from the outermost
     entity, "" there. `notices` are those of this entity and all inside it, by its own offsets; `count` is how many
-    links and parts it has, with those inside.
+    links and parts it has, with those inside. `origin` is that of its Document.
     """
 
     __slots__ = (
@@ -100,6 +105,7 @@ class Entity:
         "name",
         "named",
         "notices",
+        "origin",
         "path",
         "settings",
     )
@@ -119,6 +125,7 @@ class Entity:
         self.count = 0
         self.named = 0  # how many of the parts have a step in the path
         self.notices: list[Notice] = []
+        self.origin: Callable[[int], int] | None = None
         self._positions: Positions | None = None
         self._ruled: dict[int, Ruling] = {}
 
@@ -137,7 +144,13 @@ class Entity:
         if not self.charset.transparent:  # read through a charset coding: the lines are those of what it decodes to
             return [said for inner in self.inner.values() for said in inner.entity.diagnostics]
         notices = sorted(self.notices, key=lambda notice: notice.position)
-        return [Diagnostic(code, text, self.name, *self.line_column(at), failed) for code, text, at, failed in notices]
+        return [Diagnostic(code, *self.placed(text, at), failed) for code, text, at, failed in notices]
+
+    def placed(self, text: str, position: int) -> tuple[str, str, int | None, int | None]:
+        """What a Diagnostic says of a byte here: the text, the name, and line and column, in an archive the byte."""
+        if not formats.WALKERS[self.media_type].archive:
+            return text, self.name, *self.line_column(position)
+        return f"{text}, at byte {self.origin(position) if self.origin else position}", self.name, None, None
 
     @property
     def is_ambiguous(self) -> bool:
@@ -181,9 +194,11 @@ def walk(document: Document, settings: Settings) -> Entity:
     said = [retrieval_claim(document.url)] if document.url is not None else []
     own = establish(DEFAULT, said, settings.profile)
     entity = Entity(document.data, charsets.UTF_8, media_type, name, "", settings)
+    entity.named, entity.origin = document.before, document.origin
+    claims = () if formats.WALKERS[media_type].archive else document.claims
     try:
         entity.charset, mark = _charset(document.data, media_type, document.charset, parameter)
-        _begin(entity, Bases(own, own, document.claims), mark, depth=0)
+        _begin(entity, Bases(own, own, claims), mark, depth=0)
     except WalkError as error:
         raise failure(entity, error) from error
     return entity
@@ -205,8 +220,7 @@ def _begin(entity: Entity, around: Bases, mark: int, depth: int) -> None:
 
 def failure(entity: Entity, error: WalkError) -> DocumentError:
     """What is wrong with a document, where it is, and the line it is in."""
-    line, column = entity.line_column(error.position)
-    return DocumentError(Diagnostic(error.code, str(error), entity.name, line, column))
+    return DocumentError(Diagnostic(error.code, *entity.placed(str(error), error.position)))
 
 
 _TOO_LARGE = "documents of more than {} bytes are left as they are (--max-size)"
@@ -332,10 +346,11 @@ def _enter(entity: Entity, part: Part, depth: int, charset: Charset | None = Non
     try:
         value, offsets = part.coding.decode_mapped(entity.data[part.start : part.end])
     except CodingError as error:
-        entity.notices.append(Notice(error.code, str(error), part.start, failed=True))
+        entity.notices.append(Notice(error.code, _with_url(part, str(error)), part.start, failed=True))
         return
     if part.name and len(value) > entity.settings.max_size:
-        entity.notices.append(Notice("too-large", _TOO_LARGE.format(entity.settings.max_size), part.start, failed=True))
+        text = _with_url(part, _TOO_LARGE.format(entity.settings.max_size))
+        entity.notices.append(Notice("too-large", text, part.start, failed=True))
         return
     inner = _opened(entity, part, value, media_type)
     try:
@@ -349,8 +364,11 @@ def _enter(entity: Entity, part: Part, depth: int, charset: Charset | None = Non
         return
     entity.count += inner.count
     entity.inner[id(part)] = Inner(part, inner, offsets)
-    for code, text, at, failed in inner.notices:
-        entity.notices.append(Notice(code, text, _outside(part, offsets, at), failed))
+    if not part.name:
+        entity.named = inner.named
+    for notice in inner.notices:
+        position = _outside(part, offsets, notice.position)
+        entity.notices.append(notice._replace(text=_with_url(part, notice.text), position=position))
 
 
 def _opened(entity: Entity, part: Part, value: bytes, media_type: str) -> Entity:
@@ -360,7 +378,10 @@ def _opened(entity: Entity, part: Part, value: bytes, media_type: str) -> Entity
         entity.named += 1
         step = f"{part.name}[{entity.named}]"
         path = f"{path}/{step}" if path else step
-    return Entity(value, charsets.UTF_8, media_type, entity.name, path, entity.settings)
+    inner = Entity(value, charsets.UTF_8, media_type, entity.name, path, entity.settings)
+    if not part.name:
+        inner.named = entity.named  # the steps from one document are counted through all its parts
+    return inner
 
 
 def _charset_inside(part: Part, value: bytes, charset: Charset | None) -> tuple[Charset, int]:
@@ -387,15 +408,21 @@ def _leave(
     if isinstance(error, DocumentError):  # of a part in a charset whose lines are not those of this entity
         if whole:
             raise error
-        entity.notices.append(Notice(error.diagnostic.code, str(error), part.start, failed=True))
+        entity.notices.append(Notice(error.diagnostic.code, _with_url(part, str(error)), part.start, failed=True))
         return
     position = _outside(part, offsets, error.position)
     if not whole:
-        entity.notices.append(Notice(error.code, str(error), position, failed=True))
+        entity.notices.append(Notice(error.code, _with_url(part, str(error)), position, failed=True))
     elif entity.charset.transparent:
         raise WalkError(error.code, str(error), position) from error
     else:  # the lines are those of what it decodes to
         raise failure(inner, error) from error
+
+
+def _with_url(part: Part, text: str) -> str:
+    """What is said of a part, with the URL that its container records for it."""
+    recorded = next((claim for claim in part.claims if claim.layer is Layer.RETRIEVAL), None)
+    return f"{text} ({recorded.reference})" if recorded is not None else text
 
 
 def _outside(part: Part, offsets: Offsets | None, position: int) -> int:

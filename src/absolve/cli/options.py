@@ -91,6 +91,13 @@ def add_limits(group: argparse._ActionsContainer) -> None:
         metavar="N",
         help="leave alone a document with more links than that in it (%(default)s)",
     )
+    group.add_argument(
+        "--max-decompressed",
+        type=_size,
+        default=Settings().max_decompressed,
+        metavar="BYTES",
+        help="leave alone what gives more bytes when it is decompressed, and larger records of WARC (128M)",
+    )
 
 
 def add_profile(parser: argparse._ActionsContainer) -> None:
@@ -207,7 +214,7 @@ def _about_bases(entity: Entity) -> Iterator[Diagnostic]:
 
 
 def _stays_relative(entity: Entity) -> bool:
-    for event in entity.events:
+    for event in entity.events if entity.bases.base.layer is Layer.DEFAULT else ():
         if type(event) is Link:
             reference = event.coding.decode(entity.data[event.start : event.end])
             if reference and reference[:1] != b"#" and not has_scheme(reference.decode("utf-8", "surrogateescape")):

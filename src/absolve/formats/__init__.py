@@ -6,6 +6,8 @@ A walker is imported when the first document of its kind is met.
 from __future__ import annotations
 
 import re
+import zlib
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
 HTML: Final = "text/html"
 CSS: Final = "text/css"
 XML: Final = "application/xml"  # and every other type that XML is sent under: `canonical`
+HTTP: Final = "message/http"
+WARC: Final = "application/warc"  # and ARC
 
 
 class Format(NamedTuple):
@@ -23,12 +27,15 @@ class Format(NamedTuple):
 
     `charset` says how that is found out: html, xml, text, or none for bytes that are no text as a whole. `as_bytes`:
     the walker reads every charset in which ASCII is ASCII; others get what is not UTF-8 through a charset coding.
+    `archive`: a file of documents that came each from its own place: where the file is from says nothing of them, and
+    a place in it is said by byte.
     """
 
     module: str
     function: str
     charset: str = "text"
     as_bytes: bool = False
+    archive: bool = False
 
 
 WALKERS: Final[dict[str, Format]] = {
@@ -38,6 +45,10 @@ WALKERS: Final[dict[str, Format]] = {
     "text/css;declarations": Format("absolve.formats.css", "walk_declarations"),
     "application/importmap+json": Format("absolve.formats.json", "walk_import_map"),
     "application/speculationrules+json": Format("absolve.formats.json", "walk_speculation_rules"),
+    HTTP: Format("absolve.formats.http", "walk", "none"),
+    "application/http": Format("absolve.formats.http", "walk", "none"),
+    WARC: Format("absolve.formats.warc", "walk", "none", archive=True),
+    "application/warc-records": Format("absolve.formats.warc", "walk_records", "none", archive=True),
 }
 SUFFIXES: Final[dict[str, str]] = {
     **dict.fromkeys((".html", ".htm", ".shtml"), HTML),
@@ -45,6 +56,7 @@ SUFFIXES: Final[dict[str, str]] = {
     **dict.fromkeys((".xml", ".xhtml", ".xht", ".svg", ".mml", ".mathml", ".xsl", ".xslt"), XML),
     **dict.fromkeys((".rss", ".atom", ".rdf", ".opml", ".cdf", ".xspf", ".kml", ".gpx"), XML),
     **dict.fromkeys((".opf", ".ncx", ".smil", ".dtbook", ".docbook", ".dbk", ".dita", ".ditamap"), XML),
+    **dict.fromkeys((".warc", ".warc.gz", ".warc.zst", ".arc", ".arc.gz"), WARC),
 }
 _MARKUP: Final = re.compile(rb"[\t\n\f\r ]*<[!?A-Za-z/]")
 _LOOKED_AT: Final = 2048
@@ -60,11 +72,27 @@ _PROLOG: Final = re.compile(
 _XML_ROOTS: Final = frozenset(
     b"rss RDF feed opml svg urlset sitemapindex package ncx smil kml gpx playlist stylesheet".split()
 )
+_SIGNATURES: Final[dict[str, re.Pattern[bytes]]] = {
+    # of ARC: its first record, or any other
+    WARC: re.compile(rb"WARC/[0-9]\.[0-9]+[\t ]*\r?\n|[A-Za-z]+:[^\n]* [0-9]{14} [^\n ]+ [0-9]+\r?\n"),
+    HTTP: re.compile(rb"HTTP/[0-9.]+ +[0-9]{3}[ \r\n]"),
+    # MIME Sniffing 7.1, the table of what scripts may be in
+    HTML: re.compile(
+        rb"(?:\xef\xbb\xbf)?[\t\n\f\r ]*<(?:!doctype html|html|head|script|iframe|h1|div|font|table|a|style|title|b"
+        rb"|body|br|p|!--)[\t\n\f\r >]",
+        re.IGNORECASE,
+    ),
+}
 
 
 def canonical(media_type: str) -> str:
     """The name that a media type without parameters has in `WALKERS`, if it is read at all."""
     return XML if media_type not in WALKERS and _XML_TYPE.fullmatch(media_type) else media_type
+
+
+def is_read(media_type: str) -> bool:
+    """Whether absolve reads documents of this media type, which may have parameters."""
+    return canonical(essence_of(media_type)[0]) in WALKERS
 
 
 @cache
@@ -96,11 +124,28 @@ def sniff(data: bytes, name: str | None) -> str | None:
     HTML is what text with no other sign is taken for: it needs no signature. Bytes that are no text are none. A page
     that begins as XML does is read as HTML, unless its name says XML: most such pages are not well-formed.
     """
-    suffix = re.search(r"\.[A-Za-z0-9]+$", name or "")
-    named = SUFFIXES.get(suffix[0].lower()) if suffix else None
+    suffix = re.search(r"(?:\.[a-z0-9]+)?(\.[a-z0-9]+)$", (name or "").lower())
+    named = SUFFIXES.get(suffix[0]) or SUFFIXES.get(suffix[1]) if suffix else None
+    if named is not None and WALKERS[named].archive:
+        return named
+    found = sniff_content(data)
+    if found is not None and WALKERS[found].archive:
+        return found
     if looks_binary(data) and not data.startswith(_UTF_16_XML):
         return None
-    return named or (XML if _is_xml(data) else HTML)
+    return named or found or HTML
+
+
+def sniff_content(data: bytes) -> str | None:
+    """The media type that the first bytes are a signature of; None where they are none of what we read."""
+    head = data[:_LOOKED_AT]
+    if head.startswith(b"\x1f\x8b"):
+        with suppress(zlib.error):
+            head = zlib.decompressobj(31).decompress(head, _LOOKED_AT)
+        return WARC if _SIGNATURES[WARC].match(head) else None
+    if _is_xml(data):
+        return XML
+    return next((media_type for media_type, signature in _SIGNATURES.items() if signature.match(head)), None)
 
 
 _UTF_16_XML: Final = (b"<\0?\0", b"\0<\0?")  # XML 1.0 appendix F.1: without a byte order mark

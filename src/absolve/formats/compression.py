@@ -1,0 +1,245 @@
+"""Compressed bytes as codings: gzip, deflate, brotli, Zstandard. What they decode to is bounded.
+
+No edit inside maps to a small one outside: what changed is compressed again as a whole. Each instance serves one part,
+because it keeps what of its form must come back.
+"""
+
+from __future__ import annotations
+
+import zlib
+from typing import TYPE_CHECKING, Any, Final
+
+from absolve.errors import CodingError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_LEVEL: Final = 6
+_GZIP: Final = 31  # zlib's wbits for a header and a trailer of gzip, for those of zlib, and for none
+_ZLIB: Final = 15
+_BARE: Final = -15
+
+
+class Compressed:
+    """What the codings here have in common; `limit` is the most bytes that they may decode to."""
+
+    slot: tuple[int, int] | None = None
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+
+    def decode(self, raw: bytes) -> bytes:
+        """The bytes that were compressed. CodingError where they are broken, truncated, or more than allowed."""
+        raise NotImplementedError
+
+    def decode_mapped(self, raw: bytes) -> tuple[bytes, None]:
+        return self.decode(raw), None
+
+    def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:
+        raise NotImplementedError
+
+    def _checked(self, value: bytes) -> bytes:
+        if len(value) > self._limit:
+            raise too_large(self._limit)
+        return value
+
+
+def too_large(limit: int) -> CodingError:
+    return CodingError("too-large", f"more than {limit} bytes come out of this (--max-decompressed)")
+
+
+def _truncated(name: str) -> CodingError:
+    return CodingError("truncated", f"the {name} data ends before its end")
+
+
+class Gzip(Compressed):
+    """RFC 1952: one member or several. What follows them, and is none, stays behind the new one."""
+
+    _tail = b""
+
+    def decode(self, raw: bytes) -> bytes:
+        value, rest = inflate(raw, _GZIP, self._limit, "gzip")
+        pieces = [value]
+        size = len(value)
+        while rest.startswith(b"\x1f\x8b"):
+            value, rest = inflate(rest, _GZIP, self._limit - size, "gzip")
+            pieces.append(value)
+            size += len(value)
+        self._tail = rest
+        return b"".join(pieces)
+
+    def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:  # noqa: ARG002 - as it is
+        return deflated(value, _GZIP) + self._tail
+
+
+class Deflate(Compressed):
+    """RFC 9110 8.4.1.2: the zlib format; the bare deflate data that some servers send for it is read, too."""
+
+    _wbits = _ZLIB
+
+    def decode(self, raw: bytes) -> bytes:
+        self._wbits = _ZLIB if len(raw) > 1 and raw[0] & 15 == 8 and (raw[0] << 8 | raw[1]) % 31 == 0 else _BARE
+        return inflate(raw, self._wbits, self._limit, "deflate")[0]
+
+    def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:  # noqa: ARG002 - as it is
+        return deflated(value, self._wbits)
+
+
+class BareDeflate(Deflate):
+    """RFC 1951 alone, as it stands in a ZIP file."""
+
+    def decode(self, raw: bytes) -> bytes:
+        self._wbits = _BARE
+        return inflate(raw, _BARE, self._limit, "deflate")[0]
+
+
+def inflate(raw: bytes, wbits: int, limit: int, name: str) -> tuple[bytes, bytes]:
+    """One deflate stream and what follows it. CodingError where it is broken, truncated or larger than the limit."""
+    machine = zlib.decompressobj(wbits)
+    try:
+        value = machine.decompress(raw, max(limit, 0) + 1)
+    except zlib.error as error:
+        raise CodingError("broken", f"the {name} data is broken: {error}") from error
+    if len(value) > limit:
+        raise too_large(limit)
+    if not machine.eof:
+        raise _truncated(name)
+    return value, machine.unused_data
+
+
+def deflated(value: bytes, wbits: int) -> bytes:
+    machine = zlib.compressobj(_LEVEL, zlib.DEFLATED, wbits)
+    return machine.compress(value) + machine.flush()
+
+
+class Brotli(Compressed):
+    """RFC 7932, by the package brotli."""
+
+    def decode(self, raw: bytes) -> bytes:
+        brotli = _package("brotli")
+        machine = brotli.Decompressor()
+        pieces: list[bytes] = []
+        size = 0
+        rest = raw
+        try:
+            while not machine.is_finished() and size <= self._limit:
+                piece = machine.process(rest, output_buffer_limit=self._limit - size + 1)
+                if not (piece or rest):
+                    raise _truncated("brotli")
+                rest = b""
+                pieces.append(piece)
+                size += len(piece)
+        except brotli.error as error:
+            raise CodingError("broken", f"the brotli data is broken: {error}") from error
+        return self._checked(b"".join(pieces))
+
+    def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:  # noqa: ARG002 - as it is
+        raw: bytes = _package("brotli").compress(value, quality=_LEVEL)
+        return raw
+
+
+class Zstandard(Compressed):
+    """RFC 8878, by the package zstandard: one frame or several. A dictionary may be given, as WARC files have one."""
+
+    def __init__(self, limit: int, dictionary: bytes = b"") -> None:
+        super().__init__(limit)
+        self._dictionary = dictionary
+
+    def decode(self, raw: bytes) -> bytes:
+        zstandard = _package("zstandard")
+        machine = zstandard.ZstdDecompressor(dict_data=self._dict(zstandard))
+        try:
+            with machine.stream_reader(raw, read_across_frames=True) as reader:
+                value: bytes = reader.read(self._limit + 1)
+        except zstandard.ZstdError as error:
+            raise CodingError("broken", f"the zstd data is broken: {error}") from error
+        if len(value) <= self._limit and not ends_with_frame(raw):
+            raise _truncated("zstd")
+        return self._checked(value)
+
+    def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:  # noqa: ARG002 - as it is
+        zstandard = _package("zstandard")
+        raw: bytes = zstandard.ZstdCompressor(dict_data=self._dict(zstandard)).compress(value)
+        return raw
+
+    def _dict(self, zstandard: Any) -> Any:
+        return zstandard.ZstdCompressionDict(self._dictionary) if self._dictionary else None
+
+
+ZSTD_FRAME: Final = b"\x28\xb5\x2f\xfd"
+_SKIPPABLE: Final = b"\x2a\x4d\x18"  # behind a byte from 0x50 to 0x5f
+
+
+def is_skippable(raw: bytes, start: int = 0) -> bool:
+    return raw[start + 1 : start + 4] == _SKIPPABLE and 0x50 <= raw[start] <= 0x5F
+
+
+def frame_end(raw: bytes, start: int = 0) -> int | None:
+    """Where a Zstandard frame ends (RFC 8878 3.1), by its block headers alone; None where it is not all there.
+
+    CodingError where none begins here.
+    """
+    if is_skippable(raw, start):
+        end = start + 8 + int.from_bytes(raw[start + 4 : start + 8], "little")
+        return end if len(raw) >= max(end, start + 8) else None
+    if raw[start : start + 4] != ZSTD_FRAME[: len(raw) - start]:
+        raise CodingError("broken", "the zstd data is broken: no frame begins here")
+    if len(raw) < start + 5:
+        return None
+    descriptor = raw[start + 4]
+    single = descriptor >> 5 & 1
+    # 3.1.1.1: descriptor, window descriptor, dictionary id, content size
+    at = start + 5 + (not single) + (0, 1, 2, 4)[descriptor & 3] + (single, 2, 4, 8)[descriptor >> 6]
+    last = False
+    while not last:  # 3.1.1.2: blocks
+        if len(raw) < at + 3:
+            return None
+        header = int.from_bytes(raw[at : at + 3], "little")
+        last = bool(header & 1)
+        at += 3 + (1 if header >> 1 & 3 == 1 else header >> 3)
+    at += 4 * (descriptor >> 2 & 1)  # checksum
+    return at if len(raw) >= at else None
+
+
+def ends_with_frame(raw: bytes) -> bool:
+    """Whether the bytes are whole Zstandard frames."""
+    at: int | None = 0
+    while at is not None and at < len(raw):
+        try:
+            at = frame_end(raw, at)
+        except CodingError:
+            return False
+    return at is not None
+
+
+def _package(name: str) -> Any:
+    """A package that only this coding needs; CodingError says how to get it."""
+    from importlib import import_module
+
+    try:
+        return import_module(name)
+    except ImportError as error:
+        words = f"this is compressed, and {name} is not installed (pip install 'absolve[compression]')"
+        raise CodingError("not-installed", words) from error
+
+
+class Unread(Compressed):
+    """A coding that nothing here reads, by its name."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(0)
+        self._name = name
+
+    def decode(self, raw: bytes) -> bytes:  # noqa: ARG002 - it cannot be read
+        raise CodingError("unknown-coding", f"absolve does not read the coding {self._name!r}")
+
+
+# Content codings by their names (RFC 9110 8.4.1 and 18.6); how each begins, where it has a signature.
+CODINGS: Final[dict[str, Callable[[int], Compressed]]] = {
+    "gzip": Gzip,
+    "x-gzip": Gzip,
+    "deflate": Deflate,
+    "br": Brotli,
+    "zstd": Zstandard,
+}
+SIGNATURES: Final = {"gzip": b"\x1f\x8b", "x-gzip": b"\x1f\x8b", "zstd": ZSTD_FRAME}

@@ -1,0 +1,94 @@
+"""HTTP messages (RFC 9112): a response's header fields hold bases and links, its body is a document.
+
+The base of the header is for its own links and, as that of the entity around it, for the body (RFC 1808 3.1, 3.2).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from absolve import formats
+from absolve.charsets import UTF_8
+from absolve.codings import Raw
+from absolve.errors import CodingError, WalkError
+from absolve.formats import headers
+from absolve.formats.http_codings import Chunked, Stack
+from absolve.formats.http_responses import codings_of, response_at
+from absolve.model import Derived, Notice, Part
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from absolve.charsets import Charset
+    from absolve.formats.headers import Field
+    from absolve.formats.http_responses import Response
+    from absolve.model import Event
+    from absolve.typing import Coding, WalkOptions
+
+_REQUEST_LINE: Final = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]++ [^\n]*?(?: HTTP/[0-9.]+)?\r?\n")  # RFC 9112 3
+_BASES: Final = ("base", "content-base")  # Content-Location is none here: RFC 7231 took it back
+_NO_BODY: Final = frozenset({b"204", b"304"})
+_PARTIAL: Final = b"206"
+_IDENTITY: Final = Raw(UTF_8)
+
+
+def walk(data: bytes, _charset: Charset, options: WalkOptions) -> Iterator[Event]:
+    """One response, or several of which only the last has a body (`100 Continue`, and what `curl -iL` prints).
+
+    A request has no links. WalkError for what is neither.
+    """
+    response = response_at(data, 0)
+    if response is None:
+        if _REQUEST_LINE.match(data):
+            return
+        raise WalkError("no-http", "this does not begin as an HTTP message does")
+    while following := response_at(data, response.body):
+        yield from headers.links(data, response.fields, headers.OF_HTTP, ())
+        response = following
+    yield from headers.links(data, response.fields, headers.OF_HTTP, _BASES)
+    yield from _body(data, response, options)
+
+
+def _body(data: bytes, response: Response, options: WalkOptions) -> Iterator[Part | Notice]:
+    start, end = response.body, len(data)
+    if start == end or response.status in _NO_BODY:
+        return
+    media_type = headers.first(data, response.fields, "content-type") or ""
+    if media_type and not formats.is_read(media_type):
+        return
+    if response.status == _PARTIAL:
+        yield Notice("partial", "this body is a part of a document, and stays as it is", start)
+        return
+    derived: list[Derived] = []
+    codings, said = codings_of(data, response, options)
+    yield from said
+    if not any(isinstance(coding, Chunked) for coding in codings):
+        length = _length(data, response)
+        if length is not None:
+            end = start + length[1]
+            if end > len(data) or data[end:].strip(b"\r\n"):
+                text = f"Content-Length says {length[1]} and the body has {len(data) - start} bytes: it stays as it is"
+                yield Notice("wrong-length", text, start, failed=True)
+                return
+            derived = [Derived(length[0].start, length[0].end, lambda raw: b"%d" % len(raw))]
+    coding: Coding = Stack(codings) if codings else _IDENTITY
+    if not media_type:
+        media_type = _sniffed(data[start:end], coding)
+    yield Part(media_type, start, end, coding, name="body", whole=True, encloses=False, derived=derived)
+
+
+def _length(data: bytes, response: Response) -> tuple[Field, int] | None:
+    """The Content-Length field and its number; None where there is none that is a number (RFC 9112 6.3)."""
+    found = [field for field in response.fields if field.name == "content-length"]
+    if len(found) != 1 or not data[found[0].start : found[0].end].isdigit():
+        return None
+    return found[0], int(data[found[0].start : found[0].end])
+
+
+def _sniffed(raw: bytes, coding: Coding) -> str:
+    """The media type of a body whose header says none; one that cannot be decoded is for the fold to report."""
+    try:
+        return formats.sniff_content(coding.decode(raw)) or ""
+    except CodingError:
+        return formats.HTML

@@ -1,0 +1,87 @@
+"""The responses of HTTP: where their parts stand, and the codings that a body is in (RFC 9112, RFC 9110 8.4)."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from absolve.formats import headers
+from absolve.formats.compression import CODINGS, SIGNATURES, Unread
+from absolve.formats.http_codings import CHUNK, Chunked
+from absolve.model import Notice
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from absolve.formats.headers import Field
+    from absolve.typing import Coding, WalkOptions
+
+# RFC 9112 4; servers leave out the reason and its blank, curl writes HTTP/2
+_STATUS_LINE: Final = re.compile(rb"HTTP/[0-9]+(?:\.[0-9]+)?[\t ]+([0-9]{3})(?:[\t ][^\n]*+)?\r?\n")
+
+
+class Response(NamedTuple):
+    """A response's status, its header fields, and where its body begins."""
+
+    status: bytes
+    fields: list[Field]
+    body: int
+
+
+def response_at(data: bytes, start: int) -> Response | None:
+    line = _STATUS_LINE.match(data, start)
+    if line is None:
+        return None
+    found, body = headers.fields(data, line.end(), skip=True)
+    return Response(line[1], found, body)
+
+
+def codings_of(data: bytes, response: Response, options: WalkOptions) -> tuple[list[Coding], list[Notice]]:
+    """How the body is coded, the outermost coding first, and what is said of it that is not so.
+
+    Archives keep bodies that they have decoded under a header that still names the coding: what has no sign of it is
+    not in it.
+    """
+    names = [
+        *reversed(_names(data, response.fields, "transfer-encoding")),
+        *reversed(_names(data, response.fields, "content-encoding")),
+    ]
+    codings: list[Coding] = []
+    notices: list[Notice] = []
+    for name in names:
+        if name in {"identity", "none", ""}:
+            continue
+        if not codings and _lacks(name, data, response.body):
+            notices.append(Notice("not-encoded", f"the header says {name}, and the body is not", response.body))
+        elif name == "chunked":
+            codings.append(Chunked())
+        else:
+            codings.append(CODINGS[name](options.max_decompressed) if name in CODINGS else Unread(name))
+    return codings, notices
+
+
+def _names(data: bytes, found: Sequence[Field], name: str) -> list[str]:
+    """The codings that all fields of a name list, in the order in which they were applied."""
+    values = [headers.value(data, field) for field in found if field.name == name]
+    return [coding.strip().lower() for value in values for coding in value.split(",")]
+
+
+def _lacks(name: str, data: bytes, body: int) -> bool:
+    """Whether a body has not the sign that one in this coding begins with."""
+    if name == "chunked":
+        return not CHUNK.match(data, body)
+    return not data.startswith(SIGNATURES.get(name, b""), body)
+
+
+def payload(message: bytes, *, options: WalkOptions, count: int | None) -> bytes:
+    """A response's body without so many of its codings, all of them for None; what is no response as it is.
+
+    CodingError where it is not in those that its header names.
+    """
+    response = response_at(message, 0)
+    if response is None:
+        return message
+    body = message[response.body :]
+    for coding in codings_of(message, response, options)[0][:count]:
+        body = coding.decode(body)
+    return body

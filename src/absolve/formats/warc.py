@@ -1,0 +1,199 @@
+"""WARC (ISO 28500) and ARC files: a part for each record, with the URL that the record says it was retrieved from.
+
+A record is no entity around its payload: it gives a retrieval URL (RFC 1808 3.3), and no layer more.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import io
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from absolve import formats
+from absolve.charsets import UTF_8
+from absolve.codings import Raw
+from absolve.errors import CodingError
+from absolve.formats import headers
+from absolve.formats.http_responses import payload
+from absolve.formats.warc_records import pieces, record_at
+from absolve.model import Base, Derived, Layer, Notice, Part
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from absolve.charsets import Charset
+    from absolve.formats.headers import Field
+    from absolve.formats.warc_records import Record
+    from absolve.model import Event
+    from absolve.typing import Coding, Offsets, WalkOptions
+
+RECORDS: Final = "application/warc-records"  # what a compressed member holds: nothing compressed in it is opened again
+
+_IDENTITY: Final = Raw(UTF_8)
+_HTTP_TYPES: Final = frozenset({"application/http", formats.HTTP})
+_WALKED: Final = frozenset({"response", "resource", "conversion", "revisit", "arc"})
+
+
+def walk(data: bytes, _charset: Charset, options: WalkOptions) -> Iterator[Event]:
+    """The records of a file that is all in memory."""
+    yield from _events(data, options, compressed=True)
+
+
+def walk_records(data: bytes, _charset: Charset, options: WalkOptions) -> Iterator[Event]:
+    """The same for records that are not compressed."""
+    yield from _events(data, options, compressed=False)
+
+
+def _events(data: bytes, options: WalkOptions, *, compressed: bool) -> Iterator[Event]:
+    for piece in pieces(io.BytesIO(data), options.max_decompressed, compressed=compressed):
+        yield from piece.notices
+        if piece.records is None:
+            continue
+        if piece.coding is None:
+            yield from record(data, piece.offset, options)
+        else:
+            end = piece.offset + len(piece.raw)
+            yield Part(RECORDS, piece.offset, end, Opened(piece.records, piece.coding))
+
+
+class Opened:
+    """A compressed member that was opened to find its end: it need not be opened again."""
+
+    slot: tuple[int, int] | None = None
+
+    def __init__(self, value: bytes, coding: Coding) -> None:
+        self._value = value
+        self._coding = coding
+
+    def decode(self, raw: bytes) -> bytes:  # noqa: ARG002 - what it stands for is known
+        return self._value
+
+    def decode_mapped(self, raw: bytes) -> tuple[bytes, Offsets | None]:
+        return self.decode(raw), None
+
+    def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:
+        return self._coding.encode(value, after, before)
+
+
+def record(data: bytes, start: int, options: WalkOptions) -> Iterator[Event]:
+    """The part that the block of a record is, if it is a document; what the record says of it changes with it."""
+    found = record_at(data, start)
+    if found is None or found.kind not in _WALKED or found.block == found.end:
+        return
+    if _segment(data, found):
+        yield Notice("segmented", f"this record is a segment of another one, and stays as it is ({found.url})", start)
+        return
+    media_type = _media_type(data, found)
+    if not formats.is_read(media_type):
+        return
+    field = "ARC record's URL" if found.kind == "arc" else "WARC-Target-URI"
+    yield Part(
+        media_type,
+        found.block,
+        found.end,
+        _IDENTITY,
+        name="revisit" if found.kind == "revisit" else "record",
+        claims=[Base(Layer.RETRIEVAL, found.url, field)] if found.url else [],
+        whole=True,
+        encloses=False,
+        derived=list(_derived(data, found, options)),
+    )
+
+
+def _segment(data: bytes, found: Record) -> bool:
+    """ISO 28500 8: a record whose block goes on in others."""
+    return headers.first(data, found.fields, "warc-segment-number") is not None
+
+
+def _media_type(data: bytes, found: Record) -> str:
+    """What the block is: a record of ARC and a revisit may hold HTTP whatever they say."""
+    if formats.essence_of(found.media_type)[0] in _HTTP_TYPES or data.startswith(b"HTTP/", found.block):
+        return formats.HTTP
+    if found.kind == "arc" or found.media_type:
+        return found.media_type
+    return formats.sniff_content(data[found.block : found.end]) or ""
+
+
+# --- what a record says of its block ----------------------------------------------------------------------------------
+
+
+def _derived(data: bytes, found: Record, options: WalkOptions) -> Iterator[Derived]:
+    yield Derived(*found.size, lambda raw: b"%d" % len(raw))
+    for field in found.fields:
+        whole = field.name == "warc-block-digest"
+        # The payload of a revisit stands in another record (6.7.2).
+        if whole or (field.name == "warc-payload-digest" and found.kind != "revisit"):
+            contents = _WHOLE if whole else _payloads(options)
+            yield Derived(field.start, field.end, Digest(data, field, found, contents))
+
+
+def _same(block: bytes) -> bytes:
+    return block
+
+
+_WHOLE: Final = (_same,)
+
+
+def _payloads(options: WalkOptions) -> Sequence[Callable[[bytes], bytes]]:
+    """What archives take for the payload (6.3.2): the body as it came, without its chunks, without all codings."""
+    return tuple(partial(payload, options=options, count=count) for count in (0, 1, None))
+
+
+class Digest:
+    """Makes a labelled digest (ISO 28500 5.8) anew: `algorithm:value`, the algorithm and form of the old one kept.
+
+    One that was wrong before stays: nobody knows what it speaks of. `contents` are what it may be made of.
+    """
+
+    def __init__(
+        self, data: bytes, field: Field, record: Record, contents: Sequence[Callable[[bytes], bytes]]
+    ) -> None:
+        self._data = data
+        self._field = field
+        self._record = record
+        self._contents = contents
+
+    def __call__(self, new: bytes) -> bytes:
+        old = self._data[self._field.start : self._field.end]
+        block = self._data[self._record.block : self._record.end]
+        label, colon, value = old.partition(b":")
+        value = value.strip()
+        algorithm = label.decode("latin-1").strip().lower().replace("sha-", "sha")
+        if not colon or algorithm not in hashlib.algorithms_available or algorithm.startswith("shake"):
+            return old
+        for content in self._contents:
+            try:
+                before = hashlib.new(algorithm, content(block), usedforsecurity=False).digest()
+                for form in _FORMS:
+                    if form(before) == value:
+                        after = hashlib.new(algorithm, content(new), usedforsecurity=False).digest()
+                        return old.replace(value, form(after))
+            except CodingError:
+                continue
+        return old
+
+
+def _upper_hex(digest: bytes) -> bytes:
+    return binascii.hexlify(digest).upper()
+
+
+def _bare_base32(digest: bytes) -> bytes:
+    return base64.b32encode(digest).rstrip(b"=")
+
+
+def _lower_base32(digest: bytes) -> bytes:
+    return base64.b32encode(digest).lower()
+
+
+_FORMS: Final[tuple[Callable[[bytes], bytes], ...]] = (
+    base64.b32encode,
+    binascii.hexlify,
+    _upper_hex,
+    _bare_base32,
+    _lower_base32,
+    base64.b64encode,
+    base64.urlsafe_b64encode,
+)

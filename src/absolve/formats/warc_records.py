@@ -1,0 +1,376 @@
+"""Where records stand in WARC and ARC files: a file is read forward and cut, one record or compressed member at a time.
+
+A WARC file is nothing but its records, one behind the other, so that each piece is a WARC file again. The pieces of a
+file are all of its bytes, in their order.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from typing import IO, TYPE_CHECKING, Final, NamedTuple
+
+from absolve.errors import CodingError
+from absolve.formats import headers
+from absolve.formats.compression import ZSTD_FRAME, Gzip, Zstandard, frame_end, is_skippable
+from absolve.model import Notice
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from absolve.formats.headers import Field
+    from absolve.typing import Coding
+
+_CHUNK: Final = 1 << 18  # bytes that are read at once
+_LONGEST_HEAD: Final = 1 << 20  # bytes of a record's header
+_GAP: Final = 64  # bytes of empty lines behind a record that are taken for its own
+_LONGEST_LINE: Final = 1 << 16  # bytes of an ARC record's header
+_VERSION: Final = re.compile(rb"WARC/[0-9]\.[0-9]+[\t ]*+\r?\n")
+_HEAD_END: Final = re.compile(rb"\n\r?\n")
+_LINE_ENDS: Final = re.compile(rb"[\r\n]*+")
+_GZIP: Final = b"\x1f\x8b\x08"
+_DICTIONARY: Final = b"\x5d\x2a\x4d\x18"  # WARC-ZSTD 1.0: the first frame is skippable, and holds the dictionary
+
+
+class Piece(NamedTuple):
+    """A stretch of a file: where it begins, its bytes, and the records in them.
+
+    `records` is None for what stays as it is: what is broken, too large, or no record. `coding` says how the records
+    are compressed there, None for not at all. `notices` have offsets into the file.
+    """
+
+    offset: int
+    raw: bytes
+    records: bytes | None = None
+    coding: Coding | None = None
+    notices: tuple[Notice, ...] = ()
+
+
+class Record(NamedTuple):
+    """One record's header: its URL and type, its fields (of a WARC), and where its block begins and ends.
+
+    `size` is the span of the number that says how long the block is.
+    """
+
+    url: str
+    kind: str
+    media_type: str
+    fields: list[Field]
+    size: tuple[int, int]
+    block: int
+    end: int
+
+
+def record_at(data: bytes, start: int) -> Record | None:
+    """The record whose header stands here; None for what is no header, or not all of one."""
+    if _VERSION.match(data, start):
+        return _warc_record(data, start)
+    return _arc_record(data, start)
+
+
+def _warc_record(data: bytes, start: int) -> Record | None:
+    """ISO 28500:2017 4: a version line, named fields, an empty line, the block."""
+    line = _VERSION.match(data, start)
+    if line is None or not _HEAD_END.search(data, line.end() - 1, start + _LONGEST_HEAD):
+        return None
+    fields, block = headers.fields(data, line.end(), skip=True)
+    size = next((field for field in fields if field.name == "content-length"), None)
+    if size is None or not data[size.start : size.end].isdigit() or size.end - size.start > _DIGITS:
+        return None
+    url = (headers.first(data, fields, "warc-target-uri") or "").removeprefix("<").removesuffix(">")
+    kind = (headers.first(data, fields, "warc-type") or "").lower()
+    media_type = headers.first(data, fields, "content-type") or ""
+    end = block + int(data[size.start : size.end])
+    return Record(url, kind, media_type, fields, (size.start, size.end), block, end)
+
+
+_DIGITS: Final = 18
+_DATE: Final = re.compile(rb"[0-9]{8,17}")
+_SCHEME: Final = re.compile(rb"[A-Za-z][A-Za-z0-9+.-]*+:")
+
+
+def _arc_record(data: bytes, start: int) -> Record | None:
+    """The ARC File Format of the Internet Archive: one line of words, the URL first, the length of the block last."""
+    if not _SCHEME.match(data, start):
+        return None
+    line_end = data.find(b"\n", start, start + _LONGEST_LINE)
+    words = data[start:line_end].rstrip(b"\r").split(b" ") if line_end >= 0 else []
+    if len(words) < 5 or not words[-1].isdigit() or len(words[-1]) > _DIGITS:
+        return None
+    if _DATE.fullmatch(words[-3]):  # version 1: URL, address, date, type, length; some URLs have blanks
+        url, media_type = words[:-4], words[-2]
+    elif len(words) >= 10 and _DATE.fullmatch(words[-8]):  # version 2: five more before the length
+        url, media_type = words[:-9], words[-7]
+    else:
+        return None
+    text = b" ".join(url).decode("utf-8", "surrogateescape")
+    size_end = start + len(b" ".join(words))
+    kind = "filedesc" if text.startswith("filedesc:") else "arc"
+    size = (size_end - len(words[-1]), size_end)
+    return Record(text, kind, media_type.decode("latin-1"), [], size, line_end + 1, line_end + 1 + int(words[-1]))
+
+
+def pieces(file: IO[bytes], limit: int, *, compressed: bool = True) -> Iterator[Piece]:
+    """The pieces of a file, in order. One of more than `limit` bytes, compressed or not, is cut as it comes.
+
+    `compressed`: members of gzip and frames of Zstandard are opened; else they are no records.
+    """
+    return _Cutter(file, limit, compressed=compressed).pieces()
+
+
+class _Cutter:
+    """A file read forward: the bytes that are held, and how far they are cut."""
+
+    def __init__(self, file: IO[bytes], limit: int, *, compressed: bool) -> None:
+        self._file = file
+        self._limit = limit
+        self._compressed = compressed
+        self._held = b""
+        self._at = 0
+        self._before = 0  # bytes of the file before those held
+        self._dictionary = b""
+
+    # --- reading ---
+
+    @property
+    def _offset(self) -> int:
+        return self._before + self._at
+
+    def _has(self, size: int) -> bool:
+        """Whether the file goes on for so many bytes, which are held then."""
+        missing = self._at + size - len(self._held)
+        if missing > 0:
+            more = self._file.read(max(missing, _CHUNK))
+            if self._at:
+                self._before += self._at
+                self._held = self._held[self._at :] + more
+                self._at = 0
+            else:
+                self._held += more
+            while more and len(self._held) < size:  # a pipe gives what it has
+                more = self._file.read(max(size - len(self._held), _CHUNK))
+                self._held += more
+        return len(self._held) - self._at >= size
+
+    def _taken(self, size: int) -> bytes:
+        raw = self._held[self._at : self._at + size]
+        self._at += len(raw)
+        return raw
+
+    def _passed(self, size: int) -> Iterator[Piece]:
+        """So many bytes, or all there are, as they are."""
+        while size > 0 and self._has(1):
+            offset = self._offset
+            raw = self._taken(min(size, len(self._held) - self._at))
+            size -= len(raw)
+            yield Piece(offset, raw)
+
+    # --- cutting ---
+
+    def pieces(self) -> Iterator[Piece]:
+        while self._has(1):
+            self._has(16)
+            start = self._held[self._at : self._at + 4]
+            if self._compressed and start[:3] == _GZIP:
+                yield from self._member()
+            elif self._compressed and (start == ZSTD_FRAME or is_skippable(start)):
+                yield from self._frame()
+            elif start[:1] in b"\r\n":
+                yield from self._blank()
+            else:
+                yield from self._record()
+
+    def _blank(self) -> Iterator[Piece]:
+        found = _LINE_ENDS.match(self._held, self._at)
+        if found:
+            yield Piece(self._offset, self._taken(found.end() - self._at))
+
+    def _record(self) -> Iterator[Piece]:
+        """A record that is not compressed, and the empty lines behind it."""
+        self._whole_head()
+        record = record_at(self._held, self._at)
+        offset = self._offset
+        if record is None:
+            yield from self._lost(self._said("no-record", "no record begins here", offset), 0)
+            return
+        size = record.end - self._at
+        truncated = self._said("truncated", "the file ends before the end of this record", offset, record.url)
+        if size > self._limit:
+            yield from self._passed(size)
+            is_whole = self._offset == offset + size
+            yield Piece(self._offset, b"", notices=(self._too_large(offset, record.url) if is_whole else truncated,))
+            return
+        if not self._has(size):
+            if self._next_start(record.block - record.end + size) is None:
+                yield Piece(offset, self._taken(size), notices=(truncated,))
+            else:  # it is the length that is wrong
+                yield from self._lost(self._wrong_length(offset, record.url), record.block - record.end + size)
+            return
+        size = self._with_line_ends(size)
+        if self._has(size + 1) and not self._is_start(self._at + size):
+            yield from self._lost(self._wrong_length(offset, record.url), record.block - record.end + size)
+            return
+        raw = self._taken(size)
+        yield Piece(offset, raw, raw)
+
+    def _whole_head(self) -> None:
+        size = 4096
+        while size <= _LONGEST_HEAD and self._has(size) and not self._head_is_there(size):
+            size *= 4
+
+    def _head_is_there(self, size: int) -> bool:
+        if _VERSION.match(self._held, self._at):
+            return _HEAD_END.search(self._held, self._at, self._at + size) is not None
+        return self._held.find(b"\n", self._at, self._at + size) >= 0
+
+    def _with_line_ends(self, size: int) -> int:
+        self._has(size + _GAP)
+        found = _LINE_ENDS.match(self._held, self._at + size, self._at + size + _GAP)
+        return found.end() - self._at if found else size
+
+    def _is_start(self, position: int) -> bool:
+        """Whether a record or a compressed member begins here."""
+        rest = position - self._at
+        self._has(rest + 4096)
+        position = self._at + rest
+        if self._compressed and self._held.startswith((_GZIP, ZSTD_FRAME), position):
+            return True
+        return _VERSION.match(self._held, position) is not None or _arc_record(self._held, position) is not None
+
+    def _lost(self, notice: Notice, skip: int) -> Iterator[Piece]:
+        """What cannot be cut, up to where a record begins again; `skip` is how much of it is known to be none."""
+        yield Piece(self._offset, b"", notices=(notice,))
+        skip = max(skip, 1)
+        while self._has(skip + 1):
+            start = self._next_start(skip)
+            if start is not None:
+                yield from self._passed(start)
+                return
+            known = max(len(self._held) - self._at - _LONGEST_LINE, 1)
+            if not self._has(len(self._held) - self._at + 1):
+                break
+            yield from self._passed(known)
+            skip = 1
+        yield from self._passed(len(self._held) - self._at)
+
+    def _next_start(self, skip: int) -> int | None:
+        """Where, from here, the next record begins in what is held."""
+        for found in _START.finditer(self._held, self._at + skip - 1):
+            position = found.end()
+            if found[1] is None:
+                if record_at(self._held, position) is not None:
+                    return position - self._at
+            elif self._compressed and _begins_record(self._held[found.start() : found.start() + _CHUNK]):
+                return found.start() - self._at
+        return None
+
+    # --- compressed ---
+
+    def _member(self) -> Iterator[Piece]:
+        """A member of gzip (RFC 1952 2.2), which holds one record, or more."""
+        offset = self._offset
+        machine = zlib.decompressobj(31)
+        values: list[bytes] = []
+        size = used = 0
+        while not machine.eof:
+            if not self._has(used + 1):
+                text = "the file ends before the end of this gzip member"
+                notice = self._said("truncated", text, offset, _url(values))
+                yield Piece(offset, self._taken(used), notices=(notice,))
+                return
+            raw = self._held[self._at + used : self._at + used + _CHUNK]
+            try:
+                value = machine.decompress(raw, self._limit - size + 1)
+            except zlib.error as error:
+                said = self._said("broken", f"the gzip data is broken: {error}", offset, _url(values))
+                yield from self._lost(said, 3)
+                return
+            used += _consumed(machine, raw)
+            size += len(value)
+            values.append(value)
+            if size > self._limit:
+                yield Piece(offset, b"", notices=(self._too_large(offset, _url(values)),))
+                yield from self._rest_of_member(machine, used)
+                return
+        yield Piece(offset, self._taken(used), b"".join(values), Gzip(self._limit))
+
+    def _rest_of_member(self, machine: zlib._Decompress, used: int) -> Iterator[Piece]:
+        yield from self._passed(used)
+        while not machine.eof and self._has(1):
+            raw = self._held[self._at : self._at + _CHUNK]
+            try:
+                machine.decompress(raw, _CHUNK)
+            except zlib.error:
+                return
+            yield from self._passed(_consumed(machine, raw))
+
+    def _frame(self) -> Iterator[Piece]:
+        """A frame of Zstandard (RFC 8878 3.1)."""
+        offset = self._offset
+        try:
+            while (end := frame_end(self._held, self._at)) is None:
+                size = len(self._held) - self._at
+                if size > self._limit:
+                    yield from self._lost(self._too_large(offset), 4)
+                    return
+                if not self._has(size + 1):
+                    notice = self._said("truncated", "the file ends before the end of this zstd frame", offset)
+                    yield Piece(offset, self._taken(size), notices=(notice,))
+                    return
+        except CodingError as error:
+            yield from self._lost(self._said(error.code, str(error), offset), 4)
+            return
+        raw = self._taken(end - self._at)
+        try:
+            yield self._opened(offset, raw)
+        except CodingError as error:
+            yield Piece(offset, raw, notices=(self._said(error.code, str(error), offset),))
+
+    def _opened(self, offset: int, raw: bytes) -> Piece:
+        """A whole frame; one that is skippable holds the dictionary of the others, or nothing."""
+        if is_skippable(raw):
+            if raw[:4] == _DICTIONARY:
+                self._dictionary = _dictionary(raw[8:], self._limit)
+            return Piece(offset, raw)
+        coding = Zstandard(self._limit, self._dictionary)
+        return Piece(offset, raw, coding.decode(raw), coding)
+
+    # --- what is said ---
+
+    def _said(self, code: str, text: str, offset: int, url: str = "") -> Notice:
+        return Notice(code, f"{text}; it stays as it is{f' ({url})' if url else ''}", offset, failed=True)
+
+    def _wrong_length(self, offset: int, url: str) -> Notice:
+        return self._said("wrong-length", "the length of this record does not lead to the next one", offset, url)
+
+    def _too_large(self, offset: int, url: str = "") -> Notice:
+        text = f"this record has more than {self._limit} bytes (--max-decompressed)"
+        return self._said("too-large", text, offset, url)
+
+
+_START: Final = re.compile(rb"\n(?=WARC/[0-9]\.[0-9]+[\t ]*+\r?\n|[a-z]{3,10}:[^\n ]*+ )|(\x1f\x8b\x08[\x00-\x1f])")
+
+
+def _begins_record(raw: bytes) -> bool:
+    """Whether this is a member of gzip in which a record begins."""
+    try:
+        value = zlib.decompressobj(31).decompress(raw, _LONGEST_LINE)
+    except zlib.error:
+        return False
+    return bool(_VERSION.match(value)) or _arc_record(value, 0) is not None
+
+
+def _consumed(machine: zlib._Decompress, raw: bytes) -> int:
+    """How many of the bytes that it was given last belong to the member."""
+    return len(raw) - len(machine.unused_data if machine.eof else machine.unconsumed_tail)
+
+
+def _url(values: list[bytes]) -> str:
+    """The URL of the record that begins in what came out of a member; nothing where it is not there."""
+    record = record_at(b"".join(values)[:_LONGEST_HEAD], 0)
+    return record.url if record is not None else ""
+
+
+def _dictionary(raw: bytes, limit: int) -> bytes:
+    """WARC-ZSTD 1.0: the dictionary may itself be compressed, without one."""
+    return Zstandard(limit).decode(raw) if raw.startswith(ZSTD_FRAME) else raw

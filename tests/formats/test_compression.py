@@ -1,0 +1,130 @@
+"""Compressed bytes: what is unchanged in decoding and encoding, what is broken, and that nothing grows past its limit."""
+
+from __future__ import annotations
+
+import gzip
+import sys
+import tracemalloc
+import zlib
+from typing import TYPE_CHECKING, Any
+
+import brotli
+import pytest
+import zstandard
+
+from absolve.errors import CodingError
+from absolve.formats.compression import (
+    CODINGS,
+    BareDeflate,
+    Compressed,
+    Gzip,
+    Unread,
+    Zstandard,
+    ends_with_frame,
+    frame_end,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+TEXT = b"<a href='x'>" * 100
+LIMIT = 1 << 20
+SKIPPABLE = b"\x50\x2a\x4d\x18\x03\x00\x00\x00abc"
+
+
+def bare(data: bytes) -> bytes:
+    machine = zlib.compressobj(wbits=-15)
+    return machine.compress(data) + machine.flush()
+
+
+WRITTEN: dict[str, tuple[Callable[[int], Compressed], bytes]] = {
+    "gzip": (CODINGS["gzip"], gzip.compress(TEXT)),
+    "x-gzip": (CODINGS["x-gzip"], gzip.compress(TEXT)),
+    "two members": (Gzip, gzip.compress(TEXT[:50]) + gzip.compress(TEXT[50:])),
+    "deflate": (CODINGS["deflate"], zlib.compress(TEXT)),
+    "deflate without its header": (CODINGS["deflate"], bare(TEXT)),
+    "bare deflate": (BareDeflate, bare(TEXT)),
+    "br": (CODINGS["br"], brotli.compress(TEXT)),
+    "zstd": (CODINGS["zstd"], zstandard.compress(TEXT)),
+    "zstd with a skippable frame": (Zstandard, SKIPPABLE + zstandard.compress(TEXT)),
+    "zstd without its size": (Zstandard, zstandard.ZstdCompressor(write_content_size=False).compress(TEXT)),
+}
+
+
+@pytest.mark.parametrize(("coding", "raw"), WRITTEN.values(), ids=WRITTEN)
+def test_what_is_compressed_is_read_and_written(coding: Callable[[int], Compressed], raw: bytes) -> None:
+    made = coding(LIMIT)
+    assert made.decode_mapped(raw) == (TEXT, None)
+    assert coding(LIMIT).decode(made.encode(TEXT + b"more")) == TEXT + b"more"
+
+
+@pytest.mark.parametrize(("coding", "raw"), WRITTEN.values(), ids=WRITTEN)
+def test_what_is_truncated_is_an_error(coding: Callable[[int], Compressed], raw: bytes) -> None:
+    for size in (len(raw) - 1, len(raw) // 2):
+        with pytest.raises(CodingError):
+            coding(LIMIT).decode(raw[:size])
+
+
+@pytest.mark.parametrize("name", sorted(CODINGS))
+def test_what_is_no_such_data_is_an_error(name: str) -> None:
+    with pytest.raises(CodingError) as raised:
+        CODINGS[name](LIMIT).decode(b"\xff\xfe<html>")
+    assert raised.value.code in {"broken", "truncated"}
+
+
+@pytest.mark.parametrize(("coding", "raw"), WRITTEN.values(), ids=WRITTEN)
+def test_the_limit_is_what_may_just_come_out(coding: Callable[[int], Compressed], raw: bytes) -> None:
+    assert coding(len(TEXT)).decode(raw) == TEXT
+    with pytest.raises(CodingError, match="--max-decompressed") as raised:
+        coding(len(TEXT) - 1).decode(raw)
+    assert raised.value.code == "too-large"
+
+
+BOMB = bytes(200 << 20)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "raw"), [("gzip", gzip.compress(BOMB, 1)), ("br", brotli.compress(BOMB, quality=1)), ("zstd", zstandard.compress(BOMB))]
+)
+def test_a_bomb_takes_no_more_memory_than_its_limit(name: str, raw: bytes) -> None:
+    tracemalloc.start()
+    try:
+        with pytest.raises(CodingError, match="--max-decompressed"):
+            CODINGS[name](LIMIT).decode(raw)
+        assert tracemalloc.get_traced_memory()[1] < 8 * LIMIT
+    finally:
+        tracemalloc.stop()
+
+
+def test_what_follows_a_gzip_member_stays_behind_it() -> None:
+    coding = Gzip(LIMIT)
+    assert coding.decode(gzip.compress(b"a") + b"\r\n") == b"a"
+    assert coding.encode(b"b").endswith(b"\r\n")
+
+
+@pytest.mark.parametrize(("coding", "package"), [("br", "brotli"), ("zstd", "zstandard")])
+def test_a_package_that_is_not_there_is_named(coding: str, package: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(CodingError, match=rf"{package} is not installed \(pip install 'absolve\[compression\]'\)"):
+        CODINGS[coding](LIMIT).decode(b"x")
+
+
+def test_an_unknown_coding_is_named() -> None:
+    with pytest.raises(CodingError, match="'sdch'"):
+        Unread("sdch").decode(b"x")
+
+
+@pytest.mark.parametrize("level", [1, 19])
+@pytest.mark.parametrize("options", [{}, {"write_checksum": True}, {"write_content_size": False}], ids=str)
+@pytest.mark.parametrize("size", [0, 1, 255, 300, 70_000, 400_000])
+def test_the_end_of_a_frame_is_found_without_decompressing_it(level: int, options: dict[str, Any], size: int) -> None:
+    value = (TEXT * 400)[:size]
+    raw = zstandard.ZstdCompressor(level=level, **options).compress(value)
+    assert frame_end(b"before" + raw + b"after", 6) == 6 + len(raw)
+    assert [frame_end(raw[:cut]) for cut in range(0, len(raw), max(1, len(raw) // 50))] == [None] * len(
+        range(0, len(raw), max(1, len(raw) // 50))
+    )
+    assert ends_with_frame(raw + SKIPPABLE)
+    assert not ends_with_frame(raw + SKIPPABLE[:-1])
+    assert not ends_with_frame(raw + b"x")
