@@ -28,6 +28,8 @@ _ANNOTATION_XML_POINT = cython.declare(cython.int, 16)
 _TRAITS = cython.declare(tuple, names.ELEMENT_TRAITS)
 _T_SVG_POINT = cython.declare(cython.int, int(Trait.SVG_POINT))
 _T_MATHML_POINT = cython.declare(cython.int, int(Trait.MATHML_POINT))
+_T_CLOSES_P = cython.declare(cython.int, int(Trait.CLOSES_P))
+_T_SCOPE = cython.declare(cython.int, int(Trait.SCOPE))
 _ANNOTATION_XML = cython.declare(cython.int, ELEMENT_ID[b"annotation-xml"])
 _MALIGNMARK = cython.declare(cython.int, ELEMENT_ID[b"malignmark"])
 _MGLYPH = cython.declare(cython.int, ELEMENT_ID[b"mglyph"])
@@ -126,25 +128,36 @@ class Stack:
 
     @cython.cfunc
     def close_p(self) -> cython.int:
-        """13.2.6.4.7, close a p element, if one is among the HTML elements above the nearest foreign one."""
+        """13.2.6.4.7, close a p element, if one is in scope above the nearest foreign element; 1 if there was one."""
         depth: cython.Py_ssize_t
         for depth in range(self.depth - 1, self._limit(), -1):
-            if self.nodes[depth][0] != HTML:
+            node = self.nodes[depth]
+            if node[0] != HTML or _TRAITS[node[1]] & _T_SCOPE:
                 return 0
-            if self.nodes[depth][1] == _P:
-                return self.pop_to(depth)
+            if node[1] == _P:
+                self.pop_to(depth)
+                return 1
         return 0
 
     @cython.cfunc
     def close_html(self, element: cython.int, name: bytes) -> cython.int:
-        """13.2.6.4.7, any other end tag, and those with a scope: neither looks beyond an integration point."""
+        """13.2.6.4.7, any other end tag, and those with a scope: neither looks beyond an integration point.
+
+        1 if it is a guess: tags of text (`b`, `span`) that end around a block are not followed in what they leave open.
+        """
         depth: cython.Py_ssize_t
+        around_block: cython.int = 0
         for depth in range(self.depth - 1, self._limit(), -1):
             node = self.nodes[depth]
             if node[0] != HTML:
                 return 0
             if node[1] == element and node[2] == name:
-                return self.pop_to(depth)
+                self.pop_to(depth)
+                return around_block
+            if _TRAITS[node[1]] & _T_SCOPE:
+                return 0
+            if _TRAITS[node[1]] & _T_CLOSES_P and not _TRAITS[element] & _T_CLOSES_P:
+                around_block = 1
         return 0
 
     @cython.cfunc

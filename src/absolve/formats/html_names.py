@@ -24,6 +24,7 @@ class Trait(enum.IntFlag):
     CLOSES_P = 128
     SVG_POINT = 256  # HTML integration points of SVG
     MATHML_POINT = 512
+    SCOPE = 4096  # 13.2.4.2: no end tag of what is around it reaches through it
     HEAD = 8192  # 13.2.6.4.22: handled as in a head, and leaves the insertion mode of a template as it is
     RELEVANT = 1024  # its start tag changes the state outside foreign content
     RELEVANT_END = 2048  # and so does its end tag
@@ -45,6 +46,7 @@ _TRAITS = {
     " table ul xmp",
     Trait.SVG_POINT: "desc foreignobject title",
     Trait.MATHML_POINT: "mi mn mo ms mtext",
+    Trait.SCOPE: "applet caption marquee object select table td template th",
     Trait.HEAD: "base basefont bgsound link meta noframes script style template title",
     Trait.RELEVANT: "body form frame frameset head html input math noscript plaintext script select svg table template",
     Trait.RELEVANT_END: "body br form frameset head html select table template",

@@ -250,7 +250,9 @@ class Tree:
             return self._html_end(element)
         elif element == _FORM:
             self._html_end(element)
-        return self.foreign.close_html(element, name)
+        if self.foreign.close_html(element, name):
+            self.guessed = True
+        return 0
 
     @cython.cfunc
     def _foreign_part_end(self, element: cython.int) -> cython.int:
@@ -327,8 +329,8 @@ class Tree:
             self.foreign.pop_to(0)  # 13.2.6.4.15: it closes the cell
         if not self.foreign.depth:
             return self._html_start(element, self_closing, decided)
-        if _TRAITS[element] & _T_CLOSES_P:
-            self.foreign.close_p()
+        if _TRAITS[element] & _T_CLOSES_P and self.foreign.close_p() and element == _TABLE:
+            self.guessed = True  # in quirks mode the p element stays open, and modes are not kept
         answer: cython.int = self._html_start(element, self_closing, decided)
         if self.namespace == HTML and answer == KEPT and not _TRAITS[element] & _T_VOID:
             self.foreign.push(HTML, element, name, False)

@@ -6,6 +6,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from absolve.formats.css import IMAGE_SET, IMPORT, URL
+from absolve.formats.grammars import WHITE_SPACE
 from absolve.model import Link
 from absolve.verifying.differences import Position, shown
 from absolve.verifying.html_side import CODING, decoded
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from absolve.verifying.meant import Meant
     from absolve.walk import Entity
 
+_BLANKS = WHITE_SPACE.decode()
 _PLACES = (URL, IMPORT, IMAGE_SET)
 
 
@@ -67,7 +69,8 @@ def _fault(old: Any, new: Any, meant: Meant, rules: list[Rule]) -> tuple[str, st
         return "tree", f"tinycss2: {shown(_kind(old))} here, {shown(_kind(new))} after"
     if old.type not in {"url", "string"} or old.value == new.value:
         return None
-    faults = [meant.fault_of_value(place, old.value.strip(), new.value.strip(), *rules) for place in _PLACES]
+    here, there = old.value.strip(_BLANKS), new.value.strip(_BLANKS)
+    faults = [meant.fault_of_value(place, here, there, *rules) for place in _PLACES]
     return None if None in faults else ("target", f"tinycss2: css: {faults[0]}")
 
 

@@ -218,7 +218,9 @@ def _changed(old: Link, new: Link, before: bytes, after: bytes) -> Region | None
         canonical = new.coding.encode(new_value[len(new_value) - same :], after[new.end : new.end + 64])
         if raw == value and raw[-kept:] != new_raw[-new_kept:] == canonical:
             kept = new_kept = 0  # there was no need of an escape where it stood, and there is one where it stands
-    return Region(old.start, old.end - kept, new.start, new.end - new_kept)
+    # A character reference before a link gets the semicolon that it lacks where the link would go on with it.
+    ended = before[old.start - 1 : old.start].isalnum() and after[new.start - 1 : new.start] == b";"
+    return Region(old.start, old.end - kept, new.start - ended, new.end - new_kept)
 
 
 def _whole(value: bytes, offsets: Offsets, size: int) -> bool:
