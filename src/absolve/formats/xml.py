@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 _NAME: Final = re.compile(rb"<\??[^\t\n\r />?]++")
 _ATTRIBUTE: Final = re.compile(rb"[\t\n\r ]++([^\t\n\r =/>?]++)[\t\n\r ]*+=[\t\n\r ]*+(?:\"([^\"]*+)\"|'([^']*+)')")
 _SECTION: Final = re.compile(rb"[\t\n\r ]*+<!\[CDATA\[((?:[^\]]++|\](?!\]>))*+)\]\]>[\t\n\r ]*+")
+_SPECIAL: Final = re.compile(rb"[&\t\n\r ]")
 _NESTED: Final = 100  # xml:base in scope of each other: more make no document, and every link would name them all
 
 NOT_WELL_FORMED: Final = "not-well-formed"
@@ -332,6 +333,9 @@ class _Walk:
     ) -> None:
         """Tell of the references in a value, by its grammar; the grammar sees what the bytes stand for."""
         raw = self.data[start:end]
+        if place.syntax == "url" and not _SPECIAL.search(raw):  # as most are: it is what it says, and all of it
+            self.events.append(Link(place, start, end, coding, scope, *tag, claim))
+            return
         if b"&" in raw and isinstance(coding, CharacterData):
             name = unknown_entity(raw, self.entities)
             if name is not None:
