@@ -1,0 +1,42 @@
+"""XML made to hurt: what expat, the tag scan and the codings of text must get through in linear time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from benchmarks.makers import Shape, nested, numbered, repeated
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_ATOM: Final = b"<feed xmlns='http://www.w3.org/2005/Atom'>"
+_XLINK: Final = b"<x xmlns:l='http://www.w3.org/1999/xlink'>"
+
+
+def _xml(make: Callable[[int], bytes]) -> Shape:
+    return Shape(make, "application/xml")
+
+
+SHAPES: Final[dict[str, Shape]] = {
+    f"XML, {name}": _xml(make)
+    for name, make in {
+        "nested elements": nested(b"<x>", b"</x>", _XLINK + b"<y l:href='a'/></x>"),
+        "links": repeated(b"<link href='a'/>", _ATOM, b"</feed>"),
+        "links of references": repeated(b"<y l:href='&#32;a&amp;b'/>", _XLINK, b"</x>"),
+        "one link of references": repeated(b"&amp;", _ATOM + b"<link href='a", b"'/></feed>"),
+        "attributes": numbered(_XLINK + b"<y l:href='a'", b" a%d='b'", b"/></x>"),
+        "namespaces": numbered(b"<x", b" xmlns:a%d='b'", b"/>"),
+        "names": numbered(_XLINK, b"<n%d l:href='a'/>", b"</x>"),
+        "xml:base again and again": repeated(b"<entry xml:base='b/'><link href='a'/></entry>", _ATOM, b"</feed>"),
+        "CDATA sections and text": repeated(b"<![CDATA[<a href=x>]]>&lt;a href=y>", b"<rss><description>", b"</description></rss>"),
+        "empty CDATA sections": repeated(b"<![CDATA[]]>", b"<rss><link>a", b"</link></rss>"),
+        "brackets in CDATA": repeated(b"]", b"<rss><link><![CDATA[a", b"]]></link></rss>"),
+        "escaped HTML": repeated(b"&lt;a href=x&gt;&amp;", b"<rss><description>", b"</description></rss>"),
+        "descriptions": repeated(b"<description>&lt;a href=x></description>", b"<rss>", b"</rss>"),
+        "comments": repeated(b"<!--saved-->", b"<x>", b"</x>"),
+        "instructions": repeated(b"<?xml-stylesheet href='a'?>", b"", b"<x/>"),
+        "pseudo-attributes": repeated(b" href='a'", b"<?xml-stylesheet", b"?><x/>"),
+        "entities": numbered(b"<!DOCTYPE x [", b"<!ENTITY e%d 'v'>", b"]><x/>"),
+        "entity references": repeated(b"&e;", b"<!DOCTYPE rss [<!ENTITY e 'v'>]><rss><link>", b"</link></rss>"),
+    }.items()
+}
