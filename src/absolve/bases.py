@@ -71,6 +71,15 @@ def same_document(one: str, other: str) -> bool:
     return one == other or split_fragment(one)[0] == split_fragment(other)[0]
 
 
+def found_as(url: str) -> str:
+    """What the URLs of one document in a message have in common; for a Content-ID see RFC 2392."""
+    if url[:4].lower() != "cid:":
+        return split_fragment(url)[0]
+    from urllib.parse import unquote
+
+    return unquote(url).lower()
+
+
 class Bases(NamedTuple):
     """The two base URLs of a document: `own`, its own URL (what the layers give without 3.1), and `base`, with it.
 

@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from absolve.bases import claimed_url, same_document
+from absolve.bases import claimed_url, found_as, same_document
 from absolve.formats.html_text import anchor_text, attributes
 from absolve.model import Layer, Link, Part
 from absolve.resolved import Resolved, Rule
@@ -205,12 +205,17 @@ _ANCHOR: Final = re.compile(rb"<[Aa][\t\n\f\r />]")
 
 
 def scope(resolved: Resolved, target: str | None) -> str:
-    """same-document, internal, external or other: where the target is, seen from the document's own URL."""
+    """same-document, internal, external or other: where the target is, seen from the document's own URL.
+
+    What is in the same message is internal, too.
+    """
     own = resolved.own.url
     if target is None:
         return "same-document" if resolved.reference.startswith("#") else "other"
     if own and same_document(target, own):
         return "same-document"
+    if resolved.entity.held and found_as(target) in resolved.entity.held:
+        return "internal"
     host = host_port(target)
     if not host:
         return "other" if (scheme(target) or "") != "file" else _file_scope(own)

@@ -29,6 +29,7 @@ cdef class Part:
     cdef public bint whole
     cdef public bint encloses
     cdef public object derived
+    cdef public object sealed
 
 
 @cython.final

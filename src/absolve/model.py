@@ -171,7 +171,8 @@ class Part:
 
     `whole`: what it decodes to is an entity with a charset of its own, which `media_type` may name as a Content-Type
     header does; else it is text in UTF-8. `encloses`: the entity around it is one that encapsulates it (3.2), as a
-    message is and a WARC record is not. `derived` are the fields that change with it.
+    message is and a WARC record is not. `derived` are the fields that change with it. `sealed` says what signs it,
+    so that nothing in it may change; it is listed all the same.
     """
 
     __slots__ = (
@@ -183,6 +184,7 @@ class Part:
         "end",
         "media_type",
         "name",
+        "sealed",
         "start",
         "whole",
     )
@@ -199,6 +201,7 @@ class Part:
         whole: bool = False,  # noqa: FBT002 - a C attribute, given by name
         encloses: bool = True,  # noqa: FBT002 - likewise
         derived: Sequence[Derived] = (),
+        sealed: str = "",
     ) -> None:
         self.media_type = media_type
         self.start = start
@@ -210,6 +213,7 @@ class Part:
         self.whole = whole
         self.encloses = encloses
         self.derived = derived
+        self.sealed = sealed
 
     def __repr__(self) -> str:
         return f"Part({self.media_type}, {self.start}:{self.end})"
@@ -227,7 +231,14 @@ class Notice(NamedTuple):
     failed: bool = False
 
 
-Event = Base | Link | Part | Notice
+class Held(NamedTuple):
+    """What the entity is referred to by in its message: a reference, and the claim that this makes, if any."""
+
+    reference: str
+    claim: Base | None = None
+
+
+Event = Base | Link | Part | Notice | Held
 
 
 class Document:

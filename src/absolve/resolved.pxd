@@ -23,5 +23,6 @@ cdef class Rule:
     cdef public bint stays_as_fragment
     cdef public str empty
     cdef public Appending short
+    cdef public object held
 
     cpdef str target(self, str reference, bint claims)

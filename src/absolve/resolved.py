@@ -38,6 +38,9 @@ def value_of(reference: str) -> bytes:
 _NO_BYTE = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 
 
+_NOTHING: frozenset[str] = frozenset()
+
+
 @cython.final
 @cython.cclass
 class Rule:
@@ -45,7 +48,7 @@ class Rule:
 
     `elsewhere`: the base is not the document's own URL. `keeps_fragments`: it is, and they are to stay. `keeps_opaque`:
     what begins with a scheme is absolute, with `//` or without. `short`: the resolver, where what it puts before a
-    reference may be written as it is.
+    reference may be written as it is. `held` are the URLs of what is in the same message: links to that stay.
     """
 
     def __init__(self, entity: Entity, link: Link) -> None:
@@ -60,9 +63,12 @@ class Rule:
         self.stays_always = place.stays == "always"
         self.stays_as_fragment = place.stays == "fragment"
         self.empty = place.empty
+        # Where the base element is to be emptied, what is held would no longer be found by a relative reference.
+        emptied = self.elsewhere and entity.settings.base == "empty"
+        self.held = entity.held if link.claim is None and not emptied else _NOTHING
         self.short: Appending | None = None
         if isinstance(self.resolver, Appending) and self.resolver.usable and place.syntax in _AS_IT_STANDS:
-            self.short = self.resolver
+            self.short = None if self.held else self.resolver
 
     @cython.ccall
     def target(self, reference: str, claims: cython.bint) -> str | None:

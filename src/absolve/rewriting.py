@@ -6,6 +6,7 @@ import re
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
+from absolve.bases import found_as
 from absolve.edits import LOOK_AHEAD, lower, splice
 from absolve.formats.grammars import ESCAPES, WHITE_SPACE
 from absolve.model import Part
@@ -55,7 +56,8 @@ def _absolute(reference: str, rule: Rule) -> str | None:
         return None
     if ":" in reference and _is_absolute(reference, rule):
         return None
-    return rule.target(reference, False)
+    target = rule.target(reference, False)
+    return None if rule.held and target is not None and found_as(target) in rule.held else target
 
 
 def _rules(resolved: Resolved) -> bool:
@@ -321,7 +323,7 @@ def _kept(coding: Coding, value: bytes, raw: bytes) -> tuple[int, int]:
 def _lowered(entity: Entity, part: Part, policy: Policy) -> list[Edit]:
     """The edits inside a part, as edits of this entity: small ones where its coding maps them, else the whole part."""
     inner = entity.inner.get(id(part))
-    if inner is None:
+    if inner is None or part.sealed:
         return []
     changed = edits(inner.entity, policy)
     if not changed:
@@ -329,6 +331,8 @@ def _lowered(entity: Entity, part: Part, policy: Policy) -> list[Edit]:
     raw = entity.data[part.start : part.end]
     if inner.offsets is not None:
         lowered = lower(changed, raw, part.start, part.coding, inner.offsets)
+        wrapped = getattr(part.coding, "wrapped", None)
+        lowered = wrapped(raw, part.start, lowered) if wrapped is not None else lowered
     else:
         lowered = [Edit(part.start, part.end, part.coding.encode(splice(inner.entity.data, changed)))]
     return [*lowered, *_derived(raw, part, lowered)] if part.derived else lowered

@@ -11,10 +11,10 @@ import sys
 from typing import TYPE_CHECKING, NamedTuple
 
 from absolve import charsets, formats
-from absolve.bases import Bases, establish, inherited, same_document
+from absolve.bases import Bases, establish, found_as, inherited, same_document
 from absolve.codings import Raw
 from absolve.errors import CodingError, Diagnostic, DocumentError, UsageError, WalkError
-from absolve.model import DEFAULT, Base, BaseURL, Document, Layer, Link, Notice, Part
+from absolve.model import DEFAULT, Base, BaseURL, Document, Held, Layer, Link, Notice, Part
 from absolve.positions import Positions
 from absolve.resolvers import by_name, resolver
 from absolve.resolvers.urls import has_scheme, is_malformed
@@ -45,6 +45,7 @@ class Settings(NamedTuple):
     conditional_comments: bool = False
     json_ld: bool = False
     recover: bool = False  # read XML that is not well-formed as HTML
+    break_signatures: bool = False
     max_depth: int = 32  # documents inside documents
     max_size: int = 1 << 30  # bytes of a document; four times as many are wanted to work on it
     max_links: int = 5_000_000  # and parts, in a document and all inside it: some 200 bytes each, and 2 KB at the worst
@@ -100,6 +101,7 @@ class Entity:
         "count",
         "data",
         "events",
+        "held",
         "inner",
         "media_type",
         "name",
@@ -126,6 +128,7 @@ class Entity:
         self.named = 0  # how many of the parts have a step in the path
         self.notices: list[Notice] = []
         self.origin: Callable[[int], int] | None = None
+        self.held: set[str] = set()  # what is in the message, by `found_as`: one set for all that is in it
         self._positions: Positions | None = None
         self._ruled: dict[int, Ruling] = {}
 
@@ -165,6 +168,13 @@ class Entity:
     def _gives_base(self, claim: Base | None) -> bool:
         """Whether no other claim of its layer came before this one."""
         return any(fate.base is claim and fate.verdict != "ignored" for fate in self.bases.base.chain)
+
+    def hold(self, name: Held) -> None:
+        """Let the links of the same message know that the entity is found there."""
+        own = name.claim is not None and self._gives_base(name.claim)
+        url = self.ruling(None, own=own).resolver(name.reference)
+        if url:
+            self.held.add(found_as(url))
 
     def ruling(self, scope: Base | None, *, own: bool = False) -> Ruling:
         """The base for a scoped claim, for the document's own URL, or for all other links."""
@@ -290,6 +300,7 @@ def fold(entity: Entity, events: Iterable[Event], around: Bases, depth: int = 0)
     is_list = found is events
     claims: list[Base] = []
     parts: list[Part] = []
+    names: list[Held] = []
     most = entity.settings.max_links
     for event in events:
         if not is_list:
@@ -304,8 +315,12 @@ def fold(entity: Entity, events: Iterable[Event], around: Bases, depth: int = 0)
             claims.append(event)
         elif type(event) is Notice:
             entity.notices.append(event)
+        elif type(event) is Held:
+            names.append(event)
     entity.events = found
     entity.bases = _established(entity, around, claims) if claims or around.beside else around
+    for name in names:
+        entity.hold(name)
     for part in parts:
         _enter(entity, part, depth)
 
@@ -364,11 +379,24 @@ def _enter(entity: Entity, part: Part, depth: int, charset: Charset | None = Non
         return
     entity.count += inner.count
     entity.inner[id(part)] = Inner(part, inner, offsets)
+    if part.sealed and has_relative(inner, based=True):
+        text = f"what is signed ({part.sealed}) is left as it is (--break-signatures)"
+        entity.notices.append(Notice("signed", text, part.start))
     if not part.name:
         entity.named = inner.named
     for notice in inner.notices:
         position = _outside(part, offsets, notice.position)
         entity.notices.append(notice._replace(text=_with_url(part, notice.text), position=position))
+
+
+def has_relative(entity: Entity, *, based: bool) -> bool:
+    """Whether a link of an entity, or of one inside it, is relative, and no fragment alone; `based` if by some base."""
+    for event in entity.events if (entity.bases.base.layer is not Layer.DEFAULT) is based else ():
+        if type(event) is Link:
+            reference = event.coding.decode(entity.data[event.start : event.end])
+            if reference and reference[:1] != b"#" and not has_scheme(reference.decode("utf-8", "surrogateescape")):
+                return True
+    return any(has_relative(inner.entity, based=based) for inner in entity.inner.values())
 
 
 def _opened(entity: Entity, part: Part, value: bytes, media_type: str) -> Entity:
@@ -381,6 +409,8 @@ def _opened(entity: Entity, part: Part, value: bytes, media_type: str) -> Entity
     inner = Entity(value, charsets.UTF_8, media_type, entity.name, path, entity.settings)
     if not part.name:
         inner.named = entity.named  # the steps from one document are counted through all its parts
+    if part.encloses:
+        inner.held = entity.held
     return inner
 
 

@@ -9,10 +9,9 @@ from typing import IO, TYPE_CHECKING, Final
 
 from absolve import charsets, outputs, sources
 from absolve.errors import Diagnostic, UsageError
-from absolve.model import Layer, Link
+from absolve.model import Layer
 from absolve.resolvers import PROFILES
-from absolve.resolvers.urls import has_scheme
-from absolve.walk import BASES, FRAGMENTS, Settings, retrieval_claim, walk
+from absolve.walk import BASES, FRAGMENTS, Settings, has_relative, retrieval_claim, walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -124,6 +123,11 @@ def add_changes(parser: argparse.ArgumentParser) -> None:
         default=Settings().base,
         help="the base element's own URL is made absolute (keep, the default), or emptied",
     )
+    group.add_argument(
+        "--break-signatures",
+        action="store_true",
+        help="change what is signed in a message, too (multipart/signed, DKIM)",
+    )
 
 
 def _depth(text: str) -> int:
@@ -209,14 +213,5 @@ def _about_bases(entity: Entity) -> Iterator[Diagnostic]:
         if claim.verdict == "unsuitable":
             text = f"{claim.base.source}: {claim.base.reference[:100]!r} is no base; the next layer out rules"
             yield Diagnostic("unsuitable-base", text, entity.name, claim.line)
-    if base.layer is Layer.DEFAULT and _stays_relative(entity):
+    if base.layer is Layer.DEFAULT and has_relative(entity, based=False):
         yield Diagnostic("no-base", "nothing says where it came from: relative links stay (--url says it)", entity.name)
-
-
-def _stays_relative(entity: Entity) -> bool:
-    for event in entity.events if entity.bases.base.layer is Layer.DEFAULT else ():
-        if type(event) is Link:
-            reference = event.coding.decode(entity.data[event.start : event.end])
-            if reference and reference[:1] != b"#" and not has_scheme(reference.decode("utf-8", "surrogateescape")):
-                return True
-    return any(_stays_relative(inner.entity) for inner in entity.inner.values())

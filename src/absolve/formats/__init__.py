@@ -20,6 +20,8 @@ CSS: Final = "text/css"
 XML: Final = "application/xml"  # and every other type that XML is sent under: `canonical`
 HTTP: Final = "message/http"
 WARC: Final = "application/warc"  # and ARC
+MESSAGE: Final = "message/rfc822"
+MAILBOX: Final = "application/mbox"
 
 
 class Format(NamedTuple):
@@ -43,6 +45,12 @@ WALKERS: Final[dict[str, Format]] = {
     CSS: Format("absolve.formats.css", "walk_sheet"),
     XML: Format("absolve.formats.xml", "walk", "xml"),
     "text/css;declarations": Format("absolve.formats.css", "walk_declarations"),
+    "message/rfc822": Format("absolve.formats.mime", "walk", "none"),
+    "message/part": Format("absolve.formats.mime", "walk_part", "none"),  # of a multipart
+    "message/part-of-digest": Format("absolve.formats.mime", "walk_part_of_digest", "none"),
+    "multipart/related": Format("absolve.formats.mime", "walk", "none"),  # MHTML by the names that servers give it
+    "application/x-mimearchive": Format("absolve.formats.mime", "walk", "none"),
+    "application/mbox": Format("absolve.formats.mime", "walk_mailbox", "none"),
     "application/importmap+json": Format("absolve.formats.json", "walk_import_map"),
     "application/speculationrules+json": Format("absolve.formats.json", "walk_speculation_rules"),
     HTTP: Format("absolve.formats.http", "walk", "none"),
@@ -57,6 +65,8 @@ SUFFIXES: Final[dict[str, str]] = {
     **dict.fromkeys((".rss", ".atom", ".rdf", ".opml", ".cdf", ".xspf", ".kml", ".gpx"), XML),
     **dict.fromkeys((".opf", ".ncx", ".smil", ".dtbook", ".docbook", ".dbk", ".dita", ".ditamap"), XML),
     **dict.fromkeys((".warc", ".warc.gz", ".warc.zst", ".arc", ".arc.gz"), WARC),
+    **dict.fromkeys((".eml", ".mht", ".mhtml"), MESSAGE),
+    **dict.fromkeys((".mbox", ".mbx"), MAILBOX),
 }
 _MARKUP: Final = re.compile(rb"[\t\n\f\r ]*<[!?A-Za-z/]")
 _LOOKED_AT: Final = 2048
@@ -76,6 +86,14 @@ _SIGNATURES: Final[dict[str, re.Pattern[bytes]]] = {
     # of ARC: its first record, or any other
     WARC: re.compile(rb"WARC/[0-9]\.[0-9]+[\t ]*\r?\n|[A-Za-z]+:[^\n]* [0-9]{14} [^\n ]+ [0-9]+\r?\n"),
     HTTP: re.compile(rb"HTTP/[0-9.]+ +[0-9]{3}[ \r\n]"),
+    # RFC 4155; RFC 5322 3.6: one of these is in every message
+    MAILBOX: re.compile(rb"From [^\n]*\n(?:>?From [^\n]*\n)?[!-9;-~]++:"),
+    MESSAGE: re.compile(
+        rb"(?:\xef\xbb\xbf)?(?:[!-9;-~]++:[^\n]*+\n(?:[\t ][^\n]*+\n)*+)*?"
+        rb"(?:Return-Path|Received|Delivered-To|From|To|Subject|Date|Message-ID|MIME-Version|Content-Type):[^\n]*+\n"
+        rb"(?:[\t ][^\n]*+\n)*+(?:[!-9;-~]++:|\r?\n)",
+        re.IGNORECASE,
+    ),
     # MIME Sniffing 7.1, the table of what scripts may be in
     HTML: re.compile(
         rb"(?:\xef\xbb\xbf)?[\t\n\f\r ]*<(?:!doctype html|html|head|script|iframe|h1|div|font|table|a|style|title|b"
@@ -126,7 +144,7 @@ def sniff(data: bytes, name: str | None) -> str | None:
     """
     suffix = re.search(r"(?:\.[a-z0-9]+)?(\.[a-z0-9]+)$", (name or "").lower())
     named = SUFFIXES.get(suffix[0]) or SUFFIXES.get(suffix[1]) if suffix else None
-    if named is not None and WALKERS[named].archive:
+    if named in {MESSAGE, MAILBOX} or (named is not None and WALKERS[named].archive):
         return named
     found = sniff_content(data)
     if found is not None and WALKERS[found].archive:
