@@ -196,7 +196,7 @@ def test_the_depth_that_may_be_asked_for_ends_where_the_stack_of_calls_would() -
     assert listed(data, max_depth=DEEPEST) == []
     assert len(listed(srcdocs(DEEPEST, b"\"'"), max_depth=DEEPEST)) == 1
     for depth in (-1, DEEPEST + 1):
-        with pytest.raises(absolve.UsageError, match="max_depth must be from 0 to 256"):
+        with pytest.raises(absolve.UsageError, match="max_depth must be from 0 to 100"):
             listed(data, max_depth=depth)
 
 

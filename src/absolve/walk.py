@@ -32,7 +32,7 @@ FRAGMENTS = ("keep", "absolute")
 BASES = ("keep", "empty")
 NOT_WELL_FORMED = "not-well-formed"  # the code of an error that `recover` gets over
 AMBIGUOUS = "ambiguous"  # the code of the notice that a scanner gives where it had to guess
-DEEPEST = 256  # what max_depth may be: a level takes a few frames of Python's stack
+DEEPEST = 100  # what max_depth may be: a level takes four frames of Python's stack where nothing is compiled
 
 
 class Settings(NamedTuple):
