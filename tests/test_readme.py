@@ -40,8 +40,8 @@ def test_the_python_code_gives_what_its_comments_say(capsys: pytest.CaptureFixtu
     names: dict[str, object] = {}
     exec(compile(code, "README.md", "exec"), names)  # noqa: S102 - our own
     assert "base element, line 1" in capsys.readouterr().out
-    results = re.findall(r"^(absolve\.\w+\(.*?\))(?:  |\n)# (.*)$", code, re.MULTILINE)
-    assert len(results) == 3
+    results = re.findall(r"^((?:absolve|lxml\.html)\.\w+\(.*)(?:  |\n)# (.*)$", code, re.MULTILINE)
+    assert len(results) == 5
     for expression, said in results:
         value = repr(eval(expression, names))  # noqa: S307 - our own
-        assert value.startswith(said.removesuffix("...)").removesuffix(", "))
+        assert value.startswith(said.removesuffix(")").removesuffix("...").removesuffix(", "))

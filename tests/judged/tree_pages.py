@@ -9,6 +9,7 @@ import csv
 import html
 import json
 import os
+import platform
 import re
 import warnings
 from collections import Counter
@@ -18,6 +19,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import html5lib
 import lxml.html
+import tree_witness
+from lxml import etree
 
 import absolve
 from absolve import charsets, trees
@@ -48,6 +51,14 @@ PARSERS: Final[dict[str, Callable[[str], Any]]] = {
     "lxml.html": _lxml,
     **{f"html5lib {kind}": partial(html5lib.parse, treebuilder=kind) for kind in ("etree", "lxml", "dom")},
     **{f"bs4 {kind}": partial(bs4.BeautifulSoup, features=kind) for kind in BUILDERS},
+}
+
+
+# What Python's and libxml2's parsers make of a page differs from version to version.
+VERSIONS: Final = {
+    "lxml.html": f"libxml2 {'.'.join(map(str, etree.LIBXML_VERSION))}",
+    "bs4 lxml": f"libxml2 {'.'.join(map(str, etree.LIBXML_VERSION))}",
+    "bs4 html.parser": f"Python {platform.python_version()}",
 }
 
 
@@ -93,17 +104,23 @@ def fact(row: Row) -> Fact:
 
 
 class Difference(NamedTuple):
-    """What a tree does not have as the page has it: `again` are links that the page has, but fewer times."""
+    """What a tree does not have as the page has it: `again` are links that the page has, but fewer times.
+
+    `unseen` are those of these links that stand more or fewer times in the tree, as its own library tells, than
+    `absolve.trees` says: then it is not the parser that made the difference. `refused`: the parser made no tree.
+    """
 
     page: str
     missing: list[Fact]
     extra: list[Fact]
     again: list[Fact]
+    unseen: list[Fact]
     same_order: bool
+    refused: bool = False
 
     @property
     def matters(self) -> bool:
-        return bool(self.missing or self.extra)
+        return bool(self.missing or self.extra or self.refused)
 
 
 def difference(kind: str, page: Page) -> Difference:
@@ -111,26 +128,41 @@ def difference(kind: str, page: Page) -> Difference:
     charset, mark = charsets.of_html(data)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        tree = PARSERS[kind](_readable(charset.decode(data[mark:])))
+        try:
+            tree = PARSERS[kind](_readable(charset.decode(data[mark:])))
+        except ValueError:
+            return Difference(page.path, [], [], [], [], same_order=False, refused=True)
     there = [fact(row) for row in absolve.links(data, media_type="text/html", url=page.url)]
     found = [fact(row) for row in trees.links(tree, page.url)]
     more = list((Counter(found) - Counter(there)).elements())
     known = set(there)
+    missing = list((Counter(there) - Counter(found)).elements())
     return Difference(
         page.path,
-        list((Counter(there) - Counter(found)).elements()),
+        missing,
         [one for one in more if one not in known],
         [one for one in more if one in known],
+        _unseen(kind, tree, found, {*missing, *more}) if missing or more else [],
         there == found,
     )
 
 
+def _unseen(kind: str, tree: Any, found: list[Fact], differing: set[Fact]) -> list[Fact]:
+    """The differing links that `absolve.trees` finds more or less often than they stand in the tree."""
+    said = Counter((one.element, one.attribute.rpartition(":")[2], one.reference) for one in found)
+    held: Counter[tuple[str, str, str]] = Counter()
+    for (element, attribute, value), count in tree_witness.held(kind, tree).items():
+        held[element, attribute, _readable(value)] += count
+    keys = {one: (one.element, one.attribute.rpartition(":")[2], one.reference) for one in differing}
+    return [one for one, key in keys.items() if said[key] != held[key]]
+
+
 def explained(found: Difference) -> str | None:
-    """The class of a difference in how values were read; None where the tree has other elements or attributes."""
-    missing = Counter(one.reference for one in found.missing)
-    extra = Counter(one.reference for one in found.extra)
+    """The class of a difference in nothing but how references were read; None where something else differs, too."""
     for name, change in _CHANGES.items():
-        if Counter(map(change, missing.elements())) == Counter(map(change, extra.elements())):
+        sides = ([(*one[:3], change(one.reference), one.base) for one in side] for side in (found.missing, found.extra))
+        missing, extra = map(Counter, sides)
+        if missing == extra:
             return name
     return None
 
