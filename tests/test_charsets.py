@@ -92,6 +92,24 @@ def test_no_byte_is_lost(charset: Charset, raw: bytes) -> None:
         ) == charset.decode(raw)
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "references", "percent"),
+    [
+        ("gb18030", "\udcfea", b"\xfea", b"\xfea"),
+        ("gb18030", "a\ufffd", b"a\x841\xa47", b"a\x841\xa47"),
+        ("gb18030", "\udcfe\ufffd", b"\xfe&#65533;", b"\xfe%EF%BF%BD"),
+        ("euc-kr", "\udca1\uac00", b"\xa1&#44032;", b"\xa1%EA%B0%80"),
+        ("euc-jp", "\udc80\u3000", b"\x80\xa1\xa1", b"\x80\xa1\xa1"),
+    ],
+)
+def test_half_a_character_does_not_take_the_next_one_for_its_other_half(
+    name: str, text: str, references: bytes, percent: bytes
+) -> None:
+    charset = by_label(name)
+    assert charset.encode(text, "absolve.references") == references
+    assert charset.encode(text, "absolve.percent") == percent
+
+
 @given(st.sampled_from([charset for charset in CHARSETS if charset.one_byte]), st.binary(max_size=12))
 def test_a_byte_of_a_one_byte_charset_is_a_character(charset: Charset, raw: bytes) -> None:
     text = charset.decode(raw)

@@ -42,7 +42,15 @@ class Charset(NamedTuple):
             return text.encode(self.codec, "surrogatepass")  # it lacks nothing, and takes no single bytes
         if self.within:
             text = text.encode(self.within, errors).decode(self.within, "replace")
+        if self.name in _MANY_BYTES:
+            text = _AFTER_A_BYTE.sub(lambda found: self._apart(found[0], errors), text)
         return text.encode(self.codec, errors)
+
+    def _apart(self, pair: str, errors: str) -> str:
+        """A byte that is no character and what follows, which is escaped where both would be read as one character."""
+        if self.decode(pair.encode(self.codec, errors)) == pair:
+            return pair
+        return pair[0] + pair[1].encode("ascii", errors).decode("ascii")
 
 
 UTF_8: Final = Charset("utf-8", "utf-8")
@@ -63,6 +71,7 @@ _CODECS: Final = {
 }
 _OPAQUE: Final = frozenset({"utf-16le", "utf-16be", "iso-2022-jp"})
 _MANY_BYTES: Final = frozenset({"utf-8", "gbk", "gb18030", "big5", "euc-jp", "shift_jis", "euc-kr"})
+_AFTER_A_BYTE: Final = re.compile("[\udc80-\udcff][^\x00-\x7f\udc80-\udcff]")
 _BYTE_ORDER_MARKS: Final = {b"\xef\xbb\xbf": "utf-8", b"\xfe\xff": "utf-16be", b"\xff\xfe": "utf-16le"}
 
 

@@ -9,17 +9,27 @@ FOUND: Final[dict[str, list[bytes]]] = {
         b"url(\\b",  # verify: a vertical tab is no white space of CSS
         b'url("\\9',  # verify: white space that an escape writes is part of the reference
         b"url(\\20zx\\20)",
+        b"url('\\b",
+        b"@font-face({url(",  # the judge: a prelude with blocks in it is none that the walker counts
+        b"@font-face ''({url(",
+        b'@font-face ({"\\b"url(',
     ],
     "html": [
         b"<math><mi><div><object></div></mi><m>",  # object: no end tag reaches through it
+        b"<math><mi><div><object></div/></mi><m>",
         b"<svg><g><foreignObject><P><TABLE></table></g><g>",  # in quirks mode a table leaves a p element open
     ],
     "refresh": [
         b"0;&quot:",  # verify: a reference that the link would go on with gets its semicolon
         b"0;&quot\xd3",
+        b"0;&quot\x00",
+        b"5\n&quot/",
+        b"5\r\r\r\n&quot\x00\x00\x1a",
     ],
     "whole": [
         b"\x86\x00<a href=\x8a>",  # verify: a byte that is no character of ISO-2022-JP was carried in two ways
         b".d<img src=\x81>",
+        b"D\n<base href=\xfe\x00/><a href=\xb1\x00>",  # the target: half a character before U+FFFD becomes another one
+        b'l>\n<base href=p:/\x00\xfe\x00\x00/">\n<a href=" \xb3\x00l>">\r',
     ],
 }
