@@ -24,8 +24,9 @@ The options that were given to absolve rewrite belong here, too: they say what w
 
 two witnesses:
   the bytes between the links are the same, and those of their own that had no need to change;
-  html5lib, which shares no code with absolve, sees the same tree (in a style sheet tinycss2, if
-  it is installed, the same tokens). To both, each link leads where it led.
+  html5lib, which shares no code with absolve, sees the same tree (lxml in XML; in a style sheet
+  tinycss2, if it is installed, the same tokens; in a message Python's email the same header and
+  parts). To both, each link leads where it led.
 
 Differences go to the standard error, as BEFORE:line:column: code: text (after: line:column).
 codes:
@@ -34,8 +35,8 @@ codes:
   target      a link is not what it was meant to become, or leads elsewhere
   base        html5lib sees another base element than absolve
   tree        another element, text, comment or token
-  attribute   another attribute, or value of one that holds no link
-  unjudged    html5lib cannot parse this
+  attribute   another attribute or header field, or value of one that holds no link
+  unjudged    the independent parser cannot read this
 
 exit status: 0 equal, nothing is said; 1 different; 2 used wrongly"""
 

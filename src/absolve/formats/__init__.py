@@ -68,6 +68,7 @@ SUFFIXES: Final[dict[str, str]] = {
     **dict.fromkeys((".eml", ".mht", ".mhtml"), MESSAGE),
     **dict.fromkeys((".mbox", ".mbx"), MAILBOX),
 }
+MAIL: Final = (MESSAGE, "multipart/related", "application/x-mimearchive", MAILBOX)  # what is read as messages
 _MARKUP: Final = re.compile(rb"[\t\n\f\r ]*<[!?A-Za-z/]")
 _LOOKED_AT: Final = 2048
 _XML_TYPE: Final = re.compile(r"(?:text|application)/xml|[^/]+/[^/]+\+xml")  # RFC 7303, section 3 and 4.2

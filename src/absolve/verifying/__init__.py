@@ -28,6 +28,7 @@ JUDGES: Final[dict[str, str]] = {
     formats.HTML: "absolve.verifying.html",
     formats.CSS: "absolve.verifying.css",
     formats.XML: "absolve.verifying.xml",
+    **dict.fromkeys(formats.MAIL, "absolve.verifying.mail"),
 }
 
 
@@ -56,6 +57,11 @@ def differences(before: Entity, document: Document, after: bytes, policy: Policy
     found = Differences(before, rewritten)
     meant = Meant(before, policy or absolute)
     Spans(meant, found).compare(before, rewritten)
-    if after != before.data and before.media_type in JUDGES:  # the same bytes give the same tree
-        import_module(JUDGES[before.media_type]).compare(before, rewritten, meant, found)
+    judge(before, rewritten, meant, found)
     return found.diagnostics
+
+
+def judge(before: Entity, after: Entity, meant: Meant, differences: Differences) -> None:
+    """Let the second witness of their kind, if there is one, say where two documents differ."""
+    if after.data != before.data and before.media_type in JUDGES:  # the same bytes give the same tree
+        import_module(JUDGES[before.media_type]).compare(before, after, meant, differences)

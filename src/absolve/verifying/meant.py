@@ -13,6 +13,7 @@ from absolve.rewriting import absolute
 from absolve.verifying.differences import shown
 
 if TYPE_CHECKING:
+    from absolve.charsets import Charset
     from absolve.model import Place
     from absolve.rewriting import Policy
     from absolve.walk import Entity
@@ -26,33 +27,35 @@ class Meant:
     def __init__(self, before: Entity, policy: Policy) -> None:
         self.by_policy = policy is not absolute
         self._policy = policy
-        self._charset = before.charset
         self._links: dict[int, set[str]] = {}  # by identity: the entity keeps its links alive
         self._values: dict[tuple[str, str, str], set[str]] = {}
-        self._learn(before)
+        self._learn(before, before.charset, sealed=False)
 
-    def _learn(self, entity: Entity) -> None:
+    def _learn(self, entity: Entity, charset: Charset, *, sealed: bool) -> None:
+        """What is meant for an entity, written in this charset in the end, and for all inside; `sealed`: to stay."""
         rules = Rules(entity)
         for event in entity.events:
             if isinstance(event, Link):
                 resolved = Resolved(entity, event, rules.of(event))
-                new = self._policy(resolved)
+                new = None if sealed else self._policy(resolved)
                 if new is not None and self.by_policy:
                     new = new.strip(_BLANKS)  # as rewriting does with what is not its own
-                values = {resolved.reference} if new is None else self._written(resolved, new)
+                values = {resolved.reference} if new is None else self._written(resolved, new, charset)
                 self._links[id(event)] = values
                 self._known(resolved, resolved.reference).update(values)
                 bare = resolved.reference.strip(_BLANKS)
                 if bare != resolved.reference:  # by CSS escapes, which a parser's value does not show
                     self._known(resolved, bare).update(value.strip(_BLANKS) for value in values)
         for inner in entity.inner.values():
-            self._learn(inner.entity)
+            part = inner.part
+            inside = inner.entity.charset if part.whole else charset
+            self._learn(inner.entity, inside, sealed=sealed or bool(part.sealed))
 
     def _known(self, resolved: Resolved, reference: str) -> set[str]:
         """What a reference in this attribute of this element may become."""
         return self._values.setdefault((resolved.element, resolved.attribute, reference), set())
 
-    def _written(self, resolved: Resolved, new: str) -> set[str]:
+    def _written(self, resolved: Resolved, new: str, charset: Charset) -> set[str]:
         """How the policy's word may stand in its place: escaped for its grammar, and for what the charset lacks."""
         entity, link = resolved.entity, resolved.link
         escape = ESCAPES.get(link.place.syntax)
@@ -62,14 +65,9 @@ class Meant:
             return {new, resolved.reference}  # no empty reference can be written in a list
         before = link.coding.decode(entity.data[max(0, link.start - LOOK_AHEAD) : link.start])
         new = text(escape(value_of(new), before))
-        return {new} if new.isascii() else {new, self._within_charset(new)}
-
-    def _within_charset(self, new: str) -> str:
-        """Where there are no character references (in CSS), what the charset lacks is percent-escaped."""
-        try:
-            return text(to_utf8(self._charset, from_utf8(self._charset, value_of(new), "absolve.percent")))
-        except UnicodeError:
-            return new
+        if resolved.element == "header":  # what a field cannot hold is percent-escaped
+            return {new, text(link.coding.decode(link.coding.encode(value_of(new))))}
+        return {new} if new.isascii() else {new, _within(charset, new)}
 
     def fault(self, link: Link, old: str, new: str, before: Rule, after: Rule) -> str | None:
         """What is wrong with the new value of this very link; None for nothing."""
@@ -92,6 +90,14 @@ class Meant:
         if leads == led or (new != old and leads == before.target(new, claims)):
             return None
         return f"{shown(old)} led to {shown(led)}, {shown(new)} leads to {shown(leads)}"
+
+
+def _within(charset: Charset, new: str) -> str:
+    """Where there are no character references (in CSS), what the charset lacks is percent-escaped."""
+    try:
+        return text(to_utf8(charset, from_utf8(charset, value_of(new), "absolve.percent")))
+    except UnicodeError:
+        return new
 
 
 def _exempt(place: Place, reference: str) -> bool:

@@ -113,11 +113,18 @@ class Spans:
             if one.entity.data != other.entity.data:
                 yield Region(old.start, old.end, new.start, new.end)
             return
-        for region in regions:
-            yield Region(
+        mapped = [
+            Region(
                 *_mapped(one.offsets, old.start, region.start, region.end),
                 *_mapped(other.offsets, new.start, region.new_start, region.new_end),
             )
+            for region in regions
+        ]
+        if hasattr(old.coding, "wrapped"):
+            ends = [Region(at, at, new_at, new_at) for at, new_at in ((old.start, new.start), (old.end, new.end))]
+            mapped += _soft_breaks([ends[0], *mapped, ends[1]], before.data, after.data)
+            mapped.sort()
+        yield from mapped
 
     def _in_slot(self, coding: Coding, found: list[Region], before: Side, after: Side) -> Region:
         """A value that got its quotes, and = where it had none: as such that is no difference."""
@@ -232,6 +239,31 @@ def _whole(value: bytes, offsets: Offsets, size: int) -> bool:
 def _mapped(offsets: Offsets, by: int, start: int, end: int) -> tuple[int, int]:
     first = offsets.start(start)
     return by + first, by + (offsets.end(end) if end > start else first)
+
+
+_SOFT_BREAK = re.compile(rb"=\r?\n")
+
+
+def _soft_breaks(regions: list[Region], before: bytes, after: bytes) -> Iterator[Region]:
+    """The soft line breaks (RFC 2045 6.7) that came to lines in which something changed, outside of what changed.
+
+    The first and the last region are the edges of what is compared.
+    """
+    for index, (last, region) in enumerate(pairwise(regions)):
+        start, end = last.end, region.start
+        line_end = before.find(b"\n", start, end) if index else -1
+        line_end = end if index and line_end < 0 else line_end
+        line_start = before.rfind(b"\n", start, end) if index < len(regions) - 2 else end
+        new_start = last.new_end
+        for found in _SOFT_BREAK.finditer(after, new_start, region.new_start):
+            size = found.start() - new_start
+            if before[start : start + size] != after[new_start : found.start()]:
+                break
+            start, new_start = start + size, found.end()
+            if before.startswith(found[0], start):
+                start += len(found[0])
+            elif start <= line_end or start > line_start:
+                yield Region(start, start, *found.span())
 
 
 def _outwards(side: Side, part: Part, offsets: Offsets | None) -> Callable[[int], int]:

@@ -1,0 +1,157 @@
+"""The second witness of messages: Python's email package sees the same parts and header fields, but for the links.
+
+A body in which something changed is judged as the document that it is, once email has decoded it as absolve has.
+"""
+
+from __future__ import annotations
+
+import email
+import re
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any, Final
+
+from absolve import formats
+from absolve.formats.headers import OF_MAIL
+from absolve.model import Link
+from absolve.verifying import judge
+from absolve.verifying.differences import Differences, shown
+from absolve.verifying.meant import Rules
+from absolve.verifying.references import in_value
+
+if TYPE_CHECKING:
+    from email.message import Message
+
+    from absolve.model import Part, Place
+    from absolve.verifying.meant import Meant
+    from absolve.walk import Entity
+
+_FROM: Final = re.compile(rb"^From [^\n]*\n", re.MULTILINE)
+_BLANKS_AT_END: Final = re.compile(rb"(?<![\t ])[\t ]++(?=\r?\n|\Z)")
+_WRAPPED: Final = re.compile(r'\s*(?:<(?:\s*URL:)?([^>]*)>?.*|"([^"]*)"?.*|(.*?)\s*)', re.IGNORECASE | re.DOTALL)
+
+
+def compare(before: Entity, after: Entity, meant: Meant, differences: Differences) -> None:
+    """Say what email sees that is different."""
+    found = _Judge(meant, differences)
+    if before.media_type != formats.MAILBOX:
+        found.message(before.data, after.data, before, after, "")
+        return
+    old, new = (_messages(entity) for entity in (before, after))
+    if len(old) != len(new):
+        differences.add("tree", f"email: {len(old)} messages here, {len(new)} after", None, None)
+        return
+    for index, (one, other) in enumerate(zip(old, new, strict=True)):
+        inside, its_inside = (_inside(entity, index, len(old)) for entity in (before, after))
+        found.message(one, other, inside, its_inside, f"message {index + 1}")
+
+
+def _messages(mailbox: Entity) -> list[bytes]:
+    """What stands behind each From line; one that absolve takes for text belongs to the message it is in."""
+    known = {inner.part.start for inner in mailbox.inner.values()}
+    lines = [found for found in _FROM.finditer(mailbox.data) if found.end() in known or not found.start()]
+    ends = [*(found.start() for found in lines[1:]), len(mailbox.data)]
+    return [mailbox.data[found.end() : end] for found, end in zip(lines, ends, strict=True)]
+
+
+def _inside(entity: Entity | None, index: int, size: int) -> Entity | None:
+    """The entity of one of so many parts; None where absolve does not see as many, or does not read it."""
+    if entity is None:
+        return None
+    found = [inner.entity for inner in entity.inner.values() if not _is_no_line(entity.data, inner.part)]
+    return found[index] if len(found) == size else None
+
+
+def _is_no_line(data: bytes, part: Part) -> bool:
+    """Whether a boundary follows another at once: email sees no part there."""
+    return part.start == part.end and data.startswith(b"--", part.start)
+
+
+class _Judge:
+    def __init__(self, meant: Meant, differences: Differences) -> None:
+        self._meant = meant
+        self._differences = differences
+
+    def message(self, before: bytes, after: bytes, one: Entity | None, other: Entity | None, path: str) -> None:
+        try:
+            self._compare(email.message_from_bytes(before), email.message_from_bytes(after), one, other, path)
+        except RecursionError:
+            self._say("unjudged", "email cannot read multiparts as deep as these", path)
+
+    def _compare(
+        self, old: Message[Any, Any], new: Message[Any, Any], one: Entity | None, other: Entity | None, path: str
+    ) -> None:
+        self._header(old, new, one, other, path)
+        if old.is_multipart() != new.is_multipart():
+            self._say("tree", "a multipart on one side only", path)
+        elif not old.is_multipart():
+            body, changed_body = (bytes(part.get_payload(decode=True) or b"") for part in (old, new))
+            self._body(body, changed_body, one, other, path)
+        else:
+            parts, changed = old.get_payload(), new.get_payload()
+            around = [(part.preamble, part.epilogue, len(part.get_payload())) for part in (old, new)]
+            if around[0] != around[1]:
+                self._say("tree", f"{len(parts)} parts here, {len(changed)} after, or other text around them", path)
+                return
+            for index, (part, its) in enumerate(zip(parts, changed, strict=True)):
+                inside, its_inside = (_inside(entity, index, len(parts)) for entity in (one, other))
+                self._compare(part, its, inside, its_inside, f"{path}/{index + 1}".lstrip("/"))
+
+    def _header(
+        self, old: Message[Any, Any], new: Message[Any, Any], one: Entity | None, other: Entity | None, path: str
+    ) -> None:
+        for field, changed in zip_longest(old.raw_items(), new.raw_items()):
+            if field == changed:
+                continue
+            place = OF_MAIL.get(field[0].lower()) if field and changed and field[0] == changed[0] else None
+            if place is None or one is None or other is None:
+                self._say("attribute", f"the field {shown(str(field))} is {shown(str(changed))} after", path)
+            else:
+                self._field(place, str(field[1]), str(changed[1]), one, other, path)
+
+    def _field(self, place: Place, old: str, new: str, one: Entity, other: Entity, path: str) -> None:
+        """Two values of a field that holds links: as many, and each what it was meant to become."""
+        references, changed = (_references(place, value) for value in (old, new))
+        links = [_link(entity, place) for entity in (one, other)]
+        if links[0] is None or links[1] is None or len(references) != len(changed):
+            self._say("attribute", f"the field {place.attribute} has other links", path)
+            return
+        rules = [Rules(one).of(links[0]), Rules(other).of(links[1])]
+        for reference, its in zip(references, changed, strict=True):
+            fault = self._meant.fault_of_value(place, reference, its, *rules, claims=place.against != "base")
+            if fault is not None:
+                self._say("target", f"{place.attribute}: {fault}", path)
+
+    def _body(self, old: bytes, new: bytes, one: Entity | None, other: Entity | None, path: str) -> None:
+        if old == new:
+            return
+        inside = [_inside(entity, 0, 1) for entity in (one, other)]
+        if inside[0] is None or inside[1] is None:
+            self._say("tree", "the body is another", path)
+            return
+        for entity, decoded in zip(inside, (old, new), strict=True):
+            if entity is not None and _BLANKS_AT_END.sub(b"", entity.data) != _BLANKS_AT_END.sub(b"", decoded):
+                self._say("unjudged", "email decodes this body otherwise", path)
+                return
+        found = Differences(inside[0], inside[1])
+        judge(inside[0], inside[1], self._meant, found)
+        for said in found.diagnostics:
+            self._say(said.code, f"at {said.line}:{said.column} of this body: {said.text}", path)
+
+    def _say(self, code: str, words: str, path: str) -> None:
+        self._differences.add(code, f"email: {words}{f' (in part {path})' if path else ''}", None, None)
+
+
+def _references(place: Place, value: str) -> list[str]:
+    """The references in a field's value, which may be folded."""
+    value = re.sub(r"[\t ]*\r?\n[\t ]+", "", value)
+    if place.syntax != "url":
+        return [reference for _, reference in in_value(place, value.encode("utf-8", "surrogateescape")).links]
+    found = _WRAPPED.fullmatch(value)
+    bracketed, quoted, alone = found.groups() if found else (None, None, value)
+    return [re.sub(r"\s", "", bracketed) if bracketed is not None else (quoted or alone or "").strip()]
+
+
+def _link(entity: Entity, place: Place) -> Link | None:
+    """The first link of absolve's in such a field: what rules one of them rules all."""
+    links = (event for event in entity.events if isinstance(event, Link))
+    return next((link for link in links if link.place.attribute == place.attribute), None)

@@ -1,0 +1,155 @@
+"""Rewrites of messages are verified by Python's email package, part by part."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+import absolve
+
+URL = "http://h.example/d/p"
+MESSAGE = b"""Content-Base: b/
+Link: <l>; rel=next
+Subject: s
+Content-Type: multipart/mixed; boundary=B
+
+preamble
+--B
+Content-Type: text/html; charset=utf-8
+Content-Transfer-Encoding: quoted-printable
+Content-Location: <URL: c/
+ p.html>
+
+<p title=3D"x">=C3=A9 <a href=3D"x.html">a</a></p> =20
+--B
+Content-Type: text/css
+Content-Transfer-Encoding: base64
+
+YXtiOnVybCh4KX0=
+--B
+Content-Type: message/rfc822
+
+Subject: inside
+
+text
+--B--
+epilogue
+"""
+
+
+def codes(before: bytes, after: bytes, media_type: str = "message/rfc822") -> set[str]:
+    return {said.code for said in absolve.verify(before, after, media_type=media_type, url=URL)}
+
+
+@pytest.mark.parametrize(
+    "before", [MESSAGE, MESSAGE.replace(b"\n", b"\r\n"), MESSAGE.replace(b"b/", b"http://\xc3\xa9/", 1)]
+)
+def test_an_honest_rewrite_is_verified(before: bytes) -> None:
+    after = absolve.rewrite(before, media_type="message/rfc822", url=URL)
+    assert after != before
+    assert codes(before, after) == set()
+
+
+def test_a_boundary_that_follows_another_at_once_is_no_part_to_email() -> None:
+    before = b"Content-Type: multipart/mixed; boundary=B\n\n--B\n--B\nContent-Type: text/html\n\n<a href=x>\n--B--\n"
+    assert codes(before, before.replace(b"=x", b"=http://h.example/d/x")) == set()
+
+
+def test_soft_line_breaks_may_come_to_a_line_that_grows_and_to_no_other() -> None:
+    head = b"Content-Type: text/html\nContent-Transfer-Encoding: quoted-printable\n\n"
+    before = head + b'line\n<a href=3D"x">' + b"a long text " * 5 + b"</a> and so on\nline\n"
+    after = absolve.rewrite(before, media_type="message/rfc822", url=URL)
+    assert after.count(b"=\n") == 1
+    assert codes(before, after) == set()
+    assert codes(before, after.replace(b"\nline\n", b"\nli=\nne\n")) == {"bytes"}
+    assert codes(before, after + b"=\n") == {"bytes"}
+
+
+def test_a_mailbox_is_verified_message_by_message() -> None:
+    before = b"From a\n" + MESSAGE + b"From here on text\n\nFrom b\n" + MESSAGE
+    after = absolve.rewrite(before, media_type="application/mbox", url=URL)
+    assert after.count(b"http://h.example/d/b/") > 2
+    assert codes(before, after, "application/mbox") == set()
+    assert "attribute" in codes(before, after.replace(b"Subject: s", b"Subject: t"), "application/mbox")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code"),
+    [
+        (b"Subject: s", b"Subject: t", "attribute"),
+        (b"Link: <http://h.example/d/b/l>", b"Link: <http://h.example/d/b/m>", "target"),
+        (b"preamble", b"Preamble", "tree"),
+        (b"epilogue", b"Epilogue", "tree"),
+        (b"text\n", b"test\n", "tree"),
+        (b'=3D"x">', b'=3D"y">', "attribute"),
+        (b"=C3=A9", b"=C3=A8", "tree"),
+        (b"x.html", b"y.html", "target"),
+        (b"--B\nContent-Type: message", b"\nContent-Type: message", "tree"),
+        (b"Content-Type: text/css", b"Content-Type: text/csv", "attribute"),
+    ],
+)
+def test_any_other_change_is_found(old: bytes, new: bytes, code: str) -> None:
+    after = absolve.rewrite(MESSAGE, media_type="message/rfc822", url=URL)
+    assert old in after
+    said = absolve.verify(MESSAGE, after.replace(old, new), media_type="message/rfc822", url=URL)
+    assert code in {one.code for one in said if one.text.startswith("email: ")}
+
+
+def test_what_is_signed_is_meant_to_stay() -> None:
+    before = b"DKIM-Signature: x\nContent-Type: text/html\n\n<a href=x>"
+    assert codes(before, before) == set()
+    changed = before.replace(b"href=x", b"href=http://h.example/d/x")
+    assert "target" in {said.code for said in absolve.verify(before, changed, url=URL, policy=lambda _: None)}
+
+
+def test_multiparts_too_deep_for_email_are_not_judged() -> None:
+    heads = b"".join(b"Content-Type: multipart/mixed; boundary=b%d\n\n--b%d\n" % (at, at) for at in range(3000))
+    before, after = (b"Content-Base: " + base + heads for base in (b"x\n", b"http://h.example/d/x\n"))
+    assert codes(before, after) == {"unjudged"}
+
+
+# --- corruptions ---------------------------------------------------------------------------------------------------
+
+
+def a_byte_changed(data: bytes, dice: random.Random) -> bytes:
+    at = dice.randrange(len(data))
+    return data[:at] + bytes([dice.choice([dice.randrange(256), data[at] ^ 0x20])]) + data[at + 1 :]
+
+
+def a_byte_lost(data: bytes, dice: random.Random) -> bytes:
+    at = dice.randrange(len(data))
+    return data[:at] + data[at + 1 :]
+
+
+def a_line_lost(data: bytes, dice: random.Random) -> bytes:
+    lines = data.splitlines(keepends=True)
+    del lines[dice.randrange(len(lines))]
+    return b"".join(lines)
+
+
+def two_lines_swapped(data: bytes, dice: random.Random) -> bytes:
+    lines = data.splitlines(keepends=True)
+    one, other = dice.sample(range(len(lines)), 2)
+    lines[one], lines[other] = lines[other], lines[one]
+    return b"".join(lines)
+
+
+def the_end_lost(data: bytes, dice: random.Random) -> bytes:
+    return data[: dice.randrange(len(data))]
+
+
+CORRUPTIONS = [a_byte_changed, a_byte_lost, a_line_lost, two_lines_swapped, the_end_lost]
+
+
+def test_each_of_100_corruptions_is_found() -> None:
+    after = absolve.rewrite(MESSAGE, media_type="message/rfc822", url=URL)
+    missed = []
+    for seed in range(100):
+        dice = random.Random(seed)  # noqa: S311 - a fixed seed
+        spoil = dice.choice(CORRUPTIONS)
+        bad = spoil(after, dice)
+        before, boxed = (b"From a b 10:00\n" + data + b"\nFrom c d 10:00\n" + MESSAGE for data in (MESSAGE, bad))
+        if bad != after and not (codes(MESSAGE, bad) and codes(before, boxed, "application/mbox")):
+            missed.append((spoil.__name__, bad))
+    assert missed == []
