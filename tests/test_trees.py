@@ -320,7 +320,7 @@ def test_where_lxml_takes_the_last_base_and_url_alone() -> None:
 # --- errors and imports ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("tree", [None, 1, {}, [], object()], ids=repr)
+@pytest.mark.parametrize("tree", [None, 1, {}, [], object()], ids=lambda tree: type(tree).__name__)
 @pytest.mark.parametrize("function", [trees.make_links_absolute, trees.links, trees.base])
 def test_what_is_no_tree_is_refused_by_the_names_of_those_that_are(function: Callable[..., Any], tree: Any) -> None:
     with pytest.raises(TypeError, match=r"no tree that absolve knows; lxml, html5lib \(etree, lxml, dom\) and BeautifulSoup"):

@@ -28,15 +28,15 @@ def test_no_other_shell_is_promised(absolve: Runner) -> None:
 @pytest.mark.parametrize(
     ("words", "found"),
     [
-        (["absolve", "re"], {"rewrite", "resolve"}),
-        (["absolve", "rewrite", "--fr"], {"--fragments"}),
-        (["absolve", "links", "--profile", "rfc"], {"rfc1808", "rfc3986"}),
+        (["absolve", "re"], ["resolve", "rewrite"]),
+        (["absolve", "rewrite", "--fr"], ["--fragments"]),
+        (["absolve", "links", "--profile", "rfc"], ["rfc1808", "rfc3986"]),
     ],
     ids=" ".join,
 )
-def test_bash_completes(absolve: Runner, words: list[str], found: set[str]) -> None:
+def test_bash_completes(absolve: Runner, words: list[str], found: list[str]) -> None:
     script = absolve("completion", "bash").out.decode()
     ask = f"COMP_WORDS=({' '.join(words)}); COMP_CWORD={len(words) - 1}; _shtab_absolve; echo \"${{COMPREPLY[@]}}\""
     bash = ["bash", "--norc", "-c", f"{script}\n{ask}"]
     done = subprocess.run(bash, capture_output=True, check=True, text=True)
-    assert set(done.stdout.split()) == found
+    assert sorted(done.stdout.split()) == found
