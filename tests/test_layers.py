@@ -29,7 +29,8 @@ LAYERS = (
     {"inventory", "rewriting"},
     {"trees", "verifying"},
     {"library"},  # what is ambiguous it verifies
-    {"outputs", "sinks", "sources"},
+    {"arrow", "globs", "outputs", "sources"},
+    {"inputs", "sinks"},
     {"engine"},
     {"audit", "mirror"},
     {"browsing"},  # verifying knows which elements the parser clones

@@ -52,7 +52,7 @@ _SCHEME_RELATIVE: Final = re.compile(r"//|[\\/]{2}")
 
 def rows(entity: Entity, document: str | None = None) -> Iterator[Row]:
     """The rows of an entity and of every document inside it, in the order in which they stand."""
-    yield from _rows(entity, _shown(document if document is not None else entity.name), _Span(entity))
+    yield from _rows(entity, shown(document if document is not None else entity.name), _Span(entity))
 
 
 class _Span:
@@ -126,7 +126,7 @@ class _Ruled:
     def __init__(self, rule: Rule) -> None:
         self.rule = rule
         self._known: dict[str, Facts] = {}
-        self._base = (_shown(rule.base.url), rule.base.layer.label, rule.base.source)
+        self._base = (shown(rule.base.url), rule.base.layer.label, rule.base.source)
 
     def row(self, resolved: Resolved, document: str, where: Where) -> Row:
         place = self.rule.place
@@ -165,14 +165,14 @@ def row(resolved: Resolved, document: str, where: Where) -> Row:
 def _facts(resolved: Resolved) -> Facts:
     target = resolved.target
     return Facts(
-        _shown(resolved.reference),
-        _shown(target) if target is not None else None,
+        shown(resolved.reference),
+        shown(target) if target is not None else None,
         scope(resolved, target),
         list(problems(resolved, target)),
     )
 
 
-def _shown(text: str) -> str:
+def shown(text: str) -> str:
     """Text that any sink can write: what was no character becomes U+FFFD."""
     return text if text.isascii() else text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 

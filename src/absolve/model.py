@@ -246,13 +246,14 @@ class Document:
 
     `data` is bytes, or text, which is taken as UTF-8. `name` is for messages and, by its suffix, for the media type.
     `media_type` may carry parameters, as a Content-Type header does. `charset` is the user's word (it beats all but a
-    byte order mark). `url` is the retrieval URL. `claims` are the bases that a file system keeps beside a file.
+    byte order mark). `url` is the retrieval URL, which `said` names the giver of. `claims` are the bases that a file
+    system keeps beside a file.
 
     Where it is cut out of a larger file, `before` is how many documents stand before it there, and `origin` says where
     a byte of it does.
     """
 
-    __slots__ = ("before", "charset", "claims", "data", "is_text", "media_type", "name", "origin", "url")
+    __slots__ = ("before", "charset", "claims", "data", "is_text", "media_type", "name", "origin", "said", "url")
 
     def __init__(
         self,
@@ -272,6 +273,7 @@ class Document:
         self.media_type = media_type
         self.charset = "utf-8" if self.is_text else charset
         self.url = url
+        self.said = "--url"
         self.claims = tuple(claims)
         self.before = before
         self.origin = origin

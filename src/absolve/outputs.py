@@ -10,7 +10,7 @@ import stat
 import sys
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -46,33 +46,102 @@ def writing(path: Path, *, like: Path | None = None) -> Iterator[IO[bytes]]:
     attributes; without it, a file that is replaced keeps its mode. Devices and pipes are written as they are. Raises
     OSError, for a read-only file too.
     """
+    if is_device(path):
+        with path.open("wb") as file:  # renaming would replace the device
+            yield file
+        return
+    with preparing(path, like=like) as (file, made):
+        yield file
+    put(made)
+
+
+class Made(NamedTuple):
+    """A file that is complete under a temporary name, and where it is to stand: the name of no link."""
+
+    temporary: str
+    target: str
+
+
+@contextmanager
+def preparing(path: Path, *, like: Path | None = None, token: str = "") -> Iterator[tuple[IO[bytes], Made]]:
+    """The first half of `writing`: when the block ends the file is complete, and `put` makes it stand at `path`.
+
+    `token` is in the temporary name: `sweep` finds by it what a run has left behind.
+    """
+    with _temporary(path, token) as (old, made):
+        model = like.stat() if like is not None else old
+        rights = 0o666 if model is None else model.st_mode & 0o666  # never open to more than the result is
+        temporary = Path(made.temporary)
+        with os.fdopen(os.open(temporary, _CREATE, rights | stat.S_IWUSR), "wb") as file:
+            yield file, made
+            file.flush()
+            os.fsync(file.fileno())
+        _dress(temporary, old, like)
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A name in the folder of `path`, for a file that somebody else writes; it stands at `path` when the block ends."""
+    with _temporary(path, "") as (old, made):
+        temporary = Path(made.temporary)
+        yield temporary
+        with temporary.open("rb+") as file:
+            os.fsync(file.fileno())
+        _dress(temporary, old, None)
+    put(made)
+
+
+@contextmanager
+def _temporary(path: Path, token: str) -> Iterator[tuple[os.stat_result | None, Made]]:
+    """What stands at a path, and a name to write what is to replace it; nothing has it where the block fails."""
     try:
         old = path.stat()
     except FileNotFoundError:
         old = None
-    if old is not None and not stat.S_ISREG(old.st_mode):
-        with path.open("wb") as file:  # renaming would replace the device
-            yield file
-        return
     if old is not None:
         check_writable(path)
     real = path.resolve()
-    temporary = real.with_name(f".absolve-{os.urandom(6).hex()}.tmp")
-    model = like.stat() if like is not None else old
-    rights = 0o666 if model is None else model.st_mode & 0o666  # never open to more than the result is
+    temporary = real.with_name(f".absolve-{token}{token and '-'}{os.urandom(6).hex()}.tmp")
     try:
-        with os.fdopen(os.open(temporary, _CREATE, rights | stat.S_IWUSR), "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        _dress(temporary, old, like)
-        temporary.replace(real)
+        yield old, Made(str(temporary), str(real))
     except BaseException as error:  # an interrupt, too
         with suppress(OSError):
             temporary.unlink()
         if isinstance(error, OSError) and error.filename == str(temporary):
             error.filename = str(path)  # the name that the user knows
         raise
+
+
+def put(made: Made) -> None:
+    """Let a complete file stand where it is to stand; OSError where it cannot, and then it is gone."""
+    try:
+        os.replace(made.temporary, made.target)  # noqa: PTH105 - text from another process
+    except BaseException as error:
+        discard(made)
+        if isinstance(error, OSError):
+            error.filename = made.target
+        raise
+
+
+def discard(made: Made) -> None:
+    with suppress(OSError):
+        os.unlink(made.temporary)  # noqa: PTH108 - likewise
+
+
+def sweep(folder: str, token: str) -> None:
+    """Remove what a run with this token has left behind in a folder."""
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.startswith(f".absolve-{token}-") and entry.name.endswith(".tmp"):
+                discard(Made(entry.path, ""))
+
+
+def is_device(path: Path) -> bool:
+    """Whether something stands there that is no regular file: a device, a pipe, a folder."""
+    try:
+        return not stat.S_ISREG(path.stat().st_mode)
+    except FileNotFoundError:
+        return False
 
 
 def check_writable(path: Path) -> None:

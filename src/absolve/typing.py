@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from typing import IO, Any
+    from typing import Any
 
     from absolve.charsets import Charset
     from absolve.model import Event
@@ -89,10 +89,17 @@ class Walker(Protocol):
 
 
 class Sink(Protocol):
-    """Writes a table, row by row as the rows come, to a file that is open for bytes and stays open.
+    """Writes a table: rows are encoded in chunks, in any process, and the chunks are written in their order.
 
     A row has a value for each column: text, a number, None, or a list of texts. Text is what UTF-8 can write; anything
     else in it is replaced.
     """
 
-    def __call__(self, columns: Sequence[str], rows: Iterable[Sequence[Any]], file: IO[bytes], /) -> None: ...
+    def encode(self, columns: Sequence[str], rows: Sequence[Sequence[Any]], /) -> Any:
+        """What some rows come to; it can go from one process to another."""
+
+    def write(self, columns: Sequence[str], chunks: Iterable[Any], file: Any, /) -> None:
+        """Write what was encoded, as it comes, to a file that is open for bytes and stays open.
+
+        A sink that is no stream (`sinks.Format`) is given the path of a file that is not there yet.
+        """

@@ -201,7 +201,7 @@ def walk(document: Document, settings: Settings) -> Entity:
     if len(document.data) > settings.max_size:
         raise too_large(settings.max_size, name)
     media_type, parameter = _media_type(document, name)
-    said = [retrieval_claim(document.url)] if document.url is not None else []
+    said = [retrieval_claim(document.url, document.said)] if document.url is not None else []
     own = establish(DEFAULT, said, settings.profile)
     entity = Entity(document.data, charsets.UTF_8, media_type, name, "", settings)
     entity.named, entity.origin = document.before, document.origin
@@ -247,11 +247,11 @@ def _too_many(entity: Entity, position: int) -> WalkError:
     return WalkError(_TOO_MANY, text, position)
 
 
-def retrieval_claim(url: str) -> Base:
-    """What the user said; UsageError where it is no absolute URL."""
+def retrieval_claim(url: str, said: str = "--url") -> Base:
+    """What the user said, by the option `said`; UsageError where it is no absolute URL."""
     if not has_scheme(url) or is_malformed(url):
         raise UsageError(f"the retrieval URL must be an absolute URL, not {url!r}")
-    return Base(Layer.RETRIEVAL, url, "--url")
+    return Base(Layer.RETRIEVAL, url, said)
 
 
 def _media_type(document: Document, name: str) -> tuple[str, str | None]:

@@ -29,7 +29,7 @@ def test_no_other_shell_is_promised(absolve: Runner) -> None:
     ("words", "found"),
     [
         (["absolve", "re"], ["resolve", "rewrite"]),
-        (["absolve", "rewrite", "--fr"], ["--fragments"]),
+        (["absolve", "rewrite", "--fra"], ["--fragments"]),
         (["absolve", "links", "--profile", "rfc"], ["rfc1808", "rfc3986"]),
     ],
     ids=" ".join,

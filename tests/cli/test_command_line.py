@@ -109,9 +109,9 @@ def test_a_full_disk_is_said() -> None:
 def test_diagnostics_have_colours_on_a_terminal_only(
     absolve: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert "\x1b" not in absolve("links", tmp_path).err
+    assert "\x1b" not in absolve("links", tmp_path / "none").err
     monkeypatch.setattr("absolve.cli.reporting.colours", lambda _: True)
-    assert f"{tmp_path}: \x1b[31mdirectory\x1b[0m: " in absolve("links", tmp_path).err
+    assert f"{tmp_path / 'none'}: \x1b[31mnot-found\x1b[0m: " in absolve("links", tmp_path / "none").err
 
 
 def test_no_color_is_respected(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -49,9 +49,10 @@ def test_the_rows_of_all_inputs_stand_in_one_table(absolve: Runner, page: Path) 
 
 
 def test_what_cannot_be_read_is_named_and_the_rest_is_listed(absolve: Runner, page: Path, tmp_path: Path) -> None:
-    done = absolve("links", tmp_path, tmp_path / "none", page)
+    (tmp_path / "binary").write_bytes(b"\x7fELF\x02\x01\x01\x00\x00\x00")
+    done = absolve("links", tmp_path / "binary", tmp_path / "none", page)
     assert (done.status, len(done.lines)) == (1, 2)
-    assert [line.split(": ")[1] for line in done.err.splitlines()] == ["directory", "not-found"]
+    assert [line.split(": ")[1] for line in done.err.splitlines()] == ["unknown-media-type", "not-found"]
 
 
 @pytest.mark.parametrize(
@@ -96,7 +97,7 @@ def test_a_fault_in_one_document_does_not_end_the_run(
             raise IndexError("out of range")
         return walk(document, settings)
 
-    monkeypatch.setattr("absolve.cli.options.walk", faulty)
+    monkeypatch.setattr("absolve.engine.documents.walk", faulty)
     done = absolve("links", "-", page, stdin=PAGE)
     assert (done.status, len(done.lines)) == (1, 2)
     assert done.err.startswith("-: internal-error: a fault of absolve, please report it")

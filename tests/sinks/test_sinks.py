@@ -22,9 +22,13 @@ ROWS: list[tuple[Any, ...]] = [
 ]
 
 
+STREAMS = ["jsonl", "csv"]
+
+
 def written(format_: str, rows: list[tuple[Any, ...]]) -> bytes:
     file = io.BytesIO()
-    sinks.by_name(format_)(COLUMNS, rows, file)
+    sink = sinks.by_name(format_)
+    sink.write(COLUMNS, [sink.encode(COLUMNS, rows)], file)
     return file.getvalue()
 
 
@@ -54,40 +58,43 @@ def test_csv_has_none_as_empty_and_joins_lists_by_blanks() -> None:
     ]
 
 
-@pytest.mark.parametrize("format_", sinks.FORMATS)
+@pytest.mark.parametrize("format_", STREAMS)
 def test_what_utf_8_cannot_write_is_replaced(format_: str) -> None:
     assert b"a?b" in written(format_, [("a\udcffb", 0, None, [])])
 
 
-@pytest.mark.parametrize("format_", sinks.FORMATS)
-def test_the_file_stays_open(format_: str) -> None:
+@pytest.mark.parametrize("format_", STREAMS)
+def test_chunks_go_out_as_they_come_and_the_file_stays_open(format_: str) -> None:
     file = io.BytesIO()
-    sinks.by_name(format_)(COLUMNS, ROWS, file)
+    sink = sinks.by_name(format_)
+    seen: list[int] = []
+
+    def chunks() -> Any:
+        for _ in range(2):
+            yield sink.encode(COLUMNS, ROWS)
+            seen.append(len(file.getvalue()))
+
+    sink.write(COLUMNS, chunks(), file)
+    assert seen[1] > seen[0] > 0
     assert not file.closed
 
 
-@pytest.mark.parametrize("format_", sinks.FORMATS)
-def test_rows_go_out_as_they_come(format_: str) -> None:
-    file = io.BytesIO()
-    seen: list[int] = []
-
-    def rows() -> Any:
-        for _ in range(5000):
-            yield ROWS[1]
-            seen.append(len(file.getvalue()))
-
-    sinks.by_name(format_)(COLUMNS, rows(), file)
-    assert seen[-2] > seen[0]
-
-
-@pytest.mark.parametrize("name", ["a.jsonl", "a.JSONL", "folder.csv/a.b.jsonl"])
-def test_the_suffix_says_the_format(name: str) -> None:
-    assert sinks.by_suffix(name) is sinks.by_name("jsonl")
-
-
 @pytest.mark.parametrize(
-    ("find", "name"), [(sinks.by_suffix, "a.xls"), (sinks.by_suffix, "csv"), (sinks.by_name, "xls")]
+    ("path", "name"),
+    [
+        ("a.jsonl", "jsonl"),
+        ("a.JSONL", "jsonl"),
+        ("folder.csv/a.b.jsonl", "jsonl"),
+        ("a.ndjson", "jsonl"),
+        ("a.db", "sqlite"),
+        ("a.parquet", "parquet"),
+    ],
 )
+def test_the_suffix_says_the_format(path: str, name: str) -> None:
+    assert sinks.name_of(path) == name
+
+
+@pytest.mark.parametrize(("find", "name"), [(sinks.name_of, "a.xls"), (sinks.name_of, "csv"), (sinks.by_name, "xls")])
 def test_any_other_is_named_with_the_choices(find: Callable[[str], object], name: str) -> None:
     with pytest.raises(UsageError, match=rf"{name}.*jsonl.*csv"):
         find(name)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from absolve.cli import options as shared
 from absolve.cli.reporting import colours, paint
+from absolve.engine import documents
+from absolve.inputs import Input
 from absolve.model import VERDICTS, Layer
 
 if TYPE_CHECKING:
@@ -46,11 +48,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, report: Report) -> None:
-    chosen = shared.settings(options)
+    how = shared.reading(options)
     separator = ""
     for name in shared.names(options):
         with report.guard(name):
-            _, entity = shared.walked(name, options, chosen, report)
+            _, entity, diagnostics = documents.walked(Input(name, "", options.url), how)
+            for diagnostic in diagnostics:
+                report.notice(diagnostic)
             for shown in _with_inner(entity) if options.all else (entity,):
                 print(end=separator)
                 separator = "\n"

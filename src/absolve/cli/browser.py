@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 from absolve import browsing
 from absolve.cli import options as shared
+from absolve.engine import documents
 from absolve.errors import DocumentError
+from absolve.inputs import Input
 from absolve.sinks import jsonl
 
 if TYPE_CHECKING:
@@ -79,17 +81,21 @@ def run(options: argparse.Namespace, report: Report) -> None:
             for entity, view in views:
                 _compare(entity, view, report)
         else:
+            columns = browsing.View._fields
             with shared.opened(options, names) as file:
-                jsonl.write(browsing.View._fields, (view for _, view in views), file)
+                jsonl.write(columns, (jsonl.encode(columns, [view]) for _, view in views), file)
 
 
 def _views(
     names: list[str], options: argparse.Namespace, browser: Browser, report: Report
 ) -> Iterator[tuple[Entity, View]]:
-    chosen = shared.settings(options)._replace(profile="whatwg")
+    how = shared.reading(options)
+    how = how._replace(settings=how.settings._replace(profile="whatwg"))
     for name in names:
         with report.guard(name):
-            document, entity = shared.walked(name, options, chosen, report)
+            document, entity, diagnostics = documents.walked(Input(name, "", options.url), how)
+            for diagnostic in diagnostics:
+                report.notice(diagnostic)
             yield entity, browser.view(document, entity)
 
 

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
-from absolve import inventory, outputs, sinks
+from absolve import outputs, sinks
+from absolve.cli import many
 from absolve.cli import options as shared
+from absolve.engine.listing import Listing, listed
+from absolve.errors import UsageError
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
 
     from absolve.cli.reporting import Report
-    from absolve.inventory import Row
-    from absolve.walk import Settings
 
 EPILOG = """\
 examples:
   absolve links page.html                     to the standard output, as JSON lines
   absolve links *.html -o links.csv           a table: the suffix says which format
+  absolve links site/ --url http://example.com/ -o links.sqlite
   absolve links page.html | jq -r 'select(.scope == "external").target'
   curl -s http://example.com/ | absolve links - --url http://example.com/ --format csv
 
@@ -27,26 +29,24 @@ reference, base, base_layer, base_source, target, scope, problems"""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    shared.add_inputs(parser)
+    many.add_inputs(parser)
     shared.add_output(parser)
     parser.add_argument(
         "--format", choices=sinks.FORMATS, help="the format, where OUT's suffix does not say it (jsonl)"
     )
     shared.add_settings(parser)
     shared.add_changes(parser)
+    many.add_run(parser)
 
 
 def run(options: argparse.Namespace, report: Report) -> None:
-    chosen = shared.settings(options)
-    names = shared.names(options)
     to_stdout = options.output in {None, outputs.STDOUT}
-    sink = sinks.by_name(options.format or "jsonl") if options.format or to_stdout else sinks.by_suffix(options.output)
-    with shared.opened(options, names) as file:
-        sink(inventory.COLUMNS, _rows(names, options, chosen, report), file)
+    format_ = options.format or ("jsonl" if to_stdout else sinks.name_of(options.output))
+    if to_stdout and not sinks.is_stream(format_):
+        raise UsageError(f"{format_} is no format for the standard output: -o FILE")
+    how = Listing(shared.reading(options), format=format_)
+    found = many.found(options, report)
+    with shared.opened(options, many.names(options), stream=sinks.is_stream(format_)) as out:
+        chunks = many.run(partial(listed, how), found, lambda input_: input_, options, report)
+        sinks.by_name(format_).write(how.columns, (rows.chunk for _, rows in chunks), out)
 
-
-def _rows(names: list[str], options: argparse.Namespace, chosen: Settings, report: Report) -> Iterator[Row]:
-    for name in names:
-        with report.guard(name):
-            _, entity = shared.walked(name, options, chosen, report)
-            yield from inventory.rows(entity, name)

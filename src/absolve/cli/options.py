@@ -1,25 +1,20 @@
-"""The options that commands share, and what they come to: settings, documents, entities."""
+"""The options that commands share, and what they come to: names, settings, how inputs are read."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from absolve import charsets, outputs, sources
-from absolve.errors import Diagnostic, UsageError
-from absolve.model import Layer
+from absolve.engine.documents import Reading
+from absolve.errors import UsageError
 from absolve.resolvers import PROFILES
-from absolve.walk import BASES, FRAGMENTS, Settings, has_relative, retrieval_claim, walk
+from absolve.walk import BASES, FRAGMENTS, Settings, retrieval_claim
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from contextlib import AbstractContextManager
-
-    from absolve.cli.reporting import Report
-    from absolve.model import Document
-    from absolve.walk import Entity
 
 DEEPEST = 100  # the walker, like the documents, is recursive; Python's own limit comes a little later
 
@@ -173,45 +168,17 @@ def names(options: argparse.Namespace) -> list[str]:
     return found
 
 
-def opened(options: argparse.Namespace, names: list[str]) -> AbstractContextManager[IO[bytes]]:
-    """What is written to: the standard output, or a file that is none of the inputs."""
+def opened(options: argparse.Namespace, names: list[str], *, stream: bool = True) -> AbstractContextManager[Any]:
+    """What is written to: the standard output, or a file that is none of the inputs; only its path, if no `stream`."""
     if options.output in {None, outputs.STDOUT}:
         return outputs.stdout()
     path = Path(options.output)
     if found := outputs.clash([path], names):
         raise UsageError(f"the output {options.output} is an input, too ({found[1]})")
-    return outputs.writing(path)
+    return outputs.writing(path) if stream else outputs.replacing(path)
 
 
-def walked(name: str, options: argparse.Namespace, chosen: Settings, report: Report) -> tuple[Document, Entity]:
-    """Read and walk one input, and say what was met; DocumentError where it cannot be worked on."""
-    document = read(name, options)
-    if not document.data:
-        report.notice(Diagnostic("empty-file", "there is nothing in it", name))
-    entity = walk(document, chosen)
-    for diagnostic in (*entity.diagnostics, *_about_bases(entity)):
-        report.notice(diagnostic)
-    return document, entity
+def reading(options: argparse.Namespace) -> Reading:
+    """How the options say that inputs are read; UsageError as of `settings`."""
+    return Reading(settings(options), options.media_type, options.charset, options.file_urls)
 
-
-def read(name: str, options: argparse.Namespace) -> Document:
-    """One input, with what the options say of it."""
-    return sources.read(
-        name,
-        media_type=options.media_type,
-        charset=options.charset,
-        url=options.url,
-        file_urls=options.file_urls,
-        max_size=options.max_size,
-    )
-
-
-def _about_bases(entity: Entity) -> Iterator[Diagnostic]:
-    """What is wrong with the claims, and that there is no base where one is wanted."""
-    base = entity.bases.base
-    for claim in base.chain:
-        if claim.verdict == "unsuitable":
-            text = f"{claim.base.source}: {claim.base.reference[:100]!r} is no base; the next layer out rules"
-            yield Diagnostic("unsuitable-base", text, entity.name, claim.line)
-    if base.layer is Layer.DEFAULT and has_relative(entity, based=False):
-        yield Diagnostic("no-base", "nothing says where it came from: relative links stay (--url says it)", entity.name)

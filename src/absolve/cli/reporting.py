@@ -7,6 +7,7 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
+from absolve.engine.pieces import fault
 from absolve.errors import Diagnostic, DocumentError
 
 if TYPE_CHECKING:
@@ -55,17 +56,8 @@ class Report:
         except (RecursionError, ValueError, TypeError, LookupError, ArithmeticError, AttributeError) as error:
             if sys.flags.dev_mode:
                 raise
-            self.failure(DocumentError(Diagnostic("internal-error", _fault(error), name)))
+            self.failure(DocumentError(Diagnostic("internal-error", fault(error), name)))
 
     def _say(self, message: str, code: str, style: str) -> None:
         print(message.replace(f": {code}: ", f": {paint(code, style, on=colours(sys.stderr))}: ", 1), file=sys.stderr)
 
-
-def _fault(error: Exception) -> str:
-    """An error that should not have happened, for a report of it: what, and where in our code."""
-    frame = error.__traceback__
-    while frame is not None and frame.tb_next is not None:
-        frame = frame.tb_next
-    place = f" in {frame.tb_frame.f_globals.get('__name__')}, line {frame.tb_lineno}" if frame is not None else ""
-    text = str(error).partition("\n")[0][:200]
-    return f"a fault of absolve, please report it (python -X dev shows more): {type(error).__name__}{place}: {text}"

@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 import os
+from contextlib import closing
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from absolve import outputs, rewriting, sources, verifying
+from absolve import inputs, outputs, rewriting
+from absolve.cli import many
 from absolve.cli import options as shared
 from absolve.cli.diff import painted, unified
-from absolve.errors import Diagnostic, DocumentError, UsageError
+from absolve.engine import plan
+from absolve.engine.documents import is_document, walked
+from absolve.engine.pieces import Shown, guarded
+from absolve.engine.putting import Putting
+from absolve.engine.rewriting import Job, Rewriting, new_bytes, rewritten
+from absolve.errors import UsageError
+from absolve.sources import STDIN
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable, Iterator
 
     from absolve.cli.reporting import Report
-    from absolve.model import Document
+    from absolve.engine.pieces import Piece
+    from absolve.inputs import Input
     from absolve.resolved import Resolved
     from absolve.walk import Entity
 
@@ -24,6 +35,7 @@ examples:
   absolve rewrite page.html > absolute.html          the page says itself where it came from
   absolve rewrite page.html --url http://example.com/dir/page.html -o absolute.html
   absolve rewrite saved/*.html -o absolute/          into a folder, by their own names
+  absolve rewrite site/ --url http://example.com/ -o absolute/     a whole folder, images and all
   absolve rewrite saved/*.html --in-place --backup .orig
   absolve rewrite saved/*.html --in-place --verify   what does not verify stays as it was
   absolve rewrite saved/*.html --dry-run             only count
@@ -35,7 +47,7 @@ A page in which the scanner had to guess is verified in any case (absolve verify
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    shared.add_inputs(parser)
+    many.add_inputs(parser)
     where = parser.add_argument_group("where the result goes (to the standard output, if there is one input)")
     place = where.add_mutually_exclusive_group()
     shared.completes_files(
@@ -53,119 +65,105 @@ def configure(parser: argparse.ArgumentParser) -> None:
     show.add_argument("--diff", action="store_true", help="write nothing; show the lines that would change, for patch")
     shared.add_changes(parser)
     shared.add_settings(parser)
-
-
-class Job(NamedTuple):
-    """One input, and where its result goes: None is the standard output."""
-
-    name: str
-    target: Path | None
+    many.add_run(parser)
 
 
 def run(options: argparse.Namespace, report: Report) -> None:
-    chosen = shared.settings(options)
-    jobs = _jobs(options, shared.names(options))
-    for job in jobs:
-        with report.guard(job.name):
-            document, entity = shared.walked(job.name, options, chosen, report)
-            data = rewriting.rewrite(entity)
-            if (options.verify or entity.is_ambiguous) and not _verified(document, entity, data, report):
-                continue
-            if options.dry_run:
-                print(f"{job.name}: {_count(entity)}")
-            elif options.diff:
-                _show(job.name, entity)
-            elif options.in_place:
-                _put_back(Path(job.name), document, data, options.backup)
+    _check(options)
+    how = Rewriting(
+        shared.reading(options),
+        verify=options.verify,
+        in_place=options.in_place,
+        backup=options.backup,
+        inside=_inside(options),
+        token=os.urandom(4).hex(),
+    )
+    jobs = _jobs(options, report)
+    if options.dry_run or options.diff:
+        work = partial(_counted if options.dry_run else _compared, how)
+    else:
+        work = partial(rewritten, how)
+    with Putting(how.token) as putting, closing(many.run(work, putting.watched(jobs), _input, options, report)) as told:
+        for job, piece in told:
+            if isinstance(piece, Shown):
+                with outputs.stdout() as file:
+                    file.write(piece.data)
             else:
-                _put(job, data)
+                with report.guard(job.input.name):
+                    putting.put(job, piece)
 
 
-def _verified(document: Document, entity: Entity, data: bytes, report: Report) -> bool:
-    """Whether nothing but links would change; what else would is said, and that it does not."""
-    found = verifying.differences(entity, document, data)
-    if found:
-        unverified = Diagnostic("unverified", "this stays as it is: nothing proves that only links change", entity.name)
-        for difference in (*found, unverified):
-            report.failure(DocumentError(difference))
-    return not found
+def _input(job: Job) -> Input:
+    return job.input
 
 
 # --- where results go -------------------------------------------------------------------------------------------------
 
 
-def _jobs(options: argparse.Namespace, names: list[str]) -> list[Job]:
-    """What is to be done; UsageError where the options contradict each other, or an output is an input."""
+def _check(options: argparse.Namespace) -> None:
+    """UsageError where the options contradict each other, or an output is an input."""
+    names = many.names(options)
+    listed = options.from_ is not None
     if options.backup is not None and not options.in_place:
         raise UsageError("--backup goes with --in-place")
     if options.backup is not None and (not options.backup or Path(options.backup).name != options.backup):
         raise UsageError(f"--backup takes what is added to a file's name, not {options.backup!r}")
-    if options.in_place and sources.STDIN in names:
+    if options.in_place and STDIN in names:
         raise UsageError("the standard input (-) has no place to be written back to")
-    if options.in_place or options.output in {None, outputs.STDOUT}:
-        if len(names) > 1 and not (options.in_place or options.dry_run or options.diff):
+    if not _has_output(options):
+        several = len(names) > 1 or listed or any(map(inputs.is_folder, names))
+        if several and not (options.in_place or options.dry_run or options.diff):
             raise UsageError("several inputs need -o FOLDER or --in-place")
-        return [Job(name, None) for name in names]
-    out = Path(options.output)
-    if len(names) == 1 and not out.is_dir() and not options.output.endswith(("/", os.sep)):
-        jobs = [Job(names[0], out)]
     else:
-        jobs = _into(out, names)
-    if found := outputs.clash([job.target for job in jobs if job.target], names):
-        raise UsageError(f"the output {found[0]} is an input, too ({found[1]}): --in-place is the way to say so")
-    return jobs
+        plan.check(names, options.output, listed=listed)
 
 
-def _into(folder: Path, names: list[str]) -> list[Job]:
-    """Each input by its own name in a folder, where that is a name for one of them only."""
-    if folder.exists() and not folder.is_dir():
-        raise UsageError(f"{folder} is a file; several inputs need a folder")
-    taken: dict[str, str] = {}
-    for name in names:
-        if name == sources.STDIN:
-            raise UsageError(f"the standard input (-) has no name to be written by into {folder}")
-        key = os.path.normcase(Path(name).name)
-        if key in taken:
-            raise UsageError(f"{taken[key]} and {name} would both be written to {folder / Path(name).name}")
-        taken[key] = name
-    return [Job(name, folder / Path(name).name) for name in names]
+def _has_output(options: argparse.Namespace) -> bool:
+    return options.output not in {None, outputs.STDOUT}
 
 
-def _put(job: Job, data: bytes) -> None:
-    if job.target is None:
-        with outputs.stdout() as file:
-            file.write(data)
-        return
-    source = Path(job.name)
-    like = source if job.name != sources.STDIN and source.is_file() else None
-    try:
-        job.target.parent.mkdir(parents=True, exist_ok=True)
-        outputs.write(job.target, data, like=like)
-    except OSError as error:
-        raise _unwritable(job.target, error) from error
+def _inside(options: argparse.Namespace) -> str | None:
+    """The folder that nothing is written outside of, if the output is one."""
+    if not _has_output(options) or plan.is_file(many.names(options), options.output, listed=options.from_ is not None):
+        return None
+    return str(Path(options.output).resolve())
 
 
-def _put_back(path: Path, document: Document, data: bytes, backup: str | None) -> None:
-    """In place: what a link leads to is written, and nothing where nothing changed."""
-    if data == document.data:
-        return
-    real = path.resolve()
-    try:
-        if not real.is_file():
-            raise OSError(0, "this is no regular file")  # noqa: TRY301 - said like any other reason
-        outputs.check_writable(real)
-        if backup is not None:
-            outputs.write(real.with_name(real.name + backup), document.data, like=real)
-        outputs.write(real, data, like=real)
-    except OSError as error:
-        raise _unwritable(path, error) from error
+def _jobs(options: argparse.Namespace, report: Report) -> Iterator[Job]:
+    found = many.found(options, report, follow=not options.in_place)
+    if not _has_output(options):
+        backup = options.backup
+        return (Job(input_) for input_ in found if not (backup and input_.found and _is_backup(input_.name, backup)))
+    if _inside(options) is None:
+        return (Job(input_, options.output) for input_ in found)
+    return plan.jobs(found, options.output, report.notice)
 
 
-def _unwritable(path: Path, error: OSError) -> DocumentError:
-    return DocumentError(Diagnostic("unwritable", error.strerror or str(error), str(path)))
+def _is_backup(name: str, suffix: str) -> bool:
+    """Whether a file is what an earlier run has kept of another."""
+    return name.endswith(suffix) and Path(name.removesuffix(suffix)).exists()
 
 
 # --- what is shown instead --------------------------------------------------------------------------------------------
+
+
+def _counted(how: Rewriting, job: Job) -> Iterator[Piece]:
+    return guarded(job.input.name, _shown(how, job, lambda entity: f"{job.input.name}: {_count(entity)}\n".encode()))
+
+
+def _compared(how: Rewriting, job: Job) -> Iterator[Piece]:
+    return guarded(job.input.name, _shown(how, job, lambda entity: _difference(job.input.name, entity)))
+
+
+def _shown(how: Rewriting, job: Job, show: Callable[[Entity], bytes]) -> Iterator[Piece]:
+    if job.input.found and not is_document(job.input.name, how.reading):
+        return
+    found = walked(job.input, how.reading)
+    yield from found.diagnostics
+    faults = new_bytes(how, found)[1]
+    yield from faults
+    if not faults:
+        yield Shown(show(found.entity))
 
 
 def _count(entity: Entity) -> str:
@@ -182,6 +180,5 @@ def _count(entity: Entity) -> str:
     return f"{links} link{'' if links == 1 else 's'}, {changed} would change"
 
 
-def _show(name: str, entity: Entity) -> None:
-    with outputs.stdout() as file:
-        file.writelines(painted(unified(name, entity.data, rewriting.edits(entity, rewriting.absolute))))
+def _difference(name: str, entity: Entity) -> bytes:
+    return b"".join(painted(unified(name, entity.data, rewriting.edits(entity, rewriting.absolute))))

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 from absolve import sources, verifying
 from absolve.cli import options as shared
+from absolve.engine import documents
 from absolve.errors import DocumentError, UsageError
+from absolve.inputs import Input
 from absolve.walk import walk
 
 if TYPE_CHECKING:
@@ -52,11 +54,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, report: Report) -> None:
-    chosen = shared.settings(options)
+    how = shared.reading(options)
     if options.before == options.after == sources.STDIN:
         raise UsageError("the standard input (-) can be read once only")
     with report.guard(options.before):
-        before = shared.read(options.before, options)
+        before = documents.read(Input(options.before, "", options.url), how)
         after = sources.read(options.after, max_size=options.max_size)
-        for difference in verifying.differences(walk(before, chosen), before, after.data):
+        for difference in verifying.differences(walk(before, how.settings), before, after.data):
             report.failure(DocumentError(difference))

@@ -13,6 +13,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
+    from mimetypes import MimeTypes
+
     from absolve.typing import Walker
 
 HTML: Final = "text/html"
@@ -143,8 +145,7 @@ def sniff(data: bytes, name: str | None) -> str | None:
     HTML is what text with no other sign is taken for: it needs no signature. Bytes that are no text are none. A page
     that begins as XML does is read as HTML, unless its name says XML: most such pages are not well-formed.
     """
-    suffix = re.search(r"(?:\.[a-z0-9]+)?(\.[a-z0-9]+)$", (name or "").lower())
-    named = SUFFIXES.get(suffix[0]) or SUFFIXES.get(suffix[1]) if suffix else None
+    named = _named(name or "")
     if named in {MESSAGE, MAILBOX} or (named is not None and WALKERS[named].archive):
         return named
     found = sniff_content(data)
@@ -153,6 +154,11 @@ def sniff(data: bytes, name: str | None) -> str | None:
     if looks_binary(data) and not data.startswith(_UTF_16_XML):
         return None
     return named or found or HTML
+
+
+def _named(name: str) -> str | None:
+    suffix = re.search(r"(?:\.[a-z0-9]+)?(\.[a-z0-9]+)$", name.lower())
+    return SUFFIXES.get(suffix[0]) or SUFFIXES.get(suffix[1]) if suffix else None
 
 
 def sniff_content(data: bytes) -> str | None:
@@ -178,6 +184,26 @@ def _is_xml(data: bytes) -> bool:
     if found is None or found[2].lower() == b"html":
         return False
     return found[1] is not None or found[2] in _XML_ROOTS
+
+
+def recognised(data: bytes, name: str) -> str | None:
+    """As `sniff`, for a file that nobody named: text is HTML only where its name says nothing else and its start so.
+
+    The start of the data is enough.
+    """
+    named = _named(name)
+    if named is not None:
+        return named
+    found = sniff_content(data)
+    return None if found == HTML and _other_types().guess_type(name)[0] else found
+
+
+@cache
+def _other_types() -> MimeTypes:
+    """The suffixes of the kinds of files that are about, whatever the machine; imported only where a folder is read."""
+    from mimetypes import MimeTypes
+
+    return MimeTypes()
 
 
 def looks_binary(data: bytes) -> bool:

@@ -4,32 +4,49 @@ from __future__ import annotations
 
 from importlib import import_module
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from absolve.errors import UsageError
 
 if TYPE_CHECKING:
     from absolve.typing import Sink
 
-# Suffix -> the module whose `write` is the sink; a format's name is its suffix without the dot.
-SINKS: Final[dict[str, str]] = {
-    ".jsonl": "absolve.sinks.jsonl",
-    ".csv": "absolve.sinks.csv",
+
+class Format(NamedTuple):
+    """A sink's module. `stream`: it writes to any file that is open, a pipe too; else it wants a file of its own."""
+
+    module: str
+    stream: bool = True
+
+
+# A format's name is its suffix without the dot.
+SINKS: Final[dict[str, Format]] = {
+    ".jsonl": Format("absolve.sinks.jsonl"),
+    ".csv": Format("absolve.sinks.csv"),
+    ".parquet": Format("absolve.sinks.parquet"),
+    ".sqlite": Format("absolve.sinks.sqlite", stream=False),
+    ".duckdb": Format("absolve.sinks.duckdb", stream=False),
 }
+OTHERWISE: Final = {".ndjson": ".jsonl", ".db": ".sqlite", ".sqlite3": ".sqlite"}  # other suffixes of the same
 FORMATS: Final = tuple(suffix.removeprefix(".") for suffix in SINKS)
 
 
 def by_name(name: str) -> Sink:
-    """The sink of a format (one of FORMATS); UsageError for any other."""
+    """The sink of a format (one of FORMATS); UsageError for any other, and where a package that it needs is missing."""
     if name not in FORMATS:
         raise UsageError(f"unknown format {name!r}: choose from {', '.join(FORMATS)}")
-    sink: Sink = import_module(SINKS[f".{name}"]).write
-    return sink
+    return cast("Sink", import_module(SINKS[f".{name}"].module))
 
 
-def by_suffix(path: str) -> Sink:
-    """The sink that a file's name asks for; UsageError where it asks for none."""
+def name_of(path: str) -> str:
+    """The name of the format that a file's name asks for; UsageError where it asks for none."""
     suffix = PurePath(path).suffix.lower()
+    suffix = OTHERWISE.get(suffix, suffix)
     if suffix not in SINKS:
         raise UsageError(f"{path}: no format has this suffix: choose from {', '.join(SINKS)}, or give --format")
-    return by_name(suffix.removeprefix("."))
+    return suffix.removeprefix(".")
+
+
+def is_stream(name: str) -> bool:
+    """Whether a format (one of FORMATS) can go to the standard output."""
+    return SINKS[f".{name}"].stream

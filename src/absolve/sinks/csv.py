@@ -10,11 +10,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 
-def write(columns: Sequence[str], rows: Iterable[Sequence[Any]], file: IO[bytes]) -> None:
-    text = io.TextIOWrapper(file, "utf-8", "replace", newline="")
-    try:
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(columns)
-        writer.writerows([" ".join(cell) if isinstance(cell, list) else cell for cell in row] for row in rows)
-    finally:
-        text.detach()  # flushes; the file is the caller's to close
+def encode(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
+    del columns  # they stand in the header only
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerows([" ".join(cell) if isinstance(cell, list) else cell for cell in row] for row in rows)
+    return text.getvalue().encode("utf-8", "replace")
+
+
+def write(columns: Sequence[str], chunks: Iterable[bytes], file: IO[bytes]) -> None:
+    file.write(encode((), [columns]))
+    file.writelines(chunks)

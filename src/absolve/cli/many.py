@@ -1,0 +1,170 @@
+"""Options of the commands that work on many inputs, and the run over them."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from contextlib import closing
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from absolve import inputs
+from absolve.cli import options as shared
+from absolve.engine import pool
+from absolve.engine.pieces import Failure, Size
+from absolve.errors import Diagnostic, DocumentError, UsageError
+from absolve.globs import Globs
+from absolve.sources import STDIN
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterable, Iterator
+
+    from absolve.cli.reporting import Report
+    from absolve.engine.pieces import Piece
+    from absolve.inputs import Input
+
+    Item = TypeVar("Item")
+
+WORTH_A_POOL = 4 << 20  # bytes of inputs: what fewer take is less than what starting processes does
+
+
+def add_inputs(parser: argparse.ArgumentParser) -> None:
+    """INPUT..., folders and lists, and what the user knows of them."""
+    shared.completes_files(
+        parser.add_argument(
+            "inputs",
+            nargs="*",
+            metavar="INPUT",
+            help="a file, a folder with all in it, or - for the standard input (the default)",
+        )
+    )
+    group = parser.add_argument_group("folders and lists")
+    shared.completes_files(
+        group.add_argument(
+            "--from",
+            dest="from_",
+            metavar="FILE",
+            help="work on the files that are named in FILE (- is the standard input), one a line or NULs between them",
+        )
+    )
+    group.add_argument(
+        "--include",
+        action="append",
+        default=[],
+        metavar="GLOB",
+        help="of folders only such files: '*.html' by name, 'docs/**' by path",
+    )
+    group.add_argument(
+        "--exclude", action="append", default=[], metavar="GLOB", help="not such files, nor such folders"
+    )
+    shared.completes_files(
+        group.add_argument("--url-map", metavar="FILE", help="the URLs of single files, as CSV: path, URL")
+    )
+    group.add_argument(
+        "--mirror-layout",
+        action="store_true",
+        help="a folder has host/path in it, as wget and HTTrack write: that is the URL, unless a page says another",
+    )
+    shared.add_known(parser)
+
+
+def add_run(parser: argparse.ArgumentParser) -> None:
+    """How the run goes."""
+    group = parser.add_argument_group("how the run goes")
+    group.add_argument(
+        "--jobs",
+        "-j",
+        type=_jobs,
+        default=None,
+        metavar="N",
+        help="so many processes (one for each core; a few small inputs: one)",
+    )
+
+
+def _jobs(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= 1024:
+        raise argparse.ArgumentTypeError(f"must be a number from 1 to 1024, not {text!r}")
+    return int(text)
+
+
+def names(options: argparse.Namespace) -> list[str]:
+    """The inputs that stand on the command line; with a list there need not be any."""
+    if options.from_ is None:
+        return shared.names(options)
+    if options.from_ == STDIN and STDIN in options.inputs:
+        raise UsageError("the standard input (-) can be read once only")
+    return shared.names(options) if options.inputs else []
+
+
+def found(options: argparse.Namespace, report: Report, *, follow: bool = True) -> Iterator[Input]:
+    """All inputs, in their order; UsageError for options that say something else than what there is."""
+    given = names(options)
+    globs = Globs(tuple(options.include), tuple(options.exclude)).checked()
+    if (globs.include or globs.exclude) and not any(map(inputs.is_folder, given)):
+        raise UsageError("--include and --exclude go with folders")
+    if options.url is not None and any(map(inputs.is_folder, given)) and set("?#") & set(options.url):
+        raise UsageError(f"the URL of a folder's root has no query and no fragment: {options.url!r}")
+    try:
+        by_path = inputs.read_url_map(options.url_map) if options.url_map else {}
+    except DocumentError as error:
+        raise UsageError(str(error)) from error
+    origins = inputs.Origins(options.url, by_path, options.mirror_layout)
+    on_line = inputs.named(given, origins, globs, report.notice, follow=follow)
+    if options.from_ is None:
+        return on_line
+    return chain(on_line, _listed(options.from_, origins, report))
+
+
+def _listed(name: str, origins: inputs.Origins, report: Report) -> Iterator[Input]:
+    with report.guard(name):
+        yield from inputs.listed(inputs.read_list(name), origins, report.notice)
+
+
+def run(
+    work: Callable[[Item], Iterable[Piece]],
+    items: Iterable[Item],
+    input_of: Callable[[Item], Input],
+    options: argparse.Namespace,
+    report: Report,
+) -> Generator[tuple[Item, Any]]:
+    """Work on all items and report what is said of them; what else they come to is the caller's, in their order."""
+    jobs, items = _processes(items, input_of, options)
+    with closing(pool.run(work, items, jobs)) as told:
+        for item, piece in told:
+            if isinstance(piece, Diagnostic):
+                report.notice(piece)
+            elif isinstance(piece, Failure):
+                report.failure(piece.error)
+            elif isinstance(piece, Size):
+                pass
+            elif not isinstance(piece, pool.End):
+                yield item, piece
+            elif piece.lost:
+                report.failure(DocumentError(Diagnostic("lost", piece.lost, input_of(item).name)))
+
+
+def _processes(
+    items: Iterable[Item], input_of: Callable[[Item], Input], options: argparse.Namespace
+) -> tuple[int, Iterable[Item]]:
+    """How many processes the items are worth, and the items: none of its own for what is done before it has started."""
+    jobs = options.jobs or _cores()
+    if jobs == 1 or STDIN in options.inputs or not (options.inputs or options.from_):
+        return 1, items  # only this process has the standard input
+    items = iter(items)
+    first: list[Item] = []
+    size = 0
+    for item in items:
+        first.append(item)
+        try:
+            size += Path(input_of(item).name).stat().st_size
+        except (OSError, ValueError):
+            continue
+        if size >= WORTH_A_POOL and len(first) > 1:
+            return jobs, chain(first, items)
+    return 1, first
+
+
+def _cores() -> int:
+    """Those that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

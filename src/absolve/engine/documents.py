@@ -1,0 +1,82 @@
+"""From an input to a walked document, with all that is to be said of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from absolve import formats, sources
+from absolve.errors import Diagnostic
+from absolve.model import Layer
+from absolve.walk import Settings, has_relative, walk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from absolve.inputs import Input
+    from absolve.model import Document
+    from absolve.walk import Entity
+
+
+class Reading(NamedTuple):
+    """How inputs are read: what the user says of all of them, and what counts as a link."""
+
+    settings: Settings
+    media_type: str | None = None
+    charset: str | None = None
+    file_urls: bool = False
+
+
+class Walked(NamedTuple):
+    """A document, what was found in it, and what is to be said."""
+
+    document: Document
+    entity: Entity
+    diagnostics: list[Diagnostic]
+
+
+def walked(input_: Input, how: Reading) -> Walked:
+    """Read and walk one input; DocumentError where it cannot be worked on."""
+    document = read(input_, how)
+    entity = walk(document, how.settings)
+    said = [] if document.data else [Diagnostic("empty-file", "there is nothing in it", input_.name)]
+    return Walked(document, entity, [*said, *entity.diagnostics, *_about_bases(entity)])
+
+
+_LOOKED_AT = 4096  # bytes of a file
+
+
+def is_document(name: str, how: Reading) -> bool:
+    """Whether a file that nobody named is one to work on; DocumentError where it cannot be read."""
+    try:
+        with Path(name).open("rb") as file:
+            head = file.read(_LOOKED_AT)
+    except OSError as error:
+        raise sources.unreadable(name, error) from error
+    return not formats.looks_binary(head) if how.media_type else formats.recognised(head, name) is not None
+
+
+def read(input_: Input, how: Reading) -> Document:
+    """One input, with what is known of it."""
+    document = sources.read(
+        input_.name,
+        media_type=how.media_type,
+        charset=how.charset,
+        url=input_.url,
+        file_urls=how.file_urls and not input_.claims,
+        max_size=how.settings.max_size,
+    )
+    document.said = input_.said
+    document.claims += input_.claims
+    return document
+
+
+def _about_bases(entity: Entity) -> Iterator[Diagnostic]:
+    """What is wrong with the claims, and that there is no base where one is wanted."""
+    base = entity.bases.base
+    for claim in base.chain:
+        if claim.verdict == "unsuitable":
+            text = f"{claim.base.source}: {claim.base.reference[:100]!r} is no base; the next layer out rules"
+            yield Diagnostic("unsuitable-base", text, entity.name, claim.line)
+    if base.layer is Layer.DEFAULT and has_relative(entity, based=False):
+        yield Diagnostic("no-base", "nothing says where it came from: relative links stay (--url says it)", entity.name)

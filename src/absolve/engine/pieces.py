@@ -1,0 +1,79 @@
+"""What a task tells of its input, in its order: each piece can go from one process to another."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from absolve.errors import Diagnostic, DocumentError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from absolve.outputs import Made
+
+
+class Failure(NamedTuple):
+    """The input, or its output, failed; `excerpt` is the line that it happened in."""
+
+    diagnostic: Diagnostic
+    excerpt: str = ""
+
+    @property
+    def error(self) -> DocumentError:
+        return DocumentError(self.diagnostic, self.excerpt)
+
+
+class Rows(NamedTuple):
+    """Rows as the sink of the run has them encoded, and how many."""
+
+    chunk: Any
+    number: int
+
+
+class Shown(NamedTuple):
+    """Bytes for the standard output."""
+
+    data: bytes
+
+
+class Ready(NamedTuple):
+    """Complete files, to be put where they are to stand, in this order; `digest` is that of the last one."""
+
+    made: tuple[Made, ...]
+    digest: bytes
+
+
+class Size(NamedTuple):
+    """How many bytes were read."""
+
+    read: int
+
+
+Piece = Diagnostic | Failure | Rows | Shown | Ready | Size
+
+
+def guarded(name: str, pieces: Iterable[Piece], *, strict: bool = False) -> Iterator[Piece]:
+    """The pieces of a task; where it fails, even by a fault of ours, that is the last one.
+
+    `strict`: a fault of ours is raised.
+    """
+    try:
+        yield from pieces
+    except DocumentError as error:
+        yield Failure(error.diagnostic, error.excerpt)
+    except OSError as error:
+        yield Failure(Diagnostic("unreadable", error.strerror or str(error), name))
+    except (RecursionError, MemoryError, ValueError, TypeError, LookupError, ArithmeticError, AttributeError) as error:
+        if strict:
+            raise
+        yield Failure(Diagnostic("internal-error", fault(error), name))
+
+
+def fault(error: Exception) -> str:
+    """An error that should not have happened, for a report of it: what, and where in our code."""
+    frame = error.__traceback__
+    while frame is not None and frame.tb_next is not None:
+        frame = frame.tb_next
+    place = f" in {frame.tb_frame.f_globals.get('__name__')}, line {frame.tb_lineno}" if frame is not None else ""
+    text = str(error).partition("\n")[0][:200]
+    return f"a fault of absolve, please report it (python -X dev shows more): {type(error).__name__}{place}: {text}"

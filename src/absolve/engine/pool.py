@@ -1,0 +1,179 @@
+"""A pool of processes: what a task tells of each item comes in the order of the items, and little waits in between."""
+
+from __future__ import annotations
+
+import multiprocessing
+import pickle
+import signal
+import struct
+from collections import deque
+from contextlib import suppress
+from itertools import islice
+from multiprocessing.connection import wait
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterable, Iterator
+    from multiprocessing.connection import Connection
+    from multiprocessing.context import SpawnProcess
+
+Item = TypeVar("Item")
+Told = TypeVar("Told")
+
+AHEAD = 4  # items that a worker has been given and not told all of: it need not wait for the next one
+WAITING = 64  # items a worker that may be under way, or done, before the first of them is
+HELD = 64 << 20  # bytes that may wait for their turn; beyond, only the worker whose turn it is is heard
+AT_ONCE = 32  # pieces in a message
+PATIENCE = 2.0  # seconds that a worker has to end when it is asked to
+
+_HEAD = struct.Struct("<Q?")  # what a message begins with: the number of its item, and whether it is at its end
+
+
+class End(NamedTuple):
+    """All is told of an item; `lost` says why there is no more where its worker ended."""
+
+    lost: str | None = None
+
+
+def run(work: Callable[[Item], Iterable[Told]], items: Iterable[Item], jobs: int) -> Generator[tuple[Item, Told | End]]:
+    """What `work` tells of each item, item by item in their order, and an `End` behind each.
+
+    With one job it is done in this process; else in so many others, where `work` and the items must be able to go.
+    When the iterator is closed the processes end at once. A worker that dies takes only the item with it
+    that it was at.
+    """
+    if jobs > 1:
+        pool = _Pool(work, jobs)
+        try:
+            yield from pool.run(items)
+        finally:
+            pool.close()
+        return
+    for item in items:
+        for told in work(item):
+            yield item, told
+        yield item, End()
+
+
+def _serve(work: Callable[[Item], Iterable[Told]], connection: Connection) -> None:
+    """The life of a worker: items come with their numbers, what is told of them goes back, until nobody is there."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent is told, too, and ends us
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    with suppress(EOFError, BrokenPipeError, ConnectionResetError):
+        while True:
+            number, item = connection.recv()
+            told = iter(work(item))
+            some = list(islice(told, AT_ONCE))
+            while len(some) == AT_ONCE:
+                connection.send_bytes(_HEAD.pack(number, False) + pickle.dumps(some, pickle.HIGHEST_PROTOCOL))
+                some = list(islice(told, AT_ONCE))
+            connection.send_bytes(_HEAD.pack(number, True) + pickle.dumps(some, pickle.HIGHEST_PROTOCOL))
+
+
+class _Worker:
+    """A process, and the items that it has not told all of, by their numbers."""
+
+    def __init__(self, work: Callable[[Item], Iterable[Told]]) -> None:
+        context = multiprocessing.get_context("spawn")  # a fork would copy threads' locks, of a progress bar for one
+        self.connection, theirs = context.Pipe()
+        self.process: SpawnProcess = context.Process(target=_serve, args=(work, theirs), daemon=True)
+        self.process.start()
+        theirs.close()
+        self.given: deque[int] = deque()
+
+
+class _Pool(Generic[Item, Told]):
+    def __init__(self, work: Callable[[Item], Iterable[Told]], jobs: int) -> None:
+        self._work = work
+        self._workers = [_Worker(work) for _ in range(jobs)]
+        self._items: dict[int, Item] = {}  # those that are under way
+        self._told: dict[int, deque[bytes | End]] = {}  # messages that wait for their turn
+        self._held = 0  # bytes of them
+
+    def run(self, items: Iterable[Item]) -> Iterator[tuple[Item, Told | End]]:
+        numbered = enumerate(items)
+        given = first = 0  # the next number to give, and the first that is not ended
+        more = True
+        while more or self._items:
+            while more and given - first < WAITING * len(self._workers):
+                worker = min(self._workers, key=lambda worker: len(worker.given))
+                if len(worker.given) >= AHEAD:
+                    break
+                following = next(numbered, None)
+                more = following is not None
+                if following is not None:
+                    given = following[0] + 1
+                    self._give(worker, *following)
+            self._hear(first)
+            while first in self._told:
+                yield from self._of(first)
+                if first in self._items:
+                    break
+                first += 1
+
+    def _of(self, number: int) -> Iterator[tuple[Item, Told | End]]:
+        """What has been told of an item so far, which is then forgotten; and the item, where it is at its end."""
+        item, messages = self._items[number], self._told[number]
+        while messages:
+            message = messages.popleft()
+            end: End | None
+            if isinstance(message, End):
+                end = message
+            else:
+                self._held -= len(message)
+                end = End() if _HEAD.unpack_from(message)[1] else None
+                for told in pickle.loads(memoryview(message)[_HEAD.size :]):  # noqa: S301 - of our own process
+                    yield item, told
+            if end:
+                del self._items[number], self._told[number]
+                yield item, end
+
+    def _give(self, worker: _Worker, number: int, item: Item) -> None:
+        self._items[number] = item
+        self._told[number] = deque()
+        worker.given.append(number)
+        with suppress(BrokenPipeError, ConnectionResetError):  # it is dead: that is seen when it is heard
+            worker.connection.send((number, item))
+
+    def _hear(self, first: int) -> None:
+        """Take the messages of those that may speak: of the worker of the first item, of others while little waits."""
+        may = [worker for worker in self._workers if first in worker.given or (worker.given and self._held < HELD)]
+        for ready in wait([worker.connection for worker in may]) if may else ():
+            worker = next(worker for worker in may if worker.connection is ready)
+            try:
+                message = worker.connection.recv_bytes()
+            except (EOFError, ConnectionResetError):
+                self._replace(worker)
+                continue
+            number, ended = _HEAD.unpack_from(message)
+            self._told[number].append(message)
+            self._held += len(message)
+            if ended:
+                worker.given.remove(number)
+
+    def _replace(self, worker: _Worker) -> None:
+        """Another worker for one that died: the item that it was at is lost, those behind are given again."""
+        worker.process.join()
+        worker.connection.close()
+        lost, *rest = worker.given
+        self._told[lost].append(End(_how_it_ended(worker.process.exitcode)))
+        fresh = self._workers[self._workers.index(worker)] = _Worker(self._work)
+        for number in rest:
+            self._give(fresh, number, self._items[number])
+
+    def close(self) -> None:
+        """End all processes, at once where they are at something."""
+        for worker in self._workers:
+            worker.connection.close()
+            worker.process.terminate()
+        for worker in self._workers:
+            worker.process.join(PATIENCE)
+            if worker.process.is_alive():
+                worker.process.kill()
+                worker.process.join()
+
+
+def _how_it_ended(code: int | None) -> str:
+    if code is not None and code < 0:
+        return f"the process that worked on it was ended by signal {-code}"
+    return f"the process that worked on it ended with status {code}"

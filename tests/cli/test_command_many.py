@@ -1,0 +1,255 @@
+"""Whole folders and lists: what is worked on, what goes where, and what one process or several make of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from command_runner import ABSOLUTE, PAGE, Runner
+
+from absolve.cli import many
+
+URL = "http://h/d/"
+BASH = shutil.which("bash")
+LINK = b"<!DOCTYPE html><a href=x.html>"
+PNG = b"\x89PNG\r\n\x1a\n\0\0<a href=x>"
+FILES = {
+    "index.html": LINK,
+    "a/page.html": PAGE,
+    "a/style.css": b"a { background: url(i.png) }",
+    "a/i.png": PNG,
+    "a/program.js": b"document.write('<a href=x>')",
+    "a/note": b"<a href=x> a page without a name that says so",
+    "a/text": b"1 < 2, and href=x",
+    "e/broken.html": b"\x7fELF\x02\x01\x01\0",
+}
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give a folder with documents and other files; the working folder is the one that it is in."""
+    for place, data in FILES.items():
+        path = tmp_path / "site" / place
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "site"
+
+
+@pytest.fixture(params=[1, 2])
+def jobs(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Give the option for one process and for two, which few small files would not be worth."""
+    monkeypatch.setattr(many, "WORTH_A_POOL", 1)
+    return f"--jobs={request.param}"
+
+
+def tree(root: Path) -> dict[str, bytes]:
+    return {path.relative_to(root).as_posix(): path.read_bytes() for path in sorted(root.rglob("*")) if path.is_file()}
+
+
+# --- listing -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_documents_of_a_folder_are_listed_and_its_other_files_passed_over(
+    absolve: Runner, site: Path, jobs: str
+) -> None:
+    done = absolve("links", "site", "--url", URL, jobs)
+    rows = [json.loads(line) for line in done.lines]
+    assert [(row["document"], row["target"]) for row in rows] == [
+        ("site/a/note", "http://h/d/a/x"),
+        ("site/a/page.html", "http://h/d/a/x.html?a&b"),
+        ("site/a/page.html", "http://g/"),
+        ("site/a/style.css", "http://h/d/a/i.png"),
+        ("site/index.html", "http://h/d/x.html"),
+    ]
+    assert done.status == 1
+    assert done.err.startswith("site/e/broken.html: unknown-media-type: ")
+    assert site.is_dir()
+
+
+@pytest.mark.usefixtures("site")
+def test_a_map_of_urls_is_named_as_what_said_so(absolve: Runner) -> None:
+    Path("urls.csv").write_text("path,url\nsite/index.html,http://map/\n")
+    (line,) = absolve("links", "site", "--include", "/index.html", "--url-map", "urls.csv").lines
+    assert [json.loads(line)[name] for name in ("target", "base_source")] == ["http://map/x.html", "--url-map"]
+
+
+def test_a_mirrors_layout_counts_after_what_a_page_says(absolve: Runner, tmp_path: Path) -> None:
+    for name, data in (("a.html", LINK), ("b.html", PAGE)):
+        path = tmp_path / "mirror" / "www.example.com" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    rows = [json.loads(line) for line in absolve("links", tmp_path / "mirror", "--mirror-layout").lines]
+    assert [row["base_source"] for row in rows] == ["mirror layout", *["saved from url comment, line 1"] * 2]
+    assert rows[0]["target"] == "http://www.example.com/x.html"
+
+
+@pytest.mark.usefixtures("site")
+def test_a_list_names_files_in_their_order_from_a_file_or_the_standard_input(absolve: Runner) -> None:
+    Path("list").write_bytes(b"site/index.html\0site/a/note\0")
+    rows = absolve("links", "--from", "list", "--url", URL).lines
+    assert [json.loads(row)["document"] for row in rows] == ["site/index.html", "site/a/note"]
+    assert json.loads(rows[1])["target"] == "http://h/d/site/a/x"
+    assert absolve("links", "--from", "-", "--url", URL, stdin=b"site/index.html\nsite/a/note\n").lines == rows
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("links", "site/index.html", "--include", "*"), "go with folders"),
+        (("links", "site", "--url", "http://h/?x"), "no query"),
+        (("links", "site", "--exclude", "[z-a]"), "is no glob"),
+        (("links", "site", "--url-map", "none.csv"), "none.csv: not-found"),
+        (("links", "site", "--jobs", "0"), "must be a number"),
+        (("links", "-", "--from", "-"), "once only"),
+        (("links", "site", "--format", "sqlite"), "no format for the standard output"),
+        (("rewrite", "site"), "need -o FOLDER or --in-place"),
+        (("rewrite", "--from", "list"), "need -o FOLDER or --in-place"),
+        (("rewrite", "site", "-o", "site"), "--in-place is the way"),
+        (("rewrite", "site", "-o", "site/out"), "one is inside the other"),
+        (("rewrite", "site", "-o", "."), "one is inside the other"),
+        (("rewrite", "site", "-o", "soft/out"), "one is inside the other"),
+        (("rewrite", "site", "-o", "file"), "is a file"),
+        (("rewrite", "site", "other/site", "-o", "out"), "both be written to"),
+    ],
+    ids=str,
+)
+def test_what_is_used_wrongly_writes_nothing(
+    absolve: Runner, site: Path, arguments: tuple[str, ...], said: str
+) -> None:
+    Path("soft").symlink_to("site")
+    Path("file").touch()
+    Path("other/site").mkdir(parents=True)
+    done = absolve(*arguments)
+    assert (done.status, done.out) == (2, b"")
+    assert said in done.err
+    assert tree(site) == FILES
+
+
+# --- into a folder -----------------------------------------------------------------------------------------------------
+
+
+def test_a_copy_of_a_folder_has_its_layout_its_other_files_modes_and_times(
+    absolve: Runner, site: Path, jobs: str
+) -> None:
+    (site / "a/i.png").chmod(0o640)
+    os.utime(site / "a/i.png", ns=(10**18, 10**18))
+    done = absolve("rewrite", "site", "--url", URL, "-o", "out/copy", jobs)
+    assert (done.status, done.out) == (1, b"")
+    expected = dict(FILES)
+    del expected["e/broken.html"]
+    expected["index.html"] = LINK.replace(b"x.html", b"http://h/d/x.html")
+    expected["a/page.html"] = PAGE.replace(b"'x", b"'http://h/d/a/x")
+    expected["a/style.css"] = b"a { background: url(http://h/d/a/i.png) }"
+    expected["a/note"] = FILES["a/note"].replace(b"x>", b"http://h/d/a/x>")
+    assert tree(Path("out/copy")) == expected
+    state = Path("out/copy/a/i.png").stat()
+    assert (stat.S_IMODE(state.st_mode), state.st_mtime_ns) == (0o640, 10**18)
+    assert tree(site) == FILES
+
+
+@pytest.mark.usefixtures("site")
+def test_a_link_in_the_output_folder_leads_nothing_out_of_it(absolve: Runner, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out/a").symlink_to("../elsewhere")
+    (tmp_path / "out/index.html").symlink_to("../elsewhere/index.html")
+    done = absolve("rewrite", "site", "--url", URL, "-o", "out")
+    assert done.err.count(": outside: ") == 7
+    assert tree(tmp_path / "elsewhere") == {}
+
+
+@pytest.mark.usefixtures("site")
+def test_what_is_listed_goes_to_its_own_path_in_the_folder_and_twice_is_once(absolve: Runner, tmp_path: Path) -> None:
+    names = f"site/index.html\n{tmp_path}/site/a/note\n./site/index.html\n../x.html\n"
+    done = absolve("rewrite", "--from", "-", "--url", URL, "-o", "out", stdin=names.encode())
+    assert [line.split(": ")[1] for line in done.err.splitlines()] == ["taken", "outside"]
+    assert sorted(tree(Path("out"))) == sorted([f"{tmp_path}/site/a/note".lstrip("/"), "site/index.html"])
+
+
+# --- in place ----------------------------------------------------------------------------------------------------------
+
+
+def test_in_place_only_what_changes_is_written_and_backups_are_no_inputs(
+    absolve: Runner, site: Path, jobs: str
+) -> None:
+    (site / "link.html").symlink_to("index.html")
+    for _ in "12":
+        done = absolve("rewrite", "site", "--url", URL, "--in-place", "--backup", ".orig", jobs)
+        assert done.status == 1
+    found = tree(site)
+    changed = {place for place in FILES if found[place] != FILES[place]}
+    assert changed == {"index.html", "a/page.html", "a/style.css", "a/note"}
+    assert {place for place in found if place.endswith(".orig")} == {f"{place}.orig" for place in changed}
+    assert all(found[f"{place}.orig"] == FILES[place] for place in changed)
+    assert (site / "link.html").is_symlink()
+
+
+def test_in_place_another_name_of_a_file_keeps_the_old_bytes(absolve: Runner, tmp_path: Path) -> None:
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site/page.html").write_bytes(PAGE)
+    (tmp_path / "kept.html").hardlink_to(tmp_path / "site/page.html")
+    assert absolve("rewrite", "--in-place", tmp_path / "site").status == 0
+    assert (tmp_path / "site/page.html").read_bytes() == ABSOLUTE
+    assert (tmp_path / "kept.html").read_bytes() == PAGE
+
+
+def test_an_interrupt_leaves_whole_files_and_nothing_else(tmp_path: Path) -> None:
+    for number in range(400):
+        path = tmp_path / "site" / f"{number % 7}" / f"{number}.html"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(LINK * 1000)
+    new = LINK.replace(b"x.html", b"http://h/d/0/x.html") * 1000
+    argv = [sys.executable, "-m", "absolve", "rewrite", str(tmp_path / "site"), "--url", URL, "-j2"]
+    run = subprocess.Popen([*argv, "-o", str(tmp_path / "out")], stderr=subprocess.PIPE)
+    while not (tmp_path / "out/0").exists() or len(list((tmp_path / "out/0").glob("[0-9]*"))) < 2:
+        time.sleep(0.01)
+        assert run.poll() is None
+    run.send_signal(signal.SIGINT)
+    _, said = run.communicate(timeout=30)
+    assert (run.returncode, said) == (130, b"")
+    files = [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
+    assert 2 <= len(files) < 400
+    assert not [path for path in files if path.name.startswith(".")]
+    assert {path.read_bytes() for path in files if path.parent.name == "0"} == {new}
+
+
+# --- tables ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "csv", "sqlite", "parquet", "duckdb"])
+def test_a_table_is_there_complete_or_as_it_was(
+    absolve: Runner, site: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
+) -> None:
+    if suffix in {"parquet", "duckdb"}:
+        pytest.importorskip("pyarrow")
+        pytest.importorskip("duckdb")
+    out = Path(f"links.{suffix}")
+    assert absolve("links", site / "a", "--url", URL, "-o", out) == (0, b"", "")
+    whole = out.read_bytes()
+    assert len(whole) > 100
+    monkeypatch.setattr("absolve.engine.documents.walk", interrupted)
+    assert absolve("links", site / "a", "--url", URL, "-o", out).status == 130
+    assert out.read_bytes() == whole
+    assert not list(Path().glob(".absolve*"))
+
+
+def interrupted(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+@pytest.mark.skipif(BASH is None, reason="there is no bash here")
+def test_who_reads_only_the_first_lines_is_not_told_off(tmp_path: Path) -> None:
+    (tmp_path / "page.html").write_bytes(LINK * 50_000)
+    command = f"{sys.executable} -m absolve links {tmp_path} --url {URL} | head -n 1"
+    assert BASH
+    done = subprocess.run([BASH, "-c", command], capture_output=True, check=True)
+    assert (done.stdout.count(b"\n"), done.stderr) == (1, b"")

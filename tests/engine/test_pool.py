@@ -1,0 +1,80 @@
+"""The pool: what is told comes in the order of the items, whatever becomes of the processes."""
+
+from __future__ import annotations
+
+import os
+import time
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+import pool_work
+import pytest
+
+from absolve.engine import pool
+from absolve.engine.pool import End
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+
+def told(work: Callable[[int], Any], items: int, jobs: int) -> list[tuple[int, Any]]:
+    return list(pool.run(work, range(items), jobs))
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 3])
+@pytest.mark.parametrize("work", [pool_work.twice, pool_work.slow_at_first, pool_work.many])
+def test_what_is_told_comes_in_the_order_of_the_items(work: Callable[[int], Any], jobs: int) -> None:
+    expected = [(item, piece) for item in range(100) for piece in (*work(item), End())]
+    assert told(work, 100, jobs) == expected
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_no_items_are_no_work(jobs: int) -> None:
+    assert told(pool_work.twice, 0, jobs) == []
+
+
+def test_one_job_is_done_in_this_process_and_more_in_others() -> None:
+    assert {piece for _, piece in told(pool_work.where, 9, 1)} == {os.getpid(), End()}
+    assert os.getpid() not in {piece for _, piece in told(pool_work.where, 9, 2)}
+
+
+def test_what_waits_for_its_turn_is_bounded_and_nothing_is_stuck_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool, "HELD", 1000)
+    assert [item for item, piece in told(pool_work.large, 20, 3) if piece == End()] == list(range(20))
+
+
+def test_items_are_asked_for_only_when_there_is_room() -> None:
+    asked = 0
+
+    def items() -> Any:
+        nonlocal asked
+        while True:
+            asked += 1
+            yield asked
+
+    with closing(pool.run(pool_work.twice, items(), 2)) as run:
+        next(run)
+        assert asked <= 2 * pool.WAITING
+
+
+def test_a_process_that_dies_takes_one_item_with_it() -> None:
+    ended = {item: piece.lost for item, piece in told(pool_work.deadly, 12, 2) if isinstance(piece, End)}
+    assert {item: lost for item, lost in ended.items() if lost} == {
+        5: "the process that worked on it was ended by signal 9"
+    }
+    assert sorted(ended) == list(range(12))
+
+
+def test_closing_ends_the_processes_at_once(tmp_path: Path) -> None:
+    before = time.monotonic()
+    run: Any = pool.run(pool_work.sleepy, [tmp_path / "a", tmp_path / "b"], 2)
+    ours = pool._Pool(pool_work.sleepy, 2)
+    for worker, name in zip(ours._workers, "ab", strict=True):
+        ours._give(worker, ord(name), tmp_path / name)
+    while not ((tmp_path / "a").exists() and (tmp_path / "b").exists()):
+        time.sleep(0.01)
+    run.close()
+    ours.close()
+    assert time.monotonic() - before < 30
+    assert not any(worker.process.is_alive() for worker in ours._workers)

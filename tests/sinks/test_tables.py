@@ -1,0 +1,160 @@
+"""The sinks that are databases or Parquet: what others read from what they wrote."""
+
+from __future__ import annotations
+
+import io
+import sqlite3
+import sys
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import absolve
+from absolve import sinks
+from absolve.inventory import COLUMNS, Row
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from absolve.typing import Sink
+
+PAGE = """<base href="http://User@Example.com:8080/d/"><a href='x?//y'> a  b </a><a href="http://[">é</a>
+<img src=" HTTP://Other.example#f "><a href=mailto:a@b.example?x=http://c/><a href=../../z>"""
+ROWS = list(absolve.links(PAGE, name="é.html"))
+HOSTS = [("example.com:8080", 3, 1), ("other.example", 1, 1)]
+LAYERS = [("embedded", 5, 1), ("default", 1, 1)]  # the base element has none outside it
+
+
+def write(sink: Sink, target: Any, columns: tuple[str, ...] = COLUMNS, rows: list[Any] | None = None) -> None:
+    """Write the rows in two chunks."""
+    rows = list(ROWS) if rows is None else rows
+    sink.write(columns, [sink.encode(columns, rows[:2]), sink.encode(columns, rows[2:])], target)
+
+
+def expected(row: Row) -> tuple[Any, ...]:
+    return tuple(" ".join(cell) if isinstance(cell, list) else cell for cell in row)
+
+
+# --- SQLite ------------------------------------------------------------------------------------------------------------
+
+
+def test_sqlite_has_the_rows_with_lists_joined_by_blanks(tmp_path: Path) -> None:
+    write(sinks.by_name("sqlite"), tmp_path / "x")
+    with closing(sqlite3.connect(tmp_path / "x")) as database:
+        assert database.execute("SELECT * FROM links").fetchall() == [expected(row) for row in ROWS]
+        assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        plan = database.execute("EXPLAIN QUERY PLAN SELECT * FROM links WHERE target = ''").fetchone()
+    assert "USING INDEX links_target" in plan[-1]
+
+
+def test_sqlite_answers_what_is_asked_first(tmp_path: Path) -> None:
+    write(sinks.by_name("sqlite"), tmp_path / "x")
+    with closing(sqlite3.connect(tmp_path / "x")) as database:
+        assert database.execute("SELECT reference FROM broken").fetchall() == [("http://[",)]
+        assert database.execute("SELECT * FROM by_host").fetchall() == HOSTS
+        assert database.execute("SELECT * FROM by_base_layer").fetchall() == LAYERS
+
+
+def test_sqlite_of_some_columns_has_the_views_that_they_allow(tmp_path: Path) -> None:
+    write(sinks.by_name("sqlite"), tmp_path / "x", ("document", "target"), [("a", "http://h/"), ("b", None)])
+    with closing(sqlite3.connect(tmp_path / "x")) as database:
+        views = database.execute("SELECT name FROM sqlite_schema WHERE type = 'view'").fetchall()
+        assert views == [("by_host",)]
+        assert database.execute("SELECT * FROM by_host").fetchall() == [("h", 1, 1)]
+
+
+def test_sqlite_of_no_rows_is_an_empty_table(tmp_path: Path) -> None:
+    sinks.by_name("sqlite").write(COLUMNS, [], tmp_path / "x")
+    with closing(sqlite3.connect(tmp_path / "x")) as database:
+        assert database.execute("SELECT count(*) FROM links").fetchone() == (0,)
+
+
+def test_sqlite_replaces_what_utf_8_cannot_write(tmp_path: Path) -> None:
+    write(sinks.by_name("sqlite"), tmp_path / "x", ("text",), [("a\udcffb",)])
+    with closing(sqlite3.connect(tmp_path / "x")) as database:
+        assert database.execute("SELECT * FROM links").fetchall() == [("a?b",)]
+
+
+# --- Arrow, Parquet, DuckDB --------------------------------------------------------------------------------------------
+
+
+def test_an_arrow_table_has_all_columns_and_only_target_may_be_null() -> None:
+    pytest.importorskip("pyarrow")
+    from absolve import arrow
+
+    table = arrow.links(PAGE, name="é.html")
+    assert [tuple(row.values()) for row in table.to_pylist()] == [tuple(row) for row in ROWS]
+    assert [field.name for field in table.schema if field.nullable] == ["target"]
+    assert arrow.links("").schema == table.schema
+    assert arrow.batch(("text", "rel"), [("a\udcffb", "\udcff")]).to_pylist() == [{"text": "a\ufffdb", "rel": "\ufffd"}]
+
+
+def parquet_file() -> io.BytesIO:
+    pytest.importorskip("pyarrow")
+    file = io.BytesIO()
+    write(sinks.by_name("parquet"), file)
+    assert not file.closed
+    file.seek(0)
+    return file
+
+
+def test_parquet_has_the_rows_compressed_and_with_dictionaries() -> None:
+    file = parquet_file()
+    from pyarrow import parquet
+
+    assert [tuple(row.values()) for row in parquet.read_table(file).to_pylist()] == [tuple(row) for row in ROWS]
+    column = parquet.ParquetFile(file).metadata.row_group(0).column(COLUMNS.index("base"))
+    assert column.compression == "ZSTD"
+    assert column.has_dictionary_page
+
+
+def test_parquet_begins_a_row_group_when_there_are_enough_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    monkeypatch.setattr("absolve.sinks.parquet.ROW_GROUP", 2)
+    assert parquet.ParquetFile(parquet_file()).metadata.num_row_groups > 1
+
+
+def test_parquet_of_no_rows_is_an_empty_table() -> None:
+    pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    file = io.BytesIO()
+    sinks.by_name("parquet").write(COLUMNS, [], file)
+    file.seek(0)
+    assert parquet.read_table(file).shape == (0, len(COLUMNS))
+
+
+def test_pandas_and_duckdb_read_the_parquet_file(tmp_path: Path) -> None:
+    pandas, duckdb = pytest.importorskip("pandas"), pytest.importorskip("duckdb")
+    path = tmp_path / "x.parquet"
+    path.write_bytes(parquet_file().getvalue())
+    assert list(pandas.read_parquet(path)["reference"]) == [row.reference for row in ROWS]
+    with duckdb.connect() as database:
+        found = database.execute("SELECT target FROM read_parquet(?)", [str(path)]).fetchall()
+        assert found == [(row.target,) for row in ROWS]
+
+
+def test_duckdb_has_the_rows_and_answers_what_is_asked_first(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    duckdb = pytest.importorskip("duckdb")
+    write(sinks.by_name("duckdb"), tmp_path / "x")
+    assert [path.name for path in tmp_path.iterdir()] == ["x"]
+    with duckdb.connect(str(tmp_path / "x"), read_only=True) as database:
+        assert database.execute("SELECT * FROM links").fetchall() == [tuple(row) for row in ROWS]
+        assert database.execute("SELECT reference FROM broken").fetchall() == [("http://[",)]
+        assert database.execute("SELECT * FROM by_host").fetchall() == HOSTS
+        assert database.execute("SELECT * FROM by_base_layer").fetchall() == LAYERS
+
+
+@pytest.mark.parametrize(("format_", "package"), [("parquet", "pyarrow"), ("duckdb", "duckdb")])
+def test_where_a_package_is_missing_it_is_said_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, format_: str, package: str
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    for name in ("arrow", "sinks.parquet", "sinks.duckdb"):
+        monkeypatch.delitem(sys.modules, f"absolve.{name}", raising=False)
+    with pytest.raises(absolve.UsageError, match=rf"pip install 'absolve\[{format_}\]'"):
+        sinks.by_name(format_)
