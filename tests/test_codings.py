@@ -17,7 +17,7 @@ from absolve.charsets import UTF_8, Charset, by_label, inside, lookup
 from absolve.codings import CharacterReferences, Offsets, Raw, Unquoted, attribute_coding, quoted
 from absolve.edits import lower, splice
 from absolve.formats.css_codings import DOUBLE_QUOTED, SINGLE_QUOTED, UNQUOTED
-from absolve.formats.json import JSONString
+from absolve.formats.json_values import JSONString
 from absolve.model import Edit
 
 if TYPE_CHECKING:

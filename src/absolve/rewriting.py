@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     import cython
 
-    from absolve.typing import Coding
+    from absolve.typing import Coding, Offsets
     from absolve.walk import Entity
 
     Policy = Callable[["Resolved"], str | None]
@@ -330,12 +330,25 @@ def _lowered(entity: Entity, part: Part, policy: Policy) -> list[Edit]:
         return []
     raw = entity.data[part.start : part.end]
     if inner.offsets is not None:
+        changed = [_shortened(edit, inner.entity.data, inner.offsets) for edit in changed]
         lowered = lower(changed, raw, part.start, part.coding, inner.offsets)
         wrapped = getattr(part.coding, "wrapped", None)
         lowered = wrapped(raw, part.start, lowered) if wrapped is not None else lowered
     else:
         lowered = [Edit(part.start, part.end, part.coding.encode(splice(inner.entity.data, changed)))]
     return [*lowered, *_derived(raw, part, lowered)] if part.derived else lowered
+
+
+def _shortened(edit: Edit, value: bytes, offsets: Offsets) -> Edit:
+    """An edit without the bytes at its end that it does not change: outside they may be written otherwise."""
+    end, size = edit.end, len(edit.new)
+    while end > edit.start and size and value[end - 1] == edit.new[size - 1]:
+        end -= 1
+        size -= 1
+    while end < edit.end and (offsets.end(end) > offsets.start(end) or value[end] & 0xC0 == 0x80):
+        end += 1
+        size += 1
+    return edit if end == edit.end else Edit(edit.start, end, edit.new[:size])
 
 
 def _derived(raw: bytes, part: Part, lowered: list[Edit]) -> Iterator[Edit]:

@@ -9,7 +9,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from absolve.charsets import UTF_8
-from absolve.formats.json import JSONString, String, strings, walk_import_map, walk_speculation_rules
+from absolve.formats.json import walk_import_map, walk_speculation_rules
+from absolve.formats.json_values import JSONString, Value, values
 from absolve.model import Link, Notice
 from absolve.walk import Settings
 
@@ -92,7 +93,7 @@ def texts(value: object) -> list[str]:
 @given(VALUES, st.booleans())
 def test_every_string_is_found_and_decoded_as_json_decodes_it(value: object, ascii_only: bool) -> None:
     data = json.dumps(value, ensure_ascii=ascii_only, indent=1).encode("utf-8", "surrogatepass")
-    found = [string for string in strings(data) if isinstance(string, String)]
+    found = [value for value in values(data) if isinstance(value, Value) and value.kind in {"key", "string"}]
     coding = JSONString()
     decoded = [coding.decode(data[string.start : string.end]).decode("utf-8", "surrogatepass") for string in found]
     assert decoded == texts(value)

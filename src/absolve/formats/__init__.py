@@ -24,6 +24,7 @@ HTTP: Final = "message/http"
 WARC: Final = "application/warc"  # and ARC
 MESSAGE: Final = "message/rfc822"
 MAILBOX: Final = "application/mbox"
+HAR: Final = "application/har+json"  # no name of it is registered
 
 
 class Format(NamedTuple):
@@ -59,6 +60,8 @@ WALKERS: Final[dict[str, Format]] = {
     "application/http": Format("absolve.formats.http", "walk", "none"),
     WARC: Format("absolve.formats.warc", "walk", "none", archive=True),
     "application/warc-records": Format("absolve.formats.warc", "walk_records", "none", archive=True),
+    HAR: Format("absolve.formats.har", "walk", "none", archive=True),
+    "application/har-entry": Format("absolve.formats.har", "walk_entry", "none", archive=True),
 }
 SUFFIXES: Final[dict[str, str]] = {
     **dict.fromkeys((".html", ".htm", ".shtml"), HTML),
@@ -69,6 +72,7 @@ SUFFIXES: Final[dict[str, str]] = {
     **dict.fromkeys((".warc", ".warc.gz", ".warc.zst", ".arc", ".arc.gz"), WARC),
     **dict.fromkeys((".eml", ".mht", ".mhtml"), MESSAGE),
     **dict.fromkeys((".mbox", ".mbx"), MAILBOX),
+    ".har": HAR,
 }
 MAIL: Final = (MESSAGE, "multipart/related", "application/x-mimearchive", MAILBOX)  # what is read as messages
 _MARKUP: Final = re.compile(rb"[\t\n\f\r ]*<[!?A-Za-z/]")
@@ -89,6 +93,7 @@ _SIGNATURES: Final[dict[str, re.Pattern[bytes]]] = {
     # of ARC: its first record, or any other
     WARC: re.compile(rb"WARC/[0-9]\.[0-9]+[\t ]*\r?\n|[A-Za-z]+:[^\n]* [0-9]{14} [^\n ]+ [0-9]+\r?\n"),
     HTTP: re.compile(rb"HTTP/[0-9.]+ +[0-9]{3}[ \r\n]"),
+    HAR: re.compile(rb'(?:\xef\xbb\xbf)?[\t\n\r ]*\{[\t\n\r ]*"log"[\t\n\r ]*:[\t\n\r ]*\{'),
     # RFC 4155; RFC 5322 3.6: one of these is in every message
     MAILBOX: re.compile(rb"From [^\n]*\n(?:>?From [^\n]*\n)?[!-9;-~]++:"),
     MESSAGE: re.compile(

@@ -141,12 +141,15 @@ _BLANKS: Final = b"\t\n\r "
 
 
 class Base64:
-    """RFC 2045 6.8. What is encoded anew gets the line width and line ends of what stood there."""
+    """RFC 2045 6.8. What is encoded anew gets the line width and line ends of what stood there.
+
+    `one_line`: no line is too long, so that what stands in one line goes on doing so (RFC 4648 3.1).
+    """
 
     __slots__ = ("_after", "_before", "_line_end", "_width")
     slot: tuple[int, int] | None = None
 
-    def __init__(self, raw: bytes) -> None:
+    def __init__(self, raw: bytes, *, one_line: bool = False) -> None:
         text = raw.strip(_BLANKS)
         first = _NOT_BLANK.search(raw)
         self._before = raw[: first.start()] if first else b""
@@ -157,7 +160,7 @@ class Base64:
         if inside:
             self._width = len(text[: inside.start()].rstrip(_BLANKS))
         else:
-            self._width = _LONGEST if len(text) <= _LONGEST else 0
+            self._width = _LONGEST if len(text) <= _LONGEST and not one_line else 0
 
     def decode(self, raw: bytes) -> bytes:
         try:

@@ -73,6 +73,8 @@ class Spans:
         for quoted, group in groupby(pairs, key=_newly_quoted):
             found = [region for pair in group for region in self._of_pair(pair, before, after)]
             regions += [self._in_slot(quoted, found, before, after)] if quoted is not None and found else found
+        if derived := [region for pair in pairs for region in self._of_fields(pair, before, after)]:
+            regions = sorted([*regions, *derived])
         if len(pairs) == len(old) == len(new):
             size, new_size = len(before.data), len(after.data)
             self._between([*regions, Region(size, size, new_size, new_size)], before, after)
@@ -125,6 +127,19 @@ class Spans:
             mapped += _soft_breaks([ends[0], *mapped, ends[1]], before.data, after.data)
             mapped.sort()
         yield from mapped
+
+    def _of_fields(self, pair: Pair, before: Side, after: Side) -> Iterator[Region]:
+        """The fields that say something of a part: they say it of what it became."""
+        old, new = pair
+        if not (isinstance(old, Part) and isinstance(new, Part)):
+            return
+        raw, new_raw = before.data[old.start : old.end], after.data[new.start : new.end]
+        for field, new_field in zip(old.derived, new.derived, strict=False):
+            yield Region(field.start, field.end, new_field.start, new_field.end)
+            value, new_value = before.data[field.start : field.end], after.data[new_field.start : new_field.end]
+            if new_value != (value if raw == new_raw else field.value(new_raw)):
+                words = f"what is said of {_name(old)} is wrong: {shown(_excerpt(new_value, 0))}"
+                self._say("bytes", words, field.start, new_field.start, before, after)
 
     def _in_slot(self, coding: Coding, found: list[Region], before: Side, after: Side) -> Region:
         """A value that got its quotes, and = where it had none: as such that is no difference."""

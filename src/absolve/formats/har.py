@@ -1,0 +1,209 @@
+"""HTTP Archives (HAR 1.2): each entry's response, by the URL of its request; all else of the JSON stays as it is.
+
+An entry is no entity around its response, as a record of WARC is none: it gives a retrieval URL (RFC 1808 3.3).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from absolve import formats
+from absolve.charsets import UTF_8
+from absolve.codings import Raw
+from absolve.errors import CodingError, WalkError
+from absolve.formats import headers
+from absolve.formats.http_codings import Stack
+from absolve.formats.json_values import JSONString, Value, values
+from absolve.formats.mime_codings import Base64
+from absolve.model import Base, Derived, Layer, Link, Notice, Part, Place
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from absolve.charsets import Charset
+    from absolve.formats.json_values import Path
+    from absolve.model import Event
+    from absolve.typing import Coding, Offsets, WalkOptions
+
+ENTRY: Final = "application/har-entry"  # ours: one object of the list `entries`
+
+_IDENTITY: Final = Raw(UTF_8)
+_STRING: Final = JSONString()
+_BASES: Final = ("base", "content-base")  # as in HTTP
+_REDIRECT: Final = Place("response", "redirectURL", kind="navigation")
+_PARTIAL: Final = "206"
+
+_URL: Final = ("request", "url")
+_HEADERS: Final = ("response", "headers")
+_REDIRECT_URL: Final = ("response", "redirectURL")
+_STATUS: Final = ("response", "status")
+_MEDIA_TYPE: Final = ("response", "content", "mimeType")
+_TEXT: Final = ("response", "content", "text")
+_ENCODING: Final = ("response", "content", "encoding")
+_SIZE: Final = ("response", "content", "size")
+
+
+def walk(data: bytes, _charset: Charset, _options: WalkOptions) -> Iterator[Event]:
+    """A part for each entry. WalkError for what is no JSON, or has no list of entries."""
+    url: Base | None = None
+    is_log = False
+    entries: list[Part] = []
+    for found in values(data):
+        if isinstance(found, Notice):  # nothing in it is known to be what it seems
+            raise WalkError(found.code, found.text, found.position)
+        path = found.path
+        is_log = is_log or (path == ("log", "entries") and found.kind == "array")
+        if path[:2] != ("log", "entries") or len(path) < 3 or found.is_key:
+            continue
+        if path[3:] == _URL and found.kind == "string":
+            url = Base(Layer.RETRIEVAL, _text(data, found), "HAR entry's request URL")
+        elif len(path) == 3:
+            claims = [url] if url is not None and url.reference else []
+            if found.kind == "object":
+                entries.append(Part(ENTRY, found.start, found.end, _IDENTITY, "entry", claims=claims, encloses=False))
+            url = None
+    if not is_log:
+        raise WalkError("no-har", "this JSON is no HTTP Archive: it has no list of entries in a log")
+    yield from entries
+
+
+def walk_entry(data: bytes, _charset: Charset, _options: WalkOptions) -> Iterator[Event]:
+    """The header fields of a response that are links and bases, its `redirectURL`, and its body."""
+    known: dict[Path, Value] = {}
+    fields: dict[int, dict[str, Value]] = {}
+    for found in values(data):
+        if isinstance(found, Notice) or found.is_key or found.kind not in {"string", "word"}:
+            continue
+        path = found.path
+        if path[:2] == _HEADERS and len(path) == 4 and isinstance(path[2], int):
+            fields.setdefault(path[2], {})[str(path[3])] = found
+        else:
+            known[path] = found
+    yield from _header(data, [(field["name"], field["value"]) for field in fields.values() if len(field) > 1])
+    redirect = known.get(_REDIRECT_URL)
+    if redirect is not None and redirect.kind == "string":
+        yield Link(_REDIRECT, redirect.start, redirect.end, _STRING)
+    yield from _body(data, known)
+
+
+def _text(data: bytes, found: Value | None) -> str:
+    if found is None or found.kind == "key":
+        return ""
+    return _STRING.decode(data[found.start : found.end]).decode("utf-8", "surrogateescape")
+
+
+# --- the header -------------------------------------------------------------------------------------------------------
+
+
+class _Values:
+    """The values of header fields, one to a line, as a text of their own; where its bytes stand in the entry."""
+
+    def __init__(self) -> None:
+        self.text = bytearray()
+        self._starts: list[int] = []
+        self._places: list[tuple[int, Offsets | None]] = []
+
+    def add(self, data: bytes, found: Value) -> tuple[int, int]:
+        """The span of a value in the text, without the white space around it."""
+        value, offsets = _STRING.decode_mapped(data[found.start : found.end])
+        start = len(self.text)
+        self._starts.append(start)
+        self._places.append((found.start, offsets))
+        self.text += value + b"\n"
+        bare = value.lstrip()
+        first = start + len(value) - len(bare)
+        return first, first + len(bare.rstrip())
+
+    def outside(self, start: int, end: int) -> tuple[int, int]:
+        """Where a span of the text stands in the entry."""
+        index = bisect_right(self._starts, start) - 1
+        by, offsets = self._places[index]
+        start, end = start - self._starts[index], end - self._starts[index]
+        if offsets is None:
+            return by + start, by + end
+        first = offsets.start(start)
+        return by + first, by + (offsets.end(end) if end > start else first)
+
+
+def _header(data: bytes, fields: list[tuple[Value, Value]]) -> Iterator[Base | Link]:
+    """What the fields are in an HTTP message, each with its place here."""
+    values_ = _Values()
+    found: list[headers.Field] = []
+    for name, value in fields:
+        known = _text(data, name).lower()
+        if known in headers.OF_HTTP and value.kind == "string":
+            start, end = values_.add(data, value)
+            found.append(headers.Field(known, start, start, end))
+    claims: dict[int, Base] = {}
+    for event in headers.links(bytes(values_.text), found, headers.OF_HTTP, _BASES):
+        if isinstance(event, Base):
+            position = values_.outside(event.position or 0, event.position or 0)[0]
+            claims[id(event)] = event._replace(position=position)
+            yield claims[id(event)]
+        else:
+            claim = claims[id(event.claim)] if event.claim is not None else None
+            start, end = values_.outside(event.start, event.end)
+            yield Link(event.place, start, end, Stack([_STRING, event.coding]), claim=claim)
+
+
+# --- the body ---------------------------------------------------------------------------------------------------------
+
+
+def _body(data: bytes, known: dict[Path, Value]) -> Iterator[Part | Notice]:
+    """The content of a response: text as characters, whatever charset it came in, or bytes in base64."""
+    text = known.get(_TEXT)
+    if text is None or text.kind != "string" or text.start == text.end:
+        return
+    media_type = _text(data, known.get(_MEDIA_TYPE))
+    raw = data[text.start : text.end]
+    if not formats.is_read(media_type):
+        if media_type not in {"", "x-unknown"}:
+            return
+        media_type = ""
+    if _text(data, known.get(_STATUS)) == _PARTIAL:
+        yield Notice("partial", "this body is a part of a document, and stays as it is", text.start)
+        return
+    encoding = _text(data, known.get(_ENCODING)).lower()
+    if encoding not in {"", "base64"}:
+        words = f"this is left as it is: its encoding {encoding[:40]!r} is none that absolve reads"
+        yield Notice("unknown-encoding", words, text.start, failed=True)
+        return
+    coding: Coding = _STRING
+    if encoding:
+        coding = Stack([_STRING, Base64(_STRING.decode(raw), one_line=True)])
+    if not media_type:
+        media_type = _sniffed(raw, coding)
+    essence = formats.canonical(formats.essence_of(media_type)[0])
+    is_text = not encoding and formats.WALKERS.get(essence, _NO_TEXT).charset != "none"
+    size = known.get(_SIZE)
+    derived: list[Derived] = []
+    if size is not None:
+        derived = [Derived(size.start, size.end, partial(_size, data[size.start : size.end], raw, coding))]
+    yield Part(
+        essence if is_text else media_type,
+        text.start,
+        text.end,
+        coding,
+        name="body",
+        whole=not is_text,
+        encloses=False,
+        derived=derived,
+    )
+
+
+_NO_TEXT: Final = formats.Format("", "", "none")
+
+
+def _sniffed(raw: bytes, coding: Coding) -> str:
+    """The media type of a body of which nothing says it; one that cannot be decoded is for the fold to report."""
+    try:
+        return formats.sniff_content(coding.decode(raw)) or ""
+    except CodingError:
+        return formats.HTML
+
+
+def _size(old: bytes, raw: bytes, coding: Coding, new: bytes) -> bytes:
+    """`size`, the bytes of the content, where it was that: of text in another charset nobody knows it."""
+    return b"%d" % len(coding.decode(new)) if old == b"%d" % len(coding.decode(raw)) else old
