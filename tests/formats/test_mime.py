@@ -114,13 +114,22 @@ def test_line_ends_may_be_mixed() -> None:
     assert rewritten(data % LINK) == data % DONE
 
 
-@pytest.mark.parametrize("outer", [b"--B\n", b"--B1\n"])
-def test_a_boundary_that_begins_another_is_told_apart(outer: bytes) -> None:
-    inner = b"Content-Type: multipart/mixed; boundary=B1\n\n--B1\n" + html() + b"\n--B1--\n"
+@pytest.mark.parametrize(("outer", "inner"), [("B", "B1"), ("B1", "B"), ("a b", "a"), ("a", "a b"), ("-", "--")])
+def test_a_boundary_that_begins_another_is_told_apart(outer: str, inner: str) -> None:
+    within = f'Content-Type: multipart/mixed; boundary="{inner}"\n\n--{inner}\n'.encode() + html()
+    within += f"\n--{inner}--\n".encode()
+    data = f'Content-Type: multipart/mixed; boundary="{outer}"\n\n--{outer} \n'.encode() + within
+    data += f"\n--{outer}\n".encode() + html() + f"\n--{outer}--".encode()
+    assert rewritten(data) == data.replace(LINK, DONE)
+    assert codes(data) == []
+    assert [row.entity for row in rows(data)] == ["part[1]/part[1]/body[1]", "part[2]/body[1]"]
+
+
+def test_a_closing_boundary_may_be_missing_inside_and_the_parts_around_go_on() -> None:
+    inner = b"Content-Type: multipart/mixed; boundary=C\n\n--C\n" + html()
     data = multipart(inner, html())
     assert rewritten(data) == data.replace(LINK, DONE)
-    assert [row.entity for row in rows(data)] == ["part[1]/part[1]/body[1]", "part[2]/body[1]"]
-    assert outer in data
+    assert codes(data) == [("no-closing-boundary", 9, False)]
 
 
 def test_a_missing_closing_boundary_is_said_and_the_last_part_read() -> None:
@@ -185,6 +194,24 @@ def test_what_cannot_be_decoded_stays_and_the_rest_goes_on() -> None:
     data = multipart(broken, unknown, html())
     assert rewritten(data) == multipart(broken, unknown, html(DONE))
     assert codes(data) == [("broken-base64", 7, True), ("unknown-encoding", 12, True)]
+
+
+@pytest.mark.parametrize(
+    "raw", [b"PGE", b"PGE!", b"PGEg=aHJlZj14Pg==", b"PGEgaHJlZj14Pg==\n-- \na list of mail", b"PGEgaHJlZj14Pg==PGEg"]
+)
+def test_broken_base64_is_left_as_it_is_and_that_is_said(raw: bytes) -> None:
+    data = html(raw, b"Content-Transfer-Encoding: base64\n")
+    assert rewritten(data) is data
+    assert codes(data) == [("broken-base64", 4, True)]
+
+
+@pytest.mark.parametrize(
+    "charset", [b"", b"; charset=", b'; charset=""', b"; charset=x-unknown", b"; charset=us-ascii", b"; charset=utf-7"]
+)
+def test_bytes_of_a_charset_that_is_not_said_or_not_known_stay(charset: bytes) -> None:
+    data = b"Content-Type: text/html" + charset + b'\n\n\xff<a href="\xe9%b">\xe9</a>'
+    assert rewritten(data % b"") == (data % b"").replace(b'"\xe9', b'"http://h.example/d/\xe9')
+    assert codes(data % b"") == []
 
 
 def test_a_charset_is_that_of_the_part_or_else_found_out() -> None:
