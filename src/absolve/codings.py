@@ -218,6 +218,9 @@ _SPECIAL: Final = re.compile(rb"[&\r\x00]")
 _LINE_END_OR_NUL: Final = re.compile("\r\n?|\0")
 
 
+_MUST: Final = {quote: re.compile(b"[&\\r%b]" % (quote or b"<")) for quote in (b"", b'"', b"'")}
+
+
 @cython.cclass
 class CharacterReferences:
     """Text with character references: an attribute's value or an element's text (HTML Standard 13.2.5.72 to .80).
@@ -230,7 +233,7 @@ class CharacterReferences:
         self._charset = charset
         self._transparent = charset.transparent
         self._attribute = bool(quote)
-        self._must = re.compile(b"[&\\r" + (quote or b"<") + b"]")
+        self._must = _MUST[quote]
 
     def decode(self, raw: bytes) -> bytes:
         value: bytes = raw if self._transparent and raw.isascii() else to_utf8(self._charset, raw)

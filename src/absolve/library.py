@@ -37,7 +37,7 @@ def rewrite(source: Source, *, policy: rewriting.Policy | None = None, **options
     Only the bytes of links change; where none does the very same object comes back. Raises DocumentError for a
     document of no kind that absolve reads or that passes a limit, UsageError for an option that is none.
 
-    A document in which the scanner had to guess (rare: four of 1,875 pages) is verified; where that does not prove that
+    A document in which the scanner had to guess (rare: one of 1,875 pages) is verified; where that does not prove that
     only links change, and that each leads where it led, DocumentError says so.
     """
     document, settings = opened(source, options)

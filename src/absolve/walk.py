@@ -301,13 +301,14 @@ def fold(entity: Entity, events: Iterable[Event], around: Bases, depth: int = 0)
     claims: list[Base] = []
     parts: list[Part] = []
     names: list[Held] = []
-    most = entity.settings.max_links
+    most = entity.settings.max_links - entity.count
+    count = 0
     for event in events:
         if not is_list:
             found.append(event)
         if type(event) is Link or type(event) is Part:
-            entity.count += 1
-            if entity.count > most:
+            count += 1
+            if count > most:
                 raise _too_many(entity, event.start)
             if type(event) is Part:
                 parts.append(event)
@@ -317,6 +318,7 @@ def fold(entity: Entity, events: Iterable[Event], around: Bases, depth: int = 0)
             entity.notices.append(event)
         elif type(event) is Held:
             names.append(event)
+    entity.count += count
     entity.events = found
     entity.bases = _established(entity, around, claims) if claims or around.beside else around
     for name in names:

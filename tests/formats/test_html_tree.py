@@ -251,6 +251,8 @@ def test_an_end_tag_that_ends_nothing_leaves_foreign_content_open(document: byte
         (b"<select><select>", True),
         (b"<noscript></noscript><noscript>", False),
         (b"<noscript><noscript>", True),
+        (b"<head><noscript><noscript>", True),
+        (b"<noscript><body><noscript>", False),
     ],
 )
 def test_a_guess_is_known_to_be_one(document: bytes, *, guessed: bool) -> None:

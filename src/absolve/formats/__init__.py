@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import zlib
 from contextlib import suppress
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -130,6 +130,7 @@ def walker(media_type: str) -> Walker | None:
     return found
 
 
+@lru_cache(maxsize=64)
 def essence_of(media_type: str) -> tuple[str, dict[str, str]]:
     """A media type in lower case without its parameters, and those by their names in lower case (RFC 9110 8.3.1)."""
     essence, _, rest = media_type.partition(";")

@@ -31,9 +31,11 @@ else:
 
 if cython.compiled:
     from cython.cimports.absolve.formats.html_attributes import Attributes  # noqa: TC002 - the type of a C field
+    from cython.cimports.absolve.formats.html_bytes import may_hold_css_link
     from cython.cimports.absolve.formats.html_scanner import Scanner
     from cython.cimports.absolve.model import Link
 else:
+    from absolve.formats.html_bytes import may_hold_css_link
     from absolve.formats.html_scanner import Scanner
     from absolve.model import Link
 
@@ -62,12 +64,22 @@ _STYLE_ELEMENT = cython.declare(cython.int, ELEMENT_ID[b"style"])
 
 _NOTHING = cython.declare(cython.int, html_actions.NOTHING)
 _URL = cython.declare(cython.int, html_actions.URL)
+_OTHER = cython.declare(cython.int, html_actions.OTHER)
 _ANY_ELEMENT = cython.declare(cython.int, html_actions.ANY_ELEMENT)
 _IN_CODEBASE = cython.declare(cython.int, html_actions.IN_CODEBASE)
 _META = cython.declare(cython.int, html_actions.META)
 _LINK_HREF = cython.declare(cython.int, html_actions.LINK_HREF)
 _BASE_HREF = cython.declare(cython.int, html_actions.BASE_HREF)
 _CODEBASE_ROW = cython.declare(cython.int, html_actions.CODEBASE_ROW)
+_STYLE = cython.declare(cython.int, html_actions.STYLE)
+_SVG = cython.declare(cython.int, names.SVG)
+_SVG_ROW = cython.declare(cython.int, names.SVG_ROW)
+_MATHML_ROW = cython.declare(cython.int, names.MATHML_ROW)
+
+# What keywords decide as they stand in a charset, for all documents: pages of a site have the same ones.
+_META_PLACES: dict[Charset, dict[tuple[bytes, ...], Place | None]] = {}
+_LINK_PLACES: dict[Charset, dict[tuple[bytes, ...], Place]] = {}
+_MOST = 4096  # of each: documents choose the keywords, and are many
 
 
 def walk(data: bytes, charset: Charset, options: WalkOptions) -> list[Event]:
@@ -107,8 +119,8 @@ class _Walk:
         self.double = quoted(charset, 0x22)
         self.single = quoted(charset, 0x27)
         self.events = []
-        self.meta_places = {}
-        self.link_places = {}
+        self.meta_places = _META_PLACES.setdefault(charset, {})
+        self.link_places = _LINK_PLACES.setdefault(charset, {})
         self.has_base = False
         self.has_retrieval = False
 
@@ -158,6 +170,9 @@ class _Walk:
             action = actions[row + attribute]
             if action == _NOTHING:
                 continue
+            if action == _STYLE:
+                self.declarations(attribute)
+                continue
             place = self.places[row + attribute]
             if action == _URL:
                 self.url(attribute, place, None, None)
@@ -187,10 +202,16 @@ class _Walk:
     @cython.cfunc
     def foreign_tag(self, scanner: Scanner) -> cython.int:
         element = self.element_name(scanner)
+        actions: cython.p_const_uchar = self.actions
+        row: cython.int = (_SVG_ROW if scanner.namespace == _SVG else _MATHML_ROW) * _ATTRIBUTES
         k: cython.int
         attribute: cython.int
         for k in range(self.attributes.found):
             attribute = self.attributes.order[k]
+            if actions[row + attribute] == _STYLE:
+                self.declarations(attribute)
+            if actions[row + attribute] != _OTHER:
+                continue
             place = _FOREIGN[(scanner.namespace, element, _ATTRIBUTE_NAME[attribute])]
             if place is not None:
                 self.value(attribute, place, None)
@@ -242,15 +263,21 @@ class _Walk:
         syntax = place.syntax
         if syntax == "url":
             self.url(attribute, place, scope, None)
-        elif syntax == "css":
-            if self.may_hold_css_link(start, end):
-                self.events.append(Part(CSS_DECLARATIONS, start, end, self.coding(attribute)))
         elif syntax == "srcdoc":
             self.events.append(Part(MEDIA_TYPE, start, end, self.coding(attribute), "srcdoc"))
         else:
             coding = self.coding(attribute)
             for one, other in self.references(syntax, start, end, coding):
                 self.tell(place, one, other, coding, scope, None)
+        return 0
+
+    @cython.cfunc
+    def declarations(self, attribute: cython.int) -> cython.int:
+        """Tell of a style attribute, if it can hold a link."""
+        start: cython.Py_ssize_t = self.attributes.value_start[attribute]
+        end: cython.Py_ssize_t = self.attributes.value_end[attribute]
+        if may_hold_css_link(self.data, start, end):
+            self.events.append(Part(CSS_DECLARATIONS, start, end, self.coding(attribute)))
         return 0
 
     @cython.cfunc
@@ -291,23 +318,6 @@ class _Walk:
         ]
 
     @cython.cfunc
-    @cython.boundscheck(False)
-    @cython.wraparound(False)
-    def may_hold_css_link(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
-        """Most style attributes hold none: it takes url(, src( or -set(, unless they are written by escapes."""
-        p: cython.p_const_uchar = self.data
-        i: cython.Py_ssize_t
-        for i in range(start, end):
-            if p[i] == 38 or p[i] == 92:
-                return True
-            if p[i] == 40 and i - start >= 3:
-                last: cython.int = p[i - 1] | 32
-                middle: cython.int = p[i - 2] | 32
-                if (last == 108 and middle == 114) or (last == 99 and middle == 114) or (last == 116 and middle == 101):
-                    return True
-        return False
-
-    @cython.cfunc
     def folded(self, raw: bytes) -> str:
         """What the bytes of a keyword stand for, trimmed and in lower case."""
         return self.double.decode(raw).strip(WHITE_SPACE).lower().decode("latin-1")
@@ -340,6 +350,8 @@ class _Walk:
             self.attributes.raw(_ITEMPROP),
         )
         if key not in self.meta_places:
+            if len(self.meta_places) > _MOST:
+                self.meta_places.clear()
             self.meta_places[key] = places.meta_place(*(self.folded(raw) for raw in key))
         place = self.meta_places[key]
         if place is not None:
@@ -351,6 +363,8 @@ class _Walk:
         """`link href`: the kind is that of its relation."""
         key = (self.attributes.raw(_REL), self.attributes.raw(_AS), self.attributes.raw(_TYPE))
         if key not in self.link_places:
+            if len(self.link_places) > _MOST:
+                self.link_places.clear()
             self.link_places[key] = places.link_place(*(self.folded(raw) for raw in key))
         return self.link_places[key]
 
@@ -370,18 +384,9 @@ class _Walk:
 
     @cython.cfunc
     def foreign_style(self, scanner: Scanner) -> cython.int:
-        """In SVG a style element's text is text: references count there, and CDATA sections. One run of it is read."""
-        start: cython.Py_ssize_t = scanner.end
-        end: cython.Py_ssize_t = self.data.find(b"<", start)
-        inner = end
-        while 0 <= inner < len(self.data) and self.data[inner : inner + 9] == b"<![CDATA[":
-            stop = self.data.find(b"]]>", inner + 9)
-            if stop < 0:
-                stop = len(self.data)
-            self.sheet(inner + 9, stop, Raw(self.charset))
-            inner = self.data.find(b"<", stop)
-        if inner == end:
-            self.sheet(start, end if end >= 0 else len(self.data), CharacterReferences(self.charset, b""))
+        """In SVG a style element's text is text: character references count there."""
+        for start, end, is_raw in places.foreign_text(self.data, scanner.end):
+            self.sheet(start, end, Raw(self.charset) if is_raw else CharacterReferences(self.charset, b""))
         return 0
 
     @cython.cfunc

@@ -23,6 +23,7 @@ META = 5
 LINK_HREF = 6
 BASE_HREF = 7
 CODEBASE_ROW = 8
+STYLE = 9  # declarations of CSS, whatever the row says besides
 _SPECIAL = {("meta", "content"): META, ("link", "href"): LINK_HREF, ("base", "href"): BASE_HREF}
 _NO_PLACE = Place("", "")
 
@@ -42,7 +43,9 @@ class Actions:
                 interest[at] = 1
         for foreign, row in ((tables.SVG, SVG_ROW), (tables.MATHML, MATHML_ROW)):
             for place in (*tables.GLOBAL, *foreign):
-                interest[row * ATTRIBUTES + ATTRIBUTE_ID[place.attribute.encode()]] = 1
+                at = row * ATTRIBUTES + ATTRIBUTE_ID[place.attribute.encode()]
+                actions[at] = STYLE if place.syntax == "css" else OTHER  # a column of foreign rows has one syntax
+                interest[at] = 1
         interest[ELEMENT_ID[b"script"] * ATTRIBUTES + ATTRIBUTE_ID[b"type"]] = 1
         for row in (ELEMENT_ID[b"style"], SVG_ROW):
             interest[row * ATTRIBUTES] = 1  # told of whatever its attributes are: its text counts
@@ -65,7 +68,9 @@ def _action(place: Place) -> int:
     special: int | None = _SPECIAL.get((place.element, place.attribute))
     if special is not None:
         return special
-    if place.element == "*" and place.syntax != "css":
+    if place.syntax == "css":
+        return STYLE
+    if place.element == "*":
         return ANY_ELEMENT
     return URL if place.syntax == "url" else OTHER
 

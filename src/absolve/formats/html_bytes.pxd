@@ -9,3 +9,4 @@ cdef int lookup(
     Py_ssize_t start,
     Py_ssize_t length,
 ) noexcept
+cdef bint may_hold_css_link(const unsigned char* p, Py_ssize_t start, Py_ssize_t end) noexcept

@@ -1,4 +1,4 @@
-"""Read bytes without making objects: where a byte stands next, and which number a name has."""
+"""Read bytes without making objects: where a byte stands next, which number a name has, whether CSS may hold a link."""
 
 from __future__ import annotations
 
@@ -68,3 +68,21 @@ def lookup(
             else:
                 return number
         slot = (slot + 1) & _HASH_MASK
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def may_hold_css_link(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
+    """Most declarations of CSS hold none: it takes url(, src( or -set(, unless they are written by escapes."""
+    i: cython.Py_ssize_t
+    for i in range(start, end):
+        if p[i] == 38 or p[i] == 92:
+            return True
+        if p[i] == 40 and i - start >= 3:
+            last: cython.int = p[i - 1] | 32
+            middle: cython.int = p[i - 2] | 32
+            if (last == 108 and middle == 114) or (last == 99 and middle == 114) or (last == 116 and middle == 101):
+                return True
+    return False

@@ -133,6 +133,18 @@ def is_sheet(media_type: str) -> bool:
     return media_type in {"", CSS}
 
 
+def foreign_text(data: bytes, start: int) -> list[tuple[int, int, bool]]:
+    """The spans of the text that a foreign element begins with, one run of it: CDATA sections (True), or other text."""
+    found: list[tuple[int, int, bool]] = []
+    first = position = data.find(b"<", start)
+    while 0 <= position < len(data) and data.startswith(b"<![CDATA[", position):
+        end = data.find(b"]]>", position + 9)
+        end = len(data) if end < 0 else end
+        found.append((position + 9, end, True))
+        position = data.find(b"<", end)
+    return found or [(start, first if first >= 0 else len(data), False)]
+
+
 def conditional(data: bytes, start: int, end: int) -> tuple[int, int] | None:
     """The span of the HTML in a conditional comment of Internet Explorer; None for any other comment's text."""
     if data[start : start + 3] != b"[if":

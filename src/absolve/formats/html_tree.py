@@ -194,8 +194,8 @@ class Tree:
             return KEPT if self.select_open else IGNORED
         if element == _INPUT:
             self.select_open = False
-        if element == _NOSCRIPT and self.started[element] > self.ended[element]:
-            self.guessed = True  # ignored in a head, and where that ends is not kept
+        if element == _NOSCRIPT and self.started[element] > self.ended[element] and not self.started[_BODY]:
+            self.guessed = True  # ignored in a head, and where that ends without a body tag is not kept
         if traits & _T_RCDATA:
             return RCDATA
         if traits & _T_RAWTEXT:
