@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from absolve.charsets import UTF_8
 from absolve.codings import CharacterReferences, Raw, attribute_coding, quoted
-from absolve.formats import html_actions
+from absolve.formats import html_actions, html_keywords
 from absolve.formats import html_names as names
 from absolve.formats import html_places as places
-from absolve.formats.grammars import GRAMMARS, WHITE_SPACE
+from absolve.formats.grammars import GRAMMARS
 from absolve.formats.html_names import ATTRIBUTE_ID, ELEMENT_ID
 from absolve.formats.html_places import CSS, CSS_DECLARATIONS, JSON_SCRIPTS, MEDIA_TYPE
 from absolve.formats.html_savers import retrieval_url
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from absolve.charsets import Charset
     from absolve.formats.html_attributes import Attributes
+    from absolve.formats.html_keywords import Kept
     from absolve.model import Event, Place
     from absolve.typing import Coding, WalkOptions
 else:
@@ -76,11 +77,6 @@ _SVG = cython.declare(cython.int, names.SVG)
 _SVG_ROW = cython.declare(cython.int, names.SVG_ROW)
 _MATHML_ROW = cython.declare(cython.int, names.MATHML_ROW)
 
-# What keywords decide as they stand in a charset, for all documents: pages of a site have the same ones.
-_META_PLACES: dict[Charset, dict[tuple[bytes, ...], Place | None]] = {}
-_LINK_PLACES: dict[Charset, dict[tuple[bytes, ...], Place]] = {}
-_MOST = 4096  # of each: documents choose the keywords, and are many
-
 
 def walk(data: bytes, charset: Charset, options: WalkOptions) -> list[Event]:
     """The events of an HTML document whose bytes are in an ASCII-compatible charset."""
@@ -102,8 +98,8 @@ class _Walk:
     double: Coding
     single: Coding
     events: list[Event]
-    meta_places: dict[tuple[bytes, ...], Place | None]
-    link_places: dict[tuple[bytes, ...], Place]
+    meta_places: Kept[Place | None]
+    link_places: Kept[Place]
     has_base: cython.bint
     has_retrieval: cython.bint
 
@@ -119,8 +115,8 @@ class _Walk:
         self.double = quoted(charset, 0x22)
         self.single = quoted(charset, 0x27)
         self.events = []
-        self.meta_places = _META_PLACES.setdefault(charset, {})
-        self.link_places = _LINK_PLACES.setdefault(charset, {})
+        self.meta_places = html_keywords.meta_places(charset)
+        self.link_places = html_keywords.link_places(charset)
         self.has_base = False
         self.has_retrieval = False
 
@@ -317,11 +313,6 @@ class _Walk:
             for one, other in GRAMMARS[syntax](value)
         ]
 
-    @cython.cfunc
-    def folded(self, raw: bytes) -> str:
-        """What the bytes of a keyword stand for, trimmed and in lower case."""
-        return self.double.decode(raw).strip(WHITE_SPACE).lower().decode("latin-1")
-
     # --- what takes more than one attribute -----------------------------------------------------------------------
 
     @cython.cfunc
@@ -343,17 +334,8 @@ class _Walk:
     @cython.cfunc
     def meta(self) -> cython.int:
         """`meta`: http-equiv refresh, and the names whose content is a URL."""
-        key = (
-            self.attributes.raw(_HTTP_EQUIV),
-            self.attributes.raw(_PROPERTY),
-            self.attributes.raw(_NAME),
-            self.attributes.raw(_ITEMPROP),
-        )
-        if key not in self.meta_places:
-            if len(self.meta_places) > _MOST:
-                self.meta_places.clear()
-            self.meta_places[key] = places.meta_place(*(self.folded(raw) for raw in key))
-        place = self.meta_places[key]
+        tag: Attributes = self.attributes
+        place = self.meta_places[tag.raw(_HTTP_EQUIV), tag.raw(_PROPERTY), tag.raw(_NAME), tag.raw(_ITEMPROP)]
         if place is not None:
             self.value(_CONTENT, place, None)
         return 0
@@ -361,18 +343,14 @@ class _Walk:
     @cython.cfunc
     def link_place(self) -> Place:
         """`link href`: the kind is that of its relation."""
-        key = (self.attributes.raw(_REL), self.attributes.raw(_AS), self.attributes.raw(_TYPE))
-        if key not in self.link_places:
-            if len(self.link_places) > _MOST:
-                self.link_places.clear()
-            self.link_places[key] = places.link_place(*(self.folded(raw) for raw in key))
-        return self.link_places[key]
+        tag: Attributes = self.attributes
+        return self.link_places[tag.raw(_REL), tag.raw(_AS), tag.raw(_TYPE)]
 
     # --- text of elements -----------------------------------------------------------------------------------------
 
     @cython.cfunc
     def style(self, scanner: Scanner) -> cython.int:
-        if places.is_sheet(self.folded(self.attributes.raw(_TYPE))):
+        if places.is_sheet(html_keywords.folded(self.attributes.raw(_TYPE), self.charset)):
             self.sheet(scanner.text_start, scanner.text_end, Raw(self.charset))
         return 0
 
@@ -393,7 +371,7 @@ class _Walk:
     def script(self) -> cython.int:
         raw = self.attributes.raw(_TYPE)
         if raw:
-            media_type = JSON_SCRIPTS.get(self.folded(raw))
+            media_type = JSON_SCRIPTS.get(html_keywords.folded(raw, self.charset))
             if media_type:
                 self.events.append(Part(media_type, self.scanner.text_start, self.scanner.text_end, Raw(self.charset)))
         return 0

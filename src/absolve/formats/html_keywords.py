@@ -1,0 +1,42 @@
+"""What the keywords of `meta` and `link` decide, as they stand in a charset: worked out once, for all documents."""
+
+from __future__ import annotations
+
+from functools import cache, partial
+from typing import TYPE_CHECKING, TypeVar
+
+from absolve.codings import quoted
+from absolve.formats import html_places as places
+from absolve.formats.grammars import WHITE_SPACE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from absolve.charsets import Charset
+
+P = TypeVar("P")
+Keywords = tuple[bytes, ...]  # values of attributes as they stand, empty where there is none
+_MOST = 4096  # that are kept: documents choose them, and are many
+
+
+class Kept(dict[Keywords, P]):
+    """What keywords decide, by their bytes in a charset."""
+
+    def __init__(self, decide: Callable[..., P], charset: Charset) -> None:
+        self._decide = decide
+        self._charset = charset
+
+    def __missing__(self, keywords: Keywords) -> P:
+        if len(self) >= _MOST:
+            self.clear()
+        decided = self[keywords] = self._decide(*(folded(raw, self._charset) for raw in keywords))
+        return decided
+
+
+meta_places = cache(partial(Kept, places.meta_place))  # for each charset: by http-equiv, property, name and itemprop,
+link_places = cache(partial(Kept, places.link_place))  # and by rel, as and type
+
+
+def folded(raw: bytes, charset: Charset) -> str:
+    """What the bytes of a keyword stand for, trimmed and in lower case."""
+    return quoted(charset, 0x22).decode(raw).strip(WHITE_SPACE).lower().decode("latin-1")
