@@ -13,6 +13,7 @@ COMPILED = (  # modules that run once a byte or once a link; one that is not the
     "absolve.model",
     "absolve.codings",
     "absolve.edits",
+    "absolve.entity",
     "absolve.formats.css",
     "absolve.formats.html",
     "absolve.formats.html_attributes",

@@ -8,7 +8,8 @@ import re
 import pytest
 
 import absolve
-from absolve.walk import DEEPEST, Settings, walk
+from absolve.settings import DEEPEST, Settings
+from absolve.walk import walk
 from benchmarks.hostile import SHAPES
 from benchmarks.makers import srcdocs, unquoted_srcdocs
 

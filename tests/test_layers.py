@@ -23,7 +23,8 @@ LAYERS = (
     {"character_references", "charsets", "model", "typing"},
     {"codings", "edits", "positions", "resolvers"},
     {"bases"},  # section 3 resolves relative claims by section 4
-    {"formats"},
+    {"formats", "settings"},
+    {"entity"},
     {"walk"},
     {"resolved"},
     {"inventory", "rewriting"},

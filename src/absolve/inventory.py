@@ -17,8 +17,8 @@ from absolve.resolvers.urls import has_scheme, host_port, scheme
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from absolve.entity import Entity, Inner
     from absolve.model import Base
-    from absolve.walk import Entity, Inner
 
 
 class Row(NamedTuple):

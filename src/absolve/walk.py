@@ -7,188 +7,29 @@ Every Base is collected before anything is resolved: a base element rules the li
 
 from __future__ import annotations
 
-import sys
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from absolve import charsets, formats
-from absolve.bases import Bases, establish, found_as, inherited, same_document
+from absolve.bases import Bases, establish, inherited
 from absolve.codings import Raw
+from absolve.entity import Entity, Inner
 from absolve.errors import CodingError, Diagnostic, DocumentError, UsageError, WalkError
 from absolve.model import DEFAULT, Base, BaseURL, Document, Held, Layer, Link, Notice, Part
-from absolve.positions import Positions
-from absolve.resolvers import by_name, resolver
 from absolve.resolvers.urls import has_scheme, is_malformed
+from absolve.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from absolve.charsets import Charset
     from absolve.model import Event
-    from absolve.typing import Offsets, Resolver
+    from absolve.typing import Offsets
 
     LineOf = Callable[[int], int]
 
-FRAGMENTS = ("keep", "absolute")
-BASES = ("keep", "empty")
+__all__ = ["Entity", "Settings", "failure", "fold", "has_relative", "retrieval_claim", "too_large", "walk"]
+
 NOT_WELL_FORMED = "not-well-formed"  # the code of an error that `recover` gets over
-AMBIGUOUS = "ambiguous"  # the code of the notice that a scanner gives where it had to guess
-DEEPEST = 100  # what max_depth may be: a level takes four frames of Python's stack where nothing is compiled
-
-
-class Settings(NamedTuple):
-    """What the user may choose; the names are those of the command line's options."""
-
-    profile: str = "rfc1808"
-    fragments: str = "keep"
-    base: str = "keep"
-    lazy: bool = False
-    conditional_comments: bool = False
-    json_ld: bool = False
-    recover: bool = False  # read XML that is not well-formed as HTML
-    break_signatures: bool = False
-    max_depth: int = 32  # documents inside documents
-    max_size: int = 1 << 30  # bytes of a document; four times as many are wanted to work on it
-    max_links: int = 5_000_000  # and parts, in a document and all inside it: some 200 bytes each, and 2 KB at the worst
-    max_decompressed: int = 128 << 20  # bytes of what is compressed in a document, or of a record in an archive
-
-    def checked(self) -> Settings:
-        """These settings; UsageError names a value that is none of its choices."""
-        by_name(self.profile)
-        for option, value, choices in (("fragments", self.fragments, FRAGMENTS), ("base", self.base, BASES)):
-            if value not in choices:
-                raise UsageError(f"{option} must be one of {', '.join(choices)}, not {value!r}")
-        if not 0 <= self.max_depth <= DEEPEST:
-            raise UsageError(f"max_depth must be from 0 to {DEEPEST}, not {self.max_depth}")
-        for option, most in (
-            ("max_size", self.max_size),
-            ("max_links", self.max_links),
-            ("max_decompressed", self.max_decompressed),
-        ):
-            if not 0 <= most <= sys.maxsize:
-                raise UsageError(f"{option} must be from 0 to {sys.maxsize}, not {most}")
-        return self
-
-
-class Ruling(NamedTuple):
-    """A base, the resolver against it, and whether it leads elsewhere than the document's own URL."""
-
-    base: BaseURL
-    resolver: Resolver
-    elsewhere: bool
-
-
-class Inner(NamedTuple):
-    """A document inside an entity: its part, what the part decodes to, where that stands, and what was found in it."""
-
-    part: Part
-    entity: Entity
-    offsets: Offsets | None
-
-
-class Entity:
-    """One document, walked: its bytes, its events in their order, its bases, and the entities inside it by part.
-
-    `bases.own` is the document's own URL, `bases.base` that of its links. `path` leads here from the outermost
-    entity, "" there. `notices` are those of this entity and all inside it, by its own offsets; `count` is how many
-    links and parts it has, with those inside. `origin` is that of its Document.
-    """
-
-    __slots__ = (
-        "_positions",
-        "_ruled",
-        "bases",
-        "charset",
-        "count",
-        "data",
-        "events",
-        "held",
-        "inner",
-        "media_type",
-        "name",
-        "named",
-        "notices",
-        "origin",
-        "path",
-        "settings",
-    )
-
-    def __init__(
-        self, data: bytes, charset: Charset, media_type: str, name: str, path: str, settings: Settings
-    ) -> None:
-        self.data = data
-        self.charset = charset
-        self.media_type = media_type
-        self.name = name
-        self.path = path
-        self.settings = settings
-        self.bases = Bases()
-        self.events: list[Event] = []
-        self.inner: dict[int, Inner] = {}
-        self.count = 0
-        self.named = 0  # how many of the parts have a step in the path
-        self.notices: list[Notice] = []
-        self.origin: Callable[[int], int] | None = None
-        self.held: set[str] = set()  # what is in the message, by `found_as`: one set for all that is in it
-        self._positions: Positions | None = None
-        self._ruled: dict[int, Ruling] = {}
-
-    def line_column(self, position: int) -> tuple[int, int]:
-        """Line and column of a byte, 1-based; columns count characters. Lines end at LF, CR LF or CR."""
-        if self._positions is None:
-            self._positions = Positions(self.data, self.charset)
-        return self._positions.at(position)
-
-    def line(self, position: int) -> int:
-        return self.line_column(position)[0]
-
-    @property
-    def diagnostics(self) -> list[Diagnostic]:
-        """What was met here and in all inside, in the order in which it stands here."""
-        if not self.charset.transparent:  # read through a charset coding: the lines are those of what it decodes to
-            return [said for inner in self.inner.values() for said in inner.entity.diagnostics]
-        notices = sorted(self.notices, key=lambda notice: notice.position)
-        return [Diagnostic(code, *self.placed(text, at), failed) for code, text, at, failed in notices]
-
-    def placed(self, text: str, position: int) -> tuple[str, str, int | None, int | None]:
-        """What a Diagnostic says of a byte here: the text, the name, and line and column, in an archive the byte."""
-        if not formats.WALKERS[self.media_type].archive:
-            return text, self.name, *self.line_column(position)
-        return f"{text}, at byte {self.origin(position) if self.origin else position}", self.name, None, None
-
-    @property
-    def is_ambiguous(self) -> bool:
-        """Whether the scanner had to guess somewhere in this document: then a rewrite is verified unasked."""
-        return any(notice.code == AMBIGUOUS for notice in self.notices)
-
-    def ruled(self, link: Link) -> Ruling:
-        """The base that rules a link and the resolver against it."""
-        against = link.place.against
-        return self.ruling(link.base, own=against == "own" or (against == "header" and self._gives_base(link.claim)))
-
-    def _gives_base(self, claim: Base | None) -> bool:
-        """Whether no other claim of its layer came before this one."""
-        return any(fate.base is claim and fate.verdict != "ignored" for fate in self.bases.base.chain)
-
-    def hold(self, name: Held) -> None:
-        """Let the links of the same message know that the entity is found there."""
-        own = name.claim is not None and self._gives_base(name.claim)
-        url = self.ruling(None, own=own).resolver(name.reference)
-        if url:
-            self.held.add(found_as(url))
-
-    def ruling(self, scope: Base | None, *, own: bool = False) -> Ruling:
-        """The base for a scoped claim, for the document's own URL, or for all other links."""
-        key = id(scope) if scope is not None else int(own)
-        found = self._ruled.get(key)
-        if found is None:
-            profile = self.settings.profile
-            if scope is not None:
-                base = establish(self.ruling(scope.scope)[0], [scope], profile, self.line)
-            else:
-                base = self.bases.own if own else self.bases.base
-            elsewhere = base is not self.bases.own and not same_document(base.url, self.bases.own.url)
-            found = self._ruled[key] = Ruling(base, resolver(profile, base.url, self.charset.name), elsewhere)
-        return found
 
 
 def walk(document: Document, settings: Settings) -> Entity:

@@ -8,9 +8,9 @@ import pytest
 from command_runner import ABSOLUTE, FIXTURES, PAGE, Runner
 
 from absolve import formats, rewriting
+from absolve.entity import AMBIGUOUS
 from absolve.formats import html
 from absolve.model import Notice
-from absolve.walk import AMBIGUOUS
 
 if TYPE_CHECKING:
     from pathlib import Path

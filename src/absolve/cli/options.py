@@ -11,7 +11,8 @@ from absolve import charsets, outputs, sources
 from absolve.engine.documents import Reading
 from absolve.errors import UsageError
 from absolve.resolvers import PROFILES
-from absolve.walk import BASES, FRAGMENTS, Settings, retrieval_claim
+from absolve.settings import BASES, FRAGMENTS, Settings
+from absolve.walk import retrieval_claim
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager

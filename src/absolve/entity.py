@@ -1,0 +1,143 @@
+"""What a walk makes of one document: its events, the bases that rule them, and the documents inside it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from absolve import formats
+from absolve.bases import Bases, establish, found_as, same_document
+from absolve.errors import Diagnostic
+from absolve.positions import Positions
+from absolve.resolvers import resolver
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from absolve.charsets import Charset
+    from absolve.model import Base, BaseURL, Event, Held, Link, Notice, Part
+    from absolve.settings import Settings
+    from absolve.typing import Offsets, Resolver
+
+AMBIGUOUS: Final = "ambiguous"  # the code of the notice that a scanner gives where it had to guess
+
+
+class Ruling(NamedTuple):
+    """A base, the resolver against it, and whether it leads elsewhere than the document's own URL."""
+
+    base: BaseURL
+    resolver: Resolver
+    elsewhere: bool
+
+
+class Inner(NamedTuple):
+    """A document inside an entity: its part, what the part decodes to, where that stands, and what was found in it."""
+
+    part: Part
+    entity: Entity
+    offsets: Offsets | None
+
+
+class Entity:
+    """One document, walked: its bytes, its events in their order, its bases, and the entities inside it by part.
+
+    `bases.own` is the document's own URL, `bases.base` that of its links. `path` leads here from the outermost
+    entity, "" there. `notices` are those of this entity and all inside it, by its own offsets; `count` is how many
+    links and parts it has, with those inside. `origin` is that of its Document.
+    """
+
+    __slots__ = (
+        "_positions",
+        "_ruled",
+        "bases",
+        "charset",
+        "count",
+        "data",
+        "events",
+        "held",
+        "inner",
+        "media_type",
+        "name",
+        "named",
+        "notices",
+        "origin",
+        "path",
+        "settings",
+    )
+
+    def __init__(
+        self, data: bytes, charset: Charset, media_type: str, name: str, path: str, settings: Settings
+    ) -> None:
+        self.data = data
+        self.charset = charset
+        self.media_type = media_type
+        self.name = name
+        self.path = path
+        self.settings = settings
+        self.bases = Bases()
+        self.events: list[Event] = []
+        self.inner: dict[int, Inner] = {}
+        self.count = 0
+        self.named = 0  # how many of the parts have a step in the path
+        self.notices: list[Notice] = []
+        self.origin: Callable[[int], int] | None = None
+        self.held: set[str] = set()  # what is in the message, by `found_as`: one set for all that is in it
+        self._positions: Positions | None = None
+        self._ruled: dict[int, Ruling] = {}
+
+    def line_column(self, position: int) -> tuple[int, int]:
+        """Line and column of a byte, 1-based; columns count characters. Lines end at LF, CR LF or CR."""
+        if self._positions is None:
+            self._positions = Positions(self.data, self.charset)
+        return self._positions.at(position)
+
+    def line(self, position: int) -> int:
+        return self.line_column(position)[0]
+
+    @property
+    def diagnostics(self) -> list[Diagnostic]:
+        """What was met here and in all inside, in the order in which it stands here."""
+        if not self.charset.transparent:  # read through a charset coding: the lines are those of what it decodes to
+            return [said for inner in self.inner.values() for said in inner.entity.diagnostics]
+        notices = sorted(self.notices, key=lambda notice: notice.position)
+        return [Diagnostic(code, *self.placed(text, at), failed) for code, text, at, failed in notices]
+
+    def placed(self, text: str, position: int) -> tuple[str, str, int | None, int | None]:
+        """What a Diagnostic says of a byte here: the text, the name, and line and column, in an archive the byte."""
+        if not formats.WALKERS[self.media_type].archive:
+            return text, self.name, *self.line_column(position)
+        return f"{text}, at byte {self.origin(position) if self.origin else position}", self.name, None, None
+
+    @property
+    def is_ambiguous(self) -> bool:
+        """Whether the scanner had to guess somewhere in this document: then a rewrite is verified unasked."""
+        return any(notice.code == AMBIGUOUS for notice in self.notices)
+
+    def ruled(self, link: Link) -> Ruling:
+        """The base that rules a link and the resolver against it."""
+        against = link.place.against
+        return self.ruling(link.base, own=against == "own" or (against == "header" and self._gives_base(link.claim)))
+
+    def _gives_base(self, claim: Base | None) -> bool:
+        """Whether no other claim of its layer came before this one."""
+        return any(fate.base is claim and fate.verdict != "ignored" for fate in self.bases.base.chain)
+
+    def hold(self, name: Held) -> None:
+        """Let the links of the same message know that the entity is found there."""
+        own = name.claim is not None and self._gives_base(name.claim)
+        url = self.ruling(None, own=own).resolver(name.reference)
+        if url:
+            self.held.add(found_as(url))
+
+    def ruling(self, scope: Base | None, *, own: bool = False) -> Ruling:
+        """The base for a scoped claim, for the document's own URL, or for all other links."""
+        key = id(scope) if scope is not None else int(own)
+        found = self._ruled.get(key)
+        if found is None:
+            profile = self.settings.profile
+            if scope is not None:
+                base = establish(self.ruling(scope.scope)[0], [scope], profile, self.line)
+            else:
+                base = self.bases.own if own else self.bases.base
+            elsewhere = base is not self.bases.own and not same_document(base.url, self.bases.own.url)
+            found = self._ruled[key] = Ruling(base, resolver(profile, base.url, self.charset.name), elsewhere)
+        return found
