@@ -28,6 +28,7 @@ LAYERS = (
     {"walk"},
     {"resolved"},
     {"inventory", "rewriting"},
+    {"remapping", "selecting"},
     {"trees", "verifying"},
     {"library"},  # what is ambiguous it verifies
     {"arrow", "globs", "outputs", "sources"},

@@ -45,6 +45,11 @@ class Row(NamedTuple):
 
 
 COLUMNS: Final = Row._fields
+SCOPES: Final = ("same-document", "internal", "external", "other")
+PROBLEMS: Final = (
+    "unresolved unsuitable-base relative-base ignored-base malformed above-root divergent empty insecure"
+    " scheme-relative backslash whitespace"
+).split()
 WHITE_SPACE: Final = "whitespace"
 _INNER_SPACE: Final = re.compile(r"[\t\n\f\r ]")
 _SCHEME_RELATIVE: Final = re.compile(r"//|[\\/]{2}")

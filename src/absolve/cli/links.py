@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from absolve import outputs, sinks
-from absolve.cli import many
+from absolve.cli import filters, many
 from absolve.cli import options as shared
-from absolve.engine.listing import Listing, listed
+from absolve.engine.listing import Listing, Unique, listed
 from absolve.errors import UsageError
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator
 
     from absolve.cli.reporting import Report
 
@@ -21,6 +22,9 @@ examples:
   absolve links page.html                     to the standard output, as JSON lines
   absolve links *.html -o links.csv           a table: the suffix says which format
   absolve links site/ --url http://example.com/ -o links.sqlite
+  absolve links site/ --scope external --columns target --unique --format csv
+  absolve links site/ --problem unresolved,malformed
+  absolve links site/ --where "kind = 'image' AND base_layer <> 'embedded'"
   absolve links page.html | jq -r 'select(.scope == "external").target'
   curl -s http://example.com/ | absolve links - --url http://example.com/ --format csv
 
@@ -34,6 +38,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--format", choices=sinks.FORMATS, help="the format, where OUT's suffix does not say it (jsonl)"
     )
+    filters.add_table(filters.add_selection(parser, "what is listed"))
     shared.add_settings(parser)
     shared.add_changes(parser)
     many.add_run(parser)
@@ -44,9 +49,23 @@ def run(options: argparse.Namespace, report: Report) -> None:
     format_ = options.format or ("jsonl" if to_stdout else sinks.name_of(options.output))
     if to_stdout and not sinks.is_stream(format_):
         raise UsageError(f"{format_} is no format for the standard output: -o FILE")
-    how = Listing(shared.reading(options), format=format_)
+    how = Listing(
+        shared.reading(options),
+        filters.columns(options),
+        format_,
+        filters.selection(options),
+        options.where,
+        options.unique,
+    )
+    sink = sinks.by_name(format_)
+    if how.where is not None:
+        from absolve.engine import conditions  # and with it DuckDB: few want it
+
+        conditions.check(how.where)
     found = many.found(options, report)
     with shared.opened(options, many.names(options), stream=sinks.is_stream(format_)) as out:
-        chunks = many.run(partial(listed, how), found, lambda input_: input_, options, report)
-        sinks.by_name(format_).write(how.columns, (rows.chunk for _, rows in chunks), out)
-
+        pieces = many.run(partial(listed, how), found, lambda input_: input_, options, report)
+        chunks: Iterator[Any] = (rows.chunk for _, rows in pieces)
+        if how.unique:
+            chunks = (sink.encode(how.columns, rows) for rows in map(Unique().of, chunks))
+        sink.write(how.columns, chunks, out)

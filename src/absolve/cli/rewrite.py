@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from absolve import inputs, outputs, rewriting
-from absolve.cli import many
+from absolve.cli import filters, many
 from absolve.cli import options as shared
 from absolve.cli.diff import painted, unified
 from absolve.engine import plan
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from absolve.engine.pieces import Piece
     from absolve.inputs import Input
     from absolve.resolved import Resolved
+    from absolve.rewriting import Policy
     from absolve.walk import Entity
 
 EPILOG = """\
@@ -40,6 +41,8 @@ examples:
   absolve rewrite saved/*.html --in-place --verify   what does not verify stays as it was
   absolve rewrite saved/*.html --dry-run             only count
   absolve rewrite page.html --diff | patch page.html
+  absolve rewrite site/ --in-place --remap //old.example=https://new.example --remap-file moved.csv
+  absolve rewrite page.html --kind image,stylesheet --scope external
 
 A file is written under another name and then renamed: it is there complete, or as it was.
 Mode and times are kept. A file in which nothing changes is not touched by --in-place.
@@ -64,6 +67,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     show.add_argument("--dry-run", action="store_true", help="write nothing; count links, and those that would change")
     show.add_argument("--diff", action="store_true", help="write nothing; show the lines that would change, for patch")
     shared.add_changes(parser)
+    filters.add_selection(parser, "which links change (the others stay as they are)")
+    filters.add_remapping(parser)
     shared.add_settings(parser)
     many.add_run(parser)
 
@@ -72,6 +77,7 @@ def run(options: argparse.Namespace, report: Report) -> None:
     _check(options)
     how = Rewriting(
         shared.reading(options),
+        filters.policy(options),
         verify=options.verify,
         in_place=options.in_place,
         backup=options.backup,
@@ -148,14 +154,14 @@ def _is_backup(name: str, suffix: str) -> bool:
 
 
 def _counted(how: Rewriting, job: Job) -> Iterator[Piece]:
-    return guarded(job.input.name, _shown(how, job, lambda entity: f"{job.input.name}: {_count(entity)}\n".encode()))
+    return guarded(job.input.name, _shown(how, job, _count))
 
 
 def _compared(how: Rewriting, job: Job) -> Iterator[Piece]:
-    return guarded(job.input.name, _shown(how, job, lambda entity: _difference(job.input.name, entity)))
+    return guarded(job.input.name, _shown(how, job, _difference))
 
 
-def _shown(how: Rewriting, job: Job, show: Callable[[Entity], bytes]) -> Iterator[Piece]:
+def _shown(how: Rewriting, job: Job, show: Callable[[str, Entity, Policy], bytes]) -> Iterator[Piece]:
     if job.input.found and not is_document(job.input.name, how.reading):
         return
     found = walked(job.input, how.reading)
@@ -163,22 +169,22 @@ def _shown(how: Rewriting, job: Job, show: Callable[[Entity], bytes]) -> Iterato
     faults = new_bytes(how, found)[1]
     yield from faults
     if not faults:
-        yield Shown(show(found.entity))
+        yield Shown(show(job.input.name, found.entity, how.policy))
 
 
-def _count(entity: Entity) -> str:
+def _count(name: str, entity: Entity, policy: Policy) -> bytes:
     links = changed = 0
 
     def counting(resolved: Resolved) -> str | None:
         nonlocal links, changed
-        new = rewriting.absolute(resolved)
+        new = policy(resolved)
         links += 1
         changed += new is not None and new != resolved.reference
         return new
 
     rewriting.edits(entity, counting)
-    return f"{links} link{'' if links == 1 else 's'}, {changed} would change"
+    return f"{name}: {links} link{'' if links == 1 else 's'}, {changed} would change\n".encode()
 
 
-def _difference(name: str, entity: Entity) -> bytes:
-    return b"".join(painted(unified(name, entity.data, rewriting.edits(entity, rewriting.absolute))))
+def _difference(name: str, entity: Entity, policy: Policy) -> bytes:
+    return b"".join(painted(unified(name, entity.data, rewriting.edits(entity, policy))))

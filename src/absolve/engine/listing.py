@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+from hashlib import blake2b
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from absolve import inventory, sinks
 from absolve.engine.documents import is_document, walked
 from absolve.engine.pieces import Rows, Size, guarded
+from absolve.selecting import Selection
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,11 +23,17 @@ AT_ONCE = 10_000  # rows in a piece
 
 
 class Listing(NamedTuple):
-    """How inputs are listed. `format` is the sink's name; without it rows stay as they are, for the run to see them."""
+    """How inputs are listed: which links, which rows of them (`where`), what of a row, and as the rows of which sink.
+
+    `unique`: of rows that are equal in all columns only the first; `Unique` sees to the rest.
+    """
 
     reading: Reading
     columns: tuple[str, ...] = inventory.COLUMNS
-    format: str | None = "jsonl"
+    format: str = "jsonl"
+    selection: Selection = Selection()
+    where: str | None = None
+    unique: bool = False
 
 
 def listed(how: Listing, input_: Input) -> Iterator[Piece]:
@@ -38,16 +46,47 @@ def _listed(how: Listing, input_: Input) -> Iterator[Piece]:
         return
     document, entity, diagnostics = walked(input_, how.reading)
     yield from diagnostics
-    encode = sinks.by_name(how.format).encode if how.format else None
-    rows = _columns(inventory.rows(entity, input_.name), how.columns)
+    unique = Unique()
+    rows = inventory.rows(entity, input_.name)
+    if any(how.selection):
+        rows = filter(how.selection.wants, rows)
     while some := list(islice(rows, AT_ONCE)):
-        yield Rows(encode(how.columns, some) if encode else some, len(some))
+        if how.where is not None:
+            some = _where(how.where, some, input_.name)
+        cells: Sequence[Sequence[Any]] = _columns(some, how.columns)
+        if how.unique:
+            cells = unique.of(cells)
+            yield Rows(cells, len(cells))
+        else:
+            yield Rows(sinks.by_name(how.format).encode(how.columns, cells), len(cells))
     yield Size(len(document.data))
 
 
-def _columns(rows: Iterator[inventory.Row], columns: Sequence[str]) -> Iterator[Sequence[Any]]:
+def _where(condition: str, rows: Sequence[inventory.Row], name: str) -> list[inventory.Row]:
+    from absolve.engine import conditions  # and with it DuckDB: few want it
+
+    return conditions.kept(condition, rows, name)
+
+
+def _columns(rows: Sequence[inventory.Row], columns: Sequence[str]) -> Sequence[Sequence[Any]]:
     """Only these columns of the rows, in this order."""
     if columns == inventory.COLUMNS:
         return rows
     places = [inventory.COLUMNS.index(name) for name in columns]
-    return (tuple([row[place] for place in places]) for row in rows)
+    return [[row[place] for place in places] for row in rows]
+
+
+class Unique:
+    """Tells rows that were not seen before, by 16 bytes of each: first of an input's, then of the whole run's."""
+
+    def __init__(self) -> None:
+        self._seen: set[bytes] = set()
+
+    def of(self, rows: Sequence[Sequence[Any]]) -> list[Sequence[Any]]:
+        fresh = []
+        for row in rows:
+            key = blake2b(repr(row).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+            if key not in self._seen:
+                self._seen.add(key)
+                fresh.append(row)
+        return fresh

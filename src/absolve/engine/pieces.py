@@ -24,7 +24,7 @@ class Failure(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """Rows as the sink of the run has them encoded, and how many."""
+    """Rows as the sink of the run has them encoded, or as they are where the run has to see them; and how many."""
 
     chunk: Any
     number: int

@@ -1,0 +1,148 @@
+"""The filters of `absolve links` and `absolve rewrite`: which links, rows and columns; and what old URLs become."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from absolve.cli import many
+
+if TYPE_CHECKING:
+    from command_runner import Runner
+
+URL = "--url=http://h/d/"
+LINKS = b"<a href=x>1</a><img src=i.png><a href=http://g/>2</a><a href=x>3</a>"
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give a folder of two pages with links to the same URLs."""
+    (tmp_path / "site").mkdir()
+    for name in ("a.html", "b.html"):
+        (tmp_path / "site" / name).write_bytes(LINKS)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "site"
+
+
+@pytest.mark.usefixtures("site")
+@pytest.mark.parametrize(
+    ("options", "found"),
+    [
+        ([], ["x", "i.png", "http://g/", "x"]),
+        (["--kind", "image"], ["i.png"]),
+        (["--kind", "image,navigation", "--scope", "internal"], ["x", "i.png", "x"]),
+        (["--kind=image", "--kind=script", "--scope=external"], []),
+        (["--problem", "unresolved"], []),
+        (["--where", "kind = 'image' OR target LIKE '%g/' -- or so"], ["i.png", "http://g/"]),
+        (["--where", "list_contains(problems, 'divergent')"], []),
+        (["--where", 'line = 1 AND "start" > 20', "--kind", "navigation"], ["http://g/", "x"]),
+    ],
+)
+def test_only_rows_that_pass_all_filters_are_listed(absolve: Runner, options: list[str], found: list[str]) -> None:
+    if "--where" in options:
+        pytest.importorskip("duckdb")
+        pytest.importorskip("pyarrow")
+    done = absolve("links", "site/a.html", URL, *options)
+    assert [json.loads(line)["reference"] for line in done.lines] == found
+    assert done.status == 0
+
+
+@pytest.mark.usefixtures("site")
+def test_columns_come_in_the_order_that_is_asked_for(absolve: Runner) -> None:
+    done = absolve("links", "site/a.html", URL, "--columns", "target, kind", "--format=csv", "--kind=image")
+    assert done.lines == ["target,kind", "http://h/d/i.png,image"]
+
+
+@pytest.mark.usefixtures("site")
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_equal_rows_are_listed_once_in_the_whole_run(
+    absolve: Runner, monkeypatch: pytest.MonkeyPatch, jobs: str
+) -> None:
+    monkeypatch.setattr(many, "WORTH_A_POOL", 1)
+    done = absolve("links", "site", URL, "--columns=target,problems", "--unique", "--format=csv", "--jobs", jobs)
+    assert done.lines == ["target,problems", "http://h/d/x,", "http://h/d/i.png,", "http://g/,"]
+
+
+@pytest.mark.usefixtures("site")
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["links", "--kind", "picture"],
+        ["links", "--scope", "near"],
+        ["links", "--problem", "bad"],
+        ["links", "--columns", "url"],
+        ["links", "--columns", ","],
+        ["links", "--columns", "kind,kind"],
+        ["links", "--unique"],
+        ["rewrite", "--kind", "picture"],
+        ["rewrite", "--kind", "image", "--base", "empty"],
+        ["rewrite", "--remap", "http://h"],
+        ["rewrite", "--remap", "h=http://g"],
+        ["rewrite", "--remap-file", "none.csv"],
+    ],
+    ids=" ".join,
+)
+def test_what_is_no_filter_is_refused_before_anything_is_read(absolve: Runner, options: list[str]) -> None:
+    done = absolve(options[0], "site/a.html", *options[1:])
+    assert (done.status, done.out) == (2, b"")
+
+
+@pytest.mark.usefixtures("site")
+@pytest.mark.parametrize(
+    "condition", ["colour = 'red'", "kind =", "target IN (SELECT * FROM read_text('site/a.html'))"]
+)
+def test_a_condition_is_checked_before_anything_is_read_and_reads_no_file(absolve: Runner, condition: str) -> None:
+    pytest.importorskip("duckdb")
+    pytest.importorskip("pyarrow")
+    done = absolve("links", "site/a.html", "--where", condition)
+    assert (done.status, done.out) == (2, b"")
+    assert "--where: " in done.err
+
+
+@pytest.mark.usefixtures("site")
+def test_a_condition_that_fails_on_a_row_fails_its_document_only(absolve: Runner) -> None:
+    pytest.importorskip("duckdb")
+    pytest.importorskip("pyarrow")
+    Path("site/b.html").write_bytes(b"<a href=1>")
+    done = absolve("links", "site", "--where", "reference::INTEGER = 1", "--columns=reference", URL)
+    assert done.status == 1
+    assert done.lines == ['{"reference": "1"}']
+    assert "site/a.html: where: " in done.err
+
+
+@pytest.mark.usefixtures("site")
+def test_only_the_links_that_are_asked_for_are_rewritten(absolve: Runner) -> None:
+    assert absolve("rewrite", "site/a.html", URL, "--kind=image").out == LINKS.replace(b"i.png", b"http://h/d/i.png")
+    assert absolve("rewrite", "site/a.html", URL, "--kind=image", "--dry-run").lines == [
+        "site/a.html: 4 links, 1 would change"
+    ]
+    assert (
+        b"+<a href=x>1</a><img src=http://h/d/i.png>"
+        in absolve("rewrite", "site/a.html", URL, "--kind=image", "--diff").out
+    )
+
+
+def test_old_urls_become_new_ones_by_options_and_by_a_file(absolve: Runner, site: Path) -> None:
+    for path in site.iterdir():
+        path.write_bytes(LINKS.replace(b"x>3", b"z>3"))
+    Path("moved.csv").write_text(
+        "from,to,how\nhttp://h/d/i.png,http://exact/,exact\nhttp://(g)/,http://\\1\\1/,regex\n\n//h/d/x,//y\n"
+    )
+    done = absolve(
+        "rewrite", "site", URL, "--in-place", "--remap-file=moved.csv", "--remap=//h=https://new", "--verify"
+    )
+    assert (done.status, done.err) == (0, "")
+    new = b"<a href=http://y/>1</a><img src=http://exact/><a href=http://gg/>2</a><a href=https://new/d/z>3</a>"
+    assert [path.read_bytes() for path in sorted(site.iterdir())] == [new, new]
+
+
+@pytest.mark.usefixtures("site")
+@pytest.mark.parametrize("row", ["http://a", "http://a,http://b,exact,more", "a,http://b", "(,http://b,regex"])
+def test_a_rule_that_is_none_is_said_with_its_line(absolve: Runner, row: str) -> None:
+    Path("moved.csv").write_text(f"http://x,http://y\n{row}\n")
+    done = absolve("rewrite", "site/a.html", "--remap-file=moved.csv")
+    assert (done.status, done.out) == (2, b"")
+    assert "moved.csv:2: " in done.err
