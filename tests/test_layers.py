@@ -30,7 +30,7 @@ LAYERS = (
     {"inventory", "rewriting"},
     {"remapping", "selecting"},
     {"trees", "verifying"},
-    {"library"},  # what is ambiguous it verifies
+    {"archives", "library"},  # what is ambiguous it verifies
     {"arrow", "globs", "outputs", "sources"},
     {"inputs", "sinks"},
     {"engine"},

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 STDIN: Final = "-"
 
+_HEAD: Final = 4096  # bytes from which the kind of a file is found out
 _PIECE: Final = 1 << 20  # bytes that are read at once where the size is not known
 
 # Shared MIME and freedesktop.org, "CommonExtendedAttributes"; curl --xattr, wget --xattr and browsers write it.
@@ -54,11 +56,44 @@ def read(
     return Document(data, name=name, media_type=media_type, charset=charset, url=url, claims=claims)
 
 
-def _stdin(max_size: int) -> bytes:
+def head(name: str) -> bytes:
+    """The first bytes of an input, which can be read again; nothing of a pipe but the standard input's."""
+    path = Path(name)
+    try:
+        if name == STDIN:
+            peek = getattr(_buffer(), "peek", None)
+            return peek(_HEAD)[:_HEAD] if peek is not None else b""
+        if not path.is_file():
+            return b""
+        with path.open("rb") as file:
+            return file.read(_HEAD)
+    except (OSError, ValueError) as error:
+        raise unreadable(name, error) from error
+
+
+@contextmanager
+def opened(name: str) -> Iterator[IO[bytes]]:
+    """An input to be read forward, in pieces; DocumentError where it cannot be read."""
+    try:
+        file = nullcontext(_buffer()) if name == STDIN else Path(name).open("rb")  # noqa: SIM115 - below
+    except (OSError, ValueError) as error:
+        raise unreadable(name, error) from error
+    with file as stream:
+        try:
+            yield stream
+        except OSError as error:
+            raise unreadable(name, error) from error
+
+
+def _buffer() -> IO[bytes]:
     if sys.stdin is None:  # closed, or a program without a console
         raise DocumentError(Diagnostic("unreadable", "there is no standard input", STDIN))
+    return sys.stdin.buffer
+
+
+def _stdin(max_size: int) -> bytes:
     try:
-        return _limited(sys.stdin.buffer, STDIN, max_size)
+        return _limited(_buffer(), STDIN, max_size)
     except OSError as error:  # a directory, say
         raise unreadable(STDIN, error) from error
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from absolve.cli import options as shared
 from absolve.cli.reporting import colours, paint
-from absolve.engine import documents
+from absolve.engine import archives
 from absolve.inputs import Input
 from absolve.model import VERDICTS, Layer
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from absolve.cli.reporting import Report
+    from absolve.engine.documents import Reading
     from absolve.model import BaseURL, Claim
     from absolve.walk import Entity
 
@@ -52,20 +53,33 @@ def run(options: argparse.Namespace, report: Report) -> None:
     separator = ""
     for name in shared.names(options):
         with report.guard(name):
-            _, entity, diagnostics = documents.walked(Input(name, "", options.url), how)
-            for diagnostic in diagnostics:
-                report.notice(diagnostic)
-            for shown in _with_inner(entity) if options.all else (entity,):
+            for shown in _entities(Input(name, "", options.url), how, report, inside=options.all):
                 print(end=separator)
                 separator = "\n"
                 for line in picture(shown):
                     print(line)
 
 
+def _entities(input_: Input, how: Reading, report: Report, *, inside: bool) -> Iterator[Entity]:
+    """The document of an input, and those inside it; an archive is one document."""
+    is_first = True
+    for stretch in archives.each(input_, how):
+        for diagnostic in stretch.diagnostics:
+            report.notice(diagnostic)
+        if stretch.entity is None:
+            continue
+        if is_first:
+            yield stretch.entity
+        if inside:
+            yield from _with_inner(stretch.entity)
+        is_first = False
+
+
 def _with_inner(entity: Entity) -> Iterator[Entity]:
-    yield entity
     for inner in entity.inner.values():
-        yield from (found for found in _with_inner(inner.entity) if found is not inner.entity or inner.part.name)
+        if inner.part.name:
+            yield inner.entity
+        yield from _with_inner(inner.entity)
 
 
 def picture(entity: Entity) -> Iterator[str]:

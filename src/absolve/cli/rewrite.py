@@ -13,7 +13,8 @@ from absolve.cli import filters, many
 from absolve.cli import options as shared
 from absolve.cli.diff import painted, unified
 from absolve.engine import plan
-from absolve.engine.documents import is_document, walked
+from absolve.engine.archives import each, is_archive
+from absolve.engine.documents import Walked, is_document, walked
 from absolve.engine.pieces import Shown, guarded
 from absolve.engine.putting import Putting
 from absolve.engine.rewriting import Job, Rewriting, new_bytes, rewritten
@@ -22,14 +23,12 @@ from absolve.sources import STDIN
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from absolve.cli.reporting import Report
     from absolve.engine.pieces import Piece
     from absolve.inputs import Input
     from absolve.resolved import Resolved
-    from absolve.rewriting import Policy
-    from absolve.walk import Entity
 
 EPILOG = """\
 examples:
@@ -154,14 +153,40 @@ def _is_backup(name: str, suffix: str) -> bool:
 
 
 def _counted(how: Rewriting, job: Job) -> Iterator[Piece]:
-    return guarded(job.input.name, _shown(how, job, _count))
+    return guarded(job.input.name, _count(how, job))
 
 
 def _compared(how: Rewriting, job: Job) -> Iterator[Piece]:
-    return guarded(job.input.name, _shown(how, job, _difference))
+    return guarded(job.input.name, _difference(how, job))
 
 
-def _shown(how: Rewriting, job: Job, show: Callable[[str, Entity, Policy], bytes]) -> Iterator[Piece]:
+def _count(how: Rewriting, job: Job) -> Iterator[Piece]:
+    if job.input.found and not is_document(job.input.name, how.reading):
+        return
+    links = changed = 0
+    in_records = is_archive(job.input, how.reading)
+
+    def counting(resolved: Resolved) -> str | None:
+        nonlocal links, changed
+        new = how.policy(resolved)
+        links += 1
+        changed += new is not None and new != resolved.reference
+        return new
+
+    for stretch in each(job.input, how.reading):
+        yield from stretch.diagnostics
+        if stretch.document is None or stretch.entity is None:
+            continue
+        faults = new_bytes(how, Walked(stretch.document, stretch.entity, []))[1]
+        yield from faults
+        if not faults:
+            rewriting.edits(stretch.entity, counting)
+        elif not in_records:
+            return
+    yield Shown(f"{job.input.name}: {links} link{'' if links == 1 else 's'}, {changed} would change\n".encode())
+
+
+def _difference(how: Rewriting, job: Job) -> Iterator[Piece]:
     if job.input.found and not is_document(job.input.name, how.reading):
         return
     found = walked(job.input, how.reading)
@@ -169,22 +194,5 @@ def _shown(how: Rewriting, job: Job, show: Callable[[str, Entity, Policy], bytes
     faults = new_bytes(how, found)[1]
     yield from faults
     if not faults:
-        yield Shown(show(job.input.name, found.entity, how.policy))
-
-
-def _count(name: str, entity: Entity, policy: Policy) -> bytes:
-    links = changed = 0
-
-    def counting(resolved: Resolved) -> str | None:
-        nonlocal links, changed
-        new = policy(resolved)
-        links += 1
-        changed += new is not None and new != resolved.reference
-        return new
-
-    rewriting.edits(entity, counting)
-    return f"{name}: {links} link{'' if links == 1 else 's'}, {changed} would change\n".encode()
-
-
-def _difference(name: str, entity: Entity, policy: Policy) -> bytes:
-    return b"".join(painted(unified(name, entity.data, rewriting.edits(entity, policy))))
+        changes = rewriting.edits(found.entity, how.policy)
+        yield Shown(b"".join(painted(unified(job.input.name, found.entity.data, changes))))

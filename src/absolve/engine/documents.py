@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from absolve import formats, sources
@@ -39,20 +38,17 @@ def walked(input_: Input, how: Reading) -> Walked:
     """Read and walk one input; DocumentError where it cannot be worked on."""
     document = read(input_, how)
     entity = walk(document, how.settings)
-    said = [] if document.data else [Diagnostic("empty-file", "there is nothing in it", input_.name)]
-    return Walked(document, entity, [*said, *entity.diagnostics, *_about_bases(entity)])
+    said = [] if document.data else [empty(input_)]
+    return Walked(document, entity, [*said, *entity.diagnostics, *about_bases(entity)])
 
 
-_LOOKED_AT = 4096  # bytes of a file
+def empty(input_: Input) -> Diagnostic:
+    return Diagnostic("empty-file", "there is nothing in it", input_.name)
 
 
 def is_document(name: str, how: Reading) -> bool:
     """Whether a file that nobody named is one to work on; DocumentError where it cannot be read."""
-    try:
-        with Path(name).open("rb") as file:
-            head = file.read(_LOOKED_AT)
-    except OSError as error:
-        raise sources.unreadable(name, error) from error
+    head = sources.head(name)
     return not formats.looks_binary(head) if how.media_type else formats.recognised(head, name) is not None
 
 
@@ -71,7 +67,7 @@ def read(input_: Input, how: Reading) -> Document:
     return document
 
 
-def _about_bases(entity: Entity) -> Iterator[Diagnostic]:
+def about_bases(entity: Entity) -> Iterator[Diagnostic]:
     """What is wrong with the claims, and that there is no base where one is wanted."""
     base = entity.bases.base
     for claim in base.chain:

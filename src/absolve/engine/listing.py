@@ -8,7 +8,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from absolve import inventory, sinks
-from absolve.engine.documents import is_document, walked
+from absolve.engine.archives import each
+from absolve.engine.documents import is_document
 from absolve.engine.pieces import Rows, Size, guarded
 from absolve.selecting import Selection
 
@@ -44,22 +45,33 @@ def listed(how: Listing, input_: Input) -> Iterator[Piece]:
 def _listed(how: Listing, input_: Input) -> Iterator[Piece]:
     if input_.found and not is_document(input_.name, how.reading):
         return
-    document, entity, diagnostics = walked(input_, how.reading)
-    yield from diagnostics
     unique = Unique()
-    rows = inventory.rows(entity, input_.name)
-    if any(how.selection):
-        rows = filter(how.selection.wants, rows)
-    while some := list(islice(rows, AT_ONCE)):
-        if how.where is not None:
-            some = _where(how.where, some, input_.name)
-        cells: Sequence[Sequence[Any]] = _columns(some, how.columns)
-        if how.unique:
-            cells = unique.of(cells)
-            yield Rows(cells, len(cells))
-        else:
-            yield Rows(sinks.by_name(how.format).encode(how.columns, cells), len(cells))
-    yield Size(len(document.data))
+    waiting: list[inventory.Row] = []  # until a piece is full: many records of an archive have but a few rows
+    size = 0
+    for stretch in each(input_, how.reading):
+        yield from stretch.diagnostics
+        size += len(stretch.raw)
+        rows = inventory.rows(stretch.entity, input_.name) if stretch.entity is not None else iter(())
+        if any(how.selection):
+            rows = filter(how.selection.wants, rows)
+        while some := list(islice(rows, AT_ONCE - len(waiting))):
+            waiting += some
+            if len(waiting) == AT_ONCE:
+                yield _piece(how, waiting, unique, input_.name)
+                waiting = []
+    if waiting:
+        yield _piece(how, waiting, unique, input_.name)
+    yield Size(size)
+
+
+def _piece(how: Listing, rows: list[inventory.Row], unique: Unique, name: str) -> Rows:
+    if how.where is not None:
+        rows = _where(how.where, rows, name)
+    cells: Sequence[Sequence[Any]] = _columns(rows, how.columns)
+    if how.unique:
+        cells = unique.of(cells)
+        return Rows(cells, len(cells))
+    return Rows(sinks.by_name(how.format).encode(how.columns, cells), len(cells))
 
 
 def _where(condition: str, rows: Sequence[inventory.Row], name: str) -> list[inventory.Row]:

@@ -6,10 +6,11 @@ import shutil
 import sys
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import IO, TYPE_CHECKING, NamedTuple
 
 from absolve import outputs, rewriting, verifying
-from absolve.engine.documents import is_document, walked
+from absolve.engine.archives import each, is_archive
+from absolve.engine.documents import Walked, is_document, walked
 from absolve.engine.pieces import Failure, Ready, Shown, Size, guarded
 from absolve.errors import Diagnostic, DocumentError
 from absolve.sources import STDIN
@@ -17,7 +18,7 @@ from absolve.sources import STDIN
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from absolve.engine.documents import Reading, Walked
+    from absolve.engine.documents import Reading
     from absolve.engine.pieces import Piece
     from absolve.inputs import Input
     from absolve.rewriting import Policy
@@ -56,6 +57,9 @@ def _rewritten(how: Rewriting, job: Job) -> Iterator[Piece]:
         if job.target is not None:
             yield _copied(how, Path(job.input.name), Path(job.target))
         return
+    if is_archive(job.input, how.reading):
+        yield from _archive(how, job)
+        return
     found = walked(job.input, how.reading)
     yield from found.diagnostics
     data, faults = new_bytes(how, found)
@@ -68,9 +72,7 @@ def _rewritten(how: Rewriting, job: Job) -> Iterator[Piece]:
     elif job.target is None:
         yield Shown(data)
     else:
-        source = Path(job.input.name)
-        like = source if job.input.name != STDIN and source.is_file() else None
-        yield _made(how, Path(job.target), data, like)
+        yield _made(how, Path(job.target), data, _like(job))
     yield Size(len(found.document.data))
 
 
@@ -84,6 +86,99 @@ def new_bytes(how: Rewriting, found: Walked) -> tuple[bytes, list[Failure]]:
         text = "this stays as it is: nothing proves that only links change"
         differences.append(Diagnostic("unverified", text, found.entity.name))
     return data, [Failure(difference) for difference in differences]
+
+
+# --- archives ---------------------------------------------------------------------------------------------------------
+
+
+class _Written(NamedTuple):
+    """The bytes that a stretch of an archive becomes, and whether they are others than it had."""
+
+    data: bytes
+    changed: bool
+
+
+def _archive(how: Rewriting, job: Job) -> Iterator[Piece]:
+    """An archive, record by record; one of which nothing proves that only its links change stays as it is."""
+    if how.in_place:
+        yield from _archive_in_place(how, Path(job.input.name), _stretches(how, job))
+    elif job.target is None:
+        for piece in _stretches(how, job):
+            yield Shown(piece.data) if isinstance(piece, _Written) else piece
+    else:
+        yield from _archive_to(how, job, Path(job.target), _stretches(how, job))
+
+
+def _stretches(how: Rewriting, job: Job) -> Iterator[Piece | _Written]:
+    size = 0
+    for stretch in each(job.input, how.reading):
+        yield from stretch.diagnostics
+        size += len(stretch.raw)
+        data = stretch.raw
+        faults: list[Failure] = []
+        if stretch.document is not None and stretch.entity is not None:
+            record, faults = new_bytes(how, Walked(stretch.document, stretch.entity, []))
+            data = stretch.raw if faults else stretch.written(record)
+        yield from faults
+        yield _Written(data, data is not stretch.raw)
+    yield Size(size)
+
+
+class _Filling:
+    """A file that is filled with what an archive becomes: its digest, and whether anything changed."""
+
+    def __init__(self) -> None:
+        self._hash = blake2b(digest_size=DIGEST)
+        self.changed = False
+
+    @property
+    def digest(self) -> bytes:
+        return self._hash.digest()
+
+    def fill(self, file: IO[bytes], pieces: Iterator[Piece | _Written]) -> Iterator[Piece]:
+        for piece in pieces:
+            if isinstance(piece, _Written):
+                file.write(piece.data)
+                self._hash.update(piece.data)
+                self.changed = self.changed or piece.changed
+            else:
+                yield piece
+
+
+def _archive_to(how: Rewriting, job: Job, target: Path, pieces: Iterator[Piece | _Written]) -> Iterator[Piece]:
+    filling = _Filling()
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if outputs.is_device(target):
+            with outputs.writing(target) as file:
+                yield from filling.fill(file, pieces)
+            return
+        _check_inside(how, target)
+        with outputs.preparing(target, like=_like(job), token=how.token) as (file, made):
+            yield from filling.fill(file, pieces)
+    except OSError as error:
+        raise unwritable(target, error) from error
+    yield Ready((made,), filling.digest)
+
+
+def _archive_in_place(how: Rewriting, path: Path, pieces: Iterator[Piece | _Written]) -> Iterator[Piece]:
+    filling = _Filling()
+    ready: list[outputs.Made] = []
+    try:
+        real = _real(path)
+        with outputs.preparing(real, like=real, token=how.token) as (file, made):
+            yield from filling.fill(file, pieces)
+        ready.append(made)
+        if not filling.changed:
+            outputs.discard(made)
+            return
+        if how.backup is not None:
+            ready.insert(0, _copy(real, real.with_name(real.name + how.backup), how.token))
+    except OSError as error:
+        for one in ready:
+            outputs.discard(one)
+        raise unwritable(path, error) from error
+    yield Ready(tuple(ready), filling.digest)
 
 
 # --- files ------------------------------------------------------------------------------------------------------------
@@ -104,12 +199,9 @@ def _made(how: Rewriting, target: Path, data: bytes, like: Path | None) -> Ready
 
 def _made_in_place(how: Rewriting, path: Path, old: bytes, data: bytes) -> Ready:
     """In place: what a link leads to is written. Another name of a file (a hard link) keeps the old bytes."""
-    real = path.resolve()
     made = []
     try:
-        if not real.is_file():
-            raise OSError(0, "this is no regular file")  # noqa: TRY301 - said like any other reason
-        outputs.check_writable(real)
+        real = _real(path)
         if how.backup is not None:
             made.append(_complete(real.with_name(real.name + how.backup), old, real, how.token))
         made.append(_complete(real, data, real, how.token))
@@ -118,6 +210,21 @@ def _made_in_place(how: Rewriting, path: Path, old: bytes, data: bytes) -> Ready
             outputs.discard(one)
         raise unwritable(path, error) from error
     return Ready(tuple(made), digest(data))
+
+
+def _like(job: Job) -> Path | None:
+    """The file that gives mode and times to what comes of it."""
+    source = Path(job.input.name)
+    return source if job.input.name != STDIN and source.is_file() else None
+
+
+def _real(path: Path) -> Path:
+    """The file that a name in place leads to; OSError where it is none that can be replaced."""
+    real = path.resolve()
+    if not real.is_file():
+        raise OSError(0, "this is no regular file")
+    outputs.check_writable(real)
+    return real
 
 
 def _complete(path: Path, data: bytes, like: Path | None, token: str) -> outputs.Made:
@@ -130,14 +237,16 @@ def _copied(how: Rewriting, source: Path, target: Path) -> Ready:
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         _check_inside(how, target)
-        with (
-            source.open("rb") as old,
-            outputs.preparing(target, like=source, token=how.token) as (file, made),
-        ):
-            shutil.copyfileobj(old, file)
+        made = _copy(source, target, how.token)
     except OSError as error:
         raise unwritable(target, error) from error
     return Ready((made,), b"")
+
+
+def _copy(source: Path, target: Path, token: str) -> outputs.Made:
+    with source.open("rb") as old, outputs.preparing(target, like=source, token=token) as (file, made):
+        shutil.copyfileobj(old, file)
+    return made
 
 
 def _check_inside(how: Rewriting, target: Path) -> None:
@@ -147,8 +256,11 @@ def _check_inside(how: Rewriting, target: Path) -> None:
         raise DocumentError(Diagnostic("outside", text, str(target)))
 
 
+DIGEST = 16  # bytes
+
+
 def digest(data: bytes) -> bytes:
-    return blake2b(data, digest_size=16).digest()
+    return blake2b(data, digest_size=DIGEST).digest()
 
 
 def unwritable(path: Path, error: OSError) -> DocumentError:

@@ -25,6 +25,7 @@ WARC: Final = "application/warc"  # and ARC
 MESSAGE: Final = "message/rfc822"
 MAILBOX: Final = "application/mbox"
 HAR: Final = "application/har+json"  # no name of it is registered
+RECORDS: Final = "application/warc-records"  # what a compressed member of such a file holds
 
 
 class Format(NamedTuple):
@@ -59,7 +60,7 @@ WALKERS: Final[dict[str, Format]] = {
     HTTP: Format("absolve.formats.http", "walk", "none"),
     "application/http": Format("absolve.formats.http", "walk", "none"),
     WARC: Format("absolve.formats.warc", "walk", "none", archive=True),
-    "application/warc-records": Format("absolve.formats.warc", "walk_records", "none", archive=True),
+    RECORDS: Format("absolve.formats.warc", "walk_records", "none", archive=True),
     HAR: Format("absolve.formats.har", "walk", "none", archive=True),
     "application/har-entry": Format("absolve.formats.har", "walk_entry", "none", archive=True),
 }

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from absolve.model import Event
     from absolve.typing import Coding, Offsets, WalkOptions
 
-RECORDS: Final = "application/warc-records"  # what a compressed member holds: nothing compressed in it is opened again
-
 _IDENTITY: Final = Raw(UTF_8)
 _HTTP_TYPES: Final = frozenset({"application/http", formats.HTTP})
 _WALKED: Final = frozenset({"response", "resource", "conversion", "revisit", "arc"})
@@ -43,7 +41,7 @@ def walk(data: bytes, _charset: Charset, options: WalkOptions) -> Iterator[Event
 
 
 def walk_records(data: bytes, _charset: Charset, options: WalkOptions) -> Iterator[Event]:
-    """The same for records that are not compressed."""
+    """The same for what a compressed member holds: nothing compressed in it is opened again."""
     yield from _events(data, options, compressed=False)
 
 
@@ -56,7 +54,7 @@ def _events(data: bytes, options: WalkOptions, *, compressed: bool) -> Iterator[
             yield from record(data, piece.offset, options)
         else:
             end = piece.offset + len(piece.raw)
-            yield Part(RECORDS, piece.offset, end, Opened(piece.records, piece.coding))
+            yield Part(formats.RECORDS, piece.offset, end, Opened(piece.records, piece.coding))
 
 
 class Opened:

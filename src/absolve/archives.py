@@ -1,0 +1,92 @@
+"""Archives worked on record by record: a WARC or ARC file of any size, in the memory that its largest record takes.
+
+Each record is a document of its own, walked and rewritten as such; the file is what they are one behind the other.
+"""
+
+from __future__ import annotations
+
+from typing import IO, TYPE_CHECKING, NamedTuple
+
+from absolve import formats, rewriting
+from absolve.errors import Diagnostic, DocumentError
+from absolve.formats.warc_records import pieces
+from absolve.model import Document
+from absolve.walk import walk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from absolve.model import Notice
+    from absolve.rewriting import Policy
+    from absolve.typing import Coding
+    from absolve.walk import Entity, Settings
+
+
+class Stretch(NamedTuple):
+    """Some bytes of an archive as they stand there, and what is in them.
+
+    `document` is the record without its compression and `entity` the same walked, both None for what stays as it is;
+    `coding` is the compression, None for none. `diagnostics` are what is to be said of these bytes.
+    """
+
+    raw: bytes
+    document: Document | None = None
+    entity: Entity | None = None
+    coding: Coding | None = None
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+    def rewritten(self, policy: Policy | None = None) -> bytes:
+        """The bytes with every link changed as `rewriting.rewrite` does; the very same object where none is."""
+        return self.raw if self.entity is None else self.written(rewriting.rewrite(self.entity, policy))
+
+    def written(self, record: bytes) -> bytes:
+        """The bytes that put this record in the place of the one that is there, compressed as that is."""
+        if self.document is None or record == self.document.data:
+            return self.raw
+        return self.coding.encode(record) if self.coding is not None else record
+
+
+def stretches(
+    file: IO[bytes], name: str, settings: Settings, url: str | None = None, said: str = "--url"
+) -> Iterator[Stretch]:
+    """The stretches of an archive that is open for bytes, which are all of it, in order.
+
+    `url` is the retrieval URL of all its records in the user's word, which `said` names. What of it cannot be read is
+    said, and stays; a record too large for the settings is given in several stretches.
+    """
+    before = 0
+    for piece in pieces(file, settings.max_decompressed):
+        if piece.records is None:
+            yield Stretch(piece.raw, diagnostics=tuple(_said(notice, name) for notice in piece.notices))
+            continue
+        document = Document(
+            piece.records,
+            name=name,
+            media_type=formats.RECORDS,
+            url=url,
+            before=before,
+            origin=_Origin(piece.offset, exact=piece.coding is None),
+        )
+        document.said = said
+        try:
+            entity = walk(document, settings)
+        except DocumentError as error:
+            yield Stretch(piece.raw, diagnostics=(error.diagnostic._replace(failed=True),))
+            continue
+        before = entity.named
+        yield Stretch(piece.raw, document, entity, piece.coding, tuple(entity.diagnostics))
+
+
+def _said(notice: Notice, name: str) -> Diagnostic:
+    return Diagnostic(notice.code, f"{notice.text}, at byte {notice.position}", name, failed=notice.failed)
+
+
+class _Origin:
+    """Where a byte of a record stands in the file: not known within what is compressed."""
+
+    def __init__(self, offset: int, *, exact: bool) -> None:
+        self._offset = offset
+        self._exact = exact
+
+    def __call__(self, position: int) -> int:
+        return self._offset + position if self._exact else self._offset

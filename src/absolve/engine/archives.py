@@ -1,0 +1,46 @@
+"""Inputs as stretches: a WARC or ARC file is worked on record by record, any other document is one stretch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from absolve import formats, sources
+from absolve.archives import Stretch, stretches
+from absolve.engine.documents import about_bases, empty, walked
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from absolve.engine.documents import Reading
+    from absolve.errors import Diagnostic
+    from absolve.inputs import Input
+
+
+def is_archive(input_: Input, how: Reading) -> bool:
+    """Whether an input is worked on record by record; DocumentError where it cannot be read."""
+    if how.media_type is not None:
+        return formats.essence_of(how.media_type)[0] == formats.WARC
+    return formats.sniff(sources.head(input_.name), input_.name) == formats.WARC
+
+
+def each(input_: Input, how: Reading) -> Iterator[Stretch]:
+    """The stretches of an input, in their order, with all that is to be said of them."""
+    if is_archive(input_, how):
+        yield from _records(input_, how)
+    else:
+        document, entity, diagnostics = walked(input_, how)
+        yield Stretch(document.data, document, entity, diagnostics=tuple(diagnostics))
+
+
+def _records(input_: Input, how: Reading) -> Iterator[Stretch]:
+    said: set[Diagnostic] = set()  # of all records together: bases have no place in the file
+    is_empty = True
+    with sources.opened(input_.name) as file:
+        for stretch in stretches(file, input_.name, how.settings, input_.url, input_.said):
+            is_empty = False
+            about = {} if stretch.entity is None else dict.fromkeys(about_bases(stretch.entity))
+            new = tuple(diagnostic for diagnostic in about if diagnostic not in said)
+            said.update(new)
+            yield stretch._replace(diagnostics=(*stretch.diagnostics, *new)) if new else stretch
+    if is_empty:
+        yield Stretch(b"", diagnostics=(empty(input_),))

@@ -1,0 +1,215 @@
+"""WARC and ARC files on the command line: record by record, in little memory, complete or not at all."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+import zstandard
+
+import absolve as library
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from command_runner import Runner
+
+URL = "http://w.example/d/p.html"
+PAGE, ABSOLUTE = b'<a href="x">x</a>', b'<a href="http://w.example/d/x">x</a>'
+
+
+def record(page: bytes, url: str = URL) -> bytes:
+    http = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n%b" % (len(page), page)
+    head = b"WARC/1.1\r\nWARC-Type: response\r\nWARC-Target-URI: %b\r\nContent-Type: application/http\r\nContent-Length: %d\r\n\r\n"
+    return head % (url.encode(), len(http)) + http + b"\r\n\r\n"
+
+
+def arc(page: bytes) -> bytes:
+    http = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" + page
+    return b"%b 127.0.0.1 20240101000000 text/html %d\n%b\n" % (URL.encode(), len(http), http)
+
+
+# How records are written in a file, by its suffix, and read again.
+KINDS: dict[str, tuple[Callable[[bytes], bytes], Callable[[bytes], bytes]]] = {
+    "warc": (record, bytes),
+    "warc.gz": (lambda page: gzip.compress(record(page)), gzip.decompress),
+    "warc.zst": (
+        lambda page: zstandard.compress(record(page)),
+        lambda data: zstandard.ZstdDecompressor().stream_reader(data, read_across_frames=True).read(),
+    ),
+    "arc": (arc, bytes),
+    "arc.gz": (lambda page: gzip.compress(arc(page)), gzip.decompress),
+}
+
+
+@pytest.fixture(params=KINDS)
+def kind(request: pytest.FixtureRequest) -> str:
+    found: str = request.param
+    return found
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> Path:
+    """Give an archive of two records that change, and one between them that does not."""
+    path = tmp_path / "x.warc"
+    path.write_bytes(record(PAGE) + record(ABSOLUTE) + record(PAGE))
+    return path
+
+
+NEW = record(ABSOLUTE) * 3
+
+
+# --- what stays --------------------------------------------------------------------------------------------------------
+
+
+def test_an_archive_in_which_nothing_changes_is_not_touched(absolve: Runner, tmp_path: Path, kind: str) -> None:
+    path = tmp_path / f"x.{kind}"
+    path.write_bytes(KINDS[kind][0](ABSOLUTE) * 2)
+    before = path.read_bytes(), path.stat()
+    assert absolve("rewrite", path, "--in-place", "--backup", ".orig", "--verify").status == 0
+    assert (path.read_bytes(), path.stat().st_ino) == (before[0], before[1].st_ino)
+    assert list(tmp_path.iterdir()) == [path]
+    assert absolve("rewrite", path).out == before[0]
+
+
+# --- what changes ------------------------------------------------------------------------------------------------------
+
+
+def test_every_kind_is_rewritten_record_by_record(absolve: Runner, tmp_path: Path, kind: str) -> None:
+    write, read = KINDS[kind]
+    path, out = tmp_path / f"x.{kind}", tmp_path / f"out.{kind}"
+    path.write_bytes(write(PAGE) + write(ABSOLUTE) + write(PAGE))
+    assert absolve("rewrite", path, "-o", out).status == 0
+    assert read(out.read_bytes()) == read(write(ABSOLUTE)) * 3
+    assert absolve("rewrite", out).out == out.read_bytes()
+
+
+def test_every_kind_is_listed_as_in_one_piece(absolve: Runner, tmp_path: Path, kind: str) -> None:
+    path = tmp_path / f"x.{kind}"
+    path.write_bytes(KINDS[kind][0](PAGE + PAGE) * 3)
+    rows = [json.loads(line) for line in absolve("links", path).lines]
+    whole = library.links(path.read_bytes(), name=str(path))
+    assert rows == [row._asdict() for row in whole]
+    assert [row["entity"] for row in rows][1:3] == ["record[1]/body[1]", "record[2]/body[1]"]
+
+
+def test_an_archive_may_come_from_the_standard_input(absolve: Runner) -> None:
+    assert absolve.process("rewrite", stdin=record(PAGE)).out == record(ABSOLUTE)
+    assert gzip.decompress(absolve.process("rewrite", "-", stdin=gzip.compress(record(PAGE))).out) == record(ABSOLUTE)
+
+
+def test_rows_are_written_however_many_records_they_come_from(
+    absolve: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("absolve.engine.listing.AT_ONCE", 4)
+    path = tmp_path / "x.warc"
+    path.write_bytes(record(PAGE * 3) + record(b"") + record(PAGE * 9) + record(PAGE))
+    assert len(absolve("links", path).lines) == 13
+
+
+def test_the_base_of_each_record_is_shown(absolve: Runner, archive: Path) -> None:
+    shown = absolve("base", archive, "--all").out.decode()
+    assert [line.split()[-1] for line in shown.splitlines() if line.startswith(str(archive))] == [
+        str(archive),
+        "record[1]",
+        "record[1]/body[1]",
+        "record[2]",
+        "record[2]/body[1]",
+        "record[3]",
+        "record[3]/body[1]",
+    ]
+    assert shown.count(f"base URL: {URL} (retrieval: WARC-Target-URI)") == 6
+
+
+def test_in_place_the_backup_has_the_bytes_that_were_there(absolve: Runner, archive: Path) -> None:
+    old = archive.read_bytes()
+    assert absolve("rewrite", archive, "--in-place", "--backup", ".orig").status == 0
+    assert archive.read_bytes() == NEW
+    assert archive.with_name("x.warc.orig").read_bytes() == old
+    assert sorted(path.name for path in archive.parent.iterdir()) == ["x.warc", "x.warc.orig"]
+
+
+def test_a_dry_run_counts_the_links_of_all_records(absolve: Runner, archive: Path) -> None:
+    old = archive.read_bytes()
+    assert absolve("rewrite", archive, "--dry-run").lines == [f"{archive}: 3 links, 2 would change"]
+    assert archive.read_bytes() == old
+
+
+def test_archives_in_a_folder_are_documents_of_it(absolve: Runner, archive: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    folder = tmp_path / "in"
+    folder.mkdir()
+    archive.rename(folder / "x.warc")
+    assert absolve("rewrite", folder, "-o", out, "--jobs", "2").status == 0
+    assert (out / "x.warc").read_bytes() == NEW
+
+
+@pytest.mark.skipif(not Path("/dev/stdout").exists(), reason="there is no /dev/stdout")
+def test_a_device_is_written_as_it_is(absolve: Runner, archive: Path) -> None:
+    assert absolve.process("rewrite", archive, "-o", "/dev/stdout").out == NEW
+
+
+# --- what goes wrong ---------------------------------------------------------------------------------------------------
+
+
+def test_a_broken_record_stays_and_the_run_goes_on_and_ends_with_1(
+    absolve: Runner, archive: Path, tmp_path: Path
+) -> None:
+    broken = record(PAGE).replace(b"http\r\nContent-Length: ", b"http\r\nContent-Length: 1")
+    archive.write_bytes(record(PAGE) + broken + record(PAGE))
+    done = absolve("rewrite", archive, "-o", tmp_path / "out.warc")
+    assert done.status == 1
+    assert f"at byte {len(record(PAGE))}" in done.err
+    assert (tmp_path / "out.warc").read_bytes() == record(ABSOLUTE) + broken + record(ABSOLUTE)
+
+
+def test_an_output_that_cannot_be_written_is_said_and_nothing_is_there(absolve: Runner, archive: Path) -> None:
+    done = absolve("rewrite", archive, "-o", archive / "x" / "y")
+    assert done.status == 1
+    assert "unwritable" in done.err
+
+
+def test_an_empty_archive_is_said_to_be_empty(absolve: Runner, tmp_path: Path) -> None:
+    path = tmp_path / "x.warc"
+    path.write_bytes(b"")
+    done = absolve("links", path)
+    assert (done.status, done.out) == (0, b"")
+    assert "empty-file" in done.err
+
+
+def test_that_no_base_is_known_is_said_once_for_all_records(absolve: Runner, tmp_path: Path) -> None:
+    path = tmp_path / "x.warc"
+    path.write_bytes(record(PAGE, "").replace(b"WARC-Target-URI: \r\n", b"") * 3)
+    assert absolve("links", path).err.count("no-base") == 1
+
+
+# --- memory ------------------------------------------------------------------------------------------------------------
+
+MEASURED = """
+import resource, sys
+from absolve.cli import main
+status = main(sys.argv[1:])
+print(status, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)
+"""
+MB = 1 << 20
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="the unit of ru_maxrss is another one there")
+@pytest.mark.parametrize(("command", "compressed"), [("links", False), ("links", True), ("rewrite", True)])
+def test_an_archive_of_100_mb_takes_less_than_100(tmp_path: Path, command: str, compressed: bool) -> None:
+    unit = record(b"<p>" + b"words " * (40 << 10) + PAGE)
+    unit = gzip.compress(unit) if compressed else unit
+    path = tmp_path / "x.warc"
+    with path.open("wb") as file:
+        file.writelines([unit] * 400)
+    argv = [sys.executable, "-c", MEASURED, command, str(path), "-o", str(tmp_path / "out.jsonl")]
+    done = subprocess.run(argv, capture_output=True, check=True)
+    status, kilobytes = map(int, done.stderr.split())
+    assert status == 0
+    assert kilobytes << 10 < 100 * MB

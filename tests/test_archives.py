@@ -1,0 +1,81 @@
+"""Archives record by record: the same as in one piece, in little memory."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import tracemalloc
+from typing import TYPE_CHECKING
+
+import pytest
+
+from absolve import inventory, rewriting
+from absolve.archives import stretches
+from absolve.model import Document
+from absolve.walk import Settings, walk
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from absolve.archives import Stretch
+
+
+def record(page: bytes, url: str = "http://w.example/d/p.html") -> bytes:
+    http = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n%b" % (len(page), page)
+    head = b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: %b\r\nContent-Type: application/http\r\nContent-Length: %d\r\n\r\n"
+    return head % (url.encode(), len(http)) + http + b"\r\n\r\n"
+
+
+LINKS, NONE, CUT = record(b'<a href="x"><a href="y">'), record(b"<p>"), record(b'<a href="x">')[:-20]
+FILES = {
+    "plain": LINKS + NONE + LINKS,
+    "compressed": gzip.compress(LINKS) + gzip.compress(NONE) + gzip.compress(LINKS),
+    "several in a member": gzip.compress(LINKS + LINKS) + gzip.compress(NONE + LINKS),
+    "broken": LINKS + b"junk" + LINKS + CUT,
+    "a broken member": gzip.compress(LINKS) + gzip.compress(LINKS)[:-9] + gzip.compress(LINKS),
+    "empty": b"",
+}
+
+
+def streamed(data: bytes) -> list[Stretch]:
+    return list(stretches(io.BytesIO(data), "x.warc", Settings()))
+
+
+def same_as_a_whole(data: bytes) -> None:
+    whole = walk(Document(data, name="x.warc", media_type="application/warc"), Settings())
+    found = streamed(data)
+    assert b"".join(one.raw for one in found) == data
+    assert b"".join(one.rewritten() for one in found) == rewriting.rewrite(whole)
+    rows = [row for one in found if one.entity for row in inventory.rows(one.entity)]
+    assert [row[:1] + row[2:] for row in rows] == [row[:1] + row[2:] for row in inventory.rows(whole)]
+    assert [row.entity for row in rows] == [row.entity for row in inventory.rows(whole)]
+    assert sorted(said for one in found for said in one.diagnostics) == sorted(whole.diagnostics)
+
+
+@pytest.mark.parametrize("data", FILES.values(), ids=FILES)
+def test_record_by_record_is_the_same_as_in_one_piece(data: bytes) -> None:
+    same_as_a_whole(data)
+
+
+@pytest.mark.parametrize("data", FILES.values(), ids=FILES)
+def test_what_does_not_change_is_the_very_same_object(data: bytes) -> None:
+    assert all(one.rewritten(lambda _: None) is one.raw for one in streamed(data))
+
+
+@pytest.mark.parametrize("name", ["iana.warc.gz", "example.warc", "example.arc.gz", "example-extra.warc"])
+def test_real_archives_are_the_same_in_one_piece(shared: Path, name: str) -> None:
+    same_as_a_whole((shared / "warc/pywb/sample_archive/warcs" / name).read_bytes())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("compressed", [False, True])
+def test_memory_does_not_grow_with_the_file(compressed: bool) -> None:
+    unit = record(b"<p>" + b"x" * 20_000)
+    peaks = []
+    for count in (20, 400):
+        file = io.BytesIO((gzip.compress(unit) if compressed else unit) * count)
+        tracemalloc.start()
+        assert sum(one.entity is not None for one in stretches(file, "x", Settings())) == count
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < peaks[0] + (1 << 20)  # the bytes that are read at once
