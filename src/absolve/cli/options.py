@@ -11,13 +11,11 @@ from absolve import charsets, outputs, sources
 from absolve.engine.documents import Reading
 from absolve.errors import UsageError
 from absolve.resolvers import PROFILES
-from absolve.settings import BASES, FRAGMENTS, Settings
+from absolve.settings import BASES, DEEPEST, FRAGMENTS, Settings
 from absolve.walk import retrieval_claim
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
-
-DEEPEST = 100  # the walker, like the documents, is recursive; Python's own limit comes a little later
 
 
 def completes_files(argument: argparse.Action) -> None:
@@ -127,8 +125,8 @@ def add_changes(parser: argparse.ArgumentParser) -> None:
 
 
 def _depth(text: str) -> int:
-    if not text.isdecimal() or not 1 <= int(text) <= DEEPEST:
-        raise argparse.ArgumentTypeError(f"must be a number from 1 to {DEEPEST}, not {text!r}")
+    if not text.isdecimal() or int(text) > DEEPEST:
+        raise argparse.ArgumentTypeError(f"must be a number from 0 to {DEEPEST}, not {text!r}")
     return int(text)
 
 
