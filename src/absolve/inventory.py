@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.bases import claimed_url, found_as, same_document
 from absolve.formats.html_text import anchor_text, attributes
-from absolve.model import Layer, Link, Part
+from absolve.model import PACKAGE_ROOT, Layer, Link, Part
 from absolve.resolved import Resolved, Rule
 from absolve.resolvers.comparison import climbs_above_root, divergent
 from absolve.resolvers.references import NEVER_RELATIVE
@@ -223,15 +223,21 @@ def scope(resolved: Resolved, target: str | None) -> str:
         return "internal"
     host = host_port(target)
     if not host:
-        return "other" if (scheme(target) or "") != "file" else _file_scope(own)
+        return _hostless_scope(scheme(target), scheme(own))
     return "internal" if host == _site(own) else "external"
 
 
 _site = lru_cache(maxsize=64)(host_port)
 
 
-def _file_scope(own: str) -> str:
-    return "internal" if scheme(own) == "file" else "external"
+def _hostless_scope(target: str | None, own: str | None) -> str:
+    """Files are of one site, and so is what is in a package."""
+    if target not in _HOSTLESS:
+        return "other"
+    return "internal" if target == own else "external"
+
+
+_HOSTLESS: Final = frozenset({"file", scheme(PACKAGE_ROOT)})
 
 
 def problems(resolved: Resolved, target: str | None) -> Iterator[str]:

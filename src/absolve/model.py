@@ -238,7 +238,18 @@ class Held(NamedTuple):
     claim: Base | None = None
 
 
-Event = Base | Link | Part | Notice | Held
+class Settled(NamedTuple):
+    """What in an entity depends on all that changes there (where things stand in an archive).
+
+    `edits` takes the edits of the entity, in order and at least one, and gives them with those that they bring about.
+    """
+
+    edits: Callable[[Sequence[Edit]], list[Edit]]
+
+
+PACKAGE_ROOT = "package:///"  # of a package that nobody knows a URL of: what is resolved against it is never written
+
+Event = Base | Link | Part | Notice | Held | Settled
 
 
 class Document:

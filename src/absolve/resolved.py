@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from absolve.model import PACKAGE_ROOT
 from absolve.resolvers.urls import is_malformed
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ _NO_BYTE = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 
 
 _NOTHING: frozenset[str] = frozenset()
+_NOBODY_KNOWS = PACKAGE_ROOT.partition("/")[0]
 
 
 @cython.final
@@ -60,7 +62,7 @@ class Rule:
         self.settings = entity.settings
         self.keeps_fragments = entity.settings.fragments == "keep" and not self.elsewhere
         self.keeps_opaque = entity.settings.profile != "whatwg"
-        self.stays_always = place.stays == "always"
+        self.stays_always = place.stays == "always" or self.base.url.startswith(_NOBODY_KNOWS)
         self.stays_as_fragment = place.stays == "fragment"
         self.empty = place.empty
         # Where the base element is to be emptied, what is held would no longer be found by a relative reference.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from absolve.bases import found_as
 from absolve.edits import LOOK_AHEAD, lower, splice
 from absolve.formats.grammars import ESCAPES, WHITE_SPACE
-from absolve.model import Part
+from absolve.model import Part, Settled
 from absolve.resolved import Resolved
 from absolve.resolvers.urls import has_scheme, scheme
 from absolve.walk import too_large
@@ -42,7 +42,8 @@ _QUOTE = re.compile(b'"')
 
 def absolute(resolved: Resolved) -> str | None:
     """The policy of `absolve rewrite`: what a reference must become to mean the same anywhere; None where it stays."""
-    if resolved.link.claim is not None and resolved.entity.settings.base == "empty" and _rules(resolved):
+    is_claim = resolved.link.claim is not None and not resolved.rule.stays_always
+    if is_claim and resolved.entity.settings.base == "empty" and _rules(resolved):
         return ""
     return _absolute(resolved.reference, resolved.rule)
 
@@ -50,9 +51,11 @@ def absolute(resolved: Resolved) -> str | None:
 @cython.cfunc
 def _absolute(reference: str, rule: Rule) -> str | None:
     """Section 4, "What stays": all but what is absolute, means nothing, or points into this very copy is resolved."""
+    if rule.stays_always:
+        return None
     if not reference:
         return None if rule.empty == "nothing" or not rule.elsewhere else rule.target(reference, False)
-    if rule.stays_always or (reference.startswith("#") and (rule.stays_as_fragment or rule.keeps_fragments)):
+    if reference.startswith("#") and (rule.stays_as_fragment or rule.keeps_fragments):
         return None
     if ":" in reference and _is_absolute(reference, rule):
         return None
@@ -154,6 +157,7 @@ class _Edits:
 
     def run(self) -> list[Edit]:
         in_order: cython.bint = True
+        settled: Settled | None = None
         for event in self.entity.events:
             if type(event) is Link:
                 self.link(event)
@@ -161,11 +165,13 @@ class _Edits:
                 for edit in _lowered(self.entity, event, self.policy):
                     self.put(edit, event.coding)
                 in_order = in_order and not event.derived  # a field may stand before what it speaks of
+            elif type(event) is Settled:
+                settled = event
         if self.slots:
             self.found += _settled(self.data, self.slots)
         if self.slots or not in_order:
             self.found.sort(key=_START)
-        return self.found
+        return settled.edits(self.found) if settled is not None and self.found else self.found
 
     @cython.cfunc
     def link(self, link: Link) -> cython.int:

@@ -14,7 +14,7 @@ from absolve.bases import Bases, establish, inherited
 from absolve.codings import Raw
 from absolve.entity import Entity, Inner
 from absolve.errors import CodingError, Diagnostic, DocumentError, UsageError, WalkError
-from absolve.model import DEFAULT, Base, BaseURL, Document, Held, Layer, Link, Notice, Part
+from absolve.model import DEFAULT, PACKAGE_ROOT, Base, BaseURL, Document, Held, Layer, Link, Notice, Part
 from absolve.resolvers.urls import has_scheme, is_malformed
 from absolve.settings import Settings
 
@@ -180,7 +180,7 @@ def _established(entity: Entity, around: Bases, claims: list[Base]) -> Bases:
 
 def _retrieved(own: BaseURL, claims: Sequence[Base], profile: str, line_of: LineOf | None = None) -> BaseURL:
     """What a container records or the saver wrote, where nobody else said (design, section 4, RETRIEVAL)."""
-    if own.layer is Layer.DEFAULT:
+    if own.layer is Layer.DEFAULT or own.url.startswith(PACKAGE_ROOT):
         return establish(own, claims, profile, line_of)
     verdict = "ignored" if own.layer is Layer.RETRIEVAL else "overruled"
     said = establish(DEFAULT, claims, profile, line_of).chain
@@ -252,7 +252,7 @@ def _opened(entity: Entity, part: Part, value: bytes, media_type: str) -> Entity
     inner = Entity(value, charsets.UTF_8, media_type, entity.name, path, entity.settings)
     if not part.name:
         inner.named = entity.named  # the steps from one document are counted through all its parts
-    if part.encloses:
+    if part.encloses or part.base is not None:
         inner.held = entity.held
     return inner
 
@@ -294,8 +294,10 @@ def _leave(
 
 def _with_url(part: Part, text: str) -> str:
     """What is said of a part, with the URL that its container records for it."""
-    recorded = next((claim for claim in part.claims if claim.layer is Layer.RETRIEVAL), None)
-    return f"{text} ({recorded.reference})" if recorded is not None else text
+    recorded = next((claim.reference for claim in part.claims if claim.layer is Layer.RETRIEVAL), "")
+    if part.base is not None and part.base.layer is Layer.RETRIEVAL:  # of a package: its name is its path there
+        recorded = part.name
+    return f"{text} ({recorded})" if recorded else text
 
 
 def _outside(part: Part, offsets: Offsets | None, position: int) -> int:
@@ -312,7 +314,7 @@ def _around(entity: Entity, part: Part) -> Bases:
         own = inherited(base, part.name) if part.encloses or base.layer is Layer.EMBEDDED else base
         around = Bases(own, own)
     if part.claims:
-        retrieval = part.claims[0].layer is Layer.RETRIEVAL
-        own = (_retrieved if retrieval else establish)(around.own, part.claims, entity.settings.profile)
-        around = Bases(own, own)
+        by_layer = _retrieved if part.claims[0].layer is Layer.RETRIEVAL else establish
+        own = by_layer(around.own, part.claims, entity.settings.profile)
+        return Bases(own, own)
     return around

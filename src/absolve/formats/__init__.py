@@ -26,6 +26,8 @@ MESSAGE: Final = "message/rfc822"
 MAILBOX: Final = "application/mbox"
 HAR: Final = "application/har+json"  # no name of it is registered
 RECORDS: Final = "application/warc-records"  # what a compressed member of such a file holds
+ZIP: Final = "application/zip"
+PACKAGES: Final = (ZIP, "application/epub+zip", "application/x-zip-compressed")
 
 
 class Format(NamedTuple):
@@ -63,6 +65,7 @@ WALKERS: Final[dict[str, Format]] = {
     RECORDS: Format("absolve.formats.warc", "walk_records", "none", archive=True),
     HAR: Format("absolve.formats.har", "walk", "none", archive=True),
     "application/har-entry": Format("absolve.formats.har", "walk_entry", "none", archive=True),
+    **dict.fromkeys(PACKAGES, Format("absolve.formats.zip", "walk", "none", archive=True)),
 }
 SUFFIXES: Final[dict[str, str]] = {
     **dict.fromkeys((".html", ".htm", ".shtml"), HTML),
@@ -74,6 +77,7 @@ SUFFIXES: Final[dict[str, str]] = {
     **dict.fromkeys((".eml", ".mht", ".mhtml"), MESSAGE),
     **dict.fromkeys((".mbox", ".mbx"), MAILBOX),
     ".har": HAR,
+    **dict.fromkeys((".epub", ".zip"), ZIP),
 }
 MAIL: Final = (MESSAGE, "multipart/related", "application/x-mimearchive", MAILBOX)  # what is read as messages
 _MARKUP: Final = re.compile(rb"[\t\n\f\r ]*<[!?A-Za-z/]")
@@ -94,6 +98,7 @@ _SIGNATURES: Final[dict[str, re.Pattern[bytes]]] = {
     # of ARC: its first record, or any other
     WARC: re.compile(rb"WARC/[0-9]\.[0-9]+[\t ]*\r?\n|[A-Za-z]+:[^\n]* [0-9]{14} [^\n ]+ [0-9]+\r?\n"),
     HTTP: re.compile(rb"HTTP/[0-9.]+ +[0-9]{3}[ \r\n]"),
+    ZIP: re.compile(rb"PK(?:\x03\x04|\x05\x06)"),
     HAR: re.compile(rb'(?:\xef\xbb\xbf)?[\t\n\r ]*\{[\t\n\r ]*"log"[\t\n\r ]*:[\t\n\r ]*\{'),
     # RFC 4155; RFC 5322 3.6: one of these is in every message
     MAILBOX: re.compile(rb"From [^\n]*\n(?:>?From [^\n]*\n)?[!-9;-~]++:"),
@@ -120,6 +125,11 @@ def canonical(media_type: str) -> str:
 def is_read(media_type: str) -> bool:
     """Whether absolve reads documents of this media type, which may have parameters."""
     return canonical(essence_of(media_type)[0]) in WALKERS
+
+
+def is_archive(media_type: str) -> bool:
+    """Whether documents of this media type came each from its own place."""
+    return WALKERS[canonical(essence_of(media_type)[0])].archive
 
 
 @cache

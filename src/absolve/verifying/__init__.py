@@ -29,6 +29,7 @@ JUDGES: Final[dict[str, str]] = {
     formats.CSS: "absolve.verifying.css",
     formats.XML: "absolve.verifying.xml",
     **dict.fromkeys(formats.MAIL, "absolve.verifying.mail"),
+    **dict.fromkeys(formats.PACKAGES, "absolve.verifying.zip"),
 }
 
 

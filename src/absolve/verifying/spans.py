@@ -10,8 +10,9 @@ import re
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
+from absolve.edits import splice
 from absolve.formats.grammars import WHITE_SPACE
-from absolve.model import Link, Part
+from absolve.model import Edit, Link, Part, Settled
 from absolve.resolved import text
 from absolve.verifying.differences import shown
 from absolve.verifying.meant import Rules
@@ -75,7 +76,10 @@ class Spans:
             regions += [self._in_slot(quoted, found, before, after)] if quoted is not None and found else found
         if derived := [region for pair in pairs for region in self._of_fields(pair, before, after)]:
             regions = sorted([*regions, *derived])
-        if len(pairs) == len(old) == len(new):
+        settled = next((event for event in before.entity.events if isinstance(event, Settled)), None)
+        if settled is not None and len(pairs) == len(old) == len(new):
+            self._around(settled, regions, before, after)
+        elif len(pairs) == len(old) == len(new):
             size, new_size = len(before.data), len(after.data)
             self._between([*regions, Region(size, size, new_size, new_size)], before, after)
         else:
@@ -168,6 +172,16 @@ class Spans:
                 words = f"{shown(_excerpt(old, same))} here, {shown(_excerpt(new, same))} after"
                 self._say("bytes", words, start + same, new_start + same, before, after)
             start, new_start = region.end, region.new_end
+
+    def _around(self, settled: Settled, regions: list[Region], before: Side, after: Side) -> None:
+        """What depends on all regions together is what comes of them; outside of them and it the bytes are the same."""
+        made = [Edit(start, end, after.data[new:new_end]) for start, end, new, new_end in regions]
+        made = [edit for edit in made if before.data[edit.start : edit.end] != edit.new]
+        expected = splice(before.data, settled.edits(made)) if made else before.data
+        if expected != after.data:
+            same = _common(expected, after.data)
+            words = f"{shown(_excerpt(after.data, same))} after, where {shown(_excerpt(expected, same))} would follow"
+            self._say("bytes", words, min(same, len(before.data)), same, before, after)
 
     def _unpaired(
         self,

@@ -1,0 +1,88 @@
+"""The second witness of packages: zipfile sees the same members, and in those that changed their own witnesses links.
+
+What zipfile cannot read, absolve has to leave as it was.
+"""
+
+from __future__ import annotations
+
+import io
+import struct
+import zipfile
+import zlib
+from typing import TYPE_CHECKING, Final
+
+from absolve.verifying import judge
+from absolve.verifying.differences import Differences, shown
+
+if TYPE_CHECKING:
+    from absolve.verifying.meant import Meant
+    from absolve.walk import Entity
+
+_HEADER: Final = 30  # bytes of a local header without name and extra field, whose sizes are the last two of its numbers
+_UNREADABLE: Final = (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, OSError, ValueError)
+
+
+def compare(before: Entity, after: Entity, meant: Meant, differences: Differences) -> None:
+    """Say what zipfile sees that is different."""
+    found = _Judge(before, after, meant, differences)
+    try:
+        with zipfile.ZipFile(io.BytesIO(before.data)) as one, zipfile.ZipFile(io.BytesIO(after.data)) as other:
+            found.archives(one, other)
+    except _UNREADABLE as error:
+        differences.add("unjudged", f"zipfile cannot read this: {error}", None, None)
+
+
+class _Judge:
+    def __init__(self, before: Entity, after: Entity, meant: Meant, differences: Differences) -> None:
+        self._before = before
+        self._after = after
+        self._meant = meant
+        self._differences = differences
+
+    def archives(self, old: zipfile.ZipFile, new: zipfile.ZipFile) -> None:
+        entries, changed = old.infolist(), new.infolist()
+        if len(entries) != len(changed) or old.comment != new.comment:
+            words = f"{len(entries)} members here, {len(changed)} after, or another comment"
+            self._differences.add("tree", f"zipfile: {words}", None, None)
+            return
+        for entry, its in zip(entries, changed, strict=True):
+            if _facts(entry) != _facts(its):
+                self._say("attribute", "something is said of it that was not", entry)
+            one, other = (_content(archive, item) for archive, item in ((old, entry), (new, its)))
+            if one != other:
+                self._member(one, other, entry, its)
+
+    def _member(self, one: bytes | None, other: bytes | None, entry: zipfile.ZipInfo, its: zipfile.ZipInfo) -> None:
+        inside = [_inside(entity, item) for entity, item in ((self._before, entry), (self._after, its))]
+        if inside[0] is None or inside[1] is None or (one, other) != (inside[0].data, inside[1].data):
+            self._say("bytes", "it is another, or cannot be read on one side", entry)
+            return
+        found = Differences(inside[0], inside[1])
+        judge(inside[0], inside[1], self._meant, found)
+        for said in found.diagnostics:
+            self._say(said.code, f"at {said.line}:{said.column} of it: {said.text}", entry)
+
+    def _say(self, code: str, words: str, entry: zipfile.ZipInfo) -> None:
+        self._differences.add(code, f"zipfile: {words} (member {shown(entry.filename)})", None, None)
+
+
+def _facts(entry: zipfile.ZipInfo) -> list[object]:
+    """What the directory says of a member but for where it stands, its sizes and its checksum."""
+    moving = {"CRC", "compress_size", "file_size", "header_offset", "_raw_time", "_end_offset", "extra"}
+    facts = [getattr(entry, name, None) for name in entry.__slots__ if name not in moving]
+    return [*facts, len(entry.extra)]  # the sizes may be in it
+
+
+def _content(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes | None:
+    """What a member holds, its checksum right; None where that cannot be had."""
+    try:
+        return archive.read(entry)
+    except _UNREADABLE:
+        return None
+
+
+def _inside(entity: Entity, entry: zipfile.ZipInfo) -> Entity | None:
+    """The entity of a member; None where absolve does not read it."""
+    sizes = struct.unpack_from("<HH", entity.data, entry.header_offset + _HEADER - 4)
+    start = entry.header_offset + _HEADER + sum(sizes)
+    return next((inner.entity for inner in entity.inner.values() if inner.part.start == start), None)
