@@ -235,7 +235,7 @@ def _enter(entity: Entity, part: Part, depth: int, charset: Charset | None = Non
 def has_relative(entity: Entity, *, based: bool) -> bool:
     """Whether a link of an entity, or of one inside it, is relative, and no fragment alone; `based` if by some base."""
     for event in entity.events if (entity.bases.base.layer is not Layer.DEFAULT) is based else ():
-        if type(event) is Link:
+        if type(event) is Link and event.place.stays != "always":
             reference = event.coding.decode(entity.data[event.start : event.end])
             if reference and reference[:1] != b"#" and not has_scheme(reference.decode("utf-8", "surrogateescape")):
                 return True

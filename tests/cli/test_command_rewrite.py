@@ -246,3 +246,11 @@ def test_the_diff_of_one_long_line_takes_one_pass(absolve: Runner, tmp_path: Pat
     path = tmp_path / "page.html"
     path.write_bytes(b"<a href=x>" * 100_000)
     assert len(absolve("rewrite", path, "--url", "http://h/", "--diff").lines) == 7
+
+
+def test_json_ld_is_changed_where_that_is_asked_for(absolve: Runner, tmp_path: Path) -> None:
+    data = b'{"@context": "https://schema.org", "url": "x"}'
+    path = tmp_path / "a.jsonld"
+    path.write_bytes(data)
+    assert absolve("rewrite", path, "--url", "http://h/").out == data
+    assert absolve("rewrite", path, "--url", "http://h/", "--json-ld").out == data.replace(b'"x"', b'"http://h/x"')

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import absolve
 from absolve.errors import DocumentError
+from absolve.formats import html_places as places
 from absolve.formats import xml_tables as tables
 from absolve.model import KINDS, Document, Place
 from absolve.walk import Settings, walk
@@ -573,7 +574,7 @@ def test_the_rows_of_the_tables_use_the_words_of_the_design() -> None:
     for place in rows():
         assert place.kind in KINDS
         assert place.element
-        assert place.syntax in {"url", "likely", "srcset", "html", "css", "importmap", "speculationrules"}
+        assert place.syntax in {"url", "likely", "srcset", "html", "css", *places.JSON_SCRIPTS}
 
 
 def test_a_row_stands_in_its_table_once() -> None:

@@ -122,6 +122,7 @@ def add_changes(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="change what is signed in a message, too (multipart/signed, DKIM)",
     )
+    group.add_argument("--json-ld", action="store_true", help="change the references in JSON-LD, too")
 
 
 def _depth(text: str) -> int:

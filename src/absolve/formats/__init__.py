@@ -24,6 +24,7 @@ HTTP: Final = "message/http"
 WARC: Final = "application/warc"  # and ARC
 MESSAGE: Final = "message/rfc822"
 MAILBOX: Final = "application/mbox"
+JSON_LD: Final = "application/ld+json"
 HAR: Final = "application/har+json"  # no name of it is registered
 RECORDS: Final = "application/warc-records"  # what a compressed member of such a file holds
 ZIP: Final = "application/zip"
@@ -59,6 +60,7 @@ WALKERS: Final[dict[str, Format]] = {
     "application/mbox": Format("absolve.formats.mime", "walk_mailbox", "none"),
     "application/importmap+json": Format("absolve.formats.json", "walk_import_map"),
     "application/speculationrules+json": Format("absolve.formats.json", "walk_speculation_rules"),
+    JSON_LD: Format("absolve.formats.json_ld", "walk"),
     HTTP: Format("absolve.formats.http", "walk", "none"),
     "application/http": Format("absolve.formats.http", "walk", "none"),
     WARC: Format("absolve.formats.warc", "walk", "none", archive=True),
@@ -76,6 +78,7 @@ SUFFIXES: Final[dict[str, str]] = {
     **dict.fromkeys((".warc", ".warc.gz", ".warc.zst", ".arc", ".arc.gz"), WARC),
     **dict.fromkeys((".eml", ".mht", ".mhtml"), MESSAGE),
     **dict.fromkeys((".mbox", ".mbx"), MAILBOX),
+    ".jsonld": JSON_LD,
     ".har": HAR,
     **dict.fromkeys((".epub", ".zip"), ZIP),
 }

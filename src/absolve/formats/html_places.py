@@ -18,6 +18,7 @@ MEDIA_TYPE: Final = "text/html"
 CSS: Final = "text/css"
 CSS_DECLARATIONS: Final = "text/css;declarations"  # ours: the value of a style attribute, which no media type names
 JSON_SCRIPTS: Final = {
+    "application/ld+json": "application/ld+json",
     "importmap": "application/importmap+json",
     "speculationrules": "application/speculationrules+json",
 }

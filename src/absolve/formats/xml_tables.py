@@ -293,9 +293,8 @@ _OTHERS: Final[dict[str, Rows]] = {
 
 # The texts of elements that hold other documents; `syntax` names them as xml.py's table does.
 _STYLE: Final = Choice("style", "", ("type",), dict.fromkeys(("", "text/css"), Place("style", "", "css")))
-_SCRIPT: Final = Choice(
-    "script", "", ("type",), {word: Place("script", "", word) for word in ("importmap", "speculationrules")}
-)
+_JSON: Final = ("application/ld+json", "importmap", "speculationrules")
+_SCRIPT: Final = Choice("script", "", ("type",), {word: Place("script", "", word) for word in _JSON})
 
 VOCABULARIES: Final[dict[str, Rows]] = (
     _FEEDS | _SITEMAPS | _BOOKS | _OTHERS | {XHTML: (_STYLE, _SCRIPT), SVG: (_STYLE,)}

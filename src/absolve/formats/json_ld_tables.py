@@ -1,0 +1,69 @@
+"""Which properties of schema.org have URLs for values: data, no code.
+
+By the ranges that schema.org's own vocabulary gives (version 28). Every other property has text, numbers, or things for
+values: a string there is left alone.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+# Their range is URL and nothing else: a string is a reference, whatever it looks like.
+URLS: Final[dict[str, str]] = {
+    **dict.fromkeys(("thumbnailUrl",), "image"),
+    **dict.fromkeys(("contentUrl", "embedUrl"), "media"),
+    **dict.fromkeys(
+        (
+            *("benefitsSummaryUrl", "codeRepository", "discussionUrl", "downloadUrl", "hasGS1DigitalLink"),
+            *("healthPlanMarketingUrl", "installUrl", "labelDetails", "map", "maps", "merchantReturnLink"),
+            *("paymentUrl", "prescribingInfo", "productReturnLink", "relatedLink", "replyToUrl", "sameAs"),
+            *("serviceUrl", "shippingSettingsLink", "significantLink", "significantLinks", "targetUrl"),
+            *("tourBookingPage", "trackingUrl", "url"),
+        ),
+        "metadata",
+    ),
+}
+
+# Their range is URL or a thing: people write the thing's name there too, so a string is a reference where it looks like
+# one (grammars.likely). From `photo` on there is no URL in the range: search engines read a string as one all the same.
+THINGS: Final[dict[str, str]] = {
+    **dict.fromkeys(("colorSwatch", "image", "layoutImage", "logo", "screenshot"), "image"),
+    **dict.fromkeys(("afterMedia", "beforeMedia", "duringMedia", "originalMediaLink"), "media"),
+    **dict.fromkeys(
+        (
+            *("acquireLicensePage", "actionableFeedbackPolicy", "archivedAt", "associatedDisease", "colleague"),
+            *("correctionsPolicy", "diseasePreventionInfo", "diseaseSpreadStatistics", "diversityPolicy"),
+            *("diversityStaffingReport", "documentation", "ethicsPolicy", "gameLocation", "gettingTestedInfo"),
+            *("hasDigitalProductPassport", "hasMap", "hasMolecularFunction", "inCodeSet", "inDefinedTermSet"),
+            *("isBasedOn", "isBasedOnUrl", "isInvolvedInBiologicalProcess", "isLocatedInSubcellularLocation"),
+            *("isPartOf", "license", "mainEntityOfPage", "masthead", "missionCoveragePrioritiesPolicy"),
+            *("newsUpdatesAndGuidelines", "noBylinesPolicy", "publicTransportClosuresInfo", "publishingPrinciples"),
+            *("quarantineGuidelines", "schoolClosuresInfo", "sdLicense", "season", "speakable", "target"),
+            *("travelBans", "unnamedSourcesPolicy", "usageInfo", "verificationFactCheckingPolicy", "webFeed"),
+        ),
+        "metadata",
+    ),
+    **dict.fromkeys(("photo", "primaryImageOfPage", "thumbnail"), "image"),
+    **dict.fromkeys(("audio", "video"), "media"),
+    "item": "metadata",
+}
+
+# Their range is URL or text: nothing tells a relative reference from a word, so only what is absolute is listed, and
+# nothing is ever changed.
+TEXTS: Final = frozenset(
+    (
+        *("acceptsReservations", "actionPlatform", "additionalType", "applicationCategory", "applicationSubCategory"),
+        *("artMedium", "artform", "artworkSurface", "bankAccountType", "bodyType", "category", "childTaxon"),
+        *("competencyRequired", "consumerNotice", "correction", "courseMode", "credentialCategory", "editEIDR"),
+        *("educationalCredentialAwarded", "educationalLevel", "educationalProgramMode", "encodingFormat", "engineType"),
+        *("featureList", "feesAndCommissionsSpecification", "fileFormat", "fuelType", "gamePlatform", "genre", "gtin"),
+        *("hasMenu", "hasRepresentation", "identifier", "keywords", "knowsAbout", "legislationIdentifier", "loanType"),
+        *("material", "measurementMethod", "measurementTechnique", "meetsEmissionStandard", "memoryRequirements"),
+        *("menu", "namedPosition", "occupationalCredentialAwarded", "ownershipFundingInfo", "parentTaxon"),
+        *("physicalRequirement", "propertyID", "releaseNotes", "requirements", "roleName", "schemaVersion"),
+        *("securityClearanceRequirement", "sensoryRequirement", "softwareRequirements", "sport", "statType"),
+        *("storageRequirements", "substanceOfConcern", "surface", "taxonRank", "taxonomicRange", "temporalCoverage"),
+        *("termsOfService", "ticketToken", "titleEIDR", "unitCode", "usesHealthPlanIdStandard"),
+        *("vehicleTransmission", "warning"),
+    )
+)
