@@ -7,17 +7,20 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import zstandard
 
 import absolve as library
+from absolve import rewriting
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from command_runner import Runner
+
+    from absolve.entity import Entity
 
 URL = "http://w.example/d/p.html"
 PAGE, ABSOLUTE = b'<a href="x">x</a>', b'<a href="http://w.example/d/x">x</a>'
@@ -166,6 +169,24 @@ def test_a_broken_record_stays_and_the_run_goes_on_and_ends_with_1(
     assert done.status == 1
     assert f"at byte {len(record(PAGE))}" in done.err
     assert (tmp_path / "out.warc").read_bytes() == record(ABSOLUTE) + broken + record(ABSOLUTE)
+
+
+def test_a_record_that_is_not_proved_stays_and_the_others_go_on(
+    absolve: Runner, archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = record(PAGE, "http://cheated.example/d/")
+    archive.write_bytes(record(PAGE) + other + record(PAGE))
+    real = rewriting.rewrite
+
+    def cheating(entity: Entity, *rest: Any) -> bytes:
+        return real(entity, *rest).replace(b">x</a>", b">y</a>" if b"cheated" in entity.data else b">x</a>")
+
+    monkeypatch.setattr(rewriting, "rewrite", cheating)
+    done = absolve("rewrite", archive, "-o", tmp_path / "out.warc", "--verify")
+    assert done.status == 1
+    assert "warcio: " in done.err
+    assert done.err.count("unverified") == 1
+    assert (tmp_path / "out.warc").read_bytes() == record(ABSOLUTE) + other + record(ABSOLUTE)
 
 
 def test_an_output_that_cannot_be_written_is_said_and_nothing_is_there(absolve: Runner, archive: Path) -> None:

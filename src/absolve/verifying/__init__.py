@@ -30,6 +30,8 @@ JUDGES: Final[dict[str, str]] = {
     formats.XML: "absolve.verifying.xml",
     **dict.fromkeys(formats.MAIL, "absolve.verifying.mail"),
     **dict.fromkeys(formats.PACKAGES, "absolve.verifying.zip"),
+    **dict.fromkeys((formats.HTTP, "application/http"), "absolve.verifying.http"),
+    **dict.fromkeys((formats.WARC, formats.RECORDS), "absolve.verifying.warc"),
 }
 
 
@@ -48,6 +50,7 @@ def differences(before: Entity, document: Document, after: bytes, policy: Policy
         charset=before.charset.name,
         url=document.url,
         claims=document.claims,
+        before=document.before,
     )
     try:
         rewritten = walk(written, before.settings)

@@ -12,22 +12,19 @@ from typing import TYPE_CHECKING, Any, Final
 
 from absolve import formats
 from absolve.formats.headers import OF_MAIL
-from absolve.model import Link
-from absolve.verifying import judge
-from absolve.verifying.differences import Differences, shown
-from absolve.verifying.meant import Rules
-from absolve.verifying.references import in_value
+from absolve.verifying.differences import shown
+from absolve.verifying.fields import faults, judged
 
 if TYPE_CHECKING:
     from email.message import Message
 
-    from absolve.model import Part, Place
+    from absolve.model import Part
+    from absolve.verifying.differences import Differences
     from absolve.verifying.meant import Meant
     from absolve.walk import Entity
 
 _FROM: Final = re.compile(rb"^From [^\n]*\n", re.MULTILINE)
 _BLANKS_AT_END: Final = re.compile(rb"(?<![\t ])[\t ]++(?=\r?\n|\Z)")
-_WRAPPED: Final = re.compile(r'\s*(?:<(?:\s*URL:)?([^>]*)>?.*|"([^"]*)"?.*|(.*?)\s*)', re.IGNORECASE | re.DOTALL)
 
 
 def compare(before: Entity, after: Entity, meant: Meant, differences: Differences) -> None:
@@ -106,20 +103,8 @@ class _Judge:
             if place is None or one is None or other is None:
                 self._say("attribute", f"the field {shown(str(field))} is {shown(str(changed))} after", path)
             else:
-                self._field(place, str(field[1]), str(changed[1]), one, other, path)
-
-    def _field(self, place: Place, old: str, new: str, one: Entity, other: Entity, path: str) -> None:
-        """Two values of a field that holds links: as many, and each what it was meant to become."""
-        references, changed = (_references(place, value) for value in (old, new))
-        links = [_link(entity, place) for entity in (one, other)]
-        if links[0] is None or links[1] is None or len(references) != len(changed):
-            self._say("attribute", f"the field {place.attribute} has other links", path)
-            return
-        rules = [Rules(one).of(links[0]), Rules(other).of(links[1])]
-        for reference, its in zip(references, changed, strict=True):
-            fault = self._meant.fault_of_value(place, reference, its, *rules, claims=place.against != "base")
-            if fault is not None:
-                self._say("target", f"{place.attribute}: {fault}", path)
+                for said in faults(place, str(field[1]), str(changed[1]), one, other, self._meant):
+                    self._say(*said, path)
 
     def _body(self, old: bytes, new: bytes, one: Entity | None, other: Entity | None, path: str) -> None:
         if old == new:
@@ -132,26 +117,8 @@ class _Judge:
             if entity is not None and _BLANKS_AT_END.sub(b"", entity.data) != _BLANKS_AT_END.sub(b"", decoded):
                 self._say("unjudged", "email decodes this body otherwise", path)
                 return
-        found = Differences(inside[0], inside[1])
-        judge(inside[0], inside[1], self._meant, found)
-        for said in found.diagnostics:
-            self._say(said.code, f"at {said.line}:{said.column} of this body: {said.text}", path)
+        for said in judged(inside[0], inside[1], self._meant):
+            self._say(*said, path)
 
     def _say(self, code: str, words: str, path: str) -> None:
         self._differences.add(code, f"email: {words}{f' (in part {path})' if path else ''}", None, None)
-
-
-def _references(place: Place, value: str) -> list[str]:
-    """The references in a field's value, which may be folded."""
-    value = re.sub(r"[\t ]*\r?\n[\t ]+", "", value)
-    if place.syntax != "url":
-        return [reference for _, reference in in_value(place, value.encode("utf-8", "surrogateescape")).links]
-    found = _WRAPPED.fullmatch(value)
-    bracketed, quoted, alone = found.groups() if found else (None, None, value)
-    return [re.sub(r"\s", "", bracketed) if bracketed is not None else (quoted or alone or "").strip()]
-
-
-def _link(entity: Entity, place: Place) -> Link | None:
-    """The first link of absolve's in such a field: what rules one of them rules all."""
-    links = (event for event in entity.events if isinstance(event, Link))
-    return next((link for link in links if link.place.attribute == place.attribute), None)

@@ -1,0 +1,60 @@
+"""Header fields and what they stand above, as the witnesses of messages compare them."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from absolve.model import Link
+from absolve.verifying import judge
+from absolve.verifying.differences import Differences
+from absolve.verifying.meant import Rules
+from absolve.verifying.references import in_value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from absolve.entity import Entity
+    from absolve.model import Place
+    from absolve.verifying.meant import Meant
+
+_WRAPPED: Final = re.compile(r'\s*(?:<(?:\s*URL:)?([^>]*)>?.*|"([^"]*)"?.*|(.*?)\s*)', re.IGNORECASE | re.DOTALL)
+
+
+def faults(place: Place, old: str, new: str, one: Entity, other: Entity, meant: Meant) -> Iterator[tuple[str, str]]:
+    """What is wrong with two values of a field that holds links: as many, and each what it was meant to become."""
+    references, changed = (_references(place, value) for value in (old, new))
+    links = [_link(entity, place) for entity in (one, other)]
+    if links[0] is None or links[1] is None or len(references) != len(changed):
+        yield "attribute", f"the field {place.attribute} has other links"
+        return
+    rules = [Rules(one).of(links[0]), Rules(other).of(links[1])]
+    for reference, its in zip(references, changed, strict=True):
+        fault = meant.fault_of_value(place, reference, its, *rules, claims=place.against != "base")
+        if fault is not None:
+            yield "target", f"{place.attribute}: {fault}"
+
+
+def judged(one: Entity, other: Entity, meant: Meant) -> Iterator[tuple[str, str]]:
+    """What the witness of their kind says of two documents inside others."""
+    found = Differences(one, other)
+    judge(one, other, meant, found)
+    for said in found.diagnostics:
+        place = f"at {said.line}:{said.column} of this body: " if said.line is not None else ""
+        yield said.code, f"{place}{said.text}"
+
+
+def _references(place: Place, value: str) -> list[str]:
+    """The references in a field's value, which may be folded."""
+    value = re.sub(r"[\t ]*\r?\n[\t ]+", "", value)
+    if place.syntax != "url":
+        return [reference for _, reference in in_value(place, value.encode("utf-8", "surrogateescape")).links]
+    found = _WRAPPED.fullmatch(value)
+    bracketed, quoted, alone = found.groups() if found else (None, None, value)
+    return [re.sub(r"\s", "", bracketed) if bracketed is not None else (quoted or alone or "").strip()]
+
+
+def _link(entity: Entity, place: Place) -> Link | None:
+    """The first link of absolve's in such a field: what rules one of them rules all."""
+    links = (event for event in entity.events if isinstance(event, Link))
+    return next((link for link in links if link.place.attribute == place.attribute), None)

@@ -1,0 +1,179 @@
+"""The second witness of HTTP messages: http.client reads the same header fields and body, but for the links.
+
+A body in which something changed is judged as the document that it is, once Python's own modules have decoded it as
+absolve has.
+"""
+
+from __future__ import annotations
+
+import io
+import zlib
+from http.client import HTTPException, HTTPResponse, parse_headers
+from itertools import zip_longest
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+from absolve.formats.headers import OF_HTTP
+from absolve.verifying.differences import shown
+from absolve.verifying.fields import faults, judged
+
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import Iterator
+    from email.message import Message
+
+    from absolve.entity import Entity
+    from absolve.verifying.differences import Differences
+    from absolve.verifying.meant import Meant
+
+_LONGEST = 1 << 16  # bytes of a line
+
+
+class _Read(NamedTuple):
+    """A message: its status lines, each with its header, and the body of the last one as it came."""
+
+    heads: list[tuple[bytes, Message]]
+    body: bytes
+
+    @property
+    def last(self) -> Message:
+        return self.heads[-1][1]
+
+
+def compare(before: Entity, after: Entity, meant: Meant, differences: Differences) -> None:
+    """Say what http.client sees that is different."""
+    for code, words in _faults(before, after, meant):
+        differences.add(code, f"http.client: {words}", None, None)
+
+
+def _faults(before: Entity, after: Entity, meant: Meant) -> Iterator[tuple[str, str]]:
+    try:
+        old, new = (_read(entity.data) for entity in (before, after))
+    except HTTPException as error:
+        yield "unjudged", f"it cannot read this: {str(error) or type(error).__name__}"
+        return
+    if [line for line, _ in old.heads] != [line for line, _ in new.heads]:
+        yield "bytes", "the status line is another"
+        return
+    for (_, header), (_, changed) in zip(old.heads, new.heads, strict=True):
+        yield from _header(header, changed, before, after, meant)
+    if old.heads:
+        yield from _lengths(old, new)
+        yield from _bodies(old, new, before, after, meant)
+
+
+def _read(data: bytes) -> _Read:
+    """HTTPException where it is no message, or too much of one."""
+    file = io.BytesIO(data)
+    heads: list[tuple[bytes, Message]] = []
+    while True:
+        start = file.tell()
+        line = file.readline(_LONGEST)
+        if not line.startswith(b"HTTP/"):
+            return _Read(heads, data[start:])
+        heads.append((line, parse_headers(file)))
+
+
+def _header(old: Message, new: Message, one: Entity, other: Entity, meant: Meant) -> Iterator[tuple[str, str]]:
+    if old.get_payload() != new.get_payload():
+        yield "bytes", "the lines of the header that are no fields are others"
+    for field, changed in zip_longest(old.raw_items(), new.raw_items()):
+        if field == changed or (field and changed and {field[0].lower(), changed[0].lower()} == {"content-length"}):
+            continue
+        place = OF_HTTP.get(field[0].lower()) if field and changed and field[0] == changed[0] else None
+        if place is None:
+            yield "attribute", f"the field {shown(str(field))} is {shown(str(changed))} after"
+        else:
+            yield from faults(place, _text(field[1]), _text(changed[1]), one, other, meant)
+
+
+def _text(value: str) -> str:
+    """A field's value as absolve reads it; http.client takes each byte for a character."""
+    return value.encode("latin-1").decode("utf-8", "surrogateescape")
+
+
+def _lengths(old: _Read, new: _Read) -> Iterator[tuple[str, str]]:
+    """Content-Length is made anew where it was right; line ends behind the body are none of it."""
+    said, changed = ([value.strip() for value in read.last.get_all("content-length", [])] for read in (old, new))
+    expected = said
+    if len(said) == 1 and said[0].isdecimal() and _without_chunks(old) == old.body:
+        behind = old.body[int(said[0]) :]
+        if int(said[0]) <= len(old.body) and not behind.strip(b"\r\n"):
+            expected = [str(len(new.body) - len(behind))]
+    if changed != expected:
+        yield "attribute", f"Content-Length is {shown(str(changed))} after, and should be {shown(str(expected))}"
+
+
+def _bodies(old: _Read, new: _Read, before: Entity, after: Entity, meant: Meant) -> Iterator[tuple[str, str]]:
+    if old.body == new.body:
+        return
+    inside = [next((inner.entity for inner in entity.inner.values()), None) for entity in (before, after)]
+    one, other = inside
+    if one is None or other is None:
+        yield "tree", "the body is another"
+        return
+    for read, entity in ((old, one), (new, other)):
+        try:
+            decoded = _decoded(read)
+        except (ValueError, HTTPException, EOFError, OSError, zlib.error, ImportError) as error:
+            yield "unjudged", f"it cannot decode this body: {str(error) or type(error).__name__}"
+            return
+        if decoded.rstrip(b"\r\n") != entity.data.rstrip(b"\r\n"):
+            yield "unjudged", "it decodes this body otherwise"
+            return
+    yield from judged(one, other, meant)
+
+
+# --- bodies -----------------------------------------------------------------------------------------------------------
+
+
+class _Socket:
+    """What HTTPResponse reads from in the place of a network."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+
+    def makefile(self, _mode: str) -> io.BytesIO:
+        return io.BytesIO(self._data)
+
+
+def _decoded(read: _Read) -> bytes:
+    """The body without its codings; archives keep bodies without them under a header that still names them."""
+    body = _without_chunks(read)
+    for value in reversed(read.last.get_all("content-encoding", [])):
+        for name in reversed(value.split(",")):
+            body = _opened(name.strip().lower(), body)
+    return body
+
+
+def _without_chunks(read: _Read) -> bytes:
+    if "chunked" not in read.last.get("transfer-encoding", "").lower():
+        return read.body
+    data = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + read.body
+    response = HTTPResponse(cast("socket.socket", _Socket(data)))
+    response.begin()
+    try:
+        return response.read()
+    except (HTTPException, ValueError):
+        return read.body
+
+
+def _opened(name: str, body: bytes) -> bytes:
+    if name in {"gzip", "x-gzip"} and body.startswith(b"\x1f\x8b"):
+        import gzip
+
+        return gzip.decompress(body)
+    if name == "deflate":
+        try:
+            return zlib.decompress(body)
+        except zlib.error:
+            return zlib.decompress(body, -15)
+    if name == "br":
+        import brotli
+
+        return bytes(brotli.decompress(body))
+    if name == "zstd" and body.startswith(b"\x28\xb5\x2f\xfd"):
+        import zstandard
+
+        with zstandard.ZstdDecompressor().stream_reader(body, read_across_frames=True) as reader:
+            return reader.read()
+    return body

@@ -1,0 +1,149 @@
+"""The second witness of WARC and ARC files: warcio reads as many records, equal but for the links. Without it, none.
+
+A record in which something changed is judged as the document that its block is.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import zlib
+from contextlib import redirect_stderr
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from absolve import formats
+from absolve.verifying.differences import shown
+from absolve.verifying.fields import judged
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from absolve.entity import Entity
+    from absolve.verifying.differences import Differences
+    from absolve.verifying.meant import Meant
+
+_LENGTHS: Final = frozenset({"content-length", "length"})  # of WARC, and of ARC
+_DERIVED: Final = _LENGTHS | {"warc-block-digest", "warc-payload-digest"}
+_ZSTANDARD: Final = b"\x28\xb5\x2f\xfd"
+
+
+class _Record(NamedTuple):
+    """What warcio reads of a record; whether its digests are right, None where it has none."""
+
+    url: str
+    fields: list[tuple[str, str]]
+    block: bytes
+    digests: bool | None
+
+    @property
+    def others(self) -> list[tuple[str, str]]:
+        """The fields that say nothing of the block."""
+        return [(name, value) for name, value in self.fields if name.lower() not in _DERIVED]
+
+
+class _Inside(NamedTuple):
+    """A block that absolve has read, and what it found in it."""
+
+    block: bytes
+    entity: Entity
+
+
+def compare(before: Entity, after: Entity, meant: Meant, differences: Differences) -> None:
+    """Say what warcio sees that is different; nothing where it is not there to see anything."""
+    try:
+        import warcio  # noqa: F401 - whether it is there
+    except ImportError:
+        return
+    try:
+        old, new = (_records(entity.data) for entity in (before, after))
+    except (OSError, EOFError, ValueError, zlib.error) as error:
+        differences.add("unjudged", f"warcio cannot read this: {error}", None, None)
+        return
+    if len(old) != len(new):
+        differences.add("tree", f"warcio: {len(old)} records here, {len(new)} after", None, None)
+        return
+    inside, its_inside = (list(_insides(entity)) for entity in (before, after))
+    for record, its in zip(old, new, strict=True):
+        one, other = (_taken(found, of.block) for found, of in ((inside, record), (its_inside, its)))
+        for code, words in _faults(record, its, one, other, meant):
+            differences.add(code, f"warcio: {words} (in the record of {record.url})", None, None)
+    if inside or its_inside:
+        differences.add("unjudged", "warcio does not see all records that absolve has read", None, None)
+
+
+def _records(data: bytes) -> list[_Record]:
+    """All records up to where warcio gives up."""
+    if data.startswith(_ZSTANDARD):
+        import zstandard
+
+        with zstandard.ZstdDecompressor().stream_reader(data, read_across_frames=True) as reader:
+            data = reader.read()
+    blocks, whole = _read(data, no_record_parse=True)
+    if not whole and data.startswith(b"\x1f\x8b"):  # warcio wants one record in each member
+        data = gzip.decompress(data)
+        blocks, _ = _read(data, no_record_parse=True)
+    parsed, _ = _read(data, check_digests=True)
+    digests = [record.digest_checker.passed for record, _ in parsed]
+    return [
+        _Record(_url(record), list(record.rec_headers.headers), block, passed)
+        for (record, block), passed in zip(blocks, digests, strict=False)
+    ]
+
+
+def _read(data: bytes, **options: bool) -> tuple[list[tuple[Any, bytes]], bool]:
+    """Each record with what of it is not parsed; and whether that was all."""
+    from warcio.archiveiterator import ArchiveIterator
+    from warcio.exceptions import ArchiveLoadFailed
+
+    found: list[tuple[Any, bytes]] = []
+    with redirect_stderr(io.StringIO()):  # it prints its warnings
+        try:
+            found.extend((record, record.raw_stream.read()) for record in ArchiveIterator(io.BytesIO(data), **options))
+        except ArchiveLoadFailed:
+            return found, False
+    return found, True
+
+
+def _url(record: Any) -> str:
+    names = ("WARC-Target-URI", "uri", "WARC-Record-ID")
+    return str(next((value for name in names if (value := record.rec_headers.get_header(name))), "no URL"))
+
+
+def _insides(entity: Entity) -> Iterator[_Inside]:
+    for part, inner, _ in entity.inner.values():
+        if inner.media_type == formats.RECORDS:
+            yield from _insides(inner)
+        else:
+            yield _Inside(entity.data[part.start : part.end], inner)
+
+
+def _taken(inside: list[_Inside], block: bytes) -> Entity | None:
+    """The next of what absolve has read, if it is this block."""
+    return inside.pop(0).entity if inside and inside[0].block == block else None
+
+
+def _faults(
+    old: _Record, new: _Record, one: Entity | None, other: Entity | None, meant: Meant
+) -> Iterator[tuple[str, str]]:
+    if old.block == new.block:
+        if old.fields != new.fields:
+            yield "attribute", f"its header is another: {_first(old.fields, new.fields)}"
+        return
+    if old.others != new.others:
+        yield "attribute", f"its header is another: {_first(old.others, new.others)}"
+    for name, value in new.fields:
+        if name.lower() in _LENGTHS and value != str(len(new.block)):
+            yield "attribute", f"its {name} is {shown(value)} after, and its block has {len(new.block)} bytes"
+    if old.digests is True and new.digests is not True:
+        yield "attribute", "its digests were right, and are wrong after"
+    if one is None or other is None:
+        yield "tree", "its block is another"
+    else:
+        yield from judged(one, other, meant)
+
+
+def _first(old: list[tuple[str, str]], new: list[tuple[str, str]]) -> str:
+    """The first field that is not the same."""
+    pairs = ((one, other) for one, other in zip(old, new, strict=False) if one != other)
+    one, other = next(pairs, (("", ""), ("", "")))
+    return f"{shown(': '.join(one))} here, {shown(': '.join(other))} after"
