@@ -28,7 +28,7 @@ JSON_LD: Final = "application/ld+json"
 HAR: Final = "application/har+json"  # no name of it is registered
 RECORDS: Final = "application/warc-records"  # what a compressed member of such a file holds
 ZIP: Final = "application/zip"
-PACKAGES: Final = (ZIP, "application/epub+zip", "application/x-zip-compressed")
+PACKAGES: Final = (ZIP, "application/epub+zip", "application/wacz", "application/x-zip-compressed")
 
 
 class Format(NamedTuple):
@@ -80,7 +80,7 @@ SUFFIXES: Final[dict[str, str]] = {
     **dict.fromkeys((".mbox", ".mbx"), MAILBOX),
     ".jsonld": JSON_LD,
     ".har": HAR,
-    **dict.fromkeys((".epub", ".zip"), ZIP),
+    **dict.fromkeys((".epub", ".wacz", ".zip"), ZIP),
 }
 MAIL: Final = (MESSAGE, "multipart/related", "application/x-mimearchive", MAILBOX)  # what is read as messages
 _MARKUP: Final = re.compile(rb"[\t\n\f\r ]*<[!?A-Za-z/]")

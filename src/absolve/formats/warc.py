@@ -5,26 +5,22 @@ A record is no entity around its payload: it gives a retrieval URL (RFC 1808 3.3
 
 from __future__ import annotations
 
-import base64
-import binascii
-import hashlib
 import io
-from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from absolve import formats
 from absolve.charsets import UTF_8
 from absolve.codings import Raw
-from absolve.errors import CodingError
 from absolve.formats import headers
-from absolve.formats.http_responses import payload
+from absolve.formats.digests import WHOLE, payloads, renewed
 from absolve.formats.warc_records import pieces, record_at
 from absolve.model import Base, Derived, Layer, Notice, Part
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from absolve.charsets import Charset
+    from absolve.formats.digests import Content
     from absolve.formats.headers import Field
     from absolve.formats.warc_records import Record
     from absolve.model import Event
@@ -124,74 +120,19 @@ def _derived(data: bytes, found: Record, options: WalkOptions) -> Iterator[Deriv
         whole = field.name == "warc-block-digest"
         # The payload of a revisit stands in another record (6.7.2).
         if whole or (field.name == "warc-payload-digest" and found.kind != "revisit"):
-            contents = _WHOLE if whole else _payloads(options)
-            yield Derived(field.start, field.end, Digest(data, field, found, contents))
+            contents = WHOLE if whole else payloads(options)
+            yield Derived(field.start, field.end, _Digest(data, field, found, contents))
 
 
-def _same(block: bytes) -> bytes:
-    return block
+class _Digest:
+    """Makes a field's digest of a record anew, of its block or its payload."""
 
-
-_WHOLE: Final = (_same,)
-
-
-def _payloads(options: WalkOptions) -> Sequence[Callable[[bytes], bytes]]:
-    """What archives take for the payload (6.3.2): the body as it came, without its chunks, without all codings."""
-    return tuple(partial(payload, options=options, count=count) for count in (0, 1, None))
-
-
-class Digest:
-    """Makes a labelled digest (ISO 28500 5.8) anew: `algorithm:value`, the algorithm and form of the old one kept.
-
-    One that was wrong before stays: nobody knows what it speaks of. `contents` are what it may be made of.
-    """
-
-    def __init__(
-        self, data: bytes, field: Field, record: Record, contents: Sequence[Callable[[bytes], bytes]]
-    ) -> None:
+    def __init__(self, data: bytes, field: Field, record: Record, contents: Sequence[Content]) -> None:
         self._data = data
         self._field = field
         self._record = record
         self._contents = contents
 
     def __call__(self, new: bytes) -> bytes:
-        old = self._data[self._field.start : self._field.end]
-        block = self._data[self._record.block : self._record.end]
-        label, colon, value = old.partition(b":")
-        value = value.strip()
-        algorithm = label.decode("latin-1").strip().lower().replace("sha-", "sha")
-        if not colon or algorithm not in hashlib.algorithms_available or algorithm.startswith("shake"):
-            return old
-        for content in self._contents:
-            try:
-                before = hashlib.new(algorithm, content(block), usedforsecurity=False).digest()
-                for form in _FORMS:
-                    if form(before) == value:
-                        after = hashlib.new(algorithm, content(new), usedforsecurity=False).digest()
-                        return old.replace(value, form(after))
-            except CodingError:
-                continue
-        return old
-
-
-def _upper_hex(digest: bytes) -> bytes:
-    return binascii.hexlify(digest).upper()
-
-
-def _bare_base32(digest: bytes) -> bytes:
-    return base64.b32encode(digest).rstrip(b"=")
-
-
-def _lower_base32(digest: bytes) -> bytes:
-    return base64.b32encode(digest).lower()
-
-
-_FORMS: Final[tuple[Callable[[bytes], bytes], ...]] = (
-    base64.b32encode,
-    binascii.hexlify,
-    _upper_hex,
-    _bare_base32,
-    _lower_base32,
-    base64.b64encode,
-    base64.urlsafe_b64encode,
-)
+        said = self._data[self._field.start : self._field.end]
+        return renewed(said, self._data[self._record.block : self._record.end], new, self._contents)

@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from absolve import formats
 from absolve.errors import CodingError
-from absolve.formats import ocf, zip_members
+from absolve.formats import ocf, wacz_package, zip_members
 from absolve.model import PACKAGE_ROOT, Base, Edit, Held, Layer, Notice, Part, Settled
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 _LOOKED_AT: Final = 2048  # bytes of a member whose name does not say what it is
 _PATH_CHARACTERS: Final = "!$&'()*+,=@/~"  # RFC 3986 3.3: pchar without ":" and ";", and the slash
 _NO_PATH: Final = re.compile(r"[%?#;:]")
-_DATA_PACKAGE: Final = "datapackage.json"  # of a WACZ
 _QUIET: Final = frozenset({"encrypted", "unknown-coding"})  # faults of no matter in what is no document
 
 
@@ -42,8 +41,9 @@ def walk(data: bytes, _charset: Charset, options: WalkOptions) -> Iterator[Event
         path = member.name.replace("\\", "/")
         for reference in {_quoted(path), _NO_PATH.sub(lambda found: quote(found[0]), path)}:
             yield Held(reference)
-    yield from _Package(data, archive, options).events()
-    yield Settled(lambda edits: _with_places(archive, edits))
+    package = _Package(data, archive, options)
+    yield from package.events()
+    yield Settled(lambda edits: _with_places(archive, package.settled(edits)))
 
 
 def _quoted(path: str) -> str:
@@ -61,8 +61,10 @@ class _Package:
         self._by_name = {member.name: member for member in archive.members}
         self._is_epub = ocf.CONTAINER in self._by_name
         self._facts = ocf.facts(self._read) if self._is_epub else ocf.Facts({}, frozenset())
+        self._wacz, self._unkept = self._web_archive()
         signatures = (member.name for member in archive.members if ocf.SIGNATURE.fullmatch(member.name))
-        self._signature = "" if options.break_signatures else next(signatures, "")
+        signature = self._wacz.signature if self._wacz is not None else next(signatures, "")
+        self._signature = "" if options.break_signatures else signature
 
     def _read(self, name: str) -> bytes | None:
         """A member's content; None where there is none that can be had."""
@@ -73,6 +75,19 @@ class _Package:
             return zip_members.Content(member).decode(self._data[member.start : member.end])
         except CodingError:
             return None
+
+    def _web_archive(self) -> tuple[wacz_package.Package | None, str]:
+        """The package as a WACZ; or, where it is one that cannot be kept right, why."""
+        if wacz_package.DESCRIPTION not in self._by_name or not any(map(wacz_package.is_record_file, self._by_name)):
+            return None, ""
+        try:
+            return wacz_package.Package(self._data, self._by_name, self._options), ""
+        except CodingError as error:
+            return None, str(error)
+
+    def settled(self, edits: Sequence[Edit]) -> Sequence[Edit]:
+        """The edits, and those of what speaks of the files that they change."""
+        return self._wacz.settled(edits) if self._wacz is not None else edits
 
     def events(self) -> Iterator[Event]:
         for member in self._members:
@@ -101,9 +116,9 @@ class _Package:
         if media_type == formats.ZIP:
             yield Notice("package-inside", f"a package in a package is not read ({member.name})", member.header)
             return
-        if media_type == formats.WARC and _DATA_PACKAGE in self._by_name:
-            text = f"records that an index of this package points to are not read ({member.name})"
-            yield Notice("indexed", text, member.header)
+        if self._unkept and wacz_package.is_record_file(member.name):
+            text = f"what is said of these records could not be kept right: {self._unkept}"
+            yield self._fault(member, "unknown-index", text)
             return
         if member.method != zip_members.STORED:
             if member.size > self._left:
@@ -135,7 +150,8 @@ class _Package:
 
 
 def _with_places(archive: Archive, edits: Sequence[Edit]) -> list[Edit]:
-    """The edits, and those of the fields that say where what moves by them stands."""
+    """The edits in order, with those of the fields that say where what moves by them stands."""
+    edits = sorted(edits, key=lambda edit: edit.start)
     ends = [edit.end for edit in edits]
     shifts = [0]
     for edit in edits:

@@ -1,0 +1,79 @@
+"""Digests as archives write them (ISO 28500 5.8): what they may be made of, and how one is made anew."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from absolve.errors import CodingError
+from absolve.formats.http_responses import payload
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from absolve.typing import WalkOptions
+
+Content = Callable[[bytes], bytes]
+
+
+def _same(block: bytes) -> bytes:
+    return block
+
+
+WHOLE: Final[tuple[Content, ...]] = (_same,)
+_UNLABELLED: Final = ("sha256", "sha1", "md5")
+
+
+def payloads(options: WalkOptions) -> Sequence[Content]:
+    """What archives take for the payload (6.3.2): the body as it came, without its chunks, without all codings."""
+    return tuple(partial(payload, options=options, count=count) for count in (0, 1, None))
+
+
+def renewed(said: bytes, old: bytes, new: bytes, contents: Sequence[Content] = WHOLE) -> bytes:
+    """A digest that said of `old` what it is, as it is of `new`: its algorithm, its label and its form are kept.
+
+    One that was wrong before stays: nobody knows what it speaks of. `contents` are what it may be made of.
+    """
+    label, colon, value = said.rpartition(b":")
+    value = value.strip()
+    algorithm = label.decode("latin-1").strip().lower().replace("sha-", "sha")
+    if colon and (algorithm not in hashlib.algorithms_available or algorithm.startswith("shake")):
+        return said
+    for content in contents:
+        try:
+            for name in (algorithm,) if colon else _UNLABELLED:
+                before = hashlib.new(name, content(old), usedforsecurity=False).digest()
+                for form in _FORMS:
+                    if form(before) == value:
+                        after = hashlib.new(name, content(new), usedforsecurity=False).digest()
+                        return said.replace(value, form(after))
+        except CodingError:
+            continue
+    return said
+
+
+def _upper_hex(digest: bytes) -> bytes:
+    return binascii.hexlify(digest).upper()
+
+
+def _bare_base32(digest: bytes) -> bytes:
+    return base64.b32encode(digest).rstrip(b"=")
+
+
+def _lower_base32(digest: bytes) -> bytes:
+    return base64.b32encode(digest).lower()
+
+
+_FORMS: Final[tuple[Content, ...]] = (
+    base64.b32encode,
+    binascii.hexlify,
+    _upper_hex,
+    _bare_base32,
+    _lower_base32,
+    base64.b64encode,
+    base64.urlsafe_b64encode,
+)

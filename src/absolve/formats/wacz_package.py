@@ -1,0 +1,269 @@
+"""WACZ: a ZIP package of WARC files, their indexes, and a description with digests (Webrecorder, WACZ 1.1.1).
+
+An index says where each record stands, the description what each file's digest is: where a record changes these change
+with it. What cannot be kept right is known before anything is.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from absolve.errors import CodingError
+from absolve.formats import zip_members
+from absolve.formats.compression import deflated, inflate
+from absolve.formats.digests import payloads, renewed
+from absolve.formats.json_values import JSONString, Value, values
+from absolve.formats.warc_records import pieces, record_at
+from absolve.model import Edit, Notice
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from absolve.formats.zip_members import Member
+    from absolve.typing import WalkOptions
+
+DESCRIPTION: Final = "datapackage.json"
+DIGEST: Final = "datapackage-digest.json"  # of the description; signed, as WACZ Signing and Verification 0.1.0 has it
+_ARCHIVE: Final = re.compile(r"archive/.+")
+_INDEX: Final = re.compile(r"indexes/.+")
+_TABLE: Final = re.compile(r".+\.cdxj?(?:\.gz)?")  # CDXJ: a key, a time, an object in JSON
+_TABLE_OF_BLOCKS: Final = re.compile(r".+\.idx")  # the same for the blocks of a compressed table
+_GZIP: Final = 31  # zlib's wbits for a header and a trailer of gzip
+_ANY_SIZE: Final = 1 << 62
+_STRING: Final = JSONString()
+_SIGNED: Final = b'"signedData"'
+
+
+class Stretch(NamedTuple):
+    """Where a record, or a block of a table, stands in its file: its bytes, and what they decompress to."""
+
+    start: int
+    raw: bytes
+    value: bytes
+
+
+Moves = dict[int, tuple[Stretch, Stretch]]  # by where it stood: before and after
+
+
+def is_record_file(name: str) -> bool:
+    return _ARCHIVE.fullmatch(name) is not None
+
+
+class Package:
+    """What a package says of its files, as members by name; CodingError where that cannot be read, or kept right."""
+
+    def __init__(self, data: bytes, members: Mapping[str, Member], options: WalkOptions) -> None:
+        self._data = data
+        self._members = members
+        self._options = options
+        self._archives = [member for name, member in members.items() if is_record_file(name)]
+        self._old = {name: self._content(members[name]) for name in self._listed()}
+        _objects(self._old[DESCRIPTION])
+        for name in filter(_INDEX.fullmatch, self._old):
+            for block in _blocks(name, self._old[name], options.max_decompressed):
+                for line in block.value.splitlines():
+                    _object_in(line)
+
+    @property
+    def signature(self) -> str:
+        """What signs the description, if anything does."""
+        return DIGEST if _SIGNED in self._old.get(DIGEST, b"") else ""
+
+    def _listed(self) -> Iterator[str]:
+        """The files that speak of others."""
+        for name in self._members:
+            if _INDEX.fullmatch(name) and not name.endswith("/"):
+                if not (_TABLE.fullmatch(name) or _TABLE_OF_BLOCKS.fullmatch(name)):
+                    raise CodingError("unknown-index", f"{name} is no index that absolve reads")
+                yield name
+        yield from (name for name in (DESCRIPTION, DIGEST) if name in self._members)
+
+    def _content(self, member: Member) -> bytes:
+        if member.fault:
+            raise CodingError(*member.fault)
+        if member.size > self._options.max_decompressed:
+            raise CodingError("too-large", f"{member.name} is larger than --max-decompressed")
+        return zip_members.Content(member).decode(self._data[member.start : member.end])
+
+    def settled(self, edits: Sequence[Edit]) -> list[Edit]:
+        """The edits, with those of the indexes and descriptions that have to follow; not in order."""
+        files: dict[str, Moves] = {}
+        changed: dict[str, tuple[bytes, bytes]] = {}
+        for member in self._archives:
+            inside = [edit for edit in edits if member.start <= edit.start and edit.end <= member.end]
+            if inside:
+                raw = _spliced(self._data, member.start, member.end, inside)
+                new = zip_members.decompressed(raw, member, limit=_ANY_SIZE)
+                old = zip_members.decompressed(self._data[member.start : member.end], member)
+                files[_file_name(member.name)] = self._moves(old, new)
+                changed[member.name] = old, new
+        if not changed:
+            return list(edits)
+        for name in sorted(filter(_INDEX.fullmatch, self._old), key=_is_table_of_blocks):  # these speak of the others
+            blocks = _blocks(name, self._old[name], self._options.max_decompressed)
+            after = list(self._rewritten(name, blocks, files))
+            files[_file_name(name)] = {old.start: (old, new) for old, new in zip(blocks, after, strict=True)}
+            changed[name] = self._old[name], b"".join(block.raw for block in after)
+        for name in (DESCRIPTION, DIGEST):
+            if name in self._old:
+                about = changed if name == DESCRIPTION else {DESCRIPTION: changed[DESCRIPTION]}
+                changed[name] = self._old[name], _described(self._old[name], about)
+        found = list(edits)
+        for name, (old, new) in changed.items():
+            if name in self._old and old != new:
+                found += _replaced(self._members[name], new)
+        return found
+
+    def _moves(self, old: bytes, new: bytes) -> Moves:
+        before, after = ([*self._stretches(data)] for data in (old, new))
+        return {one.start: (one, other) for one, other in zip(before, after, strict=True)}
+
+    def _stretches(self, data: bytes) -> Iterator[Stretch]:
+        for piece in pieces(io.BytesIO(data), self._options.max_decompressed):
+            yield Stretch(piece.offset, piece.raw, piece.records or b"")
+
+    def _rewritten(self, name: str, blocks: Iterable[Stretch], files: Mapping[str, Moves]) -> Iterator[Stretch]:
+        """The blocks of an index with its lines as they must be, where they stand then."""
+        start = 0
+        about = ""
+        for block in blocks:
+            lines = block.value.splitlines(keepends=True)
+            for index, line in enumerate(lines):
+                entry = _object_in(line)
+                about = _text(line, entry.get(("filename",))) or about or _table_of(name)
+                lines[index] = self._line(line, entry, files.get(_file_name(about), {}))
+            value = b"".join(lines)
+            raw = block.raw
+            if value != block.value:
+                raw = deflated(value, _GZIP) if name.endswith(".gz") else value
+            yield Stretch(start, raw, value)
+            start += len(raw)
+
+    def _line(self, line: bytes, entry: Mapping[tuple[str | int, ...], Value], moves: Moves) -> bytes:
+        """An entry, its offset, length and digests those of the stretch that it speaks of."""
+        offset = _text(line, entry.get(("offset",)))
+        moved = moves.get(int(offset)) if offset.isdigit() else None
+        if moved is None or moved[0] == moved[1]:
+            return line
+        old, new = moved
+        edits: list[Edit] = []
+        for path, found in entry.items():
+            text = line[found.start : found.end]
+            if path == ("offset",):
+                said = b"%d" % new.start
+            elif path == ("length",) and text.isdigit():  # some count the line ends behind a record, some do not
+                said = b"%d" % (int(text) + len(new.raw) - len(old.raw))
+            elif path in {("digest",), ("recordDigest",)}:
+                said = self._digest(text, old, new)
+            else:
+                continue
+            edits.append(Edit(found.start, found.end, said))
+        return _spliced(line, 0, len(line), edits)
+
+    def _digest(self, said: bytes, old: Stretch, new: Stretch) -> bytes:
+        """Of all bytes of a record or a block, or else of a record's payload."""
+        found = renewed(said, old.raw, new.raw)
+        if found != said or old.value == new.value:
+            return found
+        records = record_at(old.value, 0), record_at(new.value, 0)
+        if records[0] is None or records[1] is None:
+            return said
+        one, other = (
+            data[record.block : record.end] for data, record in ((old.value, records[0]), (new.value, records[1]))
+        )
+        return renewed(said, one, other, payloads(self._options))
+
+
+def _file_name(path: str) -> str:
+    return path.rpartition("/")[2]
+
+
+def _is_table_of_blocks(name: str) -> bool:
+    return _TABLE_OF_BLOCKS.fullmatch(name) is not None
+
+
+def _table_of(name: str) -> str:
+    """The table that a table of blocks is of, where it does not say it."""
+    return name.removesuffix(".idx") + ".cdx.gz"
+
+
+def _blocks(name: str, data: bytes, limit: int) -> list[Stretch]:
+    """The members of gzip that an index is compressed in, or the whole of it."""
+    if not name.endswith(".gz"):
+        return [Stretch(0, data, data)]
+    found: list[Stretch] = []
+    rest = data
+    size = 0
+    while rest:
+        start = len(data) - len(rest)
+        value, rest = inflate(rest, _GZIP, limit - size, "gzip")
+        size += len(value)
+        found.append(Stretch(start, data[start : len(data) - len(rest)], value))
+    return found
+
+
+def _objects(text: bytes) -> dict[tuple[str | int, ...], Value]:
+    """The strings, numbers and words of a JSON text, by what leads to them; CodingError for what is none."""
+    found: dict[tuple[str | int, ...], Value] = {}
+    for value in values(text):
+        if isinstance(value, Notice):
+            raise CodingError(value.code, value.text)
+        if value.kind in {"string", "word"}:
+            found[value.path] = value
+    return found
+
+
+def _object_in(line: bytes) -> dict[tuple[str | int, ...], Value]:
+    """The object of an index entry, by offsets into the line; nothing for an empty line."""
+    if not line.strip():
+        return {}
+    start = line.find(b"{")
+    if start < 0:
+        raise CodingError("unknown-index", "an index has entries that absolve does not read")
+    return {
+        path: value._replace(start=value.start + start, end=value.end + start)
+        for path, value in _objects(line[start:]).items()
+    }
+
+
+def _text(data: bytes, value: Value | None) -> str:
+    return _STRING.decode(data[value.start : value.end]).decode("utf-8", "replace") if value is not None else ""
+
+
+def _described(text: bytes, changed: Mapping[str, tuple[bytes, bytes]]) -> bytes:
+    """A description with the size and digest of each file that changed; of what is signed the signature stays."""
+    found = _objects(text)
+    edits: list[Edit] = []
+    for path, value in found.items():
+        if path[-1:] not in {("hash",), ("bytes",)} or "signedData" in path:
+            continue
+        above = next((path[:size] for size in range(len(path) - 1, -1, -1) if (*path[:size], "path") in found), None)
+        name = _text(text, found[*above, "path"]) if above is not None else ""
+        if name not in changed:
+            continue
+        old, new = changed[name]
+        said = text[value.start : value.end]
+        if path[-1] == "hash":
+            edits.append(Edit(value.start, value.end, renewed(said, old, new)))
+        elif said == b"%d" % len(old):
+            edits.append(Edit(value.start, value.end, b"%d" % len(new)))
+    return _spliced(text, 0, len(text), edits)
+
+
+def _replaced(member: Member, value: bytes) -> Iterator[Edit]:
+    """The edits that put another content into a member."""
+    raw = zip_members.compressed(value, member)
+    yield Edit(member.start, member.end, raw)
+    for start, end, said in member.derived:
+        yield Edit(start, end, said(raw))
+
+
+def _spliced(data: bytes, start: int, end: int, edits: Iterable[Edit]) -> bytes:
+    """A stretch of the data with the edits in it made."""
+    made: list[bytes] = []
+    for edit in sorted(edits, key=lambda edit: edit.start):
+        made += (data[start : edit.start], edit.new)
+        start = edit.end
+    return b"".join((*made, data[start:end]))

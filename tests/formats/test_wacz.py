@@ -1,0 +1,214 @@
+"""WACZ: records change, and with them what the indexes and the description say of them."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import json
+import zipfile
+from typing import Any
+
+import pytest
+
+import absolve
+from absolve.model import Document
+from absolve.walk import Settings, walk
+
+URLS = ("http://a.example/d/", "http://b.example/", "http://c.example/")
+PAGE = b'<a href="x">x</a>'
+
+
+def sha256(data: bytes) -> str:
+    return f"sha256:{hashlib.sha256(data).hexdigest()}"
+
+
+def record(url: str, page: bytes = PAGE, *, digest: bool = True) -> bytes:
+    block = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" + page
+    head = ["WARC/1.1", "WARC-Type: response", f"WARC-Record-ID: <urn:{url}>", f"WARC-Target-URI: {url}"]
+    head += [f"WARC-Payload-Digest: {sha256(page)}"] if digest else []
+    head += ["Content-Type: application/http", f"Content-Length: {len(block)}"]
+    return "\r\n".join(head).encode() + b"\r\n\r\n" + block + b"\r\n\r\n"
+
+
+def wacz(
+    *,
+    page: bytes = PAGE,
+    compressed: bool = True,
+    blocks: bool = False,
+    signed: bool | None = None,
+    method: int = zipfile.ZIP_STORED,
+    texts: bool = False,
+    more: dict[str, bytes] | None = None,
+) -> bytes:
+    """A package of two files of records, as makers of such write them."""
+    pack = gzip.compress if compressed else bytes
+    files: dict[str, bytes] = {}
+    entries: list[str] = []
+    for number, urls in enumerate((URLS[:2], URLS[2:])):
+        name = f"data{number}.warc{'.gz' if compressed else ''}"
+        data = pack(b"WARC/1.1\r\nWARC-Type: warcinfo\r\nContent-Length: 0\r\n\r\n\r\n\r\n")
+        for url in urls:
+            raw = pack(record(url, page))
+            entry: dict[str, Any] = {
+                "url": url,
+                "digest": sha256(page).replace("sha256", "sha-256"),
+                "offset": len(data),
+            }
+            entry |= {"length": len(raw), "recordDigest": sha256(raw), "status": 200, "filename": name}
+            if texts:
+                entry |= {"offset": str(len(data)), "length": str(len(raw)), "digest": sha256(page)[7:]}
+            entries.append(f"{url} 20250508195248245 {json.dumps(entry)}\n")
+            data += raw
+        files[f"archive/{name}"] = data
+    if blocks:
+        packed = [gzip.compress(entry.encode()) for entry in entries]
+        files["indexes/index.cdx.gz"] = b"".join(packed)
+        lines, start = ['!meta 0 {"format": "cdxj-gzip-1.0", "filename": "index.cdx.gz"}\n'], 0
+        for line, block in zip(entries, packed, strict=True):
+            said = {"offset": start, "length": len(block), "digest": sha256(block)}
+            lines.append(f"{line.partition('{')[0]}{json.dumps(said)}\n")
+            start += len(block)
+        files["indexes/index.idx"] = "".join(lines).encode()
+    else:
+        files["indexes/index.cdx"] = "".join(entries).encode()
+    files["pages/pages.jsonl"] = b'{"format": "json-pages-1.0", "id": "pages"}\n'
+    files |= more or {}
+    resources = [
+        {"name": name.rpartition("/")[2], "path": name, "hash": sha256(data), "bytes": len(data)}
+        for name, data in files.items()
+    ]
+    files["datapackage.json"] = json.dumps({"profile": "data-package", "resources": resources}, indent=2).encode()
+    if signed is not None:
+        about: dict[str, Any] = {"path": "datapackage.json", "hash": sha256(files["datapackage.json"])}
+        about |= {"signedData": {"hash": about["hash"], "signature": "x"}} if signed else {}
+        files["datapackage-digest.json"] = json.dumps(about).encode()
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", method) as made:
+        for name, data in files.items():
+            made.writestr(name, data, zipfile.ZIP_STORED if name.startswith("archive/") else method)
+    return file.getvalue()
+
+
+def rewritten(data: bytes, **options: Any) -> bytes:
+    return absolve.rewrite(data, name="x.wacz", **options)
+
+
+def said(data: bytes, **options: Any) -> list[tuple[str, bool]]:
+    entity = walk(Document(data, name="x.wacz"), Settings(**options))
+    return [(found.code, found.failed) for found in entity.diagnostics]
+
+
+def opened(data: bytes) -> dict[str, bytes]:
+    with zipfile.ZipFile(io.BytesIO(data)) as found:
+        assert found.testzip() is None
+        return {name: found.read(name) for name in found.namelist()}
+
+
+def entries(index: bytes) -> list[dict[str, Any]]:
+    return [json.loads(line[line.index(b"{") :]) for line in index.splitlines()]
+
+
+def check(data: bytes) -> None:
+    """All that the package says of its files is so."""
+    files = opened(data)
+    for resource in json.loads(files["datapackage.json"])["resources"]:
+        content = files[resource["path"]]
+        assert (resource["hash"], resource["bytes"]) == (sha256(content), len(content))
+    table = files.get("indexes/index.cdx") or gzip.decompress(files["indexes/index.cdx.gz"])
+    for entry, url in zip(entries(table), URLS, strict=True):
+        raw = files[f"archive/{entry['filename']}"][int(entry["offset"]) :][: int(entry["length"])]
+        value = gzip.decompress(raw) if raw.startswith(b"\x1f\x8b") else raw
+        page = b'<a href="%bx">x</a>' % url.encode()
+        assert value.startswith(b"WARC/1.1\r\n")
+        assert value.endswith(page + b"\r\n\r\n")
+        assert entry["recordDigest"] == sha256(raw)
+        assert entry["digest"].rpartition(":")[2] == sha256(page)[7:]
+    for entry, url in zip(entries(files.get("indexes/index.idx", b""))[1:], URLS, strict=False):
+        block = files["indexes/index.cdx.gz"][entry["offset"] :][: entry["length"]]
+        assert gzip.decompress(block).startswith(url.encode())
+        assert entry["digest"] == sha256(block)
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+@pytest.mark.parametrize("blocks", [False, True], ids=["one table", "blocks"])
+@pytest.mark.parametrize("compressed", [False, True], ids=["plain", "gzip"])
+@pytest.mark.parametrize("texts", [False, True], ids=["numbers", "texts"])
+def test_what_is_said_of_records_follows_them(*, compressed: bool, blocks: bool, method: int, texts: bool) -> None:
+    data = wacz(compressed=compressed, blocks=blocks, method=method, signed=False, texts=texts)
+    changed = rewritten(data)
+    check(changed)
+    files = opened(changed)
+    assert json.loads(files["datapackage-digest.json"])["hash"] == sha256(files["datapackage.json"])
+    assert files["pages/pages.jsonl"] == opened(data)["pages/pages.jsonl"]
+    assert rewritten(changed) is changed
+    assert absolve.verify(data, changed, name="x.wacz") == []
+
+
+def test_a_package_without_a_change_comes_back_as_the_same_object() -> None:
+    data = wacz(page=b'<a href="http://a.example/">')
+    assert rewritten(data) is data
+    assert said(data) == []
+
+
+def test_each_record_has_its_own_url() -> None:
+    assert [(row.entity, row.base) for row in absolve.links(wacz(), name="x.wacz")] == [
+        (f"archive/data{number}.warc.gz[{number + 1}]/record[{place}]/body[1]", url)
+        for (number, place), url in zip(((0, 1), (0, 2), (1, 1)), URLS, strict=True)
+    ]
+
+
+def test_what_is_signed_stays_unless_signatures_may_break() -> None:
+    data = wacz(signed=True)
+    assert rewritten(data) is data
+    assert ("signed", False) in said(data)
+    changed = rewritten(data, break_signatures=True)
+    check(changed)
+    before, after = (json.loads(opened(one)["datapackage-digest.json"]) for one in (data, changed))
+    assert after["hash"] == sha256(opened(changed)["datapackage.json"])
+    assert after["signedData"] == before["signedData"]
+    assert absolve.verify(data, changed, name="x.wacz", break_signatures=True) == []
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"indexes/index.db": b"\0\1"},
+        {"indexes/other.cdx": b" CDX N b a m s k r M S V g\n"},
+        {"indexes/other.cdx": b"a 1 {\n"},
+        {"indexes/other.cdx.gz": b"no gzip"},
+        {"indexes/other.cdx.gz": gzip.compress(b"a 1 {}")[:-9]},
+    ],
+    ids=str,
+)
+def test_what_could_not_be_kept_right_stays(more: dict[str, bytes]) -> None:
+    data = wacz(more=more)
+    assert said(data) == [("unknown-index", True)] * 2
+    assert rewritten(data) is data
+
+
+def test_what_was_wrong_before_stays_as_it_is() -> None:
+    data = wacz()
+    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(file := io.BytesIO(), "w") as new:
+        for name in old.namelist():
+            new.writestr(name, old.read(name).replace(sha256(PAGE)[7:].encode(), b"0" * 64))
+    index = opened(rewritten(file.getvalue()))["indexes/index.cdx"]
+    assert [entry["digest"] for entry in entries(index)] == ["sha-256:" + "0" * 64] * 3
+
+
+def test_a_package_that_says_something_wrong_is_no_rewrite() -> None:
+    data = wacz()
+    files = opened(rewritten(data))
+    for name, old, new in (
+        ("indexes/index.cdx", b'"offset": ', b'"offset": 1'),
+        ("indexes/index.cdx", b"200", b"404"),
+        ("datapackage.json", b'"bytes": ', b'"bytes": 1'),
+        ("datapackage.json", b"sha256:", b"sha256:0"),
+        ("datapackage.json", b"data-package", b"data-packages"),
+    ):
+        file = io.BytesIO()
+        with zipfile.ZipFile(file, "w") as made:
+            for each, content in files.items():
+                made.writestr(each, content.replace(old, new, 1) if each == name else content)
+        found = absolve.verify(data, file.getvalue(), name="x.wacz")
+        assert any(name in difference.text for difference in found), name
