@@ -1,4 +1,4 @@
-"""Import maps and speculation rules: which strings are references, and how they are written."""
+"""Import maps, speculation rules and web app manifests: which strings are references, and how they are written."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+import absolve
+from absolve import formats
 from absolve.charsets import UTF_8
-from absolve.formats.json import walk_import_map, walk_speculation_rules
+from absolve.formats.json import walk_import_map, walk_manifest, walk_speculation_rules
 from absolve.formats.json_values import JSONString, Value, values
 from absolve.model import Link, Notice
 from absolve.walk import Settings
 
-WALKERS = {"map": walk_import_map, "rules": walk_speculation_rules}
+WALKERS = {"map": walk_import_map, "rules": walk_speculation_rules, "manifest": walk_manifest}
 
 
 def references(kind: str, text: str) -> list[str]:
@@ -107,3 +109,57 @@ def test_what_is_encoded_decodes_to_itself_and_does_not_end_a_script(text: str) 
     assert json.loads(b'"' + raw + b'"') == text
     assert b"</" not in raw
     assert b"<!" not in raw
+
+
+MANIFEST = {
+    "id": "/app",
+    "start_url": "./?home",
+    "scope": "/a/",
+    "icons": [{"src": "i.png", "type": "image/png"}],
+    "screenshots": [{"src": "s.png"}],
+    "shortcuts": [{"name": "n", "url": "/new", "icons": [{"src": "n.png"}]}],
+    "share_target": {"action": "share", "params": {"url": "u", "title": "t"}},
+    "protocol_handlers": [{"protocol": "web+x", "url": "/p?%s"}],
+    "file_handlers": [{"action": "open", "accept": {"text/x": ".x"}}],
+    "related_applications": [{"platform": "web", "url": "r.webmanifest", "id": "x"}],
+    "serviceworker": {"src": "sw.js"},
+}
+URLS = ["/app", "./?home", "/a/", "i.png", "s.png", "/new", "n.png", "share", "/p?%s", "open", "r.webmanifest", "sw.js"]
+
+
+def test_a_manifest_has_its_urls_in_known_members() -> None:
+    assert references("manifest", json.dumps(MANIFEST)) == URLS
+    assert references("manifest", json.dumps({"x": MANIFEST, "id": "app", "start_url": ["./x", {"y": "z"}][1]})) == []
+
+
+def test_what_names_an_app_stays() -> None:
+    done = json.loads(absolve.rewrite(json.dumps(MANIFEST), name="a.webmanifest", url="http://h.example/m/"))
+    assert (done["id"], done["scope"], done["icons"][0]["src"]) == ("/app", "http://h.example/a/", "http://h.example/m/i.png")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "media_type"),
+    [
+        ("x.webmanifest", "{}", "application/manifest+json"),
+        ("dir/manifest.json", '{"name": "x", "icons": []}', "application/manifest+json"),
+        ("manifest.json", '{"manifest_version": 3, "icons": {}}', "text/html"),
+        ("manifest.json", "[]", "text/html"),
+        ("importmap.json", '{"imports": {}}', "application/importmap+json"),
+        ("x.importmap", "{}", "application/importmap+json"),
+    ],
+)
+def test_a_document_is_told_by_its_name_and_how_it_begins(name: str, text: str, media_type: str) -> None:
+    assert formats.sniff(text.encode(), name) == media_type
+
+
+@pytest.mark.parametrize(
+    ("media_type", "text", "old", "new"),
+    [
+        ("application/importmap+json", '{"imports": {"a": "./a.js"}}', '"./a.js', '"http://h.example/m/a.js'),
+        ("application/speculationrules+json", '{"prefetch": [{"urls": ["x"]}]}', '"x', '"http://h.example/m/x'),
+    ],
+)
+def test_import_maps_and_speculation_rules_are_documents_too(media_type: str, text: str, old: str, new: str) -> None:
+    done = absolve.rewrite(text, media_type=media_type, url="http://h.example/m/")
+    assert done == text.replace(old, new)
+    assert absolve.verify(text, done, media_type=media_type, url="http://h.example/m/") == []

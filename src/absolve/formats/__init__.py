@@ -25,6 +25,9 @@ WARC: Final = "application/warc"  # and ARC
 MESSAGE: Final = "message/rfc822"
 MAILBOX: Final = "application/mbox"
 JSON_LD: Final = "application/ld+json"
+IMPORT_MAP: Final = "application/importmap+json"
+SPECULATION_RULES: Final = "application/speculationrules+json"
+MANIFEST: Final = "application/manifest+json"
 HAR: Final = "application/har+json"  # no name of it is registered
 RECORDS: Final = "application/warc-records"  # what a compressed member of such a file holds
 ZIP: Final = "application/zip"
@@ -58,8 +61,9 @@ WALKERS: Final[dict[str, Format]] = {
     "multipart/related": Format("absolve.formats.mime", "walk", "none"),  # MHTML by the names that servers give it
     "application/x-mimearchive": Format("absolve.formats.mime", "walk", "none"),
     "application/mbox": Format("absolve.formats.mime", "walk_mailbox", "none"),
-    "application/importmap+json": Format("absolve.formats.json", "walk_import_map"),
-    "application/speculationrules+json": Format("absolve.formats.json", "walk_speculation_rules"),
+    IMPORT_MAP: Format("absolve.formats.json", "walk_import_map"),
+    SPECULATION_RULES: Format("absolve.formats.json", "walk_speculation_rules"),
+    MANIFEST: Format("absolve.formats.json", "walk_manifest"),
     JSON_LD: Format("absolve.formats.json_ld", "walk"),
     HTTP: Format("absolve.formats.http", "walk", "none"),
     "application/http": Format("absolve.formats.http", "walk", "none"),
@@ -79,9 +83,12 @@ SUFFIXES: Final[dict[str, str]] = {
     **dict.fromkeys((".eml", ".mht", ".mhtml"), MESSAGE),
     **dict.fromkeys((".mbox", ".mbx"), MAILBOX),
     ".jsonld": JSON_LD,
+    ".importmap": IMPORT_MAP,
+    ".webmanifest": MANIFEST,
     ".har": HAR,
     **dict.fromkeys((".epub", ".wacz", ".zip"), ZIP),
 }
+JSON: Final = (JSON_LD, IMPORT_MAP, SPECULATION_RULES, MANIFEST)
 MAIL: Final = (MESSAGE, "multipart/related", "application/x-mimearchive", MAILBOX)  # what is read as messages
 _MARKUP: Final = re.compile(rb"[\t\n\f\r ]*<[!?A-Za-z/]")
 _LOOKED_AT: Final = 2048
@@ -93,6 +100,13 @@ _PROLOG: Final = re.compile(
     rb"<(?:[A-Za-z0-9_.-]++:)?+([A-Za-z0-9_.-]++)",
     re.DOTALL,
 )
+# What JSON of this name is, if it begins so. What has a manifest_version is the manifest of a browser extension.
+_APP: Final = re.compile(rb'[^{]*\{(?!.*"manifest_version").*"(?:start_url|display|short_name|icons)"', re.DOTALL)
+_MAP: Final = re.compile(rb'[^{]*\{.*"(?:imports|scopes)"', re.DOTALL)
+_JSON_NAMES: Final = {
+    "manifest.json": (MANIFEST, _APP),
+    **dict.fromkeys(("importmap.json", "import_map.json"), (IMPORT_MAP, _MAP)),
+}
 # Root elements that say without an XML declaration that this is no HTML.
 _XML_ROOTS: Final = frozenset(
     b"rss RDF feed opml svg urlset sitemapindex package ncx smil kml gpx playlist stylesheet".split()
@@ -165,7 +179,7 @@ def sniff(data: bytes, name: str | None) -> str | None:
     HTML is what text with no other sign is taken for: it needs no signature. Bytes that are no text are none. A page
     that begins as XML does is read as HTML, unless its name says XML: most such pages are not well-formed.
     """
-    named = _named(name or "")
+    named = _named(name or "", data)
     if named in {MESSAGE, MAILBOX} or (named is not None and WALKERS[named].archive):
         return named
     found = sniff_content(data)
@@ -176,7 +190,11 @@ def sniff(data: bytes, name: str | None) -> str | None:
     return named or found or HTML
 
 
-def _named(name: str) -> str | None:
+def _named(name: str, head: bytes) -> str | None:
+    """The media type that a name says, one of `_JSON_NAMES` with the start of the data."""
+    own = _JSON_NAMES.get(re.split(r"[/\\]", name.lower())[-1])
+    if own is not None and own[1].match(head[:_LOOKED_AT]):
+        return own[0]
     suffix = re.search(r"(?:\.[a-z0-9]+)?(\.[a-z0-9]+)$", name.lower())
     return SUFFIXES.get(suffix[0]) or SUFFIXES.get(suffix[1]) if suffix else None
 
@@ -211,7 +229,7 @@ def recognised(data: bytes, name: str) -> str | None:
 
     The start of the data is enough.
     """
-    named = _named(name)
+    named = _named(name, data)
     if named is not None:
         return named
     found = sniff_content(data)

@@ -1,10 +1,11 @@
-"""References in JSON: import maps, speculation rules (HTML Standard 8.1.6, 7.6)."""
+"""References in JSON: import maps, speculation rules (HTML Standard 8.1.6, 7.6), web app manifests."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Final
 
+from absolve.formats.grammars import url
 from absolve.formats.json_values import JSONString, values
 from absolve.model import Link, Notice, Place
 
@@ -25,9 +26,11 @@ def _walk(data: bytes, choose: Callable[[Value, bytes], Place | None]) -> list[E
     for found in values(data):
         if isinstance(found, Notice):
             return [found]  # nothing in it is known to be what it seems
-        place = choose(found, data[found.start : found.end]) if found.kind in _STRINGS else None
+        raw = data[found.start : found.end]
+        place = choose(found, raw) if found.kind in _STRINGS else None
         if place is not None:
-            events.append(Link(place, found.start, found.end, _STRING))
+            start, end = url(raw)[0]
+            events.append(Link(place, found.start + start, found.start + end, _STRING))
     return events
 
 
@@ -58,3 +61,43 @@ def walk_speculation_rules(data: bytes, _charset: Charset, _options: WalkOptions
 def _in_rules(found: Value, _raw: bytes) -> Place | None:
     listed = len(found.path) == 4 and found.path[2] == "urls" and not found.is_key
     return _RULES if listed else None
+
+
+_MANIFEST: Final = {
+    place.attribute: place
+    for place in (
+        Place("manifest", "start_url", kind="navigation"),
+        Place("manifest", "scope", kind="navigation"),
+        Place("manifest", "id", kind="metadata", stays="always"),  # the app's identity, not where something is
+        Place("manifest", "src", kind="image"),
+        Place("manifest", "url", kind="navigation"),
+        Place("manifest", "action", kind="form"),
+        Place("manifest", "new_note_url", kind="navigation"),
+        Place("manifest", "serviceworker", kind="script"),
+    )
+}
+# Web Application Manifest 1 and Manifest Incubations: the names that lead to each, without indexes.
+_MEMBERS: Final[dict[tuple[str, ...], Place]] = {
+    **{(name,): _MANIFEST[name] for name in ("start_url", "scope", "id")},
+    **{(*names, "src"): _MANIFEST["src"] for names in (("icons",), ("screenshots",), ("shortcuts", "icons"))},
+    ("file_handlers", "icons", "src"): _MANIFEST["src"],
+    ("shortcuts", "url"): _MANIFEST["url"],
+    ("related_applications", "url"): _MANIFEST["url"],
+    ("protocol_handlers", "url"): _MANIFEST["url"],
+    ("share_target", "action"): _MANIFEST["action"],
+    ("file_handlers", "action"): _MANIFEST["action"],
+    ("note_taking", "new_note_url"): _MANIFEST["new_note_url"],
+    ("serviceworker", "src"): _MANIFEST["serviceworker"],  # once in the standard
+}
+
+
+def walk_manifest(data: bytes, _charset: Charset, _options: WalkOptions) -> list[Event]:
+    """The members that are URLs; each is parsed against the manifest's own URL."""
+    return _walk(data, _in_manifest)
+
+
+def _in_manifest(found: Value, raw: bytes) -> Place | None:
+    place = None if found.is_key else _MEMBERS.get(tuple(name for name in found.path if isinstance(name, str)))
+    if place is not None and place.attribute == "id" and not _URL_LIKE.match(_STRING.decode(raw)):
+        return None  # against the origin of start_url, which is another base
+    return place

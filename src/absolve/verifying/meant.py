@@ -80,6 +80,13 @@ class Meant:
         wanted = self._values.get((place.element, place.attribute, old), {old})
         return self._fault(old, new, before, after, wanted, claims=claims)
 
+    def by_reference(self) -> dict[str, set[str]]:
+        """What each reference may become, wherever in the document it stands."""
+        found: dict[str, set[str]] = {}
+        for (_, _, reference), values in self._values.items():
+            found.setdefault(reference, set()).update(values)
+        return found
+
     def _fault(self, old: str, new: str, before: Rule, after: Rule, wanted: set[str], *, claims: bool) -> str | None:
         if new not in wanted and (self.by_policy or new != old):
             right = " or ".join(sorted(map(shown, wanted)))

@@ -1,0 +1,54 @@
+"""The second witness of JSON: Python's json reads the same values, but for strings that were meant to change."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from absolve.verifying.differences import shown
+from absolve.verifying.html_side import decoded
+
+if TYPE_CHECKING:
+    from absolve.verifying.differences import Differences
+    from absolve.verifying.meant import Meant
+    from absolve.walk import Entity
+
+
+def compare(before: Entity, after: Entity, meant: Meant, differences: Differences) -> None:
+    """Say where the values differ."""
+    try:
+        sides = [
+            json.loads(decoded(entity).removeprefix("\ufeff"), object_pairs_hook=_members) for entity in (before, after)
+        ]
+    except (ValueError, RecursionError) as error:
+        differences.add("unjudged", f"json cannot read this: {error}", None, None)
+        return
+    wanted = meant.by_reference()
+    stack = [(*sides, "")]
+    while stack:
+        old, new, path = stack.pop()
+        if isinstance(old, (list, tuple)) and type(old) is type(new) and len(old) == len(new):
+            pairs = enumerate(zip(old, new, strict=True))
+            stack += [(one, other, f"{path}/{_step(old, at)}") for at, (one, other) in pairs]
+        elif isinstance(old, str) and isinstance(new, str):
+            if new != old and new not in _meant(old, wanted):
+                differences.add("target", f"json: {shown(old)} is {shown(new)} at {path or '/'}", None, None)
+        elif repr(old) != repr(new):  # 1 is not 1.0, and NaN is itself
+            differences.add("tree", f"json: another value at {path or '/'}", None, None)
+
+
+def _meant(old: str, wanted: dict[str, set[str]]) -> set[str]:
+    """What a string may become: a reference, with the white space that is around it."""
+    reference = old.strip()
+    before, _, after = old.partition(reference) if reference else (old, "", "")
+    return {f"{before}{new}{after}" for new in wanted.get(reference, ())}
+
+
+def _members(pairs: list[tuple[str, Any]]) -> tuple[list[Any], ...]:
+    """An object as json gives it, with every member of a name that it has twice: lists in a tuple."""
+    return tuple([name, value] for name, value in pairs)
+
+
+def _step(values: Any, at: int) -> str:
+    """How the way to a value goes on: by a member's name, or by an index."""
+    return str(values[at][0]) if isinstance(values, tuple) else str(at)

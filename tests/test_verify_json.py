@@ -1,0 +1,56 @@
+"""Rewrites of JSON are verified by Python's json."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+import absolve
+
+URL = "http://h.example/d/m.json"
+MANIFEST = b"""{"name": "x.html", "start_url": " ../?a=1 ", "display": "standalone", "n": [1, 1.5, true, null],
+  "icons": [{"src": "a\\/b.png", "sizes": "1x1"}, {"src": "http://h.example/c.png"}],
+  "share_target": {"action": "s", "s": "s"}}
+"""
+
+
+def codes(before: bytes, after: bytes, media_type: str = "application/manifest+json") -> set[str]:
+    return {said.code for said in absolve.verify(before, after, media_type=media_type, url=URL, json_ld=True)}
+
+
+def test_an_honest_rewrite_is_verified() -> None:
+    after = absolve.rewrite(MANIFEST, media_type="application/manifest+json", url=URL)
+    assert after.count(b"http://h.example/") == 4
+    assert codes(MANIFEST, after) == set()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code"),
+    [
+        (b'"x.html"', b'"http://h.example/d/x.html"', "target"),
+        (b'"name"', b'"Name"', "target"),
+        (b'"s": "s"', b'"s": "t"', "target"),
+        (b"[1, ", b"[1.0, ", "tree"),
+        (b"true", b"false", "tree"),
+        (b", null", b"", "tree"),
+        (b"{", b"", "unjudged"),
+    ],
+)
+def test_any_other_change_is_found(old: bytes, new: bytes, code: str) -> None:
+    after = absolve.rewrite(MANIFEST, media_type="application/manifest+json", url=URL)
+    assert old in after
+    said = absolve.verify(MANIFEST, after.replace(old, new, 1), media_type="application/manifest+json", url=URL)
+    assert code in {one.code for one in said if one.text.startswith("json")}
+
+
+def test_each_of_100_corruptions_is_found() -> None:
+    after = absolve.rewrite(MANIFEST, media_type="application/manifest+json", url=URL)
+    missed = []
+    for seed in range(100):
+        dice = random.Random(seed)  # noqa: S311 - a fixed seed
+        at = dice.randrange(len(after))
+        bad = after[:at] + dice.choice([b"", bytes([dice.randrange(256)]), b'"', b"x/"]) + after[at + 1 :]
+        if bad != after and not codes(MANIFEST, bad):
+            missed.append(bad)
+    assert missed == []
