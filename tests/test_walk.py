@@ -210,7 +210,7 @@ def test_a_diagnostic_says_the_line_and_column_of_the_outermost_document() -> No
 
 
 @pytest.mark.parametrize(
-    ("data", "name"), [(b"", None), (b"x", "x.bin"), (b"<p>\0", None), ("é".encode("utf-16"), None), (b"\xff\xfe", None)]
+    ("data", "name"), [(b"", None), (b"x<p>", "x.unknown"), (b"<p>\0", None), ("é".encode("utf-16"), None), (b"\xff\xfe", None)]
 )
 def test_text_of_no_known_kind_is_html(data: bytes, name: str | None) -> None:
     assert walk(Document(data, name=name), Settings()).media_type == "text/html"

@@ -100,7 +100,7 @@ def _media_type(document: Document, name: str) -> tuple[str, str | None]:
     if document.media_type is None:
         found = formats.sniff(document.data, document.name)
         if found is None:
-            text = "binary data, no kind of document that absolve reads (--media-type overrides)"
+            text = f"{formats.in_words(document.data, name)} is no kind that absolve reads (--media-type overrides)"
             raise DocumentError(Diagnostic("unknown-media-type", text, name))
         return found, None
     essence, parameters = formats.essence_of(document.media_type)

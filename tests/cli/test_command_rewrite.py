@@ -254,3 +254,28 @@ def test_json_ld_is_changed_where_that_is_asked_for(absolve: Runner, tmp_path: P
     path.write_bytes(data)
     assert absolve("rewrite", path, "--url", "http://h/").out == data
     assert absolve("rewrite", path, "--url", "http://h/", "--json-ld").out == data.replace(b'"x"', b'"http://h/x"')
+
+
+def test_a_file_of_another_kind_is_copied_as_it_is_and_that_is_said(absolve: Runner, page: Path, tmp_path: Path) -> None:
+    script, image = tmp_path / "x.js", tmp_path / "x.png"
+    script.write_bytes(b"document.write('<a href=x>')")
+    image.write_bytes(b"\x89PNG\r\n\0")
+    done = absolve("rewrite", script, image, page, "--verify", "-o", tmp_path / "out")
+    text = "is no kind that absolve reads: it stays as it is (--media-type overrides)"
+    kinds = [line.split(": unknown-media-type: ") for line in done.err.splitlines()]
+    assert done.status == 0
+    assert [name for name, _ in kinds] == [str(script), str(image)]
+    assert kinds[0][1].endswith(f"/javascript {text}")
+    assert kinds[1][1] == f"image/png {text}"
+    for path, data in ((script, script.read_bytes()), (image, image.read_bytes()), (page, ABSOLUTE)):
+        assert (tmp_path / "out" / path.name).read_bytes() == data
+    assert absolve("rewrite", "--media-type", "text/html", script, "--url", "http://h/").out.count(b"http://h/x") == 1
+
+
+def test_text_without_a_tag_on_the_standard_input_comes_out_as_it_is(absolve: Runner) -> None:
+    done = absolve("rewrite", stdin=b"plain text")
+    assert (done.status, done.out, done.err.partition(" (")[0]) == (
+        0,
+        b"plain text",
+        "-: unknown-media-type: plain text is no kind that absolve reads: it stays as it is",
+    )

@@ -365,6 +365,11 @@ def test_conditional_comments_where_they_are_asked_for(comment: str, expected: l
     assert [part[2] for part in parts(comment, conditional_comments=True)] == expected
 
 
+def test_nul_bytes_are_counted() -> None:
+    told = [event for data in (b"a\0", b"a\0\0") for event in walk(data, UTF_8, Settings())]
+    assert [event.text for event in told if isinstance(event, Notice)] == ["a NUL byte, which stays", "2 NUL bytes, which stay"]
+
+
 @pytest.mark.parametrize(
     ("data", "code", "position"),
     [

@@ -37,8 +37,13 @@ class Walked(NamedTuple):
 def walked(input_: Input, how: Reading) -> Walked:
     """Read and walk one input; DocumentError where it cannot be worked on."""
     document = read(input_, how)
-    entity = walk(document, how.settings)
     said = [] if document.data else [empty(input_)]
+    if document.media_type is None and formats.is_other(document.data, document.name):
+        kind = formats.in_words(document.data, input_.name)
+        text = f"{kind} is no kind that absolve reads: it stays as it is (--media-type overrides)"
+        said.append(Diagnostic("unknown-media-type", text, input_.name))
+        document.media_type = formats.OTHER
+    entity = walk(document, how.settings)
     return Walked(document, entity, [*said, *entity.diagnostics, *about_bases(entity)])
 
 

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 if TYPE_CHECKING:
     from mimetypes import MimeTypes
 
-    from absolve.typing import Walker
+    from absolve.charsets import Charset
+    from absolve.typing import Walker, WalkOptions
 
 HTML: Final = "text/html"
 CSS: Final = "text/css"
@@ -28,6 +29,7 @@ JSON_LD: Final = "application/ld+json"
 IMPORT_MAP: Final = "application/importmap+json"
 SPECULATION_RULES: Final = "application/speculationrules+json"
 MANIFEST: Final = "application/manifest+json"
+OTHER: Final = "application/x.other"  # ours: what absolve does not read
 HAR: Final = "application/har+json"  # no name of it is registered
 RECORDS: Final = "application/warc-records"  # what a compressed member of such a file holds
 ZIP: Final = "application/zip"
@@ -69,6 +71,7 @@ WALKERS: Final[dict[str, Format]] = {
     "application/http": Format("absolve.formats.http", "walk", "none"),
     WARC: Format("absolve.formats.warc", "walk", "none", archive=True),
     RECORDS: Format("absolve.formats.warc", "walk_records", "none", archive=True),
+    OTHER: Format("absolve.formats", "walk_nothing", "none"),
     HAR: Format("absolve.formats.har", "walk", "none", archive=True),
     "application/har-entry": Format("absolve.formats.har", "walk_entry", "none", archive=True),
     **dict.fromkeys(PACKAGES, Format("absolve.formats.zip", "walk", "none", archive=True)),
@@ -90,6 +93,7 @@ SUFFIXES: Final[dict[str, str]] = {
 }
 JSON: Final = (JSON_LD, IMPORT_MAP, SPECULATION_RULES, MANIFEST)
 MAIL: Final = (MESSAGE, "multipart/related", "application/x-mimearchive", MAILBOX)  # what is read as messages
+_TAG: Final = re.compile(rb"<[!?A-Za-z/]")
 _MARKUP: Final = re.compile(rb"[\t\n\f\r ]*<[!?A-Za-z/]")
 _LOOKED_AT: Final = 2048
 _XML_TYPE: Final = re.compile(r"(?:text|application)/xml|[^/]+/[^/]+\+xml")  # RFC 7303, section 3 and 4.2
@@ -134,6 +138,11 @@ _SIGNATURES: Final[dict[str, re.Pattern[bytes]]] = {
 }
 
 
+def walk_nothing(data: bytes, charset: Charset, options: WalkOptions) -> tuple[()]:  # noqa: ARG001 - it has no use for them
+    """What absolve does not read has no links that it knows of."""
+    return ()
+
+
 def canonical(media_type: str) -> str:
     """The name that a media type without parameters has in `WALKERS`, if it is read at all."""
     return XML if media_type not in WALKERS and _XML_TYPE.fullmatch(media_type) else media_type
@@ -176,8 +185,9 @@ def _unquoted(value: str) -> str:
 def sniff(data: bytes, name: str | None) -> str | None:
     """The media type of a document by its name, then by its content; None where neither says one that we read.
 
-    HTML is what text with no other sign is taken for: it needs no signature. Bytes that are no text are none. A page
-    that begins as XML does is read as HTML, unless its name says XML: most such pages are not well-formed.
+    Text with no other sign is HTML where nobody gave it a name; where one did, only if a tag is in it, and not if the
+    name is that of another kind (`.js`, `.txt`). Bytes that are no text are none. A page that begins as XML does is
+    read as HTML, unless its name says XML: most such pages are not well-formed.
     """
     named = _named(name or "", data)
     if named in {MESSAGE, MAILBOX} or (named is not None and WALKERS[named].archive):
@@ -187,7 +197,20 @@ def sniff(data: bytes, name: str | None) -> str | None:
         return found
     if looks_binary(data) and not data.startswith(_UTF_16_XML):
         return None
-    return named or found or HTML
+    if named or found:
+        return named or found
+    return HTML if not (name and data) or (_TAG.search(_in_ascii(data)) and not _other_type(name)) else None
+
+
+def is_other(data: bytes, name: str | None) -> bool:
+    """Whether neither the name nor the content of a document is that of a kind that absolve reads."""
+    return sniff(data, name) is None and _named(name or "", data) is None
+
+
+def in_words(data: bytes, name: str) -> str:
+    """What a document is that absolve does not read."""
+    other = _other_type(name) if _named(name, data) is None else None
+    return other or ("binary data" if looks_binary(data) else "plain text")
 
 
 def _named(name: str, head: bytes) -> str | None:
@@ -214,11 +237,13 @@ def sniff_content(data: bytes) -> str | None:
 _UTF_16_XML: Final = (b"<\0?\0", b"\0<\0?")  # XML 1.0 appendix F.1: without a byte order mark
 
 
+def _in_ascii(data: bytes) -> bytes:
+    """UTF-16 as far as it is ASCII, as markup is; anything else as it is."""
+    return data.translate(None, b"\0\xfe\xff") if data.startswith((b"\xfe\xff", b"\xff\xfe", *_UTF_16_XML)) else data
+
+
 def _is_xml(data: bytes) -> bool:
-    head = data[:_LOOKED_AT]
-    if head.startswith((b"\xfe\xff", b"\xff\xfe", *_UTF_16_XML)):
-        head = head.translate(None, b"\0\xfe\xff")  # markup is ASCII
-    found = _PROLOG.match(head)
+    found = _PROLOG.match(_in_ascii(data[:_LOOKED_AT]))
     if found is None or found[2].lower() == b"html":
         return False
     return found[1] is not None or found[2] in _XML_ROOTS
@@ -233,12 +258,17 @@ def recognised(data: bytes, name: str) -> str | None:
     if named is not None:
         return named
     found = sniff_content(data)
-    return None if found == HTML and _other_types().guess_type(name)[0] else found
+    return None if found == HTML and _other_type(name) else found
+
+
+def _other_type(name: str) -> str | None:
+    """The kind of file that a name is that of, whether absolve reads it or not."""
+    return _other_types().guess_type(name)[0]
 
 
 @cache
 def _other_types() -> MimeTypes:
-    """The suffixes of the kinds of files that are about, whatever the machine; imported only where a folder is read."""
+    """The suffixes of the kinds of files that are about, whatever the machine; imported only where one is wanted."""
     from mimetypes import MimeTypes
 
     return MimeTypes()

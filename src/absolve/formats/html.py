@@ -144,7 +144,9 @@ class _Walk:
         """Say what is odd about the whole document; its links count all the same."""
         nul: cython.Py_ssize_t = self.data.find(_NUL)
         if nul >= 0:
-            self.events.append(Notice("nul-byte", f"{self.data.count(_NUL)} NUL bytes, which stay", nul))
+            count = self.data.count(_NUL)
+            text = "a NUL byte, which stays" if count == 1 else f"{count} NUL bytes, which stay"
+            self.events.append(Notice("nul-byte", text, nul))
         if scanner.truncated >= 0:
             self.events.append(Notice("truncated", "the file ends inside a tag or comment", scanner.truncated))
         if scanner.tree.guessed:
