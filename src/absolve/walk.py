@@ -43,6 +43,8 @@ def walk(document: Document, settings: Settings) -> Entity:
         raise too_large(settings.max_size, name)
     media_type, parameter = _media_type(document, name)
     said = [retrieval_claim(document.url, document.said)] if document.url is not None else []
+    if media_type in formats.PACKAGES and not (document.url or "").endswith("/"):
+        said = []  # the package's own URL: what its root has nobody knows
     own = establish(DEFAULT, said, settings.profile)
     entity = Entity(document.data, charsets.UTF_8, media_type, name, "", settings)
     entity.named, entity.origin = document.before, document.origin
@@ -307,6 +309,8 @@ def _outside(part: Part, offsets: Offsets | None, position: int) -> int:
 
 def _around(entity: Entity, part: Part) -> Bases:
     """The bases that a part has from outside: from the entity around it, and from what its container says for it."""
+    if part.name and formats.is_archive(part.media_type):
+        return Bases()  # nothing out here is known of what is in it
     base = entity.ruling(part.base)[0]
     if not part.name:
         around = entity.bases._replace(base=base)

@@ -205,15 +205,26 @@ def test_what_cannot_be_read_stays_and_the_rest_goes_on(broken: Any, code: str, 
 
 
 def test_a_rewrite_is_verified() -> None:
+    encoded = base64.b64encode(PAGE.encode()).decode()
     data = har(
-        entry(),
+        entry(headers=[("Location", "l"), ("Server", "s")], redirectURL="l"),
         entry(url="http://o.example/"),
-        entry(base64.b64encode(PAGE.encode()).decode(), content={"encoding": "base64"}),
+        1,
+        entry(encoded, content={"encoding": "base64", "size": len(PAGE)}),
     )
     changed = rewritten(data)
     assert absolve.verify(data, changed, name="x.har") == []
     size = b'"size": %d' % len(ABSOLUTE)
-    assert [said.code for said in absolve.verify(data, changed.replace(size, b'"size": 11', 1), name="x.har")] == [
-        "bytes"
-    ]
-    assert [said.code for said in absolve.verify(data, changed.replace(b"1.2", b"1.1"), name="x.har")] == ["bytes"]
+    for old, new in (
+        (size, b'"size": 11'),
+        (b"1.2", b"1.1"),
+        (b'"s"', b'"t"'),
+        (b"GET", b"PUT"),
+        (b"200", b"201"),
+        (b"example/d/l", b"example/l"),
+        (b"</a>", b"</b>"),
+        (b"o.example/x", b"o.example/y"),
+    ):
+        assert absolve.verify(data, changed.replace(old, new, 1), name="x.har"), old
+    other = har(*json.loads(changed)["log"]["entries"][:2])
+    assert [found.code for found in absolve.verify(data, other, name="x.har")] == ["links", "tree"]

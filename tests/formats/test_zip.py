@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import random
 import struct
 import zipfile
 from typing import Any
@@ -328,9 +329,19 @@ def test_a_package_in_a_package_is_left_alone() -> None:
     assert contents(rewritten(data))[1] == ABSOLUTE
 
 
+def test_the_url_of_a_package_itself_says_nothing_of_its_members() -> None:
+    data = package({"a.html": b"<a href=no.html>"})
+    assert links(data, url="http://u.example/r/x.zip") == [("no.html", "package:///no.html", "internal")]
+    assert rewritten(data, url="http://u.example/r/x.zip") is data
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: application/zip\r\n\r\n"
+    found = list(absolve.links(head + data, url="http://u.example/r/", media_type="message/http"))
+    assert [row.target for row in found] == ["package:///no.html"]
+
+
 def test_a_record_in_a_package_has_the_url_that_it_was_recorded_from() -> None:
     har = b'{"log": {"entries": [{"request": {"url": "http://h.example/"}, "response": {"redirectURL": "x"}}]}}'
-    assert contents(rewritten(package({"a.har": har}))) == [har.replace(b'"x"', b'"http://h.example/x"')]
+    for url in (None, "http://u.example/"):
+        assert contents(rewritten(package({"a.har": har}), url=url)) == [har.replace(b'"x"', b'"http://h.example/x"')]
 
 
 @pytest.mark.parametrize("name", [None, "x", "x.epub", "X.EPUB", "x.html"])
@@ -349,3 +360,25 @@ def test_what_zipfile_sees_is_verified() -> None:
         changed[:-30] + changed[-29:] + b"\0",
     ):
         assert absolve.verify(data, other, name="x.zip")
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_no_corruption_breaks_more_than_was_broken() -> None:
+    chance = random.Random(1808)  # noqa: S311 - no secret
+    original = package({"mimetype": b"application/zip", "a.html": PAGE, "d/b.html": PAGE}, streamed=True)
+    changed = 0
+    for _ in range(120):
+        data = bytearray(original)
+        start = data.rfind(
+            chance.choice((b"PK\1\2", b"PK\3\4", b"PK\5\6", b"PK\7\x08")), 0, chance.randrange(len(data))
+        )
+        place = min(max(start, 0) + chance.randrange(40), len(data) - 1)
+        data[place : place + chance.randrange(2)] = bytes((chance.randrange(256),))
+        try:
+            new = rewritten(bytes(data))
+        except absolve.DocumentError:
+            continue
+        assert rewritten(new) == new
+        assert {found.code for found in absolve.verify(bytes(data), new, name="x.zip")} <= {"unjudged"}
+        changed += new != data
+    assert changed > 25

@@ -73,7 +73,7 @@ WALKERS: Final[dict[str, Format]] = {
     RECORDS: Format("absolve.formats.warc", "walk_records", "none", archive=True),
     OTHER: Format("absolve.formats", "walk_nothing", "none"),
     HAR: Format("absolve.formats.har", "walk", "none", archive=True),
-    "application/har-entry": Format("absolve.formats.har", "walk_entry", "none", archive=True),
+    "application/har-entry": Format("absolve.formats.har", "walk_entry", "none"),
     **dict.fromkeys(PACKAGES, Format("absolve.formats.zip", "walk", "none", archive=True)),
 }
 SUFFIXES: Final[dict[str, str]] = {

@@ -132,7 +132,7 @@ class _Package:
             member.end,
             zip_members.Content(member),
             name=member.name,
-            base=None if formats.is_archive(media_type) else self._base(member),
+            base=self._base(member),
             whole=True,
             encloses=False,
             derived=member.derived,

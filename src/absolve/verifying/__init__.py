@@ -30,6 +30,7 @@ JUDGES: Final[dict[str, str]] = {
     formats.XML: "absolve.verifying.xml",
     **dict.fromkeys(formats.MAIL, "absolve.verifying.mail"),
     **dict.fromkeys(formats.JSON, "absolve.verifying.json"),
+    formats.HAR: "absolve.verifying.har",
     **dict.fromkeys(formats.PACKAGES, "absolve.verifying.zip"),
     **dict.fromkeys((formats.HTTP, "application/http"), "absolve.verifying.http"),
     **dict.fromkeys((formats.WARC, formats.RECORDS), "absolve.verifying.warc"),

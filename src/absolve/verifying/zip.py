@@ -15,6 +15,8 @@ from absolve.verifying import judge, wacz
 from absolve.verifying.differences import Differences, shown
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from absolve.verifying.meant import Meant
     from absolve.walk import Entity
 
@@ -55,7 +57,7 @@ class _Judge:
     def _is_about_others(self, name: str, old: zipfile.ZipFile, new: zipfile.ZipFile) -> bool:
         """Whether this is a file of a WACZ that has to follow the others, and does."""
         try:
-            return wacz.fault(name, old.read, new.read) is None
+            return wacz.fault(name, _reader(old), _reader(new)) is None
         except (*_UNREADABLE, KeyError, TypeError, AttributeError):
             return False
 
@@ -86,6 +88,18 @@ def _content(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes | None:
         return archive.read(entry)
     except _UNREADABLE:
         return None
+
+
+def _reader(archive: zipfile.ZipFile) -> Callable[[str], bytes]:
+    """Reads members by their names; KeyError for one that is not there, or cannot be had."""
+
+    def read(name: str) -> bytes:
+        content = _content(archive, archive.getinfo(name))
+        if content is None:
+            raise KeyError(name)
+        return content
+
+    return read
 
 
 def _inside(entity: Entity, entry: zipfile.ZipInfo) -> Entity | None:
