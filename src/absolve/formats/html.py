@@ -15,7 +15,7 @@ from absolve.formats import html_names as names
 from absolve.formats import html_places as places
 from absolve.formats.grammars import GRAMMARS
 from absolve.formats.html_names import ATTRIBUTE_ID, ELEMENT_ID
-from absolve.formats.html_places import CSS, CSS_DECLARATIONS, JSON_SCRIPTS, MEDIA_TYPE
+from absolve.formats.html_places import CSS, CSS_DECLARATIONS, MEDIA_TYPE
 from absolve.formats.html_savers import retrieval_url
 from absolve.model import Base, Layer, Notice, Part
 
@@ -100,6 +100,7 @@ class _Walk:
     events: list[Event]
     meta_places: Kept[Place | None]
     link_places: Kept[Place]
+    scripts: Kept[str | None]
     has_base: cython.bint
     has_retrieval: cython.bint
 
@@ -117,6 +118,7 @@ class _Walk:
         self.events = []
         self.meta_places = html_keywords.meta_places(charset)
         self.link_places = html_keywords.link_places(charset)
+        self.scripts = html_keywords.scripts(charset)
         self.has_base = False
         self.has_retrieval = False
 
@@ -373,8 +375,8 @@ class _Walk:
     def script(self) -> cython.int:
         raw = self.attributes.raw(_TYPE)
         if raw:
-            media_type = JSON_SCRIPTS.get(html_keywords.folded(raw, self.charset))
-            if media_type:
+            media_type = self.scripts[(raw,)]
+            if media_type is not None:
                 self.events.append(Part(media_type, self.scanner.text_start, self.scanner.text_end, Raw(self.charset)))
         return 0
 

@@ -34,7 +34,8 @@ class Kept(dict[Keywords, P]):
 
 
 meta_places = cache(partial(Kept, places.meta_place))  # for each charset: by http-equiv, property, name and itemprop,
-link_places = cache(partial(Kept, places.link_place))  # and by rel, as and type
+link_places = cache(partial(Kept, places.link_place))  # by rel, as and type,
+scripts = cache(partial(Kept, places.json_script))  # and scripts by type
 
 
 def folded(raw: bytes, charset: Charset) -> str:

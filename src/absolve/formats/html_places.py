@@ -134,6 +134,11 @@ def is_sheet(media_type: str) -> bool:
     return media_type in {"", CSS}
 
 
+def json_script(script_type: str) -> str | None:
+    """The media type of the text of a script element with this type; None where it holds no links for us."""
+    return JSON_SCRIPTS.get(script_type)
+
+
 def foreign_text(data: bytes, start: int) -> list[tuple[int, int, bool]]:
     """The spans of the text that a foreign element begins with, one run of it: CDATA sections (True), or other text."""
     found: list[tuple[int, int, bool]] = []
