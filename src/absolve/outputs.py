@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
 STDOUT = "-"
 
@@ -128,11 +128,12 @@ def discard(made: Made) -> None:
         os.unlink(made.temporary)  # noqa: PTH108 - likewise
 
 
-def sweep(folder: str, token: str) -> None:
-    """Remove what a run with this token has left behind in a folder."""
+def sweep(folder: str, tokens: Collection[str]) -> None:
+    """Remove what runs with these tokens have left behind in a folder."""
+    beginnings = tuple(f".absolve-{token}-" for token in tokens)
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
-            if entry.name.startswith(f".absolve-{token}-") and entry.name.endswith(".tmp"):
+            if entry.name.startswith(beginnings) and entry.name.endswith(".tmp"):
                 discard(Made(entry.path, ""))
 
 

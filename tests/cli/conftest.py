@@ -16,6 +16,12 @@ def absolve(capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.Monk
     return Runner(capsysbinary, monkeypatch)
 
 
+@pytest.fixture(autouse=True)
+def _state(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep journals out of the home folder."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+
+
 @pytest.fixture
 def page(tmp_path: Path) -> Path:
     """Give a page that says itself where it came from, with one link that changes and one that does not."""

@@ -42,7 +42,12 @@ def test_in_place_does_not_touch_a_file_in_which_nothing_changes(absolve: Runner
     absolve("rewrite", "--in-place", page)
     before = page.stat()
     assert absolve("rewrite", "--in-place", "--backup", ".bak", page).status == 0
-    assert page.stat() == before
+    after = page.stat()
+    assert (after.st_ino, after.st_mtime_ns, after.st_ctime_ns) == (
+        before.st_ino,
+        before.st_mtime_ns,
+        before.st_ctime_ns,
+    )
     assert not page.with_name("page.html.bak").exists()
 
 
@@ -68,7 +73,6 @@ def test_one_input_goes_to_the_standard_output(absolve: Runner, page: Path) -> N
 
 def test_no_input_is_the_standard_input(absolve: Runner) -> None:
     assert absolve("rewrite", stdin=PAGE).out == absolve("rewrite", "-", stdin=PAGE).out == ABSOLUTE
-
 
 
 def test_an_output_file_takes_mode_and_times_of_the_input(absolve: Runner, page: Path, tmp_path: Path) -> None:

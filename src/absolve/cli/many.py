@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import argparse
 import os
-from contextlib import closing
+from contextlib import closing, contextmanager
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from absolve import inputs
+from absolve import inputs, outputs
 from absolve.cli import options as shared
+from absolve.cli import progress
+from absolve.cli.reporting import Report
 from absolve.engine import pool
 from absolve.engine.pieces import Failure, Size
 from absolve.errors import Diagnostic, DocumentError, UsageError
@@ -20,13 +22,13 @@ from absolve.sources import STDIN
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator
 
-    from absolve.cli.reporting import Report
     from absolve.engine.pieces import Piece
     from absolve.inputs import Input
 
     Item = TypeVar("Item")
 
 WORTH_A_POOL = 4 << 20  # bytes of inputs: what fewer take is less than what starting processes does
+SCREEN = 20  # lines; what was said before more than that is said again at the end
 
 
 def add_inputs(parser: argparse.ArgumentParser) -> None:
@@ -69,7 +71,7 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
     shared.add_known(parser)
 
 
-def add_run(parser: argparse.ArgumentParser) -> None:
+def add_run(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     """How the run goes."""
     group = parser.add_argument_group("how the run goes")
     group.add_argument(
@@ -80,6 +82,11 @@ def add_run(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="so many processes (one for each core; a few small inputs: one)",
     )
+    shared.completes_files(
+        group.add_argument("--errors", metavar="FILE", help="write what failed there, too, as JSON lines")
+    )
+    group.add_argument("--quiet", "-q", action="store_true", help="say only what failed")
+    return group
 
 
 def _jobs(text: str) -> int:
@@ -110,7 +117,7 @@ def found(options: argparse.Namespace, report: Report, *, follow: bool = True) -
     except DocumentError as error:
         raise UsageError(str(error)) from error
     origins = inputs.Origins(options.url, by_path, options.mirror_layout)
-    on_line = inputs.named(given, origins, globs, report.notice, follow=follow)
+    on_line = inputs.named(given, origins, globs, report.aside, follow=follow)
     if options.from_ is None:
         return on_line
     return chain(on_line, _listed(options.from_, origins, report))
@@ -118,7 +125,7 @@ def found(options: argparse.Namespace, report: Report, *, follow: bool = True) -
 
 def _listed(name: str, origins: inputs.Origins, report: Report) -> Iterator[Input]:
     with report.guard(name):
-        yield from inputs.listed(inputs.read_list(name), origins, report.notice)
+        yield from inputs.listed(inputs.read_list(name), origins, report.aside)
 
 
 def run(
@@ -127,21 +134,64 @@ def run(
     input_of: Callable[[Item], Input],
     options: argparse.Namespace,
     report: Report,
+    ended: Callable[[Item], None] | None = None,
 ) -> Generator[tuple[Item, Any]]:
-    """Work on all items and report what is said of them; what else they come to is the caller's, in their order."""
-    jobs, items = _processes(items, input_of, options)
-    with closing(pool.run(work, items, jobs)) as told:
-        for item, piece in told:
-            if isinstance(piece, Diagnostic):
-                report.notice(piece)
-            elif isinstance(piece, Failure):
-                report.failure(piece.error)
-            elif isinstance(piece, Size):
-                pass
-            elif not isinstance(piece, pool.End):
-                yield item, piece
-            elif piece.lost:
-                report.failure(DocumentError(Diagnostic("lost", piece.lost, input_of(item).name)))
+    """Work on all items and report what is said of them; what else they come to is the caller's, in their order.
+
+    `ended` is told of each item that nothing more comes of, while a failure is still that item's.
+    """
+    report.quiet = options.quiet
+    streams = not getattr(options, "in_place", False) and options.output in {None, outputs.STDOUT}
+    with (
+        _errors(options, report),
+        progress.shown(quiet=options.quiet, streams=streams, count=_counting(options)) as clock,
+    ):
+        jobs, items = _processes(items, input_of, options)
+        number = size = 0
+        with closing(pool.run(work, items, jobs)) as told:
+            for item, piece in told:
+                report.input = input_of(item).name
+                if isinstance(piece, Diagnostic):
+                    report.notice(piece)
+                elif isinstance(piece, Failure):
+                    report.failure(piece.error)
+                elif isinstance(piece, Size):
+                    size += piece.read
+                elif not isinstance(piece, pool.End):
+                    yield item, piece
+                else:
+                    if piece.lost:
+                        report.failure(DocumentError(Diagnostic("lost", piece.lost, report.input)))
+                    if ended is not None:
+                        ended(item)
+                    number += 1
+                report.input = None
+                clock.tick(progress.So(number, size, len(report.failures)))
+    if not options.quiet and (clock.was_seen or (report.failures and report.said > SCREEN)):
+        report.summary(f"{progress.So(number, size, len(report.failures))} in {clock.seconds:.1f} s")
+
+
+@contextmanager
+def _errors(options: argparse.Namespace, report: Report) -> Iterator[None]:
+    """Let failures go to the file of --errors while this lasts."""
+    if options.errors is None:
+        yield
+        return
+    path = Path(options.errors)
+    if outputs.clash([path], options.inputs):
+        raise UsageError(f"--errors {path} is an input, too")
+    with path.open("wb") as report.errors:
+        yield
+    report.errors = None
+
+
+def _counting(options: argparse.Namespace) -> Callable[[], int] | None:
+    """What counts the inputs, beside the run; a list may be a pipe, and is read once only."""
+    if options.from_ is not None or not any(map(inputs.is_folder, options.inputs)):
+        return None
+    unheard = Report()
+    unheard.quiet = True
+    return lambda: sum(1 for _ in found(options, unheard, follow=not getattr(options, "in_place", False)))
 
 
 def _processes(

@@ -181,4 +181,3 @@ def opened(options: argparse.Namespace, names: list[str], *, stream: bool = True
 def reading(options: argparse.Namespace) -> Reading:
     """How the options say that inputs are read; UsageError as of `settings`."""
     return Reading(settings(options), options.media_type, options.charset, options.file_urls)
-

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TextIO
+from itertools import islice
+from typing import IO, TYPE_CHECKING, Final, TextIO
 
 from absolve.engine.pieces import fault
 from absolve.errors import Diagnostic, DocumentError
@@ -27,23 +29,39 @@ def paint(text: str, style: str, *, on: bool) -> str:
 
 
 class Report:
-    """Collects what happens in one run: diagnostics go out as they come, failures are counted."""
+    """Collects what happens in one run: diagnostics go out as they come, failures are kept for the end.
+
+    `quiet`: only failures go out. `input` is the one that is worked on: what fails then is its failure. `errors` is a
+    file that failures are written to, too, as JSON lines.
+    """
 
     def __init__(self) -> None:
-        self.failed = False
+        self.quiet = False
+        self.input: str | None = None
+        self.errors: IO[bytes] | None = None
+        self.failures: dict[str, Diagnostic] = {}  # the first one of each input
+        self.said = 0
 
     @property
     def status(self) -> int:
-        return 1 if self.failed else 0
+        return 1 if self.failures else 0
 
     def notice(self, diagnostic: Diagnostic) -> None:
         """Say something that stops nothing; where something failed for it, the run ends with 1."""
-        self.failed = self.failed or diagnostic.failed
-        self._say(str(diagnostic), diagnostic.code, "red" if diagnostic.failed else "yellow")
+        if diagnostic.failed:
+            self._fail(self.input or diagnostic.name, diagnostic)
+        if diagnostic.failed or not self.quiet:
+            self._say(str(diagnostic), diagnostic.code, "red" if diagnostic.failed else "yellow")
+
+    def aside(self, diagnostic: Diagnostic) -> None:
+        """Say something of what is found on the way to the inputs, while another one is worked on."""
+        self.input, working = None, self.input
+        self.notice(diagnostic)
+        self.input = working
 
     def failure(self, error: DocumentError) -> None:
         """Say that an input, or its output, failed: the run goes on with the next, and ends with 1."""
-        self.failed = True
+        self._fail(self.input or error.diagnostic.name, error.diagnostic)
         self._say(error.show(), error.diagnostic.code, "red")
 
     @contextmanager
@@ -58,6 +76,31 @@ class Report:
                 raise
             self.failure(DocumentError(Diagnostic("internal-error", fault(error), name)))
 
+    def summary(self, done: str) -> None:
+        """Say what a run came to; and where something else was said, too, what failed, so that it stands at the end."""
+        if self.failures and self.said > len(self.failures):
+            for diagnostic in islice(self.failures.values(), _NAMED):
+                self._say(str(diagnostic), diagnostic.code, "red")
+            if len(self.failures) > _NAMED:
+                print(f"... and {len(self.failures) - _NAMED:,} more (--errors FILE has them all)", file=sys.stderr)
+        print(f"absolve: {done}", file=sys.stderr)
+
+    def _fail(self, input_: str, diagnostic: Diagnostic) -> None:
+        self.failures.setdefault(input_, diagnostic)
+        if self.errors is None:
+            return
+        line = json.dumps({"input": input_, **{name: getattr(diagnostic, name) for name in _FIELDS}})
+        try:
+            self.errors.write(f"{line}\n".encode())
+            self.errors.flush()
+        except OSError as error:  # the run is worth more than the list
+            self._say(f"--errors: unwritable: {error.strerror or error}", "unwritable", "red")
+            self.errors = None
+
     def _say(self, message: str, code: str, style: str) -> None:
+        self.said += 1
         print(message.replace(f": {code}: ", f": {paint(code, style, on=colours(sys.stderr))}: ", 1), file=sys.stderr)
 
+
+_FIELDS: Final = ("name", "line", "column", "code", "text")
+_NAMED: Final = 20  # failures that are said once more at the end

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import sys
 from contextlib import closing
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from absolve import inputs, outputs, rewriting
-from absolve.cli import filters, many
+from absolve.cli import filters, many, resuming
 from absolve.cli import options as shared
 from absolve.cli.diff import painted, unified
 from absolve.engine import plan
@@ -23,7 +24,7 @@ from absolve.sources import STDIN
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
+    from collections.abc import Callable, Generator, Iterable, Iterator
 
     from absolve.cli.reporting import Report
     from absolve.engine.pieces import Piece
@@ -38,6 +39,7 @@ examples:
   absolve rewrite site/ --url http://example.com/ -o absolute/     a whole folder, images and all
   absolve rewrite saved/*.html --in-place --backup .orig
   absolve rewrite saved/*.html --in-place --verify   what does not verify stays as it was
+  absolve rewrite site/ --in-place --resume          go on after a crash, or with what changed since
   absolve rewrite saved/*.html --dry-run             only count
   absolve rewrite page.html --diff | patch page.html
   absolve rewrite site/ --in-place --remap //old.example=https://new.example --remap-file moved.csv
@@ -69,7 +71,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     filters.add_selection(parser, "which links change (the others stay as they are)")
     filters.add_remapping(parser)
     shared.add_settings(parser)
-    many.add_run(parser)
+    resuming.add_resume(many.add_run(parser))
 
 
 def run(options: argparse.Namespace, report: Report) -> None:
@@ -88,7 +90,11 @@ def run(options: argparse.Namespace, report: Report) -> None:
         work = partial(_counted if options.dry_run else _compared, how)
     else:
         work = partial(rewritten, how)
-    with Putting(how.token) as putting, closing(many.run(work, putting.watched(jobs), _input, options, report)) as told:
+    with (
+        resuming.journal(options, how.token, several=_are_several(options)) as journal,
+        Putting(how.token, journal) as putting,
+        closing(_told(work, putting, jobs, options, report)) as told,
+    ):
         for job, piece in told:
             if isinstance(piece, Shown):
                 with outputs.stdout() as file:
@@ -96,6 +102,22 @@ def run(options: argparse.Namespace, report: Report) -> None:
             else:
                 with report.guard(job.input.name):
                     putting.put(job, piece)
+        if journal and journal.skipped and not options.quiet:
+            print(f"absolve: {journal.skipped:,} were done before", file=sys.stderr)
+
+
+def _told(
+    work: Callable[[Job], Iterable[Piece]],
+    putting: Putting,
+    jobs: Iterable[Job],
+    options: argparse.Namespace,
+    report: Report,
+) -> Generator[tuple[Job, Any]]:
+    def ended(job: Job) -> None:
+        with report.guard(job.input.name):
+            putting.ended(job, failed=job.input.name in report.failures)
+
+    return many.run(work, putting.watched(jobs), _input, options, report, ended)
 
 
 def _input(job: Job) -> Input:
@@ -116,11 +138,16 @@ def _check(options: argparse.Namespace) -> None:
     if options.in_place and STDIN in names:
         raise UsageError("the standard input (-) has no place to be written back to")
     if not _has_output(options):
-        several = len(names) > 1 or listed or any(map(inputs.is_folder, names))
-        if several and not (options.in_place or options.dry_run or options.diff):
+        if _are_several(options) and not (options.in_place or options.dry_run or options.diff):
             raise UsageError("several inputs need -o FOLDER or --in-place")
     else:
         plan.check(names, options.output, listed=listed)
+
+
+def _are_several(options: argparse.Namespace) -> bool:
+    """Whether there may be more than one input."""
+    names = many.names(options)
+    return len(names) > 1 or options.from_ is not None or any(map(inputs.is_folder, names))
 
 
 def _has_output(options: argparse.Namespace) -> bool:
@@ -141,7 +168,7 @@ def _jobs(options: argparse.Namespace, report: Report) -> Iterator[Job]:
         return (Job(input_) for input_ in found if not (backup and input_.found and _is_backup(input_.name, backup)))
     if _inside(options) is None:
         return (Job(input_, options.output) for input_ in found)
-    return plan.jobs(found, options.output, report.notice)
+    return plan.jobs(found, options.output, report.aside)
 
 
 def _is_backup(name: str, suffix: str) -> bool:

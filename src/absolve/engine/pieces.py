@@ -37,10 +37,9 @@ class Shown(NamedTuple):
 
 
 class Ready(NamedTuple):
-    """Complete files, to be put where they are to stand, in this order; `digest` is that of the last one."""
+    """Complete files, to be put where they are to stand, in this order."""
 
     made: tuple[Made, ...]
-    digest: bytes
 
 
 class Size(NamedTuple):

@@ -8,30 +8,43 @@ from typing import TYPE_CHECKING, Self
 
 from absolve import outputs
 from absolve.engine.rewriting import unwritable
+from absolve.errors import DocumentError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from absolve.engine.journal import Journal
     from absolve.engine.pieces import Ready
     from absolve.engine.rewriting import Job
 
 
 class Putting:
-    """Puts what is ready, in its order; when it is left what is not put is gone, also where a process was killed."""
+    """Puts what is ready, in its order; when it is left what is not put is gone, also where a process was killed.
 
-    def __init__(self, token: str) -> None:
-        self._token = token
+    With a journal what is done already is passed over, and what killed runs have left goes, too.
+    """
+
+    def __init__(self, token: str, journal: Journal | None = None) -> None:
+        self._journal = journal
+        self._tokens = journal.tokens if journal else {token}
         self._folders: set[str] = set()  # where files of this run may stand that are not complete
+        self._put: set[str] = set()  # inputs under way of which something is put
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         for folder in self._folders:
-            outputs.sweep(folder, self._token)
+            outputs.sweep(folder, self._tokens)
+        if self._journal:
+            self._journal.end()
 
     def watched(self, jobs: Iterable[Job]) -> Iterator[Job]:
-        """The same jobs, as they are given out."""
+        """The jobs that are to be done, as they are given out."""
+        seen = self._seen(jobs)
+        return self._journal.remaining(seen) if self._journal else seen
+
+    def _seen(self, jobs: Iterable[Job]) -> Iterator[Job]:
         for job in jobs:
             path = job.target or job.input.name
             self._folders.add(os.path.dirname(os.path.realpath(path)))  # noqa: PTH120 - for each of very many
@@ -39,10 +52,26 @@ class Putting:
 
     def put(self, job: Job, ready: Ready) -> None:
         """Let complete files stand where they are to stand; DocumentError where they cannot."""
+        self._put.add(job.input.name)
         try:
+            if self._journal and ready.made:
+                self._journal.note(job, ready.made[-1])
             for made in ready.made:
                 outputs.put(made)
-        except OSError as error:
+        except (OSError, DocumentError) as error:
             for made in ready.made:
                 outputs.discard(made)
+            if isinstance(error, DocumentError):
+                raise
             raise unwritable(Path(job.target or job.input.name), error) from error
+
+    def ended(self, job: Job, *, failed: bool) -> None:
+        """Nothing more comes of a job; DocumentError where that cannot be written down."""
+        put = job.input.name in self._put
+        self._put.discard(job.input.name)
+        if self._journal:
+            try:
+                if not put and not failed:
+                    self._journal.note(job)
+            finally:
+                self._journal.forget(job)

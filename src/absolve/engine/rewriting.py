@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import sys
-from hashlib import blake2b
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, NamedTuple
 
@@ -125,21 +124,15 @@ def _stretches(how: Rewriting, job: Job) -> Iterator[Piece | _Written]:
 
 
 class _Filling:
-    """A file that is filled with what an archive becomes: its digest, and whether anything changed."""
+    """A file that is filled with what an archive becomes, and whether anything changed."""
 
     def __init__(self) -> None:
-        self._hash = blake2b(digest_size=DIGEST)
         self.changed = False
-
-    @property
-    def digest(self) -> bytes:
-        return self._hash.digest()
 
     def fill(self, file: IO[bytes], pieces: Iterator[Piece | _Written]) -> Iterator[Piece]:
         for piece in pieces:
             if isinstance(piece, _Written):
                 file.write(piece.data)
-                self._hash.update(piece.data)
                 self.changed = self.changed or piece.changed
             else:
                 yield piece
@@ -158,7 +151,7 @@ def _archive_to(how: Rewriting, job: Job, target: Path, pieces: Iterator[Piece |
             yield from filling.fill(file, pieces)
     except OSError as error:
         raise unwritable(target, error) from error
-    yield Ready((made,), filling.digest)
+    yield Ready((made,))
 
 
 def _archive_in_place(how: Rewriting, path: Path, pieces: Iterator[Piece | _Written]) -> Iterator[Piece]:
@@ -178,7 +171,7 @@ def _archive_in_place(how: Rewriting, path: Path, pieces: Iterator[Piece | _Writ
         for one in ready:
             outputs.discard(one)
         raise unwritable(path, error) from error
-    yield Ready(tuple(ready), filling.digest)
+    yield Ready(tuple(ready))
 
 
 # --- files ------------------------------------------------------------------------------------------------------------
@@ -189,12 +182,12 @@ def _made(how: Rewriting, target: Path, data: bytes, like: Path | None) -> Ready
         target.parent.mkdir(parents=True, exist_ok=True)
         if outputs.is_device(target):
             outputs.write(target, data)
-            return Ready((), b"")
+            return Ready(())
         _check_inside(how, target)
         made = _complete(target, data, like, how.token)
     except OSError as error:
         raise unwritable(target, error) from error
-    return Ready((made,), digest(data))
+    return Ready((made,))
 
 
 def _made_in_place(how: Rewriting, path: Path, old: bytes, data: bytes) -> Ready:
@@ -209,7 +202,7 @@ def _made_in_place(how: Rewriting, path: Path, old: bytes, data: bytes) -> Ready
         for one in made:
             outputs.discard(one)
         raise unwritable(path, error) from error
-    return Ready(tuple(made), digest(data))
+    return Ready(tuple(made))
 
 
 def _like(job: Job) -> Path | None:
@@ -240,7 +233,7 @@ def _copied(how: Rewriting, source: Path, target: Path) -> Ready:
         made = _copy(source, target, how.token)
     except OSError as error:
         raise unwritable(target, error) from error
-    return Ready((made,), b"")
+    return Ready((made,))
 
 
 def _copy(source: Path, target: Path, token: str) -> outputs.Made:
@@ -254,13 +247,6 @@ def _check_inside(how: Rewriting, target: Path) -> None:
     if how.inside is not None and not target.resolve().is_relative_to(how.inside):
         text = "a link in the output folder leads out of it"
         raise DocumentError(Diagnostic("outside", text, str(target)))
-
-
-DIGEST = 16  # bytes
-
-
-def digest(data: bytes) -> bytes:
-    return blake2b(data, digest_size=DIGEST).digest()
 
 
 def unwritable(path: Path, error: OSError) -> DocumentError:

@@ -1,0 +1,72 @@
+"""`--resume`: where the journal of a rewrite is kept, and which options its word holds for."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import nullcontext
+from hashlib import blake2b
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from absolve._version import __version__
+from absolve.engine.journal import Journal
+from absolve.errors import UsageError
+
+if TYPE_CHECKING:
+    import argparse
+    from contextlib import AbstractContextManager
+
+# Options that say nothing of what one input becomes; what --url and the like say of it stands with it.
+_ASIDE: Final = frozenset(
+    "command errors exclude from_ include inputs jobs mirror_layout output parser quiet resume run url url_map".split()
+)
+
+
+def add_resume(group: argparse._ActionsContainer) -> None:
+    group.add_argument(
+        "--resume",
+        action="store_true",
+        help="go on where an earlier run with the same inputs and output ended or was killed: what is done, and"
+        " changed neither there nor in the options, is not done again",
+    )
+
+
+def journal(options: argparse.Namespace, token: str, *, several: bool) -> AbstractContextManager[Journal | None]:
+    """The journal of a run; none where it writes one file, or nothing, or has no place for a journal.
+
+    UsageError where there can be none, and it was asked for.
+    """
+    if not several or options.dry_run or options.diff:
+        if options.resume:
+            raise UsageError("--resume goes with several inputs, and -o FOLDER or --in-place")
+        return nullcontext()
+    place = _folder() / f"{_digest(repr(_run(options)))}.sqlite"
+    try:
+        return Journal(place, _how(options), token, resume=options.resume)
+    except (OSError, sqlite3.Error) as error:
+        if options.resume:
+            raise UsageError(f"--resume: there can be no journal at {place}: {error}") from error
+        return nullcontext()
+
+
+def _folder() -> Path:
+    """Where programs keep what they did last (XDG Base Directory; the profile's local part on Windows)."""
+    given = os.environ.get("XDG_STATE_HOME") or os.environ.get("LOCALAPPDATA")
+    return (Path(given) if given else Path.home() / ".local" / "state") / "absolve"
+
+
+def _run(options: argparse.Namespace) -> tuple[object, ...]:
+    """What makes a run the same one: its inputs, and where their results go."""
+    paths = [*options.inputs, options.from_ or "", options.output or ""]
+    return options.from_ is None, options.in_place, [path and os.path.realpath(path) for path in paths]
+
+
+def _how(options: argparse.Namespace) -> str:
+    given = sorted((name, value) for name, value in vars(options).items() if name not in _ASIDE)
+    rules = Path(options.remap_file).read_bytes() if options.remap_file else b""
+    return repr((__version__, given, rules))
+
+
+def _digest(text: str) -> str:
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

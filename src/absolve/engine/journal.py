@@ -1,0 +1,123 @@
+"""What a rewrite has done so far, in SQLite, so that a later run goes on where one was killed."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import suppress
+from hashlib import blake2b
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from absolve.errors import Diagnostic, DocumentError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from absolve.engine.rewriting import Job
+    from absolve.outputs import Made
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS done (input BLOB PRIMARY KEY, target BLOB, how BLOB, before TEXT, after TEXT) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS runs (token TEXT PRIMARY KEY);
+"""
+
+
+class Journal:
+    """Says of each job whether it is done, by the state of its files: inode, size and time of change.
+
+    The state of a result is written down before it is put in its place, and goes there with it: so what was put just
+    before a kill is known as done, and what was not is not.
+    """
+
+    def __init__(self, path: Path, how: str, token: str, *, resume: bool) -> None:
+        """A journal at a path; with `resume` what it says of runs with the same options (`how`) holds.
+
+        `tokens` are that of this run and those of earlier ones that did not come to their end.
+        OSError or sqlite3.Error where there can be none there, UsageError where another run writes it.
+        """
+        self._how = how.encode("utf-8", "surrogatepass")
+        self._path = path
+        self._before: dict[str, str] = {}  # of jobs that are under way
+        self.skipped = 0
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._database = sqlite3.connect(path, timeout=0, isolation_level=None)
+        try:
+            self._database.execute("PRAGMA locking_mode = EXCLUSIVE")
+            self._database.execute("PRAGMA journal_mode = WAL")
+            self._database.execute("PRAGMA synchronous = NORMAL")  # what a crash of the machine takes is done again
+            self._database.executescript(_TABLES)
+            if not resume:
+                self._database.execute("DELETE FROM done")
+            self._database.execute("INSERT OR REPLACE INTO runs VALUES (?)", (token,))
+            self.tokens = {token for (token,) in self._database.execute("SELECT token FROM runs")}
+        except sqlite3.Error as error:
+            self._database.close()
+            if "locked" in str(error):
+                raise UsageError(f"another run is at work on the same (its journal is {path})") from error
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._database.close()
+
+    def end(self) -> None:
+        """Nothing is left of any run."""
+        with suppress(sqlite3.Error):
+            self._database.execute("DELETE FROM runs")
+
+    def remaining(self, jobs: Iterable[Job]) -> Iterator[Job]:
+        """The jobs that are not done, or whose files are not as they were left."""
+        for job in jobs:
+            before = _state(job.input.name)
+            if self._is_done(job, before):
+                self.skipped += 1
+                continue
+            self._before[job.input.name] = before
+            yield job
+
+    def _is_done(self, job: Job, before: str) -> bool:
+        select = "SELECT target, how, before, after FROM done WHERE input = ?"
+        row = self._database.execute(select, (_path(job.input.name),)).fetchone()
+        if row is None or not before or row[:2] != (_target(job), self._options(job)):
+            return False
+        return bool(row[3] == before) if job.target is None else row[2:] == (before, _state(job.target))
+
+    def note(self, job: Job, made: Made | None = None) -> None:
+        """Write down what is about to be put, or that an input stays as it is; DocumentError where that cannot be."""
+        before = self._before.get(job.input.name, "")
+        after = before if made is None else _state(made.temporary)
+        row = (_path(job.input.name), _target(job), self._options(job), before, after)
+        try:
+            self._database.execute("INSERT OR REPLACE INTO done VALUES (?, ?, ?, ?, ?)", row)
+        except sqlite3.Error as error:
+            text = f"this cannot be written down in {self._path}: {error}"
+            raise DocumentError(Diagnostic("unwritable", text, job.input.name)) from error
+
+    def forget(self, job: Job) -> None:
+        """The job is over, done or not."""
+        self._before.pop(job.input.name, None)
+
+    def _options(self, job: Job) -> bytes:
+        claims = [(claim.reference, claim.source) for claim in job.input.claims]
+        known = repr((job.input.url, job.input.said, claims)).encode("utf-8", "surrogatepass")
+        return blake2b(self._how + b"\0" + known, digest_size=16).digest()
+
+
+def _path(name: str) -> bytes:
+    return os.fsencode(os.path.abspath(name))  # noqa: PTH100 - what a link leads to is another question
+
+
+def _target(job: Job) -> bytes:
+    return b"" if job.target is None else _path(job.target)
+
+
+def _state(name: str) -> str:
+    """What tells a file from the one that stood there before or will later; empty where there is none."""
+    try:
+        found = Path(name).stat()
+    except (OSError, ValueError):
+        return ""
+    return f"{found.st_ino}:{found.st_size}:{found.st_mtime_ns}"

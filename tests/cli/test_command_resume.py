@@ -1,0 +1,172 @@
+"""A run that was killed goes on where it was; what is done, and has not changed since, is not done again."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from absolve.cli import many
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from command_runner import Runner
+
+URL = "--url=http://h/"
+PAGE = b"<a href='%d.html'>x</a>" + b"<p>text</p>" * 200
+REMAP = "--remap=http://h=http://h/old"  # done twice it would be seen
+
+
+def made(root: Path, number: int) -> Path:
+    for index in range(number):
+        path = root / f"{index % 5}" / f"{index}.html"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(PAGE % index)
+    return root
+
+
+def tree(root: Path) -> dict[str, bytes]:
+    return {path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*") if path.is_file()}
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(many, "WORTH_A_POOL", 1)
+    return made(tmp_path / "site", 12)
+
+
+@pytest.fixture(params=["in-place", "to a folder"])
+def where(request: pytest.FixtureRequest, site: Path) -> list[str]:
+    return ["--in-place"] if request.param == "in-place" else ["-o", str(site.with_name("out"))]
+
+
+def skipped(said: str) -> int:
+    words = [line.split() for line in said.splitlines() if line.endswith(" were done before")]
+    return int(words[0][1]) if words else 0
+
+
+@pytest.mark.parametrize("jobs", ["-j1", "-j2"])
+def test_what_is_done_is_not_done_again(absolve: Runner, site: Path, where: list[str], jobs: str) -> None:
+    command = ["rewrite", str(site), URL, REMAP, jobs, *where]
+    assert absolve(*command) == (0, b"", "")
+    out = site if where == ["--in-place"] else site.with_name("out")
+    after = tree(out)
+    states = {path: path.stat().st_ino for path in out.rglob("*.html")}
+    done = absolve(*command, "--resume")
+    assert (done.status, skipped(done.err)) == (0, 12)
+    assert tree(out) == after
+    assert {path: path.stat().st_ino for path in out.rglob("*.html")} == states
+    assert b"http://h/old/0/0.html" in after["0/0.html"]
+
+
+def test_what_changed_since_is_done_again(absolve: Runner, site: Path, where: list[str]) -> None:
+    command = ["rewrite", str(site), URL, REMAP, *where]
+    absolve(*command)
+    (site / "0/0.html").write_bytes(b"<a href=changed>")
+    assert skipped(absolve(*command, "--resume").err) == 11
+    out = site if where == ["--in-place"] else site.with_name("out")
+    assert (out / "0/0.html").read_bytes() == b"<a href=http://h/old/0/changed>"
+    if out != site:
+        (out / "1/1.html").unlink()
+        (out / "2/2.html").write_bytes(b"")
+        assert skipped(absolve(*command, "--resume").err) == 10
+        assert b"http://h/old/2/2.html" in (out / "2/2.html").read_bytes()
+
+
+def test_with_other_options_all_is_done_again(absolve: Runner, site: Path) -> None:
+    command = ["rewrite", str(site), "-o", str(site.with_name("out"))]
+    absolve(*command, URL)
+    assert skipped(absolve(*command, URL, "--resume", "--jobs=1", "--quiet").err) == 0
+    assert skipped(absolve(*command, URL, "--resume", "--jobs=1").err) == 12
+    assert skipped(absolve(*command, "--url=http://g/", "--resume").err) == 0
+    assert skipped(absolve(*command, "--url=http://g/", "--resume", "--fragments=absolute").err) == 0
+    assert b"http://g/0/0.html" in (site.with_name("out") / "0/0.html").read_bytes()
+
+
+def test_rules_in_a_file_count_by_what_they_say(absolve: Runner, site: Path) -> None:
+    rules = site.with_name("moved.csv")
+    rules.write_text("http://h,http://one\n")
+    command = ["rewrite", str(site), URL, "-o", str(site.with_name("out")), "--remap-file", str(rules)]
+    absolve(*command)
+    rules.write_text("http://h,http://two\n")
+    assert skipped(absolve(*command, "--resume").err) == 0
+    assert b"http://two/0/0.html" in (site.with_name("out") / "0/0.html").read_bytes()
+
+
+def test_what_failed_is_tried_again(absolve: Runner, site: Path) -> None:
+    (site / "broken.html").write_bytes(b"\x7fELF\x02\x01\x01\0")
+    command = ["rewrite", str(site), URL, "--in-place"]
+    assert absolve(*command).status == 1
+    done = absolve(*command, "--resume")
+    assert (done.status, skipped(done.err)) == (1, 12)
+    (site / "broken.html").write_bytes(b"<a href=x>")
+    assert absolve(*command, "--resume").status == 0
+    assert (site / "broken.html").read_bytes() == b"<a href=http://h/x>"
+
+
+def test_without_the_option_all_is_done(absolve: Runner, site: Path) -> None:
+    command = ["rewrite", str(site), URL, "--in-place", REMAP]
+    absolve(*command)
+    assert absolve(*command) == (0, b"", "")
+    assert b"http://h/old/old/0/0.html" in (site / "0/0.html").read_bytes()
+
+
+@pytest.mark.parametrize("options", [["site/0/0.html", "--in-place"], ["site", "--dry-run"], ["site/0/0.html"]])
+def test_it_goes_with_runs_that_have_a_journal(
+    absolve: Runner, site: Path, monkeypatch: pytest.MonkeyPatch, options: list[str]
+) -> None:
+    monkeypatch.chdir(site.parent)
+    done = absolve("rewrite", *options, "--resume")
+    assert (done.status, done.out) == (2, b"")
+
+
+def test_without_a_place_for_a_journal_a_run_has_none(
+    absolve: Runner, site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (site.parent / "file").touch()
+    monkeypatch.setenv("XDG_STATE_HOME", str(site.parent / "file"))
+    assert absolve("rewrite", site, URL, "--in-place") == (0, b"", "")
+    assert absolve("rewrite", site, URL, "--in-place", "--resume").status == 2
+
+
+def killed_and_resumed(folder: Path, files: int, kills: int, seed: int) -> None:
+    """Kill an in-place run at random moments, go on each time, and compare with a run that nobody disturbed."""
+    before = tree(made(folder / "site", files))
+    command = [sys.executable, "-m", "absolve", "rewrite", str(folder / "site"), URL, REMAP, "--in-place", "-j2"]
+    environment = {**os.environ, "XDG_STATE_HOME": str(folder / "state")}
+    chance = random.Random(seed)  # noqa: S311 - moments, no secrets
+    new = {name: data.replace(b"='", f"='http://h/old/{name[:2]}".encode()) for name, data in before.items()}
+    names = sorted(before)  # the order of the run
+    at = 0
+    for turn in range(kills):
+        at = chance.randint(at, at + (files - at) // (kills - turn + 1))
+        resume = ["--resume"] if turn else []
+        run = subprocess.Popen([*command, *resume], env=environment, stderr=subprocess.DEVNULL, start_new_session=True)
+        while (folder / "site" / names[at]).read_bytes() == before[names[at]] and run.poll() is None:
+            time.sleep(0.001)
+        time.sleep(chance.uniform(0, 0.02))
+        assert run.poll() is None
+        os.killpg(run.pid, signal.SIGKILL) if chance.random() < 0.5 else run.kill()
+        run.wait()
+        now = tree(folder / "site")
+        assert all(now[name] in {before[name], new[name]} for name in names)
+        assert all(".absolve-" in name for name in now.keys() - before.keys())
+        at = next(index for index, name in enumerate(names) if now[name] == before[name])
+    time.sleep(0.5)  # a worker whose parent was killed may have been at a file
+    done = subprocess.run([*command, "--resume"], env=environment, capture_output=True, check=True, text=True)
+    assert tree(folder / "site") == new
+    assert done.stderr.endswith("were done before\n")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "killpg"), reason="there is no SIGKILL here")
+def test_killed_at_random_moments_every_file_is_whole_and_the_end_is_the_same(tmp_path: Path) -> None:
+    times = int(os.environ.get("ABSOLVE_KILLS", "4"))
+    killed_and_resumed(tmp_path, files=2000 if times > 4 else 600, kills=times, seed=1)

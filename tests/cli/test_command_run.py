@@ -1,0 +1,218 @@
+"""How a run over many inputs goes: what it says while it lasts and at its end, and what becomes of bad inputs."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from absolve import inputs
+from absolve.cli import many, progress
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from command_runner import Runner
+
+URL = "--url=http://h/"
+PAGE = b"<a href=x>"
+NEW = b"<a href=http://h/x>"
+BROKEN = b"\x7fELF\x02\x01\x01\0"
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give a folder of three files, the second of which is no document; the working folder is the one it is in."""
+    (tmp_path / "site").mkdir()
+    for name, data in (("a.html", PAGE), ("b.html", BROKEN), ("c.html", PAGE)):
+        (tmp_path / "site" / name).write_bytes(data)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "site"
+
+
+# --- what is said --------------------------------------------------------------------------------------------------------
+
+
+def test_what_failed_goes_to_a_file_too(absolve: Runner, site: Path) -> None:
+    (site / "a.html").write_bytes(b"<a href='//[x'>")
+    assert absolve("links", "site", "none.html", URL, "--errors", "errors.jsonl").status == 1
+    errors = [json.loads(line) for line in Path("errors.jsonl").read_text().splitlines()]
+    assert [(error["input"], error["code"]) for error in errors] == [
+        ("site/b.html", "unknown-media-type"),
+        ("none.html", "not-found"),
+    ]
+    assert set(errors[0]) == {"input", "name", "line", "column", "code", "text"}
+
+
+@pytest.mark.usefixtures("site")
+def test_a_run_without_failures_leaves_an_empty_file_of_errors(absolve: Runner) -> None:
+    Path("errors.jsonl").write_text("of yesterday")
+    assert absolve("rewrite", "site/a.html", URL, "--errors", "errors.jsonl").status == 0
+    assert Path("errors.jsonl").read_bytes() == b""
+
+
+@pytest.mark.usefixtures("site")
+def test_the_file_of_errors_is_none_of_the_inputs(absolve: Runner) -> None:
+    assert absolve("links", "site/a.html", "--errors", "site/a.html").status == 2
+    assert Path("site/a.html").read_bytes() == PAGE
+    assert absolve("links", "site/a.html", "--errors", "no/folder").status == 1
+
+
+@pytest.mark.usefixtures("site")
+def test_only_failures_are_said_if_asked_for(absolve: Runner) -> None:
+    assert "no-base" in absolve("links", "site").err
+    assert absolve("links", "site/a.html", "--quiet").err == ""
+    assert absolve("links", "site", "-q").err.count("\n") == 1
+
+
+def test_where_much_was_said_what_failed_stands_at_the_end(absolve: Runner, site: Path) -> None:
+    for number in range(30):
+        (site / f"{number}.html").write_bytes(PAGE)
+    *_, failure, summary = absolve("links", "site").err.splitlines()
+    assert failure.startswith("site/b.html: unknown-media-type: ")
+    assert summary.startswith("absolve: 33 inputs, 0.0 MB, 1 failed in ")
+    for number in range(30):
+        (site / f"{number}.html").write_bytes(BROKEN)
+    assert absolve("links", "site").err.splitlines()[-2] == "... and 11 more (--errors FILE has them all)"
+
+
+def test_a_long_run_says_every_few_seconds_how_far_it_is(
+    absolve: Runner, site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(progress, "EVERY", 0.0)
+    (site / "b.html").unlink()
+    lines = absolve("rewrite", "site", URL, "--in-place").err.splitlines()
+    assert lines[0].startswith("absolve: 0 inputs, 0.0 MB in 0 s so far")
+    assert lines[-1].startswith("absolve: 2 inputs, 0.0 MB in 0.")
+    assert absolve("rewrite", "site", URL, "--in-place", "--quiet").err == ""
+
+
+def test_on_a_terminal_a_bar_shows_how_far_it_is(site: Path) -> None:
+    pytest.importorskip("rich")
+    code = "import sys; from absolve.cli import main, progress; progress.PATIENCE = 0; sys.exit(main(sys.argv[1:]))"
+    ours, theirs = pty.openpty()
+    argv = [sys.executable, "-c", code, "rewrite", "site", URL, "--in-place", "-j1"]
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100", "XDG_STATE_HOME": str(site.parent / "state")}
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=theirs, env=environment) as run:
+        os.close(theirs)
+        said = b""
+        while piece := _read(ours):
+            said += piece
+    os.close(ours)
+    assert run.returncode == 1
+    text = said.decode()
+    assert "3 inputs, 0.0 MB, 1 failed, " in text
+    assert "unknown-media-type" in text
+    assert "absolve: 3 inputs, 0.0 MB, 1 failed in " in text.splitlines()[-1]
+
+
+def _read(terminal: int) -> bytes:
+    try:
+        return os.read(terminal, 65_536)
+    except OSError:  # Linux' way to say that nobody writes there any more
+        return b""
+
+
+# --- bad inputs and outputs ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(params=["-j1", "-j2"])
+def jobs(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setattr(many, "WORTH_A_POOL", 1)
+    return str(request.param)
+
+
+def test_a_read_only_file_stays_and_the_rest_goes_on(absolve: Runner, site: Path, jobs: str) -> None:
+    (site / "b.html").write_bytes(PAGE)
+    (site / "b.html").chmod(0o444)
+    done = absolve("rewrite", "site", URL, "--in-place", jobs)
+    assert done.status == 1
+    assert done.err == "site/b.html: unwritable: this file is read-only\n"
+    assert [path.read_bytes() for path in sorted(site.iterdir())] == [NEW, PAGE, NEW]
+
+
+def test_a_file_that_disappears_is_said_and_the_rest_goes_on(
+    absolve: Runner, site: Path, monkeypatch: pytest.MonkeyPatch, jobs: str
+) -> None:
+    (site / "b.html").write_bytes(PAGE)
+    found = inputs.folder
+
+    def vanishing(*arguments: Any, **options: Any) -> Iterator[tuple[str, str]]:
+        for path, place in found(*arguments, **options):
+            if place == "b.html":
+                Path(path).unlink()
+            yield path, place
+
+    monkeypatch.setattr(inputs, "folder", vanishing)
+    done = absolve("rewrite", "site", URL, "-o", "out", jobs)
+    assert (done.status, done.err) == (1, "site/b.html: not-found: No such file or directory\n")
+    assert sorted(path.name for path in Path("out").iterdir()) == ["a.html", "c.html"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere names are text")
+def test_a_name_that_is_not_utf_8_is_worked_on_like_any_other(absolve: Runner, site: Path, jobs: str) -> None:
+    odd = os.fsencode(site) + b"/\xff\xe9.html"
+    Path(os.fsdecode(odd)).write_bytes(PAGE)
+    (site / "b.html").unlink()
+    assert absolve("rewrite", "site", URL, "-o", "out", jobs) == (0, b"", "")
+    assert Path(os.fsdecode(b"out/\xff\xe9.html")).read_bytes() == NEW
+    assert absolve("rewrite", "site", URL, "-o", "out", jobs, "--resume").err == "absolve: 3 were done before\n"
+    for suffix in ("jsonl", "sqlite"):
+        assert absolve("links", "site", URL, "-o", f"links.{suffix}", jobs) == (0, b"", "")
+    Path(os.fsdecode(odd)).write_bytes(BROKEN)
+    assert absolve.process("links", "site", URL, "-o", "links.jsonl", "--errors", "errors", jobs).status == 1
+    assert os.fsencode(json.loads(Path("errors").read_text())["input"]) == b"site/\xff\xe9.html"
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """Give a file system of 200 KB; skip where there can be none."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount, unmount = shutil.which("mount"), shutil.which("umount")
+    if mount is None or unmount is None or os.geteuid() != 0:
+        pytest.skip("only root can mount a small disk")
+    done = subprocess.run([mount, "-t", "tmpfs", "-o", "size=200k", "tmpfs", disk], capture_output=True, check=False)
+    if done.returncode:
+        pytest.skip("a small disk cannot be mounted here")
+    yield disk
+    subprocess.run([unmount, disk], check=True)
+
+
+def test_on_a_full_disk_what_is_written_is_whole_and_the_rest_is_named(
+    absolve: Runner, site: Path, small_disk: Path, jobs: str
+) -> None:
+    for number in range(10):
+        (site / f"{number}.html").write_bytes(PAGE * 4000)
+    (site / "b.html").unlink()
+    done = absolve("rewrite", "site", URL, "-o", small_disk / "out", jobs, "--errors", "errors")
+    written = {path.name: path.read_bytes() for path in (small_disk / "out").iterdir()}
+    assert done.status == 1
+    assert 0 < len(written) < 12
+    assert all(data in {NEW, NEW * 4000} for data in written.values())
+    errors = [json.loads(line) for line in Path("errors").read_text().splitlines()]
+    assert {Path(error["input"]).name for error in errors} == {path.name for path in site.iterdir()} - set(written)
+    assert {error["text"] for error in errors} == {"No space left on device"}
+    small = small_disk / "links.jsonl"
+    assert absolve("links", "site", URL, "-o", small, jobs).err.endswith("unwritable: No space left on device\n")
+    assert not small.exists()
+    assert {path.name for path in small_disk.iterdir()} == {"out"}
+
+
+@pytest.mark.slow
+def test_a_folder_of_very_many_files_is_worked_on(absolve: Runner, tmp_path: Path) -> None:
+    number = int(os.environ.get("ABSOLVE_FILES", "2000"))
+    (tmp_path / "site").mkdir()
+    for index in range(number):
+        (tmp_path / "site" / f"{index}.html").write_bytes(PAGE)
+    (tmp_path / "site" / "x.html").write_bytes(BROKEN)
+    done = absolve.process("links", tmp_path / "site", URL, "-o", tmp_path / "links.csv", "--columns=target")
+    assert done.status == 1
+    assert (tmp_path / "links.csv").read_bytes() == b"target\n" + b"http://h/x\n" * number
