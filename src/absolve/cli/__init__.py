@@ -18,6 +18,7 @@ COMMANDS = {
     "verify": "prove by an independent parser that a rewrite changed nothing but links",
     "browser": "list what a browser, Chromium, resolves every link of pages to, or compare",
     "resolve": "resolve references against a base URL, without any document",
+    "config": "show which options hold here, and what says so",
     "completion": "print a script that lets a shell complete absolve's commands and options",
 }
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from contextlib import suppress
 from importlib import import_module
-from typing import TYPE_CHECKING, NoReturn
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from absolve.cli import COMMANDS, version
+from absolve.cli import COMMANDS, configuration, version
+from absolve.cli.parsing import Parser
 from absolve.cli.reporting import Report
 from absolve.errors import UsageError
 
@@ -31,21 +32,20 @@ absolve COMMAND --help tells the rest.
 exit status: 0 done; 1 done, but some inputs failed; 2 used wrongly"""
 
 
-class Parser(argparse.ArgumentParser):
-    """Ours: examples stay as they are laid out, options are not abbreviated, and an error is said in two lines."""
+class Whole(Parser):
+    """The parser of the whole command line, which knows those of its commands."""
 
-    def __init__(self, **settings: object) -> None:
-        super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False, **settings)  # type: ignore[arg-type]
-
-    def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: error: {message}\ntry: {self.prog} --help\n")
+    commands: dict[str, Parser]
 
 
-def parser(wanted: Collection[str] = tuple(COMMANDS)) -> Parser:
+def parser(wanted: Collection[str] = tuple(COMMANDS)) -> Whole:
     """The parser of the whole command line; only `wanted` commands know their options (and are imported)."""
-    whole = Parser(prog="absolve", description=_DESCRIPTION, epilog=_EPILOG)
+    whole = Whole(prog="absolve", description=_DESCRIPTION, epilog=_EPILOG)
     whole.add_argument("--version", action="version", version=version())
-    commands = whole.add_subparsers(title="commands", dest="command", metavar="COMMAND", required=True)
+    commands = whole.add_subparsers(
+        title="commands", dest="command", metavar="COMMAND", required=True, parser_class=Parser
+    )
+    whole.commands = commands.choices
     for name, summary in COMMANDS.items():
         module = import_module(f"absolve.cli.{name}") if name in wanted else None
         described = f"{summary[0].upper()}{summary[1:]}."
@@ -56,15 +56,38 @@ def parser(wanted: Collection[str] = tuple(COMMANDS)) -> Parser:
     return whole
 
 
+def configured(command: Parser, name: str, arguments: Sequence[str]) -> None:
+    """Let the configuration file of this folder hold for a command where the arguments say nothing else.
+
+    UsageError where the file cannot be read, or speaks of what is no option.
+    """
+    found = configuration.find(Path.cwd(), tuple(COMMANDS))
+    if found.path is None:
+        return
+    foreign = command.default_to(found.of(name), found.path, arguments)
+    if foreign:
+        own = found.table.get(name, {})
+        known = {option for one in parser().commands.values() for option, _ in one.options()}
+        for option in foreign:
+            if option in own:
+                raise UsageError(f"{found.path}: {name} has no option {option!r}")
+            if option not in known:
+                raise UsageError(f"{found.path}: there is no option {option!r}")
+
+
 def run(arguments: Sequence[str]) -> int:
     """Run one command and return its exit status; an interrupt is the caller's."""
     report = Report()
     try:
-        options = parser(arguments[:1]).parse_args(arguments)
+        whole = parser(arguments[:1])
+        command = whole.commands.get(arguments[0], whole) if arguments else whole
         try:
+            if arguments and command is not whole:
+                configured(command, arguments[0], arguments[1:])
+            options = whole.parse_args(arguments)
             options.run(options, report)
         except UsageError as error:
-            options.parser.error(str(error))
+            command.error(str(error))
         sys.stdout.flush()
     except SystemExit as end:  # argparse's way to say --help and what is wrong
         return end.code if isinstance(end.code, int) else 0

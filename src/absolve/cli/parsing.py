@@ -1,0 +1,83 @@
+"""The parser of a command: argparse's, with what a configuration file says in the place of defaults."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any, NoReturn
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
+
+_PATHS = frozenset({"FILE", "OUT"})  # what options call a path
+
+
+class Parser(argparse.ArgumentParser):
+    """Ours: examples stay as they are laid out, options are not abbreviated, and an error is said in two lines."""
+
+    def __init__(self, **settings: object) -> None:
+        super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False, **settings)  # type: ignore[arg-type]
+        self.whence: dict[str, Path] = {}  # by the option's place in the namespace
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: error: {message}\ntry: {self.prog} --help\n")
+
+    def options(self) -> Iterator[tuple[str, argparse.Action]]:
+        """The options by the names that a file has for them; what prints something and ends is none."""
+        for action in self._actions:
+            if action.option_strings and action.dest not in {argparse.SUPPRESS, "help", "version"}:
+                yield next(name for name in action.option_strings if name.startswith("--")).removeprefix("--"), action
+
+    def default_to(self, given: dict[str, Any], path: Path, arguments: Sequence[str]) -> list[str]:
+        """Let what a file gives hold where the arguments say nothing else; the names that are no options of this one.
+
+        Of what is right or wrong for an option argparse decides, and `error` says it.
+        """
+        said = {action.dest for action in self._said(arguments)}
+        for group in self._mutually_exclusive_groups:
+            dests = {action.dest for action in group._group_actions}  # noqa: SLF001 - argparse has no other way
+            if dests & said:
+                said |= dests
+        options = dict(self.options())
+        for name, value in given.items():
+            action = options.get(name)
+            if action is None:
+                continue
+            try:
+                converted = self._converted(action, value, path)
+            except argparse.ArgumentError as error:
+                self.error(f"{path}: {error}")
+            if action.dest not in said:
+                self.set_defaults(**{action.dest: converted})
+                self.whence[action.dest] = path
+        return [name for name in given if name not in options]
+
+    def _said(self, arguments: Iterable[str]) -> Iterator[argparse.Action]:
+        """The options that stand among the arguments."""
+        for argument in arguments:
+            if argument == "--":
+                return
+            for name in (argument.partition("=")[0], argument[:2]):
+                if name in self._option_string_actions:
+                    yield self._option_string_actions[name]
+                    break
+
+    def _converted(self, action: argparse.Action, value: Any, path: Path) -> Any:
+        """A value of a file as the option has it; ArgumentError where that cannot be."""
+        if action.nargs == 0:  # a switch
+            if not isinstance(value, bool):
+                raise argparse.ArgumentError(action, f"is on or off: true or false, not {value!r}")
+            return value
+        several = isinstance(action.default, list)
+        if isinstance(value, list) and several:
+            return [self._one(action, one, path) for one in value]
+        one = self._one(action, value, path)
+        return [one] if several else one
+
+    def _one(self, action: argparse.Action, value: Any, path: Path) -> Any:
+        if isinstance(value, bool) or not isinstance(value, str | int):
+            raise argparse.ArgumentError(action, f"takes text or a number, not {value!r}")
+        text = str(path.parent / str(value)) if action.metavar in _PATHS and value != "-" else str(value)
+        converted = self._get_value(action, text)
+        self._check_value(action, converted)
+        return converted

@@ -1,0 +1,121 @@
+"""The configuration file: options under their own names, which the command line wins over."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from command_runner import Runner
+
+PAGE = b"<a href=';x'>x</a><img data-src=y.png><a href=/z>z</a>"
+
+
+@pytest.fixture(autouse=True)
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give a folder with a page in a folder in it, which is the working folder."""
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site/page.html").write_bytes(PAGE)
+    monkeypatch.chdir(tmp_path / "site")
+    return tmp_path / "site"
+
+
+def test_options_hold_under_their_names(absolve: Runner) -> None:
+    Path("absolve.toml").write_text('url = "http://h/d;p"\nprofile = "rfc3986"\nlazy = true\n')
+    done = absolve("rewrite", "page.html")
+    assert done == (0, b"<a href='http://h/;x'>x</a><img data-src=http://h/y.png><a href=http://h/z>z</a>", "")
+    assert b"http://g/y.png" in absolve("rewrite", "page.html", "--url", "http://g/").out
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("../absolve.toml", "lazy = true\nurl = 'http://h/'"),
+        ("pyproject.toml", "[tool.absolve]\nlazy = true\nurl = 'http://h/'"),
+        ("../pyproject.toml", "[tool.absolve.rewrite]\nlazy = true\nurl = 'http://h/'"),
+        ("absolve.toml", "lazy = false\n[rewrite]\nlazy = true\nurl = 'http://h/'\n[links]\nlazy = false"),
+    ],
+)
+def test_a_file_of_this_folder_or_one_above_counts(absolve: Runner, name: str, text: str) -> None:
+    Path(name).write_text(text)
+    assert b"data-src=http://h/y.png" in absolve("rewrite", "page.html").out
+
+
+@pytest.mark.parametrize("text", ["[tool.other]\nlazy = true", "this is no TOML"])
+def test_a_project_file_that_says_nothing_of_us_is_none_of_ours(absolve: Runner, text: str) -> None:
+    Path("../absolve.toml").write_text("url = 'http://h/'")
+    Path("pyproject.toml").write_text(text)
+    assert b"href=http://h/z" in absolve("rewrite", "page.html").out
+
+
+def test_the_command_line_wins_whole_lists_too(absolve: Runner) -> None:
+    Path("absolve.toml").write_text("url = 'http://h/'\nkind = ['image', 'script']\n[rewrite]\nin-place = true\n")
+    assert absolve("links", "page.html").out == b""
+    assert len(absolve("links", "page.html", "--kind=navigation").lines) == 2
+    assert absolve("rewrite", "page.html", "-o", "out.html", "--kind=navigation").status == 0
+    assert Path("page.html").read_bytes() == PAGE
+    assert Path("out.html").read_bytes() != PAGE
+    Path("absolve.toml").write_text("url = 'http://h/'\n[rewrite]\nin-place = true\n")
+    assert absolve("rewrite", "page.html") == (0, b"", "")
+    assert Path("page.html").read_bytes() != PAGE
+
+
+def test_paths_are_relative_to_the_file_and_one_word_is_a_list(absolve: Runner) -> None:
+    Path("../moved.csv").write_text("http://h,http://g\n")
+    Path("../absolve.toml").write_text(
+        "url='http://h/'\nremap-file = 'moved.csv'\nkind = 'navigation'\nmax-size = '1K'"
+    )
+    assert b"<a href=http://g/z>" in absolve("rewrite", "page.html").out
+
+
+def test_the_environment_names_another_file_or_none(absolve: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("absolve.toml").write_text("no TOML at all")
+    Path("other.toml").write_text("url = 'http://h/'")
+    monkeypatch.setenv("ABSOLVE_CONFIG", "other.toml")
+    assert b"http://h/z" in absolve("rewrite", "page.html").out
+    monkeypatch.setenv("ABSOLVE_CONFIG", "")
+    assert absolve("rewrite", "page.html").out == PAGE
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("no TOML at all", "absolve.toml: "),
+        ("colour = 'red'", "there is no option 'colour'"),
+        ("[rewrite]\ncolumns = 'kind'", "rewrite has no option 'columns'"),
+        ("[rewrites]\nlazy = true", "there is no command 'rewrites'"),
+        ("profile = 'rfc9999'", "argument --profile: invalid choice"),
+        ("lazy = 'yes'", "true or false, not 'yes'"),
+        ("url = true", "takes text or a number, not True"),
+        ("max-depth = 101", "must be a number from"),
+        ("profile = ['whatwg']", "takes text or a number"),
+        ("help = true", "there is no option 'help'"),
+    ],
+)
+def test_what_is_wrong_in_it_is_said_before_anything_is_done(absolve: Runner, text: str, said: str) -> None:
+    Path("absolve.toml").write_text(text)
+    done = absolve("rewrite", "page.html")
+    assert (done.status, done.out) == (2, b"")
+    assert said in done.err
+    assert "absolve.toml: " in done.err
+
+
+def test_an_option_of_another_command_is_none_of_this_one(absolve: Runner) -> None:
+    Path("absolve.toml").write_text("columns = 'kind'\nurl = 'http://h/'")
+    assert absolve("rewrite", "page.html").status == 0
+    assert absolve("links", "page.html").lines[0] == '{"kind": "navigation"}'
+    assert absolve("resolve", "http://h/", "x").lines == ["http://h/x"]
+
+
+def test_config_shows_what_holds_and_whence(absolve: Runner, site: Path) -> None:
+    Path("absolve.toml").write_text("profile = 'whatwg'\n[rewrite]\nremap = '//a=//b'\n")
+    lines = [line.split("  #") for line in absolve("config", "rewrite", "links").lines]
+    shown = {line[0].strip(): line[-1].strip() for line in lines}
+    whence = str(site / "absolve.toml")
+    assert shown['profile = "whatwg"'] == shown['remap = ["//a=//b"]'] == whence
+    assert shown["lazy = false"] == "default"
+    assert [line for line in shown if line.startswith("[")] == ["[rewrite]", "[links]"]
+    assert "[resolve]" in absolve("config").lines
+    assert absolve("config", "rewrites").status == 2
