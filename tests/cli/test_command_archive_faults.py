@@ -1,0 +1,132 @@
+"""Broken records in archives: each stays, is named by its byte and its URL, and the records around it are worked on."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from command_runner import Runner
+
+GOOD, BAD = "http://good.example/d/p.html", "http://bad.example/d/p.html"
+PAGE, ABSOLUTE = b'<a href="x">x</a>', b'<a href="http://good.example/d/x">x</a>'
+
+
+def record(body: bytes, url: str = BAD, fields: bytes = b"", length: int = 0, said: int = 0) -> bytes:
+    """A record whose own length, and whose body's, are off by so much."""
+    http = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n%bContent-Length: %d\r\n\r\n%b" % (
+        fields,
+        len(body) + said,
+        body,
+    )
+    head = b"WARC/1.1\r\nWARC-Type: response\r\nWARC-Target-URI: %b\r\nContent-Type: application/http\r\nContent-Length: %d\r\n\r\n"
+    return head % (url.encode(), len(http) + length) + http + b"\r\n\r\n"
+
+
+CHUNKED, GZIP, DEFLATE = (
+    b"Transfer-Encoding: chunked\r\n",
+    b"Content-Encoding: gzip\r\n",
+    b"Content-Encoding: deflate\r\n",
+)
+BOMB = gzip.compress(PAGE + bytes(3 << 20))
+
+# What is broken, and the code of what is said. None of it may change.
+BROKEN: dict[str, tuple[bytes, str]] = {
+    "a record longer than it says": (record(PAGE, length=-5), "wrong-length"),
+    "a record shorter than it says": (record(PAGE, length=5), "wrong-length"),
+    "a body longer than it says": (record(PAGE, said=-5), "wrong-length"),
+    "a body shorter than it says": (record(PAGE, said=5), "wrong-length"),
+    "a chunk of a wrong size": (record(b"5\r\n" + PAGE + b"\r\n0\r\n\r\n", fields=CHUNKED), "wrong-chunk"),
+    "a chunk of no size": (record(b"11\r\n" + PAGE + b"\r\nx\r\n\r\n", fields=CHUNKED), "wrong-chunk"),
+    "no last chunk": (record(b"11\r\n" + PAGE + b"\r\n", fields=CHUNKED), "wrong-chunk"),
+    "a truncated gzip body": (record(gzip.compress(PAGE)[:-9], fields=GZIP), "truncated"),
+    "a broken gzip body": (record(gzip.compress(PAGE)[:10] + b"\xff" * 20, fields=GZIP), "broken"),
+    "a gzip body with a wrong checksum": (record(gzip.compress(PAGE)[:-8] + bytes(8), fields=GZIP), "broken"),
+    "a truncated deflate body": (record(zlib.compress(PAGE)[:-6], fields=DEFLATE), "truncated"),
+    "a bomb in a body": (record(BOMB, fields=GZIP), "too-large"),
+    "a bomb in a bomb": (record(gzip.compress(BOMB), fields=b"Content-Encoding: gzip, gzip\r\n"), "too-large"),
+}
+ARGUMENTS = ("--max-decompressed", "2M")
+
+
+@pytest.mark.parametrize(("broken", "code"), BROKEN.values(), ids=BROKEN)
+@pytest.mark.parametrize("compressed", [False, True])
+def test_a_broken_record_stays_and_is_named(
+    absolve: Runner, tmp_path: Path, broken: bytes, code: str, compressed: bool
+) -> None:
+    pack = gzip.compress if compressed else bytes
+    before, new = pack(record(PAGE, GOOD)), record(ABSOLUTE, GOOD)
+    path = tmp_path / "x.warc"
+    path.write_bytes(before + pack(broken) + before)
+    done = absolve("rewrite", path, *ARGUMENTS)
+    if compressed:
+        assert pack(broken) in done.out
+        assert gzip.decompress(done.out) == new + broken + new
+    else:
+        assert done.out == new + broken + new
+    assert done.status == 1
+    (line,) = done.err.splitlines()
+    if compressed and code == "wrong-length" and line.startswith(f"{path}: truncated: "):
+        code = "truncated"  # the member ends before the record does
+    assert line.startswith(f"{path}: {code}: ")
+    assert BAD in line
+    assert len(before) <= int(line.rpartition("at byte ")[2]) < len(before) + len(pack(broken))
+    assert len(absolve("links", path, *ARGUMENTS).lines) == 2
+
+
+MEMBER = gzip.compress(record(PAGE))
+MEMBERS: dict[str, tuple[bytes, str]] = {
+    "a truncated member": (MEMBER[:-30], "broken"),
+    "a member with a wrong checksum": (MEMBER[:-8] + b"\1" * 8, "broken"),
+    "a member that is broken at once": (MEMBER[:10] + b"\xff" * 40, "broken"),
+    "a bomb": (gzip.compress(record(PAGE + bytes(3 << 20))), "too-large"),
+}
+
+
+@pytest.mark.parametrize(("broken", "code"), MEMBERS.values(), ids=MEMBERS)
+def test_a_broken_member_stays_and_is_named(absolve: Runner, tmp_path: Path, broken: bytes, code: str) -> None:
+    before = gzip.compress(record(PAGE, GOOD))
+    path = tmp_path / "x.warc.gz"
+    path.write_bytes(before + broken + before)
+    done = absolve("rewrite", path, *ARGUMENTS)
+    assert done.status == 1
+    (line,) = done.err.splitlines()
+    assert line.startswith(f"{path}: {code}: ")
+    assert line.endswith(f"at byte {len(before)}")
+    first, _, last = done.out.partition(broken)
+    assert gzip.decompress(first) == gzip.decompress(last) == record(ABSOLUTE, GOOD)
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+@pytest.mark.parametrize("missing", [1, 5, 40, 150])
+def test_a_file_that_ends_too_early_loses_only_its_last_record(
+    absolve: Runner, tmp_path: Path, missing: int, compressed: bool
+) -> None:
+    pack = gzip.compress if compressed else bytes
+    before = pack(record(PAGE, GOOD))
+    broken = pack(record(PAGE))[:-missing]
+    path = tmp_path / "x.warc"
+    path.write_bytes(before + broken)
+    done = absolve("rewrite", path)
+    whole = not compressed and missing < len(b"\r\n\r\n") + 1  # the empty lines behind it are none of the record
+    if whole:
+        assert done.status == 0
+        return
+    assert done.status == 1
+    assert f"at byte {len(before)}" in done.err
+    assert done.out.endswith(broken)
+    first = done.out[: -len(broken)]
+    assert (gzip.decompress(first) if compressed else first) == record(ABSOLUTE, GOOD)
+
+
+def test_the_limit_is_of_each_record_and_not_of_the_file(absolve: Runner, tmp_path: Path) -> None:
+    path = tmp_path / "x.warc"
+    path.write_bytes(record(PAGE + b" " * 1000, GOOD) * 50)
+    done = absolve("rewrite", path, "--max-decompressed", "2K", "--max-size", "2K")
+    assert (done.status, done.err) == (0, "")
+    assert done.out == record(ABSOLUTE + b" " * 1000, GOOD) * 50
