@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import re
+import shlex
+import shutil
+import sqlite3
+import subprocess
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,14 +30,31 @@ def test_the_first_block_becomes_the_second_one() -> None:
     assert absolve.rewrite(before) == after
 
 
-def test_the_boxes_are_those_that_the_command_draws(
-    monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]
+def test_the_commands_print_what_is_shown(
+    monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes], tmp_path: Path
 ) -> None:
-    (shown,) = blocks("console")
-    command, _, expected = shown.partition("\n")
-    monkeypatch.chdir(ROOT)
-    assert main(command.removeprefix("$ absolve ").split()) == 0
-    assert capsysbinary.readouterr().out.decode().splitlines() == expected.splitlines()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    shutil.copytree(ROOT / "fixtures", "fixtures")
+    shown = re.findall(r"^\$ (\w+) (.*)\n((?:(?!\$ ).*\n)*)", "".join(blocks("console")), re.MULTILINE)
+    assert len(shown) == 6
+    for program, arguments, expected in shown:
+        if program == "absolve":
+            assert main(shlex.split(arguments)) == 0
+            found = capsysbinary.readouterr().out.decode()
+        else:
+            assert program == "sqlite3"
+            found = sqlite(*shlex.split(arguments))
+        assert found.splitlines() == expected.splitlines()
+
+
+def sqlite(file: str, query: str) -> str:
+    """What SQLite's shell prints; where it is not installed, what it would print."""
+    shell = shutil.which("sqlite3")
+    if shell is not None:
+        return subprocess.run([shell, file, query], capture_output=True, check=True, text=True).stdout
+    with closing(sqlite3.connect(file)) as database:
+        return "".join("|".join(map(str, row)) + "\n" for row in database.execute(query))
 
 
 def test_the_python_code_gives_what_its_comments_say(capsys: pytest.CaptureFixture[str]) -> None:
