@@ -94,7 +94,10 @@ def rewrite(entity: Entity, policy: Policy | None = None) -> bytes:
 
     DocumentError where they would be more than the settings allow: a base of a megabyte is written into every link.
     """
-    changed = edits(entity, policy or absolute)
+    try:
+        changed = edits(entity, policy or absolute)
+    except OverflowError as error:  # where things stand in an archive is said by numbers of 32 bits
+        raise too_large(_LARGEST, entity.name) from error
     edit: Edit
     size: cython.Py_ssize_t = len(entity.data)
     for edit in changed:
@@ -102,6 +105,9 @@ def rewrite(entity: Entity, policy: Policy | None = None) -> bytes:
     if size > entity.settings.max_size:
         raise too_large(entity.settings.max_size, entity.name)
     return splice(entity.data, changed)
+
+
+_LARGEST = (1 << 32) - 1
 
 
 def edits(entity: Entity, policy: Policy) -> list[Edit]:

@@ -382,3 +382,11 @@ def test_no_corruption_breaks_more_than_was_broken() -> None:
         assert {found.code for found in absolve.verify(bytes(data), new, name="x.zip")} <= {"unjudged"}
         changed += new != data
     assert changed > 25
+
+
+def test_a_package_that_would_not_fit_its_own_fields_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = package({"a.html": PAGE})
+    huge = {"crc": 0, "size": 1 << 32, "value": 0}
+    monkeypatch.setattr("absolve.formats.zip_members._Facts._known", lambda *_: huge)
+    with pytest.raises(absolve.DocumentError, match="too-large"):
+        rewritten(data)
