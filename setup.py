@@ -1,6 +1,7 @@
 """Compiles the modules that gain by it, where there is a compiler; everything else stands in pyproject.toml.
 
 The sources are plain Python: where Cython or a compiler is missing, and with ABSOLVE_PURE=1, they run interpreted.
+ABSOLVE_SANITIZE=1 compiles them so that they watch over what they do, as .ci/sanitize wants it.
 """
 
 import os
@@ -40,6 +41,8 @@ COMPILED = (  # modules that run once a byte or once a link; one that is not the
     "absolve.walk",
 )
 
+SANITIZED = "-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all"
+
 
 def extensions() -> list[Extension]:
     """The extensions to build, each of them optional: one that does not compile leaves its module interpreted."""
@@ -51,8 +54,9 @@ def extensions() -> list[Extension]:
         return []
     sources = {name: Path("src", *name.split(".")).with_suffix(".py") for name in COMPILED}
     flags = [] if sys.platform == "win32" else ["-O3", "-g0"]
+    watched = SANITIZED.split() if os.environ.get("ABSOLVE_SANITIZE") == "1" else []
     wanted = [
-        Extension(name, [source.as_posix()], extra_compile_args=flags)
+        Extension(name, [source.as_posix()], extra_compile_args=watched or flags, extra_link_args=watched)
         for name, source in sources.items()
         if source.is_file()
     ]

@@ -1,0 +1,99 @@
+"""Rewrite and list each file of some folders as what it is, and rewrite it as HTML and CSS: no error comes but ours.
+
+`python tests/fuzz/over_files.py FOLDER... --every N`, from the project's root, takes every Nth file and every hostile
+shape. `.ci/sanitize` runs it on modules that watch over every byte they read and every number they compute: one that
+reports ends its process, and the run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Final, NamedTuple
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from absolve import rewriting
+from absolve.errors import AbsolveError
+from absolve.inventory import rows
+from absolve.model import Document
+from absolve.walk import Settings, walk
+from benchmarks.hostile import SHAPES
+
+URL: Final = "http://h.example/d/page.html?q#f"
+SIZE: Final = 20_000  # bytes of a hostile shape
+AT_ONCE: Final = 16  # inputs that a process is given
+WAYS: Final = (  # the media type, whether the links are listed, and the settings
+    (None, True, Settings()),
+    (None, False, Settings("whatwg", lazy=True, conditional_comments=True, json_ld=True)),
+    ("text/html", False, Settings()),
+    ("text/css", False, Settings()),
+)
+
+
+class Done(NamedTuple):
+    """What became of one input."""
+
+    size: int
+    refused: int
+    broken: list[str]
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="over_files.py", description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("folders", type=Path, nargs="*")
+    parser.add_argument("--every", type=int, default=1, help="take every Nth file only (1)")
+    return parser.parse_args()
+
+
+def inputs(folders: list[Path], every: int) -> list[str]:
+    """Paths of files, and names of hostile shapes."""
+    files = [str(path) for folder in folders for path in sorted(folder.rglob("*")) if path.is_file()]
+    return files[::every] + list(SHAPES)
+
+
+def document(name: str) -> Document:
+    if name not in SHAPES:
+        return Document(Path(name).read_bytes(), name=name)
+    shape = SHAPES[name]
+    return Document(shape.make(SIZE), name=name, media_type=shape.media_type, charset=shape.charset)
+
+
+def work(name: str) -> Done:
+    """Everything that is done to one input. verify's parsers are left out: they are Python, and take the longest."""
+    given = document(name)
+    refused = 0
+    broken = []
+    for kind, listed, settings in WAYS:
+        asked = Document(
+            given.data, name=given.name, media_type=kind or given.media_type, charset=given.charset, url=URL
+        )
+        try:
+            entity = walk(asked, settings)
+            rewriting.rewrite(entity)
+            for row in rows(entity) if listed else ():
+                str(row)
+        except AbsolveError:
+            refused += 1
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is what is looked for
+            broken.append(f"{name} as {kind}: {error!r}")
+    return Done(len(given.data), refused, broken)
+
+
+def main() -> int:
+    options = arguments()
+    names = inputs(options.folders, options.every)
+    with ProcessPoolExecutor(mp_context=get_context("fork")) as pool:
+        done = list(pool.map(work, names, chunksize=AT_ONCE))
+    broken = [what for one in done for what in one.broken]
+    print("\n".join(broken), end="\n" * bool(broken))
+    size, refused = sum(one.size for one in done), sum(one.refused for one in done)
+    print(f"{len(done)} inputs, {size / 1e6:.1f} MB, each in {len(WAYS)} ways: {refused} refused, {len(broken)} broken")
+    return int(bool(broken))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
