@@ -43,7 +43,13 @@ def codes(before: bytes, after: bytes, media_type: str = "message/rfc822") -> se
 
 
 @pytest.mark.parametrize(
-    "before", [MESSAGE, MESSAGE.replace(b"\n", b"\r\n"), MESSAGE.replace(b"b/", b"http://\xc3\xa9/", 1)]
+    "before",
+    [
+        MESSAGE,
+        MESSAGE.replace(b"\n", b"\r\n"),
+        MESSAGE.replace(b"b/", b"http://\xc3\xa9/", 1),
+        MESSAGE.replace(b" c/\n", b" c\xc3\xa9/\n"),
+    ],
 )
 def test_an_honest_rewrite_is_verified(before: bytes) -> None:
     after = absolve.rewrite(before, media_type="message/rfc822", url=URL)

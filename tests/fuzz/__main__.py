@@ -23,9 +23,12 @@ if TYPE_CHECKING:
 ROOT: Final = Path(__file__).parents[2]
 SHARED: Final = Path(os.environ.get("ABSOLVE_SHARED") or ROOT.parent / "shared")
 JUDGES: Final = ("tests/fuzz", "tests/formats", "tests/judged", "tests/resolvers")
-TARGETS: Final = ("html", "css", "srcset", "refresh", "references", "resolvers", "whole")
+TARGETS: Final = ("html", "css", "srcset", "refresh", "references", "resolvers", "whole", "xml", "containers")
 LONGEST: Final = 1024  # bytes of an input that atheris makes: more would be slow to judge, and say no more
-IMPORTED_LATE: Final = ("absolve.formats.html", "absolve.formats.json", "absolve.verifying.html", "absolve.verifying.css")
+IMPORTED_LATE: Final = (
+    *(f"absolve.formats.{name}" for name in ("html", "json", "css", "xml", "mime", "http", "warc")),
+    *(f"absolve.verifying.{name}" for name in ("html", "css", "xml", "mail")),
+)
 PROGRESS: Final = re.compile(r"#(\d+)\s+(\w+)\s+cov: (\d+) ft: (\d+) corp: (\d+)")
 
 

@@ -6,6 +6,7 @@ import importlib
 import os
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from found import FOUND
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from absolve import UsageError
+from absolve import AbsolveError, UsageError
 
 HERE = Path(__file__).parent
 TARGETS = sorted(path.stem.removeprefix("fuzz_") for path in HERE.glob("fuzz_*.py"))
@@ -27,6 +28,12 @@ def target(name: str) -> Any:
     return importlib.import_module(f"fuzz_{name}")
 
 
+def hold(name: str, data: bytes) -> None:
+    """Hold an input against the invariant of a target; an error of ours is none of what must not be raised."""
+    with suppress(AbsolveError):
+        target(name).check(data)
+
+
 def soups(words: tuple[bytes, ...]) -> st.SearchStrategy[bytes]:
     """What a target's words and single bytes make."""
     return st.lists(st.sampled_from(words) | st.binary(max_size=3), max_size=12).map(b"".join)
@@ -34,7 +41,7 @@ def soups(words: tuple[bytes, ...]) -> st.SearchStrategy[bytes]:
 
 @pytest.mark.parametrize(("name", "data"), [(name, data) for name in FOUND for data in FOUND[name]])
 def test_what_was_found_once_is_mended(name: str, data: bytes) -> None:
-    target(name).check(data)
+    hold(name, data)
 
 
 @pytest.mark.parametrize("name", TARGETS)
@@ -42,7 +49,7 @@ def test_the_invariant_holds_of_soups_of_the_targets_words(name: str) -> None:
     @settings(max_examples=60)
     @given(soups(target(name).WORDS))
     def check(data: bytes) -> None:
-        target(name).check(data)
+        hold(name, data)
 
     check()
 
@@ -50,7 +57,7 @@ def test_the_invariant_holds_of_soups_of_the_targets_words(name: str) -> None:
 @pytest.mark.parametrize("name", TARGETS)
 def test_the_invariant_holds_of_the_targets_own_seeds(name: str) -> None:
     for seed in list(target(name).seeds(None))[:60]:
-        target(name).check(seed)
+        hold(name, seed)
 
 
 @pytest.mark.parametrize("name", TARGETS)

@@ -45,7 +45,8 @@ def judged(one: Entity, other: Entity, meant: Meant) -> Iterator[tuple[str, str]
 
 
 def _references(place: Place, value: str) -> list[str]:
-    """The references in a field's value, which may be folded."""
+    """The references in a field's value, which may be folded, and may have surrogates for bytes that are not ASCII."""
+    value = value.encode("utf-8", "surrogateescape").decode("utf-8", "surrogateescape")
     value = re.sub(r"[\t ]*\r?\n[\t ]+", "", value)
     if place.syntax != "url":
         return [reference for _, reference in in_value(place, value.encode("utf-8", "surrogateescape")).links]
