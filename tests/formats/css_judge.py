@@ -93,4 +93,4 @@ def assert_judged(data: bytes) -> None:
 # An escaped backslash before `)` in what remains of a bad url; a U+ range; a backslash and a newline in a url token.
 JUDGE_ERRS = re.compile(r"\\\\|[uU]\+|\((?:\\[^\n\r\f]|[^\"')\\])*\\[\n\r\f]")
 # Where the walker says more on purpose: it counts no blocks in a prelude that has them, and so is none.
-SAID_ALL_THE_SAME = re.compile(r"@(?:namespace|font-face)[^;{]*?(?:[\[\]})]|(?<!url)\()", re.IGNORECASE)
+SAID_ALL_THE_SAME = re.compile(r"@(?:namespace|font-face)(?:url\([^)]*\)|[^;{])*?(?:[\[\]})]|(?<!url)\()", re.IGNORECASE)

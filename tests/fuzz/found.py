@@ -12,12 +12,17 @@ FOUND: Final[dict[str, list[bytes]]] = {
         b"url('\\b",
         b"@font-face({url(",  # the judge: a prelude with blocks in it is none that the walker counts
         b"@font-face ''({url(",
+        b"@font-face url({)}{url(",
         b'@font-face ({"\\b"url(',
     ],
     "html": [
         b"<math><mi><div><object></div></mi><m>",  # object: no end tag reaches through it
         b"<math><mi><div><object></div/></mi><m>",
         b"<svg><g><foreignObject><P><TABLE></table></g><g>",  # in quirks mode a table leaves a p element open
+        b"<table><td><svg><td><desc><td>",  # html5lib: it is the HTML cell that ends, not the one of SVG
+        b"<table><tr><svg><tr><desc><td><td>",
+        b"<table><caption><svg><caption><desc><td>",
+        b"<select><template><td></template><select>",  # a cell in a template ends no select around that
     ],
     "refresh": [
         b"0;&quot:",  # verify: a reference that the link would go on with gets its semicolon
@@ -25,6 +30,10 @@ FOUND: Final[dict[str, list[bytes]]] = {
         b"0;&quot\x00",
         b"5\n&quot/",
         b"5\r\r\r\n&quot\x00\x00\x1a",
+    ],
+    "containers": [
+        b"\0\0t:\nBase:p:/\nContent-Location: \xe0\xc9\xaa",  # verify: UTF-8 in a field was another reference to email
+        b"\0\0F:\nContent-Type:multipart/;boundary=B\n--B\nContent-Type:text/html\nContent-Location:p:/\n<a href=i>\n--B\r\r",
     ],
     "whole": [
         b"\x86\x00<a href=\x8a>",  # verify: a byte that is no character of ISO-2022-JP was carried in two ways

@@ -176,6 +176,8 @@ class Tree:
         if traits & _T_TABLE_PART:
             if self.tables.start_part(element) == IGNORED:
                 return IGNORED
+            if self.tables.template_depth:
+                self.guessed |= self.select_open  # which of both is in the other is not kept
             self.select_open = False
             return KEPT
         if element == _TEMPLATE:

@@ -238,12 +238,27 @@ def _table_start(phase: Any, token: Any) -> Any:
 
 def _clear_to(*names: str) -> Any:
     """13.2.6.4.9, .13 and .14: clear the stack back to a table context of this kind."""
+    context = {(HTML, name) for name in (*names, "html", "template")}
 
     def clear(phase: Any) -> None:
-        while phase.tree.openElements[-1].name not in {*names, "html", "template"}:
+        while phase.tree.openElements[-1].nameTuple not in context:
             phase.tree.openElements.pop()
 
     return clear
+
+
+def _end_to(mode: str) -> Any:
+    """13.2.6.4.11 and .15: the end of a caption or cell, which no SVG or MathML element of that name is."""
+
+    def end(phase: Any, token: Any) -> None:
+        if not phase.tree.elementInScope(token["name"], variant="table"):
+            return
+        while phase.tree.openElements.pop().nameTuple != (HTML, token["name"]):
+            pass
+        phase.tree.clearActiveFormattingElements()
+        phase.parser.phase = phase.parser.phases[mode]
+
+    return end
 
 
 def _foreign_end(phase: Any, token: Any) -> Any:
@@ -280,6 +295,7 @@ def _end_in_template(phase: Any, token: Any) -> Any:
     return _end_in_head(phase, token) if token["name"] == "template" else None
 
 
+_cell_end = _end_to("inRow")
 _SPECIAL_TODAY: Final = {(HTML, name) for name in ("main", "search", "summary", "template", "keygen")}
 _html_start = _unless_template(_OLD["inBody"].startTagHtml)
 _START: Final = {"template": _start_in_head}
@@ -326,8 +342,10 @@ _PHASES: Final[dict[str, Any]] = {
         clearStackToTableContext=_clear_to("table"),
         processEOF=lambda _phase: False,  # html5lib takes an SVG element of the name html for the root, and fails
     ),
-    "inCaption": _mended("inCaption", {"html": _html_start}, {}),
-    "inCell": _mended("inCell", {"html": _html_start}, {}),
+    "inCaption": _mended("inCaption", {"html": _html_start}, {"caption": _end_to("inTable")}),
+    "inCell": _mended(
+        "inCell", {"html": _html_start}, dict.fromkeys(("td", "th"), _cell_end), endTagTableCell=_cell_end
+    ),
     "inTableBody": _mended(
         "inTableBody", {"html": _html_start}, {}, clearStackToTableBodyContext=_clear_to("tbody", "tfoot", "thead")
     ),
