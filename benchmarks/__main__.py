@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import absolve
 from absolve.formats import html_scanner
-from benchmarks import corpus, growth, hostile, peers
+from benchmarks import corpus, growth, hostile, peers, processes
 from benchmarks.measure import race, race_table
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--megabytes", type=float, default=10, help="how much of each corpus is taken (10)")
     parser.add_argument("--runs", type=int, default=5, help="interleaved runs of each race (5)")
-    parser.add_argument("--only", choices=("races", "growth"), help="one half of it")
+    parser.add_argument("--only", choices=("races", "growth", "processes"), help="one part of it")
     parser.add_argument("--sizes", default="1,2,4,8", help="megabytes of each hostile shape (1,2,4,8)")
     parser.add_argument("--shapes", default="", help="only hostile shapes whose names match this regular expression")
     parser.add_argument("--write", action="store_true", help="keep the tables in RESULTS.md as well")
@@ -84,16 +84,21 @@ def main() -> int:
     options = arguments()
     sections = [f"# Results\n\nWritten by `python -m benchmarks --write`; README.md says what is timed.\n\n{machine()}"]
     print(sections[0])
-    if options.only != "growth":
+    if options.only in {None, "races"}:
         raced = race_table(list(races(options.megabytes, options.runs)))
         sections.append(f"## Beside the peers\n\nHow many times faster, over {options.runs} runs.\n\n{raced}")
         print(f"\n{sections[-1]}")
     status = 0
-    if options.only != "races":
+    if options.only in {None, "processes"}:
+        found = processes.compared(corpus.pages(options.megabytes), min(options.runs, 3))
+        table = processes.processes_table(found)
+        sections.append(f"## Two processes\n\n{processes.PAGES:,} pages in a folder, against one process.\n\n{table}")
+        print(f"\n{sections[-1]}")
+    if options.only in {None, "growth"}:
         names = [name for name in hostile.SHAPES if re.search(options.shapes, name)]
-        found = list(growth.grown(names, [float(size) for size in options.sizes.split(",")]))
-        status = int(not all(grown.is_linear for grown in found))
-        sections.append(f"## Growth\n\nTimes as much for each doubling.\n\n{growth.growth_table(found)}")
+        shapes = list(growth.grown(names, [float(size) for size in options.sizes.split(",")]))
+        status = int(not all(grown.is_linear for grown in shapes))
+        sections.append(f"## Growth\n\nTimes as much for each doubling.\n\n{growth.growth_table(shapes)}")
         print(f"\n{sections[-1]}")
     if options.write:
         RESULTS.write_text("\n\n".join(sections) + "\n", "utf-8")
