@@ -603,7 +603,7 @@ def test_a_row_stands_in_its_table_once() -> None:
         (None, b"text", "text/html"),
         (None, "<?xml version='1.0'?><rss/>".encode("utf-16"), "application/xml"),
         (None, "<?xml version='1.0'?><rss/>".encode("utf-16-be"), "application/xml"),
-        ("a.xml", b"PK\x03\x04\x00", None),
+        ("a.xml", b"PK\x03\x04\x00", "application/zip"),
     ],
 )
 def test_xml_is_known_by_name_and_then_by_content(name: str | None, data: bytes, expected: str | None) -> None:
