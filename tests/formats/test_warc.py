@@ -14,6 +14,7 @@ from fastwarc.warc import ArchiveIterator as FastReader
 from warcio.archiveiterator import ArchiveIterator
 
 import absolve
+from absolve.formats.warc_headers import extent_at, record_at
 from absolve.formats.warc_records import pieces
 from absolve.model import Document
 from absolve.walk import Settings, walk
@@ -295,6 +296,39 @@ def test_members_inside_members_are_not_opened() -> None:
     data = gzip.compress(gzip.compress(GOOD))
     assert rewritten(data, name="x.warc.gz") is data
     assert said(data) == ["no-record"]
+
+
+HEAD = b"WARC/1.0\r\nWARC-Type: response\r\nContent-Length: 3\r\n\r\nabc"
+HEADERS = [
+    HEAD,
+    HEAD.replace(b"\r", b""),
+    HEAD.replace(b"WARC-Type: response", b"warc-type :\tRESPONSE "),
+    HEAD.replace(b"Content-Length: 3", b"content-length:3  "),
+    HEAD.replace(b"WARC-Type: response\r\n", b""),
+    HEAD.replace(b"WARC-Type: response", b"WARC-Type: re\r\n sponse"),
+    HEAD.replace(b"WARC-Type", b"WARC-Type: request\r\nWARC-Type"),
+    HEAD.replace(b"Length: 3", b"Length: 3\r\nContent-Length: 4"),
+    HEAD.replace(b"Length: 3", b"Length: x\r\nContent-Length: 4"),
+    HEAD.replace(b"Length: 3", b"Length: 1\r\n 3"),
+    HEAD.replace(b"Length: 3", b"Length:\r\n 3"),
+    HEAD.replace(b"Length: 3", b"Length: -3"),
+    HEAD.replace(b"Length: 3", b"Length: " + b"3" * 30),
+    HEAD.replace(b"Content-Length: 3", b"X: y\r\n Content-Length: 3"),
+    HEAD.replace(b"Content-Length: 3\r\n", b""),
+    HEAD.replace(b"Content-Length: 3", b"no field\r\nContent-Length: 3"),
+    HEAD.replace(b"\r\n\r\n", b"\r\n"),
+    HEAD.replace(b"abc", b"").replace(b"3", b"0"),
+    b"WARC/1.0\r\n\r\nContent-Length: 3\r\n\r\nabc",
+    FILEDESC,
+    arc(b"abc"),
+    b"",
+]
+
+
+@pytest.mark.parametrize("data", HEADERS)
+def test_the_extent_of_a_record_is_that_of_its_fields_read_one_by_one(data: bytes) -> None:
+    extent, found = extent_at(b"\n" + data, 1), record_at(b"\n" + data, 1)
+    assert extent == (found and (found.kind, found.block, found.end))
 
 
 def test_other_readers_read_what_was_rewritten() -> None:

@@ -15,7 +15,8 @@ from absolve.formats import zip_members
 from absolve.formats.compression import deflated, inflate
 from absolve.formats.digests import payloads, renewed
 from absolve.formats.json_values import JSONString, Value, values
-from absolve.formats.warc_records import pieces, record_at
+from absolve.formats.warc_headers import record_at
+from absolve.formats.warc_records import pieces
 from absolve.model import Edit, Notice
 
 if TYPE_CHECKING:

@@ -13,7 +13,8 @@ from absolve.charsets import UTF_8
 from absolve.codings import Raw
 from absolve.formats import headers
 from absolve.formats.digests import WHOLE, payloads, renewed
-from absolve.formats.warc_records import pieces, record_at
+from absolve.formats.warc_headers import extent_at, record_at
+from absolve.formats.warc_records import pieces
 from absolve.model import Base, Derived, Layer, Notice, Part
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from absolve.charsets import Charset
     from absolve.formats.digests import Content
     from absolve.formats.headers import Field
-    from absolve.formats.warc_records import Record
+    from absolve.formats.warc_headers import Record
     from absolve.model import Event
     from absolve.typing import Coding, Offsets, WalkOptions
 
@@ -74,8 +75,11 @@ class Opened:
 
 def record(data: bytes, start: int, options: WalkOptions) -> Iterator[Event]:
     """The part that the block of a record is, if it is a document; what the record says of it changes with it."""
+    extent = extent_at(data, start)
+    if extent is None or extent.kind not in _WALKED or extent.block == extent.end:
+        return
     found = record_at(data, start)
-    if found is None or found.kind not in _WALKED or found.block == found.end:
+    if found is None:
         return
     if _segment(data, found):
         yield Notice("segmented", f"this record is a segment of another one, and stays as it is ({found.url})", start)

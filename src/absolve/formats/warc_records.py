@@ -11,22 +11,25 @@ import zlib
 from typing import IO, TYPE_CHECKING, Final, NamedTuple
 
 from absolve.errors import CodingError
-from absolve.formats import headers
 from absolve.formats.compression import ZSTD_FRAME, Gzip, Zstandard, frame_end, is_skippable
+from absolve.formats.warc_headers import (
+    HEAD_END,
+    LONGEST_HEAD,
+    LONGEST_LINE,
+    VERSION,
+    arc_record,
+    extent_at,
+    record_at,
+)
 from absolve.model import Notice
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from absolve.formats.headers import Field
     from absolve.typing import Coding
 
 _CHUNK: Final = 1 << 18  # bytes that are read at once
-_LONGEST_HEAD: Final = 1 << 20  # bytes of a record's header
 _GAP: Final = 64  # bytes of empty lines behind a record that are taken for its own
-_LONGEST_LINE: Final = 1 << 16  # bytes of an ARC record's header
-_VERSION: Final = re.compile(rb"WARC/[0-9]\.[0-9]+[\t ]*+\r?\n")
-_HEAD_END: Final = re.compile(rb"\n\r?\n")
 _LINE_ENDS: Final = re.compile(rb"[\r\n]*+")
 _GZIP: Final = b"\x1f\x8b\x08"
 _DICTIONARY: Final = b"\x5d\x2a\x4d\x18"  # WARC-ZSTD 1.0: the first frame is skippable, and holds the dictionary
@@ -44,70 +47,6 @@ class Piece(NamedTuple):
     records: bytes | None = None
     coding: Coding | None = None
     notices: tuple[Notice, ...] = ()
-
-
-class Record(NamedTuple):
-    """One record's header: its URL and type, its fields (of a WARC), and where its block begins and ends.
-
-    `size` is the span of the number that says how long the block is.
-    """
-
-    url: str
-    kind: str
-    media_type: str
-    fields: list[Field]
-    size: tuple[int, int]
-    block: int
-    end: int
-
-
-def record_at(data: bytes, start: int) -> Record | None:
-    """The record whose header stands here; None for what is no header, or not all of one."""
-    if _VERSION.match(data, start):
-        return _warc_record(data, start)
-    return _arc_record(data, start)
-
-
-def _warc_record(data: bytes, start: int) -> Record | None:
-    """ISO 28500:2017 4: a version line, named fields, an empty line, the block."""
-    line = _VERSION.match(data, start)
-    if line is None or not _HEAD_END.search(data, line.end() - 1, start + _LONGEST_HEAD):
-        return None
-    fields, block = headers.fields(data, line.end(), skip=True)
-    size = next((field for field in fields if field.name == "content-length"), None)
-    if size is None or not data[size.start : size.end].isdigit() or size.end - size.start > _DIGITS:
-        return None
-    url = (headers.first(data, fields, "warc-target-uri") or "").removeprefix("<").removesuffix(">")
-    kind = (headers.first(data, fields, "warc-type") or "").lower()
-    media_type = headers.first(data, fields, "content-type") or ""
-    end = block + int(data[size.start : size.end])
-    return Record(url, kind, media_type, fields, (size.start, size.end), block, end)
-
-
-_DIGITS: Final = 18
-_DATE: Final = re.compile(rb"[0-9]{8,17}")
-_SCHEME: Final = re.compile(rb"[A-Za-z][A-Za-z0-9+.-]*+:")
-
-
-def _arc_record(data: bytes, start: int) -> Record | None:
-    """The ARC File Format of the Internet Archive: one line of words, the URL first, the length of the block last."""
-    if not _SCHEME.match(data, start):
-        return None
-    line_end = data.find(b"\n", start, start + _LONGEST_LINE)
-    words = data[start:line_end].rstrip(b"\r").split(b" ") if line_end >= 0 else []
-    if len(words) < 5 or not words[-1].isdigit() or len(words[-1]) > _DIGITS:
-        return None
-    if _DATE.fullmatch(words[-3]):  # version 1: URL, address, date, type, length; some URLs have blanks
-        url, media_type = words[:-4], words[-2]
-    elif len(words) >= 10 and _DATE.fullmatch(words[-8]):  # version 2: five more before the length
-        url, media_type = words[:-9], words[-7]
-    else:
-        return None
-    text = b" ".join(url).decode("utf-8", "surrogateescape")
-    size_end = start + len(b" ".join(words))
-    kind = "filedesc" if text.startswith("filedesc:") else "arc"
-    size = (size_end - len(words[-1]), size_end)
-    return Record(text, kind, media_type.decode("latin-1"), [], size, line_end + 1, line_end + 1 + int(words[-1]))
 
 
 def pieces(file: IO[bytes], limit: int, *, compressed: bool = True) -> Iterator[Piece]:
@@ -188,39 +127,42 @@ class _Cutter:
     def _record(self) -> Iterator[Piece]:
         """A record that is not compressed, and the empty lines behind it."""
         self._whole_head()
-        record = record_at(self._held, self._at)
+        extent = extent_at(self._held, self._at)
         offset = self._offset
-        if record is None:
+        if extent is None:
             yield from self._lost(self._said("no-record", "no record begins here", offset), 0)
             return
-        size = record.end - self._at
-        truncated = self._said("truncated", "the file ends before the end of this record", offset, record.url)
+        size = extent.end - self._at
+        head = extent.block - self._at
         if size > self._limit:
+            url = self._url()
             yield from self._passed(size)
             is_whole = self._offset == offset + size
-            yield Piece(self._offset, b"", notices=(self._too_large(offset, record.url) if is_whole else truncated,))
+            notice = self._too_large(offset, url) if is_whole else self._cut(offset, url)
+            yield Piece(self._offset, b"", notices=(notice,))
             return
         if not self._has(size):
-            if self._next_start(record.block - record.end + size) is None:
-                yield Piece(offset, self._taken(size), notices=(truncated,))
+            if self._next_start(head) is None:
+                url = self._url()
+                yield Piece(offset, self._taken(size), notices=(self._cut(offset, url),))
             else:  # it is the length that is wrong
-                yield from self._lost(self._wrong_length(offset, record.url), record.block - record.end + size)
+                yield from self._lost(self._wrong_length(offset, self._url()), head)
             return
         size = self._with_line_ends(size)
         if self._has(size + 1) and not self._is_start(self._at + size):
-            yield from self._lost(self._wrong_length(offset, record.url), record.block - record.end + size)
+            yield from self._lost(self._wrong_length(offset, self._url()), head)
             return
         raw = self._taken(size)
         yield Piece(offset, raw, raw)
 
     def _whole_head(self) -> None:
         size = 4096
-        while size <= _LONGEST_HEAD and self._has(size) and not self._head_is_there(size):
+        while size <= LONGEST_HEAD and self._has(size) and not self._head_is_there(size):
             size *= 4
 
     def _head_is_there(self, size: int) -> bool:
-        if _VERSION.match(self._held, self._at):
-            return _HEAD_END.search(self._held, self._at, self._at + size) is not None
+        if VERSION.match(self._held, self._at):
+            return HEAD_END.search(self._held, self._at, self._at + size) is not None
         return self._held.find(b"\n", self._at, self._at + size) >= 0
 
     def _with_line_ends(self, size: int) -> int:
@@ -235,7 +177,7 @@ class _Cutter:
         position = self._at + rest
         if self._compressed and self._held.startswith((_GZIP, ZSTD_FRAME), position):
             return True
-        return _VERSION.match(self._held, position) is not None or _arc_record(self._held, position) is not None
+        return VERSION.match(self._held, position) is not None or arc_record(self._held, position) is not None
 
     def _lost(self, notice: Notice, skip: int) -> Iterator[Piece]:
         """What cannot be cut, up to where a record begins again; `skip` is how much of it is known to be none."""
@@ -246,7 +188,7 @@ class _Cutter:
             if start is not None:
                 yield from self._passed(start)
                 return
-            known = max(len(self._held) - self._at - _LONGEST_LINE, 1)
+            known = max(len(self._held) - self._at - LONGEST_LINE, 1)
             if not self._has(len(self._held) - self._at + 1):
                 break
             yield from self._passed(known)
@@ -337,6 +279,14 @@ class _Cutter:
 
     # --- what is said ---
 
+    def _url(self) -> str:
+        """That of the record that begins here."""
+        record = record_at(self._held, self._at)
+        return record.url if record is not None else ""
+
+    def _cut(self, offset: int, url: str) -> Notice:
+        return self._said("truncated", "the file ends before the end of this record", offset, url)
+
     def _said(self, code: str, text: str, offset: int, url: str = "") -> Notice:
         return Notice(code, f"{text}; it stays as it is{f' ({url})' if url else ''}", offset, failed=True)
 
@@ -354,10 +304,10 @@ _START: Final = re.compile(rb"\n(?=WARC/[0-9]\.[0-9]+[\t ]*+\r?\n|[a-z]{3,10}:[^
 def _begins_record(raw: bytes) -> bool:
     """Whether this is a member of gzip in which a record begins."""
     try:
-        value = zlib.decompressobj(31).decompress(raw, _LONGEST_LINE)
+        value = zlib.decompressobj(31).decompress(raw, LONGEST_LINE)
     except zlib.error:
         return False
-    return bool(_VERSION.match(value)) or _arc_record(value, 0) is not None
+    return bool(VERSION.match(value)) or arc_record(value, 0) is not None
 
 
 def _consumed(machine: zlib._Decompress, raw: bytes) -> int:
@@ -367,7 +317,7 @@ def _consumed(machine: zlib._Decompress, raw: bytes) -> int:
 
 def _url(values: list[bytes]) -> str:
     """The URL of the record that begins in what came out of a member; nothing where it is not there."""
-    record = record_at(b"".join(values)[:_LONGEST_HEAD], 0)
+    record = record_at(b"".join(values)[:LONGEST_HEAD], 0)
     return record.url if record is not None else ""
 
 
