@@ -32,7 +32,8 @@ def rewrite(source: Source, *, policy: rewriting.Policy | None = None, **options
     `options`: name, media_type, charset and url, as `Document` takes them, and profile ("rfc1808", "rfc3986",
     "whatwg"), fragments ("keep", "absolute"), base ("keep", "empty"), lazy, conditional_comments, json_ld, and the
     limits max_depth (documents inside documents), max_size (bytes), max_links and max_decompressed (bytes).
-    `policy` is called with a `Resolved` for each link and returns its new URL, or None to leave it.
+    `policy` is called with a `Resolved` for each link and returns its new URL, or None to leave it; what never changes
+    without an option (JSON-LD, what is signed) stays whatever it says.
 
     Only the bytes of links change; where none does the very same object comes back. Raises DocumentError for a
     document of no kind that absolve reads or that passes a limit, UsageError for an option that is none.

@@ -135,6 +135,15 @@ def test_links_are_rewritten_only_where_that_is_asked_for() -> None:
     assert rewritten(text) == done
 
 
+def test_a_policy_changes_them_only_where_that_is_asked_for_either() -> None:
+    text = f'{{{SCHEMA}, "url": "x"}}'
+    options: dict[str, Any] = {"media_type": "application/ld+json", "policy": lambda resolved: f"{resolved.reference}?"}
+    assert absolve.rewrite(text, **options) is text
+    done = absolve.rewrite(text, json_ld=True, **options)
+    assert done == text.replace('x"}', 'x?"}').replace("schema.org", "schema.org?")
+    assert absolve.verify(text, done, json_ld=True, **options) == []
+
+
 def test_an_at_base_is_made_absolute_and_what_it_rules_with_it() -> None:
     text = '{"@context": {"@base": "sub/"}, "@id": "x", "@graph": []}'
     assert rewritten(text) == text.replace("sub/", "http://h.example/d/sub/").replace('"x"', '"http://h.example/d/sub/x"')

@@ -37,7 +37,7 @@ class Meant:
         for event in entity.events:
             if isinstance(event, Link):
                 resolved = Resolved(entity, event, rules.of(event))
-                new = None if sealed else self._policy(resolved)
+                new = None if sealed or event.place.stays == "always" else self._policy(resolved)
                 if new is not None and self.by_policy:
                     new = new.strip(_BLANKS)  # as rewriting does with what is not its own
                 values = {resolved.reference} if new is None else self._written(resolved, new, charset)
