@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import absolve
 from absolve.formats import html_scanner
-from benchmarks import corpus, growth, hostile, peers, processes
+from benchmarks import archives, corpus, growth, hostile, peers, processes
 from benchmarks.measure import race, race_table
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--megabytes", type=float, default=10, help="how much of each corpus is taken (10)")
     parser.add_argument("--runs", type=int, default=5, help="interleaved runs of each race (5)")
-    parser.add_argument("--only", choices=("races", "growth", "processes"), help="one part of it")
+    parser.add_argument("--only", choices=("races", "growth", "processes", "archives"), help="one part of it")
     parser.add_argument("--sizes", default="1,2,4,8", help="megabytes of each hostile shape (1,2,4,8)")
     parser.add_argument("--shapes", default="", help="only hostile shapes whose names match this regular expression")
     parser.add_argument("--write", action="store_true", help="keep the tables in RESULTS.md as well")
@@ -93,6 +93,10 @@ def main() -> int:
         found = processes.compared(corpus.pages(options.megabytes), min(options.runs, 3))
         table = processes.processes_table(found)
         sections.append(f"## Two processes\n\n{processes.PAGES:,} pages in a folder, against one process.\n\n{table}")
+        print(f"\n{sections[-1]}")
+    if options.only in {None, "archives"}:
+        found_archives = archives.archives_table(archives.measured(options.megabytes * 5))
+        sections.append(f"## Archives\n\nWARC files of {options.megabytes * 5:.0f} MB.\n\n{found_archives}")
         print(f"\n{sections[-1]}")
     if options.only in {None, "growth"}:
         names = [name for name in hostile.SHAPES if re.search(options.shapes, name)]

@@ -1,0 +1,118 @@
+"""WARC files beside fastwarc, which only reads their records; and the memory that listing them takes.
+
+The file is on the disk, made by repeating the records of a real one, or of a generated one where there is none.
+"""
+
+from __future__ import annotations
+
+import gzip
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from absolve import inventory
+from absolve.archives import stretches
+from absolve.formats.warc_records import pieces
+from absolve.settings import Settings
+from benchmarks.corpus import SHARED, generated
+from benchmarks.measure import race, table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from absolve.archives import Stretch
+    from benchmarks.measure import Result
+
+ARCHIVE = SHARED / "warc/pywb/sample_archive/warcs/iana.warc.gz"
+RUNS = 3
+# Runs the command, and says how many kilobytes it took at its peak.
+_MEASURED = """\
+import resource, sys
+from absolve.cli import main
+main(sys.argv[1:])
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+
+
+class Measured(NamedTuple):
+    """One file: its times, and the megabytes that a process takes at most that lists it."""
+
+    result: Result
+    memory: float
+
+
+def measured(megabytes: float) -> Iterator[Measured]:
+    """A file of so many megabytes of records, as it is and compressed."""
+    for name, records in _units().items():
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "x.warc.gz"
+            size = len(gzip.decompress(records)) if records.startswith(b"\x1f\x8b") else len(records)
+            count = max(round(megabytes * 1e6 / size), 1)
+            with path.open("wb") as file:
+                file.writelines([records] * count)
+            yield Measured(race(name, size * count, _jobs(path), RUNS), _memory(path))
+
+
+def _units() -> Mapping[str, bytes]:
+    """Records that are compressed one by one, and not at all."""
+    if ARCHIVE.is_file():
+        members = ARCHIVE.read_bytes()
+        return {"compressed": members, "not compressed": gzip.decompress(members)}
+    records = [_record(document.data, document.url) for document in generated(1)]
+    return {"compressed": b"".join(map(gzip.compress, records)), "not compressed": b"".join(records)}
+
+
+def _record(page: bytes, url: str) -> bytes:
+    http = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" + page
+    fields = f"WARC-Type: response\r\nWARC-Target-URI: {url}\r\nContent-Type: application/http\r\n"
+    return f"WARC/1.1\r\n{fields}Content-Length: {len(http)}\r\n\r\n".encode() + http + b"\r\n\r\n"
+
+
+def _jobs(path: Path) -> dict[str, Callable[[], object]]:
+    def read() -> None:
+        from fastwarc.warc import ArchiveIterator
+
+        with path.open("rb") as file:
+            for record in ArchiveIterator(file):
+                record.reader.read()
+
+    def cut() -> None:
+        with path.open("rb") as file:
+            for _ in pieces(file, Settings().max_decompressed):
+                pass
+
+    def walked(each: Callable[[Stretch], object]) -> None:
+        with path.open("rb") as file:
+            for stretch in stretches(file, "x.warc", Settings()):
+                each(stretch)
+
+    def listed(stretch: Stretch) -> None:
+        for _ in inventory.rows(stretch.entity) if stretch.entity is not None else ():
+            pass
+
+    return {
+        "fastwarc reads": read,
+        "absolve cuts": cut,
+        "absolve walks": lambda: walked(lambda _: None),
+        "absolve lists": lambda: walked(listed),
+    }
+
+
+def _memory(path: Path) -> float:
+    argv = [sys.executable, "-c", _MEASURED, "links", str(path), "--quiet", "-o", str(path.with_suffix(".csv"))]
+    done = subprocess.run(argv, stdout=subprocess.PIPE, check=True, text=True)
+    return int(done.stdout) * 1024 / 1e6
+
+
+def archives_table(results: Iterator[Measured]) -> str:
+    """Speeds in megabytes of records, how much of fastwarc's each is, and the memory of the whole command."""
+    rows = []
+    for result, memory in results:
+        reference = result.timings[0]
+        for timing in result.timings:
+            share = f"{reference.median / timing.median:.0%}"
+            last = f"{memory:.0f}" if timing is result.timings[-1] else ""
+            rows.append([result.workload, timing.name, f"{result.speed(timing):.1f}", share, last])
+    return table(("records", "", "MB/s", "of fastwarc's", "MB at most"), rows)
