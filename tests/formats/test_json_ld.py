@@ -137,10 +137,13 @@ def test_links_are_rewritten_only_where_that_is_asked_for() -> None:
 
 def test_a_policy_changes_them_only_where_that_is_asked_for_either() -> None:
     text = f'{{{SCHEMA}, "url": "x"}}'
-    options: dict[str, Any] = {"media_type": "application/ld+json", "policy": lambda resolved: f"{resolved.reference}?"}
+    options: dict[str, Any] = {
+        "media_type": "application/ld+json",
+        "policy": lambda resolved: "y" if resolved.attribute == "url" else None,
+    }
     assert absolve.rewrite(text, **options) is text
     done = absolve.rewrite(text, json_ld=True, **options)
-    assert done == text.replace('x"}', 'x?"}').replace("schema.org", "schema.org?")
+    assert done == text.replace('"x"', '"y"')
     assert absolve.verify(text, done, json_ld=True, **options) == []
 
 
