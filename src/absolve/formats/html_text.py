@@ -37,7 +37,7 @@ def attributes(data: bytes, start: int, end: int, charset: Charset) -> dict[str,
     """The `rel` and the `alt` of the start tag in this span, as far as it has them: values decoded and folded."""
     found: dict[str, str] = {}
     tag = data[start:end].lower()
-    if b"rel" not in tag and b"alt" not in tag:  # as in most tags; looking closer takes longer
+    if tag.find(b"rel") < 0 and tag.find(b"alt") < 0:  # as in most tags; looking closer takes longer
         return found
     name = _NAME.match(data, start, end)
     position = name.end() if name else end

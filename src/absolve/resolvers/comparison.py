@@ -22,10 +22,10 @@ HARMLESS_BASE = re.compile(
 # which only some remove, and which backslashes may hide), or a non-empty path without a colon and without `..;` (dots
 # that have params), a query, a fragment.
 HARMLESS = re.compile(
-    r"(?:[A-Za-z][A-Za-z0-9+.-]*://(?:[^\x00-\x20\\/]|/(?!\.))*"
-    r"|(?://[A-Za-z0-9.-]+(?=/|\Z)|(?!//|;))(?:[^\x00-\x20\\%?#:.]|\.(?!;)|%(?!2[Ee]))+(?:\?[^\x00-\x20#]*)?(?:\#[^\x00-\x20]*)?"
-    r"|\?[^\x00-\x20#]+(?:\#[^\x00-\x20]*)?"
-    r"|\#[^\x00-\x20]*)"
+    r"(?:[A-Za-z][A-Za-z0-9+.-]*+://(?:[^\x00-\x20\\/]++|/(?!\.))*+"
+    r"|(?://[A-Za-z0-9.-]+(?=/|\Z)|(?!//|;))(?:[^\x00-\x20\\%?#:.]++|\.(?!;)|%(?!2[Ee]))++(?:\?[^\x00-\x20#]*+)?(?:\#[^\x00-\x20]*+)?"
+    r"|\?[^\x00-\x20#]++(?:\#[^\x00-\x20]*+)?"
+    r"|\#[^\x00-\x20]*+)"
 )
 
 
