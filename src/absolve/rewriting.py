@@ -190,7 +190,7 @@ class _Edits:
             return 0
         resolved = Resolved(self.entity, link, rule)
         new = self.policy(resolved)
-        if new is not None and not rule.stays_always:
+        if new is not None and rule.place.stays != "always":  # a package whose URL nobody knows is a policy's affair
             raw = self.data[link.start : link.end]
             self.write(link, _written(self.entity, link, rule, resolved.reference, new.strip(_BLANKS), raw, _Written()))
         return 0

@@ -390,3 +390,8 @@ def test_a_package_that_would_not_fit_its_own_fields_is_left_alone(monkeypatch: 
     monkeypatch.setattr("absolve.formats.zip_members._Facts._known", lambda *_: huge)
     with pytest.raises(absolve.DocumentError, match="too-large"):
         rewritten(data)
+
+
+def test_a_policy_may_change_links_between_members() -> None:
+    data = package({"a.html": b"<a href=b.html>", "b.html": b"<p>"})
+    assert contents(rewritten(data, policy=lambda _: "http://n.example/"))[0] == b"<a href=http://n.example/>"
