@@ -14,6 +14,7 @@ from fastwarc.warc import ArchiveIterator as FastReader
 from warcio.archiveiterator import ArchiveIterator
 
 import absolve
+from absolve import formats
 from absolve.formats.warc_headers import extent_at, record_at
 from absolve.formats.warc_records import pieces
 from absolve.model import Document
@@ -296,6 +297,24 @@ def test_members_inside_members_are_not_opened() -> None:
     data = gzip.compress(gzip.compress(GOOD))
     assert rewritten(data, name="x.warc.gz") is data
     assert said(data) == ["no-record"]
+
+
+KNOWN = {
+    "WARC": (GOOD, True),
+    "gzip": (gzip.compress(GOOD), True),
+    "gzip of something else": (gzip.compress(b"x"), False),
+    "zstd": (zstandard.compress(GOOD), True),
+    "the start of zstd": (zstandard.compress(GOOD) + zstandard.compress(GOOD)[:9], True),
+    "zstd of something else": (zstandard.compress(b"x"), False),
+    "broken zstd": (b"\x28\xb5\x2f\xfd" + b"\xff" * 40, False),
+    "a dictionary": (b"\x5d\x2a\x4d\x18\1\0\0\0x", True),
+}
+
+
+@pytest.mark.parametrize(("data", "is_warc"), KNOWN.values(), ids=KNOWN)
+def test_an_archive_is_known_by_its_first_bytes(data: bytes, is_warc: bool) -> None:
+    assert (formats.sniff(data, None) == formats.WARC) is is_warc
+    assert (formats.recognised(data, "x") == formats.WARC) is is_warc
 
 
 HEAD = b"WARC/1.0\r\nWARC-Type: response\r\nContent-Length: 3\r\n\r\nabc"

@@ -229,11 +229,18 @@ def sniff_content(data: bytes) -> str | None:
         with suppress(zlib.error):
             head = zlib.decompressobj(31).decompress(head, _LOOKED_AT)
         return WARC if _SIGNATURES[WARC].match(head) else None
+    if head.startswith(_ZSTANDARD):
+        from absolve.formats.compression import zstandard_head  # few files need it
+
+        head = zstandard_head(data[:_FRAME], _LOOKED_AT)
+        return WARC if data.startswith(_ZSTANDARD[1]) or _SIGNATURES[WARC].match(head) else None
     if _is_xml(data):
         return XML
     return next((media_type for media_type, signature in _SIGNATURES.items() if signature.match(head)), None)
 
 
+_ZSTANDARD: Final = (b"\x28\xb5\x2f\xfd", b"\x5d\x2a\x4d\x18")  # a frame; the dictionary of a WARC file
+_FRAME: Final = 1 << 18  # bytes that hold the first block of a frame
 _UTF_16_XML: Final = (b"<\0?\0", b"\0<\0?")  # XML 1.0 appendix F.1: without a byte order mark
 
 

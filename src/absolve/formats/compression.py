@@ -7,6 +7,7 @@ because it keeps what of its form must come back.
 from __future__ import annotations
 
 import zlib
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from absolve.errors import CodingError
@@ -164,6 +165,16 @@ class Zstandard(Compressed):
 
     def _dict(self, zstandard: Any) -> Any:
         return zstandard.ZstdCompressionDict(self._dictionary) if self._dictionary else None
+
+
+def zstandard_head(raw: bytes, size: int) -> bytes:
+    """So many of the first bytes that come out of a Zstandard frame which may be cut off; none where nothing can."""
+    with suppress(CodingError):
+        zstandard = _package("zstandard")
+        with suppress(zstandard.ZstdError), zstandard.ZstdDecompressor().stream_reader(raw) as reader:
+            found: bytes = reader.read(size)
+            return found
+    return b""
 
 
 ZSTD_FRAME: Final = b"\x28\xb5\x2f\xfd"
