@@ -219,7 +219,8 @@ def _enter(entity: Entity, part: Part, depth: int, charset: Charset | None = Non
         if entity.count + inner.count > entity.settings.max_links:
             raise _too_many(entity, 0)
     except (WalkError, DocumentError) as error:
-        whole = charset is not None or (not part.name and isinstance(error, WalkError) and error.code == _TOO_MANY)
+        own = not part.name and not formats.WALKERS[media_type].archive  # a style sheet's links are the document's
+        whole = charset is not None or (own and isinstance(error, WalkError) and error.code == _TOO_MANY)
         _leave(inner, entity, part, offsets, error, whole=whole)
         return
     entity.count += inner.count
