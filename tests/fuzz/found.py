@@ -34,6 +34,10 @@ FOUND: Final[dict[str, list[bytes]]] = {
     "containers": [
         b"\0\0t:\nBase:p:/\nContent-Location: \xe0\xc9\xaa",  # verify: UTF-8 in a field was another reference to email
         b"\0\0F:\nContent-Type:multipart/;boundary=B\n--B\nContent-Type:text/html\nContent-Location:p:/\n<a href=i>\n--B\r\r",
+        b"\2\0HTTP/1 200 \nBase:p:/\n8\nLink:<x>",  # verify: to http.client nothing is a field behind a line that is none
+        b"\r\nBase:\0/\nLink:<\x94>",  # verify: in a field, too, the reference's own bytes stay
+        # verify: warcio fails on a response without a URL
+        b"\3\0WARC/1.0\nWARC-Type:response\nContent-Length:68\n\nHTTP/1.1 200\r\nBase: http://h/\r\nContent-Type: text/html\r\n\r\n<a href=x>\r\n",
     ],
     "whole": [
         b"\x86\x00<a href=\x8a>",  # verify: a byte that is no character of ISO-2022-JP was carried in two ways

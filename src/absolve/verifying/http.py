@@ -72,7 +72,7 @@ def _read(data: bytes) -> _Read:
 
 def _header(old: Message, new: Message, one: Entity, other: Entity, meant: Meant) -> Iterator[tuple[str, str]]:
     if old.get_payload() != new.get_payload():
-        yield "bytes", "the lines of the header that are no fields are others"
+        yield "unjudged", "it takes what follows a line that is no field for text, and that is other text after"
     for field, changed in zip_longest(old.raw_items(), new.raw_items()):
         if field == changed or (field and changed and {field[0].lower(), changed[0].lower()} == {"content-length"}):
             continue

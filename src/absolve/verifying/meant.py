@@ -66,7 +66,10 @@ class Meant:
         before = link.coding.decode(entity.data[max(0, link.start - LOOK_AHEAD) : link.start])
         new = text(escape(value_of(new), before))
         if resolved.element == "header":  # what a field cannot hold is percent-escaped
-            return {new, text(link.coding.decode(link.coding.encode(value_of(new))))}
+            old = resolved.reference if new.endswith(resolved.reference) else ""  # whose own bytes stay
+            written = (value_of(new), value_of(new.removesuffix(old)))
+            whole, prefix = (text(link.coding.decode(link.coding.encode(value))) for value in written)
+            return {new, whole, prefix + old}
         return {new} if new.isascii() else {new, _within(charset, new)}
 
     def fault(self, link: Link, old: str, new: str, before: Rule, after: Rule) -> str | None:

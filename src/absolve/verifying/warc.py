@@ -56,7 +56,7 @@ def compare(before: Entity, after: Entity, meant: Meant, differences: Difference
         return
     try:
         old, new = (_records(entity.data) for entity in (before, after))
-    except (OSError, EOFError, ValueError, zlib.error) as error:
+    except (OSError, EOFError, ValueError, AttributeError, zlib.error) as error:  # it wants each response to have a URL
         differences.add("unjudged", f"warcio cannot read this: {error}", None, None)
         return
     if len(old) != len(new):
