@@ -72,6 +72,20 @@ def test_only_failures_are_said_if_asked_for(absolve: Runner) -> None:
     assert absolve("links", "site", "-q").err.count("\n") == 1
 
 
+def test_what_many_inputs_share_is_said_of_the_first_and_counted(absolve: Runner, site: Path) -> None:
+    (site / "b.html").unlink()  # two are left, and 20 are named
+    for number in range(18):
+        (site / f"{number}.html").write_bytes(PAGE)
+    assert absolve("links", "site").err.count("no-base") == 20
+    for number, more in ((18, "1 more input"), (19, "2 more inputs")):
+        (site / f"{number}.html").write_bytes(PAGE)
+        lines = absolve("links", "site").err.splitlines()
+        assert len(lines) == 21
+        assert lines[-1] == f"absolve: no-base: {more} (--verbose says all)"
+    done = absolve("links", "site", "--verbose")
+    assert len(done.err.splitlines()) == done.err.count(": no-base: nothing says") == 22
+
+
 def test_where_much_was_said_what_failed_stands_at_the_end(absolve: Runner, site: Path) -> None:
     for number in range(30):
         (site / f"{number}.html").write_bytes(PAGE)

@@ -85,7 +85,11 @@ def add_run(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     shared.completes_files(
         group.add_argument("--errors", metavar="FILE", help="write what failed there, too, as JSON lines")
     )
-    group.add_argument("--quiet", "-q", action="store_true", help="say only what failed")
+    said = group.add_mutually_exclusive_group()
+    said.add_argument("--quiet", "-q", action="store_true", help="say only what failed")
+    said.add_argument(
+        "--verbose", "-v", action="store_true", help="say each thing of each input (what many share is summed up)"
+    )
     return group
 
 
@@ -140,7 +144,7 @@ def run(
 
     `ended` is told of each item that nothing more comes of, while a failure is still that item's.
     """
-    report.quiet = options.quiet
+    report.quiet, report.verbose = options.quiet, options.verbose
     streams = not getattr(options, "in_place", False) and options.output in {None, outputs.STDOUT}
     with (
         _errors(options, report),
@@ -167,6 +171,7 @@ def run(
                     number += 1
                 report.input = None
                 clock.tick(progress.So(number, size, len(report.failures)))
+    report.rest()
     if not options.quiet and (clock.was_seen or (report.failures and report.said > SCREEN)):
         report.summary(f"{progress.So(number, size, len(report.failures))} in {clock.seconds:.1f} s")
 

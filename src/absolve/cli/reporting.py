@@ -28,15 +28,29 @@ def paint(text: str, style: str, *, on: bool) -> str:
     return f"\x1b[{STYLES[style]}m{text}\x1b[0m" if on else text
 
 
+class Heard:
+    """Of how many inputs something was said; what is said of one comes together."""
+
+    def __init__(self) -> None:
+        self.inputs = 0
+        self._last: str | None = None
+
+    def of(self, input_: str) -> None:
+        self.inputs += input_ != self._last
+        self._last = input_
+
+
 class Report:
     """Collects what happens in one run: diagnostics go out as they come, failures are kept for the end.
 
-    `quiet`: only failures go out. `input` is the one that is worked on: what fails then is its failure. `errors` is a
-    file that failures are written to, too, as JSON lines.
+    `quiet`: only failures go out. `verbose`: all does; else what is said of many inputs is said of the first of them,
+    and at the end how many more they are. `input` is the one that is worked on: what fails then is its failure.
+    `errors` is a file that failures are written to, too, as JSON lines.
     """
 
     def __init__(self) -> None:
-        self.quiet = False
+        self.quiet = self.verbose = False
+        self.heard: dict[str, Heard] = {}  # by the code of what stops nothing
         self.input: str | None = None
         self.errors: IO[bytes] | None = None
         self.failures: dict[str, Diagnostic] = {}  # the first one of each input
@@ -50,8 +64,12 @@ class Report:
         """Say something that stops nothing; where something failed for it, the run ends with 1."""
         if diagnostic.failed:
             self._fail(self.input or diagnostic.name, diagnostic)
-        if diagnostic.failed or not self.quiet:
-            self._say(str(diagnostic), diagnostic.code, "red" if diagnostic.failed else "yellow")
+            self._say(str(diagnostic), diagnostic.code, "red")
+        elif not self.quiet:
+            heard = self.heard.setdefault(diagnostic.code, Heard())
+            heard.of(self.input or diagnostic.name)
+            if self.verbose or heard.inputs <= _NAMED:
+                self._say(str(diagnostic), diagnostic.code, "yellow")
 
     def aside(self, diagnostic: Diagnostic) -> None:
         """Say something of what is found on the way to the inputs, while another one is worked on."""
@@ -75,6 +93,13 @@ class Report:
             if sys.flags.dev_mode:
                 raise
             self.failure(DocumentError(Diagnostic("internal-error", fault(error), name)))
+
+    def rest(self) -> None:
+        """Say how many inputs more there were of which the same was to be said."""
+        for code, heard in self.heard.items():
+            more = heard.inputs - _NAMED
+            if more > 0 and not self.verbose:
+                self._say(f"absolve: {code}: {more:,} more input{'s'[: more > 1]} (--verbose says all)", code, "yellow")
 
     def summary(self, done: str) -> None:
         """Say what a run came to; and where something else was said, too, what failed, so that it stands at the end."""
@@ -103,4 +128,4 @@ class Report:
 
 
 _FIELDS: Final = ("name", "line", "column", "code", "text")
-_NAMED: Final = 20  # failures that are said once more at the end
+_NAMED: Final = 20  # inputs of which the same is said, failures that are said once more at the end

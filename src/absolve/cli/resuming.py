@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 # Options that say nothing of what one input becomes; what --url and the like say of it stands with it.
 _ASIDE: Final = frozenset(
-    "command errors exclude from_ include inputs jobs mirror_layout output parser quiet resume run url url_map".split()
+    "command errors exclude from_ include inputs jobs mirror_layout output parser"
+    " quiet resume run url url_map verbose".split()
 )
 
 

@@ -29,8 +29,8 @@ two witnesses:
   html5lib, which shares no code with absolve, sees the same tree (lxml in XML; in a style sheet
   tinycss2, if it is installed, the same tokens; in a message Python's email the same header and
   parts; over HTTP http.client; in WARC and ARC warcio, if it is installed, the same records, with
-  digests and lengths that are right; in JSON, HTTP Archives too, Python's json the same values; in a
-  package zipfile the same members).
+  digests and lengths that are right; in JSON, HTTP Archives too, Python's json the same values;
+  in a package zipfile the same members).
   To both, each link leads where it led.
 
 Differences go to the standard error, as BEFORE:line:column: code: text (after: line:column).
