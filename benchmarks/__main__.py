@@ -11,12 +11,13 @@ import os
 import platform
 import re
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import absolve
 from absolve.formats import html_scanner
-from benchmarks import archives, corpus, growth, hostile, peers, processes
+from benchmarks import archives, corpus, growth, hostile, peers, processes, sizes
 from benchmarks.measure import race, race_table
 
 if TYPE_CHECKING:
@@ -32,9 +33,9 @@ RESULTS = Path(__file__).with_name("RESULTS.md")
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--megabytes", type=float, default=10, help="how much of each corpus is taken (10)")
-    parser.add_argument("--runs", type=int, default=5, help="interleaved runs of each race (5)")
-    parser.add_argument("--only", choices=("races", "growth", "processes", "archives"), help="one part of it")
-    parser.add_argument("--sizes", default="1,2,4,8", help="megabytes of each hostile shape (1,2,4,8)")
+    parser.add_argument("--runs", type=int, default=3, help="interleaved runs of each race (3)")
+    parser.add_argument("--only", choices=("races", "sizes", "processes", "archives", "growth"), help="one part of it")
+    parser.add_argument("--sizes", default="0.25,0.5", help="megabytes of each hostile shape (0.25,0.5)")
     parser.add_argument("--shapes", default="", help="only hostile shapes whose names match this regular expression")
     parser.add_argument("--write", action="store_true", help="keep the tables in RESULTS.md as well")
     return parser.parse_args()
@@ -45,9 +46,12 @@ def races(megabytes: float, runs: int) -> Iterator[Result]:
     pages, site = corpus.pages(megabytes), corpus.site(megabytes)
     yield raced("pages", pages, "absolve.rewrite", peers.rewrite, peers.ABSOLUTIZE, runs)
     yield raced("a site", site, "absolve.rewrite", peers.rewrite, peers.ABSOLUTIZE, runs)
-    yield raced("one document", corpus.big(megabytes), "absolve.rewrite", peers.rewrite, peers.ABSOLUTIZE, runs)
+    big = corpus.big(10 * megabytes)
+    yield raced("one document", big, "absolve.rewrite", peers.rewrite, peers.ABSOLUTIZE, min(runs, 2))
     yield raced("tiny ones", corpus.tiny(10_000), "absolve.rewrite", peers.rewrite, peers.ABSOLUTIZE, runs)
     yield raced("pages, listed", pages, "absolve.links", peers.links, peers.LIST, runs)
+    yield raced("pages, Arrow", pages, "absolve.arrow.links", peers.arrow, peers.LIST, runs)
+    yield to_parquet(pages, runs)
     yield raced("a site, listed", site, "absolve.links", peers.links, peers.LIST, runs)
     yield raced("style sheets", corpus.sheets(), "absolve.rewrite", peers.rewrite_css, peers.SHEETS, runs)
     yield raced("pages, scanned", pages, "scanner and walker alone", peers.scan, [], runs)
@@ -57,6 +61,15 @@ def raced(name: str, documents: list[Document], label: str, ours: Work, others: 
     works = peers.works(label, ours, others)
     documents = peers.able(works, documents)
     return race(name, corpus.size(documents), peers.jobs(works, documents), runs)
+
+
+def to_parquet(documents: list[Document], runs: int) -> Result:
+    """The rows of all documents in one file, beside listing each of them."""
+    works = peers.works("absolve.links", peers.links, peers.LIST)
+    documents = peers.able(works, documents)
+    works.pop("absolve.links")
+    jobs = {"absolve.sinks.parquet": partial(peers.parquet, documents)} | peers.jobs(works, documents)
+    return race("pages, Parquet", corpus.size(documents), jobs, runs)
 
 
 def machine() -> str:
@@ -89,8 +102,12 @@ def main() -> int:
         sections.append(f"## Beside the peers\n\nHow many times faster, over {options.runs} runs.\n\n{raced}")
         print(f"\n{sections[-1]}")
     status = 0
+    if options.only in {None, "sizes"}:
+        by_size = sizes.sizes_table(sizes.sized())
+        sections.append(f"## One document\n\nRewritten, by its size and by its links.\n\n{by_size}")
+        print(f"\n{sections[-1]}")
     if options.only in {None, "processes"}:
-        found = processes.compared(corpus.pages(options.megabytes), min(options.runs, 3))
+        found = processes.compared(corpus.pages(options.megabytes), max(options.runs // 5, 1))
         table = processes.processes_table(found)
         sections.append(f"## Two processes\n\n{processes.PAGES:,} pages in a folder, against one process.\n\n{table}")
         print(f"\n{sections[-1]}")

@@ -6,8 +6,6 @@ The file is on the disk, made by repeating the records of a real one, or of a ge
 from __future__ import annotations
 
 import gzip
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -17,7 +15,7 @@ from absolve.archives import stretches
 from absolve.formats.warc_records import pieces
 from absolve.settings import Settings
 from benchmarks.corpus import SHARED, generated
-from benchmarks.measure import race, table
+from benchmarks.measure import peak, race, table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -27,13 +25,7 @@ if TYPE_CHECKING:
 
 ARCHIVE = SHARED / "warc/pywb/sample_archive/warcs/iana.warc.gz"
 RUNS = 3
-# Runs the command, and says how many kilobytes it took at its peak.
-_MEASURED = """\
-import resource, sys
-from absolve.cli import main
-main(sys.argv[1:])
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
-"""
+_COMMAND = "import sys; from absolve.cli import main; main(sys.argv[1:])"
 
 
 class Measured(NamedTuple):
@@ -101,9 +93,7 @@ def _jobs(path: Path) -> dict[str, Callable[[], object]]:
 
 
 def _memory(path: Path) -> float:
-    argv = [sys.executable, "-c", _MEASURED, "links", str(path), "--quiet", "-o", str(path.with_suffix(".csv"))]
-    done = subprocess.run(argv, stdout=subprocess.PIPE, check=True, text=True)
-    return int(done.stdout) * 1024 / 1e6
+    return peak(_COMMAND, "links", str(path), "--quiet", "-o", str(path.with_suffix(".csv")))
 
 
 def archives_table(results: Iterator[Measured]) -> str:

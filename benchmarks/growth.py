@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 MOST = 2.2  # for a doubling, on average over all of them: single ones swing with caches and with the load
 SHORT = 0.02  # seconds: what takes less is not judged
-RUNS = 3
+RUNS = 2
 
 
 class Growth(NamedTuple):
@@ -50,7 +50,7 @@ JOBS = {"rewrite": rewritten, "links": listed}
 
 
 def steadied(job: Job) -> float:
-    """Processor seconds: the least of three runs, since what else the machine does can only add to them."""
+    """Processor seconds: the least of two runs, since what else the machine does can only add to them."""
     return min(once(job) for _ in range(RUNS))
 
 

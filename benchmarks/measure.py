@@ -6,6 +6,8 @@ The time is the processor's (`time.process_time`), not the clock's: other progra
 from __future__ import annotations
 
 import gc
+import subprocess
+import sys
 import time
 from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
@@ -60,6 +62,22 @@ def race(workload: str, size: int, jobs: Mapping[str, Job], runs: int) -> Result
         for name, job in jobs.items():
             seconds[name].append(once(job))
     return Result(workload, size, tuple(Timing(name, tuple(times)) for name, times in seconds.items()))
+
+
+# The peak of a process of its own: what `resource` says of it begins with that of the process that started it.
+_PEAK = """
+with open("/proc/self/status") as file:
+    print(next(line.split()[1] for line in file if line.startswith("VmHWM:")))
+"""
+
+
+def peak(program: str, *arguments: str) -> float:
+    """The megabytes of memory that a process takes at most that runs a program with these arguments; nan off Linux."""
+    if sys.platform != "linux":
+        return float("nan")
+    argv = [sys.executable, "-c", program + _PEAK, *arguments]
+    done = subprocess.run(argv, stdout=subprocess.PIPE, check=True, text=True)
+    return int(done.stdout.split()[-1]) * 1024 / 1e6
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import absolve
 from absolve.charsets import of_html
 from absolve.formats import CSS, HTML, html
+from absolve.inventory import COLUMNS
 from absolve.walk import Settings
 
 if TYPE_CHECKING:
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 
     Work = Callable[[Document], object]
 
-PACKAGES = ("lxml", "turbohtml", "tinycss2")
+PACKAGES = ("lxml", "turbohtml", "tinycss2", "pyarrow", "fastwarc")
 
 
 def versions() -> dict[str, str | None]:
@@ -43,6 +45,22 @@ def rewrite_css(document: Document) -> object:
 
 def links(document: Document) -> object:
     return list(absolve.links(document.data, media_type=HTML, url=document.url))
+
+
+def arrow(document: Document) -> object:
+    from absolve import arrow
+
+    return arrow.links(document.data, media_type=HTML, url=document.url)
+
+
+def parquet(documents: Sequence[Document]) -> object:
+    """One file for all of them."""
+    from absolve.sinks import parquet
+
+    file = io.BytesIO()
+    rows = (absolve.links(document.data, media_type=HTML, url=document.url) for document in documents)
+    parquet.write(COLUMNS, (parquet.encode(COLUMNS, of_one) for of_one in rows), file)
+    return file
 
 
 def scan(document: Document) -> object:
