@@ -179,7 +179,7 @@ def test_what_is_signed_stays_unless_signatures_may_break() -> None:
         {"indexes/other.cdx.gz": b"no gzip"},
         {"indexes/other.cdx.gz": gzip.compress(b"a 1 {}")[:-9]},
     ],
-    ids=str,
+    ids=["binary", "no JSON", "half a line", "no gzip", "truncated gzip"],
 )
 def test_what_could_not_be_kept_right_stays(more: dict[str, bytes]) -> None:
     data = wacz(more=more)
