@@ -41,7 +41,7 @@ COMPILED = (  # modules that run once a byte or once a link; one that is not the
     "absolve.walk",
 )
 
-SANITIZED = "-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all"
+SANITIZED = "-O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all"
 
 
 def extensions() -> list[Extension]:
