@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.machinery
 import os
+import signal
+import threading
 from pathlib import Path
 
 import hypothesis
@@ -18,7 +20,10 @@ hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "default")
 
 
 def pytest_configure() -> None:
-    """Refuse to test extensions that are older than their sources: an editable installation keeps the old ones."""
+    """Let interrupts through, and refuse extensions older than their sources: an editable installation keeps old ones."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN and threading.current_thread() is threading.main_thread():
+        # A shell lets what runs in its background ignore interrupts, and so do the processes that tests interrupt.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     for source in (ROOT / "src").rglob("*.py"):
         built = [source.with_name(source.stem + suffix) for suffix in importlib.machinery.EXTENSION_SUFFIXES]
         written = max(file.stat().st_mtime for file in (source, source.with_suffix(".pxd")) if file.exists())
