@@ -163,10 +163,17 @@ def test_what_no_browser_opens_is_said(program: str, document: Document, said: s
 
 
 @pytest.fixture
-def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def brief() -> Iterator[Path]:
+    """Give an empty folder with a short name: what Chromium calls its socket in it has 107 bytes at most (unix(7))."""
+    with tempfile.TemporaryDirectory(prefix="b") as folder:
+        yield Path(folder)
+
+
+@pytest.fixture
+def temporary(brief: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Let temporary folders be made in this one."""
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    return tmp_path
+    monkeypatch.setattr(tempfile, "tempdir", str(brief))
+    return brief
 
 
 def test_nothing_is_left_of_it(program: str, temporary: Path) -> None:
@@ -201,23 +208,23 @@ def test_a_browser_that_ends_is_started_again(program: str) -> None:
         assert len(seen(browser, "<a href=x>")[0].links) == 1
 
 
-def test_an_interrupt_ends_it(program: str, tmp_path: Path) -> None:
+def test_an_interrupt_ends_it(program: str, brief: Path) -> None:
     argv = [sys.executable, "-m", "absolve", "browser", "--browser", program, str(FIXTURES / "saved-page.html"), "-"]
-    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    environment = {**os.environ, "TMPDIR": str(brief)}
     with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env=environment) as command:
         until = time.monotonic() + 30
-        while not list(tmp_path.glob("*/Default")) and time.monotonic() < until:
+        while not list(brief.glob("*/Default")) and time.monotonic() < until:
             time.sleep(0.1)
         command.send_signal(signal.SIGINT)
         assert command.wait(30) == 130
-    assert not list(tmp_path.iterdir())
+    assert not list(brief.iterdir())
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="there is no /proc to look for processes in")
-def test_it_ends_with_the_program_that_started_it(program: str, tmp_path: Path) -> None:
+def test_it_ends_with_the_program_that_started_it(program: str, brief: Path) -> None:
     code = "import os, sys; from absolve.browsing.chromium import Chromium; b = Chromium(sys.argv[1]); print(b._process.pid); sys.stdout.flush(); os._exit(1)"
     argv = [sys.executable, "-c", code, program]
-    done = subprocess.run(argv, capture_output=True, text=True, check=False, env={**os.environ, "TMPDIR": str(tmp_path)})
+    done = subprocess.run(argv, capture_output=True, text=True, check=False, env={**os.environ, "TMPDIR": str(brief)})
     group = int(done.stdout)
     until = time.monotonic() + 30
     while alive(group) and time.monotonic() < until:
