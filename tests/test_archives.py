@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import random
 import tracemalloc
 from typing import TYPE_CHECKING
 
@@ -79,3 +80,23 @@ def test_memory_does_not_grow_with_the_file(compressed: bool) -> None:
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert peaks[1] < peaks[0] + (1 << 20)  # the bytes that are read at once
+
+
+class Counted(io.BytesIO):
+    """A file that knows how often it was read; what is held is copied each time."""
+
+    reads = 0
+
+    def read(self, size: int | None = -1) -> bytes:
+        self.reads += 1
+        return super().read(size)
+
+
+def test_a_large_member_is_read_in_few_steps() -> None:
+    reads = []
+    for megabytes in (4, 8):
+        noise = random.Random(1808).randbytes(megabytes << 20)  # noqa: S311 - what gzip cannot make smaller
+        file = Counted(gzip.compress(record(noise), 1))
+        assert sum(len(one.raw) for one in stretches(file, "x.warc.gz", Settings())) == len(file.getvalue())
+        reads.append(file.reads)
+    assert reads[1] <= reads[0] + 2  # as many again would be a copy of half the member for each

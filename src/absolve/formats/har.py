@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Final
 from absolve import formats
 from absolve.charsets import UTF_8
 from absolve.codings import Raw
-from absolve.errors import CodingError, WalkError
+from absolve.errors import WalkError
 from absolve.formats import headers
 from absolve.formats.http_codings import Stack
+from absolve.formats.http_responses import sniffed
 from absolve.formats.json_values import JSONString, Value, values
 from absolve.formats.mime_codings import Base64
 from absolve.model import Base, Derived, Layer, Link, Notice, Part, Place
@@ -174,7 +175,7 @@ def _body(data: bytes, known: dict[Path, Value]) -> Iterator[Part | Notice]:
     if encoding:
         coding = Stack([_STRING, Base64(_STRING.decode(raw), one_line=True)])
     if not media_type:
-        media_type = _sniffed(raw, coding)
+        media_type = sniffed(raw, coding)
     essence = formats.canonical(formats.essence_of(media_type)[0])
     is_text = not encoding and formats.WALKERS.get(essence, _NO_TEXT).charset != "none"
     size = known.get(_SIZE)
@@ -194,14 +195,6 @@ def _body(data: bytes, known: dict[Path, Value]) -> Iterator[Part | Notice]:
 
 
 _NO_TEXT: Final = formats.Format("", "", "none")
-
-
-def _sniffed(raw: bytes, coding: Coding) -> str:
-    """The media type of a body of which nothing says it; one that cannot be decoded is for the fold to report."""
-    try:
-        return formats.sniff_content(coding.decode(raw)) or ""
-    except CodingError:
-        return formats.HTML
 
 
 def _size(old: bytes, raw: bytes, coding: Coding, new: bytes) -> bytes:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Final
 from absolve import formats
 from absolve.charsets import UTF_8
 from absolve.codings import Raw
-from absolve.errors import CodingError, WalkError
+from absolve.errors import WalkError
 from absolve.formats import headers
 from absolve.formats.http_codings import Chunked, Stack
-from absolve.formats.http_responses import codings_of, response_at
+from absolve.formats.http_responses import codings_of, response_at, sniffed
 from absolve.model import Derived, Notice, Part
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def _body(data: bytes, response: Response, options: WalkOptions) -> Iterator[Par
             derived = [Derived(length[0].start, length[0].end, lambda raw: b"%d" % len(raw))]
     coding: Coding = Stack(codings) if codings else _IDENTITY
     if not media_type:
-        media_type = _sniffed(data[start:end], coding)
+        media_type = sniffed(data[start:end], coding)
     yield Part(media_type, start, end, coding, name="body", whole=True, encloses=False, derived=derived)
 
 
@@ -84,11 +84,3 @@ def _length(data: bytes, response: Response) -> tuple[Field, int] | None:
     if len(found) != 1 or not data[found[0].start : found[0].end].isdigit():
         return None
     return found[0], int(data[found[0].start : found[0].end])
-
-
-def _sniffed(raw: bytes, coding: Coding) -> str:
-    """The media type of a body whose header says none; one that cannot be decoded is for the fold to report."""
-    try:
-        return formats.sniff_content(coding.decode(raw)) or ""
-    except CodingError:
-        return formats.HTML

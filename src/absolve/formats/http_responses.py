@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from absolve import formats
+from absolve.errors import CodingError
 from absolve.formats import headers
 from absolve.formats.compression import CODINGS, SIGNATURES, Unread
 from absolve.formats.http_codings import CHUNK, Chunked
@@ -85,3 +87,11 @@ def payload(message: bytes, *, options: WalkOptions, count: int | None) -> bytes
     for coding in codings_of(message, response, options)[0][:count]:
         body = coding.decode(body)
     return body
+
+
+def sniffed(raw: bytes, coding: Coding) -> str:
+    """The media type of a body of which nothing says it; one that cannot be decoded is for the fold to report."""
+    try:
+        return formats.sniff_content(coding.decode(raw)) or ""
+    except CodingError:
+        return formats.HTML

@@ -79,7 +79,8 @@ class _Cutter:
         """Whether the file goes on for so many bytes, which are held then."""
         missing = self._at + size - len(self._held)
         if missing > 0:
-            more = self._file.read(max(missing, _CHUNK))
+            # At least as much as is held already: each byte is then copied twice at most, however large a member is.
+            more = self._file.read(max(missing, _CHUNK, len(self._held) - self._at))
             if self._at:
                 self._before += self._at
                 self._held = self._held[self._at :] + more
