@@ -100,3 +100,11 @@ def test_a_large_member_is_read_in_few_steps() -> None:
         assert sum(len(one.raw) for one in stretches(file, "x.warc.gz", Settings())) == len(file.getvalue())
         reads.append(file.reads)
     assert reads[1] <= reads[0] + 2  # as many again would be a copy of half the member for each
+
+
+def test_what_is_compressed_in_a_broken_record_is_no_member() -> None:
+    inside = gzip.compress(b'<a href="x">')
+    broken = record(inside).replace(b"Content-Length: ", b"Content-Length: 9", 1)
+    found = streamed(broken + LINKS)
+    assert [said.code for one in found for said in one.diagnostics] == ["wrong-length"]
+    assert [one.raw for one in found if one.document] == [LINKS]

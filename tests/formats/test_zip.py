@@ -223,6 +223,13 @@ ENCRYPTION = (
 )
 
 
+@pytest.mark.parametrize("href", ["../T/ch.bin", "./../T/./ch.bin", "x/../../T/ch.bin#f"])
+def test_the_package_document_says_so_of_files_in_other_folders(href: str) -> None:
+    package_document = OPF.replace(b"c%20h.html", href.encode())
+    found = links(epub(**{"O/p.opf": package_document, "T/ch.bin": XHTML % b"http://h/x"}))
+    assert found[-1][0] == "http://h/x"
+
+
 def test_what_is_encrypted_or_signed_stays_and_that_is_said() -> None:
     page = XHTML % b"x"
     page = page.replace(b"<a", b'<a xml:base="http://x.example/"')
