@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 import fuzz_css
 import fuzz_html
 from linear import grows_linearly
-from rewritten import is_honest
+from rewritten import has_sound_rows, is_honest
 
 import absolve
 
@@ -66,12 +66,7 @@ def options(data: bytes) -> tuple[bytes, dict[str, Any]]:
 def check(data: bytes) -> None:
     document, chosen = options(data)
     is_honest(document, **chosen)
-    for row in absolve.links(document, **chosen):
-        assert 0 <= row.start <= row.end
-        assert row.entity or row.end <= len(document)
-        assert row.line >= 1
-        assert row.column >= 1
-        assert row.target is not None or row.problems
+    has_sound_rows(document, **chosen)
     grows_linearly(lambda repeated: whole(repeated, chosen), document)
 
 

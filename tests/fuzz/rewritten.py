@@ -22,6 +22,26 @@ def is_honest(data: bytes, *, judged: bool = True, **options: Any) -> None:
     assert absolve.rewrite(after, **options) is after
 
 
+def has_sound_rows(data: bytes, **options: Any) -> None:
+    """Each row has a place in its document, and a target where no problem says why there is none."""
+    for row in absolve.links(data, **options):
+        assert 0 <= row.start <= row.end
+        assert row.entity or row.end <= len(data)
+        assert row.line >= 1
+        assert row.column >= 1
+        assert row.target is not None or row.problems
+
+
+def goes_through(data: bytes, **options: Any) -> None:
+    """Rewrite it and list it whole; nothing is raised but what is ours to raise."""
+    try:
+        absolve.rewrite(data, **options)
+        for row in absolve.links(data, **options):
+            str(row)
+    except absolve.AbsolveError:
+        return
+
+
 def in_quotes(value: bytes) -> bytes:
     """The value of an attribute in single quotes, double quotes or none, as its length says."""
     quote = (b"", b"'", b'"')[len(value) % 3]
