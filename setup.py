@@ -13,6 +13,7 @@ from setuptools import Extension, setup
 COMPILED = (  # modules that run once a byte or once a link; one that is not there yet is passed over
     "absolve.model",
     "absolve.bases",
+    "absolve.character_references",
     "absolve.charsets",
     "absolve.codings",
     "absolve.edits",

@@ -266,8 +266,10 @@ class CharacterReferences:
                 for match in _LINE_END_OR_NUL.finditer(text)
             ]
             found.sort()
-        value = bytearray()
         units: list[Unit] = []
+        if not found:  # as in most queries
+            return utf8, units
+        value = bytearray()
         position = 0
         for start, end, new in found:
             value += utf8[position:start]

@@ -60,10 +60,13 @@ cdef class _Ruled:
     cdef Appending _appending
     cdef str _own_page
     cdef bint _has_own
-    cdef str _on_site
-    cdef bint _insecure
+    cdef object _site
+    cdef bint _secure
+    cdef bint _tidies
+    cdef dict _hosts
 
     cpdef object found(self, Link link, str document, _Span span, _Tag tag)
     cpdef object row(self, Link link, str reference, str document, object line, object column, object start, object end, str rel, str words)
     cdef Facts _facts(self, Link link, str reference)
-    cdef str _scope(self, str target)
+    cdef object _seen(self, str url)
+    cdef Facts _known_from(self, object seen, str reference, str target)

@@ -12,7 +12,7 @@ from absolve.model import PACKAGE_ROOT, Layer, Link, Part
 from absolve.resolved import Resolved
 from absolve.resolvers.comparison import climbs_above_root, divergent, harmless
 from absolve.resolvers.references import NEVER_RELATIVE
-from absolve.resolvers.urls import has_scheme, host_port, scheme, split_fragment
+from absolve.resolvers.urls import has_scheme, host_port, is_plain, scheme, split_fragment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from absolve.model import Base
 
     Pair = tuple[int, int]
+    Seen = tuple[str, bool]  # the scope of what is on a host, and whether it is insecure to go there
 else:
     from absolve import _cython as cython
 
@@ -177,8 +178,10 @@ class _Ruled:
             self._appending = rule.resolver
         self._own_page = split_fragment(own)[0]
         self._has_own = bool(own)
-        self._on_site = "internal" if host_port(base) == _site(own) else "external"
-        self._insecure = base[:5].lower() == "http:" and own[:6].lower() == "https:"
+        self._site = _site(own)
+        self._secure = own[:6].lower() == "https:"
+        self._tidies = rule.settings.profile == "whatwg"
+        self._hosts: dict[str, Seen | None] = {"": self._seen(base)}
 
     @cython.ccall
     def found(self, link: Link, document: str, span: _Span, tag: _Tag) -> Row:
@@ -222,22 +225,66 @@ class _Ruled:
 
     @cython.cfunc
     def _facts(self, link: Link, reference: str) -> Facts:
-        """The profiles agree about a shape against a harmless base: what is the base's is known from there."""
+        """The profiles agree about a shape against a harmless base, and about most of what is absolute.
+
+        What is left to find out is then known of the host.
+        """
         if self._appending is not None and link.claim is None and reference.isascii():
             raw = reference.encode("ascii")
+            length: cython.Py_ssize_t = _host_end(raw, len(raw))
+            if length > 0 and not self._tidies:
+                host = reference[:length]
+                if host not in self._hosts:
+                    self._hosts[host] = self._seen(host) if is_plain(host) else None
+                seen = self._hosts[host]
+                if seen is not None:
+                    return self._known_from(seen, reference, reference)
             found: cython.int = shape(raw, 0, len(raw))
             if found >= FRAGMENT and not found >> DOTS:
-                target = self._appending.prefix(found) + reference
-                codes = ["insecure"] if self._insecure else []
-                return Facts(reference, target, self._scope(target), codes, never=False)
+                seen = self._hosts[""]
+                if seen is not None:
+                    return self._known_from(seen, reference, self._appending.prefix(found) + reference)
         return _judged(Resolved(self._entity, link, self._rule, reference))
 
     @cython.cfunc
-    def _scope(self, target: str) -> str:
+    def _seen(self, url: str) -> Seen:
+        """The scope of what is on the host of a URL, and whether it is insecure to go there."""
+        insecure = self._secure and url[:5].lower() == "http:"
+        return "internal" if host_port(url) == self._site else "external", insecure
+
+    @cython.cfunc
+    def _known_from(self, seen: Seen, reference: str, target: str) -> Facts:
+        where, insecure = seen
         page = target.partition("#")[0]
         if self._has_own and page == self._own_page:
-            return "same-document"
-        return "internal" if page in self._entity.held else self._on_site
+            where = "same-document"
+        elif page in self._entity.held:
+            where = "internal"
+        return Facts(reference, target, where, ["insecure"] if insecure else [], never=False)
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _host_end(raw: bytes, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """Where the authority ends in an absolute URL that every profile takes alike, `HARMLESS` says which; else 0."""
+    p: cython.p_const_uchar = raw
+    i: cython.Py_ssize_t
+    found: cython.Py_ssize_t = 0
+    if end < 8 or p[0] != 104 or p[1] != 116 or p[2] != 116 or p[3] != 112:
+        return 0
+    i = 5 if p[4] == 115 else 4
+    if p[i] != 58 or p[i + 1] != 47 or p[i + 2] != 47:
+        return 0
+    i += 3
+    while i < end:
+        if p[i] <= 32 or p[i] == 92 or (p[i] == 47 and i + 1 < end and p[i + 1] == 46):
+            return 0
+        if not found and (p[i] == 47 or p[i] == 63 or p[i] == 35):
+            found = i
+        i += 1
+    return found or end
 
 
 def row(resolved: Resolved, document: str, where: Where) -> Row:
