@@ -30,6 +30,7 @@ COMPILED = (  # modules that run once a byte or once a link; one that is not the
     "absolve.formats.html_tree",
     "absolve.formats.html_text",
     "absolve.inventory",
+    "absolve.judging",
     "absolve.library",
     "absolve.positions",
     "absolve.resolvers.appending",

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from absolve import inventory
+from absolve import inventory, judging
 from absolve.inventory import COLUMNS, Row
 from absolve.library import base, links
 from absolve.model import KINDS, Document, Link
@@ -533,8 +533,8 @@ def test_what_is_known_of_a_host_or_a_base_is_what_is_found_out(profile: str, ur
     assert len(found) == len(HOSTS) * len(PATHS)
     for row, resolved in zip(found, (Resolved(entity, link) for link in links), strict=True):
         target = resolved.target
-        codes = list(inventory.problems(resolved, target))
-        assert (row.target, row.scope, row.problems) == (target, inventory.scope(resolved, target), codes), row
+        codes = list(judging.problems(resolved, target))
+        assert (row.target, row.scope, row.problems) == (target, judging.scope(resolved, target), codes), row
 
 
 def test_every_code_has_its_rows_and_stands_in_the_order_of_the_design() -> None:

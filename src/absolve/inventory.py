@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from absolve.bases import claimed_url, found_as, same_document
 from absolve.formats.html_text import anchor_text
-from absolve.model import PACKAGE_ROOT, Layer, Link, Part
+from absolve.judging import WHITE_SPACE, is_never, problems, scope, site_of
+from absolve.model import Layer, Link, Part
 from absolve.resolved import Resolved
-from absolve.resolvers.comparison import climbs_above_root, divergent, harmless
-from absolve.resolvers.references import NEVER_RELATIVE
-from absolve.resolvers.urls import has_scheme, host_port, is_plain, scheme, split_fragment
+from absolve.resolvers.comparison import harmless
+from absolve.resolvers.urls import host_port, is_plain, split_fragment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +18,6 @@ if TYPE_CHECKING:
     import cython
 
     from absolve.entity import Entity, Inner
-    from absolve.model import Base
 
     Pair = tuple[int, int]
     Seen = tuple[str, bool]  # the scope of what is on a host, and whether it is insecure to go there
@@ -61,14 +58,6 @@ class Row(NamedTuple):
 
 
 COLUMNS: Final = Row._fields
-SCOPES: Final = ("same-document", "internal", "external", "other")
-PROBLEMS: Final = (
-    "unresolved unsuitable-base relative-base ignored-base malformed above-root divergent empty insecure"
-    " scheme-relative backslash whitespace"
-).split()
-WHITE_SPACE: Final = "whitespace"
-_INNER_SPACE: Final = re.compile(r"[\t\n\f\r ]")
-_SCHEME_RELATIVE: Final = re.compile(r"//|[\\/]{2}")
 
 
 def rows(entity: Entity, document: str | None = None) -> Iterator[Row]:
@@ -178,7 +167,7 @@ class _Ruled:
             self._appending = rule.resolver
         self._own_page = split_fragment(own)[0]
         self._has_own = bool(own)
-        self._site = _site(own)
+        self._site = site_of(own)
         self._secure = own[:6].lower() == "https:"
         self._tidies = rule.settings.profile == "whatwg"
         self._hosts: dict[str, Seen | None] = {"": self._seen(base)}
@@ -301,12 +290,8 @@ def _judged(resolved: Resolved) -> Facts:
         shown(target) if target is not None else None,
         scope(resolved, target),
         list(problems(resolved, target)),
-        _is_never(reference),
+        is_never(reference),
     )
-
-
-def _is_never(reference: str) -> bool:
-    return ":" in reference and scheme(reference) in NEVER_RELATIVE
 
 
 def shown(text: str) -> str:
@@ -343,99 +328,6 @@ class _Tag:
 
 
 _ANCHOR: Final = re.compile(rb"<[Aa][\t\n\f\r />]")
-
-
-def scope(resolved: Resolved, target: str | None) -> str:
-    """same-document, internal, external or other: where the target is, seen from the document's own URL.
-
-    What is in the same message is internal, too.
-    """
-    own = resolved.own.url
-    if target is None:
-        return "same-document" if resolved.reference.startswith("#") else "other"
-    if own and same_document(target, own):
-        return "same-document"
-    if resolved.entity.held and found_as(target) in resolved.entity.held:
-        return "internal"
-    host = host_port(target)
-    if not host:
-        return _hostless_scope(scheme(target), scheme(own))
-    return "internal" if host == _site(own) else "external"
-
-
-_site = lru_cache(maxsize=64)(host_port)
-
-
-def _hostless_scope(target: str | None, own: str | None) -> str:
-    """Files are of one site, and so is what is in a package."""
-    if target not in _HOSTLESS:
-        return "other"
-    return "internal" if target == own else "external"
-
-
-_HOSTLESS: Final = frozenset({"file", scheme(PACKAGE_ROOT)})
-
-
-def problems(resolved: Resolved, target: str | None) -> Iterator[str]:
-    """The problem codes of a reference, in the order of design.md section 6; white space around it is `_spaced`."""
-    reference = resolved.reference
-    base = resolved.base.url
-    never = _is_never(reference)
-    fetches_nothing = not reference and resolved.link.place.empty == "nothing"
-    malformed = target is None and not fetches_nothing and _could_resolve(resolved)
-    if target is None and not fetches_nothing and not malformed:
-        yield "unresolved"
-    if resolved.link.claim is not None:
-        yield from _claim_problems(resolved, resolved.link.claim)
-    if malformed:
-        yield "malformed"
-    if climbs_above_root(base, reference):
-        yield "above-root"
-    if target is not None and not never and divergent(base, reference, resolved.entity.charset.name):
-        yield "divergent"
-    if not reference and resolved.link.place.empty != "own" and resolved.link.claim is None:
-        yield "empty"
-    if target is not None and target[:5].lower() == "http:" and resolved.own.url[:6].lower() == "https:":
-        yield "insecure"
-    if _SCHEME_RELATIVE.match(reference):
-        yield "scheme-relative"
-    if "\\" in reference and not never:
-        yield "backslash"
-    if not never and _INNER_SPACE.search(reference):
-        yield WHITE_SPACE
-
-
-def _could_resolve(resolved: Resolved) -> bool:
-    """Whether it is the reference's fault that there is no target: the base can be used, or none is needed."""
-    if has_scheme(resolved.reference):
-        return True
-    return resolved.resolves
-
-
-def _claim_problems(resolved: Resolved, claim: Base) -> Iterator[str]:
-    """What is wrong with a base stands on the row of its claim."""
-    if resolved.element not in _OF_DOCUMENTS:  # it rules its own element, and may be relative (HTML 4.01 13.3)
-        url = claimed_url(claim, resolved.base, resolved.entity.settings.profile)
-        if url is None or _useless(url):
-            yield "unsuitable-base"
-        return
-    established = resolved.entity.bases.base
-    fate = next((fate for fate in established.chain if fate.base is claim), None)
-    if fate is None or fate.verdict == "ignored":
-        yield "ignored-base"
-        return
-    if fate.verdict == "unsuitable" or _useless(fate.url):
-        yield "unsuitable-base"
-    if resolved.reference and not has_scheme(resolved.reference):
-        yield "relative-base"
-
-
-_OF_DOCUMENTS: Final = frozenset({"base", "header"})  # elements whose claims are about all of the document
-
-
-def _useless(url: str | None) -> bool:
-    """A base that no relative reference can use (`mailto:`, `about:`): it rules, and resolves nothing."""
-    return url is not None and (scheme(url) or "") in NEVER_RELATIVE
 
 
 @cython.cfunc
