@@ -12,6 +12,7 @@ from setuptools import Extension, setup
 
 COMPILED = (  # modules that run once a byte or once a link; one that is not there yet is passed over
     "absolve.model",
+    "absolve.arrow",
     "absolve.bases",
     "absolve.character_references",
     "absolve.charsets",
