@@ -12,7 +12,9 @@ from setuptools import Extension, setup
 
 COMPILED = (  # modules that run once a byte or once a link; one that is not there yet is passed over
     "absolve.model",
+    "absolve.arrow",
     "absolve.bases",
+    "absolve.character_references",
     "absolve.charsets",
     "absolve.codings",
     "absolve.edits",
@@ -29,6 +31,7 @@ COMPILED = (  # modules that run once a byte or once a link; one that is not the
     "absolve.formats.html_tree",
     "absolve.formats.html_text",
     "absolve.inventory",
+    "absolve.judging",
     "absolve.library",
     "absolve.positions",
     "absolve.resolvers.appending",

@@ -8,9 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from absolve import inventory, judging
 from absolve.inventory import COLUMNS, Row
 from absolve.library import base, links
-from absolve.model import KINDS
+from absolve.model import KINDS, Document, Link
+from absolve.resolved import Resolved
+from absolve.walk import Settings, walk
 
 URL = "http://doc.example/dir/page.html"
 
@@ -231,6 +234,11 @@ def test_the_kind_says_what_a_link_is_for(page: str, kind: str) -> None:
         ("<img src=x ALT='&lt;'>", "", "<"),
         ("<link rel=stylesheet href=x>", "stylesheet", ""),
         ("<form rel=noopener action=x>", "noopener", ""),
+        ("<a rel='' href=x REL=y></a>", "", ""),  # the first counts
+        ("<a rel href=x rel=y></a>", "", ""),
+        ("<a =rel=no /reL\n=\n'y>' href=x></a>", "y>", ""),
+        ('<a title="rel=no" arel=no rels=no href=x\frel=y/></a>', "y/", ""),
+        ("<img src=x alt=>", "", ""),
         ("<style>a{b:url(x)}</style>", "", ""),
     ],
 )
@@ -506,6 +514,27 @@ PROBLEMS = [
 @pytest.mark.parametrize(("page", "url", "codes"), PROBLEMS)
 def test_the_problems_of_a_link(page: str, url: str | None, codes: str) -> None:
     assert row(page, url).problems == codes.split()
+
+
+HOSTS = ["http://h", "https://doc.example", "HTTP://h:80", "http://h:99999", "http://1.2.3", "https://xn--a", "http://[x", "//h", "ftp://h", ""]
+PATHS = ["", "/", "/x", "x", "?x", "#x", "./x", "../x", "../../../x", "/a/../x", "a.;b", "/..;x", "a%2e", "%2e%2e/x", "?x=http://h/../", "/a b", "\\x", ":x", "y:x", "é", "/é"]
+BASES = ["http://doc.example/dir/page.html", "https://doc.example/dir/page.html#x", "https://doc.example:443", "http://h", "http://h/a;b/c", "file:///d/e", "mailto:x", None]
+
+
+@pytest.mark.parametrize("profile", ["rfc1808", "rfc3986", "whatwg"])
+@pytest.mark.parametrize("url", BASES)
+@pytest.mark.parametrize("base", ["", "<base href='http://h/b/'>", "<base href='https://doc.example/b?c'>"])
+def test_what_is_known_of_a_host_or_a_base_is_what_is_found_out(profile: str, url: str | None, base: str) -> None:
+    page = base + "".join(f'<a href="{host}{path}"></a>' for host in HOSTS for path in PATHS)
+    document = Document(page, url=url, media_type="text/html")
+    entity = walk(document, Settings(profile=profile))
+    links = [event for event in entity.events if type(event) is Link and event.claim is None]
+    found = [row for row in inventory.rows(entity) if row.element == "a"]
+    assert len(found) == len(HOSTS) * len(PATHS)
+    for row, resolved in zip(found, (Resolved(entity, link) for link in links), strict=True):
+        target = resolved.target
+        codes = list(judging.problems(resolved, target))
+        assert (row.target, row.scope, row.problems) == (target, judging.scope(resolved, target), codes), row
 
 
 def test_every_code_has_its_rows_and_stands_in_the_order_of_the_design() -> None:

@@ -27,7 +27,8 @@ LAYERS = (
     {"entity"},
     {"walk"},
     {"resolved"},
-    {"inventory", "rewriting"},
+    {"judging", "rewriting"},
+    {"inventory"},
     {"remapping", "selecting"},
     {"trees", "verifying"},
     {"archives", "library"},  # what is ambiguous it verifies

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from array import array
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from absolve import library
@@ -29,6 +31,11 @@ TYPES: Final = {
 
 def schema(columns: Sequence[str] = COLUMNS) -> pa.Schema:
     """The schema of these columns of the inventory; only `target` may be null."""
+    return _schema(tuple(columns))
+
+
+@lru_cache(maxsize=64)
+def _schema(columns: tuple[str, ...]) -> pa.Schema:
     return pa.schema([pa.field(name, TYPES.get(name, WORD), nullable=name == "target") for name in columns])
 
 
@@ -41,15 +48,31 @@ def batch(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> pa.RecordBat
     """Rows with a value for each of these columns, as one batch."""
     fields = schema(columns)
     values = list(zip(*rows, strict=True)) or [()] * len(columns)
-    arrays = [_array(cells, field.type) for cells, field in zip(values, fields, strict=True)]
+    arrays = [_array(cells, TYPES.get(name, WORD)) for cells, name in zip(values, columns, strict=True)]
     return pa.RecordBatch.from_arrays(arrays, schema=fields)
 
 
 def _array(cells: Sequence[Any], kind: pa.DataType) -> pa.Array:
     try:
-        return pa.array(cells, TEXT).dictionary_encode() if kind == WORD else pa.array(cells, kind)
+        return _words(cells) if kind is WORD else pa.array(cells, kind)
     except UnicodeEncodeError:
         return _array([shown(cell) if isinstance(cell, str) else cell for cell in cells], kind)
+
+
+def _words(cells: Sequence[str]) -> pa.Array:
+    """Cells as numbers of words, which stand in the order in which each came first; most follow their like."""
+    numbers: dict[str, int] = {}
+    found: list[int] = []
+    last: str | None = None
+    number = 0
+    for cell in cells:
+        if cell is not last:
+            number = numbers.setdefault(cell, len(numbers))
+            last = cell
+        found.append(number)
+    indices = array("i", found)
+    placed = pa.Array.from_buffers(pa.int32(), len(indices), [None, pa.py_buffer(indices)])
+    return pa.DictionaryArray.from_arrays(placed, pa.array(list(numbers), TEXT))
 
 
 def gathered(batches: Iterable[pa.RecordBatch], schema: pa.Schema, rows: int) -> Iterator[pa.Table]:

@@ -8,6 +8,7 @@ Text is `str`, spans are in characters, half open. Newlines and NUL are the toke
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from html.entities import html5
 from typing import Final
 
@@ -67,13 +68,22 @@ def _reference(value: str, at: int, attribute: bool) -> CharacterReference | Non
     if found[2] and (text := html5.get(name + ";")):
         return at, found.end(), text
     # 13.2.5.73, named character reference state: the longest name that the text begins with
+    length = _begins_with(name)
+    end = at + 1 + length
+    if not length:
+        return None  # 13.2.5.74, ambiguous ampersand state: stays as it is
+    if attribute and (length < len(name) or value[end : end + 1] == "="):
+        return None  # "for historical reasons": flush
+    return at, end, html5[name[:length]]
+
+
+@lru_cache(maxsize=1024)
+def _begins_with(name: str) -> int:
+    """The length of the longest name without a semicolon that these letters and digits begin with, 0 for none."""
     for length in range(min(len(name), _LONGEST_WITHOUT_SEMICOLON), 1, -1):
         if name[:length] in _WITHOUT_SEMICOLON:
-            end = at + 1 + length
-            if attribute and (length < len(name) or value[end : end + 1] == "="):
-                return None  # "for historical reasons": flush
-            return at, end, html5[name[:length]]
-    return None  # 13.2.5.74, ambiguous ampersand state: stays as it is
+            return length
+    return 0
 
 
 def _character(digits: str, base: int) -> str:

@@ -84,11 +84,16 @@ class Entity:
         self._positions: Positions | None = None
         self._ruled: dict[int, Ruling] = {}
 
-    def line_column(self, position: int) -> tuple[int, int]:
-        """Line and column of a byte, 1-based; columns count characters. Lines end at LF, CR LF or CR."""
+    @property
+    def positions(self) -> Positions:
+        """The lines and columns of its bytes."""
         if self._positions is None:
             self._positions = Positions(self.data, self.charset)
-        return self._positions.at(position)
+        return self._positions
+
+    def line_column(self, position: int) -> tuple[int, int]:
+        """Line and column of a byte, 1-based; columns count characters. Lines end at LF, CR LF or CR."""
+        return self.positions.at(position)
 
     def line(self, position: int) -> int:
         return self.line_column(position)[0]

@@ -3,22 +3,35 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from absolve.bases import claimed_url, found_as, same_document
-from absolve.formats.html_text import anchor_text, attributes
-from absolve.model import PACKAGE_ROOT, Layer, Link, Part
-from absolve.resolved import Resolved, Rule
-from absolve.resolvers.comparison import climbs_above_root, divergent
-from absolve.resolvers.references import NEVER_RELATIVE
-from absolve.resolvers.urls import has_scheme, host_port, scheme
+from absolve.formats.html_text import anchor_text
+from absolve.judging import WHITE_SPACE, is_never, problems, scope, site_of
+from absolve.model import Layer, Link, Part
+from absolve.resolved import Resolved
+from absolve.resolvers.comparison import harmless
+from absolve.resolvers.urls import host_port, is_plain, split_fragment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    import cython
+
     from absolve.entity import Entity, Inner
-    from absolve.model import Base
+
+    Pair = tuple[int, int]
+    Seen = tuple[str, bool]  # the scope of what is on a host, and whether it is insecure to go there
+else:
+    from absolve import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.absolve.formats.html_text import rel_and_alt
+    from cython.cimports.absolve.resolved import Rule, text
+    from cython.cimports.absolve.resolvers.appending import DOTS, FRAGMENT, Appending, shape
+else:
+    from absolve.formats.html_text import rel_and_alt
+    from absolve.resolved import Rule, text
+    from absolve.resolvers.appending import DOTS, FRAGMENT, Appending, shape
 
 
 class Row(NamedTuple):
@@ -45,14 +58,6 @@ class Row(NamedTuple):
 
 
 COLUMNS: Final = Row._fields
-SCOPES: Final = ("same-document", "internal", "external", "other")
-PROBLEMS: Final = (
-    "unresolved unsuitable-base relative-base ignored-base malformed above-root divergent empty insecure"
-    " scheme-relative backslash whitespace"
-).split()
-WHITE_SPACE: Final = "whitespace"
-_INNER_SPACE: Final = re.compile(r"[\t\n\f\r ]")
-_SCHEME_RELATIVE: Final = re.compile(r"//|[\\/]{2}")
 
 
 def rows(entity: Entity, document: str | None = None) -> Iterator[Row]:
@@ -60,31 +65,38 @@ def rows(entity: Entity, document: str | None = None) -> Iterator[Row]:
     yield from _rows(entity, shown(document if document is not None else entity.name), _Span(entity))
 
 
+@cython.final
+@cython.cclass
 class _Span:
     """Where spans of an entity stand in the entity that rows speak of: itself, or the one whose part it is."""
 
     def __init__(self, entity: Entity, outer: _Span | None = None, inner: Inner | None = None) -> None:
-        self._entity = entity
-        self._outer = outer
+        self._transparent = entity.charset.transparent
+        self._positions = entity.positions
+        self._outer = outer if inner is not None else None
         self._inner = inner
+        if inner is not None:
+            self._start = inner.part.start
+            self._end = inner.part.end
+            self._offsets = inner.offsets
 
-    def of(self, start: int, end: int) -> tuple[int, int]:
-        if self._outer is None or self._inner is None:
+    @cython.ccall
+    def of(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> Pair:
+        if self._outer is None:
             return start, end
-        part, _, offsets = self._inner
-        if offsets is None:
-            return self._outer.of(part.start, part.end)
-        first = offsets.start(start)
-        last = offsets.end(end) if end > start else first
-        return self._outer.of(part.start + first, part.start + last)
+        if self._offsets is None:
+            return self._outer.of(self._start, self._end)
+        first: cython.Py_ssize_t = self._offsets.start(start)
+        last: cython.Py_ssize_t = self._offsets.end(end) if end > start else first
+        return self._outer.of(self._start + first, self._start + last)
 
-    def line_column(self, start: int) -> tuple[int, int]:
+    @cython.ccall
+    def line_column(self, start: cython.Py_ssize_t) -> Pair:
         """Counted in the outermost bytes that hold the lines as they are: those of UTF-16 do not."""
-        outer = self._outer
-        if outer is None or self._inner is None or not outer._entity.charset.transparent:  # noqa: SLF001 - of its class
-            return self._entity.line_column(start)
-        part, _, offsets = self._inner
-        return outer.line_column(part.start + (offsets.start(start) if offsets is not None else 0))
+        if self._outer is None or not self._outer._transparent:  # noqa: SLF001 - of its class
+            return self._positions.at(start)
+        first: cython.Py_ssize_t = self._offsets.start(start) if self._offsets is not None else 0
+        return self._outer.line_column(self._start + first)
 
 
 def _rows(entity: Entity, document: str, span: _Span) -> Iterator[Row]:
@@ -100,9 +112,8 @@ def _rows(entity: Entity, document: str, span: _Span) -> Iterator[Row]:
             key = (id(event.place), id(event.base))
             ruled = rules.get(key)
             if ruled is None:
-                ruled = rules[key] = _Ruled(Rule(entity, event))
-            where = Where(*span.line_column(event.start), *span.of(event.start, event.end), *tag.of(event))
-            yield ruled.row(Resolved(entity, event, ruled.rule), document, where)
+                ruled = rules[key] = _Ruled(entity, Rule(entity, event))
+            yield ruled.found(event, document, span, tag)
 
 
 class Where(NamedTuple):
@@ -116,49 +127,170 @@ class Where(NamedTuple):
     text: str
 
 
-class Facts(NamedTuple):
-    """What a row says of a reference, wherever it stands under one rule; fields are those of `Row`."""
+@cython.final
+@cython.cclass
+class Facts:
+    """What a row says of a reference, wherever it stands under one rule; attributes are the fields of `Row`.
 
-    reference: str
-    target: str | None
-    scope: str
-    problems: list[str]
+    `never`: it is never relative.
+    """
+
+    def __init__(self, reference: str, target: str | None, scope: str, problems: list[str], never: cython.bint) -> None:
+        self.reference = reference
+        self.target = target
+        self.scope = scope
+        self.problems = problems
+        self.never = never
+        self.spaced = WHITE_SPACE in problems
 
 
+@cython.final
+@cython.cclass
 class _Ruled:
     """The rows of links under one rule: what is found out for a reference holds for the next one that is the same."""
 
-    def __init__(self, rule: Rule) -> None:
-        self.rule = rule
+    def __init__(self, entity: Entity, rule: Rule) -> None:
+        place = rule.place
+        base = rule.base.url
+        own = rule.own.url
+        self._entity = entity
+        self._data = entity.data
+        self._rule = rule
         self._known: dict[str, Facts] = {}
-        self._base = (shown(rule.base.url), rule.base.layer.label, rule.base.source)
+        self._path = entity.path
+        self._element, self._attribute, self._kind = place.element, place.attribute, place.kind
+        self._is_url = place.syntax == "url"
+        self._base, self._layer, self._source = shown(base), rule.base.layer.label, rule.base.source
+        # What the references have in common that only get something of the base before them, whatever they are.
+        self._appending: Appending | None = None
+        if isinstance(rule.resolver, Appending) and rule.resolver.usable and base.isascii() and harmless(base):
+            self._appending = rule.resolver
+        self._own_page = split_fragment(own)[0]
+        self._has_own = bool(own)
+        self._site = site_of(own)
+        self._secure = own[:6].lower() == "https:"
+        self._tidies = rule.settings.profile == "whatwg"
+        self._hosts: dict[str, Seen | None] = {"": self._seen(base)}
 
-    def row(self, resolved: Resolved, document: str, where: Where) -> Row:
-        place = self.rule.place
-        facts = self._known.get(resolved.reference)
+    @cython.ccall
+    def found(self, link: Link, document: str, span: _Span, tag: _Tag) -> Row:
+        """The row of a link where it stands."""
+        line, column = span.line_column(link.start)
+        start, end = span.of(link.start, link.end)
+        tag.see(link)
+        value: bytes = link.coding.decode(self._data[link.start : link.end])
+        return self.row(link, text(value), document, line, column, start, end, tag.rel, tag.text)
+
+    @cython.ccall
+    def row(
+        self,
+        link: Link,
+        reference: str,
+        document: str,
+        line: object,
+        column: object,
+        start: object,
+        end: object,
+        rel: str,
+        words: str,
+    ) -> Row:
+        facts: Facts | None = self._known.get(reference)
         if facts is None:
-            facts = _facts(resolved)
-            if resolved.link.claim is None:  # what is wrong with a claim depends on the claim
-                self._known[resolved.reference] = facts
-        codes = facts.problems
-        codes = codes[:] if WHITE_SPACE in codes or not _spaced(resolved) else [*codes, WHITE_SPACE]
-        placed = (document, resolved.entity.path, *where[:4], place.element, place.attribute, place.kind, *where[4:])
+            facts = self._facts(link, reference)
+            if link.claim is None:  # what is wrong with a claim depends on the claim
+                self._known[reference] = facts
+        codes = facts.problems[:]
+        if not facts.spaced and self._is_url and not facts.never and _spaced(self._data, link):
+            codes.append(WHITE_SPACE)
         # Its own constructor is a function in Python, which takes several times as long.
-        return tuple.__new__(Row, (*placed, facts.reference, *self._base, facts.target, facts.scope, codes))
+        return tuple.__new__(
+            Row,
+            (
+                *(document, self._path, line, column, start, end, self._element, self._attribute, self._kind),
+                *(rel, words, facts.reference, self._base, self._layer, self._source),
+                *(facts.target, facts.scope, codes),
+            ),
+        )
+
+    @cython.cfunc
+    def _facts(self, link: Link, reference: str) -> Facts:
+        """The profiles agree about a shape against a harmless base, and about most of what is absolute.
+
+        What is left to find out is then known of the host.
+        """
+        if self._appending is not None and link.claim is None and reference.isascii():
+            raw = reference.encode("ascii")
+            length: cython.Py_ssize_t = _host_end(raw, len(raw))
+            if length > 0 and not self._tidies:
+                host = reference[:length]
+                if host not in self._hosts:
+                    self._hosts[host] = self._seen(host) if is_plain(host) else None
+                seen = self._hosts[host]
+                if seen is not None:
+                    return self._known_from(seen, reference, reference)
+            found: cython.int = shape(raw, 0, len(raw))
+            if found >= FRAGMENT and not found >> DOTS:
+                seen = self._hosts[""]
+                if seen is not None:
+                    return self._known_from(seen, reference, self._appending.prefix(found) + reference)
+        return _judged(Resolved(self._entity, link, self._rule, reference))
+
+    @cython.cfunc
+    def _seen(self, url: str) -> Seen:
+        """The scope of what is on the host of a URL, and whether it is insecure to go there."""
+        insecure = self._secure and url[:5].lower() == "http:"
+        return "internal" if host_port(url) == self._site else "external", insecure
+
+    @cython.cfunc
+    def _known_from(self, seen: Seen, reference: str, target: str) -> Facts:
+        where, insecure = seen
+        page = target.partition("#")[0]
+        if self._has_own and page == self._own_page:
+            where = "same-document"
+        elif page in self._entity.held:
+            where = "internal"
+        return Facts(reference, target, where, ["insecure"] if insecure else [], never=False)
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _host_end(raw: bytes, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """Where the authority ends in an absolute URL that every profile takes alike, `HARMLESS` says which; else 0."""
+    p: cython.p_const_uchar = raw
+    i: cython.Py_ssize_t
+    found: cython.Py_ssize_t = 0
+    if end < 8 or p[0] != 104 or p[1] != 116 or p[2] != 116 or p[3] != 112:
+        return 0
+    i = 5 if p[4] == 115 else 4
+    if p[i] != 58 or p[i + 1] != 47 or p[i + 2] != 47:
+        return 0
+    i += 3
+    while i < end:
+        if p[i] <= 32 or p[i] == 92 or (p[i] == 47 and i + 1 < end and p[i + 1] == 46):
+            return 0
+        if not found and (p[i] == 47 or p[i] == 63 or p[i] == 35):
+            found = i
+        i += 1
+    return found or end
 
 
 def row(resolved: Resolved, document: str, where: Where) -> Row:
     """The row of one link."""
-    return _Ruled(resolved.rule).row(resolved, document, where)
+    ruled = _Ruled(resolved.entity, resolved.rule)
+    return ruled.row(resolved.link, resolved.reference, document, *where)
 
 
-def _facts(resolved: Resolved) -> Facts:
+def _judged(resolved: Resolved) -> Facts:
     target = resolved.target
+    reference = resolved.reference
     return Facts(
-        shown(resolved.reference),
+        shown(reference),
         shown(target) if target is not None else None,
         scope(resolved, target),
         list(problems(resolved, target)),
+        is_never(reference),
     )
 
 
@@ -167,137 +299,46 @@ def shown(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
+@cython.final
+@cython.cclass
 class _Tag:
-    """The rel and the text of links in HTML: what an anchor holds, or the alternative text of an image.
+    """The `rel` and the `text` of links in HTML: what an anchor holds, or the alternative text of an image.
 
     Links of one tag stand side by side, and share them.
     """
 
     def __init__(self, entity: Entity) -> None:
-        self._entity = entity
+        self._data = entity.data
+        self._charset = entity.charset
         self._start = -1
-        self._found = ("", "")
+        self.rel = self.text = ""
 
-    def of(self, link: Link) -> tuple[str, str]:
+    @cython.ccall
+    def see(self, link: Link) -> object:
+        """Let them be those of the tag of a link."""
         if link.tag_start < 0:
-            return "", ""
-        if link.tag_start != self._start:
+            self._start = -1
+            self.rel = self.text = ""
+        elif link.tag_start != self._start:
             self._start = link.tag_start
-            data, charset = self._entity.data, self._entity.charset
-            found = attributes(data, link.tag_start, link.tag_end, charset)
-            anchor = _ANCHOR.match(data, link.tag_start)
-            text = anchor_text(data, link.tag_end, charset) if anchor else found.get("alt", "")
-            self._found = found.get("rel", ""), text
-        return self._found
+            self.rel, self.text = rel_and_alt(self._data, link.tag_start, link.tag_end, self._charset)
+            if _ANCHOR.match(self._data, link.tag_start):
+                self.text = anchor_text(self._data, link.tag_end, self._charset)
+        return None
 
 
 _ANCHOR: Final = re.compile(rb"<[Aa][\t\n\f\r />]")
 
 
-def scope(resolved: Resolved, target: str | None) -> str:
-    """same-document, internal, external or other: where the target is, seen from the document's own URL.
-
-    What is in the same message is internal, too.
-    """
-    own = resolved.own.url
-    if target is None:
-        return "same-document" if resolved.reference.startswith("#") else "other"
-    if own and same_document(target, own):
-        return "same-document"
-    if resolved.entity.held and found_as(target) in resolved.entity.held:
-        return "internal"
-    host = host_port(target)
-    if not host:
-        return _hostless_scope(scheme(target), scheme(own))
-    return "internal" if host == _site(own) else "external"
-
-
-_site = lru_cache(maxsize=64)(host_port)
-
-
-def _hostless_scope(target: str | None, own: str | None) -> str:
-    """Files are of one site, and so is what is in a package."""
-    if target not in _HOSTLESS:
-        return "other"
-    return "internal" if target == own else "external"
-
-
-_HOSTLESS: Final = frozenset({"file", scheme(PACKAGE_ROOT)})
-
-
-def problems(resolved: Resolved, target: str | None) -> Iterator[str]:
-    """The problem codes of a reference, in the order of design.md section 6; white space around it is `_spaced`."""
-    reference = resolved.reference
-    base = resolved.base.url
-    never = ":" in reference and scheme(reference) in NEVER_RELATIVE
-    fetches_nothing = not reference and resolved.link.place.empty == "nothing"
-    malformed = target is None and not fetches_nothing and _could_resolve(resolved)
-    if target is None and not fetches_nothing and not malformed:
-        yield "unresolved"
-    if resolved.link.claim is not None:
-        yield from _claim_problems(resolved, resolved.link.claim)
-    if malformed:
-        yield "malformed"
-    if climbs_above_root(base, reference):
-        yield "above-root"
-    if target is not None and not never and divergent(base, reference, resolved.entity.charset.name):
-        yield "divergent"
-    if not reference and resolved.link.place.empty != "own" and resolved.link.claim is None:
-        yield "empty"
-    if target is not None and target[:5].lower() == "http:" and resolved.own.url[:6].lower() == "https:":
-        yield "insecure"
-    if _SCHEME_RELATIVE.match(reference):
-        yield "scheme-relative"
-    if "\\" in reference and not never:
-        yield "backslash"
-    if not never and _INNER_SPACE.search(reference):
-        yield WHITE_SPACE
-
-
-def _could_resolve(resolved: Resolved) -> bool:
-    """Whether it is the reference's fault that there is no target: the base can be used, or none is needed."""
-    if has_scheme(resolved.reference):
-        return True
-    return resolved.resolves
-
-
-def _claim_problems(resolved: Resolved, claim: Base) -> Iterator[str]:
-    """What is wrong with a base stands on the row of its claim."""
-    if resolved.element not in _OF_DOCUMENTS:  # it rules its own element, and may be relative (HTML 4.01 13.3)
-        url = claimed_url(claim, resolved.base, resolved.entity.settings.profile)
-        if url is None or _useless(url):
-            yield "unsuitable-base"
-        return
-    established = resolved.entity.bases.base
-    fate = next((fate for fate in established.chain if fate.base is claim), None)
-    if fate is None or fate.verdict == "ignored":
-        yield "ignored-base"
-        return
-    if fate.verdict == "unsuitable" or _useless(fate.url):
-        yield "unsuitable-base"
-    if resolved.reference and not has_scheme(resolved.reference):
-        yield "relative-base"
-
-
-_OF_DOCUMENTS: Final = frozenset({"base", "header"})  # elements whose claims are about all of the document
-
-
-def _useless(url: str | None) -> bool:
-    """A base that no relative reference can use (`mailto:`, `about:`): it rules, and resolves nothing."""
-    return url is not None and (scheme(url) or "") in NEVER_RELATIVE
-
-
-def _spaced(resolved: Resolved) -> bool:
+@cython.cfunc
+def _spaced(data: bytes, link: Link) -> cython.bint:
     """White space around a reference that is a whole attribute value, raw or by character references."""
-    link = resolved.link
-    if link.place.syntax != "url" or link.tag_start < 0:
+    if link.tag_start < 0:
         return False
-    if ":" in resolved.reference and scheme(resolved.reference) in NEVER_RELATIVE:
-        return False
-    data = resolved.entity.data
-    if link.coding.slot is None:  # in quotes: what is next to it is one of them, or white space
+    slot = link.coding.slot
+    if slot is None:  # in quotes: what is next to it is one of them, or white space
         return data[link.start - 1] not in _QUOTES or data[link.end] not in _QUOTES
-    return link.coding.slot != (link.start, link.end)
+    return slot != (link.start, link.end)
 
 
 _QUOTES: Final = (0x22, 0x27)

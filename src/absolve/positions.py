@@ -9,51 +9,94 @@ if TYPE_CHECKING:
     import cython
 
     from absolve.charsets import Charset
+
+    Pair = tuple[int, int]
 else:
     from absolve import _cython as cython
 
 _UTF_8_MARK: Final = b"\xef\xbb\xbf"
-_APART: Final = 4096  # bytes between two places that are remembered for who goes back
+_APART = cython.declare(cython.Py_ssize_t, 4096)  # bytes between two places that are remembered for who goes back
 
 
+@cython.final
+@cython.cclass
 class Positions:
     """The lines and columns of one document, 1-based. Lines end at LF, CR LF or CR; columns count characters.
 
     Bytes that are no character count one each; a byte order mark counts nothing.
     """
 
-    __slots__ = ("_charset", "_data", "_known", "_last", "_returns")
-
     def __init__(self, data: bytes, charset: Charset) -> None:
         self._data = data
         self._charset = charset
+        self._transparent = charset.transparent
+        self._one_byte = charset.one_byte
         self._returns = b"\r" in data
-        self._last = (len(_UTF_8_MARK) if data.startswith(_UTF_8_MARK) else 0, 1, 1)
-        self._known = [self._last]
+        self._first = len(_UTF_8_MARK) if data.startswith(_UTF_8_MARK) else 0
+        self._at = self._first
+        self._line = self._column = 1
+        self._known = [(self._at, 1, 1)]
+        self._remembered = self._at
 
-    def at(self, position: int) -> tuple[int, int]:
+    @cython.ccall
+    @cython.boundscheck(False)
+    @cython.wraparound(False)
+    def at(self, position: cython.Py_ssize_t) -> Pair:
         """Line and column of the byte at this offset."""
-        if not self._charset.transparent:  # its lines are not seen in the bytes; few ask
+        p: cython.p_const_uchar = self._data
+        size: cython.Py_ssize_t = len(self._data)
+        if not self._transparent:  # its lines are not seen in the bytes; few ask
             return _in_text(self._charset.decode(self._data[:position]))
-        if self._returns and self._data[position - 1 : position + 1] == b"\r\n":  # inside a line end
+        if self._returns and 0 < position < size and p[position - 1] == 13 and p[position] == 10:  # inside a line end
             line, column = self.at(position - 1)
             return line, column + 1
-        position = max(position, self._known[0][0])
-        at, line, column = self._last
-        if position < at:
-            at, line, column = self._known[max(0, bisect_right(self._known, (position + 1, 0, 0)) - 1)]
-        ends = _ends(self._data, at, position, self._returns)
-        if ends:
-            line += ends
-            column = 1
-            last = self._data.rfind(b"\n", at, position)
-            at = 1 + (max(last, self._data.rfind(b"\r", at, position)) if self._returns else last)
-        passed = self._data[at:position]
-        column += len(passed) if self._charset.one_byte or passed.isascii() else len(self._charset.decode(passed))
-        self._last = (position, line, column)
-        if position >= self._known[-1][0] + _APART:
-            self._known.append(self._last)
-        return line, column
+        position = min(max(position, self._first), size)
+        if position < self._at:
+            known = self._known[max(0, bisect_right(self._known, (position + 1, 0, 0)) - 1)]
+            self._at, self._line, self._column = known
+        begin: cython.Py_ssize_t = _line_begin(self._data, self._at, position)
+        if begin > self._at:
+            self._line += _ends(self._data, self._at, begin, self._returns)
+            self._column = 1
+            self._at = begin
+        if self._one_byte or _is_ascii(self._data, self._at, position):
+            self._column += position - self._at
+        else:
+            self._column += len(self._charset.decode(self._data[self._at : position]))
+        self._at = position
+        if position >= self._remembered + _APART:
+            self._remembered = position
+            self._known.append((position, self._line, self._column))
+        return self._line, self._column
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _line_begin(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """Where the last line that begins in this stretch begins; `start` where none does."""
+    p: cython.p_const_uchar = data
+    if cython.compiled:
+        while end > start and p[end - 1] != 10 and p[end - 1] != 13:
+            end -= 1
+        return end
+    return max(start, data.rfind(b"\n", start, end) + 1, data.rfind(b"\r", start, end) + 1)
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _is_ascii(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
+    p: cython.p_const_uchar = data
+    i: cython.Py_ssize_t
+    bits: cython.uchar = 0
+    if cython.compiled:
+        for i in range(start, end):
+            bits |= p[i]
+        return bits < 128
+    return data[start:end].isascii()
 
 
 @cython.cfunc

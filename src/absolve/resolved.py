@@ -95,10 +95,12 @@ class Resolved:
 
     __slots__ = ("entity", "link", "reference", "rule")
 
-    def __init__(self, entity: Entity, link: Link, rule: Rule | None = None) -> None:
+    def __init__(self, entity: Entity, link: Link, rule: Rule | None = None, reference: str | None = None) -> None:
         self.entity = entity
         self.link = link
-        self.reference = text(link.coding.decode(entity.data[link.start : link.end]))
+        if reference is None:
+            reference = text(link.coding.decode(entity.data[link.start : link.end]))
+        self.reference = reference
         self.rule = rule if rule is not None else Rule(entity, link)
 
     @property

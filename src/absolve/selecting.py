@@ -6,7 +6,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.errors import UsageError
-from absolve.inventory import PROBLEMS, SCOPES, Where, row
+from absolve.inventory import Where, row
+from absolve.judging import PROBLEMS, SCOPES
 from absolve.model import KINDS
 from absolve.rewriting import absolute
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from absolve import inputs, remapping, rewriting
 from absolve.cli.options import completes_files
 from absolve.errors import DocumentError, UsageError
-from absolve.inventory import COLUMNS, PROBLEMS, SCOPES
+from absolve.inventory import COLUMNS
+from absolve.judging import PROBLEMS, SCOPES
 from absolve.model import KINDS
 from absolve.remapping import Change, Remapping
 from absolve.selecting import Selection, only

@@ -67,7 +67,7 @@ def divergent(base: str, reference: str, charset: str = "utf-8") -> bool:
     So mere spelling does not count; False where a profile has no target, or the URL Standard cannot parse one.
     Raises UsageError for an unknown charset.
     """
-    if HARMLESS.fullmatch(reference) and _harmless(base):
+    if HARMLESS.fullmatch(reference) and harmless(base):
         return False
     *others, browser = (resolve(reference) for resolve in _resolvers(base, charset))
     if browser is None or None in others:
@@ -78,7 +78,8 @@ def divergent(base: str, reference: str, charset: str = "utf-8") -> bool:
 
 
 @lru_cache(maxsize=64)
-def _harmless(base: str) -> bool:
+def harmless(base: str) -> bool:
+    """Whether a base (str) has the same directory in every profile."""
     return HARMLESS_BASE.fullmatch(base) is not None
 
 

@@ -8,7 +8,7 @@ from absolve.resolvers import whatwg
 from absolve.resolvers.references import NEVER_RELATIVE, STRICT_SCHEME
 from absolve.resolvers.rfc3986 import split
 
-__all__ = ["NEVER_RELATIVE", "has_scheme", "host_port", "is_malformed", "scheme", "split_fragment"]
+__all__ = ["NEVER_RELATIVE", "has_scheme", "host_port", "is_malformed", "is_plain", "scheme", "split_fragment"]
 
 # Default ports: URL Standard 4.2, and those of RFC 1738 for the schemes that it has besides.
 PORTS = {
@@ -66,8 +66,13 @@ def host_port(url: str) -> str | None:
     return host if port in {"", PORTS.get(match[1].lower())} else authority
 
 
+def is_plain(url: str) -> bool:
+    """Whether a URL (str) has an authority that is well formed at a glance."""
+    return PLAIN.match(url) is not None
+
+
 def is_malformed(url: str) -> bool:
     """Whether a URL (str) has an authority (`scheme://`) and the URL Standard's parser fails on it."""
-    if PLAIN.match(url):
+    if is_plain(url):
         return False
     return split(url).net_loc is not None and has_scheme(url) and whatwg.parse(url) is None

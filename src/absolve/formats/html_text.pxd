@@ -1,0 +1,3 @@
+"""C signature of what rows ask of a tag; html_text.py holds the code."""
+
+cpdef object rel_and_alt(bytes data, Py_ssize_t start, Py_ssize_t end, object charset)

@@ -1,0 +1,126 @@
+"""What rows say of a target and of a reference: its scope, and its problems."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+from absolve.bases import claimed_url, found_as, same_document
+from absolve.model import PACKAGE_ROOT
+from absolve.resolvers.comparison import climbs_above_root, divergent
+from absolve.resolvers.references import NEVER_RELATIVE
+from absolve.resolvers.urls import has_scheme, host_port, scheme
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from absolve.model import Base
+    from absolve.resolved import Resolved
+
+SCOPES: Final = ("same-document", "internal", "external", "other")
+PROBLEMS: Final = (
+    "unresolved unsuitable-base relative-base ignored-base malformed above-root divergent empty insecure"
+    " scheme-relative backslash whitespace"
+).split()
+WHITE_SPACE: Final = "whitespace"
+_INNER_SPACE: Final = re.compile(r"[\t\n\f\r ]")
+_SCHEME_RELATIVE: Final = re.compile(r"//|[\\/]{2}")
+
+
+def scope(resolved: Resolved, target: str | None) -> str:
+    """same-document, internal, external or other: where the target is, seen from the document's own URL.
+
+    What is in the same message is internal, too.
+    """
+    own = resolved.own.url
+    if target is None:
+        return "same-document" if resolved.reference.startswith("#") else "other"
+    if own and same_document(target, own):
+        return "same-document"
+    if resolved.entity.held and found_as(target) in resolved.entity.held:
+        return "internal"
+    host = host_port(target)
+    if not host:
+        return _hostless_scope(scheme(target), scheme(own))
+    return "internal" if host == site_of(own) else "external"
+
+
+site_of = lru_cache(maxsize=64)(host_port)
+
+
+def _hostless_scope(target: str | None, own: str | None) -> str:
+    """Files are of one site, and so is what is in a package."""
+    if target not in _HOSTLESS:
+        return "other"
+    return "internal" if target == own else "external"
+
+
+_HOSTLESS: Final = frozenset({"file", scheme(PACKAGE_ROOT)})
+
+
+def problems(resolved: Resolved, target: str | None) -> Iterator[str]:
+    """The problem codes of a reference, in the order of design.md section 6; white space around it is `_spaced`."""
+    reference = resolved.reference
+    base = resolved.base.url
+    never = is_never(reference)
+    fetches_nothing = not reference and resolved.link.place.empty == "nothing"
+    malformed = target is None and not fetches_nothing and _could_resolve(resolved)
+    if target is None and not fetches_nothing and not malformed:
+        yield "unresolved"
+    if resolved.link.claim is not None:
+        yield from _claim_problems(resolved, resolved.link.claim)
+    if malformed:
+        yield "malformed"
+    if climbs_above_root(base, reference):
+        yield "above-root"
+    if target is not None and not never and divergent(base, reference, resolved.entity.charset.name):
+        yield "divergent"
+    if not reference and resolved.link.place.empty != "own" and resolved.link.claim is None:
+        yield "empty"
+    if target is not None and target[:5].lower() == "http:" and resolved.own.url[:6].lower() == "https:":
+        yield "insecure"
+    if _SCHEME_RELATIVE.match(reference):
+        yield "scheme-relative"
+    if "\\" in reference and not never:
+        yield "backslash"
+    if not never and _INNER_SPACE.search(reference):
+        yield WHITE_SPACE
+
+
+def is_never(reference: str) -> bool:
+    """Whether a reference has a scheme that is never used with relative URLs (RFC 1808 2.3)."""
+    return ":" in reference and scheme(reference) in NEVER_RELATIVE
+
+
+def _could_resolve(resolved: Resolved) -> bool:
+    """Whether it is the reference's fault that there is no target: the base can be used, or none is needed."""
+    if has_scheme(resolved.reference):
+        return True
+    return resolved.resolves
+
+
+def _claim_problems(resolved: Resolved, claim: Base) -> Iterator[str]:
+    """What is wrong with a base stands on the row of its claim."""
+    if resolved.element not in _OF_DOCUMENTS:  # it rules its own element, and may be relative (HTML 4.01 13.3)
+        url = claimed_url(claim, resolved.base, resolved.entity.settings.profile)
+        if url is None or _useless(url):
+            yield "unsuitable-base"
+        return
+    established = resolved.entity.bases.base
+    fate = next((fate for fate in established.chain if fate.base is claim), None)
+    if fate is None or fate.verdict == "ignored":
+        yield "ignored-base"
+        return
+    if fate.verdict == "unsuitable" or _useless(fate.url):
+        yield "unsuitable-base"
+    if resolved.reference and not has_scheme(resolved.reference):
+        yield "relative-base"
+
+
+_OF_DOCUMENTS: Final = frozenset({"base", "header"})  # elements whose claims are about all of the document
+
+
+def _useless(url: str | None) -> bool:
+    """A base that no relative reference can use (`mailto:`, `about:`): it rules, and resolves nothing."""
+    return url is not None and (scheme(url) or "") in NEVER_RELATIVE

@@ -1,0 +1,20 @@
+"""C layout of the places of a document's bytes; positions.py holds the code."""
+
+cimport cython
+
+
+@cython.final
+cdef class Positions:
+    cdef bytes _data
+    cdef object _charset
+    cdef bint _transparent
+    cdef bint _one_byte
+    cdef bint _returns
+    cdef Py_ssize_t _first
+    cdef Py_ssize_t _at
+    cdef Py_ssize_t _line
+    cdef Py_ssize_t _column
+    cdef list _known
+    cdef Py_ssize_t _remembered
+
+    cpdef object at(self, Py_ssize_t position)
