@@ -125,6 +125,11 @@ def test_a_resource_passes() -> None:
     assert ABSOLUTE in proved(record(PAGE, "text/html"), "application/warc")
 
 
+@pytest.mark.parametrize("more", [f"Content-Length: {len(http())}", "Content-Length:"])
+def test_a_length_that_is_said_twice_passes(more: str) -> None:
+    assert ABSOLUTE in proved(record(http()).replace(b"\r\n\r\nHTTP", f"\r\n{more}\r\n\r\nHTTP".encode()), "application/warc")
+
+
 def test_a_broken_record_between_others_passes() -> None:
     assert ABSOLUTE in proved(
         record(http()) + record(http()).replace(b"/http\r\nContent-Length: ", b"/http\r\nContent-Length: 1"),
@@ -163,6 +168,12 @@ def test_what_else_changed_in_a_message_is_seen_by_itself_and_in_archives(
     assert seen(FILEDESC + arc(before), FILEDESC + arc(after), "application/warc") == codes
 
 
+
+def twice(data: bytes, block: bytes) -> bytes:
+    """The record with the length of this block said once more."""
+    return data.replace(b"\r\n\r\nHTTP", b"\r\nContent-Length: %d\r\n\r\nHTTP" % len(block))
+
+
 OLD, NEW = record(http()), record(http(ABSOLUTE))
 RECORDS: dict[str, tuple[bytes, bytes, list[str]]] = {
     "nothing else": (OLD, NEW, []),
@@ -171,6 +182,7 @@ RECORDS: dict[str, tuple[bytes, bytes, list[str]]] = {
     "a record more": (OLD, NEW + NEW, ["tree"]),
     "a record less": (OLD + OLD, NEW, ["tree"]),
     "the digest is left": (OLD, NEW.replace(NEW.split(b"sha1:")[1][:32], OLD.split(b"sha1:")[1][:32]), ["attribute"]),
+    "the second length is left": (twice(OLD, http()), twice(NEW, http()), ["attribute"]),
     "another block": (record(b"x", "image/png"), record(b"y", "image/png"), ["tree"]),
 }
 

@@ -102,6 +102,14 @@ WALKED = {
         record(ABSOLUTE, kind="conversion", media_type="text/html; charset=utf-8"),
     ),
     "wget's brackets": (record(http(), url=f"<{URL}>"), record(http(ABSOLUTE), url=f"<{URL}>")),
+    "a length that is said twice": (
+        record(http(), f"Content-Length: {len(http())}"),
+        record(http(ABSOLUTE), f"Content-Length: {len(http(ABSOLUTE))}"),
+    ),
+    "an empty length behind": (
+        record(http()).replace(b"\r\n\r\nHTTP", b"\r\nContent-Length:\r\n\r\nHTTP"),
+        record(http(ABSOLUTE)).replace(b"\r\n\r\nHTTP", b"\r\nContent-Length:\r\n\r\nHTTP"),
+    ),
     "an ARC file": (FILEDESC + arc(http()), FILEDESC + arc(http(ABSOLUTE))),
     "two records": (
         record(http()) + record(b"x", kind="metadata") + record(http()),

@@ -119,13 +119,23 @@ def _media_type(data: bytes, found: Record) -> str:
 
 
 def _derived(data: bytes, found: Record, options: WalkOptions) -> Iterator[Derived]:
-    yield Derived(*found.size, lambda raw: b"%d" % len(raw))
+    yield Derived(*found.size, _length)
     for field in found.fields:
+        if field.name == "content-length" and field.start != found.size[0] and _same(data, field, found.size):
+            yield Derived(field.start, field.end, _length)  # said twice, so that no reader may go by another
         whole = field.name == "warc-block-digest"
         # The payload of a revisit stands in another record (6.7.2).
         if whole or (field.name == "warc-payload-digest" and found.kind != "revisit"):
             contents = WHOLE if whole else payloads(options)
             yield Derived(field.start, field.end, _Digest(data, field, found, contents))
+
+
+def _length(new: bytes) -> bytes:
+    return b"%d" % len(new)
+
+
+def _same(data: bytes, field: Field, size: tuple[int, int]) -> bool:
+    return data[field.start : field.end] == data[slice(*size)]
 
 
 class _Digest:

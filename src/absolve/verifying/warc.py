@@ -136,9 +136,10 @@ def _faults(
         return
     if old.others != new.others:
         yield "attribute", f"its header is another: {_first(old.others, new.others)}"
-    for name, value in new.fields:
-        if name.lower() in _LENGTHS and value != str(len(new.block)):
-            yield "attribute", f"its {name} is {shown(value)} after, and its block has {len(new.block)} bytes"
+    for (name, said), (_, value) in zip(old.fields, new.fields, strict=False):
+        expected = str(len(new.block)) if said == str(len(old.block)) else said
+        if name.lower() in _LENGTHS and value != expected:
+            yield "attribute", f"its {name} is {shown(value)} after, and should be {shown(expected)}"
     if old.digests is True and new.digests is not True:
         yield "attribute", "its digests were right, and are wrong after"
     if one is None or other is None:
