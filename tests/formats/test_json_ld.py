@@ -161,6 +161,12 @@ def test_a_script_in_a_page_takes_the_base_of_the_page() -> None:
     assert absolve.rewrite(script % "x", url=URL) == page.replace("http://h.example/b/x", "x")
 
 
+@pytest.mark.parametrize("parameters", ["", "; charset=utf-8", ';profile="http://www.w3.org/ns/json-ld#framed"'])
+def test_the_type_of_a_script_may_have_parameters(parameters: str) -> None:
+    page = f"<script type='application/ld+json{parameters}'>{{{SCHEMA}, \"url\": \"x\"}}</script>"
+    assert [row.target for row in absolve.links(page, media_type="text/html", url=URL)][-1] == "http://h.example/d/x"
+
+
 def test_a_script_in_xhtml_is_read_too() -> None:
     page = '<html xmlns="http://www.w3.org/1999/xhtml"><script type="application/ld+json">{"url": "x"}</script></html>'
     assert rewritten(page, "application/xhtml+xml") == page.replace('"x"', '"http://h.example/d/x"')

@@ -135,8 +135,12 @@ def is_sheet(media_type: str) -> bool:
 
 
 def json_script(script_type: str) -> str | None:
-    """The media type of the text of a script element with this type; None where it holds no links for us."""
-    return JSON_SCRIPTS.get(script_type)
+    """The media type of the text of a script element with this type; None where it holds no links for us.
+
+    Only JSON-LD may have parameters (JSON-LD 1.1 section 7); the others are types of HTML's own, to be matched whole.
+    """
+    essence = script_type.partition(";")[0].rstrip("\t\n\f\r ")
+    return JSON_SCRIPTS.get(essence if "/" in essence else script_type)
 
 
 def foreign_text(data: bytes, start: int) -> list[tuple[int, int, bool]]:
