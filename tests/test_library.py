@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import absolve
-from absolve import AbsolveError, Document, UsageError
+from absolve import AbsolveError, Document, UsageError, library
+from absolve.model import Part
+from absolve.walk import walk
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -127,3 +129,15 @@ def test_a_policy_is_asked_for_every_link_and_may_leave_it() -> None:
         ("img", "src", "image", "z", "http://doc.example/b/z"),
         ("css", "url", "image", "w", "http://doc.example/b/w"),
     ]
+
+
+def test_a_rewrite_does_not_look_into_documents_that_stay_unless_a_policy_is_to_be_asked() -> None:
+    page = '<script type=application/ld+json>{"url": "y"}</script><a href=x>'
+    asked: list[str] = []
+    absolve.rewrite(page, url=URL, policy=lambda resolved: asked.append(resolved.reference))
+    assert asked == ["y", "x"]
+    document, settings = library.opened(page, {"url": URL})
+    inside = [event for event in walk(document, settings).events if isinstance(event, Part)]
+    assert len(inside) == len(walk(document, settings).inner) == 1
+    assert not walk(document, settings, for_rewrite=True).inner
+    assert walk(document, settings._replace(json_ld=True), for_rewrite=True).inner

@@ -42,7 +42,8 @@ class Entity:
 
     `bases.own` is the document's own URL, `bases.base` that of its links. `path` leads here from the outermost
     entity, "" there. `notices` are those of this entity and all inside it, by its own offsets; `count` is how many
-    links and parts it has, with those inside. `origin` is that of its Document.
+    links and parts it has, with those inside. `origin` is that of its Document. `for_rewrite`: the documents
+    inside in which nothing changes were not entered.
     """
 
     __slots__ = (
@@ -53,6 +54,7 @@ class Entity:
         "count",
         "data",
         "events",
+        "for_rewrite",
         "held",
         "inner",
         "media_type",
@@ -77,6 +79,7 @@ class Entity:
         self.events: list[Event] = []
         self.inner: dict[int, Inner] = {}
         self.count = 0
+        self.for_rewrite = False
         self.named = 0  # how many of the parts have a step in the path
         self.notices: list[Notice] = []
         self.origin: Callable[[int], int] | None = None

@@ -42,8 +42,11 @@ def rewrite(source: Source, *, policy: rewriting.Policy | None = None, **options
     only links change, and that each leads where it led, DocumentError says so.
     """
     document, settings = opened(source, options)
-    entity = walk(document, settings)
-    data = _proved(document, entity, policy) if entity.is_ambiguous else rewriting.rewrite(entity, policy)
+    entity = walk(document, settings, for_rewrite=policy is None)  # a policy is asked about what stays, too
+    if entity.is_ambiguous:
+        data = _proved(document, walk(document, settings), policy)
+    else:
+        data = rewriting.rewrite(entity, policy)
     if isinstance(source, str):
         return source if data is entity.data else data.decode("utf-8", "absolve.surrogates")
     return data

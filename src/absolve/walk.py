@@ -32,8 +32,8 @@ __all__ = ["Entity", "Settings", "failure", "fold", "has_relative", "retrieval_c
 NOT_WELL_FORMED = "not-well-formed"  # the code of an error that `recover` gets over
 
 
-def walk(document: Document, settings: Settings) -> Entity:
-    """Walk a document and every document inside it.
+def walk(document: Document, settings: Settings, *, for_rewrite: bool = False) -> Entity:
+    """Walk a document and every document inside it; `for_rewrite`, not those in which nothing changes.
 
     DocumentError where it is of no kind that absolve reads, or passes a limit of the settings; UsageError for a charset
     or retrieval URL that is none.
@@ -47,7 +47,7 @@ def walk(document: Document, settings: Settings) -> Entity:
         said = []  # the package's own URL: what its root has nobody knows
     own = establish(DEFAULT, said, settings.profile)
     entity = Entity(document.data, charsets.UTF_8, media_type, name, "", settings)
-    entity.named, entity.origin = document.before, document.origin
+    entity.named, entity.origin, entity.for_rewrite = document.before, document.origin, for_rewrite
     claims = () if formats.WALKERS[media_type].archive else document.claims
     try:
         entity.charset, mark = _charset(document.data, media_type, document.charset, parameter)
@@ -197,6 +197,8 @@ def _enter(entity: Entity, part: Part, depth: int, charset: Charset | None = Non
     media_type = formats.canonical(formats.essence_of(part.media_type)[0] if part.whole else part.media_type)
     if media_type not in formats.WALKERS:
         return
+    if entity.for_rewrite and media_type == formats.JSON_LD and not entity.settings.json_ld:
+        return
     if part.name or part.media_type == formats.HTML:  # a style sheet of the document itself has nothing inside
         depth += 1
     if depth > entity.settings.max_depth:
@@ -253,6 +255,7 @@ def _opened(entity: Entity, part: Part, value: bytes, media_type: str) -> Entity
         step = f"{part.name}[{entity.named}]"
         path = f"{path}/{step}" if path else step
     inner = Entity(value, charsets.UTF_8, media_type, entity.name, path, entity.settings)
+    inner.for_rewrite = entity.for_rewrite
     if not part.name:
         inner.named = entity.named  # the steps from one document are counted through all its parts
     if part.encloses or part.base is not None:
