@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import time
 from contextlib import closing
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pool_work
@@ -15,7 +18,6 @@ from absolve.engine.pool import End
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 
 def told(work: Callable[[int], Any], items: int, jobs: int) -> list[tuple[int, Any]]:
@@ -64,6 +66,36 @@ def test_a_process_that_dies_takes_one_item_with_it() -> None:
         5: "the process that worked on it was ended by signal 9"
     }
     assert sorted(ended) == list(range(12))
+
+
+UNGUARDED = """
+import pool_work
+from absolve.engine import pool
+from absolve.errors import UsageError
+try:
+    for told in pool.run(pool_work.twice, range(1000), 2):
+        print(told)
+except UsageError as error:
+    print(error)
+"""
+
+
+def test_where_no_process_starts_that_is_said_once_and_no_item_is_lost(tmp_path: Path) -> None:
+    program = tmp_path / "unguarded.py"  # which each process imports, and so would start processes of its own
+    program.write_text(UNGUARDED)
+    path = os.pathsep.join([str(Path(__file__).parent), *filter(None, sys.path)])
+    done = subprocess.run(
+        [sys.executable, str(program)],
+        capture_output=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": path},
+        text=True,
+        timeout=60,
+    )
+    assert done.stdout == (
+        "no other process starts: each ended with status 1 before its work; "
+        "a program that calls absolve does so under if __name__ == '__main__', or with one job\n"
+    )
 
 
 def test_closing_ends_the_processes_at_once(tmp_path: Path) -> None:

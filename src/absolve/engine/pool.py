@@ -12,6 +12,8 @@ from itertools import islice
 from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
+from absolve.errors import UsageError
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator
     from multiprocessing.connection import Connection
@@ -25,8 +27,11 @@ WAITING = 64  # items a worker that may be under way, or done, before the first 
 HELD = 64 << 20  # bytes that may wait for their turn; beyond, only the worker whose turn it is is heard
 AT_ONCE = 32  # pieces in a message
 PATIENCE = 2.0  # seconds that a worker has to end when it is asked to
+STARTS = 3  # workers one behind the other that end before they have started: then none will
 
 _HEAD = struct.Struct("<Q?")  # what a message begins with: the number of its item, and whether it is at its end
+_STARTED = b""  # what a worker says first
+_UNGUARDED = "a program that calls absolve does so under if __name__ == '__main__', or with one job"
 
 
 class End(NamedTuple):
@@ -40,7 +45,7 @@ def run(work: Callable[[Item], Iterable[Told]], items: Iterable[Item], jobs: int
 
     With one job it is done in this process; else in so many others, where `work` and the items must be able to go.
     When the iterator is closed the processes end at once. A worker that dies takes only the item with it
-    that it was at.
+    that it was at. UsageError where no worker starts at all.
     """
     if jobs > 1:
         pool = _Pool(work, jobs)
@@ -60,6 +65,7 @@ def _serve(work: Callable[[Item], Iterable[Told]], connection: Connection) -> No
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent is told, too, and ends us
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     with suppress(EOFError, BrokenPipeError, ConnectionResetError):
+        connection.send_bytes(_STARTED)
         while True:
             number, item = connection.recv()
             told = iter(work(item))
@@ -71,7 +77,7 @@ def _serve(work: Callable[[Item], Iterable[Told]], connection: Connection) -> No
 
 
 class _Worker:
-    """A process, and the items that it has not told all of, by their numbers."""
+    """A process, whether it is known to have started, and the items that it has not told all of, by their numbers."""
 
     def __init__(self, work: Callable[[Item], Iterable[Told]]) -> None:
         context = multiprocessing.get_context("spawn")  # a fork would copy threads' locks, of a progress bar for one
@@ -79,6 +85,7 @@ class _Worker:
         self.process: SpawnProcess = context.Process(target=_serve, args=(work, theirs), daemon=True)
         self.process.start()
         theirs.close()
+        self.started = False
         self.given: deque[int] = deque()
 
 
@@ -89,6 +96,7 @@ class _Pool(Generic[Item, Told]):
         self._items: dict[int, Item] = {}  # those that are under way
         self._told: dict[int, deque[bytes | End]] = {}  # messages that wait for their turn
         self._held = 0  # bytes of them
+        self._unstarted = 0  # workers that ended before they had started, since one did
 
     def run(self, items: Iterable[Item]) -> Iterator[tuple[Item, Told | End]]:
         numbered = enumerate(items)
@@ -145,6 +153,10 @@ class _Pool(Generic[Item, Told]):
             except (EOFError, ConnectionResetError):
                 self._replace(worker)
                 continue
+            if message == _STARTED:
+                worker.started = True
+                self._unstarted = 0
+                continue
             number, ended = _HEAD.unpack_from(message)
             self._told[number].append(message)
             self._held += len(message)
@@ -152,11 +164,20 @@ class _Pool(Generic[Item, Told]):
                 worker.given.remove(number)
 
     def _replace(self, worker: _Worker) -> None:
-        """Another worker for one that died: the item that it was at is lost, those behind are given again."""
+        """Another worker for one that died: the item that it was at is lost, those behind are given again.
+
+        One that had not started was at none.
+        """
         worker.process.join()
         worker.connection.close()
-        lost, *rest = worker.given
-        self._told[lost].append(End(_how_it_ended(worker.process.exitcode)))
+        how = _how_it_ended(worker.process.exitcode)
+        rest = list(worker.given)
+        if worker.started:
+            self._told[rest.pop(0)].append(End(f"the process that worked on it {how}"))
+        else:
+            self._unstarted += 1
+            if self._unstarted == STARTS:
+                raise UsageError(f"no other process starts: each {how} before its work; {_UNGUARDED}")
         fresh = self._workers[self._workers.index(worker)] = _Worker(self._work)
         for number in rest:
             self._give(fresh, number, self._items[number])
@@ -175,5 +196,5 @@ class _Pool(Generic[Item, Told]):
 
 def _how_it_ended(code: int | None) -> str:
     if code is not None and code < 0:
-        return f"the process that worked on it was ended by signal {-code}"
-    return f"the process that worked on it ended with status {code}"
+        return f"was ended by signal {-code}"
+    return f"ended with status {code}"
