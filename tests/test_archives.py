@@ -6,12 +6,12 @@ import gzip
 import io
 import random
 import tracemalloc
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from absolve import inventory, rewriting
-from absolve.archives import stretches
+from absolve.archives import ranges, stretches
 from absolve.model import Document
 from absolve.walk import Settings, walk
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from absolve.archives import Stretch
+    from absolve.errors import Diagnostic
 
 
 def record(page: bytes, url: str = "http://w.example/d/p.html") -> bytes:
@@ -66,6 +67,38 @@ def test_what_does_not_change_is_the_very_same_object(data: bytes) -> None:
 @pytest.mark.parametrize("name", ["iana.warc.gz", "example.warc", "example.arc.gz", "example-extra.warc"])
 def test_real_archives_are_the_same_in_one_piece(shared: Path, name: str) -> None:
     same_as_a_whole((shared / "warc/pywb/sample_archive/warcs" / name).read_bytes())
+
+
+def in_ranges(data: bytes, size: int) -> tuple[list[Any], list[Diagnostic], int]:
+    """The rows and diagnostics of each range by itself, and how many ranges there are."""
+    found = list(ranges(io.BytesIO(data), "x.warc", Settings(), size))
+    parts = [list(stretches(io.BytesIO(data), "x.warc", Settings(), within=within)) for within in found]
+    assert b"".join(one.raw for part in parts for one in part) == data
+    rows = [row for part in parts for one in part if one.entity for row in inventory.rows(one.entity)]
+    return rows, [said for part in parts for one in part for said in one.diagnostics], len(found)
+
+
+@pytest.mark.parametrize("size", [1, 300, 100_000])
+@pytest.mark.parametrize("data", FILES.values(), ids=FILES)
+def test_each_range_by_itself_gives_what_it_gives_in_the_whole(data: bytes, size: int) -> None:
+    rows, said, _ = in_ranges(data, size)
+    whole = streamed(data)
+    assert rows == [row for one in whole if one.entity for row in inventory.rows(one.entity)]
+    assert said == [said for one in whole for said in one.diagnostics]
+
+
+def test_a_range_begins_with_a_record_and_is_as_large_as_was_asked() -> None:
+    assert [in_ranges(FILES["plain"], size)[2] for size in (1, len(LINKS) + 1, 100_000)] == [3, 2, 1]
+    assert [in_ranges(FILES["several in a member"], size)[2] for size in (1, 100_000)] == [2, 1]
+
+
+@pytest.mark.parametrize("name", ["iana.warc.gz", "example-extra.warc"])
+def test_ranges_of_real_archives_give_what_the_whole_gives(shared: Path, name: str) -> None:
+    data = (shared / "warc/pywb/sample_archive/warcs" / name).read_bytes()
+    whole = streamed(data)
+    rows, _, number = in_ranges(data, 1000)
+    assert number > 1
+    assert rows == [row for one in whole if one.entity for row in inventory.rows(one.entity)]
 
 
 @pytest.mark.slow

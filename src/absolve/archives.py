@@ -5,11 +5,12 @@ Each record is a document of its own, walked and rewritten as such; the file is 
 
 from __future__ import annotations
 
-from typing import IO, TYPE_CHECKING, NamedTuple
+import sys
+from typing import IO, TYPE_CHECKING, Final, NamedTuple
 
 from absolve import formats, rewriting
 from absolve.errors import Diagnostic, DocumentError
-from absolve.formats.warc_records import pieces
+from absolve.formats.warc_records import DICTIONARY, pieces
 from absolve.model import Document
 from absolve.walk import walk
 
@@ -46,16 +47,55 @@ class Stretch(NamedTuple):
         return self.coding.encode(record) if self.coding is not None else record
 
 
+class Range(NamedTuple):
+    """Some bytes of an archive, from the beginning of a record to that of another; `before` documents stand before."""
+
+    start: int = 0
+    end: int = sys.maxsize
+    before: int = 0
+
+
+WHOLE: Final = Range()
+
+
+def ranges(file: IO[bytes], name: str, settings: Settings, size: int) -> Iterator[Range]:
+    """An archive as ranges of `size` bytes or somewhat more, that can be worked on one without the other.
+
+    All of it is read and decompressed for that, but of its records only the heads are looked at.
+    """
+    start = offset = at_start = before = 0
+    can_be_cut = True
+    for stretch in stretches(file, name, settings._replace(max_depth=min(settings.max_depth, 1))):
+        if stretch.raw[:4] == DICTIONARY:  # what comes behind cannot be read without it
+            can_be_cut = False
+        if stretch.entity is not None:
+            if can_be_cut and offset - start >= size:
+                yield Range(start, offset, at_start)
+                start, at_start = offset, before
+            before = stretch.entity.named
+        offset += len(stretch.raw)
+    yield Range(start, sys.maxsize, at_start)
+
+
 def stretches(
-    file: IO[bytes], name: str, settings: Settings, url: str | None = None, said: str = "--url"
+    file: IO[bytes],
+    name: str,
+    settings: Settings,
+    url: str | None = None,
+    said: str = "--url",
+    within: Range = WHOLE,
 ) -> Iterator[Stretch]:
-    """The stretches of an archive that is open for bytes, which are all of it, in order.
+    """The stretches of an archive that is open for bytes, which are all of it, or of a range of it, in order.
 
     `url` is the retrieval URL of all its records in the user's word, which `said` names. What of it cannot be read is
     said, and stays; a record too large for the settings is given in several stretches.
     """
-    before = 0
-    for piece in pieces(file, settings.max_decompressed):
+    if within.start:
+        file.seek(within.start)
+    before = within.before
+    for piece in pieces(file, settings.max_decompressed, start=within.start):
+        if piece.offset >= within.end and piece.raw:  # without bytes it is said of what ended there
+            return
         if piece.records is None:
             yield Stretch(piece.raw, diagnostics=tuple(_said(notice, name) for notice in piece.notices))
             continue

@@ -10,6 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import quote_from_bytes
 
+from absolve.archives import WHOLE, Range
 from absolve.errors import Diagnostic, DocumentError, UsageError
 from absolve.model import Base, Layer
 from absolve.resolvers.urls import has_scheme, is_malformed
@@ -32,6 +33,7 @@ class Input(NamedTuple):
     `name` opens it, and is what messages and rows call it. `place` is its path below an output folder, with `/`
     between its parts. `url` is its retrieval URL in the user's word, which `said` names. `claims` are what its place
     says of it. `found`: in a folder; nobody named it, so it need not be a document.
+    `within` is what of an archive is worked on.
     """
 
     name: str
@@ -40,6 +42,7 @@ class Input(NamedTuple):
     said: str = "--url"
     claims: tuple[Base, ...] = ()
     found: bool = False
+    within: Range = WHOLE
 
 
 class Origins(NamedTuple):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from absolve import formats, sources
-from absolve.archives import Stretch, stretches
+from absolve.archives import Stretch, ranges, stretches
 from absolve.engine.documents import about_bases, empty, walked
+from absolve.errors import DocumentError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,6 +25,21 @@ def is_archive(input_: Input, how: Reading) -> bool:
     return formats.sniff(sources.head(input_.name), input_.name) == formats.WARC
 
 
+def cut(input_: Input, how: Reading, size: int) -> Iterator[Input]:
+    """An input as inputs that are listed apart: an archive of more than `size` bytes in ranges of about as many."""
+    try:
+        if Path(input_.name).stat().st_size <= size or not is_archive(input_, how):
+            yield input_
+            return
+        with sources.opened(input_.name) as file:
+            found = list(ranges(file, input_.name, how.settings, size))
+    except (OSError, ValueError, DocumentError):  # the task will say it
+        yield input_
+        return
+    for within in found:
+        yield input_._replace(within=within)
+
+
 def each(input_: Input, how: Reading) -> Iterator[Stretch]:
     """The stretches of an input, in their order, with all that is to be said of them."""
     if is_archive(input_, how):
@@ -36,7 +53,7 @@ def _records(input_: Input, how: Reading) -> Iterator[Stretch]:
     said: set[Diagnostic] = set()  # of all records together: bases have no place in the file
     is_empty = True
     with sources.opened(input_.name) as file:
-        for stretch in stretches(file, input_.name, how.settings, input_.url, input_.said):
+        for stretch in stretches(file, input_.name, how.settings, input_.url, input_.said, input_.within):
             is_empty = False
             about = {} if stretch.entity is None else dict.fromkeys(about_bases(stretch.entity))
             new = tuple(diagnostic for diagnostic in about if diagnostic not in said)

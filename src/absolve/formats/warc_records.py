@@ -32,7 +32,7 @@ _CHUNK: Final = 1 << 18  # bytes that are read at once
 _GAP: Final = 64  # bytes of empty lines behind a record that are taken for its own
 _LINE_ENDS: Final = re.compile(rb"[\r\n]*+")
 _GZIP: Final = b"\x1f\x8b\x08"
-_DICTIONARY: Final = b"\x5d\x2a\x4d\x18"  # WARC-ZSTD 1.0: the first frame is skippable, and holds the dictionary
+DICTIONARY: Final = b"\x5d\x2a\x4d\x18"  # WARC-ZSTD 1.0: the first frame is skippable, and holds the dictionary
 
 
 class Piece(NamedTuple):
@@ -49,24 +49,25 @@ class Piece(NamedTuple):
     notices: tuple[Notice, ...] = ()
 
 
-def pieces(file: IO[bytes], limit: int, *, compressed: bool = True) -> Iterator[Piece]:
+def pieces(file: IO[bytes], limit: int, *, compressed: bool = True, start: int = 0) -> Iterator[Piece]:
     """The pieces of a file, in order. One of more than `limit` bytes, compressed or not, is cut as it comes.
 
-    `compressed`: members of gzip and frames of Zstandard are opened; else they are no records.
+    `compressed`: members of gzip and frames of Zstandard are opened; else they are no records. `start` is where the
+    file stands, in bytes: where a piece begins.
     """
-    return _Cutter(file, limit, compressed=compressed).pieces()
+    return _Cutter(file, limit, compressed=compressed, start=start).pieces()
 
 
 class _Cutter:
     """A file read forward: the bytes that are held, and how far they are cut."""
 
-    def __init__(self, file: IO[bytes], limit: int, *, compressed: bool) -> None:
+    def __init__(self, file: IO[bytes], limit: int, *, compressed: bool, start: int) -> None:
         self._file = file
         self._limit = limit
         self._compressed = compressed
         self._held = b""
         self._at = 0
-        self._before = 0  # bytes of the file before those held
+        self._before = start  # bytes of the file before those held
         self._dictionary = b""
 
     # --- reading ---
@@ -272,7 +273,7 @@ class _Cutter:
     def _opened(self, offset: int, raw: bytes) -> Piece:
         """A whole frame; one that is skippable holds the dictionary of the others, or nothing."""
         if is_skippable(raw):
-            if raw[:4] == _DICTIONARY:
+            if raw[:4] == DICTIONARY:
                 self._dictionary = _dictionary(raw[8:], self._limit)
             return Piece(offset, raw)
         coding = Zstandard(self._limit, self._dictionary)
