@@ -20,7 +20,10 @@ RUNS = {
 }
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
+ALONE = [path for path in EXAMPLES if path.name != "spark_job.py"]  # which wants Spark: tests/test_spark.py
+
+
+@pytest.mark.parametrize("example", ALONE, ids=lambda path: path.name)
 def test_an_example_does_what_it_says(example: Path) -> None:
     arguments, promised = RUNS[example.name]
     argv = [sys.executable, str(example), *arguments]

@@ -35,7 +35,7 @@ LAYERS = (
     {"arrow", "globs", "outputs", "sources"},
     {"inputs", "sinks"},
     {"engine"},
-    {"audit", "mirror"},
+    {"audit", "mirror", "spark"},
     {"browsing"},  # verifying knows which elements the parser clones
     {""},  # `absolve` itself, the public names
     {"cli"},

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from absolve import outputs, sinks
-from absolve.cli import filters, many
+from absolve.cli import cluster, filters, many
 from absolve.cli import options as shared
 from absolve.engine.listing import Listing, Unique, listed
 from absolve.errors import UsageError
@@ -26,6 +26,7 @@ examples:
   absolve links site/ --problem unresolved,malformed
   absolve links site/ --where "kind = 'image' AND base_layer <> 'embedded'"
   absolve links page.html | jq -r 'select(.scope == "external").target'
+  absolve links site/ --engine spark --master spark://host:7077 -o links.parquet
   curl -s http://example.com/ | absolve links - --url http://example.com/ --format csv
 
 columns: document, entity, line, column, start, end, element, attribute, kind, rel, text,
@@ -41,7 +42,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     filters.add_table(filters.add_selection(parser, "what is listed"))
     shared.add_settings(parser)
     shared.add_changes(parser)
-    many.add_run(parser)
+    cluster.add_engine(many.add_run(parser))
 
 
 def run(options: argparse.Namespace, report: Report) -> None:
@@ -63,6 +64,9 @@ def run(options: argparse.Namespace, report: Report) -> None:
 
         conditions.check(how.where)
     found = many.found(options, report)
+    if cluster.is_wanted(options):
+        cluster.run(options, how, found, report)
+        return
     with shared.opened(options, many.names(options), stream=sinks.is_stream(format_)) as out:
         pieces = many.run(partial(listed, how), found, lambda input_: input_, options, report)
         chunks: Iterator[Any] = (rows.chunk for _, rows in pieces)

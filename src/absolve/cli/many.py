@@ -147,7 +147,7 @@ def run(
     report.quiet, report.verbose = options.quiet, options.verbose
     streams = not getattr(options, "in_place", False) and options.output in {None, outputs.STDOUT}
     with (
-        _errors(options, report),
+        errors(options, report),
         progress.shown(quiet=options.quiet, streams=streams, count=_counting(options)) as clock,
     ):
         jobs, items = _processes(items, input_of, options)
@@ -177,7 +177,7 @@ def run(
 
 
 @contextmanager
-def _errors(options: argparse.Namespace, report: Report) -> Iterator[None]:
+def errors(options: argparse.Namespace, report: Report) -> Iterator[None]:
     """Let failures go to the file of --errors while this lasts."""
     if options.errors is None:
         yield

@@ -1,0 +1,45 @@
+"""`--engine`: what does not go together is said before anything is read."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from command_runner import Runner
+
+MASTER = "--engine", "spark", "--master", "local[2]"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("x.html", "--master", "local[2]"), "--master goes with --engine spark"),
+        (("x.html", "--jobs", "2", *MASTER), "--jobs goes with --engine local"),
+        (("-", "-o", "x.parquet", *MASTER), "the standard input (-) cannot go to a cluster"),
+        (("x.html", *MASTER), "--engine spark writes jsonl or parquet: -o FOLDER"),
+        (("x.html", "-o", "x.csv", *MASTER), "--engine spark writes jsonl or parquet: -o FOLDER"),
+    ],
+)
+def test_options_that_do_not_go_with_an_engine_are_used_wrongly(
+    absolve: Runner, arguments: tuple[str, ...], said: str
+) -> None:
+    done = absolve("links", *arguments)
+    assert done.status == 2
+    assert said in " ".join(done.err.split())
+
+
+def test_without_pyspark_it_is_said_what_to_install(
+    absolve: Runner, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyspark", None)
+    monkeypatch.delitem(sys.modules, "absolve.spark", raising=False)
+    (tmp_path / "x.html").write_bytes(b"<a href=x>")
+    done = absolve("links", str(tmp_path / "x.html"), "-o", str(tmp_path / "x.parquet"), *MASTER)
+    assert done.status == 2
+    assert "this needs pyspark and Java: pip install 'absolve[spark]'" in " ".join(done.err.split())
+    assert [path.name for path in tmp_path.iterdir()] == ["x.html"]
