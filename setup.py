@@ -41,6 +41,7 @@ COMPILED = (  # modules that run once a byte or once a link; one that is not the
     "absolve.resolvers.urls",
     "absolve.resolved",
     "absolve.rewriting",
+    "absolve.ruled",
     "absolve.walk",
 )
 

@@ -8,6 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 import absolve
+from absolve import library
 from absolve.charsets import of_html
 from absolve.formats import CSS, HTML, html
 from absolve.inventory import COLUMNS
@@ -58,8 +59,8 @@ def parquet(documents: Sequence[Document]) -> object:
     from absolve.sinks import parquet
 
     file = io.BytesIO()
-    rows = (absolve.links(document.data, media_type=HTML, url=document.url) for document in documents)
-    parquet.write(COLUMNS, (parquet.encode(COLUMNS, of_one) for of_one in rows), file)
+    found = (library.columns(document.data, media_type=HTML, url=document.url) for document in documents)
+    parquet.write(COLUMNS, (parquet.encode(COLUMNS, of_one) for of_one in found), file)
     return file
 
 

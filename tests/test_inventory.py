@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from absolve import inventory, judging
-from absolve.inventory import COLUMNS, Row
+from absolve.inventory import COLUMNS, Columns, Row
 from absolve.library import base, links
 from absolve.model import KINDS, Document, Link
 from absolve.resolved import Resolved
@@ -228,6 +228,14 @@ def test_the_kind_says_what_a_link_is_for(page: str, kind: str) -> None:
         ("<a href=x><img alt='an image' src=y></a>", "", "an image"),
         ("<a href=x>text<img alt='an image' src=y></a>", "", "text"),
         ("<a href=x>t<!-- no --><script>no</script><style>no</style></a>", "", "t"),
+        ("<a href=x>t<i title='</a>' x= \">\">u</i><b\n>v</b></A>w", "", "t u v"),  # a quoted sign ends no tag
+        ("<a href=x><SCRIPT>no</b></script x>t<template>no<i></template>u</a>", "", "t u"),
+        ("<a href=x>t<!-->u<!--->v<!-- > --!>w<?x>y</ >z<!x></a>", "", "t u v w y z"),
+        ("<a href=x>1 < 2 <3</a>", "", "1 < 2 <3"),
+        ("<a href=x>t<b u", "", "t"),
+        ("<a href=x>t<", "", "t"),
+        ("<a href=x>t<a href=y>u", "", "t"),
+        ("<a href=x><IMG alt='a  b' src=y> <img src=z alt=c></a>", "", "a b c"),
         (f"<a href=x>{'word ' * 100}</a>", "", ("word " * 100)[:200]),
         ("<area href=x alt='an area'>", "", "an area"),
         ("<img src=x alt=' an\n image '>", "", "an image"),
@@ -561,3 +569,24 @@ def test_what_is_not_always_wanted_is_listed_when_it_is(option: str) -> None:
     page = "<img data-src=a.png data-srcset='b.png 2x'>" if option == "lazy" else "<!--[if IE]><img src=a.png><img src=b.png><![endif]-->"
     assert rows(page) == []
     assert [row.reference for row in rows(page, **dict[str, Any]({option: True}))] == ["a.png", "b.png"]
+
+
+def test_columns_that_are_full_are_emptied_for_the_next_rows() -> None:
+    page = "<p>" + "<a href=x><img src=y style='a:url(z)'><iframe srcdoc='<a href=u><a href=v>'></iframe>" * 3
+    entity = walk(Document(page, media_type="text/html"), Settings())
+    expected = list(inventory.rows(entity))
+    columns = Columns(4)
+    found = []
+    for _ in inventory.fill(columns, entity):
+        assert len(columns) == 4
+        found += columns
+    assert [*found, *columns] == expected
+    assert len(found) == 12
+    assert list(Columns(4)) == []
+
+
+def test_columns_give_the_wanted_ones_in_the_wanted_order() -> None:
+    entity = walk(Document("<a href=x>", media_type="text/html", url=URL), Settings())
+    columns = Columns(columns=("target", "line"))
+    assert list(inventory.fill(columns, entity)) == []
+    assert list(columns) == [["http://doc.example/dir/x", 1]]

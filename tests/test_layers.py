@@ -28,6 +28,7 @@ LAYERS = (
     {"walk"},
     {"resolved"},
     {"judging", "rewriting"},
+    {"ruled"},
     {"inventory"},
     {"remapping", "selecting"},
     {"trees", "verifying"},

@@ -16,6 +16,8 @@ cdef class CharacterReferences:
     cdef bint _attribute
     cdef object _must
 
+    cpdef bytes decode(self, bytes raw)
+
 
 @cython.final
 cdef class Unquoted(CharacterReferences):

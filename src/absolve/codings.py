@@ -248,6 +248,22 @@ def _only_ampersands(value: bytes, end: cython.Py_ssize_t, attribute: cython.bin
     return True
 
 
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _stands_for_itself(raw: bytes, end: cython.Py_ssize_t) -> cython.bint:
+    """Whether there is nothing in ASCII bytes but what they are."""
+    p: cython.p_const_uchar = raw
+    i: cython.Py_ssize_t
+    if cython.compiled:
+        for i in range(end):  # noqa: SIM110 - a generator would be made
+            if p[i] == 38 or p[i] == 13 or p[i] == 0 or p[i] > 127:
+                return False
+        return True
+    return raw.isascii() and not _SPECIAL.search(raw)
+
+
 @cython.cclass
 class CharacterReferences:
     """Text with character references: an attribute's value or an element's text (HTML Standard 13.2.5.72 to .80).
@@ -262,7 +278,10 @@ class CharacterReferences:
         self._attribute = bool(quote)
         self._must = _MUST[quote]
 
+    @cython.ccall
     def decode(self, raw: bytes) -> bytes:
+        if self._transparent and _stands_for_itself(raw, len(raw)):
+            return raw
         value: bytes = raw if self._transparent and raw.isascii() else to_utf8(self._charset, raw)
         if 0x0D in value or 0 in value:  # numbers, because `bytes in bytes` raises and catches an error inside
             return self._replaced(value)[0]

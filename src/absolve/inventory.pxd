@@ -4,8 +4,27 @@ cimport cython
 
 from absolve.model cimport Link
 from absolve.positions cimport Positions
-from absolve.resolved cimport Rule
-from absolve.resolvers.appending cimport Appending
+from absolve.ruled cimport Facts, Ruled
+
+
+@cython.final
+cdef class Columns:
+    cdef readonly Py_ssize_t at_once
+    cdef readonly tuple names
+    cdef readonly list ruled
+    cdef readonly list line
+    cdef readonly list column
+    cdef readonly list start
+    cdef readonly list end
+    cdef readonly list rel
+    cdef readonly list text
+    cdef readonly list reference
+    cdef readonly list target
+    cdef readonly list scope
+    cdef readonly list problems
+
+    cpdef object add(self, Ruled ruled, Facts facts, where=*)
+    cdef object _row(self, Py_ssize_t at)
 
 
 @cython.final
@@ -19,7 +38,24 @@ cdef class _Span:
     cdef object _offsets
 
     cpdef object of(self, Py_ssize_t start, Py_ssize_t end)
-    cpdef object line_column(self, Py_ssize_t start)
+    cpdef Positions placed(self, Py_ssize_t start)
+
+
+@cython.final
+cdef class _Events:
+    cdef object _entity
+    cdef str _document
+    cdef _Span _span
+    cdef bytes _data
+    cdef list _events
+    cdef _Tag _tag
+    cdef dict _rules
+    cdef dict _hosts
+    cdef Ruled _ruled
+
+    cpdef Py_ssize_t take(self, Columns columns, Py_ssize_t at)
+    cdef object link(self, Columns columns, Link link)
+    cdef Ruled ruled(self, Link link)
 
 
 @cython.final
@@ -31,42 +67,3 @@ cdef class _Tag:
     cdef str text
 
     cpdef object see(self, Link link)
-
-
-@cython.final
-cdef class Facts:
-    cdef str reference
-    cdef object target
-    cdef str scope
-    cdef list problems
-    cdef bint never
-    cdef bint spaced
-
-
-@cython.final
-cdef class _Ruled:
-    cdef object _entity
-    cdef bytes _data
-    cdef Rule _rule
-    cdef dict _known
-    cdef str _path
-    cdef str _element
-    cdef str _attribute
-    cdef str _kind
-    cdef bint _is_url
-    cdef str _base
-    cdef str _layer
-    cdef str _source
-    cdef Appending _appending
-    cdef str _own_page
-    cdef bint _has_own
-    cdef object _site
-    cdef bint _secure
-    cdef bint _tidies
-    cdef dict _hosts
-
-    cpdef object found(self, Link link, str document, _Span span, _Tag tag)
-    cpdef object row(self, Link link, str reference, str document, object line, object column, object start, object end, str rel, str words)
-    cdef Facts _facts(self, Link link, str reference)
-    cdef object _seen(self, str url)
-    cdef Facts _known_from(self, object seen, str reference, str target)

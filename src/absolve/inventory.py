@@ -1,16 +1,15 @@
-"""The inventory: one row a link, the columns declared once."""
+"""The inventory: one row a link, the columns declared once; it is kept by columns, of which rows are a view.
+
+What all links under one rule say stands there once (`Ruled`), what they say of a reference once a reference (`Facts`).
+"""
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING, Final, NamedTuple
+import sys
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from absolve.formats.html_text import anchor_text
-from absolve.judging import WHITE_SPACE, is_never, problems, scope, site_of
+from absolve.formats import html_names as names
 from absolve.model import Layer, Link, Part
-from absolve.resolved import Resolved
-from absolve.resolvers.comparison import harmless
-from absolve.resolvers.urls import host_port, is_plain, split_fragment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,20 +17,28 @@ if TYPE_CHECKING:
     import cython
 
     from absolve.entity import Entity, Inner
+    from absolve.positions import Positions
+    from absolve.resolved import Resolved
+    from absolve.ruled import Seen
 
     Pair = tuple[int, int]
-    Seen = tuple[str, bool]  # the scope of what is on a host, and whether it is insecure to go there
 else:
     from absolve import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.absolve.formats.html_text import rel_and_alt
-    from cython.cimports.absolve.resolved import Rule, text
-    from cython.cimports.absolve.resolvers.appending import DOTS, FRAGMENT, Appending, shape
+    from cython.cimports.absolve.codings import CharacterReferences
+    from cython.cimports.absolve.formats.html_text import anchor_text, rel_and_alt
+    from cython.cimports.absolve.resolved import Rule, value_of
+    from cython.cimports.absolve.ruled import Facts, Ruled, shown
 else:
-    from absolve.formats.html_text import rel_and_alt
-    from absolve.resolved import Rule, text
-    from absolve.resolvers.appending import DOTS, FRAGMENT, Appending, shape
+    from absolve.codings import CharacterReferences
+    from absolve.formats.html_text import anchor_text, rel_and_alt
+    from absolve.resolved import Rule, value_of
+    from absolve.ruled import Facts, Ruled, shown
+
+_CLASSES = cython.declare(bytes, names.CLASSES)
+_NAME_END = cython.declare(cython.int, names.NAME_END)
+AT_ONCE: Final = 512  # rows that are made before the first of them is given
 
 
 class Row(NamedTuple):
@@ -58,11 +65,119 @@ class Row(NamedTuple):
 
 
 COLUMNS: Final = Row._fields
+RULED: Final = ("document", "entity", "element", "attribute", "kind", "base", "base_layer", "base_source")
+
+
+class Where(NamedTuple):
+    """What a row says of the place where a link stands; fields are those of `Row`."""
+
+    line: int
+    column: int
+    start: int
+    end: int
+    rel: str
+    text: str
+
+
+@cython.final
+@cython.cclass
+class Columns:
+    """Rows, column by column, `at_once` of them at most; iterating gives each `Row`, or only these `names` of it.
+
+    `ruled` has for each what it shares with others, the columns of RULED.
+    """
+
+    def __init__(self, at_once: int = sys.maxsize, columns: tuple[str, ...] = COLUMNS) -> None:
+        self.at_once = at_once
+        self.names = columns
+        self.clear()
+
+    def clear(self) -> None:
+        self.ruled: list[Ruled] = []
+        self.line: list[int] = []
+        self.column: list[int] = []
+        self.start: list[int] = []
+        self.end: list[int] = []
+        self.rel: list[str] = []
+        self.text: list[str] = []
+        self.reference: list[str] = []
+        self.target: list[str | None] = []
+        self.scope: list[str] = []
+        self.problems: list[list[str]] = []
+
+    def __len__(self) -> int:
+        return len(self.ruled)
+
+    def __iter__(self) -> Iterator[Any]:
+        places = [COLUMNS.index(name) for name in self.names] if self.names != COLUMNS else None
+        for at in range(len(self.ruled)):
+            row = self._row(at)
+            yield row if places is None else [row[place] for place in places]
+
+    @cython.ccall
+    def add(self, ruled: Ruled, facts: Facts, where: Where | None = None) -> object:
+        """What rows say of a reference, and, where it is given, of the place where it stands."""
+        self.ruled.append(ruled)
+        self.reference.append(facts.reference)
+        self.target.append(facts.target)
+        self.scope.append(facts.scope)
+        self.problems.append(facts.problems)
+        if where is not None:
+            columns: tuple[list[Any], ...] = (self.line, self.column, self.start, self.end, self.rel, self.text)
+            for column, cell in zip(columns, where, strict=True):
+                column.append(cell)
+        return None
+
+    @cython.cfunc
+    def _row(self, at: cython.Py_ssize_t) -> Row:
+        ruled: Ruled = self.ruled[at]
+        document, entity, element, attribute, kind, base, layer, source = ruled.words
+        # Its own constructor is a function in Python, which takes several times as long.
+        return tuple.__new__(
+            Row,
+            (
+                document,
+                entity,
+                self.line[at],
+                self.column[at],
+                self.start[at],
+                self.end[at],
+                element,
+                attribute,
+                kind,
+                self.rel[at],
+                self.text[at],
+                self.reference[at],
+                base,
+                layer,
+                source,
+                self.target[at],
+                self.scope[at],
+                self.problems[at][:],
+            ),
+        )
 
 
 def rows(entity: Entity, document: str | None = None) -> Iterator[Row]:
     """The rows of an entity and of every document inside it, in the order in which they stand."""
-    yield from _rows(entity, shown(document if document is not None else entity.name), _Span(entity))
+    columns = Columns(AT_ONCE)
+    for _ in fill(columns, entity, document):
+        yield from columns
+    yield from columns
+
+
+def fill(columns: Columns, entity: Entity, document: str | None = None) -> Iterator[None]:
+    """Put those rows into columns: stops each time these are full, and then empties them; the last ones stay."""
+    yield from _fill(columns, entity, shown(document if document is not None else entity.name), _Span(entity))
+
+
+def row(resolved: Resolved, document: str, where: Where) -> Row:
+    """The row of one link."""
+    ruled = Ruled(resolved.entity, resolved.rule, document, {})
+    facts = ruled.facts(resolved.link, value_of(resolved.reference))
+    found = Columns()
+    found.add(ruled, facts, where)
+    return found._row(0)  # noqa: SLF001 - a class of this module
 
 
 @cython.final
@@ -91,212 +206,101 @@ class _Span:
         return self._outer.of(self._start + first, self._start + last)
 
     @cython.ccall
-    def line_column(self, start: cython.Py_ssize_t) -> Pair:
-        """Counted in the outermost bytes that hold the lines as they are: those of UTF-16 do not."""
+    def placed(self, start: cython.Py_ssize_t) -> Positions:
+        """The positions, moved there, of the outermost bytes that hold the lines as they are: UTF-16 does not."""
         if self._outer is None or not self._outer._transparent:  # noqa: SLF001 - of its class
-            return self._positions.at(start)
+            self._positions.move(start)
+            return self._positions
         first: cython.Py_ssize_t = self._offsets.start(start) if self._offsets is not None else 0
-        return self._outer.line_column(self._start + first)
+        return self._outer.placed(self._start + first)
 
 
-def _rows(entity: Entity, document: str, span: _Span) -> Iterator[Row]:
-    rules: dict[tuple[int, int], _Ruled] = {}
-    tag = _Tag(entity)
-    for event in entity.events:
-        if type(event) is Part:
-            inner = entity.inner.get(id(event))
+def _fill(columns: Columns, entity: Entity, document: str, span: _Span) -> Iterator[None]:
+    events = _Events(entity, document, span)
+    at = 0
+    while True:
+        at = events.take(columns, at)
+        if len(columns) >= columns.at_once:
+            yield
+            columns.clear()
+        elif at < len(entity.events):
+            part = entity.events[at]
+            inner = entity.inner.get(id(part))
             if inner is not None:
-                within = _Span(inner.entity) if event.name else _Span(inner.entity, span, inner)
-                yield from _rows(inner.entity, document, within)
-        elif type(event) is Link:
-            key = (id(event.place), id(event.base))
-            ruled = rules.get(key)
-            if ruled is None:
-                ruled = rules[key] = _Ruled(entity, Rule(entity, event))
-            yield ruled.found(event, document, span, tag)
-
-
-class Where(NamedTuple):
-    """What a row says of the place where a link stands; fields are those of `Row`."""
-
-    line: int
-    column: int
-    start: int
-    end: int
-    rel: str
-    text: str
+                within = _Span(inner.entity) if inner.part.name else _Span(inner.entity, span, inner)
+                yield from _fill(columns, inner.entity, document, within)
+            at += 1
+        else:
+            return
 
 
 @cython.final
 @cython.cclass
-class Facts:
-    """What a row says of a reference, wherever it stands under one rule; attributes are the fields of `Row`.
+class _Events:
+    """One walk over the events of an entity."""
 
-    `never`: it is never relative.
-    """
-
-    def __init__(self, reference: str, target: str | None, scope: str, problems: list[str], never: cython.bint) -> None:
-        self.reference = reference
-        self.target = target
-        self.scope = scope
-        self.problems = problems
-        self.never = never
-        self.spaced = WHITE_SPACE in problems
-
-
-@cython.final
-@cython.cclass
-class _Ruled:
-    """The rows of links under one rule: what is found out for a reference holds for the next one that is the same."""
-
-    def __init__(self, entity: Entity, rule: Rule) -> None:
-        place = rule.place
-        base = rule.base.url
-        own = rule.own.url
+    def __init__(self, entity: Entity, document: str, span: _Span) -> None:
         self._entity = entity
+        self._document = document
+        self._span = span
         self._data = entity.data
-        self._rule = rule
-        self._known: dict[str, Facts] = {}
-        self._path = entity.path
-        self._element, self._attribute, self._kind = place.element, place.attribute, place.kind
-        self._is_url = place.syntax == "url"
-        self._base, self._layer, self._source = shown(base), rule.base.layer.label, rule.base.source
-        # What the references have in common that only get something of the base before them, whatever they are.
-        self._appending: Appending | None = None
-        if isinstance(rule.resolver, Appending) and rule.resolver.usable and base.isascii() and harmless(base):
-            self._appending = rule.resolver
-        self._own_page = split_fragment(own)[0]
-        self._has_own = bool(own)
-        self._site = site_of(own)
-        self._secure = own[:6].lower() == "https:"
-        self._tidies = rule.settings.profile == "whatwg"
-        self._hosts: dict[str, Seen | None] = {"": self._seen(base)}
+        self._events = entity.events
+        self._tag = _Tag(entity)
+        self._rules: dict[int | Pair, Ruled] = {}
+        self._hosts: dict[str, Seen | None] = {}
+        self._ruled: Ruled | None = None
 
     @cython.ccall
-    def found(self, link: Link, document: str, span: _Span, tag: _Tag) -> Row:
-        """The row of a link where it stands."""
-        line, column = span.line_column(link.start)
-        start, end = span.of(link.start, link.end)
+    def take(self, columns: Columns, at: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Take the links from this event on, up to a part or to where the columns are full; where that is."""
+        size: cython.Py_ssize_t = len(self._events)
+        while at < size and len(columns.ruled) < columns.at_once:
+            event = self._events[at]
+            if type(event) is Link:
+                self.link(columns, event)
+            elif type(event) is Part:
+                break
+            at += 1
+        return at
+
+    @cython.cfunc
+    def link(self, columns: Columns, link: Link) -> object:
+        ruled = self._ruled
+        if ruled is None or link.place is not ruled.place or link.base is not ruled.scope:
+            ruled = self._ruled = self.ruled(link)
+        raw: bytes = self._data[link.start : link.end]
+        coding = link.coding
+        if isinstance(coding, CharacterReferences):
+            references: CharacterReferences = coding
+            raw = references.decode(raw)
+        else:
+            raw = coding.decode(raw)
+        columns.add(ruled, ruled.facts(link, raw))
+        positions = self._span.placed(link.start)
+        columns.line.append(positions.line)
+        columns.column.append(positions.column)
+        if self._span._outer is None:  # noqa: SLF001 - a class of this module
+            columns.start.append(link.start)
+            columns.end.append(link.end)
+        else:
+            start, end = self._span.of(link.start, link.end)
+            columns.start.append(start)
+            columns.end.append(end)
+        tag = self._tag
         tag.see(link)
-        value: bytes = link.coding.decode(self._data[link.start : link.end])
-        return self.row(link, text(value), document, line, column, start, end, tag.rel, tag.text)
-
-    @cython.ccall
-    def row(
-        self,
-        link: Link,
-        reference: str,
-        document: str,
-        line: object,
-        column: object,
-        start: object,
-        end: object,
-        rel: str,
-        words: str,
-    ) -> Row:
-        facts: Facts | None = self._known.get(reference)
-        if facts is None:
-            facts = self._facts(link, reference)
-            if link.claim is None:  # what is wrong with a claim depends on the claim
-                self._known[reference] = facts
-        codes = facts.problems[:]
-        if not facts.spaced and self._is_url and not facts.never and _spaced(self._data, link):
-            codes.append(WHITE_SPACE)
-        # Its own constructor is a function in Python, which takes several times as long.
-        return tuple.__new__(
-            Row,
-            (
-                *(document, self._path, line, column, start, end, self._element, self._attribute, self._kind),
-                *(rel, words, facts.reference, self._base, self._layer, self._source),
-                *(facts.target, facts.scope, codes),
-            ),
-        )
+        columns.rel.append(tag.rel)
+        columns.text.append(tag.text)
+        return None
 
     @cython.cfunc
-    def _facts(self, link: Link, reference: str) -> Facts:
-        """The profiles agree about a shape against a harmless base, and about most of what is absolute.
-
-        What is left to find out is then known of the host.
-        """
-        if self._appending is not None and link.claim is None and reference.isascii():
-            raw = reference.encode("ascii")
-            length: cython.Py_ssize_t = _host_end(raw, len(raw))
-            if length > 0 and not self._tidies:
-                host = reference[:length]
-                if host not in self._hosts:
-                    self._hosts[host] = self._seen(host) if is_plain(host) else None
-                seen = self._hosts[host]
-                if seen is not None:
-                    return self._known_from(seen, reference, reference)
-            found: cython.int = shape(raw, 0, len(raw))
-            if found >= FRAGMENT and not found >> DOTS:
-                seen = self._hosts[""]
-                if seen is not None:
-                    return self._known_from(seen, reference, self._appending.prefix(found) + reference)
-        return _judged(Resolved(self._entity, link, self._rule, reference))
-
-    @cython.cfunc
-    def _seen(self, url: str) -> Seen:
-        """The scope of what is on the host of a URL, and whether it is insecure to go there."""
-        insecure = self._secure and url[:5].lower() == "http:"
-        return "internal" if host_port(url) == self._site else "external", insecure
-
-    @cython.cfunc
-    def _known_from(self, seen: Seen, reference: str, target: str) -> Facts:
-        where, insecure = seen
-        page = target.partition("#")[0]
-        if self._has_own and page == self._own_page:
-            where = "same-document"
-        elif page in self._entity.held:
-            where = "internal"
-        return Facts(reference, target, where, ["insecure"] if insecure else [], never=False)
-
-
-@cython.cfunc
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
-def _host_end(raw: bytes, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
-    """Where the authority ends in an absolute URL that every profile takes alike, `HARMLESS` says which; else 0."""
-    p: cython.p_const_uchar = raw
-    i: cython.Py_ssize_t
-    found: cython.Py_ssize_t = 0
-    if end < 8 or p[0] != 104 or p[1] != 116 or p[2] != 116 or p[3] != 112:
-        return 0
-    i = 5 if p[4] == 115 else 4
-    if p[i] != 58 or p[i + 1] != 47 or p[i + 2] != 47:
-        return 0
-    i += 3
-    while i < end:
-        if p[i] <= 32 or p[i] == 92 or (p[i] == 47 and i + 1 < end and p[i + 1] == 46):
-            return 0
-        if not found and (p[i] == 47 or p[i] == 63 or p[i] == 35):
-            found = i
-        i += 1
-    return found or end
-
-
-def row(resolved: Resolved, document: str, where: Where) -> Row:
-    """The row of one link."""
-    ruled = _Ruled(resolved.entity, resolved.rule)
-    return ruled.row(resolved.link, resolved.reference, document, *where)
-
-
-def _judged(resolved: Resolved) -> Facts:
-    target = resolved.target
-    reference = resolved.reference
-    return Facts(
-        shown(reference),
-        shown(target) if target is not None else None,
-        scope(resolved, target),
-        list(problems(resolved, target)),
-        is_never(reference),
-    )
-
-
-def shown(text: str) -> str:
-    """Text that any sink can write: what was no character becomes U+FFFD."""
-    return text if text.isascii() else text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    def ruled(self, link: Link) -> Ruled:
+        """What rules a link."""
+        key = id(link.place) if link.base is None else (id(link.place), id(link.base))
+        ruled: Ruled | None = self._rules.get(key)
+        if ruled is None:
+            ruled = Ruled(self._entity, Rule(self._entity, link), self._document, self._hosts)
+            self._rules[key] = ruled
+        return ruled
 
 
 @cython.final
@@ -322,25 +326,20 @@ class _Tag:
         elif link.tag_start != self._start:
             self._start = link.tag_start
             self.rel, self.text = rel_and_alt(self._data, link.tag_start, link.tag_end, self._charset)
-            if _ANCHOR.match(self._data, link.tag_start):
+            if _is_anchor(self._data, link.tag_start):
                 self.text = anchor_text(self._data, link.tag_end, self._charset)
         return None
 
 
-_ANCHOR: Final = re.compile(rb"<[Aa][\t\n\f\r />]")
-
-
 @cython.cfunc
-def _spaced(data: bytes, link: Link) -> cython.bint:
-    """White space around a reference that is a whole attribute value, raw or by character references."""
-    if link.tag_start < 0:
-        return False
-    slot = link.coding.slot
-    if slot is None:  # in quotes: what is next to it is one of them, or white space
-        return data[link.start - 1] not in _QUOTES or data[link.end] not in _QUOTES
-    return slot != (link.start, link.end)
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _is_anchor(data: bytes, start: cython.Py_ssize_t) -> cython.bint:
+    """Whether the tag that begins here is that of an `a`; there is more behind its name."""
+    p: cython.p_const_uchar = data
+    classes: cython.p_const_uchar = _CLASSES
+    return p[start + 1] | 32 == 97 and classes[p[start + 2]] & _NAME_END != 0
 
-
-_QUOTES: Final = (0x22, 0x27)
 
 __all__ = ["COLUMNS", "Layer", "Row", "rows"]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from absolve import rewriting
 from absolve.errors import DocumentError
-from absolve.inventory import rows
+from absolve.inventory import Columns, fill, rows
 from absolve.model import Document
 from absolve.walk import Settings, walk
 
@@ -80,6 +80,14 @@ def _once(policy: rewriting.Policy) -> rewriting.Policy:
 def links(source: Source, **options: Any) -> Iterator[Row]:
     """The links of a document and of every document inside it, in their order; options and errors as of `rewrite`."""
     return rows(_walked(source, options))
+
+
+def columns(source: Source, **options: Any) -> Columns:
+    """The same, column by column."""
+    found = Columns()
+    for _ in fill(found, _walked(source, options)):
+        pass  # never full
+    return found
 
 
 def base(source: Source, **options: Any) -> BaseURL:

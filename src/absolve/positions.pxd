@@ -5,6 +5,8 @@ cimport cython
 
 @cython.final
 cdef class Positions:
+    cdef readonly Py_ssize_t line
+    cdef readonly Py_ssize_t column
     cdef bytes _data
     cdef object _charset
     cdef bint _transparent
@@ -12,9 +14,7 @@ cdef class Positions:
     cdef bint _returns
     cdef Py_ssize_t _first
     cdef Py_ssize_t _at
-    cdef Py_ssize_t _line
-    cdef Py_ssize_t _column
     cdef list _known
     cdef Py_ssize_t _remembered
 
-    cpdef object at(self, Py_ssize_t position)
+    cpdef object move(self, Py_ssize_t position)

@@ -23,7 +23,8 @@ _APART = cython.declare(cython.Py_ssize_t, 4096)  # bytes between two places tha
 class Positions:
     """The lines and columns of one document, 1-based. Lines end at LF, CR LF or CR; columns count characters.
 
-    Bytes that are no character count one each; a byte order mark counts nothing.
+    Bytes that are no character count one each; a byte order mark counts nothing. `line` and `column` are where `move`
+    came last.
     """
 
     def __init__(self, data: bytes, charset: Charset) -> None:
@@ -34,40 +35,49 @@ class Positions:
         self._returns = b"\r" in data
         self._first = len(_UTF_8_MARK) if data.startswith(_UTF_8_MARK) else 0
         self._at = self._first
-        self._line = self._column = 1
+        self.line = self.column = 1
         self._known = [(self._at, 1, 1)]
         self._remembered = self._at
+
+    def at(self, position: int) -> Pair:
+        """Line and column of the byte at this offset."""
+        self.move(position)
+        return self.line, self.column
 
     @cython.ccall
     @cython.boundscheck(False)
     @cython.wraparound(False)
-    def at(self, position: cython.Py_ssize_t) -> Pair:
-        """Line and column of the byte at this offset."""
+    def move(self, position: cython.Py_ssize_t) -> object:
+        """Let `line` and `column` be those of the byte at this offset."""
         p: cython.p_const_uchar = self._data
         size: cython.Py_ssize_t = len(self._data)
+        begin: cython.Py_ssize_t
         if not self._transparent:  # its lines are not seen in the bytes; few ask
-            return _in_text(self._charset.decode(self._data[:position]))
+            self.line, self.column = _in_text(self._charset.decode(self._data[:position]))
+            return None
         if self._returns and 0 < position < size and p[position - 1] == 13 and p[position] == 10:  # inside a line end
-            line, column = self.at(position - 1)
-            return line, column + 1
+            self.move(position - 1)
+            self._at = position
+            self.column += 1
+            return None
         position = min(max(position, self._first), size)
         if position < self._at:
             known = self._known[max(0, bisect_right(self._known, (position + 1, 0, 0)) - 1)]
-            self._at, self._line, self._column = known
-        begin: cython.Py_ssize_t = _line_begin(self._data, self._at, position)
+            self._at, self.line, self.column = known
+        begin = _line_begin(self._data, self._at, position)
         if begin > self._at:
-            self._line += _ends(self._data, self._at, begin, self._returns)
-            self._column = 1
+            self.line += _ends(self._data, self._at, begin, self._returns)
+            self.column = 1
             self._at = begin
         if self._one_byte or _is_ascii(self._data, self._at, position):
-            self._column += position - self._at
+            self.column += position - self._at
         else:
-            self._column += len(self._charset.decode(self._data[self._at : position]))
+            self.column += len(self._charset.decode(self._data[self._at : position]))
         self._at = position
         if position >= self._remembered + _APART:
             self._remembered = position
-            self._known.append((position, self._line, self._column))
-        return self._line, self._column
+            self._known.append((position, self.line, self.column))
+        return None
 
 
 @cython.cfunc
@@ -100,16 +110,28 @@ def _is_ascii(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> 
 
 
 @cython.cfunc
+@cython.exceptval(check=False)
 @cython.boundscheck(False)
 @cython.wraparound(False)
 def _ends(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t, returns: cython.bint) -> cython.Py_ssize_t:
     """How many lines end in this stretch; `returns` says whether carriage returns are to be looked for."""
     p: cython.p_const_uchar = data
     ends: cython.Py_ssize_t = 0
+    some: cython.uchar
     i: cython.Py_ssize_t
-    if cython.compiled and not returns:  # many bytes at once, as the compiler makes it
-        for i in range(start, end):
-            ends += p[i] == 10
+    stop: cython.Py_ssize_t
+    if cython.compiled:
+        while start < end:
+            stop = min(start + 240, end)  # as many as fit into a byte: the compiler then counts many at once
+            some = 0
+            if returns:
+                for i in range(start, stop):  # there is a byte behind the last one, if only the NUL that ends it
+                    some += (p[i] == 10) | ((p[i] == 13) & (p[i + 1] != 10))
+            else:
+                for i in range(start, stop):
+                    some += p[i] == 10
+            ends += some
+            start = stop
         return ends
     ends = data.count(b"\n", start, end)
     return ends + data.count(b"\r", start, end) - data.count(b"\r\n", start, end) if returns else ends

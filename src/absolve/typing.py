@@ -95,7 +95,7 @@ class Sink(Protocol):
     else in it is replaced.
     """
 
-    def encode(self, columns: Sequence[str], rows: Sequence[Sequence[Any]], /) -> Any:
+    def encode(self, columns: Sequence[str], rows: Iterable[Sequence[Any]], /) -> Any:
         """What some rows come to; it can go from one process to another."""
 
     def write(self, columns: Sequence[str], chunks: Iterable[Any], file: Any, /) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from hashlib import blake2b
-from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from absolve import inventory, sinks
@@ -14,7 +13,7 @@ from absolve.engine.pieces import Rows, Size, guarded
 from absolve.selecting import Selection
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from absolve.engine.documents import Reading
     from absolve.engine.pieces import Piece
@@ -46,28 +45,28 @@ def _listed(how: Listing, input_: Input) -> Iterator[Piece]:
     if input_.found and not is_document(input_.name, how.reading):
         return
     unique = Unique()
-    waiting: list[inventory.Row] = []  # until a piece is full: many records of an archive have but a few rows
+    asks = any(how.selection) or how.where is not None  # of whole rows
+    # Until they are full: many records of an archive have but a few rows.
+    waiting = inventory.Columns(AT_ONCE, inventory.COLUMNS if asks else how.columns)
     size = 0
     for stretch in each(input_, how.reading):
         yield from stretch.diagnostics
         size += len(stretch.raw)
-        rows = inventory.rows(stretch.entity, input_.name) if stretch.entity is not None else iter(())
-        if any(how.selection):
-            rows = filter(how.selection.wants, rows)
-        while some := list(islice(rows, AT_ONCE - len(waiting))):
-            waiting += some
-            if len(waiting) == AT_ONCE:
+        if stretch.entity is not None:
+            for _ in inventory.fill(waiting, stretch.entity, input_.name):
                 yield _piece(how, waiting, unique, input_.name)
-                waiting = []
-    if waiting:
+    if len(waiting):
         yield _piece(how, waiting, unique, input_.name)
     yield Size(size)
 
 
-def _piece(how: Listing, rows: list[inventory.Row], unique: Unique, name: str) -> Rows:
-    if how.where is not None:
-        rows = _where(how.where, rows, name)
-    cells: Sequence[Sequence[Any]] = _columns(rows, how.columns)
+def _piece(how: Listing, found: inventory.Columns, unique: Unique, name: str) -> Rows:
+    cells: inventory.Columns | Sequence[Sequence[Any]] = found
+    if any(how.selection) or how.where is not None:
+        rows = [row for row in found if how.selection.wants(row)]
+        if how.where is not None:
+            rows = _where(how.where, rows, name)
+        cells = _columns(rows, how.columns)
     if how.unique:
         cells = unique.of(cells)
         return Rows(cells, len(cells))
@@ -94,7 +93,7 @@ class Unique:
     def __init__(self) -> None:
         self._seen: set[bytes] = set()
 
-    def of(self, rows: Sequence[Sequence[Any]]) -> list[Sequence[Any]]:
+    def of(self, rows: Iterable[Sequence[Any]]) -> list[Sequence[Any]]:
         fresh = []
         for row in rows:
             key = blake2b(repr(row).encode("utf-8", "surrogatepass"), digest_size=16).digest()

@@ -30,16 +30,8 @@ _SPACE = cython.declare(cython.int, names.SPACE)
 _NAME_END = cython.declare(cython.int, names.NAME_END)
 _ATTRIBUTE_NAME_END = cython.declare(cython.int, names.ATTRIBUTE_NAME_END)
 _CLASSES = cython.declare(bytes, names.CLASSES)
-# A tag or comment that the stretch cuts off takes all the rest of it: nothing in it is looked at twice.
-_TOKEN: Final = re.compile(
-    rb"<(?:!--(?:-?>|.*?--!?>|.*)"
-    rb"|(/?)([A-Za-z][^\t\n\f\r />]*+)"
-    rb"(?:[^>=]++|=[\t\n\f\r ]*+(?:\"[^\"]*+(?:\"|\Z)|'[^']*+(?:'|\Z))?+)*+(?:>|\Z)"
-    rb"|[!?/][^>]*+(?:>|\Z))",
-    re.DOTALL,
-)
 _CLOSED: Final = (b"</a>", b"</A>")
-_HIDDEN: Final = re.compile(rb"script|style|template|noscript", re.IGNORECASE)
+_HIDDEN: Final = frozenset({b"script", b"style", b"template", b"noscript"})
 
 
 @cython.ccall
@@ -102,45 +94,139 @@ def rel_and_alt(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t, c
 
 @cython.cfunc
 def _decoded(value: bytes | None, charset: Charset) -> str:
-    return folded(quoted(charset, 0x22).decode(value)) if value else ""
+    if not value:
+        return ""
+    words = _plain(value, charset)
+    return words if words is not None else folded(quoted(charset, 0x22).decode(value))
 
 
-def anchor_text(data: bytes, start: int, charset: Charset) -> str:
-    """The text of the anchor whose start tag ends here, or the alternative texts in it; white space folded, cut."""
-    end = min(len(data), start + _LOOKED_AT)
-    tag = data.find(b"<", start, end)
-    if tag >= 0 and data[tag : tag + 4] in _CLOSED:  # most anchors hold text alone
-        return folded(_text(charset).decode(data[start:tag]))
+@cython.ccall
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def anchor_text(data: bytes, start: cython.Py_ssize_t, charset: Charset) -> str:
+    """The text of the anchor whose start tag ends here, or the alternative texts in it; white space folded, cut.
+
+    A tag or comment that the stretch which is read cuts off takes all the rest of it.
+    """
+    p: cython.p_const_uchar = data
+    classes: cython.p_const_uchar = _CLASSES
+    end: cython.Py_ssize_t = min(len(data), start + _LOOKED_AT)
+    less: cython.Py_ssize_t = find(p, 60, start, end)
+    position: cython.Py_ssize_t = start
+    token_end: cython.Py_ssize_t
+    name: cython.Py_ssize_t
+    name_end: cython.Py_ssize_t
+    is_start: cython.bint
+    if less >= 0 and data[less : less + 4] in _CLOSED:  # most anchors hold text alone
+        return _text_of(data[start:less], charset)
     pieces: list[bytes] = []
     alternatives: list[str] = []
-    position = start
     hidden = b""
-    for token in _TOKEN.finditer(data, start, end):
-        if not hidden:
-            pieces.append(data[position : token.start()])
-        position = token.end()
-        name = (token[2] or b"").lower()
-        if name == b"a":
-            end = position
+    while less >= 0 and less + 1 < end:
+        is_start = p[less + 1] != 47
+        name = less + 1 if is_start else less + 2
+        name_end = name
+        if name < end and 97 <= p[name] | 32 <= 122:  # 13.2.5.6 and .7: a letter begins a tag
+            while name_end < end and not classes[p[name_end]] & _NAME_END:
+                name_end += 1
+            token_end = _tag_end(p, name_end, end)
+        elif p[less + 1] == 33 and less + 3 < end and p[less + 2] == 45 and p[less + 3] == 45:
+            token_end = _comment_end(data, less + 4, end)
+        elif p[less + 1] == 33 or p[less + 1] == 63 or not is_start:
+            token_end = find(p, 62, less + 2, end) + 1
+            token_end = token_end if token_end > 0 else end
+        else:
+            less = find(p, 60, less + 1, end)  # a character as any other
+            continue
+        if not hidden and less > position:
+            pieces.append(data[position:less])
+        position = token_end
+        if name_end - name == 1 and p[name] | 32 == 97:
             break
         if hidden:
-            if token[1] and name == hidden:
+            if not is_start and data[name:name_end].lower() == hidden:
                 hidden = b""
-        elif not token[1] and _HIDDEN.fullmatch(name):
-            hidden = name
-        elif name == b"img" and not token[1]:
-            alternatives.append(rel_and_alt(data, token.start(), token.end(), charset)[1])
+        elif is_start and name_end > name:
+            if name_end - name == 3 and data[name:name_end].lower() == b"img":
+                alternatives.append(rel_and_alt(data, less, token_end, charset)[1])
+            elif name_end - name >= 5 and (found := data[name:name_end].lower()) in _HIDDEN:
+                hidden = found
+        less = find(p, 60, position, end)
     else:
-        if not hidden:
+        if not hidden and position < end:
             pieces.append(data[position:end].partition(b"<")[0])
-    text = folded(_text(charset).decode(b" ".join(pieces)))
+    text = _text_of(pieces[0] if len(pieces) == 1 else b" ".join(pieces), charset)
     return text or folded(" ".join(alternatives).encode())
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _tag_end(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """Where the tag ends whose name ends here; a greater-than sign in a quoted value does not end it."""
+    classes: cython.p_const_uchar = _CLASSES
+    quote: cython.Py_ssize_t
+    while i < end and p[i] != 62:
+        i += 1
+        if p[i - 1] == 61:
+            while i < end and classes[p[i]] & _SPACE:
+                i += 1
+            if i < end and (p[i] == 34 or p[i] == 39):
+                quote = find(p, p[i], i + 1, end)
+                i = quote + 1 if quote >= 0 else end
+    return i + 1 if i < end else end
+
+
+@cython.cfunc
+def _comment_end(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """Where the comment ends whose text begins here."""
+    found = _COMMENT_END.match(data, start, end)
+    return found.end() if found is not None else end
+
+
+_COMMENT_END: Final = re.compile(rb"-?>|.*?--!?>", re.DOTALL)
+
+
+@cython.cfunc
+def _text_of(value: bytes, charset: Charset) -> str:
+    """The text that the content of an element stands for, folded."""
+    words = _plain(value, charset)
+    return words if words is not None else folded(_text(charset).decode(value))
 
 
 @cache
 def _text(charset: Charset) -> CharacterReferences:
     """The coding of an element's text."""
     return CharacterReferences(charset, b"")
+
+
+@cython.cfunc
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _plain(value: bytes, charset: Charset) -> str | None:
+    """What `folded` makes of a value that needs no decoding; None where it may."""
+    p: cython.p_const_uchar = value
+    start: cython.Py_ssize_t = 0
+    end: cython.Py_ssize_t = len(value)
+    i: cython.Py_ssize_t
+    blanks: cython.bint = False
+    if not charset.transparent:
+        return None
+    while start < end and (p[start] == 32 or p[start] == 10):
+        start += 1
+    while end > start and (p[end - 1] == 32 or p[end - 1] == 10):
+        end -= 1
+    for i in range(start, end):
+        if p[i] == 38 or p[i] > 126:
+            return None
+        if p[i] <= 32:
+            if p[i] == 13 or p[i] == 0:
+                return None
+            if p[i] != 32 or p[i + 1] <= 32:  # there is a byte behind: it is no blank at the end
+                blanks = True
+    text = value[start:end].decode("ascii")
+    return (" ".join(text.split()) if blanks else text)[:LONGEST]
 
 
 def folded(value: bytes) -> str:
