@@ -576,7 +576,7 @@ def test_columns_that_are_full_are_emptied_for_the_next_rows() -> None:
     entity = walk(Document(page, media_type="text/html"), Settings())
     expected = list(inventory.rows(entity))
     columns = Columns(4)
-    found = []
+    found: list[Row] = []
     for _ in inventory.fill(columns, entity):
         assert len(columns) == 4
         found += columns

@@ -25,6 +25,7 @@ from absolve.engine.putting import Putting
 from absolve.engine.rewriting import Job, Rewriting, rewritten
 from absolve.errors import Diagnostic, DocumentError, UsageError
 from absolve.globs import Globs
+from absolve.ruled import shown
 from absolve.selecting import Selection, only
 from absolve.settings import Settings
 
@@ -339,7 +340,7 @@ def _failures(input_: Input, piece: object) -> Iterator[dict[str, Any]]:
 
 def _failure(input_: str, diagnostic: Diagnostic) -> dict[str, Any]:
     row = {"input": input_, **diagnostic._asdict()}
-    return {name: inventory.shown(row[name]) if isinstance(row[name], str) else row[name] for name in ERRORS.names}
+    return {name: shown(row[name]) if isinstance(row[name], str) else row[name] for name in ERRORS.names}
 
 
 def _both(columns: Sequence[str]) -> pa.Schema:
