@@ -34,6 +34,7 @@ COMPILED = (  # modules that run once a byte or once a link; one that is not the
     "absolve.judging",
     "absolve.library",
     "absolve.positions",
+    "absolve.prescan",
     "absolve.resolvers.appending",
     "absolve.resolvers.comparison",
     "absolve.resolvers.references",

@@ -26,7 +26,6 @@ def establish(
     """
     fates: list[Claim] = []
     ruling: Claim | None = None
-    relative = False
     for claim in claims:
         line = line_of(claim.position) or None if line_of and claim.position is not None else None
         url = claimed_url(claim, outer, profile)
@@ -36,14 +35,14 @@ def establish(
             fates.append(Claim(claim, None, "unsuitable", line))
         else:
             ruling = Claim(claim, url, "won", line)
-            relative = not has_scheme(claim.reference)
             fates.append(ruling)
     if ruling is None:
         return outer._replace(chain=(*fates, *outer.chain))
-    overruled = "resolved against" if relative else "overruled"
-    chain = (fate._replace(verdict=overruled) if fate.verdict == "won" else fate for fate in outer.chain)
+    if outer.chain:
+        overruled = "overruled" if has_scheme(ruling.base.reference) else "resolved against"
+        fates += [fate._replace(verdict=overruled) if fate.verdict == "won" else fate for fate in outer.chain]
     source = ruling.base.source if ruling.line is None else f"{ruling.base.source}, line {ruling.line}"
-    return BaseURL(ruling.url or "", ruling.base.layer, source, (*fates, *chain))
+    return BaseURL(ruling.url or "", ruling.base.layer, source, tuple(fates))
 
 
 def claimed_url(claim: Base, outer: BaseURL, profile: str) -> str | None:

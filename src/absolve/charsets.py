@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.errors import UsageError, WalkError
+from absolve.prescan import Metas
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -217,30 +218,13 @@ def _in_document(label: bytes) -> Charset | None:
     return charset
 
 
-# 13.2.3.2, prescan a byte stream: comments, meta elements, other tags with their quoted values, declarations. What the
-# end of the file cuts off takes all the rest, so that no byte is looked at twice.
-_TOKEN: Final = re.compile(
-    rb"<(?:!--(?:-?>|.*?--!?>|.*)"
-    rb"|(?:([Mm][Ee][Tt][Aa](?=[\t\n\f\r /]))|(/?[A-Za-z][^\t\n\f\r />]*+))"
-    rb"(?:[^>=]++|=[\t\n\f\r ]*+(?:\"[^\"]*+(?:\"|\Z)|'[^']*+(?:'|\Z))?+)*+(?:>|\Z)"
-    rb"|[!/?][^>]*+(?:>|\Z))",
-    re.DOTALL,
-)
+# 13.2.3.2, get an attribute
 _ATTRIBUTE: Final = re.compile(
     rb"[\t\n\f\r /]*+([^\t\n\f\r />=][^\t\n\f\r />=]*+)"
     rb"(?:[\t\n\f\r ]*+=[\t\n\f\r ]*+(?:\"([^\"]*+)\"|'([^']*+)'|([^\t\n\f\r >\"'][^\t\n\f\r >]*+)?))?+"
 )
 _IN_CONTENT: Final = re.compile(
     rb"charset[\t\n\f\r ]*+=[\t\n\f\r ]*+(?:\"([^\"]*+)\"|'([^']*+)'|([^\"'\t\n\f\r ;][^\t\n\f\r ;]*+))", re.IGNORECASE
-)
-_PRESCAN: Final = 1024
-_TEXT: Final = {
-    name: re.compile(rb"</%b(?=[\t\n\f\r />])" % name, re.IGNORECASE)
-    for name in b"script style title textarea xmp iframe noembed noframes".split()
-}
-_OF_HEAD: Final = frozenset(
-    b"script style title meta link object base noscript html head /script /style /title /meta /link /object /base"
-    b" /noscript".split()
 )
 # 13.2.3.2, get an XML encoding, which counts where no meta element says another
 _XML_ENCODING: Final = re.compile(
@@ -249,35 +233,13 @@ _XML_ENCODING: Final = re.compile(
 
 
 def declared_in_html(data: bytes) -> Charset | None:
-    """The charset that the first meta element with a known one declares, in the first 1024 bytes or the head.
-
-    Chromium stops where both are over, and reads no text of scripts and the like; the standard's prescan reads 1024
-    bytes, such text too. Failing that the XML declaration counts.
-    """
-    position = 0
-    in_head = True
-    while (token := _TOKEN.search(data, position)) and (in_head or token.start() < _PRESCAN):
-        position = token.end()
-        if token[1]:
-            if data[position - 1] == 0x3E and (found := _of_meta(_attributes(data, token.end(1)))):
-                return found
-        elif token[2]:
-            name = token[2].lower()
-            in_head = in_head and name in _OF_HEAD
-            if name in _TEXT:
-                position = _text_end(data, position, name)
+    """The charset that the first meta element with a known one declares; failing that the XML declaration counts."""
+    metas = Metas(data)
+    while metas.next():
+        if found := _of_meta(_attributes(data, metas.start)):
+            return found
     declaration = _XML_ENCODING.match(data)
     return _in_document(declaration[2]) if declaration else None
-
-
-def _text_end(data: bytes, position: int, name: bytes) -> int:
-    """Where the end tag of this name begins; a search for two bytes is many times quicker than one for letters."""
-    is_end = _TEXT[name].match
-    while (position := data.find(b"</", position)) >= 0:
-        if is_end(data, position):
-            return position
-        position += 2
-    return len(data)
 
 
 def _attributes(data: bytes, position: int) -> dict[bytes, bytes]:

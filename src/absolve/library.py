@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 Source = bytes | str | Document
 
+_CHOICES = frozenset(Settings._fields)
+_UNCHANGED = Settings().checked()  # of most calls
+
 
 @overload
 def rewrite(source: str, **options: Any) -> str: ...
@@ -121,7 +124,8 @@ def _walked(source: Source, options: dict[str, Any]) -> Entity:
 
 def opened(source: Source, options: dict[str, Any]) -> tuple[Document, Settings]:
     """What the arguments of the library's functions come to; TypeError for an option that is none."""
-    settings = Settings(**{name: options.pop(name) for name in Settings._fields if name in options}).checked()
+    chosen = {name: options.pop(name) for name in [name for name in options if name in _CHOICES]}
+    settings = Settings(**chosen).checked() if chosen else _UNCHANGED
     if not isinstance(source, Document):
         return Document(source, **options), settings
     document = source

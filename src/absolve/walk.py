@@ -15,7 +15,7 @@ from absolve.codings import Raw
 from absolve.entity import Entity, Inner
 from absolve.errors import CodingError, Diagnostic, DocumentError, UsageError, WalkError
 from absolve.model import DEFAULT, PACKAGE_ROOT, Base, BaseURL, Document, Held, Layer, Link, Notice, Part
-from absolve.resolvers.urls import has_scheme, is_malformed
+from absolve.resolvers.urls import has_scheme, is_malformed, is_plain
 from absolve.settings import Settings
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def _too_many(entity: Entity, position: int) -> WalkError:
 
 def retrieval_claim(url: str, said: str = "--url") -> Base:
     """What the user said, by the option `said`; UsageError where it is no absolute URL."""
-    if not has_scheme(url) or is_malformed(url):
+    if not is_plain(url) and (not has_scheme(url) or is_malformed(url)):
         raise UsageError(f"the retrieval URL must be an absolute URL, not {url!r}")
     return Base(Layer.RETRIEVAL, url, said)
 

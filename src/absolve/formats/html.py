@@ -6,6 +6,7 @@ events. What depends on more than one attribute of a tag (`meta`, `link`, `objec
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from absolve.charsets import UTF_8
@@ -85,6 +86,35 @@ def walk(data: bytes, charset: Charset, options: WalkOptions) -> list[Event]:
 
 @cython.final
 @cython.cclass
+class _Tables:
+    """What walks over documents of one charset have in common."""
+
+    places: list[Place]
+    actions: bytes
+    interest: bytes
+    double: Coding
+    single: Coding
+    meta_places: Kept[Place | None]
+    link_places: Kept[Place]
+    scripts: Kept[str | None]
+
+    def __init__(self, charset: Charset, lazy: bool) -> None:
+        actions = html_actions.actions(lazy=lazy)
+        self.places = actions.places
+        self.actions = actions.actions
+        self.interest = actions.interest
+        self.double = quoted(charset, 0x22)
+        self.single = quoted(charset, 0x27)
+        self.meta_places = html_keywords.meta_places(charset)
+        self.link_places = html_keywords.link_places(charset)
+        self.scripts = html_keywords.scripts(charset)
+
+
+_tables = lru_cache(maxsize=64)(_Tables)
+
+
+@cython.final
+@cython.cclass
 class _Walk:
     """One walk over one document."""
 
@@ -108,17 +138,17 @@ class _Walk:
         self.data = data
         self.charset = charset
         self.options = options
-        actions = html_actions.actions(lazy=options.lazy)
-        self.places = actions.places
-        self.actions = actions.actions
-        self.scanner = Scanner(data, actions.interest)
+        tables: _Tables = _tables(charset, options.lazy)
+        self.places = tables.places
+        self.actions = tables.actions
+        self.scanner = Scanner(data, tables.interest)
         self.attributes = self.scanner.attributes
-        self.double = quoted(charset, 0x22)
-        self.single = quoted(charset, 0x27)
+        self.double = tables.double
+        self.single = tables.single
         self.events = []
-        self.meta_places = html_keywords.meta_places(charset)
-        self.link_places = html_keywords.link_places(charset)
-        self.scripts = html_keywords.scripts(charset)
+        self.meta_places = tables.meta_places
+        self.link_places = tables.link_places
+        self.scripts = tables.scripts
         self.has_base = False
         self.has_retrieval = False
 

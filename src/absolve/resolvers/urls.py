@@ -24,10 +24,10 @@ PORTS = {
 
 AUTHORITY = re.compile(rf"{STRICT_SCHEME.pattern}//([^/?#\\]*)")
 
-# A name without `xn--` whose last label begins with a letter (no IPv4 address in any spelling), and a small port; a
-# file without either.
+# A name whose last label begins with a letter (no IPv4 address in any spelling), and a small port; a file without
+# either.
 PLAIN = re.compile(
-    rf"(?i:file):///|(?!(?i:file):){STRICT_SCHEME.pattern}//(?!(?i:[^/?#]*xn--))(?:[A-Za-z0-9-]+\.)*[A-Za-z][A-Za-z0-9-]*(?::[0-9]{{1,4}})?(?:[/?#]|\Z)"
+    rf"(?i:file):///|(?!(?i:file):){STRICT_SCHEME.pattern}//(?:[A-Za-z0-9-]++\.)*+[A-Za-z][A-Za-z0-9-]*+(?::[0-9]{{1,4}})?(?:[/?#]|\Z)"
 )
 
 
@@ -68,7 +68,8 @@ def host_port(url: str) -> str | None:
 
 def is_plain(url: str) -> bool:
     """Whether a URL (str) has an authority that is well formed at a glance."""
-    return PLAIN.match(url) is not None
+    found = PLAIN.match(url)
+    return found is not None and "xn--" not in found[0].lower()  # what that stands for may be no name
 
 
 def is_malformed(url: str) -> bool:
