@@ -19,6 +19,7 @@ COMPILED = (  # modules that run once a byte or once a link; one that is not the
     "absolve.codings",
     "absolve.edits",
     "absolve.entity",
+    "absolve.events",
     "absolve.formats.css",
     "absolve.formats.grammars",
     "absolve.formats.html",

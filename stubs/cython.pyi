@@ -24,6 +24,9 @@ Py_ssize_t: TypeAlias = builtins.int
 Py_UCS4: TypeAlias = builtins.int
 p_uchar: TypeAlias = builtins.bytes
 p_const_uchar: TypeAlias = builtins.bytes
+address: Any
+pointer: Any
+sizeof: Any
 
 def cclass(cls: type[_T], /) -> type[_T]: ...
 def final(subject: _T, /) -> _T: ...

@@ -23,6 +23,7 @@ LAYERS = (
     {"prescan"},
     {"character_references", "charsets", "model", "typing"},
     {"codings", "edits", "positions", "resolvers"},
+    {"events"},
     {"bases"},  # section 3 resolves relative claims by section 4
     {"formats", "settings"},
     {"entity"},

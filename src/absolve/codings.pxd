@@ -22,3 +22,6 @@ cdef class CharacterReferences:
 @cython.final
 cdef class Unquoted(CharacterReferences):
     cdef bint _absent
+
+    cdef Unquoted of(self, object slot)
+    cdef bint is_like(self, Unquoted other)

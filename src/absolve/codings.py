@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from absolve.typing import Coding
     from absolve.typing import Offsets as OffsetsProtocol
+
+    Slot = tuple[int, int]
 else:
     from absolve import _cython as cython
 
@@ -365,10 +367,20 @@ class Unquoted(CharacterReferences):
     What goes in is escaped for double quotes; whether they are needed is seen when every edit of the value is known.
     """
 
-    def __init__(self, charset: Charset, slot: tuple[int, int], *, absent: bool = False) -> None:
+    def __init__(self, charset: Charset, slot: tuple[int, int] | None, *, absent: bool = False) -> None:
         super().__init__(charset, b'"')
         self.slot = slot
         self._absent = absent
+
+    @cython.cfunc
+    def of(self, slot: Slot | None) -> Unquoted:
+        """The same coding of another value."""
+        return Unquoted(self._charset, slot, absent=self._absent)
+
+    @cython.cfunc
+    def is_like(self, other: Unquoted) -> cython.bint:
+        """Whether it is the same but for the value."""
+        return self._charset is other._charset and self._absent == other._absent
 
     def settle(self, raw: bytes) -> bytes:
         """The value's raw bytes as they stand in the tag: with double quotes if they must, with = if it has none."""

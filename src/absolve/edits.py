@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import sys
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -14,8 +15,8 @@ else:
     from absolve import _cython as cython
 
 if cython.compiled:
+    from cython.cimports.absolve.edits import Py_CLEAR, PyBytes_AS_STRING, PyBytes_FromStringAndSize, _PyBytes_Resize
     from cython.cimports.absolve.model import Edit
-    from cython.cimports.cpython.bytes import PyBytes_AS_STRING, PyBytes_FromStringAndSize
     from cython.cimports.libc.string import memcpy
 else:
     from absolve.model import Edit
@@ -27,37 +28,98 @@ LOOK_AHEAD = 64
 def splice(data: bytes, edits: Sequence[Edit]) -> bytes:
     """The bytes with every edit made; the very same object where there is none.
 
-    Edits are in the order of their spans and do not overlap; ValueError where they are not. One pass, one copy.
+    Edits are in the order of their spans and do not overlap; ValueError where they are not. One pass.
     """
-    if not edits:
-        return data
-    edit: Edit
-    position: cython.Py_ssize_t = 0
-    size: cython.Py_ssize_t = len(data)
-    for edit in edits:
-        if edit.start < position or edit.end < edit.start or edit.end > len(data):
-            raise ValueError(f"{edit!r} overlaps what stands before it, or the end")
-        position = edit.end
-        size += len(edit.new) - (edit.end - edit.start)
-    position = 0
-    if cython.compiled:  # every byte goes straight to where it stands in the end
-        old: cython.p_const_uchar = data
-        spliced = PyBytes_FromStringAndSize(cython.NULL, size)
-        end = cython.cast(cython.p_uchar, PyBytes_AS_STRING(spliced))
+    splicer = Splicer(data)
+    splicer.take(edits)
+    return splicer.finish()
+
+
+@cython.final
+@cython.cclass
+class Splicer:
+    """Makes edits as they come, so that they need not be held, as long as no more than `most` bytes come of them.
+
+    Where it is compiled every byte goes straight to where it stands in the end.
+    """
+
+    def __init__(self, data: bytes, most: cython.Py_ssize_t = sys.maxsize) -> None:
+        self._data = data
+        self._most = most
+        self._read = 0  # how much of it is spliced
+        self._size = 0
+        if cython.compiled:
+            self._room = 0
+            self._made: Any = cython.NULL
+        else:
+            self._pieces: list[bytes] = []
+
+    def __dealloc__(self) -> None:
+        if cython.compiled:
+            Py_CLEAR(self._made)
+
+    @cython.ccall
+    def take(self, edits: Sequence[Edit]) -> cython.bint:
+        """Make edits that stand behind all that came before; false where the bytes would be too many.
+
+        ValueError where one overlaps another, or the end.
+        """
+        edit: Edit
+        size: cython.Py_ssize_t = 0
+        start: cython.Py_ssize_t = self._read
         for edit in edits:
-            memcpy(end, old + position, edit.start - position)
-            end += edit.start - position
-            memcpy(end, cython.cast(cython.p_const_uchar, edit.new), len(edit.new))
-            end += len(edit.new)
-            position = edit.end
-        memcpy(end, old + position, len(data) - position)
-        return spliced
-    pieces: list[bytes] = []
-    for edit in edits:
-        pieces += (data[position : edit.start], edit.new)
-        position = edit.end
-    pieces.append(data[position:])
-    return b"".join(pieces)
+            if edit.start < start or edit.end < edit.start or edit.end > len(self._data):
+                raise ValueError(f"{edit!r} overlaps what stands before it, or the end")
+            size += edit.start - start + len(edit.new)
+            start = edit.end
+        if not edits or size > self._most - self._size:
+            return not edits
+        start = self._read
+        if cython.compiled:
+            old: cython.p_const_uchar = self._data
+            self._make_room(size)
+            end = cython.cast(cython.p_uchar, PyBytes_AS_STRING(self._made)) + self._size
+            for edit in edits:
+                memcpy(end, old + start, edit.start - start)
+                end += edit.start - start
+                memcpy(end, cython.cast(cython.p_const_uchar, edit.new), len(edit.new))
+                end += len(edit.new)
+                start = edit.end
+        else:
+            for edit in edits:
+                self._pieces += (self._data[start : edit.start], edit.new)
+                start = edit.end
+        self._size += size
+        self._read = start
+        return True
+
+    @cython.ccall
+    def finish(self) -> bytes:
+        """The bytes with every edit made; the very same object where there was none. Nothing comes after it."""
+        rest: cython.Py_ssize_t = len(self._data) - self._read
+        if cython.compiled:
+            if self._made == cython.NULL:
+                return self._data
+            old: cython.p_const_uchar = self._data
+            self._make_room(rest)
+            memcpy(PyBytes_AS_STRING(self._made) + self._size, old + self._read, rest)
+            _PyBytes_Resize(cython.address(self._made), self._size + rest)
+            made = cython.cast(bytes, self._made)
+            Py_CLEAR(self._made)
+            return made
+        return b"".join([*self._pieces, self._data[self._read :]]) if self._pieces else self._data
+
+    @cython.cfunc
+    def _make_room(self, size: cython.Py_ssize_t) -> cython.int:
+        """Make room for so many bytes."""
+        if cython.compiled:
+            if self._made == cython.NULL:  # right away for all of it, if nothing more changes
+                self._room = size + len(self._data) - self._read
+                self._made = PyBytes_FromStringAndSize(cython.NULL, self._room)
+            elif self._size + size > self._room:
+                self._room = self._size + size + (self._room >> 3)
+                _PyBytes_Resize(cython.address(self._made), self._room)
+        return 0
 
 
 def lower(edits: Iterable[Edit], raw: bytes, start: int, coding: Coding, offsets: Offsets) -> list[Edit]:

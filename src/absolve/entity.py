@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from absolve.charsets import Charset
+    from absolve.events import Events
     from absolve.model import Base, BaseURL, Event, Held, Link, Notice, Part
     from absolve.settings import Settings
     from absolve.typing import Offsets, Resolver
@@ -76,7 +77,7 @@ class Entity:
         self.path = path
         self.settings = settings
         self.bases = Bases()
-        self.events: list[Event] = []
+        self.events: list[Event] | Events = []
         self.inner: dict[int, Inner] = {}
         self.count = 0
         self.for_rewrite = False
@@ -124,6 +125,12 @@ class Entity:
         """The base that rules a link and the resolver against it."""
         against = link.place.against
         return self.ruling(link.base, own=against == "own" or (against == "header" and self._gives_base(link.claim)))
+
+    def hold_links(self) -> None:
+        """From now on let every walk over the events, here and inside, give the very same links."""
+        self.events = list(self.events)
+        for inner in self.inner.values():
+            inner.entity.hold_links()
 
     def _gives_base(self, claim: Base | None) -> bool:
         """Whether no other claim of its layer came before this one."""

@@ -47,7 +47,7 @@ cdef class _Events:
     cdef str _document
     cdef _Span _span
     cdef bytes _data
-    cdef list _events
+    cdef object _events
     cdef _Tag _tag
     cdef dict _rules
     cdef dict _hosts

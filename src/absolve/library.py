@@ -59,6 +59,7 @@ def _proved(document: Document, entity: Entity, policy: rewriting.Policy | None)
     """The rewrite, if an independent parser agrees with it."""
     from absolve import verifying  # and with it html5lib: most never need them
 
+    entity.hold_links()
     asked = _once(policy) if policy is not None else None
     data = rewriting.rewrite(entity, asked)
     if data is not entity.data and (found := verifying.differences(entity, document, data, asked)):
@@ -69,7 +70,7 @@ def _proved(document: Document, entity: Entity, policy: rewriting.Policy | None)
 
 def _once(policy: rewriting.Policy) -> rewriting.Policy:
     """The policy, asked once for each link: a proof has to know what was meant, not what would be said next time."""
-    said: dict[int, str | None] = {}  # by identity: the entity keeps its links alive
+    said: dict[int, str | None] = {}  # by identity: the entity holds its links
 
     def asked(resolved: Resolved) -> str | None:
         key = id(resolved.link)

@@ -7,7 +7,8 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from absolve.bases import found_as
-from absolve.edits import LOOK_AHEAD, lower, splice
+from absolve.edits import LOOK_AHEAD, Splicer, lower, splice
+from absolve.formats import HTML
 from absolve.formats.grammars import ESCAPES, WHITE_SPACE
 from absolve.model import Part, Settled
 from absolve.resolved import Resolved
@@ -94,25 +95,27 @@ def rewrite(entity: Entity, policy: Policy | None = None) -> bytes:
 
     DocumentError where they would be more than the settings allow: a base of a megabyte is written into every link.
     """
+    splicer = Splicer(entity.data, entity.settings.max_size)
     try:
-        changed = edits(entity, policy or absolute)
+        for changed in _Edits(entity, policy or absolute).parts():
+            if not splicer.take(changed):
+                raise too_large(entity.settings.max_size, entity.name)
     except OverflowError as error:  # where things stand in an archive is said by numbers of 32 bits
         raise too_large(_LARGEST, entity.name) from error
-    edit: Edit
-    size: cython.Py_ssize_t = len(entity.data)
-    for edit in changed:
-        size += len(edit.new) - (edit.end - edit.start)
-    if size > entity.settings.max_size:
+    data = splicer.finish()
+    if len(data) > entity.settings.max_size and data is not entity.data:
         raise too_large(entity.settings.max_size, entity.name)
-    return splice(entity.data, changed)
+    return data
 
 
 _LARGEST = (1 << 32) - 1
+_SOME = 1000  # edits that are held at a time, if more need not be
+_MOST_KNOWN = 10_000  # references of which it is remembered what becomes of them
 
 
 def edits(entity: Entity, policy: Policy) -> list[Edit]:
     """The edits of an entity and of all inside it, in order, by its own offsets."""
-    return _Edits(entity, policy).run()
+    return [edit for some in _Edits(entity, policy).parts() for edit in some]
 
 
 Slots = dict[tuple[int, int], "tuple[Coding, list[Edit]]"]  # by the span of a value: what is to be settled as a whole
@@ -161,23 +164,41 @@ class _Edits:
         self.written = {}
         self.rule = None
 
-    def run(self) -> list[Edit]:
+    def parts(self) -> Iterator[list[Edit]]:
+        """The edits in order: a thousand at a time in HTML, where none stands before those of the tags before."""
         in_order: cython.bint = True
+        is_html: cython.bint = self.entity.media_type == HTML
+        tag: cython.Py_ssize_t = -1
         settled: Settled | None = None
         for event in self.entity.events:
             if type(event) is Link:
-                self.link(event)
+                link: Link = event
+                if is_html and link.tag_start != tag:
+                    tag = link.tag_start
+                    if len(self.found) + len(self.slots) >= _SOME:
+                        yield self.taken()
+                self.link(link)
             elif type(event) is Part:
                 for edit in _lowered(self.entity, event, self.policy):
                     self.put(edit, event.coding)
                 in_order = in_order and not event.derived  # a field may stand before what it speaks of
             elif type(event) is Settled:
                 settled = event
+        found = self.taken()
+        if not in_order:
+            found.sort(key=_START)
+        yield settled.edits(found) if settled is not None and found else found
+
+    @cython.cfunc
+    def taken(self) -> list[Edit]:
+        """The edits so far, in order."""
+        found = self.found
         if self.slots:
-            self.found += _settled(self.data, self.slots)
-        if self.slots or not in_order:
-            self.found.sort(key=_START)
-        return settled.edits(self.found) if settled is not None and self.found else self.found
+            found += _settled(self.data, self.slots)
+            found.sort(key=_START)
+            self.slots = {}
+        self.found = []
+        return found
 
     @cython.cfunc
     def link(self, link: Link) -> cython.int:
@@ -244,6 +265,8 @@ class _Edits:
             new = _absolute(reference, rule)
             edit = None if new is None else _written(self.entity, link, rule, reference, new, raw, written)
             if alone:
+                if len(written.known) >= _MOST_KNOWN:
+                    written.known.clear()
                 written.known[raw] = edit
         return self.write(link, edit)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from absolve.judging import WHITE_SPACE, is_never, problems, scope, site_of
 from absolve.resolved import Resolved
@@ -25,6 +25,8 @@ if cython.compiled:
 else:
     from absolve.resolved import Rule, text
     from absolve.resolvers.appending import DOTS, FRAGMENT, Appending, shape
+
+_MOST_KNOWN: Final = 10_000  # references, or hosts, of which what was found out is remembered
 
 
 @cython.final
@@ -100,6 +102,8 @@ class Ruled:
         if found is None:
             found = self._found(link, value)
             if link.claim is None:
+                if len(self._known) >= _MOST_KNOWN:
+                    self._known.clear()
                 self._known[value] = found
         return found.spaced() if found.spaceable and _spaced(self._data, link) else found
 
@@ -115,6 +119,8 @@ class Ruled:
             if length > 0 and not self._tidies:
                 host = reference[:length]
                 if host not in self._hosts:
+                    if len(self._hosts) >= _MOST_KNOWN:
+                        self._hosts.clear()
                     self._hosts[host] = self._seen(host) if is_plain(host) else None
                 seen = self._hosts[host]
                 if seen is not None:

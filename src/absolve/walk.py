@@ -14,6 +14,7 @@ from absolve.bases import Bases, establish, inherited
 from absolve.codings import Raw
 from absolve.entity import Entity, Inner
 from absolve.errors import CodingError, Diagnostic, DocumentError, UsageError, WalkError
+from absolve.events import Events
 from absolve.model import DEFAULT, PACKAGE_ROOT, Base, BaseURL, Document, Held, Layer, Link, Notice, Part
 from absolve.resolvers.urls import has_scheme, is_malformed, is_plain
 from absolve.settings import Settings
@@ -139,35 +140,44 @@ def fold(entity: Entity, events: Iterable[Event], around: Bases, depth: int = 0)
 
     WalkError where it has more links, with all inside it, than its settings allow.
     """
-    found: list[Event] = events if isinstance(events, list) else []
-    is_list = found is events
     claims: list[Base] = []
     parts: list[Part] = []
     names: list[Held] = []
-    most = entity.settings.max_links - entity.count
-    count = 0
-    for event in events:
-        if not is_list:
-            found.append(event)
-        if type(event) is Link or type(event) is Part:
-            count += 1
-            if count > most:
-                raise _too_many(entity, event.start)
-            if type(event) is Part:
-                parts.append(event)
+    found = entity.events = _counted(entity, events)
+    for event in found.objects if isinstance(found, Events) else found:
+        if type(event) is Part:
+            parts.append(event)
         elif type(event) is Base:
             claims.append(event)
         elif type(event) is Notice:
             entity.notices.append(event)
         elif type(event) is Held:
             names.append(event)
-    entity.count += count
-    entity.events = found
     entity.bases = _established(entity, around, claims) if claims or around.beside else around
     for name in names:
         entity.hold(name)
     for part in parts:
         _enter(entity, part, depth)
+
+
+def _counted(entity: Entity, events: Iterable[Event]) -> list[Event] | Events:
+    """The events, when it is known that they are not too many; one that is too many is not waited for."""
+    most = entity.settings.max_links - entity.count
+    if isinstance(events, Events) and events.count <= most:
+        entity.count += events.count
+        return events
+    found: list[Event] = events if isinstance(events, list) else []
+    grows = found is not events
+    count = 0
+    for event in events:
+        if grows:
+            found.append(event)
+        if type(event) is Link or type(event) is Part:
+            count += 1
+            if count > most:
+                raise _too_many(entity, event.start)
+    entity.count += count
+    return found
 
 
 def _established(entity: Entity, around: Bases, claims: list[Base]) -> Bases:

@@ -14,7 +14,7 @@ from absolve.walk import Settings
 
 
 def events(page: str, **settings: Any) -> list[Event]:
-    return walk(page.encode(), UTF_8, Settings(**settings))
+    return list(walk(page.encode(), UTF_8, Settings(**settings)))
 
 
 def found(page: str, **settings: Any) -> list[tuple[str, str, str]]:

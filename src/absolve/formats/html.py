@@ -26,20 +26,20 @@ if TYPE_CHECKING:
     from absolve.charsets import Charset
     from absolve.formats.html_attributes import Attributes
     from absolve.formats.html_keywords import Kept
-    from absolve.model import Event, Place
+    from absolve.model import Place
     from absolve.typing import Coding, WalkOptions
 else:
     from absolve import _cython as cython
 
 if cython.compiled:
+    from cython.cimports.absolve.events import Events
     from cython.cimports.absolve.formats.html_attributes import Attributes  # noqa: TC002 - the type of a C field
     from cython.cimports.absolve.formats.html_bytes import may_hold_css_link
     from cython.cimports.absolve.formats.html_scanner import Scanner
-    from cython.cimports.absolve.model import Link
 else:
+    from absolve.events import Events
     from absolve.formats.html_bytes import may_hold_css_link
     from absolve.formats.html_scanner import Scanner
-    from absolve.model import Link
 
 
 _NUL = b"\0"
@@ -79,7 +79,7 @@ _SVG_ROW = cython.declare(cython.int, names.SVG_ROW)
 _MATHML_ROW = cython.declare(cython.int, names.MATHML_ROW)
 
 
-def walk(data: bytes, charset: Charset, options: WalkOptions) -> list[Event]:
+def walk(data: bytes, charset: Charset, options: WalkOptions) -> Events:
     """The events of an HTML document whose bytes are in an ASCII-compatible charset."""
     return _Walk(data, charset, options).run()
 
@@ -127,7 +127,7 @@ class _Walk:
     attributes: Attributes
     double: Coding
     single: Coding
-    events: list[Event]
+    events: Events
     meta_places: Kept[Place | None]
     link_places: Kept[Place]
     scripts: Kept[str | None]
@@ -145,19 +145,19 @@ class _Walk:
         self.attributes = self.scanner.attributes
         self.double = tables.double
         self.single = tables.single
-        self.events = []
+        self.events = Events()
         self.meta_places = tables.meta_places
         self.link_places = tables.link_places
         self.scripts = tables.scripts
         self.has_base = False
         self.has_retrieval = False
 
-    def run(self) -> list[Event]:
+    def run(self) -> Events:
         """Tell of every token that the scanner reports."""
         scanner: Scanner = self.scanner
         kind: cython.int
         most: cython.Py_ssize_t = self.options.max_links
-        while len(self.events) - 2 <= most:  # of bases there are two at most
+        while self.events.count <= most:
             kind = scanner.next()
             if kind == _TAG:
                 if scanner.namespace:
@@ -320,18 +320,8 @@ class _Walk:
         scope: Base | None,
         claim: Base | None,
     ) -> cython.int:
-        """Tell of one link of the tag, made without a call that would box its numbers."""
-        link: Link = Link.__new__(Link)
-        link.place = place
-        link.start = start
-        link.end = end
-        link.coding = coding
-        link.base = scope
-        link.tag_start = self.scanner.start
-        link.tag_end = self.scanner.end
-        link.claim = claim
-        self.events.append(link)
-        return 0
+        """Tell of one link of the tag."""
+        return self.events.tell(place, start, end, coding, scope, self.scanner.start, self.scanner.end, claim)
 
     @cython.cfunc
     def references(self, syntax: str, start: cython.Py_ssize_t, end: cython.Py_ssize_t, coding: Coding) -> list:  # type: ignore[type-arg]

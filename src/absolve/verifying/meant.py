@@ -27,8 +27,9 @@ class Meant:
     def __init__(self, before: Entity, policy: Policy) -> None:
         self.by_policy = policy is not absolute
         self._policy = policy
-        self._links: dict[int, set[str]] = {}  # by identity: the entity keeps its links alive
+        self._links: dict[int, set[str]] = {}  # by identity: the entity holds its links
         self._values: dict[tuple[str, str, str], set[str]] = {}
+        before.hold_links()
         self._learn(before, before.charset, sealed=False)
 
     def _learn(self, entity: Entity, charset: Charset, *, sealed: bool) -> None:

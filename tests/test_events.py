@@ -1,0 +1,140 @@
+"""Events come back as they were taken, in their order, whether they are kept as numbers or as they are."""
+
+from __future__ import annotations
+
+import gc
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import pytest
+
+import absolve
+from absolve.charsets import UTF_8, by_label
+from absolve.codings import Unquoted, quoted
+from absolve.events import Events
+from absolve.formats import html_scanner
+from absolve.model import Base, Layer, Link, Notice, Part, Place
+from benchmarks.measure import peak
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from absolve.model import Event
+
+HREF, SRC = Place("a", "href"), Place("img", "src")
+DOUBLE, SINGLE = quoted(UTF_8, 0x22), quoted(UTF_8, 0x27)
+CLAIM = Base(Layer.EMBEDDED, "b/", "base element", 3)
+IS_COMPILED = not (html_scanner.__file__ or "").endswith(".py")
+
+
+def taken(*events: Event) -> Events:
+    found = Events()
+    for event in events:
+        found.append(event)
+    return found
+
+
+def told(event: Event) -> object:
+    """All that can be said of an event; the same for what is equal."""
+    if not isinstance(event, Link):
+        return event
+    coding = event.coding
+    spans = (event.start, event.end, event.tag_start, event.tag_end)
+    made = coding.settle(b"a b") if isinstance(coding, Unquoted) else coding  # the others are shared
+    return event.place, *spans, made, coding.slot, event.base, event.claim
+
+
+LINKS = {
+    "in quotes": Link(HREF, 9, 10, DOUBLE, tag_start=0, tag_end=12),
+    "empty": Link(HREF, 9, 9, SINGLE, tag_start=0, tag_end=11),
+    "outside of any tag": Link(HREF, 0, 7, DOUBLE),
+    "at the very beginning": Link(HREF, 0, 7, DOUBLE, tag_start=0, tag_end=8),
+    "before its tag": Link(HREF, 5, 7, DOUBLE, tag_start=6, tag_end=9),
+    "of another place": Link(SRC, 9, 10, DOUBLE, tag_start=0, tag_end=12),
+    "scoped": Link(HREF, 9, 10, DOUBLE, CLAIM, 0, 12),
+    "a claim": Link(HREF, 9, 10, DOUBLE, None, 0, 12, CLAIM),
+    "without quotes": Link(HREF, 8, 9, Unquoted(UTF_8, (8, 9)), tag_start=0, tag_end=10),
+    "without a value": Link(HREF, 7, 7, Unquoted(UTF_8, (7, 7), absent=True), tag_start=0, tag_end=8),
+    "one of two without quotes": Link(HREF, 8, 9, Unquoted(UTF_8, (8, 11)), tag_start=0, tag_end=12),
+    "in another charset": Link(HREF, 8, 9, Unquoted(by_label("latin1"), (8, 9)), tag_start=0, tag_end=10),
+    "far behind": Link(HREF, 1 << 40, (1 << 40) + 1, DOUBLE, tag_start=(1 << 40) - 9, tag_end=(1 << 40) + 3),
+    "longer than four gigabytes": Link(HREF, 9, 1 << 33, DOUBLE, tag_start=0, tag_end=(1 << 33) + 2),
+    "in a tag as long": Link(HREF, 1 << 33, (1 << 33) + 1, DOUBLE, tag_start=0, tag_end=(1 << 33) + 3),
+}
+
+
+def test_there_are_none_at_first() -> None:
+    assert (list(taken()), len(taken()), taken().count, taken().objects) == ([], 0, 0, [])
+
+
+@pytest.mark.parametrize("link", LINKS.values(), ids=LINKS)
+def test_a_link_comes_back_as_it_was_taken(link: Link) -> None:
+    assert [told(event) for event in taken(link)] == [told(link)]
+
+
+def test_events_of_all_kinds_come_back_in_their_order() -> None:
+    others: list[Event] = [Part("text/css", 1, 2, DOUBLE), Notice("code", "text", 3), CLAIM]
+    given: list[Event] = [event for link in LINKS.values() for event in (link, *others)] * 3
+    found = taken(*given)
+    assert [told(event) for event in found] == [told(event) for event in given]
+    assert (len(found), found.count) == (len(given), len(given) // 2)
+    assert [event for event in found.objects if not isinstance(event, Link)] == others * len(LINKS) * 3
+
+
+def test_what_is_no_link_is_the_very_object() -> None:
+    part = Part("text/css", 1, 2, DOUBLE)
+    assert next(iter(taken(part))) is part
+
+
+def test_thousands_of_kinds_are_told_apart() -> None:
+    places = [Place("a", f"x{number}") for number in range(5000)]
+    found = taken(*(Link(place, 1, 2, coding) for place in places * 2 for coding in (DOUBLE, SINGLE)))
+    assert [(link.place, link.coding) for link in found if isinstance(link, Link)] == [
+        (place, coding) for place in places * 2 for coding in (DOUBLE, SINGLE)
+    ]
+
+
+def test_links_outlive_their_events() -> None:
+    links = list(taken(*LINKS.values()))
+    gc.collect()
+    assert [told(link) for link in links] == [told(link) for link in LINKS.values()]
+
+
+# --- what is made of them, some at a time ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("unit", ["<a href=x{}>", "<a href='x{}'>", "<a href>", "<img srcset='a{} 1x, b 2x'>"])
+@pytest.mark.parametrize(
+    "other", ["<img srcset=a,b,c,d>", "<p style=a:url(x)><base href>", "<iframe srcdoc=<a&#32;href=x&gt;></iframe>"]
+)
+def test_many_links_become_what_each_of_them_becomes(unit: str, other: str) -> None:
+    pieces = [unit.format(number) + other * (number % 3) for number in range(1500)]
+    together = absolve.rewrite("<base href=http://h/>" + "".join(pieces))
+    alone = [absolve.rewrite("<base href=http://h/>" + piece).removeprefix("<base href=http://h/>") for piece in pieces]
+    assert together == "<base href=http://h/>" + "".join(alone)
+    rows = [row for row in absolve.links(together) if not row.entity]
+    assert all(one.start <= other.start for one, other in pairwise(rows))
+
+
+# --- memory ------------------------------------------------------------------------------------------------------------
+
+COUNT = 300_000
+_READ = "import sys, absolve\nwith open(sys.argv[1], 'rb') as file:\n    data = file.read()\n"
+_REWRITE = _READ + "absolve.rewrite(data, media_type='text/html', url='http://www.example.com/d/page.html')\n"
+_LIST = _READ + "for row in absolve.links(data, media_type='text/html', url='http://h/'):\n    pass\n"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not IS_COMPILED, reason="interpreted, links are objects")
+@pytest.mark.parametrize("program", [_REWRITE, _LIST], ids=["rewrite", "links"])
+@pytest.mark.parametrize(
+    "unit", [b"<a href='p%d.html'>%d</a>\n", b"<a href=../p%d.html>%d</a>\n"], ids=["quoted", "not"]
+)
+def test_a_document_of_nothing_but_links_takes_at_most_four_times_its_size(
+    tmp_path: Path, unit: bytes, program: str
+) -> None:
+    empty, page = tmp_path / "empty.html", tmp_path / "page.html"
+    empty.write_bytes(unit % (1, 1) * 1000)
+    page.write_bytes(b"".join(unit % (number, number) for number in range(COUNT)))
+    more = peak(program, str(page)) - peak(program, str(empty))
+    assert not more > 4 * page.stat().st_size / 1e6  # off Linux nobody knows
