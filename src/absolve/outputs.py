@@ -52,7 +52,7 @@ def writing(path: Path, *, like: Path | None = None) -> Iterator[IO[bytes]]:
         return
     with preparing(path, like=like) as (file, made):
         yield file
-    put(made)
+    settle(made)
 
 
 class Made(NamedTuple):
@@ -64,31 +64,25 @@ class Made(NamedTuple):
 
 @contextmanager
 def preparing(path: Path, *, like: Path | None = None, token: str = "") -> Iterator[tuple[IO[bytes], Made]]:
-    """The first half of `writing`: when the block ends the file is complete, and `put` makes it stand at `path`.
+    """The first part of `writing`: when the block ends the file is complete; `flush` and `put` make it stand at `path`.
 
     `token` is in the temporary name: `sweep` finds by it what a run has left behind.
     """
     with _temporary(path, token) as (old, made):
         model = like.stat() if like is not None else old
         rights = 0o666 if model is None else model.st_mode & 0o666  # never open to more than the result is
-        temporary = Path(made.temporary)
-        with os.fdopen(os.open(temporary, _CREATE, rights | stat.S_IWUSR), "wb") as file:
+        with os.fdopen(os.open(made.temporary, _CREATE, rights | stat.S_IWUSR), "wb") as file:
             yield file, made
-            file.flush()
-            os.fsync(file.fileno())
-        _dress(temporary, old, like)
+        _dress(made.temporary, old, like)
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """A name in the folder of `path`, for a file that somebody else writes; it stands at `path` when the block ends."""
     with _temporary(path, "") as (old, made):
-        temporary = Path(made.temporary)
-        yield temporary
-        with temporary.open("rb+") as file:
-            os.fsync(file.fileno())
-        _dress(temporary, old, None)
-    put(made)
+        yield Path(made.temporary)
+        _dress(made.temporary, old, None)
+    settle(made)
 
 
 @contextmanager
@@ -100,16 +94,37 @@ def _temporary(path: Path, token: str) -> Iterator[tuple[os.stat_result | None, 
         old = None
     if old is not None:
         check_writable(path)
-    real = path.resolve()
-    temporary = real.with_name(f".absolve-{token}{token and '-'}{os.urandom(6).hex()}.tmp")
+    real = os.path.realpath(path)
+    name = f".absolve-{token}{token and '-'}{os.urandom(6).hex()}.tmp"
+    made = Made(os.path.join(os.path.dirname(real), name), real)  # noqa: PTH118, PTH120 - for each of very many
     try:
-        yield old, Made(str(temporary), str(real))
+        yield old, made
     except BaseException as error:  # an interrupt, too
-        with suppress(OSError):
-            temporary.unlink()
-        if isinstance(error, OSError) and error.filename == str(temporary):
+        discard(made)
+        if isinstance(error, OSError) and error.filename == made.temporary:
             error.filename = str(path)  # the name that the user knows
         raise
+
+
+def flush(made: Made) -> None:
+    """Let a complete file be on the disk, so that no crash leaves less of it behind; OSError where it cannot be."""
+    number = os.open(made.temporary, os.O_RDWR | getattr(os, "O_BINARY", 0))
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)
+
+
+def settle(made: Made) -> None:
+    """Flush a complete file and put it; OSError where that cannot be, and then it is gone."""
+    try:
+        flush(made)
+    except BaseException as error:
+        discard(made)
+        if isinstance(error, OSError):
+            error.filename = made.target
+        raise
+    put(made)
 
 
 def put(made: Made) -> None:
@@ -154,17 +169,18 @@ def check_writable(path: Path) -> None:
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 
 
-def _dress(temporary: Path, old: os.stat_result | None, like: Path | None) -> None:
+def _dress(temporary: str, old: os.stat_result | None, like: Path | None) -> None:
     """Give the new file what is kept: the owner of the file it replaces; mode, times and attributes."""
     if old is not None and hasattr(os, "chown"):
         with suppress(OSError):  # only root may give a file away
             os.chown(temporary, old.st_uid, old.st_gid)
     if like is not None:
         shutil.copystat(like, temporary)
-        if not temporary.stat().st_mode & stat.S_IWUSR:  # a copy of a read-only file can be written again
-            temporary.chmod(stat.S_IMODE(temporary.stat().st_mode) | stat.S_IWUSR)
+        mode = os.stat(temporary).st_mode  # noqa: PTH116 - text, as of what is made
+        if not mode & stat.S_IWUSR:  # a copy of a read-only file can be written again
+            os.chmod(temporary, stat.S_IMODE(mode) | stat.S_IWUSR)  # noqa: PTH101
     elif old is not None:
-        temporary.chmod(stat.S_IMODE(old.st_mode))
+        os.chmod(temporary, stat.S_IMODE(old.st_mode))  # noqa: PTH101
 
 
 def write(path: Path, data: bytes, *, like: Path | None = None) -> None:

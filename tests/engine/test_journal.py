@@ -79,6 +79,7 @@ def test_what_is_no_journal_is_no_place_for_one(job: Job) -> None:
 
 def test_what_cannot_be_written_down_is_not_put(job: Job) -> None:
     with journal(job) as found:
+        assert list(found.remaining([job])) == [job]
         found._database.execute("PRAGMA query_only = ON")  # as a full disk would
         with pytest.raises(DocumentError, match="unwritable"):
             found.note(job)

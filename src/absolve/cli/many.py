@@ -13,7 +13,7 @@ from absolve import inputs, outputs
 from absolve.cli import options as shared
 from absolve.cli import progress
 from absolve.cli.reporting import Report
-from absolve.engine import pool
+from absolve.engine import flushing, pool
 from absolve.engine.pieces import Failure, Size
 from absolve.errors import Diagnostic, DocumentError, UsageError
 from absolve.globs import Globs
@@ -152,7 +152,7 @@ def run(
     ):
         jobs, items = _processes(items, input_of, options)
         number = size = 0
-        with closing(pool.run(work, items, jobs)) as told:
+        with closing(pool.run(work, items, jobs)) as done, closing(flushing.flushed(done)) as told:
             for item, piece in told:
                 report.input = input_of(item).name
                 if isinstance(piece, Diagnostic):

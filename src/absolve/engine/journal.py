@@ -6,13 +6,13 @@ import os
 import sqlite3
 from contextlib import suppress
 from hashlib import blake2b
-from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from absolve.errors import Diagnostic, DocumentError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from pathlib import Path
 
     from absolve.engine.rewriting import Job
     from absolve.outputs import Made
@@ -38,7 +38,7 @@ class Journal:
         """
         self._how = how.encode("utf-8", "surrogatepass")
         self._path = path
-        self._before: dict[str, str] = {}  # of jobs that are under way
+        self._known: dict[str, tuple[bytes, bytes, bytes, str]] = {}  # of jobs under way: input, target, how, before
         self.skipped = 0
         path.parent.mkdir(parents=True, exist_ok=True)
         self._database = sqlite3.connect(path, timeout=0, isolation_level=None)
@@ -71,53 +71,50 @@ class Journal:
     def remaining(self, jobs: Iterable[Job]) -> Iterator[Job]:
         """The jobs that are not done, or whose files are not as they were left."""
         for job in jobs:
-            before = _state(job.input.name)
-            if self._is_done(job, before):
+            known = self._of(job)
+            if self._is_done(job, *known):
                 self.skipped += 1
                 continue
-            self._before[job.input.name] = before
+            self._known[job.input.name] = known
             yield job
 
-    def _is_done(self, job: Job, before: str) -> bool:
+    def _of(self, job: Job) -> tuple[bytes, bytes, bytes, str]:
+        claims = [(claim.reference, claim.source) for claim in job.input.claims]
+        said = repr((job.input.url, job.input.said, claims)).encode("utf-8", "surrogatepass")
+        how = blake2b(self._how + b"\0" + said, digest_size=16).digest()
+        target = b"" if job.target is None else _path(job.target)
+        return _path(job.input.name), target, how, _state(job.input.name)
+
+    def _is_done(self, job: Job, path: bytes, target: bytes, how: bytes, before: str) -> bool:
         select = "SELECT target, how, before, after FROM done WHERE input = ?"
-        row = self._database.execute(select, (_path(job.input.name),)).fetchone()
-        if row is None or not before or row[:2] != (_target(job), self._options(job)):
+        row = self._database.execute(select, (path,)).fetchone()
+        if row is None or not before or row[:2] != (target, how):
             return False
         return bool(row[3] == before) if job.target is None else row[2:] == (before, _state(job.target))
 
     def note(self, job: Job, made: Made | None = None) -> None:
         """Write down what is about to be put, or that an input stays as it is; DocumentError where that cannot be."""
-        before = self._before.get(job.input.name, "")
-        after = before if made is None else _state(made.temporary)
-        row = (_path(job.input.name), _target(job), self._options(job), before, after)
+        known = self._known[job.input.name]
+        after = known[-1] if made is None else _state(made.temporary)
         try:
-            self._database.execute("INSERT OR REPLACE INTO done VALUES (?, ?, ?, ?, ?)", row)
+            self._database.execute("INSERT OR REPLACE INTO done VALUES (?, ?, ?, ?, ?)", (*known, after))
         except sqlite3.Error as error:
             text = f"this cannot be written down in {self._path}: {error}"
             raise DocumentError(Diagnostic("unwritable", text, job.input.name)) from error
 
     def forget(self, job: Job) -> None:
         """The job is over, done or not."""
-        self._before.pop(job.input.name, None)
-
-    def _options(self, job: Job) -> bytes:
-        claims = [(claim.reference, claim.source) for claim in job.input.claims]
-        known = repr((job.input.url, job.input.said, claims)).encode("utf-8", "surrogatepass")
-        return blake2b(self._how + b"\0" + known, digest_size=16).digest()
+        self._known.pop(job.input.name, None)
 
 
 def _path(name: str) -> bytes:
     return os.fsencode(os.path.abspath(name))  # noqa: PTH100 - what a link leads to is another question
 
 
-def _target(job: Job) -> bytes:
-    return b"" if job.target is None else _path(job.target)
-
-
 def _state(name: str) -> str:
     """What tells a file from the one that stood there before or will later; empty where there is none."""
     try:
-        found = Path(name).stat()
+        found = os.stat(name)  # noqa: PTH116 - of each of very many
     except (OSError, ValueError):
         return ""
     return f"{found.st_ino}:{found.st_size}:{found.st_mtime_ns}"

@@ -37,9 +37,10 @@ class Shown(NamedTuple):
 
 
 class Ready(NamedTuple):
-    """Complete files, to be put where they are to stand, in this order."""
+    """Complete files, to be put where they are to stand, in this order; whether they are on the disk."""
 
     made: tuple[Made, ...]
+    flushed: bool = False
 
 
 class Size(NamedTuple):

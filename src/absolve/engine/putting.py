@@ -28,6 +28,7 @@ class Putting:
         self._journal = journal
         self._tokens = journal.tokens if journal else {token}
         self._folders: set[str] = set()  # where files of this run may stand that are not complete
+        self._real: dict[str, str] = {}  # folders, without links
         self._put: set[str] = set()  # inputs under way of which something is put
 
     def __enter__(self) -> Self:
@@ -47,8 +48,17 @@ class Putting:
     def _seen(self, jobs: Iterable[Job]) -> Iterator[Job]:
         for job in jobs:
             path = job.target or job.input.name
-            self._folders.add(os.path.dirname(os.path.realpath(path)))  # noqa: PTH120 - for each of very many
+            self._folders.add(self._folder(path))
             yield job
+
+    def _folder(self, path: str) -> str:
+        """The folder of what a path leads to; each is looked up once, for there are very many paths."""
+        if os.path.islink(path):  # noqa: PTH114
+            return os.path.dirname(os.path.realpath(path))  # noqa: PTH120
+        above = os.path.dirname(path)  # noqa: PTH120
+        if above not in self._real:
+            self._real[above] = os.path.realpath(above)
+        return self._real[above]
 
     def put(self, job: Job, ready: Ready) -> None:
         """Let complete files stand where they are to stand; DocumentError where they cannot."""
@@ -57,7 +67,7 @@ class Putting:
             if self._journal and ready.made:
                 self._journal.note(job, ready.made[-1])
             for made in ready.made:
-                outputs.put(made)
+                (outputs.put if ready.flushed else outputs.settle)(made)
         except (OSError, DocumentError) as error:
             for made in ready.made:
                 outputs.discard(made)

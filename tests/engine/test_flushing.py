@@ -1,0 +1,90 @@
+"""What is ready is told when it is on the disk, and in its order."""
+
+from __future__ import annotations
+
+import time
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+from absolve import outputs
+from absolve.engine import flushing
+from absolve.engine.pieces import Failure, Ready, Size
+from absolve.outputs import Made
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    import pytest
+
+
+def ready(folder: Path, number: int) -> Ready:
+    temporary = folder / f"{number}.tmp"
+    temporary.write_bytes(b"x")
+    return Ready((Made(str(temporary), str(folder / f"{number}.html")),))
+
+
+def test_what_nothing_ready_stands_before_comes_at_once() -> None:
+    asked: list[int] = []
+
+    def told() -> Iterator[tuple[int, Any]]:
+        for number in range(3):
+            asked.append(number)
+            yield number, Size(number)
+
+    for number, found in enumerate(flushing.flushed(told())):
+        assert found == (number, Size(number))
+        assert asked[-1] == number
+
+
+def test_what_is_ready_comes_in_its_order_when_it_is_on_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    on_disk: set[str] = set()
+
+    def flush(made: Made) -> None:
+        time.sleep(0.05 if made.temporary.endswith("0.tmp") else 0)
+        on_disk.add(made.temporary)
+
+    monkeypatch.setattr(outputs, "flush", flush)
+    monkeypatch.setattr(flushing, "WAITING", 30)
+    told = [(number, piece) for number in range(100) for piece in (ready(tmp_path, number), Size(number))]
+    found = []
+    for number, piece in flushing.flushed(told):
+        found.append((number, piece))
+        if isinstance(piece, Ready):
+            assert piece.flushed
+            assert {made.temporary for made in piece.made} <= on_disk
+    assert found == [(number, _flushed(piece)) for number, piece in told]
+
+
+def _flushed(piece: Any) -> Any:
+    return piece._replace(flushed=True) if isinstance(piece, Ready) else piece
+
+
+def test_what_does_not_get_to_the_disk_is_a_failure_and_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def flush(made: Made) -> None:
+        if made.temporary.endswith("1.tmp"):
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(outputs, "flush", flush)
+    pieces = [ready(tmp_path, number) for number in range(3)]
+    found = [piece for _, piece in flushing.flushed(enumerate(pieces))]
+    assert [type(piece) for piece in found] == [Ready, Failure, Ready]
+    said = str(found[1].error)
+    assert said == f"{tmp_path / '1.html'}: unwritable: No space left on device"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["0.tmp", "2.tmp"]
+
+
+def test_who_stops_waits_for_no_file_that_nobody_is_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun = []
+
+    def flush(made: Made) -> None:
+        begun.append(made)
+        time.sleep(0.1)
+
+    monkeypatch.setattr(outputs, "flush", flush)
+    told = ((number, ready(tmp_path, number)) for number in range(1000))
+    with closing(flushing.flushed(told)) as found:
+        next(found)
+    assert len(begun) <= 4 * flushing.AT_ONCE
