@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import importlib.machinery
+import math
 import os
 import platform
 import re
@@ -36,6 +37,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--runs", type=int, default=3, help="interleaved runs of each race (3)")
     parser.add_argument("--only", choices=("races", "sizes", "processes", "archives", "growth"), help="one part of it")
     parser.add_argument("--sizes", default="0.25,0.5", help="megabytes of each hostile shape (0.25,0.5)")
+    parser.add_argument(
+        "--longest", type=float, default=math.inf, help="seconds beyond which a shape grows no further (no end)"
+    )
     parser.add_argument("--shapes", default="", help="only hostile shapes whose names match this regular expression")
     parser.add_argument("--write", action="store_true", help="keep the tables in RESULTS.md as well")
     return parser.parse_args()
@@ -117,7 +121,7 @@ def main() -> int:
         print(f"\n{sections[-1]}")
     if options.only in {None, "growth"}:
         names = [name for name in hostile.SHAPES if re.search(options.shapes, name)]
-        shapes = list(growth.grown(names, [float(size) for size in options.sizes.split(",")]))
+        shapes = list(growth.grown(names, [float(size) for size in options.sizes.split(",")], options.longest))
         status = int(not all(grown.is_linear for grown in shapes))
         sections.append(f"## Growth\n\nTimes as much for each doubling.\n\n{growth.growth_table(shapes)}")
         print(f"\n{sections[-1]}")

@@ -2,39 +2,72 @@
 
 from __future__ import annotations
 
+import gc
+import time
 from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import absolve
 from benchmarks.hostile import SHAPES
-from benchmarks.measure import once, table
+from benchmarks.measure import table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from benchmarks.makers import Shape
     from benchmarks.measure import Job
 
-MOST = 2.2  # for a doubling, on average over all of them: single ones swing with caches and with the load
-SHORT = 0.02  # seconds: what takes less is not judged
-RUNS = 2
+MOST = 2.2  # for a doubling
+SHORT = 0.02  # seconds: what takes less at the largest size is not judged
+ENOUGH = 0.01  # seconds: what takes less is repeated for so long, and the least counts
+SETTLED = 0.1  # seconds: a shape that is judged is gone through again and again for so long
+PATIENCE = 30.0  # seconds: for so long where it seems not to be linear, but not much more than `AGAIN` times
+AGAIN = 4
+
+
+class Took(NamedTuple):
+    """Processor seconds of one run, and how many of them Python's cyclic garbage collector took."""
+
+    seconds: float
+    collecting: float
 
 
 class Growth(NamedTuple):
-    """The processor seconds of one shape at each size."""
+    """What one shape took at each size."""
 
     shape: str
     job: str
     sizes: tuple[float, ...]
-    seconds: tuple[float, ...]
+    took: tuple[Took, ...]
 
     @property
     def ratios(self) -> list[float]:
-        return [more / less for less, more in zip(self.seconds, self.seconds[1:], strict=False)]
+        return _ratios([took.seconds for took in self.took])
+
+    @property
+    def own_ratios(self) -> list[float]:
+        """The same of what is left without the garbage collector."""
+        return _ratios([took.seconds - took.collecting for took in self.took])
+
+    @property
+    def is_judged(self) -> bool:
+        return self.took[-1].seconds >= SHORT
+
+    @property
+    def has_steep(self) -> bool:
+        """Whether a single doubling takes more than it may: on a busy machine that may be chance."""
+        return self.is_judged and max(self.ratios, default=0) > MOST
 
     @property
     def is_linear(self) -> bool:
-        return self.seconds[-1] < SHORT or self.seconds[-1] / self.seconds[0] <= MOST ** len(self.ratios)
+        """Whether it takes no more for a doubling on the average over all of them."""
+        growth = self.took[-1].seconds / self.took[0].seconds
+        return not self.is_judged or growth <= MOST ** (len(self.sizes) - 1)
+
+
+def _ratios(seconds: Sequence[float]) -> list[float]:
+    return [more / less for less, more in pairwise(seconds)]
 
 
 def rewritten(shape: Shape, data: bytes) -> object:
@@ -49,35 +82,99 @@ def listed(shape: Shape, data: bytes) -> object:
 JOBS = {"rewrite": rewritten, "links": listed}
 
 
-def steadied(job: Job) -> float:
-    """Processor seconds: the least of two runs, since what else the machine does can only add to them."""
-    return min(once(job) for _ in range(RUNS))
+class _Collecting:
+    """Adds up what the garbage collector takes; it runs as it does for every user of Python."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self._began = 0.0
+
+    def __call__(self, phase: str, _: object) -> None:
+        now = time.process_time()
+        if phase == "start":
+            self._began = now
+        else:
+            self.seconds += now - self._began
 
 
-def grown(names: Iterable[str], sizes: Sequence[float]) -> Iterator[Growth]:
-    """Each shape at each size in megabytes."""
+def _once(job: Job) -> Took:
+    """The least of as many runs as take `ENOUGH`; what the last one left behind is collected before, not in it."""
+    took: list[Took] = []
+    gc.collect()
+    while sum(one.seconds for one in took) < ENOUGH:
+        collecting = _Collecting()
+        gc.callbacks.append(collecting)
+        began = time.process_time()
+        job()
+        seconds = time.process_time() - began
+        gc.callbacks.remove(collecting)
+        took.append(Took(max(seconds, 1e-9), collecting.seconds))
+    return min(took)
+
+
+def grown(names: Iterable[str], sizes: Sequence[float], longest: float) -> Iterator[Growth]:
+    """Each shape at each size in megabytes, as far as none would take longer than these seconds; at two sizes always."""
     for name in names:
         shape = SHAPES[name]
+        documents = [shape.make(int(size * 1e6)) for size in sizes]
         for job, work in JOBS.items():
-            seconds = []
-            for size in sizes:
-                data = shape.make(int(size * 1e6))
-                seconds.append(steadied(partial(work, shape, data)))
-            yield Growth(name, job, tuple(sizes), tuple(seconds))
+            yield _settled(Growth(name, job, *_first(partial(work, shape), documents, sizes, longest)), work, documents)
+
+
+def _first(
+    job: Callable[[bytes], object], documents: Sequence[bytes], sizes: Sequence[float], longest: float
+) -> tuple[tuple[float, ...], tuple[Took, ...]]:
+    """The sizes that it is worth to measure, and what they took."""
+    took: list[Took] = []
+    for size, data in zip(sizes, documents, strict=True):
+        if len(took) > 1 and took[-1].seconds * size / sizes[len(took) - 1] > longest:
+            break
+        took.append(_once(partial(job, data)))
+    return tuple(sizes[: len(took)]), tuple(took)
+
+
+def _settled(growth: Growth, work: Callable[[Shape, bytes], object], documents: Sequence[bytes]) -> Growth:
+    """The least of more runs; the sizes take turns, so that what else the machine does meets them alike."""
+    jobs = [partial(work, SHAPES[growth.shape], data) for data in documents[: len(growth.sizes)]]
+    once = spent = sum(took.seconds for took in growth.took)
+    while growth.is_judged and (spent < SETTLED or (growth.has_steep and spent < min(PATIENCE, AGAIN * once))):
+        took = [_once(job) for job in jobs]
+        growth = growth._replace(took=tuple(map(min, zip(growth.took, took, strict=True))))
+        spent += sum(one.seconds for one in took)
+    return growth
 
 
 def growth_table(found: Sequence[Growth]) -> str:
-    """The slowest first; `!` marks what is not linear."""
-    head = ["shape", "", "s/MB", *(f"{size:g} MB" for size in found[0].sizes[1:]), ""]
-    ordered = sorted(found, key=lambda growth: -growth.seconds[-1])
-    rows = [
-        [
-            growth.shape,
-            growth.job,
-            f"{growth.seconds[-1] / growth.sizes[-1]:.3f}",
-            *(f"{ratio:.2f}" for ratio in growth.ratios),
-            "" if growth.is_linear else "!",
-        ]
-        for growth in ordered
+    """The slowest first; before all others those of which a doubling takes too much, and what it takes without gc.
+
+    `!` marks what is not linear.
+    """
+    ordered = sorted(found, key=lambda growth: -growth.took[-1].seconds / growth.sizes[-1])
+    steep = [growth for growth in ordered if growth.has_steep]
+    sizes = [f"{size:g} MB" for size in max((growth.sizes for growth in found), key=len)[1:]]
+    parts = [f"{len(steep)} of {len(found)} take more than {MOST} times as much for some doubling."]
+    if steep:
+        rows = [[*_cells(growth, sizes), *_shown(growth.own_ratios, sizes)] for growth in steep]
+        parts.append(table([*_HEAD, *sizes, "", *(f"{size}, no gc" for size in sizes)], rows))
+    parts.append(table([*_HEAD, *sizes, ""], [_cells(growth, sizes) for growth in ordered]))
+    return "\n\n".join(parts)
+
+
+_HEAD = ["shape", "", "s/MB", "of it gc"]
+
+
+def _cells(growth: Growth, sizes: Sequence[str]) -> list[str]:
+    last = growth.took[-1]
+    return [
+        growth.shape,
+        growth.job,
+        f"{last.seconds / growth.sizes[-1]:.3f}",
+        f"{last.collecting / last.seconds:.0%}",
+        *_shown(growth.ratios, sizes),
+        "" if growth.is_linear else "!",
     ]
-    return table(head, rows)
+
+
+def _shown(ratios: Sequence[float], sizes: Sequence[str]) -> list[str]:
+    """The ratios; a dash for each size that was left out."""
+    return [f"{ratio:.2f}" for ratio in ratios] + ["-"] * (len(sizes) - len(ratios))
