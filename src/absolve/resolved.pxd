@@ -18,7 +18,6 @@ cdef class Rule:
     cdef public bint elsewhere
     cdef public object settings
     cdef public bint keeps_fragments
-    cdef public bint keeps_opaque
     cdef public bint stays_always
     cdef public bint stays_as_fragment
     cdef public str empty

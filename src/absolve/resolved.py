@@ -48,9 +48,9 @@ _NOBODY_KNOWS = PACKAGE_ROOT.partition("/")[0]
 class Rule:
     """All that decides about a link beside its reference and its coding: one for all links of a place under a base.
 
-    `elsewhere`: the base is not the document's own URL. `keeps_fragments`: it is, and they are to stay. `keeps_opaque`:
-    what begins with a scheme is absolute, with `//` or without. `short`: the resolver, where what it puts before a
-    reference may be written as it is. `held` are the URLs of what is in the same message: links to that stay.
+    `elsewhere`: the base is not the document's own URL. `keeps_fragments`: it is, and they are to stay. `short`:
+    the resolver, where what it puts before a reference may be written as it is. `held` are the URLs of what is in the
+    same message: links to that stay.
     """
 
     def __init__(self, entity: Entity, link: Link) -> None:
@@ -61,7 +61,6 @@ class Rule:
         self.own = entity.bases.own
         self.settings = entity.settings
         self.keeps_fragments = entity.settings.fragments == "keep" and not self.elsewhere
-        self.keeps_opaque = entity.settings.profile != "whatwg"
         self.stays_always = place.stays == "always" or self.base.url.startswith(_NOBODY_KNOWS)
         self.stays_as_fragment = place.stays == "fragment"
         self.empty = place.empty

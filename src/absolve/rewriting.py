@@ -30,11 +30,11 @@ else:
 if cython.compiled:
     from cython.cimports.absolve.model import Edit, Link
     from cython.cimports.absolve.resolved import Rule, text, value_of
-    from cython.cimports.absolve.resolvers.appending import ABSOLUTE, DOTS, FRAGMENT, KIND, OPAQUE, shape
+    from cython.cimports.absolve.resolvers.appending import ABSOLUTE, DOTS, FRAGMENT, KIND, OPAQUE, OTHER, shape
 else:
     from absolve.model import Edit, Link
     from absolve.resolved import Rule, text, value_of
-    from absolve.resolvers.appending import ABSOLUTE, DOTS, FRAGMENT, KIND, OPAQUE, shape
+    from absolve.resolvers.appending import ABSOLUTE, DOTS, FRAGMENT, KIND, OPAQUE, OTHER, shape
 
 _BLANKS = WHITE_SPACE.decode()
 _START = attrgetter("start")
@@ -147,6 +147,7 @@ class _Edits:
     data: bytes
     policy: Policy
     is_absolute: cython.bint
+    keeps_opaque: cython.bint
     found: list[Edit]
     slots: Slots
     rules: dict[int | tuple[int, int], Rule]
@@ -158,6 +159,7 @@ class _Edits:
         self.data = entity.data
         self.policy = policy
         self.is_absolute = policy is absolute
+        self.keeps_opaque = entity.settings.profile != "whatwg"
         self.found = []
         self.slots = {}
         self.rules = {}
@@ -202,11 +204,17 @@ class _Edits:
 
     @cython.cfunc
     def link(self, link: Link) -> cython.int:
+        shaped: cython.int = OTHER
+        by_itself: cython.bint = self.is_absolute and link.claim is None
+        if by_itself:
+            shaped = shape(self.data, link.start, link.end)
+            if shaped == ABSOLUTE or (shaped == OPAQUE and self.keeps_opaque):
+                return 0
         rule = self.rule
         if rule is None or link.place is not rule.place or link.base is not rule.scope:
             rule = self.rule = self.rule_of(link)
-        if self.is_absolute and link.claim is None:
-            if not self.short_way(link, rule):
+        if by_itself:
+            if not self.short_way(link, rule, shaped):
                 self.long_way(link, rule)
             return 0
         resolved = Resolved(self.entity, link, rule)
@@ -225,13 +233,11 @@ class _Edits:
         return rule
 
     @cython.cfunc
-    def short_way(self, link: Link, rule: Rule) -> cython.bint:
-        """What `absolute` makes of a link, told by its bytes alone, as far as those decide; whether they did."""
-        kind: cython.int
-        found: cython.int = shape(self.data, link.start, link.end)
+    def short_way(self, link: Link, rule: Rule, found: cython.int) -> cython.bint:
+        """What `absolute` makes of a link, told by the shape of its bytes, as far as that decides; whether it did."""
+        kind: cython.int = found & KIND
         if found < FRAGMENT:
-            return found == ABSOLUTE or (found == OPAQUE and rule.keeps_opaque)
-        kind = found & KIND
+            return False
         if rule.stays_always or (kind == FRAGMENT and (rule.stays_as_fragment or rule.keeps_fragments)):
             return True
         if rule.short is None or _after_word(self.data, link.start):

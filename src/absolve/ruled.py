@@ -21,10 +21,10 @@ else:
 
 if cython.compiled:
     from cython.cimports.absolve.resolved import Rule, text
-    from cython.cimports.absolve.resolvers.appending import DOTS, FRAGMENT, Appending, shape
+    from cython.cimports.absolve.resolvers.appending import FRAGMENT, NETWORK, Appending, shape
 else:
     from absolve.resolved import Rule, text
-    from absolve.resolvers.appending import DOTS, FRAGMENT, Appending, shape
+    from absolve.resolvers.appending import FRAGMENT, NETWORK, Appending, shape
 
 _MOST_KNOWN: Final = 10_000  # references, or hosts, of which what was found out is remembered
 
@@ -126,7 +126,7 @@ class Ruled:
                 if seen is not None:
                     return self._known_from(seen, reference, reference)
             found: cython.int = shape(value, 0, len(value))
-            if found >= FRAGMENT and not found >> DOTS:
+            if FRAGMENT <= found < NETWORK:  # on the same host, without dot segments
                 return self._known_from(self._near, reference, self._appending.prefix(found) + reference)
         resolved = Resolved(self._entity, link, self._rule, reference)
         target = resolved.target

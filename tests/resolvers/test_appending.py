@@ -28,11 +28,14 @@ def test_every_reference_leads_where_the_steps_lead(profile: str, base: str, ref
 
 
 TAKEN = ["/x", "x", "?x", "#x", "./x", "../x", "../../x/y:z?a=1&b=2#c/d?e", "/", "#", "x;y", "/w/a:b", "a/b:c", "/%C3%A9"]
-LEFT = ["", "?", "?#x", ";x", ".", "..", "./", "../", ".x", "x/.", "x/../y", "x/%2e%2E/y", "//h/x", "x:y", "1:x", "x y", "é"]
+LEFT = ["", "?", "?#x", ";x", ".", "..", "./", "../", ".x", "x/.", "x/../y", "x/%2e%2E/y", "x:y", "1:x", "x y", "é"]
+TAKEN_HOSTS = ["//h/x", "//o/", "//a-1.1b.example/x/y?z#w", "//-a/x//y"]
+LEFT_HOSTS = ["//o", "//o?x", "//O/x", "//o:8/x", "//u@o/x", "///x", "//1.2.3.4/x", "//0x1/x", "//o./x", "//a..b/x", "//%6f/x"]
+LEFT_HOSTS += ["//xn--a/x", "//a.xn--a/x", "//[x/y", "//o/../x", "//é/x", "//a_b/x"]
 
 
 @pytest.mark.parametrize("profile", ["rfc1808", "rfc3986", "whatwg"])
-@pytest.mark.parametrize("reference", [*TAKEN, *LEFT])
+@pytest.mark.parametrize("reference", [*TAKEN, *LEFT, *TAKEN_HOSTS, *LEFT_HOSTS])
 def test_either_way_gives_the_same_target(profile: str, reference: str) -> None:
     assert resolve(BASE, reference, profile) == by_steps(profile, BASE, reference)
 
@@ -43,6 +46,9 @@ def test_either_way_gives_the_same_target(profile: str, reference: str) -> None:
         ("s://x", "s://x"),
         ("javascript:x('y z')", "javascript:x('y z')"),
         ("#x", "#x"),
+        ("//o/x?a&amp;b=1", "http://o/x?a&amp;b=1"),
+        ("//o&#47;x", "http://o&#47;x"),
+        ("//[x/y", "//[x/y"),
         ("x?a&amp;b=1&c=2", "http://h/a/x?a&amp;b=1&c=2"),
         ("../x&amp;lt;", "http://h/x&amp;lt;"),
         ("x&#47;..&#47;y", "http://h/a&#47;y"),

@@ -34,11 +34,11 @@ else:
 if cython.compiled:
     from cython.cimports.absolve.events import Events
     from cython.cimports.absolve.formats.html_attributes import Attributes  # noqa: TC002 - the type of a C field
-    from cython.cimports.absolve.formats.html_bytes import may_hold_css_link
+    from cython.cimports.absolve.formats.html_bytes import find, may_hold_css_link
     from cython.cimports.absolve.formats.html_scanner import Scanner
 else:
     from absolve.events import Events
-    from absolve.formats.html_bytes import may_hold_css_link
+    from absolve.formats.html_bytes import find, may_hold_css_link
     from absolve.formats.html_scanner import Scanner
 
 
@@ -280,7 +280,8 @@ class _Walk:
             start += 1
         while start < end and (p[end - 1] == 32 or (9 <= p[end - 1] <= 13 and p[end - 1] != 11)):
             end -= 1
-        if start < end and (p[start] == 38 or p[end - 1] == 59):  # & and ; may be white space by reference
+        # What begins with & or ends with ; may begin or end with white space by reference.
+        if start < end and (p[start] == 38 or (p[end - 1] == 59 and find(p, 38, start, end) >= 0)):
             ((start, end),) = self.references("url", start, end, coding)
         self.tell(place, start, end, coding, scope, claim)
         return 0

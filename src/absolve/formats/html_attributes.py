@@ -24,6 +24,7 @@ _NAME_END = cython.declare(cython.int, names.ATTRIBUTE_NAME_END)
 _CLASSES = cython.declare(bytes, names.CLASSES)
 _SLOTS = cython.declare(bytes, names.ATTRIBUTE_SLOTS)
 _CELLS = cython.declare(bytes, names.ATTRIBUTE_CELLS)
+_HASH_MASK = cython.declare(cython.int, names.HASH_SIZE - 1)
 _NUMBERS = names.ATTRIBUTES
 
 
@@ -120,7 +121,9 @@ class Attributes:
             else:
                 i = value = value_end = name_end
                 quote = ABSENT
-            number = lookup(slots, cells, hashed, p, name, name_end - name)
+            number = slots[(hashed ^ hashed >> 10) & _HASH_MASK]  # most names are in no table
+            if number:
+                number = lookup(slots, cells, hashed, p, name, name_end - name)
             if number and self.stamp[number] != self.serial:
                 self.stamp[number] = self.serial
                 self.value_start[number] = value

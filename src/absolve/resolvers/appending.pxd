@@ -2,7 +2,7 @@
 
 cimport cython
 
-cdef int OTHER, ABSOLUTE, OPAQUE, FRAGMENT, QUERY, ROOT, PATH, KIND, DOTS
+cdef int OTHER, ABSOLUTE, OPAQUE, FRAGMENT, QUERY, ROOT, PATH, NETWORK, KIND, DOTS
 
 cdef int shape(const unsigned char* p, Py_ssize_t start, Py_ssize_t end) noexcept
 

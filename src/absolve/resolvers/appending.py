@@ -25,6 +25,7 @@ FRAGMENT = cython.declare(cython.int, 3)  # #x
 QUERY = cython.declare(cython.int, 4)  # ?x
 ROOT = cython.declare(cython.int, 5)  # /x
 PATH = cython.declare(cython.int, 6)  # x, ./x, ../x
+NETWORK = cython.declare(cython.int, 7)  # //h/x
 KIND = cython.declare(cython.int, 15)  # the bits of a shape that have its kind
 DOTS = cython.declare(cython.int, 4)  # the bits to shift it by for the length of its dot segments
 _DEEPEST = cython.declare(cython.int, 96)  # bytes of dot segments that are remembered: thirty levels and more
@@ -43,7 +44,7 @@ _classes = bytes(
     for byte in range(256)
 )
 _CLASSES = cython.declare(bytes, _classes)
-_MARKS = {3: "#", 4: "?", 5: "/", 6: ""}  # by kind: what the references of it begin with
+_MARKS = {3: "#", 4: "?", 5: "/", 6: "", 7: "//h/"}  # by kind: what the references of it begin with
 # A prefix that every coding writes as it is.
 _SAFE = re.compile(r"[A-Za-z0-9_.~!$*+=@%:/?#-]*+")
 
@@ -68,8 +69,11 @@ def shape(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ssiz
     if p[i] == 47:
         kind = ROOT
         may_be_scheme = False
-        if i + 1 < end and p[i + 1] == 47:  # a network location
-            return OTHER
+        if i + 1 < end and p[i + 1] == 47:
+            kind = NETWORK
+            i = _host_end(p, i + 2, end)
+            if i < 0:
+                return OTHER
     elif p[i] == 46:
         if i + 1 < end and p[i + 1] == 47:
             i += 2
@@ -118,6 +122,27 @@ def _scheme(
         if not _CLASSES[p[i]] & _SCHEME:
             return OTHER
     return ABSOLUTE if colon + 2 < end and p[colon + 1] == 47 and p[colon + 2] == 47 else OPAQUE
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _host_end(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """Where the slash after a host stands that every profile takes as it is written; else -1.
+
+    Such is a name in lower case without a port whose last label begins with a letter, as that of no IPv4 address does.
+    """
+    label: cython.Py_ssize_t = i
+    while i < end and p[i] != 47:
+        if p[i] == 46:
+            if i == label:
+                return -1
+            label = i + 1
+        elif not (97 <= p[i] <= 122 or 48 <= p[i] <= 57 or (p[i] == 45 and p[i - 1] != 45)):  # two may be of xn--
+            return -1
+        i += 1
+    return i if i < end and 97 <= p[label] <= 122 else -1
 
 
 @cython.cfunc
