@@ -37,7 +37,7 @@ class Measured(NamedTuple):
 
 def measured(megabytes: float) -> Iterator[Measured]:
     """A file of so many megabytes of records, as it is and compressed."""
-    for name, records in _units().items():
+    for name, records in units().items():
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "x.warc.gz"
             size = len(gzip.decompress(records)) if records.startswith(b"\x1f\x8b") else len(records)
@@ -47,7 +47,7 @@ def measured(megabytes: float) -> Iterator[Measured]:
             yield Measured(race(name, size * count, _jobs(path), RUNS), _memory(path))
 
 
-def _units() -> Mapping[str, bytes]:
+def units() -> Mapping[str, bytes]:
     """Records that are compressed one by one, and not at all."""
     if ARCHIVE.is_file():
         members = ARCHIVE.read_bytes()

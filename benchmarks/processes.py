@@ -62,13 +62,13 @@ def compared(documents: Sequence[Document], runs: int) -> list[Compared]:
             argv = [command, str(folder / "site"), "--url=http://example.com/", "--quiet", "-o", str(folder / output)]
             found = Compared(command, [], [])
             for _ in range(runs):
-                found.one.append(_cost([*argv, "--jobs=1"], folder))
-                found.two.append(_cost([*argv, "--jobs=2"], folder))
+                found.one.append(cost([*argv, "--jobs=1"], folder))
+                found.two.append(cost([*argv, "--jobs=2"], folder))
             results.append(found)
     return results
 
 
-def _cost(argv: list[str], folder: Path) -> Cost:
+def cost(argv: list[str], folder: Path) -> Cost:
     environment = {**os.environ, "XDG_STATE_HOME": str(folder / "state"), "ABSOLVE_CONFIG": ""}
     began = time.perf_counter()
     done = subprocess.run(
