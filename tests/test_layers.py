@@ -35,7 +35,7 @@ LAYERS = (
     {"remapping", "selecting"},
     {"trees", "verifying"},
     {"archives", "library"},  # what is ambiguous it verifies
-    {"arrow", "globs", "outputs", "sources"},
+    {"arrow", "globs", "outputs", "sources", "stores"},
     {"inputs", "sinks"},
     {"engine"},
     {"audit", "mirror", "spark"},

@@ -108,6 +108,10 @@ def test_a_rewrite_gives_the_files_that_the_command_gives(session: Any, shared: 
     assert len(files) > 50
     for path in files:
         assert (tmp_path / "found" / path).read_bytes() == (tmp_path / "expected" / path).read_bytes()
+    store = f"file://{tmp_path}/store/below"
+    assert spark.rewrite(session, [str(source)], store, url="http://h/").collect() == []
+    for path in files:
+        assert (tmp_path / "store/below" / path).read_bytes() == (tmp_path / "expected" / path).read_bytes()
     assert not list(tmp_path.rglob("*.tmp"))
 
 
@@ -121,6 +125,9 @@ def test_what_is_not_there_or_broken_is_a_row_of_errors_and_the_rest_goes_on(ses
     failed = spark.rewrite(session, paths, str(tmp_path / "out")).collect()
     assert {row.input for row in failed} == set(paths[:2])
     assert (tmp_path / "out/good.html").read_bytes() == b'<a href="http://h/">'
+    (tmp_path / "store").write_bytes(b"a file, where a folder is wanted")
+    failed = spark.rewrite(session, paths[2:], f"file://{tmp_path}/store").collect()
+    assert [(row.input, row.code) for row in failed] == [(paths[2], "unwritable")]
 
 
 def test_options_have_the_names_and_the_meaning_of_the_commands(session: Any, tmp_path: Path) -> None:

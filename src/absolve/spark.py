@@ -13,9 +13,10 @@ import sys
 from contextlib import chdir, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from absolve import arrow, inputs, inventory, rewriting
+from absolve import arrow, inputs, inventory, outputs, rewriting, stores
 from absolve.engine import plan
 from absolve.engine.archives import cut
 from absolve.engine.documents import Reading
@@ -28,6 +29,7 @@ from absolve.globs import Globs
 from absolve.ruled import shown
 from absolve.selecting import Selection, only
 from absolve.settings import Settings
+from absolve.sources import STDIN
 
 try:
     import pyarrow as pa
@@ -138,12 +140,14 @@ def rewrite(
 ) -> DataFrame:
     """Rewrite files, folders and archives into an output folder; when it returns that is done, and errors are rows.
 
-    Each file stands there complete or not at all. `policy` must be one that pickle can take to another process; the
-    options are those of `absolve rewrite`, as `tables` has them. UsageError or TypeError for an option that is none,
-    and where an output would be an input.
+    `output` is a folder that all executors see, or the URL of one in a store (s3a://, gs://, abfs://, hdfs://), which
+    Arrow writes (for S3 with the cluster's fs.s3a settings). Each file stands there complete or not at all. `policy`
+    must be one that pickle can take to another process; the options are those of `absolve rewrite`, as `tables` has
+    them. UsageError or TypeError for an option that is none, and where an output would be an input.
     """
     output = output.rstrip("/") + "/"  # a folder, also for a single input
-    plan.check(_names(paths), output)
+    if not stores.is_url(output):
+        plan.check(_names(paths), output)
     said: list[Diagnostic] = []
     found = _found(paths, options, said)
     selection = _selection(options)
@@ -155,9 +159,14 @@ def rewrite(
         token=os.urandom(4).hex(),
     )
     with Putting(how.token) as putting:
-        jobs = list(putting.watched(plan.jobs(found, output, said.append)))
+        jobs = plan.jobs(found, output, said.append)
+        if stores.is_url(output):
+            store = stores.of(output, spark.sparkContext._jsc.hadoopConfiguration().get)  # noqa: SLF001 - no other way
+            work = partial(_sent, how, store)
+        else:
+            jobs, work = putting.watched(jobs), partial(_rewritten, how)
         schema = from_arrow_schema(pa.schema([_FAILURE]))
-        told = _spread(spark, jobs).mapInArrow(partial(_rewritten, how), schema).collect()
+        told = _spread(spark, list(jobs)).mapInArrow(work, schema).collect()
     failed = [row[0].asDict() for row in told]
     return _errors(spark, failed + [_failure(one.name, one) for one in said if one.failed])
 
@@ -210,7 +219,10 @@ _FORMAT: Final = "parquet"  # its rows are Arrow's
 
 
 def _names(paths: str | Sequence[str]) -> list[str]:
-    return [paths] if isinstance(paths, str) else list(paths)
+    names = [paths] if isinstance(paths, str) else list(paths)
+    if STDIN in names:
+        raise UsageError("the standard input (-) cannot go to a cluster")
+    return names
 
 
 def _found(paths: str | Sequence[str], options: dict[str, Any], said: list[Diagnostic]) -> Iterator[Input]:
@@ -319,16 +331,41 @@ def _rewritten(how: Rewriting, batches: Iterable[pa.RecordBatch]) -> Iterator[pa
     """Rewrite each task's input and put it where it is to stand; what failed is told."""
     putting = Putting(how.token)
     for job in _tasks(batches):
-        failed: list[dict[str, Any]] = []
-        for piece in rewritten(how, job):
-            failed += _failures(job.input, piece)
-            if isinstance(piece, Ready):
-                try:
-                    putting.put(job, piece)
-                except DocumentError as error:
-                    failed.append(_failure(job.input.name, error.diagnostic))
-        if failed:
-            yield pa.RecordBatch.from_arrays([pa.array(failed, _FAILURE.type)], names=[_FAILURE.name])
+        yield from _told(_worked(how, job, putting.put))
+
+
+def _sent(how: Rewriting, store: stores.Store, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The same, by way of a folder of this machine, into a store."""
+
+    def send(job: Job, ready: Ready) -> None:
+        for made in ready.made:
+            outputs.put(made)
+            try:
+                store.put(Path(made.target), job.input.place)
+            except (OSError, ValueError) as error:
+                text = str(error).partition("\n")[0]
+                raise DocumentError(Diagnostic("unwritable", text, f"{store.root}/{job.input.place}")) from error
+
+    for job in _tasks(batches):
+        with TemporaryDirectory(prefix="absolve-") as folder:
+            inside = str(Path(folder).resolve())
+            here = job._replace(target=f"{inside}/{job.input.place}")
+            yield from _told(_worked(how._replace(inside=inside), here, send))
+
+
+def _worked(how: Rewriting, job: Job, put: Callable[[Job, Ready], None]) -> Iterator[dict[str, Any]]:
+    for piece in rewritten(how, job):
+        yield from _failures(job.input, piece)
+        if isinstance(piece, Ready):
+            try:
+                put(job, piece)
+            except DocumentError as error:
+                yield _failure(job.input.name, error.diagnostic)
+
+
+def _told(failed: Iterator[dict[str, Any]]) -> Iterator[pa.RecordBatch]:
+    if found := list(failed):
+        yield pa.RecordBatch.from_arrays([pa.array(found, _FAILURE.type)], names=[_FAILURE.name])
 
 
 def _failures(input_: Input, piece: object) -> Iterator[dict[str, Any]]:
