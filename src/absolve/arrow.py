@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     import cython
 
     from absolve.library import Source
-    from absolve.ruled import Ruled
 else:
     from absolve import _cython as cython
 
@@ -137,9 +136,9 @@ class _Ruled:
     """The columns that say the same for all links under one rule."""
 
     def __init__(self, columns: Columns) -> None:
-        numbers: dict[Ruled, int] = {}
+        numbers: dict[tuple[str, ...], int] = {}
         found: list[int] = []
-        last: Ruled | None = None
+        last: tuple[str, ...] | None = None
         number = 0
         for ruled in columns.ruled:
             if ruled is not last:
@@ -153,7 +152,7 @@ class _Ruled:
         """One of them; its words stand in the order in which each came first."""
         place = RULED.index(name)
         numbers: dict[str, int] = {}
-        of = [numbers.setdefault(ruled.words[place], len(numbers)) for ruled in self._ruled]
+        of = [numbers.setdefault(ruled[place], len(numbers)) for ruled in self._ruled]
         if len(numbers) == 1:
             return _numbered(array("i", bytes(4 * len(self._found))), list(numbers))
         return _numbered(array("i", [of[number] for number in self._found]), list(numbers))

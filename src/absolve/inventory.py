@@ -93,7 +93,7 @@ class Columns:
         self.clear()
 
     def clear(self) -> None:
-        self.ruled: list[Ruled] = []
+        self.ruled: list[tuple[str, ...]] = []
         self.line: list[int] = []
         self.column: list[int] = []
         self.start: list[int] = []
@@ -117,7 +117,7 @@ class Columns:
     @cython.ccall
     def add(self, ruled: Ruled, facts: Facts, where: Where | None = None) -> object:
         """What rows say of a reference, and, where it is given, of the place where it stands."""
-        self.ruled.append(ruled)
+        self.ruled.append(ruled.words)  # itself it would hold the document
         self.reference.append(facts.reference)
         self.target.append(facts.target)
         self.scope.append(facts.scope)
@@ -130,8 +130,7 @@ class Columns:
 
     @cython.cfunc
     def _row(self, at: cython.Py_ssize_t) -> Row:
-        ruled: Ruled = self.ruled[at]
-        document, entity, element, attribute, kind, base, layer, source = ruled.words
+        document, entity, element, attribute, kind, base, layer, source = self.ruled[at]
         # Its own constructor is a function in Python, which takes several times as long.
         return tuple.__new__(
             Row,

@@ -230,7 +230,7 @@ def test_an_archive_of_100_mb_takes_less_than_100(tmp_path: Path, command: str, 
     path = tmp_path / "x.warc"
     with path.open("wb") as file:
         file.writelines([unit] * 400)
-    argv = [sys.executable, "-c", MEASURED, command, str(path), "-o", str(tmp_path / "out.jsonl")]
+    argv = [sys.executable, "-c", MEASURED, command, str(path), "-q", "-o", str(tmp_path / "out.jsonl")]
     done = subprocess.run(argv, capture_output=True, check=True)
     status, kilobytes = map(int, done.stderr.split())
     assert status == 0
