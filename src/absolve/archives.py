@@ -9,7 +9,7 @@ import sys
 from typing import IO, TYPE_CHECKING, Final, NamedTuple
 
 from absolve import formats, rewriting
-from absolve.errors import Diagnostic, DocumentError
+from absolve.errors import FAULTS, Diagnostic, DocumentError, fault
 from absolve.formats.warc_records import DICTIONARY, pieces
 from absolve.model import Document
 from absolve.walk import walk
@@ -113,8 +113,19 @@ def stretches(
         except DocumentError as error:
             yield Stretch(piece.raw, diagnostics=(error.diagnostic._replace(failed=True),))
             continue
+        except FAULTS as error:
+            if sys.flags.dev_mode:
+                raise
+            yield Stretch(piece.raw, diagnostics=(said_of_fault(error, document),))
+            continue
         before = entity.named
         yield Stretch(piece.raw, document, entity, piece.coding, tuple(entity.diagnostics))
+
+
+def said_of_fault(error: Exception, record: Document) -> Diagnostic:
+    """What is to be said where a fault of ours leaves a record as it is."""
+    at = f", at byte {record.origin(0)}" if record.origin is not None else ""
+    return Diagnostic("internal-error", fault(error) + at, record.name or "", failed=True)
 
 
 def _said(notice: Notice, name: str) -> Diagnostic:

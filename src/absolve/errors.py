@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 
 class Diagnostic(NamedTuple):
@@ -70,3 +70,17 @@ class DocumentError(AbsolveError):
         if not self.excerpt or column is None:
             return str(self)
         return f"{self}\n    {self.excerpt}\n    {' ' * (column - 1)}^"
+
+
+# What is raised where a program is wrong, or at the end of its memory: of us it should never be.
+FAULTS: Final = (RecursionError, MemoryError, ValueError, TypeError, LookupError, ArithmeticError, AttributeError)
+
+
+def fault(error: Exception) -> str:
+    """An error that should not have happened, for a report of it: what, and where in our code."""
+    frame = error.__traceback__
+    while frame is not None and frame.tb_next is not None:
+        frame = frame.tb_next
+    place = f" in {frame.tb_frame.f_globals.get('__name__')}, line {frame.tb_lineno}" if frame is not None else ""
+    text = str(error).partition("\n")[0][:200]
+    return f"a fault of absolve, please report it (python -X dev shows more): {type(error).__name__}{place}: {text}"

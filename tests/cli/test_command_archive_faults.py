@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import gzip
+import json
 import zlib
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from command_runner import Runner
@@ -130,3 +133,50 @@ def test_the_limit_is_of_each_record_and_not_of_the_file(absolve: Runner, tmp_pa
     done = absolve("rewrite", path, "--max-decompressed", "2K", "--max-size", "2K")
     assert (done.status, done.err) == (0, "")
     assert done.out == record(ABSOLUTE + b" " * 1000, GOOD) * 50
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+@pytest.mark.parametrize(
+    ("command", "place"),
+    [
+        ("rewrite", "absolve.archives.walk"),
+        ("rewrite", "absolve.engine.rewriting.new_bytes"),
+        ("rewrite --dry-run", "absolve.engine.rewriting.new_bytes"),
+        ("links", "absolve.archives.walk"),
+        ("links", "absolve.inventory.fill"),
+    ],
+)
+def test_a_fault_of_ours_leaves_its_record_and_no_other(
+    absolve: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, place: str, compressed: bool
+) -> None:
+    pack = gzip.compress if compressed else bytes
+    good, bad = pack(record(PAGE, GOOD)), pack(record(PAGE))
+    path = tmp_path / "x.warc"
+    path.write_bytes(good + bad + good)
+    module, _, name = place.rpartition(".")
+    real = getattr(import_module(module), name)
+
+    def faulty(*arguments: Any, **options: Any) -> Any:
+        found = next(each for each in arguments if hasattr(each, "document") or hasattr(each, "data"))
+        data = found.document.data if hasattr(found, "document") else found.data
+        if BAD.encode() in data:
+            raise ZeroDivisionError("of a test")
+        return real(*arguments, **options)
+
+    def faulty_later(*arguments: Any) -> Iterator[None]:
+        yield from faulty(*arguments)
+
+    monkeypatch.setattr(place, faulty_later if name == "fill" else faulty)
+    done = absolve(*command.split(), path)
+    assert done.status == 1
+    (line,) = done.err.splitlines()
+    assert line.startswith(f"{path}: internal-error: a fault of absolve, ")
+    assert line.endswith(f"of a test, at byte {len(good)}")
+    if command == "rewrite":
+        before, _, behind = done.out.partition(bad)
+        new = record(ABSOLUTE, GOOD)
+        assert [gzip.decompress(each) if compressed else each for each in (before, behind)] == [new, new]
+    elif command == "links":
+        assert [json.loads(row)["target"] for row in done.lines] == ["http://good.example/d/x"] * 2
+    else:
+        assert done.lines == [f"{path}: 2 links, 2 would change"]

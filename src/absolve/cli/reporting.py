@@ -9,8 +9,7 @@ from contextlib import contextmanager
 from itertools import islice
 from typing import IO, TYPE_CHECKING, Final, TextIO
 
-from absolve.engine.pieces import fault
-from absolve.errors import Diagnostic, DocumentError
+from absolve.errors import FAULTS, Diagnostic, DocumentError, fault
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -89,7 +88,7 @@ class Report:
             yield
         except DocumentError as error:
             self.failure(error)
-        except (RecursionError, ValueError, TypeError, LookupError, ArithmeticError, AttributeError) as error:
+        except FAULTS as error:
             if sys.flags.dev_mode:
                 raise
             self.failure(DocumentError(Diagnostic("internal-error", fault(error), name)))

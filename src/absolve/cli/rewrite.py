@@ -15,10 +15,10 @@ from absolve.cli import options as shared
 from absolve.cli.diff import painted, unified
 from absolve.engine import plan
 from absolve.engine.archives import each, is_archive
-from absolve.engine.documents import Walked, is_document, walked
+from absolve.engine.documents import is_document, walked
 from absolve.engine.pieces import Shown, guarded
 from absolve.engine.putting import Putting
-from absolve.engine.rewriting import Job, Rewriting, new_bytes, rewritten
+from absolve.engine.rewriting import Job, Rewriting, new_bytes, record_bytes, rewritten
 from absolve.errors import UsageError
 from absolve.sources import STDIN
 
@@ -204,7 +204,7 @@ def _count(how: Rewriting, job: Job) -> Iterator[Piece]:
         yield from stretch.diagnostics
         if stretch.document is None or stretch.entity is None:
             continue
-        faults = new_bytes(how, Walked(stretch.document, stretch.entity, []))[1]
+        faults = record_bytes(how, stretch)[1]
         yield from faults
         if not faults:
             rewriting.edits(stretch.entity, counting)

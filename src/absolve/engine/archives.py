@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from absolve import formats, sources
-from absolve.archives import Stretch, ranges, stretches
+from absolve.archives import Stretch, ranges, said_of_fault, stretches
 from absolve.engine.documents import about_bases, empty, walked
+from absolve.engine.pieces import Failure
 from absolve.errors import DocumentError
 
 if TYPE_CHECKING:
@@ -47,6 +49,16 @@ def each(input_: Input, how: Reading) -> Iterator[Stretch]:
     else:
         document, entity, diagnostics = walked(input_, how)
         yield Stretch(document.data, document, entity, diagnostics=tuple(diagnostics))
+
+
+def left(stretch: Stretch, error: Exception) -> Failure:
+    """A record that stays because of an error of its own; it is raised where it is no record's, but the input's."""
+    record = stretch.document
+    if record is None or record.origin is None or (sys.flags.dev_mode and not isinstance(error, DocumentError)):
+        raise error
+    if isinstance(error, DocumentError):
+        return Failure(error.diagnostic, error.excerpt)
+    return Failure(said_of_fault(error, record))
 
 
 def _records(input_: Input, how: Reading) -> Iterator[Stretch]:

@@ -7,9 +7,10 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from absolve import inventory, sinks
-from absolve.engine.archives import each
+from absolve.engine.archives import each, left
 from absolve.engine.documents import is_document
 from absolve.engine.pieces import Rows, Size, guarded
+from absolve.errors import FAULTS
 from absolve.selecting import Selection
 
 if TYPE_CHECKING:
@@ -53,11 +54,22 @@ def _listed(how: Listing, input_: Input) -> Iterator[Piece]:
         yield from stretch.diagnostics
         size += len(stretch.raw)
         if stretch.entity is not None:
-            for _ in inventory.fill(waiting, stretch.entity, input_.name):
+            faults: list[Exception] = []
+            for _ in _faultless(inventory.fill(waiting, stretch.entity, input_.name), faults):
                 yield _piece(how, waiting, unique, input_.name)
+            for fault in faults:
+                yield left(stretch, fault)
     if len(waiting):
         yield _piece(how, waiting, unique, input_.name)
     yield Size(size)
+
+
+def _faultless(found: Iterator[None], faults: list[Exception]) -> Iterator[None]:
+    """The same until a fault of ours ends it, which is kept."""
+    try:
+        yield from found
+    except FAULTS as error:
+        faults.append(error)
 
 
 def _piece(how: Listing, found: inventory.Columns, unique: Unique, name: str) -> Rows:

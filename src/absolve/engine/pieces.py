@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from absolve.errors import Diagnostic, DocumentError
+from absolve.errors import FAULTS, Diagnostic, DocumentError, fault
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -63,17 +63,7 @@ def guarded(name: str, pieces: Iterable[Piece], *, strict: bool = False) -> Iter
         yield Failure(error.diagnostic, error.excerpt)
     except OSError as error:
         yield Failure(Diagnostic("unreadable", error.strerror or str(error), name))
-    except (RecursionError, MemoryError, ValueError, TypeError, LookupError, ArithmeticError, AttributeError) as error:
+    except FAULTS as error:
         if strict:
             raise
         yield Failure(Diagnostic("internal-error", fault(error), name))
-
-
-def fault(error: Exception) -> str:
-    """An error that should not have happened, for a report of it: what, and where in our code."""
-    frame = error.__traceback__
-    while frame is not None and frame.tb_next is not None:
-        frame = frame.tb_next
-    place = f" in {frame.tb_frame.f_globals.get('__name__')}, line {frame.tb_lineno}" if frame is not None else ""
-    text = str(error).partition("\n")[0][:200]
-    return f"a fault of absolve, please report it (python -X dev shows more): {type(error).__name__}{place}: {text}"

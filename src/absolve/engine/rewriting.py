@@ -9,15 +9,16 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, NamedTuple
 
 from absolve import outputs, rewriting, verifying
-from absolve.engine.archives import each, is_archive
+from absolve.engine.archives import each, is_archive, left
 from absolve.engine.documents import Walked, is_document, walked
 from absolve.engine.pieces import Failure, Ready, Shown, Size, guarded
-from absolve.errors import Diagnostic, DocumentError
+from absolve.errors import FAULTS, Diagnostic, DocumentError
 from absolve.sources import STDIN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from absolve.archives import Stretch
     from absolve.engine.documents import Reading
     from absolve.engine.pieces import Piece
     from absolve.inputs import Input
@@ -88,6 +89,17 @@ def new_bytes(how: Rewriting, found: Walked) -> tuple[bytes, list[Failure]]:
     return data, [Failure(difference) for difference in differences]
 
 
+def record_bytes(how: Rewriting, stretch: Stretch) -> tuple[bytes, list[Failure]]:
+    """What a stretch of an input becomes; its own bytes where nothing may change, or something failed."""
+    if stretch.document is None or stretch.entity is None:
+        return stretch.raw, []
+    try:
+        record, faults = new_bytes(how, Walked(stretch.document, stretch.entity, []))
+        return (stretch.raw if faults else stretch.written(record)), faults
+    except (DocumentError, *FAULTS) as error:
+        return stretch.raw, [left(stretch, error)]
+
+
 # --- archives ---------------------------------------------------------------------------------------------------------
 
 
@@ -114,11 +126,7 @@ def _stretches(how: Rewriting, job: Job) -> Iterator[Piece | _Written]:
     for stretch in each(job.input, how.reading):
         yield from stretch.diagnostics
         size += len(stretch.raw)
-        data = stretch.raw
-        faults: list[Failure] = []
-        if stretch.document is not None and stretch.entity is not None:
-            record, faults = new_bytes(how, Walked(stretch.document, stretch.entity, []))
-            data = stretch.raw if faults else stretch.written(record)
+        data, faults = record_bytes(how, stretch)
         yield from faults
         yield _Written(data, data is not stretch.raw)
     yield Size(size)
