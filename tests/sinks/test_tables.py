@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import io
+import json
 import sqlite3
+import subprocess
 import sys
 from contextlib import closing
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -74,6 +77,23 @@ def test_sqlite_replaces_what_utf_8_cannot_write(tmp_path: Path) -> None:
     write(sinks.by_name("sqlite"), tmp_path / "x", ("text",), [("a\udcffb",)])
     with closing(sqlite3.connect(tmp_path / "x")) as database:
         assert database.execute("SELECT * FROM links").fetchall() == [("a?b",)]
+
+
+@pytest.mark.skipif(find_spec("datasette") is None, reason="datasette is not installed")
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("/x.json?sql=select+reference+from+links+order+by+rowid&_shape=arrayfirst", [row.reference for row in ROWS]),
+        ("/x/by_host.json?_shape=arrays", HOSTS),
+        ("/x/by_base_layer.json?_shape=arrays", LAYERS),
+    ],
+)
+def test_datasette_serves_the_table_and_what_is_asked_first(tmp_path: Path, path: str, expected: list[Any]) -> None:
+    write(sinks.by_name("sqlite"), tmp_path / "x.sqlite")
+    argv = [sys.executable, "-m", "datasette", str(tmp_path / "x.sqlite"), "--get", path]
+    answer = json.loads(subprocess.run(argv, capture_output=True, check=True).stdout)
+    rows = answer["rows"] if isinstance(answer, dict) else answer
+    assert [tuple(row) if isinstance(row, list) else row for row in rows] == expected
 
 
 # --- Arrow, Parquet, DuckDB --------------------------------------------------------------------------------------------
