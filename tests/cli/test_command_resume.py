@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,8 +16,6 @@ import pytest
 from absolve.cli import many
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from command_runner import Runner
 
 URL = "--url=http://h/"
@@ -134,6 +133,18 @@ def test_without_a_place_for_a_journal_a_run_has_none(
     monkeypatch.setenv("XDG_STATE_HOME", str(site.parent / "file"))
     assert absolve("rewrite", site, URL, "--in-place") == (0, b"", "")
     assert absolve("rewrite", site, URL, "--in-place", "--resume").status == 2
+
+
+def test_journals_that_nobody_went_on_with_for_long_are_removed(absolve: Runner, site: Path) -> None:
+    folder = Path(os.environ["XDG_STATE_HOME"]) / "absolve"
+    command = ["rewrite", str(site), URL, "--in-place"]
+    assert absolve(*command).status == 0
+    (ours,) = folder.iterdir()
+    for name, days in (("old.sqlite", 91), ("old.sqlite-wal", 91), ("young.sqlite", 89), ("notes.txt", 91), (ours.name, 91)):
+        (folder / name).touch()
+        os.utime(folder / name, (time.time() - days * 86_400,) * 2)
+    assert skipped(absolve(*command, "--resume").err) == 12
+    assert {path.name for path in folder.iterdir()} == {"young.sqlite", "notes.txt", ours.name}
 
 
 def killed_and_resumed(folder: Path, files: int, kills: int, seed: int) -> None:

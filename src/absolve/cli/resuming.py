@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from contextlib import nullcontext
+import time
+from contextlib import nullcontext, suppress
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -16,6 +17,8 @@ from absolve.errors import UsageError
 if TYPE_CHECKING:
     import argparse
     from contextlib import AbstractContextManager
+
+KEPT: Final = 90 * 24 * 60 * 60  # seconds for which a journal that nobody writes to is kept
 
 # Options that say nothing of what one input becomes; what --url and the like say of it stands with it.
 _ASIDE: Final = frozenset(
@@ -43,12 +46,21 @@ def journal(options: argparse.Namespace, token: str, *, several: bool) -> Abstra
             raise UsageError("--resume goes with several inputs, and -o FOLDER or --in-place")
         return nullcontext()
     place = _folder() / f"{_digest(repr(_run(options)))}.sqlite"
+    _forget_old(place)
     try:
         return Journal(place, _how(options), token, resume=options.resume)
     except (OSError, sqlite3.Error) as error:
         if options.resume:
             raise UsageError(f"--resume: there can be no journal at {place}: {error}") from error
         return nullcontext()
+
+
+def _forget_old(ours: Path) -> None:
+    """Remove the journals of other runs that nobody went on with for long: most of their inputs are gone, too."""
+    with suppress(OSError):
+        for path in ours.parent.glob("*.sqlite*"):  # with what SQLite writes beside them
+            if not path.name.startswith(ours.name) and time.time() - path.stat().st_mtime > KEPT:
+                path.unlink()
 
 
 def _folder() -> Path:
