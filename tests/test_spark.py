@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -188,11 +190,13 @@ def test_what_a_cluster_lacks_is_said_in_a_line(tmp_path: Path) -> None:
         assert not (tmp_path / "out.parquet").is_file()
 
 
-def test_the_example_runs_by_spark_submit(shared: Path, tmp_path: Path) -> None:
-    source = shared / "sites/httrack-doc"
-    submit = [str(Path(sys.executable).with_name("spark-submit")), "--master", "local[2]", "examples/spark_job.py"]
+def test_the_example_prints_by_spark_submit_what_the_readme_shows(tmp_path: Path) -> None:
+    readme = (ROOT / "README.md").read_text("utf-8")
+    ((line, shown),) = re.findall(r"^```shell-session\n\$ (.*)\n(.*?)^```$", readme, re.DOTALL | re.MULTILINE)
+    program, *arguments, out = shlex.split(line)
     environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "PYSPARK_DRIVER_PYTHON": sys.executable}
-    argv = [*submit, str(source), str(tmp_path / "out")]
+    argv = [str(Path(sys.executable).with_name(program)), *arguments, str(tmp_path / out)]
     done = subprocess.run(argv, cwd=ROOT, env=environment, capture_output=True, check=True, text=True)
-    assert "|same-document|   default|  102|" in done.stdout
+    assert done.stdout.strip() == shown.strip()
     assert (tmp_path / "out/links/_SUCCESS").exists()
+    assert (tmp_path / "out/errors/_SUCCESS").exists()
