@@ -45,8 +45,8 @@ class Listed(NamedTuple):
 
 
 def compared(documents: Sequence[Document], megabytes: float) -> Iterator[Listed]:
-    """List so many megabytes of pages in a folder, and of records in one WARC file."""
-    for name in ("pages in a folder", "one WARC file"):
+    """List so many megabytes of pages in a folder, and of records in WARC files, one for each core."""
+    for name in ("pages in a folder", "WARC files"):
         with tempfile.TemporaryDirectory() as folder:
             root = Path(folder) / "site"
             root.mkdir()
@@ -67,10 +67,11 @@ def _pages(root: Path, documents: Sequence[Document], megabytes: float) -> int:
 
 def _archive(root: Path, _: Sequence[Document], megabytes: float) -> int:
     records = units()["not compressed"]
-    count = max(round(megabytes * 1e6 / len(records)), 1)
-    with (root / "x.warc").open("wb") as file:
-        file.writelines([records] * count)
-    return count * len(records)
+    count = max(round(megabytes * 1e6 / len(records) / CORES), 1)
+    for number in range(CORES):
+        with (root / f"{number}.warc").open("wb") as file:
+            file.writelines([records] * count)
+    return CORES * count * len(records)
 
 
 def _compared(name: str, size: int, root: Path) -> Listed:
