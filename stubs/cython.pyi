@@ -24,6 +24,8 @@ Py_ssize_t: TypeAlias = builtins.int
 Py_UCS4: TypeAlias = builtins.int
 p_uchar: TypeAlias = builtins.bytes
 p_const_uchar: TypeAlias = builtins.bytes
+p_int: TypeAlias = list[builtins.int]
+p_longlong: TypeAlias = list[builtins.int]
 address: Any
 pointer: Any
 sizeof: Any

@@ -30,6 +30,7 @@ char = uchar = uint = int
 long = longlong = ulonglong = int
 Py_ssize_t = Py_UCS4 = int
 p_uchar = p_const_uchar = bytes
+p_int = p_longlong = list
 address = pointer = sizeof = None  # asked for only where it is compiled
 
 

@@ -62,58 +62,95 @@ def batch(columns: Sequence[str], rows: Iterable[Sequence[Any]] | Columns) -> pa
         ]
     else:
         values = list(zip(*rows, strict=True)) or [()] * len(columns)
-        arrays = [_array(cells, TYPES.get(name, WORD)) for cells, name in zip(values, columns, strict=True)]
+        arrays = [_array(list(cells), TYPES.get(name, WORD)) for cells, name in zip(values, columns, strict=True)]
     return pa.RecordBatch.from_arrays(arrays, schema=fields)
 
 
-def _array(cells: Sequence[Any], kind: pa.DataType) -> pa.Array:
+def _array(cells: list[Any], kind: pa.DataType) -> pa.Array:
     if kind is WORD:
         return _words(cells)
     if kind is TEXT:
         return _texts(cells)
     if kind is NUMBER:
-        return _placed(NUMBER, array("q", cells))
+        return pa.Array.from_buffers(NUMBER, len(cells), [None, _long(cells)])
     return _lists(cells)
 
 
-def _placed(kind: pa.DataType, numbers: array[int]) -> pa.Array:
-    return pa.Array.from_buffers(kind, len(numbers), [None, pa.py_buffer(numbers)])
+def _long(numbers: list[int]) -> pa.Buffer:
+    """Numbers of 64 bits; an array would read each as if it were an argument."""
+    if cython.compiled:
+        room = bytearray(8 * len(numbers))
+        raw: cython.p_uchar = room  # type: ignore[assignment]  # C's
+        p: cython.p_longlong = cython.cast(cython.p_longlong, raw)
+        at: cython.Py_ssize_t
+        for at in range(len(numbers)):
+            p[at] = numbers[at]
+        return pa.py_buffer(room)
+    return pa.py_buffer(array("q", numbers))
 
 
-def _texts(cells: Sequence[str | None]) -> pa.Array:
+def _short(numbers: list[int]) -> pa.Buffer:
+    """Numbers of 32 bits."""
+    if cython.compiled:
+        room = bytearray(4 * len(numbers))
+        raw: cython.p_uchar = room  # type: ignore[assignment]  # likewise
+        p: cython.p_int = cython.cast(cython.p_int, raw)
+        at: cython.Py_ssize_t
+        for at in range(len(numbers)):
+            p[at] = numbers[at]
+        return pa.py_buffer(room)
+    return pa.py_buffer(array("i", numbers))
+
+
+def _texts(cells: list[Any]) -> pa.Array:
     """Their UTF-8 one behind the other, and where each ends."""
+    present = None
+    if _any_none(cells):
+        present = _bits(cells)
+        cells = [cell or "" for cell in cells]
+    joined = "".join(cells)
     try:
-        joined = "".join(cells)  # type: ignore[arg-type]  # which it finds out at once
-    except TypeError:
-        return pa.array([cell if cell is None else shown(cell) for cell in cells], TEXT)
-    if not joined.isascii():
-        encoded = [shown(cell).encode() for cell in cells]  # type: ignore[arg-type]  # else there was an error
-        return _from_ends(encoded, b"".join(encoded))
-    return _from_ends(cells, joined.encode("ascii"))
-
-
-def _from_ends(cells: Sequence[Any], data: bytes) -> pa.Array:
+        data = joined.encode()
+    except UnicodeEncodeError:
+        return _texts([shown(cell) if cell is not None else None for cell in cells])
     if len(data) >= 1 << 31:
         raise OverflowError("text of 2 GB and more at once")
-    return pa.Array.from_buffers(TEXT, len(cells), [None, pa.py_buffer(_ends(cells)), pa.py_buffer(data)])
+    ends = _ends(cells) if len(data) == len(joined) else _ends([cell.encode() for cell in cells])
+    return pa.Array.from_buffers(TEXT, len(cells), [present, ends, pa.py_buffer(data)])
 
 
-def _ends(cells: Sequence[Any]) -> array[int]:
+def _any_none(cells: list[Any]) -> bool:
+    for cell in cells:  # noqa: SIM110 - as a generator it would take longer, and `in` compares each
+        if cell is None:
+            return True
+    return False
+
+
+def _bits(cells: list[Any]) -> pa.Buffer:
+    """A bit for each cell that is one, from the lowest of each byte on."""
+    bits = bytearray(len(cells) + 7 >> 3)
+    for place, cell in enumerate(cells):
+        if cell is not None:
+            bits[place >> 3] |= 1 << (place & 7)
+    return pa.py_buffer(bytes(bits))
+
+
+def _ends(cells: list[Any]) -> pa.Buffer:
     """Where each cell ends, of cells that stand one behind the other: the first number is where they begin."""
     end: cython.Py_ssize_t = 0
     found: list[int] = [0]
     for cell in cells:
         end += len(cell)
         found.append(end)
-    return array("i", found)
+    return _short(found)
 
 
-def _lists(cells: Sequence[list[str]]) -> pa.Array:
-    words = pa.array([word for cell in cells if cell for word in cell], TEXT)
-    return pa.Array.from_buffers(LISTS, len(cells), [None, pa.py_buffer(_ends(cells))], children=[words])
+def _lists(cells: list[list[str]]) -> pa.Array:
+    words = _texts([word for cell in cells if cell for word in cell])
+    return pa.Array.from_buffers(LISTS, len(cells), [None, _ends(cells)], children=[words])
 
 
-def _words(cells: Sequence[str]) -> pa.Array:
+def _words(cells: list[str]) -> pa.Array:
     """Cells as numbers of words, which stand in the order in which each came first; most follow their like."""
     numbers: dict[str, int] = {}
     found: list[int] = []
@@ -124,12 +161,16 @@ def _words(cells: Sequence[str]) -> pa.Array:
             number = numbers.setdefault(cell, len(numbers))
             last = cell
         found.append(number)
-    return _numbered(array("i", found), list(numbers))
+    return _numbered(found, list(numbers))
 
 
-def _numbered(numbers: array[int], words: list[str]) -> pa.Array:
-    buffers = [None, pa.py_buffer(numbers)]
-    return pa.DictionaryArray.from_buffers(WORD, len(numbers), buffers, _texts(words))
+def _numbered(numbers: list[int], words: list[str]) -> pa.Array:
+    return pa.DictionaryArray.from_buffers(WORD, len(numbers), [None, _short(numbers)], _dictionary(tuple(words)))
+
+
+@lru_cache(maxsize=256)
+def _dictionary(words: tuple[str, ...]) -> pa.Array:
+    return _texts(list(words))
 
 
 class _Ruled:
@@ -153,9 +194,8 @@ class _Ruled:
         place = RULED.index(name)
         numbers: dict[str, int] = {}
         of = [numbers.setdefault(ruled[place], len(numbers)) for ruled in self._ruled]
-        if len(numbers) == 1:
-            return _numbered(array("i", bytes(4 * len(self._found))), list(numbers))
-        return _numbered(array("i", [of[number] for number in self._found]), list(numbers))
+        found = self._found
+        return _numbered([of[number] for number in found] if len(numbers) > 1 else [0] * len(found), list(numbers))
 
 
 def gathered(batches: Iterable[pa.RecordBatch], schema: pa.Schema, rows: int) -> Iterator[pa.Table]:

@@ -267,7 +267,8 @@ class _Events:
         ruled = self._ruled
         if ruled is None or link.place is not ruled.place or link.base is not ruled.scope:
             ruled = self._ruled = self.ruled(link)
-        raw: bytes = self._data[link.start : link.end]
+        p: cython.p_const_uchar = self._data
+        raw: bytes = p[link.start : link.end]
         coding = link.coding
         if isinstance(coding, CharacterReferences):
             references: CharacterReferences = coding

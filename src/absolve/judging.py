@@ -46,7 +46,7 @@ def scope(resolved: Resolved, target: str | None) -> str:
     return "internal" if host == site_of(own) else "external"
 
 
-site_of = lru_cache(maxsize=64)(host_port)
+site_of = lru_cache(maxsize=1024)(host_port)
 
 
 def _hostless_scope(target: str | None, own: str | None) -> str:

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 else:
     from absolve import _cython as cython
 
+if cython.compiled:
+    from cython.cimports.libc.string import memchr
+
 _UTF_8_MARK: Final = b"\xef\xbb\xbf"
 _APART = cython.declare(cython.Py_ssize_t, 4096)  # bytes between two places that are remembered for who goes back
 
@@ -64,11 +67,19 @@ class Positions:
         if position < self._at:
             known = self._known[max(0, bisect_right(self._known, (position + 1, 0, 0)) - 1)]
             self._at, self.line, self.column = known
-        begin = _line_begin(self._data, self._at, position)
-        if begin > self._at:
-            self.line += _ends(self._data, self._at, begin, self._returns)
-            self.column = 1
-            self._at = begin
+        if self._returns:
+            begin = _line_begin(self._data, self._at, position)
+            if begin > self._at:
+                self.line += _ends(self._data, self._at, begin)
+                self.column = 1
+                self._at = begin
+        else:
+            begin = _line_feed(p, self._at, position)
+            while begin >= 0:
+                self.line += 1
+                self.column = 1
+                self._at = begin + 1
+                begin = _line_feed(p, self._at, position)
         if self._one_byte or _is_ascii(self._data, self._at, position):
             self.column += position - self._at
         else:
@@ -113,28 +124,29 @@ def _is_ascii(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> 
 @cython.exceptval(check=False)
 @cython.boundscheck(False)
 @cython.wraparound(False)
-def _ends(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t, returns: cython.bint) -> cython.Py_ssize_t:
-    """How many lines end in this stretch; `returns` says whether carriage returns are to be looked for."""
+def _ends(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """How many lines end in this stretch, which does not end within a line end."""
     p: cython.p_const_uchar = data
     ends: cython.Py_ssize_t = 0
-    some: cython.uchar
     i: cython.Py_ssize_t
-    stop: cython.Py_ssize_t
     if cython.compiled:
-        while start < end:
-            stop = min(start + 240, end)  # as many as fit into a byte: the compiler then counts many at once
-            some = 0
-            if returns:
-                for i in range(start, stop):  # there is a byte behind the last one, if only the NUL that ends it
-                    some += (p[i] == 10) | ((p[i] == 13) & (p[i + 1] != 10))
-            else:
-                for i in range(start, stop):
-                    some += p[i] == 10
-            ends += some
-            start = stop
+        for i in range(start, end):  # there is a byte behind the last one, if only the NUL that ends it
+            ends += p[i] == 10 or (p[i] == 13 and p[i + 1] != 10)
         return ends
     ends = data.count(b"\n", start, end)
-    return ends + data.count(b"\r", start, end) - data.count(b"\r\n", start, end) if returns else ends
+    return ends + data.count(b"\r", start, end) - data.count(b"\r\n", start, end)
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def _line_feed(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """Where the next line feed stands; -1 for nowhere."""
+    if cython.compiled:
+        if start >= end:
+            return -1
+        found = cython.cast(cython.p_const_uchar, memchr(p + start, 10, end - start))
+        return -1 if found is cython.NULL else found - p
+    return p.find(b"\n", start, end)
 
 
 def _in_text(before: str) -> tuple[int, int]:

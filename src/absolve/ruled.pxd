@@ -13,7 +13,7 @@ cdef class Facts:
     cdef readonly str reference
     cdef readonly object target
     cdef readonly str scope
-    cdef readonly list problems
+    cdef public list problems
     cdef readonly bint spaceable
     cdef Facts _spaced
 
@@ -39,9 +39,15 @@ cdef class Ruled:
     cdef bint _tidies
     cdef dict _hosts
     cdef object _near
+    cdef str _url
+    cdef dict _climbing
 
     cpdef Facts facts(self, Link link, bytes value)
     cdef Facts _found(self, Link link, bytes value)
+    cdef Facts _told(self, Appending appending, str reference, bytes value)
+    cdef Facts _scheme_relative(self, str reference)
+    cdef object _host(self, str url)
+    cdef bint _is_place(self, str reference)
     cdef object _seen(self, str url)
     cdef Facts _known_from(self, object seen, str reference, str target)
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from absolve.judging import WHITE_SPACE, is_never, problems, scope, site_of
 from absolve.resolved import Resolved
-from absolve.resolvers.comparison import harmless
+from absolve.resolvers.comparison import climbs_above_root, harmless
+from absolve.resolvers.references import NEVER_RELATIVE
 from absolve.resolvers.urls import is_plain, split_fragment
 
 if TYPE_CHECKING:
@@ -21,10 +23,17 @@ else:
 
 if cython.compiled:
     from cython.cimports.absolve.resolved import Rule, text
-    from cython.cimports.absolve.resolvers.appending import FRAGMENT, NETWORK, Appending, shape
+    from cython.cimports.absolve.resolvers.appending import DOTS, FRAGMENT, NETWORK, OPAQUE, Appending, shape
 else:
     from absolve.resolved import Rule, text
-    from absolve.resolvers.appending import FRAGMENT, NETWORK, Appending, shape
+    from absolve.resolvers.appending import DOTS, FRAGMENT, NETWORK, OPAQUE, Appending, shape
+
+
+_is_plain = lru_cache(maxsize=1024)(is_plain)
+
+# Of what is told by its bytes; nobody changes them.
+_NONE: list[str] = []
+_INSECURE = ["insecure"]
 
 _MOST_KNOWN: Final = 10_000  # references, or hosts, of which what was found out is remembered
 
@@ -92,6 +101,8 @@ class Ruled:
         self._tidies = rule.settings.profile == "whatwg"
         self._hosts = hosts
         self._near = self._seen(base)
+        self._url = base
+        self._climbing: dict[int, bool] = {}
 
     @cython.ccall
     def facts(self, link: Link, value: bytes) -> Facts:
@@ -109,31 +120,72 @@ class Ruled:
 
     @cython.cfunc
     def _found(self, link: Link, value: bytes) -> Facts:
-        """The profiles agree about a shape against a harmless base, and about most of what is absolute.
-
-        What is left to find out is then known of the host.
-        """
         reference = text(value)
+        facts: Facts | None = None
         if self._appending is not None and link.claim is None and value.isascii():
-            length: cython.Py_ssize_t = _host_end(value, len(value))
-            if length > 0 and not self._tidies:
-                host = reference[:length]
-                if host not in self._hosts:
-                    if len(self._hosts) >= _MOST_KNOWN:
-                        self._hosts.clear()
-                    self._hosts[host] = self._seen(host) if is_plain(host) else None
-                seen = self._hosts[host]
-                if seen is not None:
-                    return self._known_from(seen, reference, reference)
-            found: cython.int = shape(value, 0, len(value))
-            if FRAGMENT <= found < NETWORK:  # on the same host, without dot segments
-                return self._known_from(self._near, reference, self._appending.prefix(found) + reference)
+            facts = self._told(self._appending, reference, value)
+        if facts is not None:
+            return facts
         resolved = Resolved(self._entity, link, self._rule, reference)
         target = resolved.target
         codes = list(problems(resolved, target))
         spaceable = self._is_url and WHITE_SPACE not in codes and not is_never(reference)
         seen_target = shown(target) if target is not None else None
         return Facts(shown(reference), seen_target, scope(resolved, target), codes, spaceable)
+
+    @cython.cfunc
+    def _told(self, appending: Appending, reference: str, value: bytes) -> Facts | None:
+        """What is to be said of a reference in ASCII where its bytes and its host tell; None where they do not.
+
+        The profiles agree about a shape against a harmless base, and about most of what is absolute.
+        """
+        found: cython.int
+        length: cython.Py_ssize_t
+        if not self._tidies:
+            length = _host_end(value, len(value))
+            if length > 0:
+                seen = self._host(reference[:length])
+                return self._known_from(seen, reference, reference) if seen is not None else None
+        found = shape(value, 0, len(value))
+        if found == NETWORK:
+            return self._scheme_relative(reference)
+        if found >= FRAGMENT:
+            if found >> DOTS:
+                if found not in self._climbing:
+                    self._climbing[found] = climbs_above_root(self._url, reference)
+                if self._climbing[found]:
+                    return None
+            return self._known_from(self._near, reference, appending.prefix(found) + reference[found >> DOTS :])
+        if found == OPAQUE and not self._tidies and self._site and not self._held and not self._is_place(reference):
+            return Facts(reference, reference, "other", _NONE, spaceable=False)
+        return None
+
+    @cython.cfunc
+    def _scheme_relative(self, reference: str) -> Facts | None:
+        """The same for `//h/x`."""
+        scheme = self._url[: self._url.index("/")]
+        seen = self._host(scheme + reference[: reference.index("/", 2)])
+        if seen is None:
+            return None
+        facts = self._known_from(seen, reference, scheme + reference)
+        facts.problems = [*facts.problems, "scheme-relative"]
+        return facts
+
+    @cython.cfunc
+    def _host(self, url: str) -> Seen | None:
+        """What is known of the host of a URL that ends behind it; None where that is not plain."""
+        if url in self._hosts:
+            return self._hosts[url]
+        if len(self._hosts) >= _MOST_KNOWN:
+            self._hosts.clear()
+        seen = self._hosts[url] = self._seen(url) if _is_plain(url) else None
+        return seen
+
+    @cython.cfunc
+    def _is_place(self, reference: str) -> cython.bint:
+        """Whether a reference with a scheme is a place in a hierarchy, as far as its scheme tells (2.3)."""
+        name, _, rest = reference.partition(":")
+        return name.lower() not in NEVER_RELATIVE or rest.startswith("//")
 
     @cython.cfunc
     def _seen(self, url: str) -> Seen:
@@ -148,7 +200,7 @@ class Ruled:
             where = "same-document"
         elif self._held and target.partition("#")[0] in self._held:
             where = "internal"
-        return Facts(reference, target, where, ["insecure"] if insecure else [], self._is_url)
+        return Facts(reference, target, where, _INSECURE if insecure else _NONE, self._is_url)
 
 
 @cython.cfunc

@@ -30,7 +30,6 @@ _SPACE = cython.declare(cython.int, names.SPACE)
 _NAME_END = cython.declare(cython.int, names.NAME_END)
 _ATTRIBUTE_NAME_END = cython.declare(cython.int, names.ATTRIBUTE_NAME_END)
 _CLASSES = cython.declare(bytes, names.CLASSES)
-_CLOSED: Final = (b"</a>", b"</A>")
 _HIDDEN: Final = frozenset({b"script", b"style", b"template", b"noscript"})
 
 
@@ -86,9 +85,9 @@ def rel_and_alt(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t, c
             value_end = value
         if length == 3:  # the first of duplicate attributes counts
             if p[name] | 32 == 114 and p[name + 1] | 32 == 101 and p[name + 2] | 32 == 108:
-                rel = data[value:value_end] if rel is None else rel
+                rel = p[value:value_end] if rel is None else rel
             elif p[name] | 32 == 97 and p[name + 1] | 32 == 108 and p[name + 2] | 32 == 116:
-                alt = data[value:value_end] if alt is None else alt
+                alt = p[value:value_end] if alt is None else alt
     return _decoded(rel, charset), _decoded(alt, charset)
 
 
@@ -117,8 +116,8 @@ def anchor_text(data: bytes, start: cython.Py_ssize_t, charset: Charset) -> str:
     name: cython.Py_ssize_t
     name_end: cython.Py_ssize_t
     is_start: cython.bint
-    if less >= 0 and data[less : less + 4] in _CLOSED:  # most anchors hold text alone
-        return _text_of(data[start:less], charset)
+    if less >= 0 and _closes(p, less, len(data)):  # most anchors hold text alone
+        return _text_of(p[start:less], charset)
     pieces: list[bytes] = []
     alternatives: list[str] = []
     hidden = b""
@@ -139,17 +138,17 @@ def anchor_text(data: bytes, start: cython.Py_ssize_t, charset: Charset) -> str:
             less = find(p, 60, less + 1, end)  # a character as any other
             continue
         if not hidden and less > position:
-            pieces.append(data[position:less])
+            pieces.append(p[position:less])
         position = token_end
         if name_end - name == 1 and p[name] | 32 == 97:
             break
         if hidden:
-            if not is_start and data[name:name_end].lower() == hidden:
+            if not is_start and p[name:name_end].lower() == hidden:
                 hidden = b""
         elif is_start and name_end > name:
-            if name_end - name == 3 and data[name:name_end].lower() == b"img":
+            if name_end - name == 3 and p[name:name_end].lower() == b"img":
                 alternatives.append(rel_and_alt(data, less, token_end, charset)[1])
-            elif name_end - name >= 5 and (found := data[name:name_end].lower()) in _HIDDEN:
+            elif name_end - name >= 5 and (found := p[name:name_end].lower()) in _HIDDEN:
                 hidden = found
         less = find(p, 60, position, end)
     else:
@@ -157,6 +156,15 @@ def anchor_text(data: bytes, start: cython.Py_ssize_t, charset: Charset) -> str:
             pieces.append(data[position:end].partition(b"<")[0])
     text = _text_of(pieces[0] if len(pieces) == 1 else b" ".join(pieces), charset)
     return text or folded(" ".join(alternatives).encode())
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _closes(p: cython.p_const_uchar, i: cython.Py_ssize_t, size: cython.Py_ssize_t) -> cython.bint:
+    """Whether what begins here is `</a>`."""
+    return i + 3 < size and p[i + 1] == 47 and p[i + 2] | 32 == 97 and p[i + 3] == 62
 
 
 @cython.cfunc
@@ -211,6 +219,7 @@ def _plain(value: bytes, charset: Charset) -> str | None:
     end: cython.Py_ssize_t = len(value)
     i: cython.Py_ssize_t
     blanks: cython.bint = False
+    high: cython.bint = False
     if not charset.transparent:
         return None
     while start < end and (p[start] == 32 or p[start] == 10):
@@ -218,14 +227,17 @@ def _plain(value: bytes, charset: Charset) -> str | None:
     while end > start and (p[end - 1] == 32 or p[end - 1] == 10):
         end -= 1
     for i in range(start, end):
-        if p[i] == 38 or p[i] > 126:
+        if p[i] == 38:
             return None
+        high = high or p[i] > 126
         if p[i] <= 32:
             if p[i] == 13 or p[i] == 0:
                 return None
             if p[i] != 32 or p[i + 1] <= 32:  # there is a byte behind: it is no blank at the end
                 blanks = True
-    text = value[start:end].decode("ascii")
+    if high:
+        return folded(p[start:end]) if charset.codec == "utf-8" else None
+    text = p[start:end].decode("ascii")
     return (" ".join(text.split()) if blanks else text)[:LONGEST]
 
 
