@@ -49,4 +49,6 @@ cdef class Events:
     cdef int _kind(self, object place, object coding)
     cdef Unquoted _common(self, Unquoted coding, Py_ssize_t start, Py_ssize_t end)
     cdef int _grow(self)
-    cdef object _at(self, Py_ssize_t index)
+    cdef Py_ssize_t start(self, Py_ssize_t index)
+    cdef Py_ssize_t end(self, Py_ssize_t index)
+    cdef object at(self, Py_ssize_t index)

@@ -63,12 +63,12 @@ class Events:
     def __iter__(self) -> Iterator[Event]:
         index: cython.Py_ssize_t
         for index in range(self._size):
-            yield self._at(index)
+            yield self.at(index)
 
     def __getitem__(self, index: cython.Py_ssize_t) -> Event:
         if not 0 <= index < self._size:
             raise IndexError(index)
-        return self._at(index)
+        return self.at(index)
 
     @cython.ccall
     def append(self, event: Event) -> None:
@@ -194,7 +194,23 @@ class Events:
         return 0
 
     @cython.cfunc
-    def _at(self, index: cython.Py_ssize_t) -> Event:
+    def start(self, index: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Where the link of this number starts that neither makes a claim nor has a scope; -1 for any other event."""
+        if cython.compiled:
+            return -1 if self._packed[index].kind == _OBJECT else self._packed[index].start
+        event = self.objects[index]
+        return event.start if type(event) is Link and event.base is None and event.claim is None else -1
+
+    @cython.cfunc
+    def end(self, index: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Where it ends."""
+        if cython.compiled:
+            return self._packed[index].start + self._packed[index].size
+        link: Link = self.objects[index]  # type: ignore[assignment]  # `start` said so
+        return link.end
+
+    @cython.cfunc
+    def at(self, index: cython.Py_ssize_t) -> Event:
         """The event of this number; a link that was kept as numbers is made of them."""
         if cython.compiled:
             at = cython.address(self._packed[index])

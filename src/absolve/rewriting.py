@@ -28,13 +28,15 @@ else:
     from absolve import _cython as cython
 
 if cython.compiled:
+    from cython.cimports.absolve.events import Events
     from cython.cimports.absolve.model import Edit, Link
     from cython.cimports.absolve.resolved import Rule, text, value_of
-    from cython.cimports.absolve.resolvers.appending import ABSOLUTE, DOTS, FRAGMENT, KIND, OPAQUE, OTHER, shape
+    from cython.cimports.absolve.resolvers.appending import ABSOLUTE, DOTS, FRAGMENT, KIND, OPAQUE, shape
 else:
+    from absolve.events import Events
     from absolve.model import Edit, Link
     from absolve.resolved import Rule, text, value_of
-    from absolve.resolvers.appending import ABSOLUTE, DOTS, FRAGMENT, KIND, OPAQUE, OTHER, shape
+    from absolve.resolvers.appending import ABSOLUTE, DOTS, FRAGMENT, KIND, OPAQUE, shape
 
 _BLANKS = WHITE_SPACE.decode()
 _START = attrgetter("start")
@@ -120,6 +122,8 @@ def edits(entity: Entity, policy: Policy) -> list[Edit]:
 
 Slots = dict[tuple[int, int], "tuple[Coding, list[Edit]]"]  # by the span of a value: what is to be settled as a whole
 _UNKNOWN = Edit(-1, -1, b"")
+_UNSHAPED = cython.declare(cython.int, -1)
+_NO_EVENTS = Events()
 
 
 @cython.final
@@ -171,15 +175,28 @@ class _Edits:
         in_order: cython.bint = True
         is_html: cython.bint = self.entity.media_type == HTML
         tag: cython.Py_ssize_t = -1
+        index: cython.Py_ssize_t
+        start: cython.Py_ssize_t
+        shaped: cython.int
         settled: Settled | None = None
-        for event in self.entity.events:
+        kept = self.entity.events
+        events: Events = kept if type(kept) is Events else _NO_EVENTS
+        numbered: cython.bint = events is kept
+        for index in range(len(kept)):
+            shaped = _UNSHAPED
+            start = events.start(index) if numbered and self.is_absolute else -1
+            if start >= 0:
+                shaped = shape(self.data, start, events.end(index))
+                if self.is_whole(shaped):
+                    continue  # most links: not even made
+            event = events.at(index) if numbered else kept[index]
             if type(event) is Link:
                 link: Link = event
                 if is_html and link.tag_start != tag:
                     tag = link.tag_start
                     if len(self.found) + len(self.slots) >= _SOME:
                         yield self.taken()
-                self.link(link)
+                self.link(link, shaped)
             elif type(event) is Part:
                 for edit in _lowered(self.entity, event, self.policy):
                     self.put(edit, event.coding)
@@ -203,12 +220,18 @@ class _Edits:
         return found
 
     @cython.cfunc
-    def link(self, link: Link) -> cython.int:
-        shaped: cython.int = OTHER
+    @cython.inline
+    def is_whole(self, shaped: cython.int) -> cython.bint:
+        """Whether a reference is absolute already, and so stays whatever its place is."""
+        return shaped == ABSOLUTE or (shaped == OPAQUE and self.keeps_opaque)
+
+    @cython.cfunc
+    def link(self, link: Link, shaped: cython.int) -> cython.int:
+        """Take the edit of a link; `shaped` is the shape of its bytes, where that is known."""
         by_itself: cython.bint = self.is_absolute and link.claim is None
-        if by_itself:
+        if by_itself and shaped == _UNSHAPED:
             shaped = shape(self.data, link.start, link.end)
-            if shaped == ABSOLUTE or (shaped == OPAQUE and self.keeps_opaque):
+            if self.is_whole(shaped):
                 return 0
         rule = self.rule
         if rule is None or link.place is not rule.place or link.base is not rule.scope:

@@ -34,11 +34,11 @@ else:
 if cython.compiled:
     from cython.cimports.absolve.events import Events
     from cython.cimports.absolve.formats.html_attributes import Attributes  # noqa: TC002 - the type of a C field
-    from cython.cimports.absolve.formats.html_bytes import find, may_hold_css_link
+    from cython.cimports.absolve.formats.html_bytes import may_hold_css_link
     from cython.cimports.absolve.formats.html_scanner import Scanner
 else:
     from absolve.events import Events
-    from absolve.formats.html_bytes import find, may_hold_css_link
+    from absolve.formats.html_bytes import may_hold_css_link
     from absolve.formats.html_scanner import Scanner
 
 
@@ -82,6 +82,26 @@ _MATHML_ROW = cython.declare(cython.int, names.MATHML_ROW)
 def walk(data: bytes, charset: Charset, options: WalkOptions) -> Events:
     """The events of an HTML document whose bytes are in an ASCII-compatible charset."""
     return _Walk(data, charset, options).run()
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _may_be_space(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
+    """Whether a character reference may begin here that is white space: a number, &Tab; or &NewLine;."""
+    return p[i] == 38 and i + 1 < end and (p[i + 1] == 35 or p[i + 1] == 84 or p[i + 1] == 78)
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _may_end_in_space(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
+    """Whether the last character reference may be white space, and the last character."""
+    while end > start and p[end - 1] != 38:
+        end -= 1
+    return end > start and p[end] in (35, 84, 78)
 
 
 @cython.final
@@ -280,8 +300,7 @@ class _Walk:
             start += 1
         while start < end and (p[end - 1] == 32 or (9 <= p[end - 1] <= 13 and p[end - 1] != 11)):
             end -= 1
-        # What begins with & or ends with ; may begin or end with white space by reference.
-        if start < end and (p[start] == 38 or (p[end - 1] == 59 and find(p, 38, start, end) >= 0)):
+        if start < end and (_may_be_space(p, start, end) or (p[end - 1] == 59 and _may_end_in_space(p, start, end))):
             ((start, end),) = self.references("url", start, end, coding)
         self.tell(place, start, end, coding, scope, claim)
         return 0

@@ -211,10 +211,11 @@ class Appending:
     @cython.cfunc
     def written(self, of: cython.int) -> bytes | None:
         """What a reference of this shape gets, as it is written in every coding; None where those differ in that."""
-        if of not in self._written:
+        found = self._written.get(of)
+        if found is None and of not in self._written:
             prefix = self.prefix(of)
-            self._written[of] = prefix.encode("ascii") if _SAFE.fullmatch(prefix) else None
-        return self._written[of]
+            found = self._written[of] = prefix.encode("ascii") if _SAFE.fullmatch(prefix) else None
+        return found
 
     @cython.cfunc
     def prefix(self, of: cython.int) -> str:
