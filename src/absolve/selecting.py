@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from absolve.errors import UsageError
-from absolve.inventory import Where, row
 from absolve.judging import PROBLEMS, SCOPES
 from absolve.model import KINDS
+from absolve.resolved import value_of
 from absolve.rewriting import absolute
+from absolve.ruled import Ruled
 
 if TYPE_CHECKING:
+    from absolve.entity import Entity
     from absolve.inventory import Row
     from absolve.resolved import Resolved
     from absolve.rewriting import Policy
-
-_NOWHERE: Final = Where(0, 0, 0, 0, "", "")
 
 
 class Selection(NamedTuple):
@@ -38,10 +37,14 @@ class Selection(NamedTuple):
 
     def wants(self, row: Row) -> bool:
         """Whether the link of a row is wanted."""
+        return self.takes(row.kind, row.scope, row.problems)
+
+    def takes(self, kind: str, scope: str, problems: list[str]) -> bool:
+        """Whether a link is wanted of which a row would say this."""
         return (
-            (not self.kinds or row.kind in self.kinds)
-            and (not self.scopes or row.scope in self.scopes)
-            and (not self.problems or not self.problems.isdisjoint(row.problems))
+            (not self.kinds or kind in self.kinds)
+            and (not self.scopes or scope in self.scopes)
+            and (not self.problems or not self.problems.isdisjoint(problems))
         )
 
 
@@ -50,10 +53,30 @@ def only(selection: Selection, policy: Policy = absolute) -> Policy:
 
     What states a base is made absolute at most: the links that are left alone go on being ruled by it.
     """
-    return partial(_only, selection, policy)
+    return _Only(selection, policy)
 
 
-def _only(selection: Selection, policy: Policy, resolved: Resolved) -> str | None:
-    if not selection.wants(row(resolved, "", _NOWHERE)):
-        return None
-    return (policy if resolved.link.claim is None else absolute)(resolved)
+class _Only:
+    """That policy; what was found out under the rules of one entity is remembered while it is at it."""
+
+    def __init__(self, selection: Selection, policy: Policy) -> None:
+        self._selection = selection
+        self._policy = policy
+        self._entity: Entity | None = None
+        self._ruled: dict[tuple[int, int], Ruled] = {}
+
+    def __reduce__(self) -> tuple[type[_Only], tuple[Selection, Policy]]:
+        return _Only, (self._selection, self._policy)
+
+    def __call__(self, resolved: Resolved) -> str | None:
+        if resolved.entity is not self._entity:
+            self._entity = resolved.entity
+            self._ruled.clear()
+        key = id(resolved.rule.place), id(resolved.rule.scope)  # what is found holds them
+        ruled = self._ruled.get(key)
+        if ruled is None:
+            ruled = self._ruled[key] = Ruled(resolved.entity, resolved.rule, "", {})
+        facts = ruled.facts(resolved.link, value_of(resolved.reference))
+        if not self._selection.takes(resolved.kind, facts.scope, facts.problems):
+            return None
+        return (self._policy if resolved.link.claim is None else absolute)(resolved)

@@ -22,6 +22,7 @@ encode = arrow.batch
 
 def write(columns: Sequence[str], chunks: Iterable[Any], file: IO[bytes]) -> None:
     schema = arrow.schema(columns)
-    with parquet.ParquetWriter(file, schema, compression="zstd") as writer:
+    words = [field.name for field in schema if field.type == arrow.WORD]  # a dictionary of texts would be given up
+    with parquet.ParquetWriter(file, schema, compression="zstd", use_dictionary=words) as writer:
         for table in arrow.gathered(chunks, schema, ROW_GROUP):
             writer.write_table(table, ROW_GROUP)
