@@ -24,7 +24,8 @@ else:
     from absolve.formats.html_bytes import find
 
 LONGEST: Final = 200  # characters of text in a row
-_LOOKED_AT: Final = 4096  # bytes of an anchor's content that are read for it
+_LONGEST = cython.declare(cython.Py_ssize_t, LONGEST)
+_LOOKED_AT = cython.declare(cython.Py_ssize_t, 4096)  # bytes of an anchor's content that are read for it
 
 _SPACE = cython.declare(cython.int, names.SPACE)
 _NAME_END = cython.declare(cython.int, names.NAME_END)
@@ -109,14 +110,15 @@ def anchor_text(data: bytes, start: cython.Py_ssize_t, charset: Charset) -> str:
     """
     p: cython.p_const_uchar = data
     classes: cython.p_const_uchar = _CLASSES
-    end: cython.Py_ssize_t = min(len(data), start + _LOOKED_AT)
+    size: cython.Py_ssize_t = len(data)
+    end: cython.Py_ssize_t = min(size, start + _LOOKED_AT)
     less: cython.Py_ssize_t = find(p, 60, start, end)
     position: cython.Py_ssize_t = start
     token_end: cython.Py_ssize_t
     name: cython.Py_ssize_t
     name_end: cython.Py_ssize_t
     is_start: cython.bint
-    if less >= 0 and _closes(p, less, len(data)):  # most anchors hold text alone
+    if less >= 0 and _closes(p, less, size):  # most anchors hold text alone
         return _text_of(p[start:less], charset)
     pieces: list[bytes] = []
     alternatives: list[str] = []
@@ -238,7 +240,9 @@ def _plain(value: bytes, charset: Charset) -> str | None:
     if high:
         return folded(p[start:end]) if charset.codec == "utf-8" else None
     text = p[start:end].decode("ascii")
-    return (" ".join(text.split()) if blanks else text)[:LONGEST]
+    if blanks:
+        text = " ".join(text.split())
+    return text if len(text) <= _LONGEST else text[:_LONGEST]
 
 
 def folded(value: bytes) -> str:
