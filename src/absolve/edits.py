@@ -74,7 +74,7 @@ class Splicer:
             start = edit.end
         if not edits or size > self._most - self._size:
             return not edits
-        start = self._read
+        start, self._read = self._read, start
         if cython.compiled:
             old: cython.p_const_uchar = self._data
             self._make_room(size)
@@ -90,7 +90,6 @@ class Splicer:
                 self._pieces += (self._data[start : edit.start], edit.new)
                 start = edit.end
         self._size += size
-        self._read = start
         return True
 
     @cython.ccall
