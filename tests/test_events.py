@@ -14,6 +14,8 @@ from absolve.codings import Unquoted, quoted
 from absolve.events import Events
 from absolve.formats import html_scanner
 from absolve.model import Base, Layer, Link, Notice, Part, Place
+from absolve.settings import Settings
+from absolve.walk import walk
 from benchmarks.measure import peak
 
 if TYPE_CHECKING:
@@ -117,6 +119,20 @@ def test_many_links_become_what_each_of_them_becomes(unit: str, other: str) -> N
 
 
 # --- memory ------------------------------------------------------------------------------------------------------------
+
+NOTHING_BUT_LINKS = {
+    "text/html": b"<a href='x'>y</a><a href=x>y</a><img srcset='a 1x, b 2x'>",
+    "text/css": b"a{b:url(x)}@import 'y';",
+    "application/xml": b"<r xmlns:l='http://www.w3.org/1999/xlink'><y l:href='a'/><y l:href='&amp;b'/></r>",
+}
+
+
+@pytest.mark.skipif(not IS_COMPILED, reason="interpreted, links are objects")
+@pytest.mark.parametrize("media_type", NOTHING_BUT_LINKS)
+def test_no_link_is_kept_as_an_object(media_type: str) -> None:
+    entity = walk(absolve.Document(NOTHING_BUT_LINKS[media_type], media_type=media_type), Settings())
+    assert (len(entity.events) > 1, entity.objects) == (True, [])
+
 
 COUNT = 300_000
 _READ = "import sys, absolve\nwith open(sys.argv[1], 'rb') as file:\n    data = file.read()\n"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from absolve import formats
 from absolve.bases import Bases, establish, found_as, same_document
 from absolve.errors import Diagnostic
+from absolve.events import Events
 from absolve.positions import Positions
 from absolve.resolvers import resolver
 
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from absolve.charsets import Charset
-    from absolve.events import Events
     from absolve.model import Base, BaseURL, Event, Held, Link, Notice, Part
     from absolve.settings import Settings
     from absolve.typing import Offsets, Resolver
@@ -125,6 +125,11 @@ class Entity:
         """The base that rules a link and the resolver against it."""
         against = link.place.against
         return self.ruling(link.base, own=against == "own" or (against == "header" and self._gives_base(link.claim)))
+
+    @property
+    def objects(self) -> list[Event]:
+        """The events that may be something else than links, in their order."""
+        return self.events.objects if isinstance(self.events, Events) else self.events
 
     def hold_links(self) -> None:
         """From now on let every walk over the events, here and inside, give the very same links."""

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from absolve.bases import found_as
 from absolve.edits import LOOK_AHEAD, Splicer, lower, splice
-from absolve.formats import HTML
 from absolve.formats.grammars import ESCAPES, WHITE_SPACE
 from absolve.model import Part, Settled
 from absolve.resolved import Resolved
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
 
     import cython
 
+    from absolve.model import Event
     from absolve.typing import Coding, Offsets
     from absolve.walk import Entity
 
@@ -171,9 +171,9 @@ class _Edits:
         self.rule = None
 
     def parts(self) -> Iterator[list[Edit]]:
-        """The edits in order: a thousand at a time in HTML, where none stands before those of the tags before."""
+        """The edits in order, a thousand at a time where none may stand before those of the tags before."""
         in_order: cython.bint = True
-        is_html: cython.bint = self.entity.media_type == HTML
+        flows: cython.bint = not any(type(event) is Settled or _has_derived(event) for event in self.entity.objects)
         tag: cython.Py_ssize_t = -1
         index: cython.Py_ssize_t
         start: cython.Py_ssize_t
@@ -192,14 +192,16 @@ class _Edits:
             event = events.at(index) if numbered else kept[index]
             if type(event) is Link:
                 link: Link = event
-                if is_html and link.tag_start != tag:
-                    tag = link.tag_start
-                    if len(self.found) + len(self.slots) >= _SOME:
-                        yield self.taken()
+                if flows and (link.tag_start != tag or tag < 0) and len(self.found) + len(self.slots) >= _SOME:
+                    yield self.taken()
+                tag = link.tag_start
                 self.link(link, shaped)
             elif type(event) is Part:
-                for edit in _lowered(self.entity, event, self.policy):
-                    self.put(edit, event.coding)
+                for some in _lowered(self.entity, event, self.policy):
+                    for edit in some:
+                        self.put(edit, event.coding)
+                    if flows and len(self.found) >= _SOME and not self.slots:
+                        yield self.taken()
                 in_order = in_order and not event.derived  # a field may stand before what it speaks of
             elif type(event) is Settled:
                 settled = event
@@ -384,23 +386,33 @@ def _kept(coding: Coding, value: bytes, raw: bytes) -> tuple[int, int]:
     return kept, offsets.start(len(old) - kept) if kept else len(raw)
 
 
-def _lowered(entity: Entity, part: Part, policy: Policy) -> list[Edit]:
+def _lowered(entity: Entity, part: Part, policy: Policy) -> Iterator[list[Edit]]:
     """The edits inside a part, as edits of this entity: small ones where its coding maps them, else the whole part."""
     inner = entity.inner.get(id(part))
     if inner is None or part.sealed:
-        return []
-    changed = edits(inner.entity, policy)
-    if not changed:
-        return []
-    raw = entity.data[part.start : part.end]
-    if inner.offsets is not None:
-        changed = [_shortened(edit, inner.entity.data, inner.offsets) for edit in changed]
-        lowered = lower(changed, raw, part.start, part.coding, inner.offsets)
-        wrapped = getattr(part.coding, "wrapped", None)
-        lowered = wrapped(raw, part.start, lowered) if wrapped is not None else lowered
+        return
+    offsets, wrapped = inner.offsets, getattr(part.coding, "wrapped", None)
+    raw: bytes = b""
+    lowered: list[Edit] = []
+    if offsets is None:
+        if changed := edits(inner.entity, policy):
+            raw = entity.data[part.start : part.end]
+            lowered = [Edit(part.start, part.end, part.coding.encode(splice(inner.entity.data, changed)))]
     else:
-        lowered = [Edit(part.start, part.end, part.coding.encode(splice(inner.entity.data, changed)))]
-    return [*lowered, *_derived(raw, part, lowered)] if part.derived else lowered
+        for changed in filter(None, _Edits(inner.entity, policy).parts()):
+            raw = raw or entity.data[part.start : part.end]
+            shortened = [_shortened(edit, inner.entity.data, offsets) for edit in changed]
+            lowered += lower(shortened, raw, part.start, part.coding, offsets)
+            if wrapped is None and not part.derived:
+                yield lowered
+                lowered = []
+    if lowered:
+        lowered = wrapped(raw, part.start, lowered) if wrapped is not None else lowered
+        yield [*lowered, *_derived(raw, part, lowered)] if part.derived else lowered
+
+
+def _has_derived(event: Event) -> bool:
+    return type(event) is Part and bool(event.derived)
 
 
 def _shortened(edit: Edit, value: bytes, offsets: Offsets) -> Edit:

@@ -143,8 +143,8 @@ def fold(entity: Entity, events: Iterable[Event], around: Bases, depth: int = 0)
     claims: list[Base] = []
     parts: list[Part] = []
     names: list[Held] = []
-    found = entity.events = _counted(entity, events)
-    for event in found.objects if isinstance(found, Events) else found:
+    entity.events = _counted(entity, events)
+    for event in entity.objects:
         if type(event) is Part:
             parts.append(event)
         elif type(event) is Base:

@@ -23,7 +23,7 @@ cdef class _Scanner:
     cdef Py_ssize_t size
     cdef bint style_attribute
     cdef Py_ssize_t most
-    cdef list links
+    cdef object links
     cdef Py_ssize_t floor
     cdef Py_ssize_t import_at
     cdef int pending
@@ -31,7 +31,7 @@ cdef class _Scanner:
     cdef int images
     cdef int fonts
 
-    cdef list scan(self)
+    cdef object scan(self)
     cdef int byte(self, Py_ssize_t pos) noexcept
     cdef bint blank(self, Py_ssize_t pos) noexcept
     cdef Py_ssize_t comment(self, Py_ssize_t pos) except -2

@@ -10,17 +10,19 @@ from __future__ import annotations
 
 import re
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from absolve.events import Events
 from absolve.formats.css_codings import DOUBLE_QUOTED, SINGLE_QUOTED, UNQUOTED
 from absolve.model import Link, Place
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     import cython
 
     from absolve.charsets import Charset
+    from absolve.model import Event
     from absolve.typing import WalkOptions
 else:
     from absolve import _cython as cython
@@ -78,9 +80,14 @@ def walk(data: bytes, *, style_attribute: bool = False, max_links: int = sys.max
     harm, and the reader may want to know. Only a style attribute has no `@import` at all. A bad url token (4.3.6) and
     a bad string (4.3.5) are no links; the end of the file closes what is open. After `max_links` and one more it ends.
     """
+    links: Iterable[Any] = _walked(data, max_links, style_attribute=style_attribute)
+    return iter(links)
+
+
+def _walked(data: bytes, max_links: int, *, style_attribute: bool) -> list[Link] | Events:
     if 0x28 not in data and (style_attribute or 0x40 not in data):
-        return iter(())
-    return iter(_Scanner(data, style_attribute, max_links).scan())
+        return []
+    return _Scanner(data, style_attribute, max_links).scan()
 
 
 @cython.cfunc
@@ -121,14 +128,14 @@ class _Scanner:
         self.size = len(data)
         self.style_attribute = style_attribute
         self.most = most
-        self.links: list[Link] = []
+        self.links: list[Link] | Events = [] if style_attribute else Events()
         self.floor = 0  # no name that is read backwards begins before here: an escape or an at-keyword ended here
         self.import_at = -1  # where the reference of the last @import is, if it is there
         self.pending = 0  # the @namespace or @font-face in whose prelude we are
         self.stack = bytearray()  # what closes the blocks that are open, from the outermost that is ours
         self.images = self.fonts = 0  # how many of those are image-set functions and font-face blocks
 
-    def scan(self) -> list[Link]:
+    def scan(self) -> list[Link] | Events:
         p: cython.p_const_uchar = self.p
         size: cython.Py_ssize_t = self.size
         pos: cython.Py_ssize_t = 0
@@ -345,11 +352,11 @@ class _Scanner:
         return pos + 1
 
 
-def walk_sheet(data: bytes, _charset: Charset, options: WalkOptions) -> Iterator[Link]:
+def walk_sheet(data: bytes, _charset: Charset, options: WalkOptions) -> Iterable[Event]:
     """The walker of text/css."""
-    return walk(data, max_links=options.max_links)
+    return _walked(data, options.max_links, style_attribute=False)
 
 
-def walk_declarations(data: bytes, _charset: Charset, options: WalkOptions) -> Iterator[Link]:
+def walk_declarations(data: bytes, _charset: Charset, options: WalkOptions) -> Iterable[Event]:
     """The walker of a style attribute's value."""
-    return walk(data, style_attribute=True, max_links=options.max_links)
+    return _walked(data, options.max_links, style_attribute=True)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from xml.parsers import expat
 
 from absolve.errors import WalkError
+from absolve.events import Events
 from absolve.formats import html_places as places
 from absolve.formats import xml_tables as tables
 from absolve.formats.grammars import GRAMMARS, WHITE_SPACE
@@ -22,7 +23,6 @@ from absolve.model import Base, Layer, Link, Notice, Part, Place
 
 if TYPE_CHECKING:
     from absolve.charsets import Charset
-    from absolve.model import Event
     from absolve.typing import Coding, WalkOptions
 
 # 3.1, STag and Attribute, in a tag that is well-formed; 2.6, the pseudo-attributes of an instruction likewise
@@ -39,7 +39,7 @@ _HINT: Final = "--recover reads it as HTML"
 _TEXT_PARTS: Final = {"html": places.MEDIA_TYPE, "css": places.CSS, **places.JSON_SCRIPTS}
 
 
-def walk(data: bytes, charset: Charset, options: WalkOptions) -> list[Event]:
+def walk(data: bytes, charset: Charset, options: WalkOptions) -> Events:
     """The events of an XML document in UTF-8; WalkError where it is not well-formed."""
     return _Walk(data, charset, options).run()
 
@@ -82,7 +82,7 @@ class _Walk:
         self.data = data
         self.charset = charset
         self.lazy = options.lazy
-        self.events: list[Event] = []
+        self.events = Events()
         self.entities = dict(PREDEFINED)
         self.marked: set[str] = set()  # entities with markup in them
         self.text_coding = CharacterData(charset, entities=self.entities)
@@ -110,7 +110,7 @@ class _Walk:
         parser.EntityDeclHandler = self.entity
         return parser
 
-    def run(self) -> list[Event]:
+    def run(self) -> Events:
         if (nul := self.data.find(0)) >= 0:  # not even expat may see it: it would guess UTF-16
             raise WalkError(NOT_WELL_FORMED, f"a NUL byte ({_HINT})", nul)
         try:
