@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from benchmarks.measure import Job
 
 MOST = 2.2  # for a doubling
-SHORT = 0.02  # seconds: what takes less at the largest size is not judged
+SHORT = 0.1  # seconds: what takes less at the largest size is not judged, fresh memory alone takes some of it
 ENOUGH = 0.01  # seconds: what takes less is repeated for so long, and the least counts
 SETTLED = 0.1  # seconds: a shape that is judged is gone through again and again for so long
 PATIENCE = 30.0  # seconds: for so long where it seems not to be linear, but not much more than `AGAIN` times
