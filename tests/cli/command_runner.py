@@ -31,6 +31,17 @@ class Done(NamedTuple):
         return self.out.decode().splitlines()
 
 
+# What `resource` says of this process would be that of the one that started it, where that is larger.
+MEASURED = """
+import re, resource, sys
+from absolve.cli import main
+if __name__ == "__main__":
+    status = main(sys.argv[1:])
+    ours = int(re.search("VmHWM:\\s+(\\d+) kB", open("/proc/self/status").read())[1])
+    print(status, max(ours, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss))
+"""
+
+
 class Runner:
     """`absolve ARGUMENT...`, run in this process."""
 
@@ -51,3 +62,11 @@ class Runner:
         argv = [sys.executable, "-m", "absolve", *map(str, arguments)]
         done = subprocess.run(argv, input=stdin, capture_output=True, check=False)
         return Done(done.returncode, done.stdout, done.stderr.decode())
+
+    @staticmethod
+    def measured(*arguments: object) -> tuple[int, int]:
+        """The status of a run in processes of its own, and the most bytes of memory that any of them took; on Linux."""
+        argv = [sys.executable, "-c", MEASURED, *map(str, arguments)]
+        done = subprocess.run(argv, stdout=subprocess.PIPE, check=True)
+        status, kilobytes = map(int, done.stdout.split())
+        return status, kilobytes << 10

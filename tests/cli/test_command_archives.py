@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -211,27 +210,20 @@ def test_that_no_base_is_known_is_said_once_for_all_records(absolve: Runner, tmp
 
 # --- memory ------------------------------------------------------------------------------------------------------------
 
-# ru_maxrss would be that of the process that started this one, where it is larger.
-MEASURED = """
-import re, sys
-from absolve.cli import main
-status = main(sys.argv[1:])
-print(status, re.search("VmHWM:\\s+(\\d+) kB", open("/proc/self/status").read())[1], file=sys.stderr)
-"""
 MB = 1 << 20
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="there is no /proc/self/status")
 @pytest.mark.parametrize(("command", "compressed"), [("links", False), ("links", True), ("rewrite", True)])
-def test_an_archive_of_100_mb_takes_less_than_100(tmp_path: Path, command: str, compressed: bool) -> None:
+def test_an_archive_of_100_mb_takes_less_than_100(
+    absolve: Runner, tmp_path: Path, command: str, compressed: bool
+) -> None:
     unit = record(b"<p>" + b"words " * (40 << 10) + PAGE)
     unit = gzip.compress(unit) if compressed else unit
     path = tmp_path / "x.warc"
     with path.open("wb") as file:
         file.writelines([unit] * 400)
-    argv = [sys.executable, "-c", MEASURED, command, str(path), "-q", "-o", str(tmp_path / "out.jsonl")]
-    done = subprocess.run(argv, capture_output=True, check=True)
-    status, kilobytes = map(int, done.stderr.split())
+    status, memory = absolve.measured(command, path, "-q", "-o", tmp_path / "out.jsonl")
     assert status == 0
-    assert kilobytes << 10 < 100 * MB
+    assert memory < 100 * MB

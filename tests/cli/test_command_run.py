@@ -230,3 +230,22 @@ def test_a_folder_of_very_many_files_is_worked_on(absolve: Runner, tmp_path: Pat
     done = absolve.process("links", tmp_path / "site", URL, "-o", tmp_path / "links.csv", "--columns=target")
     assert done.status == 1
     assert (tmp_path / "links.csv").read_bytes() == b"target\n" + b"http://h/x\n" * number
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="there is no /proc/self/status")
+@pytest.mark.parametrize(("suffix", "jobs"), [("jsonl", "-j2"), ("sqlite", "-j1")])
+def test_a_folder_takes_no_more_memory_for_having_more_files(
+    absolve: Runner, tmp_path: Path, suffix: str, jobs: str
+) -> None:
+    number = int(os.environ.get("ABSOLVE_FILES", "2000"))
+    page = b"".join(b"<a href=/%s/%d>x</a>\n" % (b"a" * 80, index) for index in range(100))
+    for index in range(number):
+        path = tmp_path / "site" / f"{index % 50}" / f"{index}.html"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(page)
+    out = tmp_path / f"links.{suffix}"
+    status, memory = absolve.measured("links", tmp_path / "site", URL, "-q", "-o", out, jobs)
+    assert status == 0
+    assert out.stat().st_size > 25_000 * number
+    assert memory < 90 << 20  # what 1,500 files come to would not go in
