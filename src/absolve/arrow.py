@@ -34,6 +34,7 @@ TYPES: Final = {
     **dict.fromkeys(("text", "reference", "target"), TEXT),
     "problems": LISTS,
 }
+_JOINED: Final = 256  # batches that become one: those of small documents take more memory than their rows
 
 
 def schema(columns: Sequence[str] = COLUMNS) -> pa.Schema:
@@ -201,12 +202,17 @@ class _Ruled:
 def gathered(batches: Iterable[pa.RecordBatch], schema: pa.Schema, rows: int) -> Iterator[pa.Table]:
     """The batches as tables of at least so many rows, but for the last."""
     waiting: list[pa.RecordBatch] = []
-    number = 0
+    small = number = 0  # batches at the end that are not joined, rows of all
     for batch_ in batches:
         waiting.append(batch_)
+        small += 1
         number += batch_.num_rows
         if number >= rows:
             yield pa.Table.from_batches(waiting, schema).unify_dictionaries()
-            waiting, number = [], 0
+            waiting, small, number = [], 0, 0
+        elif small == _JOINED:
+            whole = pa.Table.from_batches(waiting[-small:], schema).unify_dictionaries().combine_chunks()
+            waiting[-small:] = whole.to_batches()
+            small = 0
     if waiting:
         yield pa.Table.from_batches(waiting, schema).unify_dictionaries()

@@ -110,6 +110,18 @@ def test_an_arrow_table_has_all_columns_and_only_target_may_be_null() -> None:
     assert arrow.batch(("text", "rel"), [("a\udcffb", "\udcff")]).to_pylist() == [{"text": "a\ufffdb", "rel": "\ufffd"}]
 
 
+def test_batches_of_few_rows_are_joined_before_they_are_many() -> None:
+    pa = pytest.importorskip("pyarrow")
+    from absolve import arrow
+
+    columns = ("document", "target")
+    rows = [(f"{number}.html", "http://h/") for number in range(1000)]
+    tables = list(arrow.gathered((arrow.batch(columns, [row]) for row in rows), arrow.schema(columns), 900))
+    assert [table.num_rows for table in tables] == [900, 100]
+    assert tables[0].column(0).num_chunks < 900 // 2
+    assert [tuple(row.values()) for row in pa.concat_tables(tables).to_pylist()] == rows
+
+
 def parquet_file() -> io.BytesIO:
     pytest.importorskip("pyarrow")
     file = io.BytesIO()
