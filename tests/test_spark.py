@@ -192,7 +192,7 @@ def test_what_a_cluster_lacks_is_said_in_a_line(tmp_path: Path) -> None:
 
 def test_the_example_prints_by_spark_submit_what_the_readme_shows(tmp_path: Path) -> None:
     readme = (ROOT / "README.md").read_text("utf-8")
-    ((line, shown),) = re.findall(r"^```shell-session\n\$ (.*)\n(.*?)^```$", readme, re.DOTALL | re.MULTILINE)
+    ((line, shown),) = re.findall(r"^```shell-session\n\$ ([^\n]*)\n(.*?)^```$", readme, re.DOTALL | re.MULTILINE)
     program, *arguments, out = shlex.split(line)
     environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "PYSPARK_DRIVER_PYTHON": sys.executable}
     argv = [str(Path(sys.executable).with_name(program)), *arguments, str(tmp_path / out)]
