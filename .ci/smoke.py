@@ -5,6 +5,7 @@ Run it with the interpreter that absolve is installed for, in a folder that hold
 
 import ast
 import importlib
+import importlib.util
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -31,9 +32,18 @@ def command(*arguments: str, data: bytes = b"") -> tuple[int, bytes]:
     return done.returncode, done.stdout
 
 
+def file_of(name: str) -> str:
+    """The file of a module; one that wants an extra that is not here can only be found, not imported."""
+    try:
+        return importlib.import_module(name).__file__ or ""
+    except importlib.import_module("absolve").UsageError:
+        found = importlib.util.find_spec(name)
+        return found.origin or "" if found is not None else ""
+
+
 def faults(wanted: str) -> Iterator[str]:
     for name in modules():
-        file = importlib.import_module(name).__file__ or ""
+        file = file_of(name)
         if file.endswith(".py") != (wanted == "interpreted"):
             yield f"{name} is {file}, wanted {wanted}"
     written = importlib.import_module("absolve").rewrite(PAGE, media_type="text/html", url=URL)
