@@ -139,6 +139,8 @@ CASES: list[tuple[bytes, list[tuple[str, str]]]] = [
     # @namespace
     (b"@namespace url(x);a{b:url(y)}", [("url", "y")]),
     (b"@namespace url(x){b:url(y)}", [("url", "y")]),
+    (b"@namespace x @import 'y';@import 'z'", [("import", "z")]),
+    (b"@namespace x @import url(y);@import url(z)", [("import", "z")]),
     (b"a{@namespace url(x)}b{c:url(y)}", [("url", "y")]),
     # @font-face
     (b"@font-face{src:url(x) format('n'),url('y')}a{b:url(z)}", [("font", "x"), ("font", "y"), ("url", "z")]),

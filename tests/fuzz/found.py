@@ -14,6 +14,7 @@ FOUND: Final[dict[str, list[bytes]]] = {
         b"@font-face ''({url(",
         b"@font-face url({)}{url(",
         b'@font-face ({"\\b"url(',
+        b'@namespace@import"',  # an @import in the prelude of another rule is none
     ],
     "html": [
         b"<math><mi><div><object></div></mi><m>",  # object: no end tag reaches through it

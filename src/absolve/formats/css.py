@@ -261,10 +261,12 @@ class _Scanner:
         return FONT if self.fonts else URL
 
     def string_place(self, pos: cython.Py_ssize_t) -> Place | None:
+        if self.pending == _NAMESPACE_RULE:
+            return None
         if pos == self.import_at:
             return None if self.style_attribute else IMPORT
         directly = len(self.stack) and self.stack[len(self.stack) - 1] == _RIGHT | _OURS
-        return IMAGE_SET if directly and self.pending != _NAMESPACE_RULE else None
+        return IMAGE_SET if directly else None
 
     def bare(self, start: cython.Py_ssize_t, place: Place | None) -> cython.Py_ssize_t:
         # 4.3.6, consume a url token, from behind the white space
