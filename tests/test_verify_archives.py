@@ -169,6 +169,11 @@ def test_what_else_changed_in_a_message_is_seen_by_itself_and_in_archives(
 
 
 
+def test_a_record_that_stays_may_have_the_block_of_one_that_changes() -> None:
+    left = b"WARC/1.1\r\nContent-Length: %d\r\n\r\n%b\r\n\r\n" % (len(PAGE), PAGE)
+    assert proved(left + record(PAGE, "text/html"), "application/warc").startswith(left)
+
+
 def twice(data: bytes, block: bytes) -> bytes:
     """The record with the length of this block said once more."""
     return data.replace(b"\r\n\r\nHTTP", b"\r\nContent-Length: %d\r\n\r\nHTTP" % len(block))

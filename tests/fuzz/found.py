@@ -39,6 +39,8 @@ FOUND: Final[dict[str, list[bytes]]] = {
         b"\r\nBase:\0/\nLink:<\x94>",  # verify: in a field, too, the reference's own bytes stay
         # verify: records that warcio cuts in another way
         b"\3\0WARC/1.0\n\nWARC/1.0\nWARC-Type:resource\nWARC-Target-URI:p:/\nContent-Type:text/html\nContent-Length:48\n\n<base href='b/'><a href='x'>y</a><img src=cid:z>",
+        # verify: a record that stays had the same block as the next one
+        b"\3\0WARC/1.0\nContent-Length:48\n\n<base href='b/'><a href='x'>y</a><img src=cid:z>\nWARC/1.0\nWARC-Type:resource\nWARC-Target-URI:p:/\nContent-Type:text/html\nContent-Length:48\n\n<base href='b/'><a href='x'>y</a><img src=cid:z>",
         # verify: warcio fails on a response without a URL
         b"\3\0WARC/1.0\nWARC-Type:response\nContent-Length:68\n\nHTTP/1.1 200\r\nBase: http://h/\r\nContent-Type: text/html\r\n\r\n<a href=x>\r\n",
     ],

@@ -66,8 +66,8 @@ def compare(before: Entity, after: Entity, meant: Meant, differences: Difference
     inside, its_inside = (list(_insides(entity)) for entity in (before, after))
     faults = []
     for record, its in zip(old, new, strict=True):
-        one, other = (_taken(found, of.block) for found, of in ((inside, record), (its_inside, its)))
-        faults += [(record.url, *fault) for fault in _faults(record, its, one, other, meant)]
+        walked = _taken(inside, its_inside, record, its)
+        faults += [(record.url, *fault) for fault in _faults(record, its, walked, meant)]
     unseen = inside or its_inside  # what warcio takes for a record then may be none that absolve has read
     for url, code, words in faults:
         if not (unseen and words == _ANOTHER):
@@ -122,13 +122,15 @@ def _insides(entity: Entity) -> Iterator[_Inside]:
             yield _Inside(entity.data[part.start : part.end], inner)
 
 
-def _taken(inside: list[_Inside], block: bytes) -> Entity | None:
-    """The next of what absolve has read, if it is this block."""
-    return inside.pop(0).entity if inside and inside[0].block == block else None
+def _taken(inside: list[_Inside], its: list[_Inside], old: _Record, new: _Record) -> tuple[Entity, Entity] | None:
+    """The next of what absolve read on both sides, if it is this record; one that it left may have the same block."""
+    if inside and its and inside[0].block == old.block and its[0].block == new.block:
+        return inside.pop(0).entity, its.pop(0).entity
+    return None
 
 
 def _faults(
-    old: _Record, new: _Record, one: Entity | None, other: Entity | None, meant: Meant
+    old: _Record, new: _Record, walked: tuple[Entity, Entity] | None, meant: Meant
 ) -> Iterator[tuple[str, str]]:
     if old.block == new.block:
         if old.fields != new.fields:
@@ -142,10 +144,10 @@ def _faults(
             yield "attribute", f"its {name} is {shown(value)} after, and should be {shown(expected)}"
     if old.digests is True and new.digests is not True:
         yield "attribute", "its digests were right, and are wrong after"
-    if one is None or other is None:
+    if walked is None:
         yield "tree", _ANOTHER
     else:
-        yield from judged(one, other, meant)
+        yield from judged(*walked, meant)
 
 
 def _first(old: list[tuple[str, str]], new: list[tuple[str, str]]) -> str:
