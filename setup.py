@@ -44,6 +44,7 @@ COMPILED = (  # modules that run once a byte or once a link; one that is not the
     "absolve.resolved",
     "absolve.rewriting",
     "absolve.ruled",
+    "absolve.seek",
     "absolve.walk",
 )
 

@@ -15,7 +15,9 @@ else:
     from absolve import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.libc.string import memchr
+    from cython.cimports.absolve.seek import find
+else:
+    from absolve.seek import find
 
 _UTF_8_MARK: Final = b"\xef\xbb\xbf"
 _APART = cython.declare(cython.Py_ssize_t, 4096)  # bytes between two places that are remembered for who goes back
@@ -74,12 +76,12 @@ class Positions:
                 self.column = 1
                 self._at = begin
         else:
-            begin = _line_feed(p, self._at, position)
+            begin = find(p, 10, self._at, position)
             while begin >= 0:
                 self.line += 1
                 self.column = 1
                 self._at = begin + 1
-                begin = _line_feed(p, self._at, position)
+                begin = find(p, 10, self._at, position)
         if self._one_byte or _is_ascii(self._data, self._at, position):
             self.column += position - self._at
         else:
@@ -135,18 +137,6 @@ def _ends(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cyth
         return ends
     ends = data.count(b"\n", start, end)
     return ends + data.count(b"\r", start, end) - data.count(b"\r\n", start, end)
-
-
-@cython.cfunc
-@cython.exceptval(check=False)
-def _line_feed(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
-    """Where the next line feed stands; -1 for nowhere."""
-    if cython.compiled:
-        if start >= end:
-            return -1
-        found = cython.cast(cython.p_const_uchar, memchr(p + start, 10, end - start))
-        return -1 if found is cython.NULL else found - p
-    return p.find(b"\n", start, end)
 
 
 def _in_text(before: str) -> tuple[int, int]:

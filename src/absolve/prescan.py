@@ -10,6 +10,11 @@ if TYPE_CHECKING:
 else:
     from absolve import _cython as cython
 
+if cython.compiled:
+    from cython.cimports.absolve.seek import comment_end, find, tag_end
+else:
+    from absolve.seek import comment_end, find, tag_end
+
 _PRESCAN: Final = 1024
 _TEXT: Final = {
     name: re.compile(rb"</%b(?=[\t\n\f\r />])" % name, re.IGNORECASE)
@@ -53,14 +58,14 @@ class Metas:
             if i <= 0 or i >= n or not (self._in_head or i <= _PRESCAN):
                 return False
             if p[i] == 33 and i + 2 < n and p[i + 1] == 45 and p[i + 2] == 45:
-                position = _comment_end(data, i + 3)
+                position = find(p, 62, comment_end(p, i + 3, n), n) + 1 or n
             elif _is_letter(p[i]) or (p[i] == 47 and i + 1 < n and _is_letter(p[i + 1])):
                 position = i
                 i += 1
                 while i < n and not _is_space(p[i]) and p[i] != 47 and p[i] != 62:
                     i += 1
                 name = data[position:i].lower()
-                position = _tag_end(data, i)
+                position = tag_end(p, i, n)
                 if name == b"meta":
                     if p[position - 1] == 62 and data[i:position].lower().find(b"charset") >= 0:
                         self.start = i
@@ -71,7 +76,7 @@ class Metas:
                 if name in _TEXT:
                     position = _text_end(data, position, name)
             elif p[i] == 33 or p[i] == 47 or p[i] == 63:
-                position = _after(data, b">", i)
+                position = find(p, 62, i, n) + 1 or n
             else:
                 position = i
 
@@ -88,50 +93,6 @@ def _is_letter(byte: cython.int) -> cython.bint:
 @cython.exceptval(check=False)
 def _is_space(byte: cython.int) -> cython.bint:
     return byte in (9, 10, 12, 13, 32)
-
-
-@cython.cfunc
-def _after(data: bytes, what: bytes, position: cython.Py_ssize_t) -> cython.Py_ssize_t:
-    """Where what is looked for is over; the end of the document where it does not come."""
-    found: cython.Py_ssize_t = data.find(what, position)
-    return found + len(what) if found >= 0 else len(data)
-
-
-@cython.cfunc
-def _comment_end(data: bytes, position: cython.Py_ssize_t) -> cython.Py_ssize_t:
-    """Where a comment is over: after `-->` or `--!>`, or what may stand for that right at its beginning."""
-    if data[position : position + 1] == b">":
-        return position + 1
-    if data[position : position + 2] == b"->":
-        return position + 2
-    while True:
-        position = data.find(b"--", position)
-        if position < 0:
-            return len(data)
-        if data[position + 2 : position + 3] == b">":
-            return position + 3
-        if data[position + 2 : position + 4] == b"!>":
-            return position + 4
-        position += 1
-
-
-@cython.cfunc
-@cython.boundscheck(False)
-@cython.wraparound(False)
-def _tag_end(data: bytes, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
-    """Where a tag is over, from the end of its name on: a quote counts after an equals sign only."""
-    p: cython.p_const_uchar = data
-    n: cython.Py_ssize_t = len(data)
-    while i < n:
-        i += 1
-        if p[i - 1] == 62:
-            return i
-        if p[i - 1] == 61:
-            while i < n and _is_space(p[i]):
-                i += 1
-            if i < n and (p[i] == 34 or p[i] == 39):
-                i = _after(data, b'"' if p[i] == 34 else b"'", i + 1)
-    return n
 
 
 @cython.cfunc

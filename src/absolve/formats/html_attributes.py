@@ -12,9 +12,11 @@ else:
 from absolve.formats import html_names as names
 
 if cython.compiled:
-    from cython.cimports.absolve.formats.html_bytes import find, lookup
+    from cython.cimports.absolve.formats.html_bytes import lookup
+    from cython.cimports.absolve.seek import find
 else:
-    from absolve.formats.html_bytes import find, lookup
+    from absolve.formats.html_bytes import lookup
+    from absolve.seek import find
 
 UNQUOTED = cython.declare(cython.int, names.UNQUOTED)
 ABSENT = cython.declare(cython.int, names.ABSENT)

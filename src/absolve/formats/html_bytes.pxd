@@ -1,6 +1,5 @@
 """C signatures of html_bytes.py."""
 
-cdef Py_ssize_t find(const unsigned char* data, int byte, Py_ssize_t start, Py_ssize_t end) noexcept
 cdef int lookup(
     const unsigned char* slots,
     const unsigned char* cells,

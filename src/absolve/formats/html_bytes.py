@@ -1,4 +1,4 @@
-"""Read bytes without making objects: where a byte stands next, which number a name has, whether CSS may hold a link."""
+"""Read bytes without making objects: which number a name has, whether CSS may hold a link."""
 
 from __future__ import annotations
 
@@ -11,25 +11,8 @@ else:
 
 from absolve.formats import html_names as names
 
-if cython.compiled:
-    from cython.cimports.libc.string import memchr
-
 _CELL = cython.declare(cython.int, names.NAME_CELL)
 _HASH_MASK = cython.declare(cython.int, names.HASH_SIZE - 1)
-
-
-@cython.cfunc
-@cython.exceptval(check=False)
-def find(
-    data: cython.p_const_uchar, byte: cython.int, start: cython.Py_ssize_t, end: cython.Py_ssize_t
-) -> cython.Py_ssize_t:
-    """Where the byte stands next; -1 for nowhere."""
-    if cython.compiled:
-        if start >= end:
-            return -1
-        found = cython.cast(cython.p_const_uchar, memchr(data + start, byte, end - start))
-        return -1 if found is cython.NULL else found - data
-    return data.find(byte, start, end)
 
 
 @cython.cfunc

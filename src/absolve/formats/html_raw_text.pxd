@@ -4,4 +4,3 @@ cimport cython
 
 cpdef Py_ssize_t raw_text_end(bytes data, Py_ssize_t i, Py_ssize_t name, Py_ssize_t length)
 cpdef Py_ssize_t script_end(bytes data, Py_ssize_t i, Py_ssize_t name)
-cpdef Py_ssize_t comment_end(bytes data, Py_ssize_t i)

@@ -1,4 +1,4 @@
-"""Where text that is no markup ends: raw text, scripts and comments (HTML Standard 13.2.5.9 to .31 and .43 to .51).
+"""Where text that is no markup ends: raw text and scripts (HTML Standard 13.2.5.9 to .31).
 
 Every function takes the document and an offset and gives an offset: the end of the document where nothing ends it.
 """
@@ -13,9 +13,9 @@ else:
     from absolve import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.absolve.formats.html_bytes import find
+    from cython.cimports.absolve.seek import find
 else:
-    from absolve.formats.html_bytes import find
+    from absolve.seek import find
 
 
 @cython.cfunc
@@ -95,23 +95,3 @@ def script_end(data: bytes, i: cython.Py_ssize_t, name: cython.Py_ssize_t) -> cy
                 escaped = 0
         else:
             i += 1
-
-
-@cython.ccall
-@cython.boundscheck(False)
-@cython.wraparound(False)
-def comment_end(data: bytes, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
-    """Where the text of a comment ends that begins at `i`; what ends it begins there: `>`, `->`, `-->` or `--!>`."""
-    p: cython.p_const_uchar = data
-    n: cython.Py_ssize_t = len(data)
-    if i < n and p[i] == 62:
-        return i
-    if i + 1 < n and p[i] == 45 and p[i + 1] == 62:
-        return i
-    while True:
-        i = find(p, 45, i, n)
-        if i < 0 or i + 2 >= n:
-            return n
-        if p[i + 1] == 45 and (p[i + 2] == 62 or (p[i + 2] == 33 and i + 3 < n and p[i + 3] == 62)):
-            return i
-        i += 1

@@ -19,14 +19,16 @@ from absolve.formats.html_names import ATTRIBUTE_ID, ELEMENT_ID, Trait
 
 if cython.compiled:
     from cython.cimports.absolve.formats.html_attributes import Attributes
-    from cython.cimports.absolve.formats.html_bytes import find, lookup
-    from cython.cimports.absolve.formats.html_raw_text import comment_end, raw_text_end, script_end
+    from cython.cimports.absolve.formats.html_bytes import lookup
+    from cython.cimports.absolve.formats.html_raw_text import raw_text_end, script_end
     from cython.cimports.absolve.formats.html_tree import Tree
+    from cython.cimports.absolve.seek import comment_end, find
 else:
     from absolve.formats.html_attributes import Attributes
-    from absolve.formats.html_bytes import find, lookup
-    from absolve.formats.html_raw_text import comment_end, raw_text_end, script_end
+    from absolve.formats.html_bytes import lookup
+    from absolve.formats.html_raw_text import raw_text_end, script_end
     from absolve.formats.html_tree import Tree
+    from absolve.seek import comment_end, find
 
 # Constants are declared so that compiled code does not look them up.
 END = cython.declare(cython.int, names.END)
@@ -281,7 +283,7 @@ class Scanner:
         if i + 1 < n and p[i] == 45 and p[i + 1] == 45:
             self.start = i - 2
             self.text_start = i + 2
-            self.text_end = comment_end(self.data, i + 2)
+            self.text_end = comment_end(p, i + 2, n)
             self.end = self._bogus_comment_end(self.start, self.text_end)
             return -1
         if self.tree.foreign.namespace and self.data[i : i + 7] == b"[CDATA[":

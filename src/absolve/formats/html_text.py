@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
@@ -19,9 +18,9 @@ else:
     from absolve import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.absolve.formats.html_bytes import find
+    from cython.cimports.absolve.seek import comment_end, find, tag_end
 else:
-    from absolve.formats.html_bytes import find
+    from absolve.seek import comment_end, find, tag_end
 
 LONGEST: Final = 200  # characters of text in a row
 _LONGEST = cython.declare(cython.Py_ssize_t, LONGEST)
@@ -130,12 +129,11 @@ def anchor_text(data: bytes, start: cython.Py_ssize_t, charset: Charset) -> str:
         if name < end and 97 <= p[name] | 32 <= 122:  # 13.2.5.6 and .7: a letter begins a tag
             while name_end < end and not classes[p[name_end]] & _NAME_END:
                 name_end += 1
-            token_end = _tag_end(p, name_end, end)
+            token_end = tag_end(p, name_end, end)
         elif p[less + 1] == 33 and less + 3 < end and p[less + 2] == 45 and p[less + 3] == 45:
-            token_end = _comment_end(data, less + 4, end)
+            token_end = find(p, 62, comment_end(p, less + 4, end), end) + 1 or end
         elif p[less + 1] == 33 or p[less + 1] == 63 or not is_start:
-            token_end = find(p, 62, less + 2, end) + 1
-            token_end = token_end if token_end > 0 else end
+            token_end = find(p, 62, less + 2, end) + 1 or end
         else:
             less = find(p, 60, less + 1, end)  # a character as any other
             continue
@@ -167,35 +165,6 @@ def anchor_text(data: bytes, start: cython.Py_ssize_t, charset: Charset) -> str:
 def _closes(p: cython.p_const_uchar, i: cython.Py_ssize_t, size: cython.Py_ssize_t) -> cython.bint:
     """Whether what begins here is `</a>`."""
     return i + 3 < size and p[i + 1] == 47 and p[i + 2] | 32 == 97 and p[i + 3] == 62
-
-
-@cython.cfunc
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
-def _tag_end(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
-    """Where the tag ends whose name ends here; a greater-than sign in a quoted value does not end it."""
-    classes: cython.p_const_uchar = _CLASSES
-    quote: cython.Py_ssize_t
-    while i < end and p[i] != 62:
-        i += 1
-        if p[i - 1] == 61:
-            while i < end and classes[p[i]] & _SPACE:
-                i += 1
-            if i < end and (p[i] == 34 or p[i] == 39):
-                quote = find(p, p[i], i + 1, end)
-                i = quote + 1 if quote >= 0 else end
-    return i + 1 if i < end else end
-
-
-@cython.cfunc
-def _comment_end(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
-    """Where the comment ends whose text begins here."""
-    found = _COMMENT_END.match(data, start, end)
-    return found.end() if found is not None else end
-
-
-_COMMENT_END: Final = re.compile(rb"-?>|.*?--!?>", re.DOTALL)
 
 
 @cython.cfunc

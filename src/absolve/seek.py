@@ -1,0 +1,65 @@
+"""Where the next byte of a kind stands, and where a tag or a comment ends, without making objects."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import cython
+else:
+    from absolve import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.libc.string import memchr
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def find(
+    data: cython.p_const_uchar, byte: cython.int, start: cython.Py_ssize_t, end: cython.Py_ssize_t
+) -> cython.Py_ssize_t:
+    """Where the byte stands next; -1 for nowhere."""
+    if cython.compiled:
+        if start >= end:
+            return -1
+        found = cython.cast(cython.p_const_uchar, memchr(data + start, byte, end - start))
+        return -1 if found is cython.NULL else found - data
+    return data.find(byte, start, end)
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def comment_end(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """Where the text of a comment ends that begins at `i` (HTML Standard 13.2.5.43 to .51); `end` if nothing ends it.
+
+    What ends it begins there: `>`, `->`, `-->` or `--!>`.
+    """
+    if i < end and p[i] == 62:
+        return i
+    if i + 1 < end and p[i] == 45 and p[i + 1] == 62:
+        return i
+    while True:
+        i = find(p, 45, i, end)
+        if i < 0 or i + 2 >= end:
+            return end
+        if p[i + 1] == 45 and (p[i + 2] == 62 or (p[i + 2] == 33 and i + 3 < end and p[i + 3] == 62)):
+            return i
+        i += 1
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def tag_end(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """Where a tag is over whose name ends at `i`: a quote counts after an equals sign only; `end` if nothing does."""
+    while i < end and p[i] != 62:
+        i += 1
+        if p[i - 1] == 61:
+            while i < end and (p[i] == 32 or p[i] == 9 or p[i] == 10 or p[i] == 12 or p[i] == 13):
+                i += 1
+            if i < end and (p[i] == 34 or p[i] == 39):
+                i = find(p, p[i], i + 1, end) + 1 or end
+    return i + 1 if i < end else end
