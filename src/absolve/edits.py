@@ -1,15 +1,17 @@
-"""Edits: splice them into bytes, and lower those of an inner document to the one around it."""
+"""Edits: splice them into bytes, make them small, and lower those of an inner document to the one around it."""
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     import cython
 
+    from absolve.model import Part
     from absolve.typing import Coding, Offsets
 else:
     from absolve import _cython as cython
@@ -23,6 +25,9 @@ else:
 
 # Bytes that a coding is shown of what follows, and of what stands before; the longest named reference has 33.
 LOOK_AHEAD = 64
+_QUOTE = re.compile(b'"')
+
+Slots = dict[tuple[int, int], "tuple[Coding, list[Edit]]"]  # by the span of a value: what is to be settled as a whole
 
 
 def splice(data: bytes, edits: Sequence[Edit]) -> bytes:
@@ -132,3 +137,63 @@ def lower(edits: Iterable[Edit], raw: bytes, start: int, coding: Coding, offsets
         new = encode(edit.new, raw[last : last + LOOK_AHEAD], raw[max(0, first - LOOK_AHEAD) : first])
         lowered.append(Edit(start + first, start + last, new))
     return lowered
+
+
+def kept_end(coding: Coding, value: bytes, raw: bytes) -> tuple[int, int]:
+    """How many bytes of the new value the old bytes go on standing for at its end, and where in `raw` those begin.
+
+    For those that are written otherwise than they read: `&amp;`, an escape, a charset's bytes.
+    """
+    old, offsets = coding.decode_mapped(raw)
+    if offsets is None:
+        return 0, len(raw)
+    kept = 0
+    for one, other in zip(reversed(value), reversed(old), strict=False):
+        if one != other:
+            break
+        kept += 1
+    while kept:
+        position = len(old) - kept
+        whole = offsets.end(position) <= offsets.start(position) and old[position] & 0xC0 != 0x80
+        if whole:  # neither a character nor what stands for it is cut in two
+            break
+        kept -= 1
+    return kept, offsets.start(len(old) - kept) if kept else len(raw)
+
+
+def shortened(edit: Edit, value: bytes, offsets: Offsets) -> Edit:
+    """An edit without the bytes at its end that it does not change: outside they may be written otherwise."""
+    end, size = edit.end, len(edit.new)
+    while end > edit.start and size and value[end - 1] == edit.new[size - 1]:
+        end -= 1
+        size -= 1
+    while end < edit.end and (offsets.end(end) > offsets.start(end) or value[end] & 0xC0 == 0x80):
+        end += 1
+        size += 1
+    return edit if end == edit.end else Edit(edit.start, end, edit.new[:size])
+
+
+def derived(raw: bytes, part: Part, lowered: list[Edit]) -> Iterator[Edit]:
+    """The fields that speak of a part, for its new bytes."""
+    new = splice(raw, [Edit(edit.start - part.start, edit.end - part.start, edit.new) for edit in lowered])
+    for field in part.derived:
+        yield Edit(field.start, field.end, field.value(new))
+
+
+def settled_slots(data: bytes, slots: Slots) -> list[Edit]:
+    """The edits of values that must be settled as a whole: an attribute without quotes may need some."""
+    settled: list[Edit] = []
+    for (start, end), (coding, changed) in slots.items():
+        inside = [Edit(edit.start - start, edit.end - start, edit.new) for edit in changed]
+        raw = splice(data[start:end], inside)
+        final = coding.settle(raw)  # type: ignore[attr-defined]  # a coding with a slot has it
+        if final == raw:
+            settled += changed
+            continue
+        settled.append(Edit(start, start, coding.settle(b"")[:-1]))  # type: ignore[attr-defined]
+        position = start
+        for edit in (*changed, Edit(end, end, b'"')):
+            settled += (Edit(*quote.span(), b"&quot;") for quote in _QUOTE.finditer(data, position, edit.start))
+            settled.append(edit)
+            position = edit.end
+    return settled

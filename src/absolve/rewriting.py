@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from absolve.bases import found_as
-from absolve.edits import LOOK_AHEAD, Splicer, lower, splice
+from absolve.edits import LOOK_AHEAD, Splicer, derived, kept_end, lower, settled_slots, shortened, splice
 from absolve.formats.grammars import ESCAPES, WHITE_SPACE
 from absolve.model import Part, Settled
 from absolve.resolved import Resolved
@@ -19,8 +18,9 @@ if TYPE_CHECKING:
 
     import cython
 
+    from absolve.edits import Slots
     from absolve.model import Event
-    from absolve.typing import Coding, Offsets
+    from absolve.typing import Coding
     from absolve.walk import Entity
 
     Policy = Callable[["Resolved"], str | None]
@@ -40,7 +40,6 @@ else:
 
 _BLANKS = WHITE_SPACE.decode()
 _START = attrgetter("start")
-_QUOTE = re.compile(b'"')
 
 
 def absolute(resolved: Resolved) -> str | None:
@@ -120,7 +119,6 @@ def edits(entity: Entity, policy: Policy) -> list[Edit]:
     return [edit for some in _Edits(entity, policy).parts() for edit in some]
 
 
-Slots = dict[tuple[int, int], "tuple[Coding, list[Edit]]"]  # by the span of a value: what is to be settled as a whole
 _UNKNOWN = Edit(-1, -1, b"")
 _UNSHAPED = cython.declare(cython.int, -1)
 _NO_EVENTS = Events()
@@ -215,7 +213,7 @@ class _Edits:
         """The edits so far, in order."""
         found = self.found
         if self.slots:
-            found += _settled(self.data, self.slots)
+            found += settled_slots(self.data, self.slots)
             found.sort(key=_START)
             self.slots = {}
         self.found = []
@@ -350,7 +348,7 @@ def _written(
         return Edit(0, 0, known)
     value = value_of(new)
     # Written as they read, the old bytes come out the same when they are written anew.
-    kept, at = (0, len(raw)) if value_of(reference) == raw else _kept(link.coding, value, raw)
+    kept, at = (0, len(raw)) if value_of(reference) == raw else kept_end(link.coding, value, raw)
     after = raw[at:] + entity.data[link.end : link.end + LOOK_AHEAD]
     return Edit(0, at, link.coding.encode(value[: len(value) - kept], after, _before(entity.data, link.start)))
 
@@ -362,28 +360,6 @@ def _before(data: bytes, start: cython.Py_ssize_t) -> bytes:
 
 
 _LISTS = frozenset({"commas", "refresh", "spaces", "srcset", "tasks"})  # no empty reference can be written in them
-
-
-def _kept(coding: Coding, value: bytes, raw: bytes) -> tuple[int, int]:
-    """How many bytes of the new value the old bytes go on standing for at its end, and where in `raw` those begin.
-
-    For those that are written otherwise than they read: `&amp;`, an escape, a charset's bytes.
-    """
-    old, offsets = coding.decode_mapped(raw)
-    if offsets is None:
-        return 0, len(raw)
-    kept = 0
-    for one, other in zip(reversed(value), reversed(old), strict=False):
-        if one != other:
-            break
-        kept += 1
-    while kept:
-        position = len(old) - kept
-        whole = offsets.end(position) <= offsets.start(position) and old[position] & 0xC0 != 0x80
-        if whole:  # neither a character nor what stands for it is cut in two
-            break
-        kept -= 1
-    return kept, offsets.start(len(old) - kept) if kept else len(raw)
 
 
 def _lowered(entity: Entity, part: Part, policy: Policy) -> Iterator[list[Edit]]:
@@ -401,53 +377,15 @@ def _lowered(entity: Entity, part: Part, policy: Policy) -> Iterator[list[Edit]]
     else:
         for changed in filter(None, _Edits(inner.entity, policy).parts()):
             raw = raw or entity.data[part.start : part.end]
-            shortened = [_shortened(edit, inner.entity.data, offsets) for edit in changed]
-            lowered += lower(shortened, raw, part.start, part.coding, offsets)
+            small = [shortened(edit, inner.entity.data, offsets) for edit in changed]
+            lowered += lower(small, raw, part.start, part.coding, offsets)
             if wrapped is None and not part.derived:
                 yield lowered
                 lowered = []
     if lowered:
         lowered = wrapped(raw, part.start, lowered) if wrapped is not None else lowered
-        yield [*lowered, *_derived(raw, part, lowered)] if part.derived else lowered
+        yield [*lowered, *derived(raw, part, lowered)] if part.derived else lowered
 
 
 def _has_derived(event: Event) -> bool:
     return type(event) is Part and bool(event.derived)
-
-
-def _shortened(edit: Edit, value: bytes, offsets: Offsets) -> Edit:
-    """An edit without the bytes at its end that it does not change: outside they may be written otherwise."""
-    end, size = edit.end, len(edit.new)
-    while end > edit.start and size and value[end - 1] == edit.new[size - 1]:
-        end -= 1
-        size -= 1
-    while end < edit.end and (offsets.end(end) > offsets.start(end) or value[end] & 0xC0 == 0x80):
-        end += 1
-        size += 1
-    return edit if end == edit.end else Edit(edit.start, end, edit.new[:size])
-
-
-def _derived(raw: bytes, part: Part, lowered: list[Edit]) -> Iterator[Edit]:
-    """The fields that speak of a part, for its new bytes."""
-    new = splice(raw, [Edit(edit.start - part.start, edit.end - part.start, edit.new) for edit in lowered])
-    for field in part.derived:
-        yield Edit(field.start, field.end, field.value(new))
-
-
-def _settled(data: bytes, slots: Slots) -> list[Edit]:
-    """The edits of values that must be settled as a whole: an attribute without quotes may need some."""
-    settled: list[Edit] = []
-    for (start, end), (coding, changed) in slots.items():
-        inside = [Edit(edit.start - start, edit.end - start, edit.new) for edit in changed]
-        raw = splice(data[start:end], inside)
-        final = coding.settle(raw)  # type: ignore[attr-defined]  # a coding with a slot has it
-        if final == raw:
-            settled += changed
-            continue
-        settled.append(Edit(start, start, coding.settle(b"")[:-1]))  # type: ignore[attr-defined]
-        position = start
-        for edit in (*changed, Edit(end, end, b'"')):
-            settled += (Edit(*quote.span(), b"&quot;") for quote in _QUOTE.finditer(data, position, edit.start))
-            settled.append(edit)
-            position = edit.end
-    return settled

@@ -6,11 +6,10 @@ events. What depends on more than one attribute of a tag (`meta`, `link`, `objec
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from absolve.charsets import UTF_8
-from absolve.codings import CharacterReferences, Raw, attribute_coding, quoted
+from absolve.codings import CharacterReferences, Raw, attribute_coding
 from absolve.formats import html_actions, html_keywords
 from absolve.formats import html_names as names
 from absolve.formats import html_places as places
@@ -34,11 +33,11 @@ else:
 if cython.compiled:
     from cython.cimports.absolve.events import Events
     from cython.cimports.absolve.formats.html_attributes import Attributes  # noqa: TC002 - the type of a C field
-    from cython.cimports.absolve.formats.html_bytes import may_hold_css_link
+    from cython.cimports.absolve.formats.html_bytes import may_be_space, may_end_in_space, may_hold_css_link
     from cython.cimports.absolve.formats.html_scanner import Scanner
 else:
     from absolve.events import Events
-    from absolve.formats.html_bytes import may_hold_css_link
+    from absolve.formats.html_bytes import may_be_space, may_end_in_space, may_hold_css_link
     from absolve.formats.html_scanner import Scanner
 
 
@@ -84,55 +83,6 @@ def walk(data: bytes, charset: Charset, options: WalkOptions) -> Events:
     return _Walk(data, charset, options).run()
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
-def _may_be_space(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
-    """Whether a character reference may begin here that is white space: a number, &Tab; or &NewLine;."""
-    return p[i] == 38 and i + 1 < end and (p[i + 1] == 35 or p[i + 1] == 84 or p[i + 1] == 78)
-
-
-@cython.cfunc
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
-def _may_end_in_space(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
-    """Whether the last character reference may be white space, and the last character."""
-    while end > start and p[end - 1] != 38:
-        end -= 1
-    return end > start and p[end] in (35, 84, 78)
-
-
-@cython.final
-@cython.cclass
-class _Tables:
-    """What walks over documents of one charset have in common."""
-
-    places: list[Place]
-    actions: bytes
-    interest: bytes
-    double: Coding
-    single: Coding
-    meta_places: Kept[Place | None]
-    link_places: Kept[Place]
-    scripts: Kept[str | None]
-
-    def __init__(self, charset: Charset, lazy: bool) -> None:
-        actions = html_actions.actions(lazy=lazy)
-        self.places = actions.places
-        self.actions = actions.actions
-        self.interest = actions.interest
-        self.double = quoted(charset, 0x22)
-        self.single = quoted(charset, 0x27)
-        self.meta_places = html_keywords.meta_places(charset)
-        self.link_places = html_keywords.link_places(charset)
-        self.scripts = html_keywords.scripts(charset)
-
-
-_tables = lru_cache(maxsize=64)(_Tables)
-
-
 @cython.final
 @cython.cclass
 class _Walk:
@@ -158,7 +108,7 @@ class _Walk:
         self.data = data
         self.charset = charset
         self.options = options
-        tables: _Tables = _tables(charset, options.lazy)
+        tables = html_actions.tables_of(charset, options.lazy)
         self.places = tables.places
         self.actions = tables.actions
         self.scanner = Scanner(data, tables.interest)
@@ -300,7 +250,7 @@ class _Walk:
             start += 1
         while start < end and (p[end - 1] == 32 or (9 <= p[end - 1] <= 13 and p[end - 1] != 11)):
             end -= 1
-        if start < end and (_may_be_space(p, start, end) or (p[end - 1] == 59 and _may_end_in_space(p, start, end))):
+        if start < end and (may_be_space(p, start, end) or (p[end - 1] == 59 and may_end_in_space(p, start, end))):
             ((start, end),) = self.references("url", start, end, coding)
         self.tell(place, start, end, coding, scope, claim)
         return 0

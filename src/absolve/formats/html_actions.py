@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cache
-from typing import TYPE_CHECKING
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, NamedTuple
 
+from absolve.codings import CharacterReferences, quoted
+from absolve.formats import html_keywords as keywords
 from absolve.formats import html_places as places
 from absolve.formats import html_tables as tables
 from absolve.formats.html_names import ATTRIBUTE_ID, ATTRIBUTES, ELEMENT_ID, MATHML_ROW, ROWS, SVG_ROW
@@ -12,6 +14,9 @@ from absolve.model import Place
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from absolve.charsets import Charset
+    from absolve.formats.html_keywords import Kept
 
 # What is to be done with the attribute of a place: which rows need more than the row itself.
 NOTHING = 0
@@ -78,3 +83,26 @@ def _action(place: Place) -> int:
 @cache
 def actions(*, lazy: bool) -> Actions:
     return Actions(lazy=lazy)
+
+
+class Tables(NamedTuple):
+    """What walks over documents of one charset have in common; `double` and `single` are codings of quoted values."""
+
+    places: list[Place]
+    actions: bytes
+    interest: bytes
+    double: CharacterReferences
+    single: CharacterReferences
+    meta_places: Kept[Place | None]
+    link_places: Kept[Place]
+    scripts: Kept[str | None]
+
+
+@lru_cache(maxsize=64)
+def tables_of(charset: Charset, lazy: bool) -> Tables:
+    """Those of a charset, with or without the attributes of lazy loading."""
+    found = actions(lazy=lazy)
+    return Tables(
+        *(found.places, found.actions, found.interest, quoted(charset, 0x22), quoted(charset, 0x27)),
+        *(keywords.meta_places(charset), keywords.link_places(charset), keywords.scripts(charset)),
+    )

@@ -1,4 +1,4 @@
-"""Read bytes without making objects: which number a name has, whether CSS may hold a link."""
+"""Read bytes without making objects: which number a name has, what a value may hold."""
 
 from __future__ import annotations
 
@@ -69,3 +69,23 @@ def may_hold_css_link(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cy
             if (last == 108 and middle == 114) or (last == 99 and middle == 114) or (last == 116 and middle == 101):
                 return True
     return False
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def may_be_space(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
+    """Whether a character reference may begin here that is white space: a number, &Tab; or &NewLine;."""
+    return p[i] == 38 and i + 1 < end and (p[i + 1] == 35 or p[i + 1] == 84 or p[i + 1] == 78)
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def may_end_in_space(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
+    """Whether the last character reference may be white space, and the last character."""
+    while end > start and p[end - 1] != 38:
+        end -= 1
+    return end > start and p[end] in (35, 84, 78)
