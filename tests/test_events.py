@@ -118,6 +118,14 @@ def test_many_links_become_what_each_of_them_becomes(unit: str, other: str) -> N
     assert all(one.start <= other.start for one, other in pairwise(rows))
 
 
+@pytest.mark.parametrize("number", range(997, 1002))
+def test_a_value_is_settled_as_a_whole_wherever_a_thousand_edits_are_over(number: int) -> None:
+    before, value = "<a href='x'>" * number, "<a ping=b&#32;c&#32;d>"
+    url = "http://h/it's/"  # an apostrophe must stand in quotes
+    together, alone = (absolve.rewrite(page, url=url) for page in (before + value, value))
+    assert together == before.replace("'x'", "'http://h/it&#39;s/x'") + alone
+
+
 # --- memory ------------------------------------------------------------------------------------------------------------
 
 NOTHING_BUT_LINKS = {

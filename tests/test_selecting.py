@@ -70,3 +70,11 @@ def test_links_that_stay_keep_their_base() -> None:
     page = b"<base href=/e/><a href=x><img src=y>"
     policy = only(Selection(kinds=of("image")), lambda resolved: f"http://new/{resolved.reference}")
     assert absolve.rewrite(page, url=URL, policy=policy) == b"<base href=/e/><a href=x><img src=http://new/y>"
+
+
+def test_what_was_found_out_in_one_document_says_nothing_of_the_next() -> None:
+    policy = only(Selection(scopes=of("internal")), lambda _: "new")
+    page = b"<a href=http://h/x>"
+    assert absolve.rewrite(page, url="http://g/", policy=policy) == page
+    assert absolve.rewrite(page, url="http://h/", policy=policy) == b"<a href=new>"
+    assert absolve.rewrite(page, url="http://g/", policy=policy) == page

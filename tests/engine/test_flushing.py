@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import time
 from contextlib import closing
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import pytest
 
 from absolve import outputs
 from absolve.engine import flushing
 from absolve.engine.pieces import Failure, Ready, Size
+from absolve.engine.putting import Putting
+from absolve.engine.rewriting import Job
+from absolve.inputs import Input
 from absolve.outputs import Made
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
-
-    import pytest
 
 
 def ready(folder: Path, number: int) -> Ready:
@@ -60,6 +63,18 @@ def test_what_is_ready_comes_in_its_order_when_it_is_on_the_disk(
 
 def _flushed(piece: Any) -> Any:
     return piece._replace(flushed=True) if isinstance(piece, Ready) else piece
+
+
+@pytest.mark.parametrize("flushed", [False, True])
+def test_what_is_not_on_the_disk_is_flushed_before_it_is_put(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, flushed: bool
+) -> None:
+    begun: list[bool] = []
+    monkeypatch.setattr(outputs, "flush", lambda made: begun.append(Path(made.target).exists()))
+    job = Job(Input("0.html", "0.html"), str(tmp_path / "0.html"))
+    Putting("token").put(job, ready(tmp_path, 0)._replace(flushed=flushed))
+    assert begun == ([] if flushed else [False])
+    assert (tmp_path / "0.html").read_bytes() == b"x"
 
 
 def test_what_does_not_get_to_the_disk_is_a_failure_and_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
