@@ -22,7 +22,7 @@ cdef inline unsigned int marked(object place, object coding) noexcept:
 cdef class Events:
     cdef readonly list objects
     cdef readonly Py_ssize_t count
-    cdef list _kinds
+    cdef readonly list kinds
     cdef dict _numbers
     cdef Unquoted _bare
     cdef Packed* _packed
@@ -41,14 +41,16 @@ cdef class Events:
         Py_ssize_t tag_start,
         Py_ssize_t tag_end,
         object claim,
-    )
-    cdef int _keep(self, object event)
+    ) except? -1
+    cdef int _keep(self, object event) except? -1
     cdef bint _pack(
         self, object place, Py_ssize_t start, Py_ssize_t end, object coding, Py_ssize_t tag_start, Py_ssize_t tag_end
-    )
-    cdef int _kind(self, object place, object coding)
+    ) except? -1
+    cdef int _kind(self, object place, object coding) except? -1
     cdef Unquoted _common(self, Unquoted coding, Py_ssize_t start, Py_ssize_t end)
-    cdef int _grow(self)
-    cdef Py_ssize_t start(self, Py_ssize_t index)
-    cdef Py_ssize_t end(self, Py_ssize_t index)
+    cdef int _grow(self) except? -1
+    cdef Py_ssize_t start(self, Py_ssize_t index) noexcept
+    cdef Py_ssize_t end(self, Py_ssize_t index) noexcept
+    cdef Py_ssize_t tag_start(self, Py_ssize_t index) noexcept
+    cdef int kind(self, Py_ssize_t index) noexcept
     cdef object at(self, Py_ssize_t index)

@@ -39,13 +39,13 @@ class Events:
     number and its spans: 24 bytes in the place of 90, or of 300 where the value has no quotes.
 
     `objects` are the events that are kept as they are, all but links among them; `count` says how many are links and
-    parts.
+    parts. `kinds` has a link of each kind, which says no more than that.
     """
 
     def __init__(self) -> None:
         self.objects: list[Event] = []
         self.count = 0
-        self._kinds: list[Link] = []
+        self.kinds: list[Link] = []
         self._numbers: dict[tuple[int, int], int] = {}
         self._bare: Unquoted | None = None
         self._size = 0
@@ -82,6 +82,7 @@ class Events:
             self._keep(event)
 
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def tell(
         self,
         place: Place,
@@ -109,6 +110,7 @@ class Events:
         return self._keep(link)
 
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def _keep(self, event: Event) -> cython.int:
         if cython.compiled:
             self._grow()
@@ -120,6 +122,7 @@ class Events:
         return 0
 
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def _pack(
         self,
         place: Place,
@@ -161,6 +164,7 @@ class Events:
         return self._bare if coding.is_like(self._bare) else None
 
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def _kind(self, place: Place, coding: Coding) -> cython.int:
         """The number of a kind; -1 where there are too many of them."""
         number: cython.int = -1
@@ -168,20 +172,21 @@ class Events:
             kind: Link
             mark: cython.uint = marked(place, coding)
             if self._recent[mark]:
-                kind = self._kinds[self._recent[mark] - 1]
+                kind = self.kinds[self._recent[mark] - 1]
                 if kind.place is place and kind.coding is coding:
                     return self._recent[mark] - 1
             known = self._numbers.get((id(place), id(coding)))
             if known is None:
-                if len(self._kinds) >= _MOST_KINDS:
+                if len(self.kinds) >= _MOST_KINDS:
                     return -1
-                known = self._numbers[id(place), id(coding)] = len(self._kinds)
-                self._kinds.append(Link(place, 0, 0, coding))
+                known = self._numbers[id(place), id(coding)] = len(self.kinds)
+                self.kinds.append(Link(place, 0, 0, coding))
             number = known
             self._recent[mark] = number + 1
         return number
 
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def _grow(self) -> cython.int:
         """Make room for one more."""
         if cython.compiled and self._size == self._room:
@@ -194,6 +199,7 @@ class Events:
         return 0
 
     @cython.cfunc
+    @cython.exceptval(check=False)
     def start(self, index: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Where the link of this number starts that neither makes a claim nor has a scope; -1 for any other event."""
         if cython.compiled:
@@ -202,6 +208,7 @@ class Events:
         return event.start if type(event) is Link and event.base is None and event.claim is None else -1
 
     @cython.cfunc
+    @cython.exceptval(check=False)
     def end(self, index: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Where it ends."""
         if cython.compiled:
@@ -210,13 +217,31 @@ class Events:
         return link.end
 
     @cython.cfunc
+    @cython.exceptval(check=False)
+    def tag_start(self, index: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Where its tag starts; -1 where it is in none."""
+        if cython.compiled:
+            at = cython.address(self._packed[index])
+            return at.start - at.tag_before if at.tag_size else -1
+        link: Link = self.objects[index]  # type: ignore[assignment]  # as above
+        return link.tag_start
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def kind(self, index: cython.Py_ssize_t) -> cython.int:
+        """The number of its kind; -1 where it is kept as it is."""
+        if cython.compiled and self._packed[index].kind != _OBJECT:
+            return self._packed[index].kind
+        return -1
+
+    @cython.cfunc
     def at(self, index: cython.Py_ssize_t) -> Event:
         """The event of this number; a link that was kept as numbers is made of them."""
         if cython.compiled:
             at = cython.address(self._packed[index])
             if at.kind == _OBJECT:
                 return self.objects[at.start]
-            kind: Link = self._kinds[at.kind]
+            kind: Link = self.kinds[at.kind]
             link: Link = Link.__new__(Link)
             link.place = kind.place
             link.start = at.start

@@ -153,6 +153,7 @@ class _Edits:
     found: list[Edit]
     slots: Slots
     rules: dict[int | tuple[int, int], Rule]
+    of_kind: list[Rule | None]
     written: dict[tuple[Rule, Coding], _Written]
     rule: Rule | None
 
@@ -165,6 +166,7 @@ class _Edits:
         self.found = []
         self.slots = {}
         self.rules = {}
+        self.of_kind = []
         self.written = {}
         self.rule = None
 
@@ -180,6 +182,7 @@ class _Edits:
         kept = self.entity.events
         events: Events = kept if type(kept) is Events else _NO_EVENTS
         numbered: cython.bint = events is kept
+        self.of_kind = [None] * len(events.kinds)
         for index in range(len(kept)):
             shaped = _UNSHAPED
             start = events.start(index) if numbered and self.is_absolute else -1
@@ -187,6 +190,9 @@ class _Edits:
                 shaped = shape(self.data, start, events.end(index))
                 if self.is_whole(shaped):
                     continue  # most links: not even made
+                if (len(self.found) < _SOME or not flows) and self.appends(events.kind(index), start, shaped):
+                    tag = events.tag_start(index)
+                    continue
             event = events.at(index) if numbered else kept[index]
             if type(event) is Link:
                 link: Link = event
@@ -194,6 +200,8 @@ class _Edits:
                     yield self.taken()
                 tag = link.tag_start
                 self.link(link, shaped)
+                if numbered and shaped != _UNSHAPED and link.coding.slot is None:
+                    self.know(events.kind(index))
             elif type(event) is Part:
                 for some in _lowered(self.entity, event, self.policy):
                     for edit in some:
@@ -237,8 +245,11 @@ class _Edits:
         if rule is None or link.place is not rule.place or link.base is not rule.scope:
             rule = self.rule = self.rule_of(link)
         if by_itself:
-            if not self.short_way(link, rule, shaped):
+            edit = self.short_way(rule, link.start, shaped)
+            if edit is _UNKNOWN:
                 self.long_way(link, rule)
+            elif edit is not None:
+                self.put(edit, link.coding)
             return 0
         resolved = Resolved(self.entity, link, rule)
         new = self.policy(resolved)
@@ -256,24 +267,41 @@ class _Edits:
         return rule
 
     @cython.cfunc
-    def short_way(self, link: Link, rule: Rule, found: cython.int) -> cython.bint:
-        """What `absolute` makes of a link, told by the shape of its bytes, as far as that decides; whether it did."""
+    def know(self, kind: cython.int) -> cython.int:
+        """Remember the rule for all links of a kind that have values of their own."""
+        if kind >= 0:
+            self.of_kind[kind] = self.rule
+        return 0
+
+    @cython.cfunc
+    def appends(self, kind: cython.int, start: cython.Py_ssize_t, shaped: cython.int) -> cython.bint:
+        """Take the edit of a link of a kind that came before, without making the link; whether its shape decides."""
+        rule: Rule | None = self.of_kind[kind] if kind >= 0 else None
+        if rule is None:
+            return False
+        edit = self.short_way(rule, start, shaped)
+        if edit is not None and edit is not _UNKNOWN:
+            self.found.append(edit)
+        return edit is not _UNKNOWN
+
+    @cython.cfunc
+    def short_way(self, rule: Rule, start: cython.Py_ssize_t, found: cython.int) -> Edit | None:
+        """What `absolute` makes of a link, told by the shape of its bytes; `_UNKNOWN` where that does not decide."""
         kind: cython.int = found & KIND
         if found < FRAGMENT:
-            return False
+            return _UNKNOWN
         if rule.stays_always or (kind == FRAGMENT and (rule.stays_as_fragment or rule.keeps_fragments)):
-            return True
-        if rule.short is None or _after_word(self.data, link.start):
-            return False
+            return None
+        if rule.short is None or _after_word(self.data, start):
+            return _UNKNOWN
         new = rule.short.written(found)
         if new is None:
-            return False
+            return _UNKNOWN
         edit: Edit = Edit.__new__(Edit)  # made without a call that would box its numbers
-        edit.start = link.start
-        edit.end = link.start + (found >> DOTS)
+        edit.start = start
+        edit.end = start + (found >> DOTS)
         edit.new = new
-        self.put(edit, link.coding)
-        return True
+        return edit
 
     @cython.cfunc
     def long_way(self, link: Link, rule: Rule) -> cython.int:

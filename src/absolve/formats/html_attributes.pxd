@@ -17,7 +17,7 @@ cdef class Attributes:
     cdef Py_ssize_t value_end[256]
     cdef int quote[256]
 
-    cdef Py_ssize_t read(self, Py_ssize_t i)
+    cdef Py_ssize_t read(self, Py_ssize_t i) except? -1
     cdef bint has(self, int number) noexcept
     cdef int drop(self, int number)
     cdef bytes raw(self, int number)

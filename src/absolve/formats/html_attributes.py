@@ -54,6 +54,7 @@ class Attributes:
             self.quote = [0] * _NUMBERS
 
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     @cython.boundscheck(False)
     @cython.wraparound(False)
     def read(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
@@ -154,6 +155,7 @@ class Attributes:
     @cython.cfunc
     def raw(self, number: cython.int) -> bytes:
         """The bytes of a value; empty where the tag has no such attribute."""
+        p: cython.p_const_uchar = self.data
         if self.stamp[number] != self.serial:
             return b""
-        return self.data[self.value_start[number] : self.value_end[number]]
+        return p[self.value_start[number] : self.value_end[number]]

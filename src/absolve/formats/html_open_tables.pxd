@@ -10,17 +10,17 @@ cdef class OpenTables:
     cdef readonly int template_depth
     cdef int mode
 
-    cdef bint decides(self)
+    cdef bint decides(self) except? -1
     cdef int open_template(self)
     cdef int close_template(self)
-    cdef bint drops(self, int element)
+    cdef bint drops(self, int element) except? -1
     cdef int _enter_mode(self, int element)
     cdef int _without_table(self)
-    cdef bint any(self)
-    cdef bint between_cells(self)
+    cdef bint any(self) except? -1
+    cdef bint between_cells(self) except? -1
     cdef int open_table(self)
     cdef bint close_table(self)
-    cdef int start_part(self, int element)
-    cdef bint end_part(self, int element)
-    cdef int cell(self)
-    cdef bint ends_cell(self, int cell, int element)
+    cdef int start_part(self, int element) except? -1
+    cdef bint end_part(self, int element) except? -1
+    cdef int cell(self) except? -1
+    cdef bint ends_cell(self, int cell, int element) except? -1

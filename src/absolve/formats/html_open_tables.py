@@ -54,6 +54,7 @@ class OpenTables:
         self.mode = _IN_BODY
 
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def decides(self) -> cython.bint:
         """Whether the next start tag counts, or changes the mode, by where it stands in a template."""
         return self.mode == _FRESH or self.mode == _IN_COLUMNS
@@ -74,6 +75,7 @@ class OpenTables:
         return 0
 
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def drops(self, element: cython.int) -> cython.bint:
         """Whether a template's insertion mode ignores this start tag; the first one in it chooses the mode (.22)."""
         if self.mode == _FRESH and not _TRAITS[element] & _T_HEAD:
@@ -104,11 +106,13 @@ class OpenTables:
         return self.mode
 
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def any(self) -> cython.bint:
         """Whether a table is open."""
         return len(self.cells) > 0 and not self._without_table()
 
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def between_cells(self) -> cython.bint:
         """Whether what stands here is in a table or its rows, and in no cell (13.2.6.4.9)."""
         return len(self.cells) > 0 and not self.cells[-1]
@@ -130,6 +134,7 @@ class OpenTables:
         return True
 
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def start_part(self, element: cython.int) -> cython.int:
         """Rows, cells and the like count only in a table (13.2.6.4.7), or where a template begins with one."""
         cell: cython.bint = element == _TD or element == _TH
@@ -142,6 +147,7 @@ class OpenTables:
         return KEPT
 
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def end_part(self, element: cython.int) -> cython.bint:
         """Whether this end tag ends the open cell."""
         if not self.cells or not self.cells[-1] or not self.ends_cell(self.cells[-1], element):
@@ -150,12 +156,14 @@ class OpenTables:
         return True
 
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def cell(self) -> cython.int:
         """The cell or caption that is open in the innermost table, 0 for none."""
         found: cython.int = self.cells[-1] if self.cells else 0
         return found
 
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def ends_cell(self, cell: cython.int, element: cython.int) -> cython.bint:
         """13.2.6.4.11 and .15; that a row group of the name is open is not looked at."""
         mode: cython.int = self._without_table()

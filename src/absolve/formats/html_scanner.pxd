@@ -27,10 +27,10 @@ cdef class Scanner:
     cdef readonly Py_ssize_t truncated
     cdef set merged
 
-    cpdef int next(self)
-    cdef int _start_tag(self)
+    cpdef int next(self) except? -1
+    cdef int _start_tag(self) except? -1
     cdef int _merge(self)
-    cdef bint _decided(self)
-    cdef Py_ssize_t _end_tag(self, Py_ssize_t i)
-    cdef Py_ssize_t _markup_declaration(self, Py_ssize_t i)
-    cdef Py_ssize_t _bogus_comment_end(self, Py_ssize_t start, Py_ssize_t i)
+    cdef bint _decided(self) except? -1
+    cdef Py_ssize_t _end_tag(self, Py_ssize_t i) except? -1
+    cdef Py_ssize_t _markup_declaration(self, Py_ssize_t i) except? -1
+    cdef Py_ssize_t _bogus_comment_end(self, Py_ssize_t start, Py_ssize_t i) except? -1

@@ -99,6 +99,7 @@ class Scanner:
         self.merged: set[tuple[int, int]] = set()
 
     @cython.ccall
+    @cython.exceptval(-1, check=True)
     @cython.boundscheck(False)
     @cython.wraparound(False)
     def next(self) -> cython.int:
@@ -156,17 +157,19 @@ class Scanner:
                 self.tree.text()
 
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     @cython.boundscheck(False)
     @cython.wraparound(False)
     def _start_tag(self) -> cython.int:
         """Tell the tree of a start tag, pass over the text that it begins, say whether to report it."""
         attributes: Attributes = self.attributes
+        p: cython.p_const_uchar = self.data
         interest: cython.p_const_uchar = self.interest
         told: cython.p_const_uchar = _TOLD
         k: cython.int
         row: cython.int = self.element
         if self.tree.every:
-            name = self.data[self.name_start : self.name_end].lower()
+            name = p[self.name_start : self.name_end].lower()
             self.fate = self.tree.start(self.element, name, self.attributes.self_closing, self._decided())
             self.namespace = self.tree.namespace
         elif told[self.element] & _START or (told[self.element] & _NOT_FRAMESET and self.tree.frameset_ok):
@@ -221,6 +224,7 @@ class Scanner:
         return 0
 
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def _decided(self) -> cython.bint:
         """What attributes decide in tree construction: see `Tree.start`."""
         attributes: Attributes = self.attributes
@@ -234,6 +238,7 @@ class Scanner:
         return False
 
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     @cython.boundscheck(False)
     @cython.wraparound(False)
     def _end_tag(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
@@ -265,7 +270,7 @@ class Scanner:
                 return n
         element = lookup(_ELEMENT_SLOTS, _ELEMENT_CELLS, hashed, p, name, name_end - name)
         if self.tree.foreign.depth:
-            self.tree.end(element, self.data[name:name_end].lower())
+            self.tree.end(element, p[name:name_end].lower())
         elif told[element] & _END_TAG:
             self.tree.end(element, b"")
         elif self.tree.started[element] > self.tree.ended[element]:
@@ -273,6 +278,7 @@ class Scanner:
         return i
 
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     @cython.boundscheck(False)
     @cython.wraparound(False)
     def _markup_declaration(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
@@ -296,6 +302,7 @@ class Scanner:
         return self._bogus_comment_end(i - 2, i)
 
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def _bogus_comment_end(self, start: cython.Py_ssize_t, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """13.2.5.41 for what begins at `start`: after the next `>`."""
         i = find(self.data, 62, i, self.size)

@@ -22,15 +22,15 @@ cdef class Tree:
     cdef int started[256]
     cdef int ended[256]
 
-    cpdef int start(self, int element, bytes name, bint self_closing, bint decided)
-    cpdef int end(self, int element, bytes name)
+    cpdef int start(self, int element, bytes name, bint self_closing, bint decided) except? -1
+    cpdef int end(self, int element, bytes name) except? -1
     cpdef text(self)
-    cdef int _watch(self)
-    cdef int _foreign_end(self, int element, bytes name)
-    cdef int _html_start(self, int element, bint self_closing, bint decided)
-    cdef int _foreign_start(self, int element, bytes name, bint self_closing, bint decided)
-    cdef int _html_end(self, int element)
-    cdef bint _encloses(self, int element, bytes name)
+    cdef int _watch(self) except? -1
+    cdef int _foreign_end(self, int element, bytes name) except? -1
+    cdef int _html_start(self, int element, bint self_closing, bint decided) except? -1
+    cdef int _foreign_start(self, int element, bytes name, bint self_closing, bint decided) except? -1
+    cdef int _html_end(self, int element) except? -1
+    cdef bint _encloses(self, int element, bytes name) except? -1
     cdef bint _has_body(self)
     cdef bint _is_around_table(self)
     cdef int _foreign_part_end(self, int element)

@@ -106,6 +106,7 @@ class Tree:
             self._watch()
 
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def _watch(self) -> cython.int:
         """Decide whether the next tag matters whatever it is."""
         framed: cython.bint = self.frameset_depth > 0 or self.after_frameset
@@ -113,6 +114,7 @@ class Tree:
         return 0
 
     @cython.ccall
+    @cython.exceptval(-1, check=True)
     def start(self, element: cython.int, name: bytes, self_closing: cython.bint, decided: cython.bint) -> cython.int:
         """Take a start tag; `name` is its lower-case name, needed in foreign content only.
 
@@ -129,6 +131,7 @@ class Tree:
         return answer
 
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def _html_start(self, element: cython.int, self_closing: cython.bint, decided: cython.bint) -> cython.int:
         """13.2.6.4, the insertion modes of HTML content."""
         traits: cython.int = _TRAITS[element]
@@ -216,6 +219,7 @@ class Tree:
         return False
 
     @cython.ccall
+    @cython.exceptval(-1, check=True)
     def end(self, element: cython.int, name: bytes) -> cython.int:
         """Take an end tag; `name` is its lower-case name, needed in foreign content only."""
         if self.foreign.depth:
@@ -225,6 +229,7 @@ class Tree:
         return self._watch()
 
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def _foreign_end(self, element: cython.int, name: bytes) -> cython.int:
         """13.2.6.5, end tags; those that it does not take are for the insertion mode, and may end what is around."""
         depth: cython.Py_ssize_t
@@ -274,6 +279,7 @@ class Tree:
         return 0
 
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def _encloses(self, element: cython.int, name: bytes) -> cython.bint:
         """Whether an unmatched end tag closes an HTML element around the svg or math element, and that with it.
 
@@ -287,6 +293,7 @@ class Tree:
         return True
 
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def _html_end(self, element: cython.int) -> cython.int:
         traits: cython.int = _TRAITS[element]
         if self.started[element] > self.ended[element]:
@@ -316,6 +323,7 @@ class Tree:
         return 0
 
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def _foreign_start(
         self, element: cython.int, name: bytes, self_closing: cython.bint, decided: cython.bint
     ) -> cython.int:

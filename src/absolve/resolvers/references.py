@@ -38,14 +38,22 @@ SCHEME = re.compile(r"([A-Za-z0-9+.-]+):")
 STRICT_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
 
 
+Components = tuple[str | None, str | None, str, str | None, str | None, str | None]  # those of a Reference
+
+
 def split(text: str) -> Reference:
     """Parse a reference (str) into its components in the order of RFC 1808 section 2.4; raises nothing."""
+    return Reference(*components(text))
+
+
+def components(text: str) -> Components:
+    """What `split` makes its Reference of, where nobody asks for them by name."""
     # 2.4.1 the fragment: after the first crosshatch
     text, mark, rest = text.partition("#")
     fragment = rest if mark else None
     # 2.4.2 the scheme: before a colon that stands before any character not allowed in one
     scheme = net_loc = None
-    if match := SCHEME.match(text):
+    if ":" in text and (match := SCHEME.match(text)):
         scheme = match[1]
         text = text[match.end() :]
     # 2.4.3 the network location: from a double slash at the start to the next slash, a question mark included
@@ -59,10 +67,10 @@ def split(text: str) -> Reference:
     text, mark, rest = text.partition(";")
     params = rest if mark else None
     # 2.4.6 the path: what is left, the preceding slash stored along with it
-    return Reference(scheme, net_loc, text, params, query, fragment)
+    return scheme, net_loc, text, params, query, fragment
 
 
-def unsplit(reference: Reference) -> str:
+def unsplit(reference: Components) -> str:
     """Recombine the components, each with the delimiter that it had (section 4 step 7); `unsplit(split(x)) == x`.
 
     A path that would be taken for a net_loc gets `/.` before it: neither RFC 1808 2.2 nor RFC 3986 3.3 has a URL

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from absolve.model import Reference
 from absolve.resolvers.appending import Appending
-from absolve.resolvers.references import SCHEME, hierarchical, split, unsplit
+from absolve.resolvers.references import SCHEME, components, hierarchical, split, unsplit
 
 if TYPE_CHECKING:
+    from absolve.model import Reference
     from absolve.typing import Resolver
 
 
@@ -26,18 +26,17 @@ def steps(base: str, parts: Reference, text: str) -> str | None:
     """Resolve a reference by the numbered steps of section 4; `parts` is `split(base)`."""
     # Step 1: the base is established. Unknown, or itself relative: only an absolute reference is one.
     if parts.scheme is None:
-        return text if SCHEME.match(text) else None
+        return text if has_scheme(text) else None
     # Step 2a: an entirely empty reference inherits the entire base, the fragment included.
     if not text:
         return base
     # Step 2b: one that starts with a scheme name is absolute.
-    if SCHEME.match(text):
+    if has_scheme(text):
         return text
-    reference = split(text)
     if not hierarchical(parts):
         return None
     # Step 2c: otherwise it inherits the scheme.
-    _, net_loc, path, params, query, fragment = reference
+    _, net_loc, path, params, query, fragment = components(text)
     if not net_loc:
         # Step 3: it inherits the net_loc (if any), unless its own is non-empty.
         net_loc = _inherited(parts.net_loc, net_loc)
@@ -54,7 +53,12 @@ def steps(base: str, parts: Reference, text: str) -> str | None:
             # Step 4 skips this for a path that is preceded by a slash.
             path = merge(parts.path, path)
     # Step 7: what there is is recombined, with the delimiters that the reference had.
-    return unsplit(Reference(parts.scheme, net_loc, path, params, query, fragment))
+    return unsplit((parts.scheme, net_loc, path, params, query, fragment))
+
+
+def has_scheme(text: str) -> bool:
+    """Whether it starts with a scheme name (2.4.2)."""
+    return ":" in text and SCHEME.match(text) is not None
 
 
 def _inherited(base: str | None, own: str | None) -> str | None:
