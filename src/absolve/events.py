@@ -175,12 +175,16 @@ class Events:
                 kind = self.kinds[self._recent[mark] - 1]
                 if kind.place is place and kind.coding is coding:
                     return self._recent[mark] - 1
-            known = self._numbers.get((id(place), id(coding)))
+            key = (id(place), id(coding))
+            known = self._numbers.get(key)
             if known is None:
                 if len(self.kinds) >= _MOST_KINDS:
                     return -1
-                known = self._numbers[id(place), id(coding)] = len(self.kinds)
-                self.kinds.append(Link(place, 0, 0, coding))
+                known = self._numbers[key] = len(self.kinds)
+                kind = Link.__new__(Link)
+                kind.place = place
+                kind.coding = coding
+                self.kinds.append(kind)
             number = known
             self._recent[mark] = number + 1
         return number

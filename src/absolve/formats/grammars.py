@@ -15,6 +15,15 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import cython
+else:
+    from absolve import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.absolve.seek import find
+else:
+    from absolve.seek import find
+
 Span = tuple[int, int]
 
 WHITE_SPACE: Final = b"\t\n\f\r "  # the HTML Standard's ASCII whitespace
@@ -33,33 +42,56 @@ def url(value: bytes) -> list[Span]:
     return [_trimmed(value, 0, len(value))]
 
 
-# ASCII white space and commas, then what is neither white space nor, at its start, a comma
-_CANDIDATE: Final = re.compile(rb"[\t\n\f\r ,]*+([^\t\n\f\r ]++)")
-
-# descriptor tokenizer: up to the first comma that is not in parentheses
-_DESCRIPTORS: Final = re.compile(rb"(?:[^,(]++|\([^)]*+\)?+)*+,?+")
-
-
+@cython.boundscheck(False)
+@cython.wraparound(False)
 def srcset(value: bytes) -> list[Span]:
     """HTML Standard 4.8.4.3.10, "parse a srcset attribute".
 
     A candidate with a bad descriptor is listed all the same.
     """
+    p: cython.p_const_uchar = value
+    n: cython.Py_ssize_t = len(value)
+    i: cython.Py_ssize_t = 0
+    start: cython.Py_ssize_t
+    end: cython.Py_ssize_t
     spans: list[Span] = []
-    position = 0
-    # 4. splitting loop: collect ASCII white space and commas; 5. at the end, return; 6. collect the URL
-    while candidate := _CANDIDATE.match(value, position):
-        start, position = candidate.span(1)
-        end = start + len(value[start:position].rstrip(b","))
+    while True:
+        while i < n and (p[i] == 44 or _is_space(p[i])):  # 4. splitting loop: collect ASCII white space and commas
+            i += 1
+        if i >= n:  # 5. at the end, return
+            return spans
+        start = i
+        while i < n and not _is_space(p[i]):  # 6. collect the URL
+            i += 1
+        end = i
+        while end > start and p[end - 1] == 44:
+            end -= 1
         spans.append((start, end))
-        if end == position:  # 8. a URL that ends with commas has no descriptors: they are not part of it, and separate
-            position = _descriptors_end(value, position)
-    return spans  # 9 to 15, the descriptor parser, cannot change where candidates stand; 16. go on at 4
+        if end == i:  # 8. a URL that ends with commas has no descriptors: they are not part of it, and separate
+            i = _descriptors_end(p, i, n)
+        # 9 to 15, the descriptor parser, cannot change where candidates stand; 16. go on at 4
 
 
-def _descriptors_end(value: bytes, position: int) -> int:
-    found = _DESCRIPTORS.match(value, position)
-    return found.end() if found else position
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _is_space(byte: cython.int) -> cython.bint:
+    return byte in (9, 10, 12, 13, 32)
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _descriptors_end(p: cython.p_const_uchar, i: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """8. descriptor tokenizer: after the first comma that is not in parentheses."""
+    while i < n and p[i] != 44:
+        if p[i] == 40:
+            i = find(p, 41, i, n)
+            if i < 0:
+                return n
+        i += 1
+    return i + 1 if i < n else n
 
 
 _WORD: Final = re.compile(rb"[^\t\n\f\r ]++")

@@ -26,12 +26,12 @@ def steps(base: str, parts: Reference, text: str) -> str | None:
     """Resolve a reference by the numbered steps of section 4; `parts` is `split(base)`."""
     # Step 1: the base is established. Unknown, or itself relative: only an absolute reference is one.
     if parts.scheme is None:
-        return text if has_scheme(text) else None
+        return text if _is_absolute(text) else None
     # Step 2a: an entirely empty reference inherits the entire base, the fragment included.
     if not text:
         return base
     # Step 2b: one that starts with a scheme name is absolute.
-    if has_scheme(text):
+    if _is_absolute(text):
         return text
     if not hierarchical(parts):
         return None
@@ -56,7 +56,7 @@ def steps(base: str, parts: Reference, text: str) -> str | None:
     return unsplit((parts.scheme, net_loc, path, params, query, fragment))
 
 
-def has_scheme(text: str) -> bool:
+def _is_absolute(text: str) -> bool:
     """Whether it starts with a scheme name (2.4.2)."""
     return ":" in text and SCHEME.match(text) is not None
 
