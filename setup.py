@@ -12,6 +12,7 @@ from setuptools import Extension, setup
 
 COMPILED = (  # modules that run once a byte or once a link; one that is not there yet is passed over
     "absolve.model",
+    "absolve.archives",
     "absolve.arrow",
     "absolve.bases",
     "absolve.character_references",
@@ -22,6 +23,7 @@ COMPILED = (  # modules that run once a byte or once a link; one that is not the
     "absolve.events",
     "absolve.formats.css",
     "absolve.formats.grammars",
+    "absolve.formats.headers",
     "absolve.formats.html",
     "absolve.formats.html_attributes",
     "absolve.formats.html_bytes",
@@ -31,6 +33,11 @@ COMPILED = (  # modules that run once a byte or once a link; one that is not the
     "absolve.formats.html_scanner",
     "absolve.formats.html_tree",
     "absolve.formats.html_text",
+    "absolve.formats.http",
+    "absolve.formats.http_responses",
+    "absolve.formats.warc",
+    "absolve.formats.warc_headers",
+    "absolve.formats.warc_records",
     "absolve.inventory",
     "absolve.judging",
     "absolve.library",

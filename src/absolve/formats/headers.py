@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import binascii
 import re
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from absolve.charsets import UTF_8, lookup
 from absolve.codings import Offsets, to_utf8
@@ -14,7 +14,16 @@ from absolve.model import Base, Layer, Link, Place
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    import cython
+
     from absolve.typing import Offsets as OffsetsProtocol
+else:
+    from absolve import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.absolve.seek import find
+else:
+    from absolve.seek import find
 
 # The fields that say what the base is, in order of preference (RFC 1808 3.1 and 3.2; RFC 2110 4.2, RFC 2557 4.2).
 BASES: Final = {"base": "Base", "content-base": "Content-Base", "content-location": "Content-Location"}
@@ -41,43 +50,82 @@ OF_HTTP: Final[dict[str, Place]] = {
 }
 
 
-class Field(NamedTuple):
+@cython.final
+@cython.cclass
+class Field:
     """One header field: its name in lower case, where it begins, and the span of its value without what is around it.
 
     What is around it is white space; folded lines are inside.
     """
 
-    name: str
-    position: int
-    start: int
-    end: int
+    def __init__(
+        self, name: str, position: cython.Py_ssize_t, start: cython.Py_ssize_t, end: cython.Py_ssize_t
+    ) -> None:
+        self.name = name
+        self.position = position
+        self.start = start
+        self.end = end
 
 
-# RFC 5322 3.6.8: a name is printable ASCII without the colon; 4.5.8: blanks before the colon are obsolete. A line that
-# begins with a blank goes on with the one before (2.2.3; RFC 9112 5.2).
-_FIELD: Final = re.compile(rb"([!-9;-~]++)[\t ]*+:([^\n]*+(?:\n[\t ][^\n]*+)*+)\n?+")
-_EMPTY_LINE: Final = re.compile(rb"\r?\n")
-_LINE: Final = re.compile(rb"[^\n]*+\n?+")
 _BLANKS: Final = b"\t\n\r "
+# Names that are met most, as they are spelt most; of any other the lower case is made each time.
+_NAMES: Final = {
+    spelt: name.decode().lower()
+    for name in (
+        b"Accept-Ranges Cache-Control Connection Content-Encoding Content-Length Content-Location Content-Type Date"
+        b" ETag Expires Last-Modified Link Location Server Set-Cookie Transfer-Encoding Vary WARC-Block-Digest"
+        b" WARC-Concurrent-To WARC-Date WARC-IP-Address WARC-Payload-Digest WARC-Record-ID WARC-Target-URI WARC-Type"
+    ).split()
+    for spelt in (name, name.lower())
+}
 
 
-def fields(data: bytes, start: int = 0, *, skip: bool = False) -> tuple[list[Field], int]:
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def fields(data: bytes, start: cython.Py_ssize_t = 0, *, skip: cython.bint = False) -> tuple[list[Field], int]:
     """The header fields from an offset on, and where the body begins.
 
     A line that is no field ends the header, and begins the body, unless such lines are to be skipped.
     """
+    p: cython.p_const_uchar = data
+    n: cython.Py_ssize_t = len(data)
+    i: cython.Py_ssize_t
+    name_end: cython.Py_ssize_t
+    end: cython.Py_ssize_t
+    first: cython.Py_ssize_t
+    last: cython.Py_ssize_t
     found: list[Field] = []
-    while start < len(data):
-        if field := _FIELD.match(data, start):
-            value = field[2].lstrip(_BLANKS)
-            first = field.end(2) - len(value)
-            name = field[1].decode("ascii").lower()
-            found.append(Field(name, start, first, first + len(value.rstrip(_BLANKS))))
-            start = field.end()
-        elif end := _EMPTY_LINE.match(data, start):
-            return found, end.end()
-        elif skip and (line := _LINE.match(data, start)):
-            start = line.end()
+    while start < n:
+        i = start
+        # RFC 5322 3.6.8: a name is printable ASCII without the colon; 4.5.8: blanks before the colon are obsolete.
+        while i < n and 33 <= p[i] <= 126 and p[i] != 58:
+            i += 1
+        name_end = i
+        while i < n and p[i] in (9, 32):
+            i += 1
+        if name_end > start and i < n and p[i] == 58:
+            first = i + 1
+            end = find(p, 10, first, n)
+            # A line that begins with a blank goes on with the one before (2.2.3; RFC 9112 5.2).
+            while 0 <= end < n - 1 and p[end + 1] in (9, 32):
+                end = find(p, 10, end + 1, n)
+            if end < 0:
+                end = n
+            while first < end and p[first] in (9, 10, 13, 32):
+                first += 1
+            last = end
+            while last > first and p[last - 1] in (9, 10, 13, 32):
+                last -= 1
+            raw = data[start:name_end]
+            found.append(Field(_NAMES.get(raw) or raw.decode("ascii").lower(), start, first, last))
+            start = min(end + 1, n)
+        elif p[start] == 10:
+            return found, start + 1
+        elif p[start] == 13 and start + 1 < n and p[start + 1] == 10:
+            return found, start + 2
+        elif skip:
+            end = find(p, 10, start, n)
+            start = end + 1 if end >= 0 else n
         else:
             break
     return found, start
@@ -86,14 +134,23 @@ def fields(data: bytes, start: int = 0, *, skip: bool = False) -> tuple[list[Fie
 _FOLD: Final = re.compile(rb"\r?\n(?=[\t ])")
 
 
+@cython.ccall
 def value(data: bytes, field: Field) -> str:
     """A field's value as text, unfolded (RFC 5322 2.2.3); bytes that are no UTF-8 are lone surrogates."""
-    return _FOLD.sub(b"", data[field.start : field.end]).decode("utf-8", "surrogateescape")
+    raw: bytes = data[field.start : field.end]
+    if 10 in raw:
+        raw = _FOLD.sub(b"", raw)
+    return raw.decode("ascii") if raw.isascii() else raw.decode("utf-8", "surrogateescape")
 
 
+@cython.ccall
 def first(data: bytes, found: Sequence[Field], name: str) -> str | None:
     """The value of the first field of a name; None where there is none."""
-    return next((value(data, field) for field in found if field.name == name), None)
+    field: Field
+    for field in found:
+        if field.name == name:
+            return value(data, field)
+    return None
 
 
 # --- references -------------------------------------------------------------------------------------------------------
@@ -167,6 +224,9 @@ def links(
     data: bytes, found: Sequence[Field], places: Mapping[str, Place], bases: Sequence[str]
 ) -> Iterator[Base | Link]:
     """The links in header fields, in their order; before them the claims of the fields that `bases` names, in its."""
+    found = [field for field in found if field.name in places]
+    if not found:
+        return
     claims: dict[int, Base] = {}
     for name in bases:
         for field in found:
@@ -176,12 +236,11 @@ def links(
                 claims[field.position] = Base(Layer.EMBEDDED, reference, f"{BASES[name]} header", start)
     yield from claims.values()
     for field in found:
-        if place := places.get(field.name):
-            claim = claims.get(field.position)
-            if place.syntax == "url":
-                yield Link(place, *_one_url(data, field), claim=claim)
-            else:
-                yield from _listed(data, field, place)
+        place = places[field.name]
+        if place.syntax == "url":
+            yield Link(place, *_one_url(data, field), claim=claims.get(field.position))
+        else:
+            yield from _listed(data, field, place)
 
 
 def _one_url(data: bytes, field: Field) -> tuple[int, int, FieldText]:

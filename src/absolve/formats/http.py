@@ -18,8 +18,6 @@ from absolve.formats.http_responses import codings_of, response_at, sniffed
 from absolve.model import Derived, Notice, Part
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from absolve.charsets import Charset
     from absolve.formats.headers import Field
     from absolve.formats.http_responses import Response
@@ -33,7 +31,7 @@ _PARTIAL: Final = b"206"
 _IDENTITY: Final = Raw(UTF_8)
 
 
-def walk(data: bytes, _charset: Charset, options: WalkOptions) -> Iterator[Event]:
+def walk(data: bytes, _charset: Charset, options: WalkOptions) -> list[Event]:
     """One response, or several of which only the last has a body (`100 Continue`, and what `curl -iL` prints).
 
     A request has no links. WalkError for what is neither.
@@ -41,41 +39,45 @@ def walk(data: bytes, _charset: Charset, options: WalkOptions) -> Iterator[Event
     response = response_at(data, 0)
     if response is None:
         if _REQUEST_LINE.match(data):
-            return
+            return []
         raise WalkError("no-http", "this does not begin as an HTTP message does")
+    found: list[Event] = []
     while following := response_at(data, response.body):
-        yield from headers.links(data, response.fields, headers.OF_HTTP, ())
+        found += headers.links(data, response.fields, headers.OF_HTTP, ())
         response = following
-    yield from headers.links(data, response.fields, headers.OF_HTTP, _BASES)
-    yield from _body(data, response, options)
+    found += headers.links(data, response.fields, headers.OF_HTTP, _BASES)
+    found += _body(data, response, options)
+    return found
 
 
-def _body(data: bytes, response: Response, options: WalkOptions) -> Iterator[Part | Notice]:
+def _body(data: bytes, response: Response, options: WalkOptions) -> list[Part | Notice]:
     start, end = response.body, len(data)
     if start == end or response.status in _NO_BODY:
-        return
+        return []
     media_type = headers.first(data, response.fields, "content-type") or ""
     if media_type and not formats.is_read(media_type):
-        return
+        return []
     if response.status == _PARTIAL:
-        yield Notice("partial", "this body is a part of a document, and stays as it is", start)
-        return
+        return [Notice("partial", "this body is a part of a document, and stays as it is", start)]
     derived: list[Derived] = []
     codings, said = codings_of(data, response, options)
-    yield from said
     if not any(isinstance(coding, Chunked) for coding in codings):
         length = _length(data, response)
         if length is not None:
             end = start + length[1]
-            if end > len(data) or data[end:].strip(b"\r\n"):
+            if end > len(data) or (end < len(data) and data[end:].strip(b"\r\n")):
                 text = f"Content-Length says {length[1]} and the body has {len(data) - start} bytes: it stays as it is"
-                yield Notice("wrong-length", text, start, failed=True)
-                return
-            derived = [Derived(length[0].start, length[0].end, lambda raw: b"%d" % len(raw))]
+                return [*said, Notice("wrong-length", text, start, failed=True)]
+            derived = [Derived(length[0].start, length[0].end, _in_digits)]
     coding: Coding = Stack(codings) if codings else _IDENTITY
     if not media_type:
         media_type = sniffed(data[start:end], coding)
-    yield Part(media_type, start, end, coding, name="body", whole=True, encloses=False, derived=derived)
+    part = Part(media_type, start, end, coding, name="body", whole=True, encloses=False, derived=derived)
+    return [*said, part]
+
+
+def _in_digits(raw: bytes) -> bytes:
+    return b"%d" % len(raw)
 
 
 def _length(data: bytes, response: Response) -> tuple[Field, int] | None:

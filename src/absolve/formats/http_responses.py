@@ -31,7 +31,7 @@ class Response(NamedTuple):
 
 
 def response_at(data: bytes, start: int) -> Response | None:
-    line = _STATUS_LINE.match(data, start)
+    line = _STATUS_LINE.match(data, start) if data.startswith(b"HTTP/", start) else None
     if line is None:
         return None
     found, body = headers.fields(data, line.end(), skip=True)
@@ -44,12 +44,9 @@ def codings_of(data: bytes, response: Response, options: WalkOptions) -> tuple[l
     Archives keep bodies that they have decoded under a header that still names the coding: what has no sign of it is
     not in it.
     """
-    names = [
-        *reversed(_names(data, response.fields, "transfer-encoding")),
-        *reversed(_names(data, response.fields, "content-encoding")),
-    ]
     codings: list[Coding] = []
     notices: list[Notice] = []
+    names = [*_names(data, response.fields, "transfer-encoding"), *_names(data, response.fields, "content-encoding")]
     for name in names:
         if name in {"identity", "none", ""}:
             continue
@@ -63,9 +60,9 @@ def codings_of(data: bytes, response: Response, options: WalkOptions) -> tuple[l
 
 
 def _names(data: bytes, found: Sequence[Field], name: str) -> list[str]:
-    """The codings that all fields of a name list, in the order in which they were applied."""
+    """The codings that all fields of a name list, the one that was applied last first."""
     values = [headers.value(data, field) for field in found if field.name == name]
-    return [coding.strip().lower() for value in values for coding in value.split(",")]
+    return [coding.strip().lower() for value in values for coding in value.split(",")][::-1]
 
 
 def _lacks(name: str, data: bytes, body: int) -> bool:

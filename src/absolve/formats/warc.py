@@ -14,14 +14,13 @@ from absolve.codings import Raw
 from absolve.formats import headers
 from absolve.formats.digests import WHOLE, payloads, renewed
 from absolve.formats.warc_headers import extent_at, record_at
-from absolve.formats.warc_records import pieces
+from absolve.formats.warc_records import GAP, pieces
 from absolve.model import Base, Derived, Layer, Notice, Part
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from absolve.charsets import Charset
-    from absolve.formats.digests import Content
     from absolve.formats.headers import Field
     from absolve.formats.warc_headers import Record
     from absolve.model import Event
@@ -37,9 +36,14 @@ def walk(data: bytes, _charset: Charset, options: WalkOptions) -> Iterator[Event
     yield from _events(data, options, compressed=True)
 
 
-def walk_records(data: bytes, _charset: Charset, options: WalkOptions) -> Iterator[Event]:
+def walk_records(data: bytes, _charset: Charset, options: WalkOptions) -> Iterable[Event]:
     """The same for what a compressed member holds: nothing compressed in it is opened again."""
-    yield from _events(data, options, compressed=False)
+    extent = extent_at(data, 0)
+    if extent is None or extent.end > len(data) or extent.end > options.max_decompressed:
+        return _events(data, options, compressed=False)
+    if len(data) - extent.end > GAP or data[extent.end :].strip(b"\r\n"):
+        return _events(data, options, compressed=False)
+    return record(data, 0, options)  # most hold one
 
 
 def _events(data: bytes, options: WalkOptions, *, compressed: bool) -> Iterator[Event]:
@@ -73,22 +77,22 @@ class Opened:
         return self._coding.encode(value, after, before)
 
 
-def record(data: bytes, start: int, options: WalkOptions) -> Iterator[Event]:
+def record(data: bytes, start: int, options: WalkOptions) -> list[Part | Notice]:
     """The part that the block of a record is, if it is a document; what the record says of it changes with it."""
     extent = extent_at(data, start)
     if extent is None or extent.kind not in _WALKED or extent.block == extent.end:
-        return
+        return []
     found = record_at(data, start)
     if found is None:
-        return
+        return []
     if _segment(data, found):
-        yield Notice("segmented", f"this record is a segment of another one, and stays as it is ({found.url})", start)
-        return
+        text = f"this record is a segment of another one, and stays as it is ({found.url})"
+        return [Notice("segmented", text, start)]
     media_type = _media_type(data, found)
     if not formats.is_read(media_type):
-        return
+        return []
     field = "ARC record's URL" if found.kind == "arc" else "WARC-Target-URI"
-    yield Part(
+    part = Part(
         media_type,
         found.block,
         found.end,
@@ -97,8 +101,9 @@ def record(data: bytes, start: int, options: WalkOptions) -> Iterator[Event]:
         claims=[Base(Layer.RETRIEVAL, found.url, field)] if found.url else [],
         whole=True,
         encloses=False,
-        derived=list(_derived(data, found, options)),
+        derived=_derived(data, found, options),
     )
+    return [part]
 
 
 def _segment(data: bytes, found: Record) -> bool:
@@ -118,16 +123,15 @@ def _media_type(data: bytes, found: Record) -> str:
 # --- what a record says of its block ----------------------------------------------------------------------------------
 
 
-def _derived(data: bytes, found: Record, options: WalkOptions) -> Iterator[Derived]:
-    yield Derived(*found.size, _length)
+def _derived(data: bytes, found: Record, options: WalkOptions) -> list[Derived]:
+    derived = [Derived(*found.size, _length)]
     for field in found.fields:
         if field.name == "content-length" and field.start != found.size[0] and _same(data, field, found.size):
-            yield Derived(field.start, field.end, _length)  # said twice, so that no reader may go by another
-        whole = field.name == "warc-block-digest"
+            derived.append(Derived(field.start, field.end, _length))  # said twice, so that no reader may go by another
         # The payload of a revisit stands in another record (6.7.2).
-        if whole or (field.name == "warc-payload-digest" and found.kind != "revisit"):
-            contents = WHOLE if whole else payloads(options)
-            yield Derived(field.start, field.end, _Digest(data, field, found, contents))
+        elif field.name == "warc-block-digest" or (field.name == "warc-payload-digest" and found.kind != "revisit"):
+            derived.append(Derived(field.start, field.end, _Digest(data, field, found, options)))
+    return derived
 
 
 def _length(new: bytes) -> bytes:
@@ -141,12 +145,13 @@ def _same(data: bytes, field: Field, size: tuple[int, int]) -> bool:
 class _Digest:
     """Makes a field's digest of a record anew, of its block or its payload."""
 
-    def __init__(self, data: bytes, field: Field, record: Record, contents: Sequence[Content]) -> None:
+    def __init__(self, data: bytes, field: Field, record: Record, options: WalkOptions) -> None:
         self._data = data
         self._field = field
         self._record = record
-        self._contents = contents
+        self._options = options
 
     def __call__(self, new: bytes) -> bytes:
         said = self._data[self._field.start : self._field.end]
-        return renewed(said, self._data[self._record.block : self._record.end], new, self._contents)
+        contents = WHOLE if self._field.name == "warc-block-digest" else payloads(self._options)
+        return renewed(said, self._data[self._record.block : self._record.end], new, contents)

@@ -3,83 +3,192 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, NamedTuple
-
-from absolve.formats import headers
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from absolve.formats.headers import Field
+    import cython
+else:
+    from absolve import _cython as cython
+
+from absolve.formats.headers import fields
+
+if cython.compiled:
+    from cython.cimports.absolve.formats.headers import Field, first
+    from cython.cimports.absolve.seek import find
+else:
+    from absolve.formats.headers import Field, first
+    from absolve.seek import find
 
 LONGEST_HEAD: Final = 1 << 20  # bytes of a record's header
 LONGEST_LINE: Final = 1 << 16  # bytes of an ARC record's header
-VERSION: Final = re.compile(rb"WARC/[0-9]\.[0-9]+[\t ]*+\r?\n")
-HEAD_END: Final = re.compile(rb"\n\r?\n")
 
 
-class Record(NamedTuple):
+@cython.final
+@cython.cclass
+class Record:
     """One record's header: its URL and type, its fields (of a WARC), and where its block begins and ends.
 
     `size` is the span of the number that says how long the block is.
     """
 
-    url: str
-    kind: str
-    media_type: str
-    fields: list[Field]
-    size: tuple[int, int]
-    block: int
-    end: int
+    def __init__(
+        self, url: str, kind: str, media_type: str, fields: list[Field], size: tuple[int, int], block: int, end: int
+    ) -> None:
+        self.url = url
+        self.kind = kind
+        self.media_type = media_type
+        self.fields = fields
+        self.size = size
+        self.block = block
+        self.end = end
 
 
-def record_at(data: bytes, start: int) -> Record | None:
+@cython.ccall
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def version_end(data: bytes, start: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    r"""Where the line `WARC/1.0` ends that stands here; -1 for none: WARC/[0-9]\.[0-9]+[\t ]*\r?\n."""
+    p: cython.p_const_uchar = data
+    n: cython.Py_ssize_t = len(data)
+    i: cython.Py_ssize_t = start + 8
+    if i >= n or p[start] != 87 or p[start + 1] != 65 or p[start + 2] != 82 or p[start + 3] != 67:
+        return -1
+    if p[start + 4] != 47 or not (_is_digit(p[start + 5]) and p[start + 6] == 46 and _is_digit(p[start + 7])):
+        return -1
+    while i < n and _is_digit(p[i]):
+        i += 1
+    while i < n and (p[i] == 32 or p[i] == 9):
+        i += 1
+    if i < n and p[i] == 13:
+        i += 1
+    return i + 1 if i < n and p[i] == 10 else -1
+
+
+@cython.ccall
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def head_end(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """Where the first empty line ends between these offsets, the line feed before it among them; -1 for none."""
+    p: cython.p_const_uchar = data
+    end = min(end, len(data))
+    while True:
+        start = find(p, 10, start, end) + 1
+        if start <= 0 or start >= end:
+            return -1
+        if p[start] == 10:
+            return start + 1
+        if p[start] == 13 and start + 1 < end and p[start + 1] == 10:
+            return start + 2
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _is_digit(byte: cython.int) -> cython.bint:
+    return 48 <= byte <= 57
+
+
+@cython.ccall
+def record_at(data: bytes, start: cython.Py_ssize_t) -> Record | None:
     """The record whose header stands here; None for what is no header, or not all of one."""
-    if VERSION.match(data, start):
-        return _warc_record(data, start)
-    return arc_record(data, start)
+    line: cython.Py_ssize_t = version_end(data, start)
+    return _warc_record(data, start, line) if line >= 0 else arc_record(data, start)
 
 
-def _warc_record(data: bytes, start: int) -> Record | None:
+@cython.cfunc
+def _warc_record(data: bytes, start: cython.Py_ssize_t, line: cython.Py_ssize_t) -> Record | None:
     """ISO 28500:2017 4: a version line, named fields, an empty line, the block."""
-    line = VERSION.match(data, start)
-    if line is None or not HEAD_END.search(data, line.end() - 1, start + LONGEST_HEAD):
+    field: Field
+    size: Field | None = None
+    if head_end(data, line - 1, start + LONGEST_HEAD) < 0:
         return None
-    fields, block = headers.fields(data, line.end(), skip=True)
-    size = next((field for field in fields if field.name == "content-length"), None)
-    if size is None or not data[size.start : size.end].isdigit() or size.end - size.start > _DIGITS:
+    found, block = fields(data, line, skip=True)
+    for field in found:
+        if field.name == "content-length":
+            size = field
+            break
+    if size is None or size.end - size.start > _DIGITS or not data[size.start : size.end].isdigit():
         return None
-    url = (headers.first(data, fields, "warc-target-uri") or "").removeprefix("<").removesuffix(">")
-    kind = (headers.first(data, fields, "warc-type") or "").lower()
-    media_type = headers.first(data, fields, "content-type") or ""
+    url = (first(data, found, "warc-target-uri") or "").removeprefix("<").removesuffix(">")
+    kind = (first(data, found, "warc-type") or "").lower()
+    media_type = first(data, found, "content-type") or ""
     end = block + int(data[size.start : size.end])
-    return Record(url, kind, media_type, fields, (size.start, size.end), block, end)
+    return Record(url, kind, media_type, found, (size.start, size.end), block, end)
 
 
-class Extent(NamedTuple):
+@cython.final
+@cython.cclass
+class Extent:
     """What of a record's header is wanted of every record: what it is, and where its block begins and ends."""
 
-    kind: str
-    block: int
-    end: int
+    def __init__(self, kind: str, block: cython.Py_ssize_t, end: cython.Py_ssize_t) -> None:
+        self.kind = kind
+        self.block = block
+        self.end = end
 
 
-_LENGTH: Final = re.compile(rb"\nContent-Length[\t ]*+:([^\n]*+)\n", re.IGNORECASE)
 _BLANKS: Final = b"\t\r "
-_TYPE: Final = re.compile(rb"\nWARC-Type[\t ]*+:([^\n]*+)", re.IGNORECASE)
+_LENGTH = cython.declare(bytes, b"content-length")
+_TYPE = cython.declare(bytes, b"warc-type")
+_KINDS: Final = {
+    kind.encode(): kind
+    for kind in ("warcinfo", "request", "response", "metadata", "resource", "revisit", "conversion", "continuation")
+}
 
 
-def extent_at(data: bytes, start: int) -> Extent | None:
+@cython.ccall
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def extent_at(data: bytes, start: cython.Py_ssize_t) -> Extent | None:
     """As `record_at`, without reading the fields one by one where the header is as most are."""
-    line = VERSION.match(data, start)
-    head = HEAD_END.search(data, line.end() - 1, start + LONGEST_HEAD) if line is not None else None
-    if line is not None and head is not None:
-        size = _LENGTH.search(data, line.end() - 1, head.end())
-        number = size[1].strip(_BLANKS) if size is not None else b""
-        if size is not None and number.isdigit() and len(number) <= _DIGITS and data[size.end()] not in _BLANKS:
-            found = _TYPE.search(data, line.end() - 1, head.end())
-            kind = found[1].strip(_BLANKS).lower().decode("latin-1") if found is not None else ""
-            return Extent(kind, head.end(), head.end() + int(number))
+    p: cython.p_const_uchar = data
+    line: cython.Py_ssize_t = version_end(data, start)
+    head: cython.Py_ssize_t = head_end(data, line - 1, start + LONGEST_HEAD) if line >= 0 else -1
+    end: cython.Py_ssize_t
+    at: cython.Py_ssize_t
+    length: cython.Py_ssize_t = -1
+    kind: str | None = None
+    while 0 <= line < head and (length < 0 or kind is None):
+        end = find(p, 10, line, head)
+        if length < 0 and (at := _named(p, line, end, _LENGTH, 14)) >= 0:
+            number = data[at:end].strip(_BLANKS)
+            if not number.isdigit() or len(number) > _DIGITS or p[end + 1] in (9, 13, 32):
+                break
+            length = int(number)
+        elif kind is None and (at := _named(p, line, end, _TYPE, 9)) >= 0:
+            word = data[at:end].strip(_BLANKS).lower()
+            kind = _KINDS.get(word) or word.decode("latin-1")
+        line = end + 1
+    if length >= 0:
+        return Extent(kind or "", head, head + length)
     record = record_at(data, start)
     return Extent(record.kind, record.block, record.end) if record is not None else None
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _named(
+    p: cython.p_const_uchar,
+    start: cython.Py_ssize_t,
+    end: cython.Py_ssize_t,
+    name: cython.p_const_uchar,
+    length: cython.Py_ssize_t,
+) -> cython.Py_ssize_t:
+    """Where the value begins of the field in this line, if this is its name; else -1."""
+    i: cython.Py_ssize_t
+    if start + length >= end:
+        return -1
+    for i in range(length):
+        if (p[start + i] | 32) != name[i] or p[start + i] == 13:  # a carriage return would be a hyphen
+            return -1
+    i = start + length
+    while i < end and (p[i] == 32 or p[i] == 9):
+        i += 1
+    return i + 1 if i < end and p[i] == 58 else -1
 
 
 _DIGITS: Final = 18
@@ -87,7 +196,8 @@ _DATE: Final = re.compile(rb"[0-9]{8,17}")
 _SCHEME: Final = re.compile(rb"[A-Za-z][A-Za-z0-9+.-]*+:")
 
 
-def arc_record(data: bytes, start: int) -> Record | None:
+@cython.ccall
+def arc_record(data: bytes, start: cython.Py_ssize_t) -> Record | None:
     """The ARC File Format of the Internet Archive: one line of words, the URL first, the length of the block last."""
     if not _SCHEME.match(data, start):
         return None

@@ -8,45 +8,57 @@ from __future__ import annotations
 
 import re
 import zlib
-from typing import IO, TYPE_CHECKING, Final, NamedTuple
+from typing import IO, TYPE_CHECKING, Final
 
 from absolve.errors import CodingError
 from absolve.formats.compression import ZSTD_FRAME, Gzip, Zstandard, frame_end, is_skippable
-from absolve.formats.warc_headers import (
-    HEAD_END,
-    LONGEST_HEAD,
-    LONGEST_LINE,
-    VERSION,
-    arc_record,
-    extent_at,
-    record_at,
-)
+from absolve.formats.warc_headers import LONGEST_HEAD, LONGEST_LINE
 from absolve.model import Notice
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    import cython
+
     from absolve.typing import Coding
+else:
+    from absolve import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.absolve.formats.warc_headers import arc_record, extent_at, head_end, record_at, version_end
+else:
+    from absolve.formats.warc_headers import arc_record, extent_at, head_end, record_at, version_end
 
 _CHUNK: Final = 1 << 18  # bytes that are read at once
-_GAP: Final = 64  # bytes of empty lines behind a record that are taken for its own
+_FIRST: Final = 1 << 13  # bytes of a member that are decompressed at first: of most it is all
+GAP: Final = 64  # bytes of empty lines behind a record that are taken for its own
 _LINE_ENDS: Final = re.compile(rb"[\r\n]*+")
 _GZIP: Final = b"\x1f\x8b\x08"
 DICTIONARY: Final = b"\x5d\x2a\x4d\x18"  # WARC-ZSTD 1.0: the first frame is skippable, and holds the dictionary
 
 
-class Piece(NamedTuple):
+@cython.final
+@cython.cclass
+class Piece:
     """A stretch of a file: where it begins, its bytes, and the records in them.
 
     `records` is None for what stays as it is: what is broken, too large, or no record. `coding` says how the records
     are compressed there, None for not at all. `notices` have offsets into the file.
     """
 
-    offset: int
-    raw: bytes
-    records: bytes | None = None
-    coding: Coding | None = None
-    notices: tuple[Notice, ...] = ()
+    def __init__(
+        self,
+        offset: int,
+        raw: bytes,
+        records: bytes | None = None,
+        coding: Coding | None = None,
+        notices: tuple[Notice, ...] = (),
+    ) -> None:
+        self.offset = offset
+        self.raw = raw
+        self.records = records
+        self.coding = coding
+        self.notices = notices
 
 
 def pieces(file: IO[bytes], limit: int, *, compressed: bool = True, start: int = 0) -> Iterator[Piece]:
@@ -58,8 +70,18 @@ def pieces(file: IO[bytes], limit: int, *, compressed: bool = True, start: int =
     return _Cutter(file, limit, compressed=compressed, start=start).pieces()
 
 
+@cython.final
+@cython.cclass
 class _Cutter:
     """A file read forward: the bytes that are held, and how far they are cut."""
+
+    _file: IO[bytes]
+    _limit: cython.Py_ssize_t
+    _compressed: cython.bint
+    _held: bytes
+    _at: cython.Py_ssize_t
+    _before: cython.Py_ssize_t
+    _dictionary: bytes
 
     def __init__(self, file: IO[bytes], limit: int, *, compressed: bool, start: int) -> None:
         self._file = file
@@ -72,27 +94,34 @@ class _Cutter:
 
     # --- reading ---
 
-    @property
-    def _offset(self) -> int:
+    @cython.cfunc
+    def _offset(self) -> cython.Py_ssize_t:
         return self._before + self._at
 
-    def _has(self, size: int) -> bool:
+    @cython.cfunc
+    def _has(self, size: cython.Py_ssize_t) -> cython.bint:
         """Whether the file goes on for so many bytes, which are held then."""
-        missing = self._at + size - len(self._held)
-        if missing > 0:
-            # At least as much as is held already: each byte is then copied twice at most, however large a member is.
-            more = self._file.read(max(missing, _CHUNK, len(self._held) - self._at))
-            if self._at:
-                self._before += self._at
-                self._held = self._held[self._at :] + more
-                self._at = 0
-            else:
-                self._held += more
-            while more and len(self._held) < size:  # a pipe gives what it has
-                more = self._file.read(max(size - len(self._held), _CHUNK))
-                self._held += more
+        if self._at + size > len(self._held):
+            self._read(size)
         return len(self._held) - self._at >= size
 
+    @cython.cfunc
+    def _read(self, size: cython.Py_ssize_t) -> cython.int:
+        # At least as much as is held already: each byte is then copied twice at most, however large a member is.
+        missing = self._at + size - len(self._held)
+        more: bytes = self._file.read(max(missing, _CHUNK, len(self._held) - self._at))
+        if self._at:
+            self._before += self._at
+            self._held = self._held[self._at :] + more
+            self._at = 0
+        else:
+            self._held += more
+        while more and len(self._held) < size:  # a pipe gives what it has
+            more = self._file.read(max(size - len(self._held), _CHUNK))
+            self._held += more
+        return 0
+
+    @cython.cfunc
     def _taken(self, size: int) -> bytes:
         raw = self._held[self._at : self._at + size]
         self._at += len(raw)
@@ -101,7 +130,7 @@ class _Cutter:
     def _passed(self, size: int) -> Iterator[Piece]:
         """So many bytes, or all there are, as they are."""
         while size > 0 and self._has(1):
-            offset = self._offset
+            offset = self._offset()
             raw = self._taken(min(size, len(self._held) - self._at))
             size -= len(raw)
             yield Piece(offset, raw)
@@ -119,71 +148,93 @@ class _Cutter:
             elif start[:1] in b"\r\n":
                 yield from self._blank()
             else:
-                yield from self._record()
+                piece = self._record()
+                if piece is not None:
+                    yield piece
+                else:
+                    yield from self._no_record()
 
     def _blank(self) -> Iterator[Piece]:
         found = _LINE_ENDS.match(self._held, self._at)
         if found:
-            yield Piece(self._offset, self._taken(found.end() - self._at))
+            yield Piece(self._offset(), self._taken(found.end() - self._at))
 
-    def _record(self) -> Iterator[Piece]:
-        """A record that is not compressed, and the empty lines behind it."""
+    @cython.cfunc
+    def _record(self) -> Piece | None:
+        """A record that is not compressed, and the empty lines behind it; None where none ends where it says."""
         self._whole_head()
         extent = extent_at(self._held, self._at)
-        offset = self._offset
+        if extent is None:
+            return None
+        size: cython.Py_ssize_t = extent.end - self._at
+        if size > self._limit or not self._has(size):
+            return None
+        size = self._with_line_ends(size)
+        if self._has(size + 1) and not self._is_start(self._at + size):
+            return None
+        offset = self._offset()
+        raw = self._taken(size)
+        return Piece(offset, raw, raw)
+
+    def _no_record(self) -> Iterator[Piece]:
+        """What is none, or one that does not end where it says, or is too large."""
+        extent = extent_at(self._held, self._at)
+        offset = self._offset()
         if extent is None:
             yield from self._lost(self._said("no-record", "no record begins here", offset), 0)
             return
         size = extent.end - self._at
         head = extent.block - self._at
+        url = self._url()
         if size > self._limit:
-            url = self._url()
             yield from self._passed(size)
-            is_whole = self._offset == offset + size
+            is_whole = self._offset() == offset + size
             notice = self._too_large(offset, url) if is_whole else self._cut(offset, url)
-            yield Piece(self._offset, b"", notices=(notice,))
-            return
-        if not self._has(size):
-            if self._next_start(head) is None:
-                url = self._url()
-                yield Piece(offset, self._taken(size), notices=(self._cut(offset, url),))
-            else:  # it is the length that is wrong
-                yield from self._lost(self._wrong_length(offset, self._url()), head)
-            return
-        size = self._with_line_ends(size)
-        if self._has(size + 1) and not self._is_start(self._at + size):
-            yield from self._lost(self._wrong_length(offset, self._url()), head)
-            return
-        raw = self._taken(size)
-        yield Piece(offset, raw, raw)
+            yield Piece(self._offset(), b"", notices=(notice,))
+        elif not self._has(size) and self._next_start(head) is None:
+            yield Piece(offset, self._taken(size), notices=(self._cut(offset, url),))
+        else:  # it is the length that is wrong
+            yield from self._lost(self._wrong_length(offset, url), head)
 
-    def _whole_head(self) -> None:
-        size = 4096
+    @cython.cfunc
+    def _whole_head(self) -> cython.int:
+        size: cython.Py_ssize_t = 4096
         while size <= LONGEST_HEAD and self._has(size) and not self._head_is_there(size):
             size *= 4
+        return 0
 
-    def _head_is_there(self, size: int) -> bool:
-        if VERSION.match(self._held, self._at):
-            return HEAD_END.search(self._held, self._at, self._at + size) is not None
+    @cython.cfunc
+    def _head_is_there(self, size: cython.Py_ssize_t) -> cython.bint:
+        if version_end(self._held, self._at) >= 0:
+            return head_end(self._held, self._at, self._at + size) >= 0
         return self._held.find(b"\n", self._at, self._at + size) >= 0
 
-    def _with_line_ends(self, size: int) -> int:
-        self._has(size + _GAP)
-        found = _LINE_ENDS.match(self._held, self._at + size, self._at + size + _GAP)
-        return found.end() - self._at if found else size
+    @cython.cfunc
+    @cython.boundscheck(False)
+    @cython.wraparound(False)
+    def _with_line_ends(self, size: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        self._has(size + GAP)
+        p: cython.p_const_uchar = self._held
+        end: cython.Py_ssize_t = min(self._at + size + GAP, len(self._held))
+        while self._at + size < end and (p[self._at + size] == 10 or p[self._at + size] == 13):
+            size += 1
+        return size
 
-    def _is_start(self, position: int) -> bool:
+    @cython.cfunc
+    def _is_start(self, position: cython.Py_ssize_t) -> cython.bint:
         """Whether a record or a compressed member begins here."""
-        rest = position - self._at
+        rest: cython.Py_ssize_t = position - self._at
         self._has(rest + 4096)
         position = self._at + rest
+        if version_end(self._held, position) >= 0:
+            return True
         if self._compressed and self._held.startswith((_GZIP, ZSTD_FRAME), position):
             return True
-        return VERSION.match(self._held, position) is not None or arc_record(self._held, position) is not None
+        return arc_record(self._held, position) is not None
 
     def _lost(self, notice: Notice, skip: int) -> Iterator[Piece]:
         """What cannot be cut, up to where a record begins again; `skip` is how much of it is known to be none."""
-        yield Piece(self._offset, b"", notices=(notice,))
+        yield Piece(self._offset(), b"", notices=(notice,))
         skip = max(skip, 1)
         while self._has(skip + 1):
             start = self._next_start(skip)
@@ -212,17 +263,19 @@ class _Cutter:
 
     def _member(self) -> Iterator[Piece]:
         """A member of gzip (RFC 1952 2.2), which holds one record, or more."""
-        offset = self._offset
+        offset = self._offset()
         machine = zlib.decompressobj(31)
         values: list[bytes] = []
         size = used = 0
+        step = _FIRST
         while not machine.eof:
             if not self._has(used + 1):
                 text = "the file ends before the end of this gzip member"
                 notice = self._said("truncated", text, offset, _url(values))
                 yield Piece(offset, self._taken(used), notices=(notice,))
                 return
-            raw = self._held[self._at + used : self._at + used + _CHUNK]
+            raw = self._held[self._at + used : self._at + used + step]
+            step = min(2 * step, _CHUNK)
             try:
                 value = machine.decompress(raw, self._limit - size + 1)
             except zlib.error as error:
@@ -250,7 +303,7 @@ class _Cutter:
 
     def _frame(self) -> Iterator[Piece]:
         """A frame of Zstandard (RFC 8878 3.1)."""
-        offset = self._offset
+        offset = self._offset()
         try:
             while (end := frame_end(self._held, self._at)) is None:
                 size = len(self._held) - self._at
@@ -309,7 +362,7 @@ def _begins_record(raw: bytes) -> bool:
         value = zlib.decompressobj(31).decompress(raw, LONGEST_LINE)
     except zlib.error:
         return False
-    return bool(VERSION.match(value)) or arc_record(value, 0) is not None
+    return version_end(value, 0) >= 0 or arc_record(value, 0) is not None
 
 
 def _consumed(machine: zlib._Decompress, raw: bytes) -> int:

@@ -1,0 +1,16 @@
+"""C layout of the fields of a header; headers.py holds the code."""
+
+cimport cython
+
+
+@cython.final
+@cython.no_gc
+cdef class Field:
+    cdef readonly str name
+    cdef readonly Py_ssize_t position
+    cdef readonly Py_ssize_t start
+    cdef readonly Py_ssize_t end
+
+
+cpdef str value(bytes data, Field field)
+cpdef str first(bytes data, object found, str name)

@@ -1,0 +1,29 @@
+"""C layout of what records say of themselves; warc_headers.py holds the code."""
+
+cimport cython
+
+
+@cython.final
+cdef class Record:
+    cdef readonly str url
+    cdef readonly str kind
+    cdef readonly str media_type
+    cdef readonly list fields
+    cdef readonly tuple size
+    cdef readonly Py_ssize_t block
+    cdef readonly Py_ssize_t end
+
+
+@cython.final
+@cython.no_gc
+cdef class Extent:
+    cdef readonly str kind
+    cdef readonly Py_ssize_t block
+    cdef readonly Py_ssize_t end
+
+
+cpdef Py_ssize_t version_end(bytes data, Py_ssize_t start) noexcept
+cpdef Py_ssize_t head_end(bytes data, Py_ssize_t start, Py_ssize_t end) noexcept
+cpdef Record record_at(bytes data, Py_ssize_t start)
+cpdef Extent extent_at(bytes data, Py_ssize_t start)
+cpdef Record arc_record(bytes data, Py_ssize_t start)

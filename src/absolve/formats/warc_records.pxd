@@ -1,0 +1,12 @@
+"""C layout of the pieces that an archive is cut into; warc_records.py holds the code."""
+
+cimport cython
+
+
+@cython.final
+cdef class Piece:
+    cdef readonly object offset
+    cdef readonly bytes raw
+    cdef readonly bytes records
+    cdef readonly object coding
+    cdef readonly tuple notices
