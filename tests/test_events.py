@@ -88,6 +88,31 @@ def test_what_is_no_link_is_the_very_object() -> None:
     assert next(iter(taken(part))) is part
 
 
+def test_events_are_found_in_any_order() -> None:
+    given: list[Event] = []
+    for link in [*LINKS.values()] * 50:
+        given += (link, CLAIM)
+    found = taken(*given)
+    for index in (len(given) - 1, 0, *range(0, len(given), 37), *reversed(range(len(given)))):
+        assert told(found[index]) == told(given[index])
+
+
+def test_events_that_are_taken_between_others_are_found() -> None:
+    found = taken()
+    for number in range(600):
+        found.append(Link(HREF, number * 50, number * 50 + 1, DOUBLE))
+        assert [told(found[index]) for index in (number, number // 2)] == [
+            told(Link(HREF, index * 50, index * 50 + 1, DOUBLE)) for index in (number, number // 2)
+        ]
+
+
+@pytest.mark.parametrize("size", [1, 63, 64, 127, 128, 8191, 8192, 16383, 16384, 1 << 21, 1 << 42])
+def test_spans_of_every_size_come_back(size: int) -> None:
+    links = [Link(HREF, start, start + size, DOUBLE, None, start - size, start + 2 * size) for start in (size, 3 * size)]
+    given = [*links, *reversed(links)]
+    assert [told(event) for event in taken(*given)] == [told(link) for link in given]
+
+
 def test_thousands_of_kinds_are_told_apart() -> None:
     places = [Place("a", f"x{number}") for number in range(5000)]
     found = taken(*(Link(place, 1, 2, coding) for place in places * 2 for coding in (DOUBLE, SINGLE)))
@@ -143,6 +168,7 @@ def test_no_link_is_kept_as_an_object(media_type: str) -> None:
 
 
 COUNT = 300_000
+SHORTEST = b"<a href=x>"
 _READ = "import sys, absolve\nwith open(sys.argv[1], 'rb') as file:\n    data = file.read()\n"
 _REWRITE = _READ + "absolve.rewrite(data, media_type='text/html', url='http://www.example.com/d/page.html')\n"
 _LIST = _READ + "for row in absolve.links(data, media_type='text/html', url='http://h/'):\n    pass\n"
@@ -162,3 +188,14 @@ def test_a_document_of_nothing_but_links_takes_at_most_four_times_its_size(
     page.write_bytes(b"".join(unit % (number, number) for number in range(COUNT)))
     more = peak(program, str(page)) - peak(program, str(empty))
     assert not more > 4 * page.stat().st_size / 1e6  # off Linux nobody knows
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not IS_COMPILED, reason="interpreted, links are objects")
+def test_the_shortest_links_take_less_than_the_document_beside_it_and_its_rewrite(tmp_path: Path) -> None:
+    empty, page = tmp_path / "empty.html", tmp_path / "page.html"
+    empty.write_bytes(SHORTEST * 1000)
+    page.write_bytes(SHORTEST * 2 * COUNT)
+    more = peak(_REWRITE, str(page)) - peak(_REWRITE, str(empty))
+    result = 2 * COUNT * len(SHORTEST + b"http://www.example.com/d/")
+    assert not more - result / 1e6 > 2 * page.stat().st_size / 1e6

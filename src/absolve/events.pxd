@@ -6,16 +6,38 @@ from absolve.codings cimport Unquoted
 from absolve.model cimport Link
 
 
-cdef struct Packed:
-    Py_ssize_t start  # or, where `kind` is that of an object, its number
-    unsigned int size
-    unsigned int tag_before  # how far the tag begins before it
-    unsigned int tag_size  # 0 where there is no tag
-    unsigned int kind
+cdef enum:
+    LONGEST = 50  # bytes of an event: five numbers
+
+
+cdef struct Mark:
+    Py_ssize_t at  # where the numbers of an event stand
+    Py_ssize_t start  # of the link before it
+    Py_ssize_t objects  # before it
 
 
 cdef inline unsigned int marked(object place, object coding) noexcept:
     return ((<size_t><void*>place >> 5) ^ (<size_t><void*>coding >> 4)) & 15
+
+
+cdef inline unsigned char* put_number(unsigned char* at, Py_ssize_t number) noexcept:
+    """Seven bits a byte, the lowest first; the highest bit says that more follow."""
+    while number > 127:
+        at[0] = number & 127 | 128
+        number >>= 7
+        at += 1
+    at[0] = number
+    return at + 1
+
+
+cdef inline unsigned char* next_number(unsigned char* at, Py_ssize_t* number) noexcept:
+    cdef int shift = 7
+    number[0] = at[0] & 127
+    while at[0] > 127:
+        at += 1
+        number[0] |= <Py_ssize_t>(at[0] & 127) << shift
+        shift += 7
+    return at + 1
 
 
 @cython.final
@@ -25,10 +47,24 @@ cdef class Events:
     cdef readonly list kinds
     cdef dict _numbers
     cdef Unquoted _bare
-    cdef Packed* _packed
     cdef Py_ssize_t _size
-    cdef Py_ssize_t _room
     cdef unsigned short _recent[16]  # by `marked`: the number of a kind and one; 0 for none
+    # the numbers of all events, and where some of them stand
+    cdef unsigned char* _coded
+    cdef Py_ssize_t _written
+    cdef Py_ssize_t _room
+    cdef Py_ssize_t _last  # where the last link starts
+    cdef Mark* _marks
+    cdef Py_ssize_t _marks_room
+    # those that were read last, of the event `_index`
+    cdef Py_ssize_t _index
+    cdef Py_ssize_t _read  # where the next one's stand
+    cdef Py_ssize_t _objects  # the number of the last object so far
+    cdef Py_ssize_t _start
+    cdef int _its_kind
+    cdef Py_ssize_t _its_size
+    cdef Py_ssize_t _tag_before
+    cdef Py_ssize_t _tag_size
 
     cpdef append(self, object event)
     cdef int tell(
@@ -49,6 +85,7 @@ cdef class Events:
     cdef int _kind(self, object place, object coding) except? -1
     cdef Unquoted _common(self, Unquoted coding, Py_ssize_t start, Py_ssize_t end)
     cdef int _grow(self) except? -1
+    cdef int _seek(self, Py_ssize_t index) noexcept
     cdef Py_ssize_t start(self, Py_ssize_t index) noexcept
     cdef Py_ssize_t end(self, Py_ssize_t index) noexcept
     cdef Py_ssize_t tag_start(self, Py_ssize_t index) noexcept

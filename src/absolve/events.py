@@ -18,7 +18,7 @@ else:
 
 if cython.compiled:
     from cython.cimports.absolve.codings import Unquoted
-    from cython.cimports.absolve.events import Packed, marked
+    from cython.cimports.absolve.events import LONGEST, Mark, marked, next_number, put_number
     from cython.cimports.absolve.model import Link
     from cython.cimports.libc.stdlib import free, realloc
 else:
@@ -26,8 +26,8 @@ else:
     from absolve.model import Link
 
 _MOST_KINDS = cython.declare(cython.Py_ssize_t, 4096)
-_OBJECT = cython.declare(cython.uint, 0xFFFF)  # the kind of what is kept as it is
-_LARGEST = cython.declare(cython.Py_ssize_t, 0xFFFF_FFFF)
+_OBJECT = cython.declare(cython.int, -1)  # the kind of what is kept as it is
+_STEP = cython.declare(cython.int, 8)  # from one mark to the next are 256 events
 
 
 @cython.final
@@ -36,7 +36,8 @@ class Events:
     """A list of events that only grows; where it is compiled, links are made anew whenever they are come to.
 
     The place and the coding that links have in common are their kind, which is kept once. A link is then its kind's
-    number and its spans: 24 bytes in the place of 90, or of 300 where the value has no quotes.
+    number and its spans, each as many bytes long as it must be: 5 to 7 bytes for most links in the place of 90, or of
+    300 where the value has no quotes. They are read forward; of every 256th event it is known where it stands.
 
     `objects` are the events that are kept as they are, all but links among them; `count` says how many are links and
     parts. `kinds` has a link of each kind, which says no more than that.
@@ -50,12 +51,16 @@ class Events:
         self._bare: Unquoted | None = None
         self._size = 0
         if cython.compiled:
-            self._room = 0
-            self._packed: Any = cython.NULL
+            self._written = self._room = self._last = 0
+            self._coded: Any = cython.NULL
+            self._marks: Any = cython.NULL
+            self._marks_room = 0
+            self._index = -1
 
     def __dealloc__(self) -> None:
         if cython.compiled:
-            free(self._packed)
+            free(self._coded)
+            free(self._marks)
 
     def __len__(self) -> int:
         return self._size
@@ -114,9 +119,7 @@ class Events:
     def _keep(self, event: Event) -> cython.int:
         if cython.compiled:
             self._grow()
-            at = cython.address(self._packed[self._size])
-            at.start = len(self.objects)
-            at.kind = _OBJECT
+            self._written = put_number(self._coded + self._written, 0) - self._coded
         self._size += 1
         self.objects.append(event)
         return 0
@@ -139,18 +142,20 @@ class Events:
                 coding = self._common(coding, start, end)
                 if coding is None:
                     return False
-            if tag_start > start or start - tag_start > _LARGEST or tag_end - tag_start > _LARGEST:
+            if tag_start > start or tag_end < tag_start or end < start:
                 return False
             number = self._kind(place, coding)
-            if number < 0 or end - start > _LARGEST:
+            if number < 0:
                 return False
             self._grow()
-            at = cython.address(self._packed[self._size])
-            at.start = start
-            at.size = end - start
-            at.kind = number
-            at.tag_before = start - tag_start if tag_start >= 0 else 0
-            at.tag_size = tag_end - tag_start if tag_start >= 0 else 0
+            behind: cython.Py_ssize_t = start - self._last  # it may stand before: the lowest bit is the sign
+            at = put_number(self._coded + self._written, number + 1)
+            at = put_number(at, behind << 1 if behind >= 0 else (-behind << 1) - 1)
+            at = put_number(at, end - start)
+            at = put_number(at, start - tag_start if tag_start >= 0 else 0)
+            at = put_number(at, tag_end - tag_start if tag_start >= 0 else 0)
+            self._written = at - self._coded
+            self._last = start
             self._size += 1
         return cython.compiled
 
@@ -192,14 +197,59 @@ class Events:
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def _grow(self) -> cython.int:
-        """Make room for one more."""
-        if cython.compiled and self._size == self._room:
-            room: cython.Py_ssize_t = self._room + (self._room >> 1) + 16
-            grown = realloc(self._packed, room * cython.sizeof(Packed))
-            if grown == cython.NULL:
-                raise MemoryError
-            self._packed = cython.cast(cython.pointer(Packed), grown)
-            self._room = room
+        """Make room for one more, and a mark if it is time for one."""
+        if cython.compiled:
+            room: cython.Py_ssize_t
+            if self._written + LONGEST > self._room:
+                room = self._room + (self._room >> 1) + 8 * LONGEST
+                grown = realloc(self._coded, room)
+                if grown == cython.NULL:
+                    raise MemoryError
+                self._coded = cython.cast(cython.p_uchar, grown)
+                self._room = room
+            if self._size & ((1 << _STEP) - 1) == 0:
+                if self._size >> _STEP == self._marks_room:
+                    room = self._marks_room + (self._marks_room >> 1) + 4
+                    grown = realloc(self._marks, room * cython.sizeof(Mark))
+                    if grown == cython.NULL:
+                        raise MemoryError
+                    self._marks = cython.cast(cython.pointer(Mark), grown)
+                    self._marks_room = room
+                mark = cython.address(self._marks[self._size >> _STEP])
+                mark.at = self._written
+                mark.start = self._last
+                mark.objects = len(self.objects)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _seek(self, index: cython.Py_ssize_t) -> cython.int:
+        """Read the numbers of an event: most often those that stand behind the ones that were read last."""
+        if cython.compiled:
+            number: cython.Py_ssize_t = 0
+            if index < self._index or index >> _STEP > self._index >> _STEP:
+                mark = cython.address(self._marks[index >> _STEP])
+                self._index = (index >> _STEP << _STEP) - 1
+                self._read = mark.at
+                self._start = mark.start
+                self._objects = mark.objects - 1
+            at = self._coded + self._read
+            while self._index < index:
+                self._index += 1
+                at = next_number(at, cython.address(number))
+                self._its_kind = cython.cast(cython.int, number) - 1
+                if self._its_kind == _OBJECT:
+                    self._objects += 1
+                    continue
+                at = next_number(at, cython.address(number))
+                if number & 1:
+                    self._start -= (number >> 1) + 1
+                else:
+                    self._start += number >> 1
+                at = next_number(at, cython.address(self._its_size))
+                at = next_number(at, cython.address(self._tag_before))
+                at = next_number(at, cython.address(self._tag_size))
+            self._read = at - self._coded
         return 0
 
     @cython.cfunc
@@ -207,7 +257,8 @@ class Events:
     def start(self, index: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Where the link of this number starts that neither makes a claim nor has a scope; -1 for any other event."""
         if cython.compiled:
-            return -1 if self._packed[index].kind == _OBJECT else self._packed[index].start
+            self._seek(index)
+            return -1 if self._its_kind == _OBJECT else self._start
         event = self.objects[index]
         return event.start if type(event) is Link and event.base is None and event.claim is None else -1
 
@@ -216,7 +267,8 @@ class Events:
     def end(self, index: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Where it ends."""
         if cython.compiled:
-            return self._packed[index].start + self._packed[index].size
+            self._seek(index)
+            return self._start + self._its_size
         link: Link = self.objects[index]  # type: ignore[assignment]  # `start` said so
         return link.end
 
@@ -225,8 +277,8 @@ class Events:
     def tag_start(self, index: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Where its tag starts; -1 where it is in none."""
         if cython.compiled:
-            at = cython.address(self._packed[index])
-            return at.start - at.tag_before if at.tag_size else -1
+            self._seek(index)
+            return self._start - self._tag_before if self._tag_size else -1
         link: Link = self.objects[index]  # type: ignore[assignment]  # as above
         return link.tag_start
 
@@ -234,24 +286,25 @@ class Events:
     @cython.exceptval(check=False)
     def kind(self, index: cython.Py_ssize_t) -> cython.int:
         """The number of its kind; -1 where it is kept as it is."""
-        if cython.compiled and self._packed[index].kind != _OBJECT:
-            return self._packed[index].kind
+        if cython.compiled:
+            self._seek(index)
+            return self._its_kind
         return -1
 
     @cython.cfunc
     def at(self, index: cython.Py_ssize_t) -> Event:
         """The event of this number; a link that was kept as numbers is made of them."""
         if cython.compiled:
-            at = cython.address(self._packed[index])
-            if at.kind == _OBJECT:
-                return self.objects[at.start]
-            kind: Link = self.kinds[at.kind]
+            self._seek(index)
+            if self._its_kind == _OBJECT:
+                return self.objects[self._objects]
+            kind: Link = self.kinds[self._its_kind]
             link: Link = Link.__new__(Link)
             link.place = kind.place
-            link.start = at.start
-            link.end = at.start + at.size
+            link.start = self._start
+            link.end = self._start + self._its_size
+            link.tag_start = self._start - self._tag_before if self._tag_size else -1
+            link.tag_end = link.tag_start + self._tag_size if self._tag_size else -1
             link.coding = kind.coding if kind.coding is not self._bare else self._bare.of((link.start, link.end))
-            link.tag_start = at.start - at.tag_before if at.tag_size else -1
-            link.tag_end = link.tag_start + at.tag_size if at.tag_size else -1
             return link
         return self.objects[index]

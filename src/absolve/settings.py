@@ -26,7 +26,7 @@ class Settings(NamedTuple):
     break_signatures: bool = False
     max_depth: int = 32  # documents inside documents
     max_size: int = 1 << 30  # bytes of a document; four times as many are wanted to work on it
-    max_links: int = 5_000_000  # and parts, in a document and all inside it: 24 bytes to 2 KB each
+    max_links: int = 5_000_000  # and parts, in a document and all inside it: 5 bytes to 2 KB each
     max_decompressed: int = 128 << 20  # bytes of what is compressed in a document, or of a record in an archive
 
     def checked(self) -> Settings:
