@@ -50,6 +50,7 @@ def races(megabytes: float, runs: int) -> Iterator[Result]:
     """Every race, one after the other."""
     pages, site = corpus.pages(megabytes), corpus.site(megabytes)
     yield raced("pages", pages, "absolve.rewrite", peers.rewrite, peers.ABSOLUTIZE, runs)
+    yield raced("a few pages", corpus.pages(megabytes / 10), "absolve.rewrite", peers.rewrite, peers.SLOW, runs)
     yield raced("a site", site, "absolve.rewrite", peers.rewrite, peers.ABSOLUTIZE, runs)
     big = corpus.big(10 * megabytes)
     yield raced("one document", big, "absolve.rewrite", peers.rewrite, peers.ABSOLUTIZE, min(runs, 2))

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import io
+import sys
 from functools import partial
+from html.parser import HTMLParser
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urljoin
 
 import absolve
 from absolve import library
@@ -22,7 +25,14 @@ if TYPE_CHECKING:
 
     Work = Callable[[Document], object]
 
-PACKAGES = ("lxml", "turbohtml", "tinycss2", "pyarrow", "fastwarc")
+PACKAGES = (
+    *("lxml", "turbohtml", "python-lolhtml", "selectolax", "beautifulsoup4", "html.parser"),
+    *("tinycss2", "pyarrow", "fastwarc"),
+)
+STANDARD = frozenset({"html.parser"})  # what comes with Python
+# What holds one URL each, for peers that know nothing of links: those in lists, in CSS and in meta are none to them.
+ATTRIBUTES = ("href", "src", "action", "background", "cite", "data", "formaction", "poster")
+SELECTOR = ",".join(f"[{name}]" for name in ATTRIBUTES)
 
 
 def versions() -> dict[str, str | None]:
@@ -30,7 +40,7 @@ def versions() -> dict[str, str | None]:
     found: dict[str, str | None] = {}
     for package in PACKAGES:
         try:
-            found[package] = version(package)
+            found[package] = sys.version.split()[0] if package in STANDARD else version(package)
         except PackageNotFoundError:
             found[package] = None
     return found
@@ -103,6 +113,95 @@ def turbohtml_rewrite() -> Work:
     return work
 
 
+def lolhtml_rewrite() -> Work:
+    """It obeys no base element, leaves lists and CSS, and takes documents in UTF-8 only; a Python function a link."""
+    import lolhtml
+
+    class Handler:
+        def __init__(self, url: str) -> None:
+            self.url = url
+
+        def element(self, element: Any) -> None:
+            for name in ATTRIBUTES:
+                value = element.get_attribute(name)
+                if value is not None:
+                    element.set_attribute(name, joined(self.url, value))
+
+    def work(document: Document) -> object:
+        file: Any = io.BytesIO()  # its stubs want a sink that takes more than bytes
+        rewriter = lolhtml.HTMLRewriter(file.write)
+        rewriter.on(SELECTOR, Handler(document.url))
+        rewriter.write(document.data)
+        rewriter.end()
+        return file.getvalue()
+
+    return work
+
+
+def selectolax_rewrite() -> Work:
+    """It obeys no base element, leaves lists and CSS, and writes every tag anew."""
+    from selectolax.lexbor import LexborHTMLParser
+
+    def work(document: Document) -> object:
+        tree = LexborHTMLParser(document.data)
+        for node in tree.css(SELECTOR):
+            attributes = node.attributes
+            for name in ATTRIBUTES:
+                value = attributes.get(name)
+                if value is not None:
+                    node.attrs[name] = joined(document.url, value)
+        return tree.html
+
+    return work
+
+
+def soup_rewrite() -> Work:
+    """It obeys no base element, leaves lists and CSS, and writes every tag anew."""
+    from bs4 import BeautifulSoup
+
+    def work(document: Document) -> object:
+        soup = BeautifulSoup(document.data, "html.parser")
+        for node in soup.find_all(_has_link):
+            for name in ATTRIBUTES:
+                if name in node.attrs:
+                    node[name] = joined(document.url, node[name])
+        return str(soup)
+
+    return work
+
+
+def _has_link(node: Any) -> bool:
+    return any(name in node.attrs for name in ATTRIBUTES)
+
+
+def html_parser_links() -> Work:
+    """It knows no charset, no lists and no CSS, resolves nothing, and keeps no place: a tag, an attribute and a value."""
+
+    class Collector(HTMLParser):
+        def __init__(self) -> None:
+            super().__init__()
+            self.links: list[tuple[str, str, str | None]] = []
+
+        def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+            self.links += [(tag, name, value) for name, value in attrs if name in ATTRIBUTES]
+
+    def work(document: Document) -> object:
+        collector = Collector()
+        collector.feed(document.data.decode("utf-8", "replace"))
+        collector.close()
+        return collector.links
+
+    return work
+
+
+def joined(url: str, reference: str) -> str:
+    """What the standard library makes of a reference; the reference itself where it refuses it."""
+    try:
+        return urljoin(url, reference)
+    except ValueError:
+        return reference
+
+
 def tinycss2_parse() -> Work:
     """Only the parser: it changes nothing."""
     import tinycss2
@@ -115,8 +214,11 @@ Peer = tuple[str, str, "Callable[[], Work]"]
 ABSOLUTIZE: list[Peer] = [
     ("turbohtml resolve_links, serialize", "turbohtml", turbohtml_rewrite),
     ("lxml make_links_absolute, tostring", "lxml", lxml_rewrite),
+    ("lol-html, urljoin in Python", "python-lolhtml", lolhtml_rewrite),
+    ("selectolax, urljoin, html", "selectolax", selectolax_rewrite),
 ]
-LIST: list[Peer] = [("lxml iterlinks", "lxml", lxml_links)]
+SLOW: list[Peer] = [("BeautifulSoup, urljoin, str", "beautifulsoup4", soup_rewrite)]
+LIST: list[Peer] = [("lxml iterlinks", "lxml", lxml_links), ("html.parser", "html.parser", html_parser_links)]
 SHEETS: list[Peer] = [("tinycss2, parsing only", "tinycss2", tinycss2_parse)]
 
 

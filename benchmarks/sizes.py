@@ -13,19 +13,25 @@ from benchmarks.measure import once, peak, table
 
 MEGABYTES = (1, 10, 100)
 LINKS = (10_000, 100_000, 1_000_000)
+SHORTEST = 2_000_000  # links of as few bytes as can be, without quotes and without text
 RUNS = 3
+SHORTEST_BASES = {
+    f"{SHORTEST:,} <a href=x>, a base of {len(base)} bytes": base
+    for base in ("http://h.example/d/", "https://example.org/directory/")
+}
 _MEMORY = f"""\
 import sys, absolve
 with open(sys.argv[1], "rb") as file:
-    absolve.rewrite(file.read(), media_type={HTML!r}, url={URL!r})
+    absolve.rewrite(file.read(), media_type={HTML!r}, url=sys.argv[2])
 """
 
 
 class Sized(NamedTuple):
-    """One document: what it is, its bytes, the processor seconds of its rewrite, and megabytes of memory."""
+    """One document: what it is, its bytes and its rewrite's, the processor seconds of that, and megabytes of memory."""
 
     name: str
     size: int
+    result: int
     seconds: float
     memory: float
 
@@ -35,22 +41,34 @@ def sized() -> list[Sized]:
     documents = {f"{megabytes} MB": big(megabytes)[0].data for megabytes in MEGABYTES}
     for count in LINKS:
         documents[f"{count:,} links"] = b"".join(b"<a href='p%d.html'>%d</a>\n" % (n, n) for n in range(count))
-    return [Sized(name, len(data), _seconds(data), _memory(data)) for name, data in documents.items()]
+    found = [_sized(name, data, URL) for name, data in documents.items()]
+    return [*found, *(_sized(name, b"<a href=x>" * SHORTEST, url) for name, url in SHORTEST_BASES.items())]
 
 
-def _seconds(data: bytes) -> float:
-    return min(once(lambda: absolve.rewrite(data, media_type=HTML, url=URL)) for _ in range(RUNS))
+def _sized(name: str, data: bytes, url: str) -> Sized:
+    return Sized(name, len(data), len(_rewritten(data, url)), _seconds(data, url), _memory(data, url))
 
 
-def _memory(data: bytes) -> float:
+def _rewritten(data: bytes, url: str) -> bytes:
+    return absolve.rewrite(data, media_type=HTML, url=url)
+
+
+def _seconds(data: bytes, url: str) -> float:
+    return min(once(lambda: _rewritten(data, url)) for _ in range(RUNS))
+
+
+def _memory(data: bytes, url: str) -> float:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "x.html"
         path.write_bytes(data)
-        return peak(_MEMORY, str(path))
+        return peak(_MEMORY, str(path), url)
 
 
 def sizes_table(found: list[Sized]) -> str:
-    """The memory beyond 50 MB as so many times the document; a rewrite may take four times as much."""
+    """The memory beyond 50 MB as so many times the document, and what of it no rewrite can do without.
+
+    A rewrite may take four times as much, where the document and the result leave room for it.
+    """
     rows = [
         [
             document.name,
@@ -59,7 +77,8 @@ def sizes_table(found: list[Sized]) -> str:
             f"{document.size / document.seconds / 1e6:.1f}",
             f"{document.memory:.0f}",
             f"{max(document.memory - 50, 0) / (document.size / 1e6):.1f}",
+            f"{1 + document.result / document.size:.1f}",
         ]
         for document in found
     ]
-    return table(("document", "MB", "s", "MB/s", "MB of memory", "beyond 50, by its size"), rows)
+    return table(("document", "MB", "s", "MB/s", "MB of memory", "beyond 50, by its size", "it and its result"), rows)
