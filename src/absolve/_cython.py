@@ -28,7 +28,8 @@ NULL = None
 bint = bool
 char = uchar = uint = int
 long = longlong = ulonglong = int
-Py_ssize_t = Py_UCS4 = int
+Py_ssize_t = int
+Py_UCS4 = str
 p_uchar = p_const_uchar = bytes
 p_int = p_longlong = list
 address = pointer = sizeof = None  # asked for only where it is compiled

@@ -54,7 +54,7 @@ class Metas:
         position: cython.Py_ssize_t = self.end
         i: cython.Py_ssize_t
         while True:
-            i = data.find(b"<", position) + 1
+            i = find(p, 60, position, n) + 1
             if i <= 0 or i >= n or not (self._in_head or i <= _PRESCAN):
                 return False
             if p[i] == 33 and i + 2 < n and p[i + 1] == 45 and p[i + 2] == 45:
@@ -64,10 +64,10 @@ class Metas:
                 i += 1
                 while i < n and not _is_space(p[i]) and p[i] != 47 and p[i] != 62:
                     i += 1
-                name = data[position:i].lower()
+                name = p[position:i].lower()
                 position = tag_end(p, i, n)
                 if name == b"meta":
-                    if p[position - 1] == 62 and data[i:position].lower().find(b"charset") >= 0:
+                    if p[position - 1] == 62 and p[i:position].lower().find(b"charset") >= 0:
                         self.start = i
                         self.end = position
                         return True

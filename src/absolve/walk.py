@@ -224,10 +224,16 @@ def _enter(entity: Entity, part: Part, depth: int, charset: Charset | None = Non
         text = _with_url(part, _TOO_LARGE.format(entity.settings.max_size))
         entity.notices.append(Notice("too-large", text, part.start, failed=True))
         return
+    events = None if part.name or part.whole or charset else _events_of(value, media_type, entity.settings)
+    if isinstance(events, (Events, list)) and not len(events):
+        return  # as in most style sheets: no entity is made of them
     inner = _opened(entity, part, value, media_type)
     try:
-        inner.charset, mark = _charset_inside(part, value, charset)
-        _begin(inner, _around(entity, part), mark, depth)
+        if events is not None:
+            fold(inner, events, _around(entity, part), depth)
+        else:
+            inner.charset, mark = _charset_inside(part, value, charset)
+            _begin(inner, _around(entity, part), mark, depth)
         if entity.count + inner.count > entity.settings.max_links:
             raise _too_many(entity, 0)
     except (WalkError, DocumentError) as error:
@@ -245,6 +251,15 @@ def _enter(entity: Entity, part: Part, depth: int, charset: Charset | None = Non
     for notice in inner.notices:
         position = _outside(part, offsets, notice.position)
         entity.notices.append(notice._replace(text=_with_url(part, notice.text), position=position))
+
+
+def _events_of(value: bytes, media_type: str, settings: Settings) -> Iterable[Event] | None:
+    """The events of text that belongs to the document itself, a style sheet mostly; None where an error is met."""
+    walker = formats.walker(media_type)
+    try:
+        return walker(value, charsets.UTF_8, settings) if walker is not None else ()
+    except WalkError:
+        return None
 
 
 def has_relative(entity: Entity, *, based: bool) -> bool:
@@ -327,7 +342,7 @@ def _around(entity: Entity, part: Part) -> Bases:
         return Bases()  # nothing out here is known of what is in it
     base = entity.ruling(part.base)[0]
     if not part.name:
-        around = entity.bases._replace(base=base)
+        around = Bases(entity.bases.own, base, entity.bases.beside)
     else:
         own = inherited(base, part.name) if part.encloses or base.layer is Layer.EMBEDDED else base
         around = Bases(own, own)

@@ -379,8 +379,7 @@ class _Walk:
         first: cython.Py_ssize_t = text
         while first < end and p[first] <= 32:
             first += 1
-        # Archive processed, Mirrored, Page saved, Saved from: most comments begin with something else
-        if not self.has_retrieval and first < end and p[first] | 32 in (97, 109, 112, 115):
+        if not self.has_retrieval and first + 3 < end and _may_be_savers(p, first):
             claim = retrieval_url(self.data, text, end, self.charset)
             if claim is not None:
                 self.has_retrieval = True
@@ -390,3 +389,19 @@ class _Walk:
             if span is not None:
                 self.events.append(Part(MEDIA_TYPE, span[0], span[1], Raw(self.charset)))
         return 0
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _may_be_savers(p: cython.p_const_uchar, i: cython.Py_ssize_t) -> cython.bint:
+    """Whether a comment begins as Archive processed, Mirrored, Page saved or Saved from does; most do not."""
+    second: cython.int = p[i + 1] | 32
+    third: cython.int = p[i + 2] | 32
+    first: cython.int = p[i] | 32
+    if first == 97:
+        return second == 114 and third == 99
+    if first == 109:
+        return second == 105 and third == 114
+    return second == 97 and ((first == 112 and third == 103) or (first == 115 and third == 118))

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from absolve.resolvers import whatwg
 from absolve.resolvers.references import NEVER_RELATIVE, STRICT_SCHEME
 from absolve.resolvers.rfc3986 import split
+
+if TYPE_CHECKING:
+    import cython
+else:
+    from absolve import _cython as cython
 
 __all__ = ["NEVER_RELATIVE", "has_scheme", "host_port", "is_malformed", "is_plain", "scheme", "split_fragment"]
 
@@ -23,12 +29,6 @@ PORTS = {
 }
 
 AUTHORITY = re.compile(rf"{STRICT_SCHEME.pattern}//([^/?#\\]*)")
-
-# A name whose last label begins with a letter (no IPv4 address in any spelling), and a small port; a file without
-# either.
-PLAIN = re.compile(
-    rf"(?i:file):///|(?!(?i:file):){STRICT_SCHEME.pattern}//(?:[A-Za-z0-9-]++\.)*+[A-Za-z][A-Za-z0-9-]*+(?::[0-9]{{1,4}})?(?:[/?#]|\Z)"
-)
 
 
 def has_scheme(reference: str) -> bool:
@@ -66,10 +66,55 @@ def host_port(url: str) -> str | None:
     return host if port in {"", PORTS.get(match[1].lower())} else authority
 
 
+@cython.boundscheck(False)
+@cython.wraparound(False)
 def is_plain(url: str) -> bool:
-    """Whether a URL (str) has an authority that is well formed at a glance."""
-    found = PLAIN.match(url)
-    return found is not None and "xn--" not in found[0].lower()  # what that stands for may be no name
+    """Whether a URL (str) has an authority that is well formed at a glance, or is a file's without one.
+
+    Such is a name whose last label begins with a letter (that of no IPv4 address does), and a port of four digits.
+    """
+    slashes: cython.Py_ssize_t = url.find("://")
+    n: cython.Py_ssize_t = len(url)
+    i: cython.Py_ssize_t
+    label: cython.Py_ssize_t
+    if slashes < 1 or not _is_letter(url[0]):
+        return False
+    for i in range(1, slashes):
+        if not _is_letter_or_digit(url[i]) and url[i] not in "+-.":
+            return False
+    i = label = slashes + 3
+    if slashes == 4 and url[:4].lower() == "file":
+        return url.startswith("/", i)
+    while i < n and (_is_letter_or_digit(url[i]) or url[i] in "-."):
+        if url[i] == ".":
+            if i == label:
+                return False
+            label = i + 1
+        i += 1
+    if label >= i or not _is_letter(url[label]):
+        return False
+    if i < n and url[i] == ":":
+        label = i
+        i += 1
+        while i < n and "0" <= url[i] <= "9":
+            i += 1
+        if not 2 <= i - label <= 5:
+            return False
+    return (i == n or url[i] in "/?#") and "xn--" not in url[:i].lower()  # what that stands for may be no name
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _is_letter(c: cython.Py_UCS4) -> cython.bint:
+    return "a" <= c <= "z" or "A" <= c <= "Z"
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _is_letter_or_digit(c: cython.Py_UCS4) -> cython.bint:
+    return _is_letter(c) or "0" <= c <= "9"
 
 
 def is_malformed(url: str) -> bool:
