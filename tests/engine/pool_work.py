@@ -36,6 +36,13 @@ def deadly(number: int) -> Iterator[int]:
         os.kill(os.getpid(), signal.SIGKILL)
 
 
+def deadly_after_many(number: int) -> Iterator[int]:
+    """Up to 90 pieces, more than go at once; each tenth item ends its process."""
+    yield from range(number % 10 * 10)
+    if number % 10 == 9:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
 def where(number: int) -> Iterator[int]:
     del number
     yield os.getpid()

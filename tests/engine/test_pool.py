@@ -68,6 +68,31 @@ def test_a_process_that_dies_takes_one_item_with_it() -> None:
     assert sorted(ended) == list(range(12))
 
 
+def test_of_quick_items_several_are_told_in_one_message(monkeypatch: pytest.MonkeyPatch) -> None:
+    frames = []
+    real = pool._frames
+
+    def counted(message: bytes) -> Any:
+        found = list(real(message))
+        frames.append(len(found))
+        return found
+
+    monkeypatch.setattr(pool, "_frames", counted)
+    assert len(told(pool_work.twice, 1000, 2)) == 3000
+    assert sum(frames) == 1000
+    assert len(frames) < 500
+
+
+def test_each_item_that_ends_its_process_is_known_and_nothing_is_told_twice() -> None:
+    found = told(pool_work.deadly_after_many, 100, 2)
+    lost = {item for item, piece in found if isinstance(piece, End) and piece.lost}
+    assert lost == set(range(9, 100, 10))
+    assert [item for item, piece in found if isinstance(piece, End)] == list(range(100))
+    assert [found_ for found_ in found if found_[0] not in lost] == [
+        (item, piece) for item in range(100) if item not in lost for piece in (*range(item % 10 * 10), End())
+    ]
+
+
 UNGUARDED = """
 import pool_work
 from absolve.engine import pool
@@ -104,6 +129,7 @@ def test_closing_ends_the_processes_at_once(tmp_path: Path) -> None:
     ours = pool._Pool(pool_work.sleepy, 2)
     for worker, name in zip(ours._workers, "ab", strict=True):
         ours._give(worker, ord(name), tmp_path / name)
+        worker.send()
     while not ((tmp_path / "a").exists() and (tmp_path / "b").exists()):
         time.sleep(0.01)
     run.close()

@@ -6,11 +6,12 @@ import multiprocessing
 import pickle
 import signal
 import struct
+import time
 from collections import deque
 from contextlib import suppress
 from itertools import islice
 from multiprocessing.connection import wait
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from absolve.errors import UsageError
 
@@ -23,13 +24,18 @@ Item = TypeVar("Item")
 Told = TypeVar("Told")
 
 AHEAD = 4  # items that a worker has been given and not told all of: it need not wait for the next one
+QUICK = 16  # as many where it tells of several at a time
 WAITING = 64  # items a worker that may be under way, or done, before the first of them is
 HELD = 64 << 20  # bytes that may wait for their turn; beyond, only the worker whose turn it is is heard
-AT_ONCE = 32  # pieces in a message
+AT_ONCE = 32  # pieces in a frame
+FULL = 1 << 16  # bytes: a message of as many goes
+PROMPT = 0.02  # seconds after which a message goes
 PATIENCE = 2.0  # seconds that a worker has to end when it is asked to
 STARTS = 3  # workers one behind the other that end before they have started: then none will
 
-_HEAD = struct.Struct("<Q?")  # what a message begins with: the number of its item, and whether it is at its end
+# A message is frames. Each begins with the number of its item, whether that is at its end, and the length of the pickle
+# of what is told of it.
+_HEAD = struct.Struct("<Q?Q")
 _STARTED = b""  # what a worker says first
 _UNGUARDED = "a program that calls absolve does so under if __name__ == '__main__', or with one job"
 
@@ -60,33 +66,94 @@ def run(work: Callable[[Item], Iterable[Told]], items: Iterable[Item], jobs: int
         yield item, End()
 
 
-def _serve(work: Callable[[Item], Iterable[Told]], connection: Connection) -> None:
-    """The life of a worker: items come with their numbers, what is told of them goes back, until nobody is there."""
+def _serve(work: Callable[[Item], Iterable[Told]], connection: Connection, *, alone: bool) -> None:
+    """The life of a worker: items come with their numbers, what is told of them goes back, until nobody is there.
+
+    Of quick items several go back in one message; `alone`: none does, so that the one is known that ends a worker.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent is told, too, and ends us
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     with suppress(EOFError, BrokenPipeError, ConnectionResetError):
         connection.send_bytes(_STARTED)
         while True:
-            number, item = connection.recv()
-            told = iter(work(item))
-            some = list(islice(told, AT_ONCE))
-            while len(some) == AT_ONCE:
-                connection.send_bytes(_HEAD.pack(number, False) + pickle.dumps(some, pickle.HIGHEST_PROTOCOL))
+            message = bytearray()
+            begun = time.monotonic()
+            for number, item in pickle.loads(connection.recv_bytes()):  # noqa: S301 - of our own process
+                told = iter(work(item))
                 some = list(islice(told, AT_ONCE))
-            connection.send_bytes(_HEAD.pack(number, True) + pickle.dumps(some, pickle.HIGHEST_PROTOCOL))
+                at_once = alone or len(some) == AT_ONCE
+                while len(some) == AT_ONCE:
+                    message += _frame(number, some, ended=False)
+                    _send(connection, message)
+                    some = list(islice(told, AT_ONCE))
+                message += _frame(number, some, ended=True)
+                if at_once or len(message) >= FULL or time.monotonic() - begun >= PROMPT:
+                    _send(connection, message)
+                    begun = time.monotonic()
+            _send(connection, message)
+
+
+def _frame(number: int, told: list[Any], *, ended: bool) -> bytes:
+    pickled = pickle.dumps(told, pickle.HIGHEST_PROTOCOL)
+    return _HEAD.pack(number, ended, len(pickled)) + pickled
+
+
+def _send(connection: Connection, message: bytearray) -> None:
+    if message:
+        connection.send_bytes(message)
+        message.clear()
 
 
 class _Worker:
-    """A process, whether it is known to have started, and the items that it has not told all of, by their numbers."""
+    """A process, whether it is known to have started, and the items that it has not told all of, by their numbers.
 
-    def __init__(self, work: Callable[[Item], Iterable[Told]]) -> None:
+    `alone`: what it tells of an item goes by itself. `at` is the item that it is known to be at; `ahead` is how many it
+    may be given; `waiting` are those that it is to be given now, with their numbers.
+    """
+
+    def __init__(self, work: Callable[[Item], Iterable[Told]], *, alone: bool = False) -> None:
         context = multiprocessing.get_context("spawn")  # a fork would copy threads' locks, of a progress bar for one
         self.connection, theirs = context.Pipe()
-        self.process: SpawnProcess = context.Process(target=_serve, args=(work, theirs), daemon=True)
+        self.process: SpawnProcess = context.Process(
+            target=_serve, args=(work, theirs), kwargs={"alone": alone}, daemon=True
+        )
         self.process.start()
         theirs.close()
         self.started = False
+        self.alone = alone
         self.given: deque[int] = deque()
+        self.at: int | None = None
+        self.ahead = AHEAD
+        self.waiting: list[tuple[int, Any]] = []
+
+    def give(self, number: int, item: Any) -> None:
+        """One more item, which goes with the next ones."""
+        self.given.append(number)
+        self.waiting.append((number, item))
+
+    def send(self) -> None:
+        """Let what it is given go."""
+        if self.waiting:
+            with suppress(BrokenPipeError, ConnectionResetError):  # it is dead: that is seen when it is heard
+                self.connection.send_bytes(pickle.dumps(self.waiting, pickle.HIGHEST_PROTOCOL))
+            self.waiting = []
+
+
+class _Frame(NamedTuple):
+    """What is told of an item at once, as it came, and whether that is the end."""
+
+    ended: bool
+    pickled: memoryview
+
+
+def _frames(message: bytes) -> Iterator[tuple[int, _Frame]]:
+    view = memoryview(message)
+    start = 0
+    while start < len(message):
+        number, ended, size = _HEAD.unpack_from(message, start)
+        start += _HEAD.size
+        yield number, _Frame(ended, view[start : start + size])
+        start += size
 
 
 class _Pool(Generic[Item, Told]):
@@ -94,7 +161,7 @@ class _Pool(Generic[Item, Told]):
         self._work = work
         self._workers = [_Worker(work) for _ in range(jobs)]
         self._items: dict[int, Item] = {}  # those that are under way
-        self._told: dict[int, deque[bytes | End]] = {}  # messages that wait for their turn
+        self._told: dict[int, deque[_Frame | End]] = {}  # what waits for its turn
         self._held = 0  # bytes of them
         self._unstarted = 0  # workers that ended before they had started, since one did
 
@@ -105,13 +172,15 @@ class _Pool(Generic[Item, Told]):
         while more or self._items:
             while more and given - first < WAITING * len(self._workers):
                 worker = min(self._workers, key=lambda worker: len(worker.given))
-                if len(worker.given) >= AHEAD:
+                if len(worker.given) >= worker.ahead:
                     break
                 following = next(numbered, None)
                 more = following is not None
                 if following is not None:
                     given = following[0] + 1
                     self._give(worker, *following)
+            for worker in self._workers:
+                worker.send()
             self._hear(first)
             while first in self._told:
                 yield from self._of(first)
@@ -121,16 +190,16 @@ class _Pool(Generic[Item, Told]):
 
     def _of(self, number: int) -> Iterator[tuple[Item, Told | End]]:
         """What has been told of an item so far, which is then forgotten; and the item, where it is at its end."""
-        item, messages = self._items[number], self._told[number]
-        while messages:
-            message = messages.popleft()
+        item, frames = self._items[number], self._told[number]
+        while frames:
+            frame = frames.popleft()
             end: End | None
-            if isinstance(message, End):
-                end = message
+            if isinstance(frame, End):
+                end = frame
             else:
-                self._held -= len(message)
-                end = End() if _HEAD.unpack_from(message)[1] else None
-                for told in pickle.loads(memoryview(message)[_HEAD.size :]):  # noqa: S301 - of our own process
+                self._held -= len(frame.pickled)
+                end = End() if frame.ended else None
+                for told in pickle.loads(frame.pickled):  # noqa: S301 - of our own process
                     yield item, told
             if end:
                 del self._items[number], self._told[number]
@@ -139,9 +208,7 @@ class _Pool(Generic[Item, Told]):
     def _give(self, worker: _Worker, number: int, item: Item) -> None:
         self._items[number] = item
         self._told[number] = deque()
-        worker.given.append(number)
-        with suppress(BrokenPipeError, ConnectionResetError):  # it is dead: that is seen when it is heard
-            worker.connection.send((number, item))
+        worker.give(number, item)
 
     def _hear(self, first: int) -> None:
         """Take the messages of those that may speak: of the worker of the first item, of others while little waits."""
@@ -156,29 +223,39 @@ class _Pool(Generic[Item, Told]):
             if message == _STARTED:
                 worker.started = True
                 self._unstarted = 0
-                continue
-            number, ended = _HEAD.unpack_from(message)
-            self._told[number].append(message)
-            self._held += len(message)
-            if ended:
+            else:
+                self._take(worker, message)
+
+    def _take(self, worker: _Worker, message: bytes) -> None:
+        ended = 0
+        for number, frame in _frames(message):
+            self._told[number].append(frame)
+            self._held += len(frame.pickled)
+            worker.at = None if frame.ended else number
+            if frame.ended:
                 worker.given.remove(number)
+                ended += 1
+        worker.ahead = QUICK if ended > 1 else AHEAD
 
     def _replace(self, worker: _Worker) -> None:
         """Another worker for one that died: the item that it was at is lost, those behind are given again.
 
-        One that had not started was at none.
+        Where it may have been at any of them, all are given again to one that tells of each by itself. One that had
+        not started was at none.
         """
         worker.process.join()
         worker.connection.close()
         how = _how_it_ended(worker.process.exitcode)
         rest = list(worker.given)
-        if worker.started:
-            self._told[rest.pop(0)].append(End(f"the process that worked on it {how}"))
-        else:
+        is_known = worker.alone or worker.at is not None
+        if not worker.started:
             self._unstarted += 1
             if self._unstarted == STARTS:
                 raise UsageError(f"no other process starts: each {how} before its work; {_UNGUARDED}")
-        fresh = self._workers[self._workers.index(worker)] = _Worker(self._work)
+        elif is_known:
+            self._told[rest.pop(0)].append(End(f"the process that worked on it {how}"))
+        fresh = _Worker(self._work, alone=worker.started and not is_known)
+        self._workers[self._workers.index(worker)] = fresh
         for number in rest:
             self._give(fresh, number, self._items[number])
 
