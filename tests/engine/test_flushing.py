@@ -50,7 +50,7 @@ def test_what_is_ready_comes_in_its_order_when_it_is_on_the_disk(
         on_disk.add(made.temporary)
 
     monkeypatch.setattr(outputs, "flush", flush)
-    monkeypatch.setattr(flushing, "WAITING", 30)
+    monkeypatch.setattr(flushing, "TOGETHER", 15)
     told = [(number, piece) for number in range(100) for piece in (ready(tmp_path, number), Size(number))]
     found = []
     for number, piece in flushing.flushed(told):
@@ -63,6 +63,41 @@ def test_what_is_ready_comes_in_its_order_when_it_is_on_the_disk(
 
 def _flushed(piece: Any) -> Any:
     return piece._replace(flushed=True) if isinstance(piece, Ready) else piece
+
+
+def test_what_is_ready_is_expected_many_at_a_time_when_it_is_on_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    on_disk: set[str] = set()
+    monkeypatch.setattr(outputs, "flush", lambda made: on_disk.add(made.temporary))
+    monkeypatch.setattr(flushing, "LONG", 60.0)
+    expected: list[int] = []
+    groups: list[int] = []
+
+    def expect(group: list[tuple[int, Ready]]) -> None:
+        groups.append(len(group))
+        expected.extend(number for number, _ in group)
+        assert {made.temporary for _, piece in group for made in piece.made} <= on_disk
+
+    told = [(number, piece) for number in range(100) for piece in (ready(tmp_path, number), Size(number))]
+    for number, _ in flushing.flushed(told, expect):
+        assert number in expected
+    assert expected == list(range(100))
+    assert groups == [32, 32, 36]
+
+
+def test_what_is_on_the_disk_does_not_wait_long_for_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(flushing, "LONG", 0.05)
+    asked: list[int] = []
+
+    def told() -> Iterator[tuple[int, Any]]:
+        for number in range(6):
+            time.sleep(0.06)
+            asked.append(number)
+            yield number, ready(tmp_path, number)
+
+    for number, _ in flushing.flushed(told()):
+        assert asked[-1] <= number + 3
 
 
 @pytest.mark.parametrize("flushed", [False, True])
@@ -102,4 +137,4 @@ def test_who_stops_waits_for_no_file_that_nobody_is_at(tmp_path: Path, monkeypat
     told = ((number, ready(tmp_path, number)) for number in range(1000))
     with closing(flushing.flushed(told)) as found:
         next(found)
-    assert len(begun) <= 4 * flushing.AT_ONCE
+    assert len(begun) <= flushing.TOGETHER + 2 * flushing.AT_ONCE

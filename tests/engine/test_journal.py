@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,17 @@ def test_what_is_written_down_and_not_put_is_not_done(job: Job) -> None:
     with journal(job) as third:
         assert list(third.remaining([job])) == []
         assert third.skipped == 1
+
+
+def test_what_is_written_down_is_kept_with_the_next_ones(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("absolve.engine.journal.KEPT", 2)
+    with journal(job) as found:
+        assert list(found.remaining([job])) == [job]
+        kept = []
+        for act in (partial(found.note, job), found.keep, partial(found.note, job), partial(found.note, job)):
+            act()
+            kept.append(not found._database.in_transaction)
+        assert kept == [False, True, False, True]
 
 
 def test_what_is_known_of_an_input_counts(job: Job) -> None:

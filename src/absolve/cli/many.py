@@ -22,7 +22,7 @@ from absolve.sources import STDIN
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator
 
-    from absolve.engine.pieces import Piece
+    from absolve.engine.pieces import Piece, Ready
     from absolve.inputs import Input
 
     Item = TypeVar("Item")
@@ -139,10 +139,12 @@ def run(
     options: argparse.Namespace,
     report: Report,
     ended: Callable[[Item], None] | None = None,
+    expect: Callable[[list[tuple[Item, Ready]]], None] | None = None,
 ) -> Generator[tuple[Item, Any]]:
     """Work on all items and report what is said of them; what else they come to is the caller's, in their order.
 
-    `ended` is told of each item that nothing more comes of, while a failure is still that item's.
+    `ended` is told of each item that nothing more comes of, while a failure is still that item's; `expect` of what is
+    ready to be put and comes next.
     """
     report.quiet, report.verbose = options.quiet, options.verbose
     streams = not getattr(options, "in_place", False) and options.output in {None, outputs.STDOUT}
@@ -152,7 +154,7 @@ def run(
     ):
         jobs, items = _processes(items, input_of, options)
         number = size = 0
-        with closing(pool.run(work, items, jobs)) as done, closing(flushing.flushed(done)) as told:
+        with closing(pool.run(work, items, jobs)) as done, closing(flushing.flushed(done, expect)) as told:
             for item, piece in told:
                 report.input = input_of(item).name
                 if isinstance(piece, Diagnostic):

@@ -117,7 +117,7 @@ def _told(
         with report.guard(job.input.name):
             putting.ended(job, failed=job.input.name in report.failures)
 
-    return many.run(work, putting.watched(jobs), _input, options, report, ended)
+    return many.run(work, putting.watched(jobs), _input, options, report, ended, putting.expect)
 
 
 def _input(job: Job) -> Input:

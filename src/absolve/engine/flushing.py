@@ -2,60 +2,103 @@
 
 from __future__ import annotations
 
+import time
 from collections import deque
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from absolve import outputs
 from absolve.engine.pieces import Failure, Ready
 from absolve.engine.rewriting import unwritable
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable
+    from collections.abc import Callable, Generator, Iterable, Iterator
     from concurrent.futures import Future
 
 Item = TypeVar("Item")
 
 AT_ONCE: Final = 8  # files that are flushed at the same time
-WAITING: Final = 64  # pieces that wait for the first of them to be on the disk
+TOGETHER: Final = 32  # ready pieces that are told together, when as many again have come behind them
+LONG: Final = 0.5  # seconds that what is on the disk waits for others
 
 
-def flushed(told: Iterable[tuple[Item, Any]]) -> Generator[tuple[Item, Any]]:
+class _Waiting(NamedTuple):
+    """A piece that waits its turn, since when, and what lets its files be on the disk."""
+
+    item: Any
+    piece: Any
+    since: float
+    flushes: tuple[Future[None], ...]
+
+
+def flushed(
+    told: Iterable[tuple[Item, Any]], expect: Callable[[list[tuple[Item, Ready]]], None] | None = None
+) -> Generator[tuple[Item, Any]]:
     """All that is told, in its order; what is ready comes when it is on the disk, and as a failure where it is not.
 
-    Meanwhile more is asked for. What nothing ready stands before comes at once.
+    Meanwhile more is asked for. `expect` hears of what is ready and comes next, of many pieces at a time. What nothing
+    ready stands before comes at once.
     """
-    waiting: deque[tuple[Item, Any, list[Future[None]]]] = deque()
+    waiting: deque[_Waiting] = deque()
     threads = None
+    ready = 0  # pieces of those that wait
     try:
         for item, piece in told:
+            flushes: tuple[Future[None], ...] = ()
             if isinstance(piece, Ready) and piece.made:
                 if threads is None:
                     from concurrent.futures import ThreadPoolExecutor  # and with it logging: few want it
 
                     threads = ThreadPoolExecutor(AT_ONCE)
-                waiting.append((item, piece, [threads.submit(outputs.flush, made) for made in piece.made]))
-            elif waiting:
-                waiting.append((item, piece, []))
-            else:
+                flushes = tuple([threads.submit(outputs.flush, made) for made in piece.made])
+                ready += 1
+            elif not waiting:
                 yield item, piece
-            while waiting and (len(waiting) > WAITING or all(future.done() for future in waiting[0][2])):
-                yield _whole(*waiting.popleft())
-        while waiting:
-            yield _whole(*waiting.popleft())
+                continue
+            waiting.append(_Waiting(item, piece, time.monotonic(), flushes))
+            number = 0
+            if ready == 2 * TOGETHER:
+                number = len(waiting) // 2
+            elif waiting[-1].since - waiting[0].since >= LONG:
+                number = _done(waiting)
+            if number:
+                ready -= sum(1 for one in islice(waiting, number) if one.flushes)
+                yield from _whole([waiting.popleft() for _ in range(number)], expect)
+        yield from _whole(waiting, expect)
     finally:
         if threads is not None:
             threads.shutdown(cancel_futures=True)
 
 
-def _whole(item: Item, piece: Any, flushes: Iterable[Future[None]]) -> tuple[Item, Any]:
-    """A piece when all of it is on the disk; where it cannot be, nothing of it is kept."""
+def _done(waiting: Iterable[_Waiting]) -> int:
+    """How many of the first pieces need not wait for the disk."""
+    number = 0
+    for one in waiting:
+        if not all(flush.done() for flush in one.flushes):
+            break
+        number += 1
+    return number
+
+
+def _whole(
+    pieces: Iterable[_Waiting], expect: Callable[[list[tuple[Any, Ready]]], None] | None
+) -> Iterator[tuple[Any, Any]]:
+    """The pieces when all of them are on the disk."""
+    found = [(one.item, _flushed(one) if one.flushes else one.piece) for one in pieces]
+    if expect is not None:
+        expect([(item, piece) for item, piece in found if isinstance(piece, Ready) and piece.made])
+    yield from found
+
+
+def _flushed(one: _Waiting) -> Ready | Failure:
+    """A piece when it is on the disk; where it cannot be, nothing of it is kept."""
     try:
-        for future in flushes:
-            future.result()
+        for flush in one.flushes:
+            flush.result()
     except OSError as error:
-        for made in piece.made:
+        for made in one.piece.made:
             outputs.discard(made)
-        failed = unwritable(Path(piece.made[-1].target), error)
-        return item, Failure(failed.diagnostic)
-    return item, piece._replace(flushed=True) if isinstance(piece, Ready) else piece
+        failed = unwritable(Path(one.piece.made[-1].target), error)
+        return Failure(failed.diagnostic)
+    return Ready(one.piece.made, flushed=True)

@@ -6,7 +6,7 @@ import os
 import sqlite3
 from contextlib import suppress
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Final, Self
 
 from absolve.errors import Diagnostic, DocumentError, UsageError
 
@@ -23,11 +23,14 @@ CREATE TABLE IF NOT EXISTS runs (token TEXT PRIMARY KEY);
 """
 
 
+KEPT: Final = 64  # notes that are kept together, where nothing wants them kept before
+
+
 class Journal:
     """Says of each job whether it is done, by the state of its files: inode, size and time of change.
 
-    The state of a result is written down before it is put in its place, and goes there with it: so what was put just
-    before a kill is known as done, and what was not is not.
+    The state of a result is written down, and kept, before it is put in its place, and goes there with it: so what was
+    put just before a kill is known as done, and what was not is not.
     """
 
     def __init__(self, path: Path, how: str, token: str, *, resume: bool) -> None:
@@ -39,6 +42,8 @@ class Journal:
         self._how = how.encode("utf-8", "surrogatepass")
         self._path = path
         self._known: dict[str, tuple[bytes, bytes, bytes, str]] = {}  # of jobs under way: input, target, how, before
+        self._is_new = not resume
+        self._unkept = 0
         self.skipped = 0
         path.parent.mkdir(parents=True, exist_ok=True)
         self._database = sqlite3.connect(path, timeout=0, isolation_level=None)
@@ -61,11 +66,25 @@ class Journal:
         return self
 
     def __exit__(self, *_: object) -> None:
+        with suppress(DocumentError):
+            self.keep()
         self._database.close()
+
+    def keep(self) -> None:
+        """What is written down is there whatever becomes of this process; DocumentError where that cannot be."""
+        self._unkept = 0
+        try:
+            if self._database.in_transaction:
+                self._database.execute("COMMIT")
+        except sqlite3.Error as error:
+            with suppress(sqlite3.Error):
+                self._database.execute("ROLLBACK")
+            raise self._unwritable(error) from error
 
     def end(self) -> None:
         """Nothing is left of any run."""
-        with suppress(sqlite3.Error):
+        with suppress(sqlite3.Error, DocumentError):
+            self.keep()
             self._database.execute("DELETE FROM runs")
 
     def remaining(self, jobs: Iterable[Job]) -> Iterator[Job]:
@@ -86,6 +105,8 @@ class Journal:
         return _path(job.input.name), target, how, _state(job.input.name)
 
     def _is_done(self, job: Job, path: bytes, target: bytes, how: bytes, before: str) -> bool:
+        if self._is_new:
+            return False
         select = "SELECT target, how, before, after FROM done WHERE input = ?"
         row = self._database.execute(select, (path,)).fetchone()
         if row is None or not before or row[:2] != (target, how):
@@ -93,14 +114,24 @@ class Journal:
         return bool(row[3] == before) if job.target is None else row[2:] == (before, _state(job.target))
 
     def note(self, job: Job, made: Made | None = None) -> None:
-        """Write down what is about to be put, or that an input stays as it is; DocumentError where that cannot be."""
+        """Write down what is about to be put, or that an input stays as it is, to be kept with the next ones.
+
+        DocumentError where that cannot be.
+        """
         known = self._known[job.input.name]
         after = known[-1] if made is None else _state(made.temporary)
         try:
+            if not self._database.in_transaction:
+                self._database.execute("BEGIN")
             self._database.execute("INSERT OR REPLACE INTO done VALUES (?, ?, ?, ?, ?)", (*known, after))
         except sqlite3.Error as error:
-            text = f"this cannot be written down in {self._path}: {error}"
-            raise DocumentError(Diagnostic("unwritable", text, job.input.name)) from error
+            raise self._unwritable(error, job.input.name) from error
+        self._unkept += 1
+        if self._unkept == KEPT:
+            self.keep()
+
+    def _unwritable(self, error: sqlite3.Error, name: str = "") -> DocumentError:
+        return DocumentError(Diagnostic("unwritable", f"this cannot be written down in {self._path}: {error}", name))
 
     def forget(self, job: Job) -> None:
         """The job is over, done or not."""

@@ -30,6 +30,7 @@ class Putting:
         self._folders: set[str] = set()  # where files of this run may stand that are not complete
         self._real: dict[str, str] = {}  # folders, without links
         self._put: set[str] = set()  # inputs under way of which something is put
+        self._noted: set[str] = set()  # inputs of which it is written down what is about to be put
 
     def __enter__(self) -> Self:
         return self
@@ -60,12 +61,27 @@ class Putting:
             self._real[above] = os.path.realpath(above)
         return self._real[above]
 
+    def expect(self, group: Iterable[tuple[Job, Ready]]) -> None:
+        """Write down at once what is about to be put one after the other; what cannot be is tried again with each."""
+        if self._journal is None:
+            return
+        noted = set()
+        try:
+            for job, ready in group:
+                self._journal.note(job, ready.made[-1])
+                noted.add(job.input.name)
+            self._journal.keep()
+        except DocumentError:
+            return
+        self._noted |= noted
+
     def put(self, job: Job, ready: Ready) -> None:
         """Let complete files stand where they are to stand; DocumentError where they cannot."""
         self._put.add(job.input.name)
         try:
-            if self._journal and ready.made:
+            if self._journal and ready.made and job.input.name not in self._noted:
                 self._journal.note(job, ready.made[-1])
+                self._journal.keep()
             for made in ready.made:
                 (outputs.put if ready.flushed else outputs.settle)(made)
         except (OSError, DocumentError) as error:
@@ -79,6 +95,7 @@ class Putting:
         """Nothing more comes of a job; DocumentError where that cannot be written down."""
         put = job.input.name in self._put
         self._put.discard(job.input.name)
+        self._noted.discard(job.input.name)
         if self._journal:
             try:
                 if not put and not failed:
