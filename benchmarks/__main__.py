@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import absolve
 from absolve.formats import html_scanner
-from benchmarks import archives, cluster, corpus, growth, hostile, peers, processes, sizes
+from benchmarks import archives, cluster, corpus, growth, hostile, memory, peers, processes, sizes
 from benchmarks.measure import race, race_table
 
 if TYPE_CHECKING:
@@ -35,8 +35,10 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--megabytes", type=float, default=10, help="how much of each corpus is taken (10)")
     parser.add_argument("--runs", type=int, default=3, help="interleaved runs of each race (3)")
-    parts = ("races", "sizes", "processes", "archives", "spark", "growth")
+    parts = ("races", "sizes", "processes", "archives", "memory", "spark", "growth")
     parser.add_argument("--only", choices=parts, help="one part of it; Spark's is done only so")
+    parser.add_argument("--files", type=int, default=2000, help="files in the folder whose listing takes memory (2000)")
+    parser.add_argument("--archive", type=float, default=0.2, help="gigabytes of the archive, likewise (0.2)")
     parser.add_argument("--sizes", default="0.25,0.5", help="megabytes of each hostile shape (0.25,0.5)")
     parser.add_argument(
         "--longest", type=float, default=math.inf, help="seconds beyond which a shape grows no further (no end)"
@@ -121,6 +123,11 @@ def main() -> int:
         found_archives = archives.archives_table(archives.measured(options.megabytes * 5))
         sections.append(f"## Archives\n\nWARC files of {options.megabytes * 5:.0f} MB.\n\n{found_archives}")
         print(f"\n{sections[-1]}")
+    if options.only in {None, "memory"} and sys.platform == "linux":
+        most = list(memory.taken(corpus.pages(options.megabytes * 10), options.files, options.archive))
+        status = int(not all(found.is_little for found in most))
+        sections.append(f"## Memory\n\nOf `absolve links`, at most.\n\n{memory.memory_table(most)}")
+        print(f"\n{sections[-1]}")
     if options.only == "spark":
         found_cluster = cluster.cluster_table(cluster.compared(corpus.pages(options.megabytes), options.megabytes * 100))
         sections.append(f"## Spark\n\n{cluster.MASTER} beside `--jobs {cluster.CORES}`.\n\n{found_cluster}")
@@ -128,7 +135,7 @@ def main() -> int:
     if options.only in {None, "growth"}:
         names = [name for name in hostile.SHAPES if re.search(options.shapes, name)]
         shapes = list(growth.grown(names, [float(size) for size in options.sizes.split(",")], options.longest))
-        status = int(not all(grown.is_linear for grown in shapes))
+        status |= int(not all(grown.is_linear for grown in shapes))
         sections.append(f"## Growth\n\nTimes as much for each doubling.\n\n{growth.growth_table(shapes)}")
         print(f"\n{sections[-1]}")
     if options.write:

@@ -52,11 +52,12 @@ def units() -> Mapping[str, bytes]:
     if ARCHIVE.is_file():
         members = ARCHIVE.read_bytes()
         return {"compressed": members, "not compressed": gzip.decompress(members)}
-    records = [_record(document.data, document.url) for document in generated(1)]
+    records = [record(document.data, document.url) for document in generated(1)]
     return {"compressed": b"".join(map(gzip.compress, records)), "not compressed": b"".join(records)}
 
 
-def _record(page: bytes, url: str) -> bytes:
+def record(page: bytes, url: str) -> bytes:
+    """A page as a WARC record, not compressed."""
     http = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" + page
     fields = f"WARC-Type: response\r\nWARC-Target-URI: {url}\r\nContent-Type: application/http\r\n"
     return f"WARC/1.1\r\n{fields}Content-Length: {len(http)}\r\n\r\n".encode() + http + b"\r\n\r\n"

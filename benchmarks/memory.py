@@ -1,0 +1,143 @@
+"""The memory that each process of `absolve links` takes at most, over a folder of very many files and over a large archive.
+
+What is measured is what a user would run. While it runs the kernel's own mark of each process (VmHWM) is read over and
+over: it never falls, so what is missed is what the last moment of a process added to it. Linux only.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from itertools import cycle, islice
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from benchmarks.archives import record
+from benchmarks.measure import table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from benchmarks.corpus import Document
+
+FORMATS = ("jsonl", "csv", "sqlite", "parquet")
+LIMIT = 400  # megabytes
+EVERY = 0.02  # seconds between two looks
+_IN_A_FOLDER = 1000
+
+
+class Taken(NamedTuple):
+    """One run: over what, into which format, bytes read and written, and megabytes at most.
+
+    `parent` is the process that the user starts; `worker` the largest of the others, 0 where there is none.
+    """
+
+    what: str
+    format: str
+    read: int
+    written: int
+    parent: float
+    worker: float
+
+    @property
+    def is_little(self) -> bool:
+        """Whether each process took less than 400 MB."""
+        return max(self.parent, self.worker) < LIMIT
+
+
+def taken(documents: Sequence[Document], files: int, gigabytes: float) -> Iterator[Taken]:
+    """List so many files in a folder, and an archive of so many gigabytes, into each format."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        size = _files(folder / "site", documents, files)
+        for format_ in FORMATS:
+            yield _listed(f"{files:,} files", folder / "site", size, format_)
+    with tempfile.TemporaryDirectory() as name:
+        path = Path(name) / "x.warc"
+        size = _archive(path, documents, gigabytes * 1e9)
+        for format_ in FORMATS:
+            yield _listed(f"a WARC file of {gigabytes:g} GB", path, size, format_)
+
+
+def _files(root: Path, documents: Sequence[Document], number: int) -> int:
+    size = 0
+    for index, document in enumerate(islice(cycle(documents), number)):
+        path = root / f"{index // _IN_A_FOLDER}" / f"{index}.html"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        size += path.write_bytes(document.data)
+    return size
+
+
+def _archive(path: Path, documents: Sequence[Document], size: float) -> int:
+    with path.open("wb") as file:
+        for document in cycle(documents):
+            if file.tell() >= size:
+                return file.tell()
+            file.write(record(document.data, document.url))
+    raise ValueError("there are no documents")
+
+
+def _listed(what: str, source: Path, size: int, format_: str) -> Taken:
+    output = source.with_name(f"links.{format_}")
+    argv = [sys.executable, "-m", "absolve", "links", str(source), "--url=http://example.com/", "--quiet", "-o", str(output)]
+    # Of real pages some are no documents: that is said of each, and the status is 1.
+    with subprocess.Popen(argv, env={**os.environ, "ABSOLVE_CONFIG": ""}, stderr=subprocess.DEVNULL) as run:
+        most = _watched(run)
+    if run.returncode not in {0, 1}:
+        raise subprocess.CalledProcessError(run.returncode, argv)
+    written = output.stat().st_size
+    output.unlink()
+    parent = most.pop(run.pid)
+    return Taken(what, format_, size, written, parent, max(most.values(), default=0.0))
+
+
+def _watched(run: subprocess.Popen[bytes]) -> dict[int, float]:
+    """The megabytes at most of a process and of all below it, by their numbers, when it has ended."""
+    most: dict[int, float] = {}
+    while run.poll() is None:
+        for number in _below(run.pid):
+            if (mark := _mark(number)) is not None:
+                most[number] = mark
+        time.sleep(EVERY)
+    return most
+
+
+def _below(number: int) -> Iterator[int]:
+    """The number of a process, and those of its children and theirs."""
+    yield number
+    for path in Path(f"/proc/{number}/task").glob("*/children"):
+        for child in _read(path).split():
+            yield from _below(int(child))
+
+
+def _mark(number: int) -> float | None:
+    found = re.search(r"^VmHWM:\s+(\d+) kB", _read(Path(f"/proc/{number}/status")), re.MULTILINE)
+    return int(found[1]) * 1024 / 1e6 if found else None
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text()
+    except OSError:  # it has ended
+        return ""
+
+
+def memory_table(results: Sequence[Taken]) -> str:
+    """Megabytes of each process; those of a run in one process are the parent's."""
+    head = ("inputs", "format", "MB read", "MB written", "MB of the command", "of its largest worker")
+    rows = [
+        [
+            found.what,
+            found.format,
+            f"{found.read / 1e6:,.0f}",
+            f"{found.written / 1e6:,.0f}",
+            f"{found.parent:.0f}",
+            f"{found.worker:.0f}" if found.worker else "",
+        ]
+        for found in results
+    ]
+    return table(head, rows)
