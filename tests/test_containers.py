@@ -18,12 +18,13 @@ from absolve.codings import Raw
 from absolve.errors import CodingError, DocumentError, WalkError
 from absolve.inventory import rows
 from absolve.model import Base, Derived, Document, Event, Layer, Part
-from absolve.walk import Entity, Settings, walk
+from absolve.walk import Settings, walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from absolve.charsets import Charset
+    from absolve.entity import Entity
     from absolve.typing import Coding, Offsets, WalkOptions
 
 CONTAINER = "application/x-container"

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from absolve.errors import DocumentError, UsageError
 from absolve.model import Base, BaseURL, Document, Layer
-from absolve.walk import Entity, Settings, walk
+from absolve.walk import Settings, walk
+
+if TYPE_CHECKING:
+    from absolve.entity import Entity
 
 URL = "http://doc.example/dir/page.html"
 SAVED = "<!-- saved from url=(0021)http://saved.example/-->"

@@ -17,10 +17,11 @@ from absolve.walk import walk
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from absolve.entity import Entity
     from absolve.model import Notice
     from absolve.rewriting import Policy
     from absolve.typing import Coding
-    from absolve.walk import Entity, Settings
+    from absolve.walk import Settings
 
 
 class Stretch(NamedTuple):

@@ -37,7 +37,7 @@ def establish(
             ruling = Claim(claim, url, "won", line)
             fates.append(ruling)
     if ruling is None:
-        return outer._replace(chain=(*fates, *outer.chain))
+        return outer._replace(chain=(*fates, *outer.chain)) if fates else outer
     if outer.chain:
         overruled = "overruled" if has_scheme(ruling.base.reference) else "resolved against"
         fates += [fate._replace(verdict=overruled) if fate.verdict == "won" else fate for fate in outer.chain]

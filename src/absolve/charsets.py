@@ -75,6 +75,7 @@ _OPAQUE: Final = frozenset({"utf-16le", "utf-16be", "iso-2022-jp"})
 _MANY_BYTES: Final = frozenset({"utf-8", "gbk", "gb18030", "big5", "euc-jp", "shift_jis", "euc-kr"})
 _AFTER_A_BYTE: Final = re.compile("[\udc80-\udcff][^\x00-\x7f\udc80-\udcff]")
 _BYTE_ORDER_MARKS: Final = {b"\xef\xbb\xbf": "utf-8", b"\xfe\xff": "utf-16be", b"\xff\xfe": "utf-16le"}
+_BEGIN_MARKS: Final = frozenset(mark[:1] for mark in _BYTE_ORDER_MARKS)
 
 
 @lru_cache(maxsize=256)
@@ -104,7 +105,7 @@ def by_label(label: str) -> Charset:
 
 def byte_order_mark(data: bytes) -> tuple[Charset, int] | None:
     """The charset that a byte order mark gives (Encoding Standard 6), and the mark's length in bytes."""
-    for mark, name in _BYTE_ORDER_MARKS.items():
+    for mark, name in _BYTE_ORDER_MARKS.items() if data[:1] in _BEGIN_MARKS else ():
         if data.startswith(mark):
             charset = lookup(name)
             return (charset, len(mark)) if charset else None

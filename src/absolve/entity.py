@@ -14,10 +14,14 @@ from absolve.resolvers import resolver
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import cython
+
     from absolve.charsets import Charset
     from absolve.model import Base, BaseURL, Event, Held, Link, Notice, Part
     from absolve.settings import Settings
     from absolve.typing import Offsets, Resolver
+else:
+    from absolve import _cython as cython
 
 AMBIGUOUS: Final = "ambiguous"  # the code of the notice that a scanner gives where it had to guess
 
@@ -38,6 +42,7 @@ class Inner(NamedTuple):
     offsets: Offsets | None
 
 
+@cython.cclass
 class Entity:
     """One document, walked: its bytes, its events in their order, its bases, and the entities inside it by part.
 
@@ -46,26 +51,6 @@ class Entity:
     links and parts it has, with those inside. `origin` is that of its Document. `for_rewrite`: the documents
     inside in which nothing changes were not entered.
     """
-
-    __slots__ = (
-        "_positions",
-        "_ruled",
-        "bases",
-        "charset",
-        "count",
-        "data",
-        "events",
-        "for_rewrite",
-        "held",
-        "inner",
-        "media_type",
-        "name",
-        "named",
-        "notices",
-        "origin",
-        "path",
-        "settings",
-    )
 
     def __init__(
         self, data: bytes, charset: Charset, media_type: str, name: str, path: str, settings: Settings
@@ -107,7 +92,7 @@ class Entity:
         """What was met here and in all inside, in the order in which it stands here."""
         if not self.charset.transparent:  # read through a charset coding: the lines are those of what it decodes to
             return [said for inner in self.inner.values() for said in inner.entity.diagnostics]
-        notices = sorted(self.notices, key=lambda notice: notice.position)
+        notices = sorted(self.notices, key=lambda notice: notice.position) if self.notices else self.notices
         return [Diagnostic(code, *self.placed(text, at), failed) for code, text, at, failed in notices]
 
     def placed(self, text: str, position: int) -> tuple[str, str, int | None, int | None]:

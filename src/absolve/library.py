@@ -13,11 +13,11 @@ from absolve.walk import Settings, walk
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from absolve.entity import Entity
     from absolve.errors import Diagnostic
     from absolve.inventory import Row
     from absolve.model import BaseURL
     from absolve.resolved import Resolved
-    from absolve.walk import Entity
 
 Source = bytes | str | Document
 

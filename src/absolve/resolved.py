@@ -11,8 +11,8 @@ from absolve.resolvers.urls import is_malformed
 if TYPE_CHECKING:
     import cython
 
+    from absolve.entity import Entity
     from absolve.model import BaseURL, Link, Place
-    from absolve.walk import Entity
 else:
     from absolve import _cython as cython
 

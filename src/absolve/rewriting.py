@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     import cython
 
     from absolve.edits import Slots
+    from absolve.entity import Entity
     from absolve.model import Event
     from absolve.typing import Coding
-    from absolve.walk import Entity
 
     Policy = Callable[["Resolved"], str | None]
 else:

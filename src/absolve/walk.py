@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from absolve import charsets, formats
 from absolve.bases import Bases, establish, inherited
 from absolve.codings import Raw
-from absolve.entity import Entity, Inner
+from absolve.entity import Inner
 from absolve.errors import CodingError, Diagnostic, DocumentError, UsageError, WalkError
 from absolve.events import Events
 from absolve.model import DEFAULT, PACKAGE_ROOT, Base, BaseURL, Document, Held, Layer, Link, Notice, Part
@@ -22,13 +22,22 @@ from absolve.settings import Settings
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    import cython
+
     from absolve.charsets import Charset
     from absolve.model import Event
     from absolve.typing import Offsets
 
     LineOf = Callable[[int], int]
+else:
+    from absolve import _cython as cython
 
-__all__ = ["Entity", "Settings", "failure", "fold", "has_relative", "retrieval_claim", "too_large", "walk"]
+if cython.compiled:
+    from cython.cimports.absolve.entity import Entity
+else:
+    from absolve.entity import Entity
+
+__all__ = ["Settings", "failure", "fold", "has_relative", "retrieval_claim", "too_large", "walk"]
 
 NOT_WELL_FORMED = "not-well-formed"  # the code of an error that `recover` gets over
 
@@ -43,10 +52,10 @@ def walk(document: Document, settings: Settings, *, for_rewrite: bool = False) -
     if len(document.data) > settings.max_size:
         raise too_large(settings.max_size, name)
     media_type, parameter = _media_type(document, name)
-    said = [retrieval_claim(document.url, document.said)] if document.url is not None else []
+    said = retrieval_claim(document.url, document.said) if document.url is not None else None
     if media_type in formats.PACKAGES and not (document.url or "").endswith("/"):
-        said = []  # the package's own URL: what its root has nobody knows
-    own = establish(DEFAULT, said, settings.profile)
+        said = None  # the package's own URL: what its root has nobody knows
+    own = establish(DEFAULT, [said], settings.profile) if said is not None else DEFAULT
     entity = Entity(document.data, charsets.UTF_8, media_type, name, "", settings)
     entity.named, entity.origin, entity.for_rewrite = document.before, document.origin, for_rewrite
     claims = () if formats.WALKERS[media_type].archive else document.claims
@@ -340,7 +349,7 @@ def _around(entity: Entity, part: Part) -> Bases:
     """The bases that a part has from outside: from the entity around it, and from what its container says for it."""
     if part.name and formats.is_archive(part.media_type):
         return Bases()  # nothing out here is known of what is in it
-    base = entity.ruling(part.base)[0]
+    base = entity.ruling(part.base)[0] if part.base is not None else entity.bases.base
     if not part.name:
         around = Bases(entity.bases.own, base, entity.bases.beside)
     else:

@@ -19,10 +19,12 @@ from absolve.browsing.chromium import PROGRAMS, Chromium, NoBrowserError, find
 from absolve.browsing.comparison import differences
 from absolve.errors import DocumentError
 from absolve.model import Document
-from absolve.walk import Entity, Settings, walk
+from absolve.walk import Settings, walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from absolve.entity import Entity
 
 URL = "http://h.example/d/p.html"
 pytestmark = pytest.mark.slow

@@ -8,9 +8,10 @@ import pytest
 
 from absolve.browsing import View, differences
 from absolve.model import Document
-from absolve.walk import Entity, Settings, walk
+from absolve.walk import Settings, walk
 
 if TYPE_CHECKING:
+    from absolve.entity import Entity
     from absolve.errors import Diagnostic
 
 Links = list[tuple[str, str, str, str | None]]

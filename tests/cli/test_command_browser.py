@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from command_runner import Runner
 
+    from absolve.entity import Entity
     from absolve.model import Document
-    from absolve.walk import Entity
 
 LINKS = [("a", "href", "x.html?a&b", "http://h/d/x.html?a&b"), ("a", "href", "http://g/", "http://g/")]
 

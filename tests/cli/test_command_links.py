@@ -16,7 +16,8 @@ from absolve.inventory import COLUMNS
 from absolve.walk import walk
 
 if TYPE_CHECKING:
-    from absolve.walk import Entity, Settings
+    from absolve.entity import Entity
+    from absolve.walk import Settings
 
 
 def test_an_empty_file_has_no_rows_and_its_table_is_a_header(absolve: Runner, tmp_path: Path) -> None:

@@ -10,9 +10,10 @@ import pytest
 import absolve
 from absolve import formats
 from absolve.model import Document
-from absolve.walk import Entity, Settings, walk
+from absolve.walk import Settings, walk
 
 if TYPE_CHECKING:
+    from absolve.entity import Entity
     from absolve.inventory import Row
 
 URL = "http://h.example/d/p"

@@ -340,6 +340,8 @@ HEADERS = [
     HEAD.replace(b"Length: 3", b"Length:\r\n 3"),
     HEAD.replace(b"Length: 3", b"Length: -3"),
     HEAD.replace(b"Content-Length", b"Content\rLength"),
+    HEAD.replace(b"Type: ", b"Type:\r\n "),
+    HEAD.replace(b"Type: ", b"Type: x\r\n ").replace(b"Length: 3", b"Length: 3\r\nX: y"),
     HEAD.replace(b"Length: 3", b"Length: " + b"3" * 30),
     HEAD.replace(b"Content-Length: 3", b"X: y\r\n Content-Length: 3"),
     HEAD.replace(b"Content-Length: 3\r\n", b""),

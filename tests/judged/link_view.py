@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from html5lib_view import Element
 
-    from absolve.walk import Entity
+    from absolve.entity import Entity
 
 SETTINGS = Settings()
 _PLACES = {

@@ -19,10 +19,11 @@ from absolve.browsing import View
 from absolve.browsing.comparison import compared
 from absolve.inventory import rows
 from absolve.model import Document
-from absolve.walk import Entity, Settings, walk
+from absolve.walk import Settings, walk
 
 if TYPE_CHECKING:
     from absolve.browsing.comparison import Link
+    from absolve.entity import Entity
 
 pytestmark = pytest.mark.slow
 PINS: Final[dict[str, Any]] = json.loads(Path(__file__).with_name("data").joinpath("browser_pins.json").read_text("utf-8"))

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
+    from absolve.entity import Entity
     from absolve.model import Document
-    from absolve.walk import Entity
 
 __all__ = ["Browser", "View", "differences"]
 

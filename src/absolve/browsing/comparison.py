@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from absolve.browsing.page import View
+    from absolve.entity import Entity
     from absolve.inventory import Row
-    from absolve.walk import Entity
 
     Link = tuple[str, str, str]  # element, attribute, target
 

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from absolve.cli.reporting import Report
     from absolve.engine.documents import Reading
+    from absolve.entity import Entity
     from absolve.model import BaseURL, Claim
-    from absolve.walk import Entity
 
 EPILOG = """\
 The innermost layer that holds wins; a relative claim is resolved against the next layer out.

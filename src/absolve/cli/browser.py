@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from absolve.browsing import Browser, View
     from absolve.cli.reporting import Report
-    from absolve.walk import Entity
+    from absolve.entity import Entity
 
 EPILOG = """\
 The browser gets each page as if it came from its own URL (--url, or what its saver wrote), with

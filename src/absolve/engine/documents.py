@@ -12,9 +12,9 @@ from absolve.walk import Settings, has_relative, walk
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from absolve.entity import Entity
     from absolve.inputs import Input
     from absolve.model import Document
-    from absolve.walk import Entity
 
 
 class Reading(NamedTuple):

@@ -69,7 +69,7 @@ class Field:
 
 _BLANKS: Final = b"\t\n\r "
 # Names that are met most, as they are spelt most; of any other the lower case is made each time.
-_NAMES: Final = {
+_spellings = {
     spelt: name.decode().lower()
     for name in (
         b"Accept-Ranges Cache-Control Connection Content-Encoding Content-Length Content-Location Content-Type Date"
@@ -78,6 +78,7 @@ _NAMES: Final = {
     ).split()
     for spelt in (name, name.lower())
 }
+_NAMES = cython.declare(dict, _spellings)
 
 
 @cython.boundscheck(False)
@@ -116,8 +117,9 @@ def fields(data: bytes, start: cython.Py_ssize_t = 0, *, skip: cython.bint = Fal
             last = end
             while last > first and p[last - 1] in (9, 10, 13, 32):
                 last -= 1
-            raw = data[start:name_end]
-            found.append(Field(_NAMES.get(raw) or raw.decode("ascii").lower(), start, first, last))
+            raw: bytes = p[start:name_end]
+            name = _NAMES.get(raw)
+            found.append(Field(name if name is not None else raw.decode("ascii").lower(), start, first, last))
             start = min(end + 1, n)
         elif p[start] == 10:
             return found, start + 1
@@ -137,7 +139,8 @@ _FOLD: Final = re.compile(rb"\r?\n(?=[\t ])")
 @cython.ccall
 def value(data: bytes, field: Field) -> str:
     """A field's value as text, unfolded (RFC 5322 2.2.3); bytes that are no UTF-8 are lone surrogates."""
-    raw: bytes = data[field.start : field.end]
+    p: cython.p_const_uchar = data
+    raw: bytes = p[field.start : field.end]
     if 10 in raw:
         raw = _FOLD.sub(b"", raw)
     return raw.decode("ascii") if raw.isascii() else raw.decode("utf-8", "surrogateescape")

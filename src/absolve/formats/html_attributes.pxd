@@ -4,6 +4,7 @@ cimport cython
 
 
 @cython.final
+@cython.freelist(8)
 cdef class Attributes:
     cdef bytes data
     cdef list record

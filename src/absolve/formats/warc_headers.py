@@ -132,10 +132,8 @@ class Extent:
 _BLANKS: Final = b"\t\r "
 _LENGTH = cython.declare(bytes, b"content-length")
 _TYPE = cython.declare(bytes, b"warc-type")
-_KINDS: Final = {
-    kind.encode(): kind
-    for kind in ("warcinfo", "request", "response", "metadata", "resource", "revisit", "conversion", "continuation")
-}
+_words = "warcinfo request response metadata resource revisit conversion continuation".split()
+_KINDS = cython.declare(dict, {word.encode(): word for word in _words})
 
 
 @cython.ccall
@@ -150,18 +148,22 @@ def extent_at(data: bytes, start: cython.Py_ssize_t) -> Extent | None:
     at: cython.Py_ssize_t
     length: cython.Py_ssize_t = -1
     kind: str | None = None
-    while 0 <= line < head and (length < 0 or kind is None):
+    value: bytes
+    is_plain: cython.bint = line >= 0
+    while is_plain and line < head and (length < 0 or kind is None):
         end = find(p, 10, line, head)
         if length < 0 and (at := _named(p, line, end, _LENGTH, 14)) >= 0:
-            number = data[at:end].strip(_BLANKS)
-            if not number.isdigit() or len(number) > _DIGITS or p[end + 1] in (9, 13, 32):
-                break
-            length = int(number)
+            value = p[at:end]
+            value = value.strip(_BLANKS)
+            is_plain = value.isdigit() and len(value) <= _DIGITS and p[end + 1] not in (9, 32)
+            length = int(value) if is_plain else -1
         elif kind is None and (at := _named(p, line, end, _TYPE, 9)) >= 0:
-            word = data[at:end].strip(_BLANKS).lower()
-            kind = _KINDS.get(word) or word.decode("latin-1")
+            value = p[at:end]
+            value = value.strip(_BLANKS)
+            is_plain = p[end + 1] not in (9, 32)
+            kind = _KINDS.get(value) or value.decode("utf-8", "surrogateescape").lower()
         line = end + 1
-    if length >= 0:
+    if is_plain and length >= 0:
         return Extent(kind or "", head, head + length)
     record = record_at(data, start)
     return Extent(record.kind, record.block, record.end) if record is not None else None

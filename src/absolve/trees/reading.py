@@ -15,6 +15,7 @@ from absolve.bases import Bases, establish
 from absolve.charsets import UTF_8, by_label, inside
 from absolve.codings import Raw
 from absolve.edits import splice
+from absolve.entity import Entity
 from absolve.errors import WalkError
 from absolve.formats import html_places as places
 from absolve.formats.grammars import GRAMMARS
@@ -22,7 +23,7 @@ from absolve.formats.html_names import HTML, SVG
 from absolve.formats.html_savers import retrieval_url
 from absolve.model import DEFAULT, Base, Edit, Layer, Link, Part
 from absolve.trees.nodes import COMMENT, attribute_name, keyword, nodes
-from absolve.walk import Entity, failure, fold
+from absolve.walk import failure, fold
 
 if TYPE_CHECKING:
     from absolve.model import Event, Place

@@ -20,8 +20,8 @@ from absolve.verifying.spans import Spans
 from absolve.walk import walk
 
 if TYPE_CHECKING:
+    from absolve.entity import Entity
     from absolve.rewriting import Policy
-    from absolve.walk import Entity
 
 # Media type -> the second witness: compare(before, after, meant, differences).
 JUDGES: Final[dict[str, str]] = {

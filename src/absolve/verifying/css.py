@@ -15,10 +15,10 @@ from absolve.verifying.meant import Rules
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from absolve.entity import Entity
     from absolve.resolved import Rule
     from absolve.verifying.differences import Differences
     from absolve.verifying.meant import Meant
-    from absolve.walk import Entity
 
 _BLANKS = WHITE_SPACE.decode()
 _PLACES = (URL, IMPORT, IMAGE_SET)

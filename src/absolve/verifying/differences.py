@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from absolve.errors import Diagnostic
 
 if TYPE_CHECKING:
-    from absolve.walk import Entity
+    from absolve.entity import Entity
 
 _LONGEST = 80  # characters of what is quoted
 

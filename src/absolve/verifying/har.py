@@ -17,8 +17,8 @@ from absolve.verifying.differences import Differences, shown
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from absolve.entity import Entity
     from absolve.verifying.meant import Meant
-    from absolve.walk import Entity
 
 
 def compare(before: Entity, after: Entity, meant: Meant, differences: Differences) -> None:

@@ -10,9 +10,9 @@ from absolve.verifying.html_parser import parse
 from absolve.verifying.html_side import Side, decoded
 
 if TYPE_CHECKING:
+    from absolve.entity import Entity
     from absolve.verifying.differences import Differences
     from absolve.verifying.meant import Meant
-    from absolve.walk import Entity
 
 
 def compare(before: Entity, after: Entity, meant: Meant, differences: Differences) -> None:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Final
 from absolve.bases import Bases, establish, inherited
 from absolve.charsets import UTF_8
 from absolve.codings import Raw, to_utf8
+from absolve.entity import Entity
 from absolve.formats import html_places as places
 from absolve.model import Link
 from absolve.resolved import Rule
-from absolve.walk import Entity
 
 if TYPE_CHECKING:
     from absolve.charsets import Charset

@@ -18,10 +18,10 @@ from absolve.verifying.fields import faults, judged
 if TYPE_CHECKING:
     from email.message import Message
 
+    from absolve.entity import Entity
     from absolve.model import Part
     from absolve.verifying.differences import Differences
     from absolve.verifying.meant import Meant
-    from absolve.walk import Entity
 
 _FROM: Final = re.compile(rb"^From [^\n]*\n", re.MULTILINE)
 _BLANKS_AT_END: Final = re.compile(rb"(?<![\t ])[\t ]++(?=\r?\n|\Z)")

@@ -14,9 +14,9 @@ from absolve.verifying.differences import shown
 
 if TYPE_CHECKING:
     from absolve.charsets import Charset
+    from absolve.entity import Entity
     from absolve.model import Place
     from absolve.rewriting import Policy
-    from absolve.walk import Entity
 
 _BLANKS = WHITE_SPACE.decode()
 

@@ -20,10 +20,10 @@ from absolve.verifying.meant import Rules
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from absolve.entity import Entity
     from absolve.typing import Coding, Offsets
     from absolve.verifying.differences import Differences
     from absolve.verifying.meant import Meant
-    from absolve.walk import Entity
 
     Pair = tuple[Link, Link] | tuple[Part, Part]
 

@@ -19,12 +19,12 @@ from absolve.verifying.references import in_document, in_value
 from absolve.verifying.xml_side import XML_BASE, Side, parsed
 
 if TYPE_CHECKING:
+    from absolve.entity import Entity
     from absolve.formats.xml_names import Element
     from absolve.model import Place
     from absolve.verifying.differences import Differences
     from absolve.verifying.meant import Meant
     from absolve.verifying.references import References
-    from absolve.walk import Entity
 
 _DOCUMENTS = {"css": places.CSS, **places.JSON_SCRIPTS}  # syntax of a text -> its media type
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from lxml import etree
 
 from absolve.bases import Bases, establish, inherited
+from absolve.entity import Entity
 from absolve.formats import html_places as places
 from absolve.formats import xml_tables as tables
 from absolve.formats.xml_names import elements
@@ -14,7 +15,6 @@ from absolve.model import Base, Layer, Link
 from absolve.resolved import Rule
 from absolve.verifying import html_side
 from absolve.verifying.differences import Position
-from absolve.walk import Entity
 
 if TYPE_CHECKING:
     from absolve.model import Place

@@ -17,8 +17,8 @@ from absolve.verifying.differences import Differences, shown
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from absolve.entity import Entity
     from absolve.verifying.meant import Meant
-    from absolve.walk import Entity
 
 _HEADER: Final = 30  # bytes of a local header without name and extra field, whose sizes are the last two of its numbers
 _UNREADABLE: Final = (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, OSError, ValueError)
