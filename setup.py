@@ -15,6 +15,7 @@ COMPILED = (  # modules that run once a byte or once a link; one that is not the
     "absolve.archives",
     "absolve.arrow",
     "absolve.bases",
+    "absolve.buffers",
     "absolve.character_references",
     "absolve.charsets",
     "absolve.codings",

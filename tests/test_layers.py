@@ -20,7 +20,7 @@ SOURCE = Path(absolve.__file__).parent
 
 LAYERS = (
     {"_cython", "_version", "errors"},
-    {"seek"},
+    {"buffers", "seek"},
     {"prescan"},
     {"character_references", "charsets", "model", "typing"},
     {"codings", "edits", "positions", "resolvers"},

@@ -34,6 +34,7 @@ def slowly(text: str) -> tuple[int, int]:
         (b"a\rb", UTF_8, 2, (2, 1)),
         (b"a\r\nb", UTF_8, 3, (2, 1)),
         (b"a\r\nb", UTF_8, 2, (1, 3)),  # inside a line end
+        (b"a\r\n\xc3\xa9\r\nbc", UTF_8, 8, (3, 2)),  # no CR is alone
         (b"\r\r\n\n\r", UTF_8, 5, (5, 1)),
         (b"\xef\xbb\xbfab", UTF_8, 4, (1, 2)),  # a byte order mark is no character of the line
         (b"\xef\xbb\xbfab", UTF_8, 0, (1, 1)),

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from array import array
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from absolve import library
+from absolve.buffers import Numbers, Texts, Words
 from absolve.errors import UsageError
 from absolve.inventory import COLUMNS, RULED, Columns
 from absolve.ruled import shown
@@ -19,11 +19,7 @@ except ImportError as error:
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    import cython
-
     from absolve.library import Source
-else:
-    from absolve import _cython as cython
 
 TEXT: Final = pa.string()
 NUMBER: Final = pa.int64()
@@ -57,146 +53,73 @@ def batch(columns: Sequence[str], rows: Iterable[Sequence[Any]] | Columns) -> pa
     fields = schema(columns)
     if isinstance(rows, Columns):
         ruled = _Ruled(rows)
-        arrays = [
-            ruled.words(name) if name in RULED else _array(getattr(rows, name), TYPES.get(name, WORD))
-            for name in columns
-        ]
+        arrays = [ruled.words(name) if name in RULED else _cells(name, getattr(rows, name)) for name in columns]
     else:
         values = list(zip(*rows, strict=True)) or [()] * len(columns)
-        arrays = [_array(list(cells), TYPES.get(name, WORD)) for cells, name in zip(values, columns, strict=True)]
+        arrays = [_cells(name, _column(name, cells)) for name, cells in zip(columns, values, strict=True)]
     return pa.RecordBatch.from_arrays(arrays, schema=fields)
 
 
-def _array(cells: list[Any], kind: pa.DataType) -> pa.Array:
-    if kind is WORD:
-        return _words(cells)
+def _column(name: str, cells: Sequence[Any]) -> Numbers | Texts | Words:
+    """Cells as the inventory keeps them."""
+    kind = TYPES.get(name, WORD)
+    if kind is NUMBER:
+        numbers = Numbers()
+        for cell in cells:
+            numbers.add(cell)
+        return numbers
     if kind is TEXT:
         return _texts(cells)
-    if kind is NUMBER:
-        return pa.Array.from_buffers(NUMBER, len(cells), [None, _long(cells)])
-    return _lists(cells)
-
-
-def _long(numbers: list[int]) -> pa.Buffer:
-    """Numbers of 64 bits; an array would read each as if it were an argument."""
-    if cython.compiled:
-        room = bytearray(8 * len(numbers))
-        raw: cython.p_uchar = room  # type: ignore[assignment]  # C's
-        p: cython.p_longlong = cython.cast(cython.p_longlong, raw)
-        at: cython.Py_ssize_t
-        for at in range(len(numbers)):
-            p[at] = numbers[at]
-        return pa.py_buffer(room)
-    return pa.py_buffer(array("q", numbers))
-
-
-def _short(numbers: list[int]) -> pa.Buffer:
-    """Numbers of 32 bits."""
-    if cython.compiled:
-        room = bytearray(4 * len(numbers))
-        raw: cython.p_uchar = room  # type: ignore[assignment]  # likewise
-        p: cython.p_int = cython.cast(cython.p_int, raw)
-        at: cython.Py_ssize_t
-        for at in range(len(numbers)):
-            p[at] = numbers[at]
-        return pa.py_buffer(room)
-    return pa.py_buffer(array("i", numbers))
-
-
-def _texts(cells: list[Any]) -> pa.Array:
-    """Their UTF-8 one behind the other, and where each ends."""
-    present = None
-    if _any_none(cells):
-        present = _bits(cells)
-        cells = [cell or "" for cell in cells]
-    joined = "".join(cells)
-    try:
-        data = joined.encode()
-    except UnicodeEncodeError:
-        return _texts([shown(cell) if cell is not None else None for cell in cells])
-    if len(data) >= 1 << 31:
-        raise OverflowError("text of 2 GB and more at once")
-    ends = _ends(cells) if len(data) == len(joined) else _ends([cell.encode() for cell in cells])
-    return pa.Array.from_buffers(TEXT, len(cells), [present, ends, pa.py_buffer(data)])
-
-
-def _any_none(cells: list[Any]) -> bool:
-    for cell in cells:  # noqa: SIM110 - as a generator it would take longer, and `in` compares each
-        if cell is None:
-            return True
-    return False
-
-
-def _bits(cells: list[Any]) -> pa.Buffer:
-    """A bit for each cell that is one, from the lowest of each byte on."""
-    bits = bytearray(len(cells) + 7 >> 3)
-    for place, cell in enumerate(cells):
-        if cell is not None:
-            bits[place >> 3] |= 1 << (place & 7)
-    return pa.py_buffer(bytes(bits))
-
-
-def _ends(cells: list[Any]) -> pa.Buffer:
-    """Where each cell ends, of cells that stand one behind the other: the first number is where they begin."""
-    end: cython.Py_ssize_t = 0
-    found: list[int] = [0]
+    words = Words()
     for cell in cells:
-        end += len(cell)
-        found.append(end)
-    return _short(found)
+        words.add(tuple(cell) if kind is LISTS else cell)
+    return words
 
 
-def _lists(cells: list[list[str]]) -> pa.Array:
-    words = _texts([word for cell in cells if cell for word in cell])
-    return pa.Array.from_buffers(LISTS, len(cells), [None, _ends(cells)], children=[words])
-
-
-def _words(cells: list[str]) -> pa.Array:
-    """Cells as numbers of words, which stand in the order in which each came first; most follow their like."""
-    numbers: dict[str, int] = {}
-    found: list[int] = []
-    last: str | None = None
-    number = 0
+def _texts(cells: Iterable[str | None]) -> Texts:
+    texts = Texts()
     for cell in cells:
-        if cell is not last:
-            number = numbers.setdefault(cell, len(numbers))
-            last = cell
-        found.append(number)
-    return _numbered(found, list(numbers))
+        texts.add(shown(cell).encode() if cell is not None else None)
+    return texts
 
 
-def _numbered(numbers: list[int], words: list[str]) -> pa.Array:
-    return pa.DictionaryArray.from_buffers(WORD, len(numbers), [None, _short(numbers)], _dictionary(tuple(words)))
+def _cells(name: str, cells: Numbers | Texts | Words) -> pa.Array:
+    """One of the columns."""
+    if isinstance(cells, Numbers):
+        return pa.Array.from_buffers(NUMBER, len(cells), [None, pa.py_buffer(cells.raw())])
+    if isinstance(cells, Texts):
+        present = cells.present()
+        buffers = [pa.py_buffer(present) if present else None, pa.py_buffer(cells.ends()), pa.py_buffer(cells.raw())]
+        return pa.Array.from_buffers(TEXT, len(cells), buffers)
+    if name not in TYPES:
+        return _numbered(pa.py_buffer(cells.numbers.raw()), len(cells), cells.words)
+    items = _cells("text", _texts(cells.items()))
+    return pa.Array.from_buffers(LISTS, len(cells), [None, pa.py_buffer(cells.ends())], children=[items])
+
+
+def _numbered(numbers: pa.Buffer, size: int, words: list[str]) -> pa.Array:
+    return pa.DictionaryArray.from_buffers(WORD, size, [None, numbers], _dictionary(tuple(words)))
 
 
 @lru_cache(maxsize=256)
 def _dictionary(words: tuple[str, ...]) -> pa.Array:
-    return _texts(list(words))
+    return _cells("text", _texts(words))
 
 
 class _Ruled:
     """The columns that say the same for all links under one rule."""
 
     def __init__(self, columns: Columns) -> None:
-        numbers: dict[tuple[str, ...], int] = {}
-        found: list[int] = []
-        last: tuple[str, ...] | None = None
-        number = 0
-        for ruled in columns.ruled:
-            if ruled is not last:
-                number = numbers.setdefault(ruled, len(numbers))
-                last = ruled
-            found.append(number)
-        self._found = found
-        self._ruled = list(numbers)
+        self._rows = columns.ruled
+        self._same = pa.py_buffer(bytes(4 * len(columns)))  # what all rows say alike
 
     def words(self, name: str) -> pa.Array:
         """One of them; its words stand in the order in which each came first."""
         place = RULED.index(name)
         numbers: dict[str, int] = {}
-        of = [numbers.setdefault(ruled[place], len(numbers)) for ruled in self._ruled]
-        found = self._found
-        return _numbered([of[number] for number in found] if len(numbers) > 1 else [0] * len(found), list(numbers))
+        of = [numbers.setdefault(ruled[place], len(numbers)) for ruled in self._rows.words]
+        found = pa.py_buffer(self._rows.mapped(of)) if len(numbers) > 1 else self._same
+        return _numbered(found, len(self._rows), list(numbers))
 
 
 def gathered(batches: Iterable[pa.RecordBatch], schema: pa.Schema, rows: int) -> Iterator[pa.Table]:

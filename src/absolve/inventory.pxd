@@ -2,28 +2,34 @@
 
 cimport cython
 
+from absolve.buffers cimport Numbers, Texts, Words
 from absolve.model cimport Link
 from absolve.positions cimport Positions
 from absolve.ruled cimport Facts, Ruled
+
+
+cdef class _Tag
 
 
 @cython.final
 cdef class Columns:
     cdef readonly Py_ssize_t at_once
     cdef readonly tuple names
-    cdef readonly list ruled
-    cdef readonly list line
-    cdef readonly list column
-    cdef readonly list start
-    cdef readonly list end
-    cdef readonly list rel
-    cdef readonly list text
-    cdef readonly list reference
-    cdef readonly list target
-    cdef readonly list scope
-    cdef readonly list problems
+    cdef readonly Words ruled
+    cdef readonly Numbers line
+    cdef readonly Numbers column
+    cdef readonly Numbers start
+    cdef readonly Numbers end
+    cdef readonly Words rel
+    cdef readonly Texts text
+    cdef readonly Texts reference
+    cdef readonly Texts target
+    cdef readonly Words scope
+    cdef readonly Words problems
 
-    cpdef object add(self, Ruled ruled, Facts facts, where=*)
+    cdef int add(
+        self, Ruled ruled, Facts facts, Positions positions, Py_ssize_t start, Py_ssize_t end, _Tag tag
+    )
     cdef object _row(self, Py_ssize_t at)
 
 
@@ -50,11 +56,11 @@ cdef class _Events:
     cdef object _events
     cdef _Tag _tag
     cdef dict _rules
-    cdef dict _hosts
+    cdef object _known
     cdef Ruled _ruled
 
     cpdef Py_ssize_t take(self, Columns columns, Py_ssize_t at)
-    cdef object link(self, Columns columns, Link link)
+    cdef int link(self, Columns columns, Link link)
     cdef Ruled ruled(self, Link link)
 
 
@@ -64,6 +70,6 @@ cdef class _Tag:
     cdef object _charset
     cdef Py_ssize_t _start
     cdef str rel
-    cdef str text
+    cdef bytes text
 
-    cpdef object see(self, Link link)
+    cdef int see(self, Link link)

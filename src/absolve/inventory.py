@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from absolve.formats import html_names as names
 from absolve.model import Layer, Link, Part
+from absolve.ruled import Known
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,18 +20,19 @@ if TYPE_CHECKING:
     from absolve.entity import Entity, Inner
     from absolve.positions import Positions
     from absolve.resolved import Resolved
-    from absolve.ruled import Seen
 
     Pair = tuple[int, int]
 else:
     from absolve import _cython as cython
 
 if cython.compiled:
+    from cython.cimports.absolve.buffers import Numbers, Texts, Words
     from cython.cimports.absolve.codings import CharacterReferences
     from cython.cimports.absolve.formats.html_text import anchor_text, rel_and_alt
     from cython.cimports.absolve.resolved import Rule, value_of
     from cython.cimports.absolve.ruled import Facts, Ruled, shown
 else:
+    from absolve.buffers import Numbers, Texts, Words
     from absolve.codings import CharacterReferences
     from absolve.formats.html_text import anchor_text, rel_and_alt
     from absolve.resolved import Rule, value_of
@@ -93,17 +95,17 @@ class Columns:
         self.clear()
 
     def clear(self) -> None:
-        self.ruled: list[tuple[str, ...]] = []
-        self.line: list[int] = []
-        self.column: list[int] = []
-        self.start: list[int] = []
-        self.end: list[int] = []
-        self.rel: list[str] = []
-        self.text: list[str] = []
-        self.reference: list[str] = []
-        self.target: list[str | None] = []
-        self.scope: list[str] = []
-        self.problems: list[list[str]] = []
+        self.ruled = Words()
+        self.line = Numbers()
+        self.column = Numbers()
+        self.start = Numbers()
+        self.end = Numbers()
+        self.rel = Words()
+        self.text = Texts()
+        self.reference = Texts()
+        self.target = Texts()
+        self.scope = Words()
+        self.problems = Words()
 
     def __len__(self) -> int:
         return len(self.ruled)
@@ -114,45 +116,54 @@ class Columns:
             row = self._row(at)
             yield row if places is None else [row[place] for place in places]
 
-    @cython.ccall
-    def add(self, ruled: Ruled, facts: Facts, where: Where | None = None) -> object:
-        """What rows say of a reference, and, where it is given, of the place where it stands."""
-        self.ruled.append(ruled.words)  # itself it would hold the document
-        self.reference.append(facts.reference)
-        self.target.append(facts.target)
-        self.scope.append(facts.scope)
-        self.problems.append(facts.problems)
-        if where is not None:
-            columns: tuple[list[Any], ...] = (self.line, self.column, self.start, self.end, self.rel, self.text)
-            for column, cell in zip(columns, where, strict=True):
-                column.append(cell)
-        return None
+    @cython.cfunc
+    def add(
+        self,
+        ruled: Ruled,
+        facts: Facts,
+        positions: Positions,
+        start: cython.Py_ssize_t,
+        end: cython.Py_ssize_t,
+        tag: _Tag,
+    ) -> cython.int:
+        """What rows say of a reference, and of the place where it stands."""
+        self.ruled.add(ruled.words)  # itself it would hold the document
+        self.line.add(positions.line)
+        self.column.add(positions.column)
+        self.start.add(start)
+        self.end.add(end)
+        self.rel.add(tag.rel)
+        self.text.add(tag.text)
+        self.reference.add(facts.reference)
+        self.target.add(facts.target)
+        self.scope.add(facts.scope)
+        return self.problems.add(facts.problems)
 
     @cython.cfunc
     def _row(self, at: cython.Py_ssize_t) -> Row:
-        document, entity, element, attribute, kind, base, layer, source = self.ruled[at]
+        document, entity, element, attribute, kind, base, layer, source = self.ruled.at(at)
         # Its own constructor is a function in Python, which takes several times as long.
         return tuple.__new__(
             Row,
             (
                 document,
                 entity,
-                self.line[at],
-                self.column[at],
-                self.start[at],
-                self.end[at],
+                self.line.at(at),
+                self.column.at(at),
+                self.start.at(at),
+                self.end.at(at),
                 element,
                 attribute,
                 kind,
-                self.rel[at],
-                self.text[at],
-                self.reference[at],
+                self.rel.at(at),
+                self.text.at(at),
+                self.reference.at(at),
                 base,
                 layer,
                 source,
-                self.target[at],
-                self.scope[at],
-                self.problems[at][:],
+                self.target.at(at),
+                self.scope.at(at),
+                list(self.problems.at(at)),
             ),
         )
 
@@ -172,11 +183,12 @@ def fill(columns: Columns, entity: Entity, document: str | None = None) -> Itera
 
 def row(resolved: Resolved, document: str, where: Where) -> Row:
     """The row of one link."""
-    ruled = Ruled(resolved.entity, resolved.rule, document, {})
+    ruled = Ruled(resolved.entity, resolved.rule, document, Known())
     facts = ruled.facts(resolved.link, value_of(resolved.reference))
-    found = Columns()
-    found.add(ruled, facts, where)
-    return found._row(0)  # noqa: SLF001 - a class of this module
+    cells: dict[str, Any] = dict(zip(RULED, ruled.words, strict=True)) | where._asdict()
+    cells["reference"] = facts.reference.decode()
+    cells["target"] = facts.target.decode() if facts.target is not None else None
+    return Row(**cells, scope=facts.scope, problems=list(facts.problems))
 
 
 @cython.final
@@ -246,14 +258,14 @@ class _Events:
         self._events = entity.events
         self._tag = _Tag(entity)
         self._rules: dict[int | Pair, Ruled] = {}
-        self._hosts: dict[str, Seen | None] = {}
+        self._known = Known()
         self._ruled: Ruled | None = None
 
     @cython.ccall
     def take(self, columns: Columns, at: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Take the links from this event on, up to a part or to where the columns are full; where that is."""
         size: cython.Py_ssize_t = len(self._events)
-        while at < size and len(columns.ruled) < columns.at_once:
+        while at < size and len(columns) < columns.at_once:
             event = self._events[at]
             if type(event) is Link:
                 self.link(columns, event)
@@ -263,7 +275,7 @@ class _Events:
         return at
 
     @cython.cfunc
-    def link(self, columns: Columns, link: Link) -> object:
+    def link(self, columns: Columns, link: Link) -> cython.int:
         ruled = self._ruled
         if ruled is None or link.place is not ruled.place or link.base is not ruled.scope:
             ruled = self._ruled = self.ruled(link)
@@ -275,22 +287,13 @@ class _Events:
             raw = references.decode(raw)
         else:
             raw = coding.decode(raw)
-        columns.add(ruled, ruled.facts(link, raw))
-        positions = self._span.placed(link.start)
-        columns.line.append(positions.line)
-        columns.column.append(positions.column)
-        if self._span._outer is None:  # noqa: SLF001 - a class of this module
-            columns.start.append(link.start)
-            columns.end.append(link.end)
-        else:
-            start, end = self._span.of(link.start, link.end)
-            columns.start.append(start)
-            columns.end.append(end)
-        tag = self._tag
-        tag.see(link)
-        columns.rel.append(tag.rel)
-        columns.text.append(tag.text)
-        return None
+        facts = ruled.facts(link, raw)
+        start: cython.Py_ssize_t = link.start
+        end: cython.Py_ssize_t = link.end
+        if self._span._outer is not None:  # noqa: SLF001 - a class of this module
+            start, end = self._span.of(start, end)
+        self._tag.see(link)
+        return columns.add(ruled, facts, self._span.placed(link.start), start, end, self._tag)
 
     @cython.cfunc
     def ruled(self, link: Link) -> Ruled:
@@ -298,7 +301,7 @@ class _Events:
         key = id(link.place) if link.base is None else (id(link.place), id(link.base))
         ruled: Ruled | None = self._rules.get(key)
         if ruled is None:
-            ruled = Ruled(self._entity, Rule(self._entity, link), self._document, self._hosts)
+            ruled = Ruled(self._entity, Rule(self._entity, link), self._document, self._known)
             self._rules[key] = ruled
         return ruled
 
@@ -315,20 +318,22 @@ class _Tag:
         self._data = entity.data
         self._charset = entity.charset
         self._start = -1
-        self.rel = self.text = ""
+        self.rel = ""
+        self.text = b""  # in UTF-8
 
-    @cython.ccall
-    def see(self, link: Link) -> object:
+    @cython.cfunc
+    def see(self, link: Link) -> cython.int:
         """Let them be those of the tag of a link."""
         if link.tag_start < 0:
             self._start = -1
-            self.rel = self.text = ""
+            self.rel = ""
+            self.text = b""
         elif link.tag_start != self._start:
             self._start = link.tag_start
             self.rel, self.text = rel_and_alt(self._data, link.tag_start, link.tag_end, self._charset)
             if _is_anchor(self._data, link.tag_start):
                 self.text = anchor_text(self._data, link.tag_end, self._charset)
-        return None
+        return 0
 
 
 @cython.cfunc

@@ -12,6 +12,7 @@ cdef class Positions:
     cdef bint _transparent
     cdef bint _one_byte
     cdef bint _returns
+    cdef bint _lone_returns
     cdef Py_ssize_t _first
     cdef Py_ssize_t _at
     cdef list _known

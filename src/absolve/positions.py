@@ -38,6 +38,7 @@ class Positions:
         self._transparent = charset.transparent
         self._one_byte = charset.one_byte
         self._returns = b"\r" in data
+        self._lone_returns = self._returns and _has_lone_return(data, len(data))  # else a LF ends each line
         self._first = len(_UTF_8_MARK) if data.startswith(_UTF_8_MARK) else 0
         self._at = self._first
         self.line = self.column = 1
@@ -69,7 +70,7 @@ class Positions:
         if position < self._at:
             known = self._known[max(0, bisect_right(self._known, (position + 1, 0, 0)) - 1)]
             self._at, self.line, self.column = known
-        if self._returns:
+        if self._lone_returns:
             begin = _line_begin(self._data, self._at, position)
             if begin > self._at:
                 self.line += _ends(self._data, self._at, begin)
@@ -91,6 +92,22 @@ class Positions:
             self._remembered = position
             self._known.append((position, self.line, self.column))
         return None
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _has_lone_return(data: bytes, end: cython.Py_ssize_t) -> cython.bint:
+    """Whether a CR stands anywhere without a LF behind it."""
+    p: cython.p_const_uchar = data
+    at: cython.Py_ssize_t = 0
+    if cython.compiled:
+        at = find(p, 13, 0, end)
+        while at >= 0 and p[at + 1] == 10:  # there is a byte behind the last one, if only the NUL that ends it
+            at = find(p, 13, at + 2, end)
+        return at >= 0
+    return data.count(b"\r") > data.count(b"\r\n")
 
 
 @cython.cfunc

@@ -10,14 +10,34 @@ from absolve.resolvers.appending cimport Appending
 @cython.final
 @cython.no_gc
 cdef class Facts:
-    cdef readonly str reference
-    cdef readonly object target
+    cdef readonly bytes reference
+    cdef readonly bytes target
     cdef readonly str scope
-    cdef public list problems
+    cdef readonly tuple problems
     cdef readonly bint spaceable
     cdef Facts _spaced
 
     cpdef Facts spaced(self)
+
+
+@cython.final
+cdef class _Under:
+    cdef str url
+    cdef tuple words
+    cdef object site
+    cdef bytes site_name
+    cdef bytes own_page
+    cdef bint secure
+    cdef bint tidies
+    cdef object held
+    cdef object near
+    cdef Appending appending
+    cdef dict _prefixes
+    cdef dict _climbing
+
+    cdef object seen(self, str url)
+    cdef bytes prefix(self, int of)
+    cdef bint climbs(self, int of, bytes reference)
 
 
 @cython.final
@@ -30,26 +50,15 @@ cdef class Ruled:
     cdef Rule _rule
     cdef dict _known
     cdef bint _is_url
-    cdef Appending _appending
-    cdef str _own_page
-    cdef bint _has_own
-    cdef object _held
-    cdef object _site
-    cdef bint _secure
-    cdef bint _tidies
     cdef dict _hosts
-    cdef object _near
-    cdef str _url
-    cdef dict _climbing
+    cdef _Under _under
 
     cpdef Facts facts(self, Link link, bytes value)
     cdef Facts _found(self, Link link, bytes value)
-    cdef Facts _told(self, Appending appending, str reference, bytes value)
-    cdef Facts _scheme_relative(self, str reference)
-    cdef object _host(self, str url)
-    cdef bint _is_place(self, str reference)
-    cdef object _seen(self, str url)
-    cdef Facts _known_from(self, object seen, str reference, str target)
+    cdef Facts _told(self, bytes value)
+    cdef Facts _scheme_relative(self, bytes value)
+    cdef object _host(self, bytes target, Py_ssize_t start, Py_ssize_t end)
+    cdef Facts _known_from(self, object seen, bytes reference, bytes target, object codes)
 
 
 cpdef str shown(str text)

@@ -9,9 +9,11 @@ from absolve.judging import PROBLEMS, SCOPES
 from absolve.model import KINDS
 from absolve.resolved import value_of
 from absolve.rewriting import absolute
-from absolve.ruled import Ruled
+from absolve.ruled import Known, Ruled
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from absolve.entity import Entity
     from absolve.inventory import Row
     from absolve.resolved import Resolved
@@ -39,7 +41,7 @@ class Selection(NamedTuple):
         """Whether the link of a row is wanted."""
         return self.takes(row.kind, row.scope, row.problems)
 
-    def takes(self, kind: str, scope: str, problems: list[str]) -> bool:
+    def takes(self, kind: str, scope: str, problems: Sequence[str]) -> bool:
         """Whether a link is wanted of which a row would say this."""
         return (
             (not self.kinds or kind in self.kinds)
@@ -64,6 +66,7 @@ class _Only:
         self._policy = policy
         self._entity: Entity | None = None
         self._ruled: dict[tuple[int, int], Ruled] = {}
+        self._known = Known()
 
     def __reduce__(self) -> tuple[type[_Only], tuple[Selection, Policy]]:
         return _Only, (self._selection, self._policy)
@@ -72,10 +75,11 @@ class _Only:
         if resolved.entity is not self._entity:
             self._entity = resolved.entity
             self._ruled.clear()
+            self._known = Known()
         key = id(resolved.rule.place), id(resolved.rule.scope)  # what is found holds them
         ruled = self._ruled.get(key)
         if ruled is None:
-            ruled = self._ruled[key] = Ruled(resolved.entity, resolved.rule, "", {})
+            ruled = self._ruled[key] = Ruled(resolved.entity, resolved.rule, "", self._known)
         facts = ruled.facts(resolved.link, value_of(resolved.reference))
         if not self._selection.takes(resolved.kind, facts.scope, facts.problems):
             return None

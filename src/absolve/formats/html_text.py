@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from absolve.charsets import Charset
 
-    Pair = tuple[str, str]
+    Pair = tuple[str, bytes]
 else:
     from absolve import _cython as cython
 
@@ -37,7 +37,7 @@ _HIDDEN: Final = frozenset({b"script", b"style", b"template", b"noscript"})
 @cython.boundscheck(False)
 @cython.wraparound(False)
 def rel_and_alt(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t, charset: Charset) -> Pair:
-    """The `rel` and the `alt` of the start tag in this span, decoded and folded; "" for what it does not have.
+    """The `rel` and the `alt`, in UTF-8, of the start tag in this span, decoded and folded; empty for what it lacks.
 
     13.2.5.32 to .40: white space and slashes, a name (that may begin with =), and a value in quotes or without. A value
     whose quotes the span cuts off is read as one without.
@@ -88,13 +88,11 @@ def rel_and_alt(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t, c
                 rel = p[value:value_end] if rel is None else rel
             elif p[name] | 32 == 97 and p[name + 1] | 32 == 108 and p[name + 2] | 32 == 116:
                 alt = p[value:value_end] if alt is None else alt
-    return _decoded(rel, charset), _decoded(alt, charset)
+    return _decoded(rel, charset).decode() if rel else "", _decoded(alt, charset) if alt else b""
 
 
 @cython.cfunc
-def _decoded(value: bytes | None, charset: Charset) -> str:
-    if not value:
-        return ""
+def _decoded(value: bytes, charset: Charset) -> bytes:
     words = _plain(value, charset)
     return words if words is not None else folded(quoted(charset, 0x22).decode(value))
 
@@ -102,8 +100,8 @@ def _decoded(value: bytes | None, charset: Charset) -> str:
 @cython.ccall
 @cython.boundscheck(False)
 @cython.wraparound(False)
-def anchor_text(data: bytes, start: cython.Py_ssize_t, charset: Charset) -> str:
-    """The text of the anchor whose start tag ends here, or the alternative texts in it; white space folded, cut.
+def anchor_text(data: bytes, start: cython.Py_ssize_t, charset: Charset) -> bytes:
+    """The text of the anchor whose start tag ends here, or the alternative texts in it, in UTF-8; folded, and cut.
 
     A tag or comment that the stretch which is read cuts off takes all the rest of it.
     """
@@ -120,7 +118,7 @@ def anchor_text(data: bytes, start: cython.Py_ssize_t, charset: Charset) -> str:
     if less >= 0 and _closes(p, less, size):  # most anchors hold text alone
         return _text_of(p[start:less], charset)
     pieces: list[bytes] = []
-    alternatives: list[str] = []
+    alternatives: list[bytes] = []
     hidden = b""
     while less >= 0 and less + 1 < end:
         is_start = p[less + 1] != 47
@@ -155,7 +153,7 @@ def anchor_text(data: bytes, start: cython.Py_ssize_t, charset: Charset) -> str:
         if not hidden and position < end:
             pieces.append(data[position:end].partition(b"<")[0])
     text = _text_of(pieces[0] if len(pieces) == 1 else b" ".join(pieces), charset)
-    return text or folded(" ".join(alternatives).encode())
+    return text or folded(b" ".join(alternatives))
 
 
 @cython.cfunc
@@ -168,7 +166,7 @@ def _closes(p: cython.p_const_uchar, i: cython.Py_ssize_t, size: cython.Py_ssize
 
 
 @cython.cfunc
-def _text_of(value: bytes, charset: Charset) -> str:
+def _text_of(value: bytes, charset: Charset) -> bytes:
     """The text that the content of an element stands for, folded."""
     words = _plain(value, charset)
     return words if words is not None else folded(_text(charset).decode(value))
@@ -183,7 +181,7 @@ def _text(charset: Charset) -> CharacterReferences:
 @cython.cfunc
 @cython.boundscheck(False)
 @cython.wraparound(False)
-def _plain(value: bytes, charset: Charset) -> str | None:
+def _plain(value: bytes, charset: Charset) -> bytes | None:
     """What `folded` makes of a value that needs no decoding; None where it may."""
     p: cython.p_const_uchar = value
     start: cython.Py_ssize_t = 0
@@ -208,11 +206,14 @@ def _plain(value: bytes, charset: Charset) -> str | None:
                 blanks = True
     if high:
         return folded(p[start:end]) if charset.codec == "utf-8" else None
-    text = p[start:end].decode("ascii")
     if blanks:
-        text = " ".join(text.split())
-    return text if len(text) <= _LONGEST else text[:_LONGEST]
+        value = " ".join(p[start:end].decode("ascii").split()).encode("ascii")
+    elif end - start < len(value):
+        value = p[start:end]
+    return value if len(value) <= _LONGEST else value[:_LONGEST]
 
 
-def folded(value: bytes) -> str:
-    return " ".join(value.decode("utf-8", "replace").split())[:LONGEST]
+@cython.cfunc
+def folded(value: bytes) -> bytes:
+    """White space folded, and cut; what is no UTF-8 is replaced."""
+    return " ".join(value.decode("utf-8", "replace").split())[:LONGEST].encode()

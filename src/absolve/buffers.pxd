@@ -1,0 +1,40 @@
+"""C layout of the cells of columns; buffers.py holds the code."""
+
+cimport cython
+
+
+@cython.final
+cdef class Numbers:
+    cdef bint _narrow
+    cdef Py_ssize_t _size
+    cdef Py_ssize_t _room
+    cdef unsigned char* _cells
+
+    cpdef int add(self, Py_ssize_t number)
+    cdef int _grow(self)
+    cdef Py_ssize_t at(self, Py_ssize_t index) noexcept
+
+
+@cython.final
+cdef class Texts:
+    cdef Numbers _ends
+    cdef set _missing
+    cdef Py_ssize_t _size
+    cdef Py_ssize_t _room
+    cdef unsigned char* _text
+
+    cpdef int add(self, bytes text)
+    cdef int _grow(self, Py_ssize_t size)
+    cdef str at(self, Py_ssize_t index)
+
+
+@cython.final
+cdef class Words:
+    cdef readonly list words
+    cdef readonly Numbers numbers
+    cdef dict _known
+    cdef object _last
+    cdef Py_ssize_t _number
+
+    cpdef int add(self, object word)
+    cdef object at(self, Py_ssize_t index)

@@ -1,0 +1,225 @@
+"""The cells of columns, one behind the other in memory as Arrow wants them: numbers, texts in UTF-8, and words."""
+
+from __future__ import annotations
+
+from array import array
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    import cython
+else:
+    from absolve import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.libc.stdlib import free, realloc
+    from cython.cimports.libc.string import memcpy
+
+_MOST: Final = (1 << 31) - 1  # bytes of texts, whose ends have 32 bits
+_MOST_BYTES = cython.declare(cython.Py_ssize_t, _MOST)
+
+
+@cython.final
+@cython.cclass
+class Numbers:
+    """Whole numbers of 64 bits, or of 32 where they are `narrow`."""
+
+    def __init__(self, *, narrow: cython.bint = False) -> None:
+        self._narrow = narrow
+        self._size = 0
+        if cython.compiled:
+            self._room = 0
+            self._cells: Any = cython.NULL
+        else:
+            self._numbers = array("i" if narrow else "q")
+
+    def __dealloc__(self) -> None:
+        if cython.compiled:
+            free(self._cells)
+
+    def __len__(self) -> int:
+        return self._size
+
+    @cython.ccall
+    def add(self, number: cython.Py_ssize_t) -> cython.int:
+        if cython.compiled:
+            if self._size == self._room:
+                self._grow()
+            if self._narrow:
+                cython.cast(cython.p_int, self._cells)[self._size] = number
+            else:
+                cython.cast(cython.p_longlong, self._cells)[self._size] = number
+        else:
+            self._numbers.append(number)
+        self._size += 1
+        return 0
+
+    @cython.cfunc
+    def _grow(self) -> cython.int:
+        if cython.compiled:
+            room: cython.Py_ssize_t = 2 * self._room + 64
+            grown = realloc(self._cells, room * (4 if self._narrow else 8))
+            if grown == cython.NULL:
+                raise MemoryError
+            self._cells = cython.cast(cython.p_uchar, grown)
+            self._room = room
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def at(self, index: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """The number in this cell, which is there."""
+        if cython.compiled:
+            if self._narrow:
+                return cython.cast(cython.p_int, self._cells)[index]
+            return cython.cast(cython.p_longlong, self._cells)[index]
+        return self._numbers[index]
+
+    def raw(self) -> bytes:
+        """Their bytes, in the machine's order."""
+        if cython.compiled:
+            raw: bytes = self._cells[: self._size * (4 if self._narrow else 8)]
+            return raw
+        return self._numbers.tobytes()
+
+
+@cython.final
+@cython.cclass
+class Texts:
+    """Texts in UTF-8, of which some may be missing; OverflowError where they come to 2 GB."""
+
+    def __init__(self) -> None:
+        self._ends = Numbers(narrow=True)
+        self._ends.add(0)
+        self._missing: set[int] = set()
+        self._size = 0
+        if cython.compiled:
+            self._room = 0
+            self._text: Any = cython.NULL
+        else:
+            self._bytes = bytearray()
+
+    def __dealloc__(self) -> None:
+        if cython.compiled:
+            free(self._text)
+
+    def __len__(self) -> int:
+        return len(self._ends) - 1
+
+    @cython.ccall
+    def add(self, text: bytes | None) -> cython.int:
+        size: cython.Py_ssize_t
+        if text is None:
+            self._missing.add(len(self))
+        else:
+            size = len(text)
+            if size > _MOST_BYTES - self._size:
+                raise OverflowError("text of 2 GB and more at once")
+            if cython.compiled:
+                if size > self._room - self._size:
+                    self._grow(size)
+                memcpy(self._text + self._size, cython.cast(cython.p_const_uchar, text), size)
+            else:
+                self._bytes += text
+            self._size += size
+        return self._ends.add(self._size)
+
+    @cython.cfunc
+    def _grow(self, size: cython.Py_ssize_t) -> cython.int:
+        """Make room for so many bytes."""
+        if cython.compiled:
+            room: cython.Py_ssize_t = 2 * self._room + size + 512
+            grown = realloc(self._text, room)
+            if grown == cython.NULL:
+                raise MemoryError
+            self._text = cython.cast(cython.p_uchar, grown)
+            self._room = room
+        return 0
+
+    @cython.cfunc
+    def at(self, index: cython.Py_ssize_t) -> str | None:
+        """The text in this cell, which is there; None where it is missing."""
+        start: cython.Py_ssize_t = self._ends.at(index)
+        end: cython.Py_ssize_t = self._ends.at(index + 1)
+        if start == end:
+            return None if index in self._missing else ""
+        if cython.compiled:
+            return self._text[start:end].decode("utf-8")
+        return self._bytes[start:end].decode()
+
+    def raw(self) -> bytes:
+        """All of them, one behind the other."""
+        if cython.compiled:
+            raw: bytes = self._text[: self._size]
+            return raw
+        return bytes(self._bytes)
+
+    def ends(self) -> bytes:
+        """Where each of them ends, in 32 bits; the first number is where they begin."""
+        return self._ends.raw()
+
+    def present(self) -> bytes | None:
+        """A bit for each that is not missing, from the lowest of each byte on; None where all are there."""
+        if not self._missing:
+            return None
+        bits = bytearray(b"\xff" * (len(self) + 7 >> 3))
+        for place in self._missing:
+            bits[place >> 3] &= ~(1 << (place & 7))
+        return bytes(bits)
+
+
+@cython.final
+@cython.cclass
+class Words:
+    """Values that many cells have: each is kept once, in the order in which they came first, and has a number."""
+
+    def __init__(self) -> None:
+        self.words: list[Any] = []
+        self.numbers = Numbers(narrow=True)
+        self._known: dict[Any, int] = {}
+        self._last: Any = None
+        self._number = 0
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    @cython.ccall
+    def add(self, word: Any) -> cython.int:
+        if word is not self._last:  # most follow their like
+            number = self._known.get(word)
+            if number is None:
+                number = self._known[word] = len(self.words)
+                self.words.append(word)
+            self._last = word
+            self._number = number
+        return self.numbers.add(self._number)
+
+    @cython.cfunc
+    def at(self, index: cython.Py_ssize_t) -> Any:
+        """The value in this cell, which is there."""
+        return self.words[self.numbers.at(index)]
+
+    def mapped(self, numbers: list[int]) -> bytes:
+        """The same where a value has another number: that in its place here."""
+        index: cython.Py_ssize_t
+        found = Numbers(narrow=True)
+        for index in range(len(self.numbers)):
+            found.add(numbers[self.numbers.at(index)])
+        return found.raw()
+
+    def ends(self) -> bytes:
+        """Where each of them, which are sequences, ends when they stand one behind the other, as those of `Texts`."""
+        index: cython.Py_ssize_t
+        end: cython.Py_ssize_t = 0
+        sizes = [len(word) for word in self.words]
+        found = Numbers(narrow=True)
+        found.add(0)
+        for index in range(len(self.numbers)):
+            end += sizes[self.numbers.at(index)]
+            found.add(end)
+        return found.raw()
+
+    def items(self) -> list[Any]:
+        """What stands in them, which are sequences, one behind the other."""
+        if not any(self.words):
+            return []
+        return [item for index in range(len(self)) for item in self.at(index)]

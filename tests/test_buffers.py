@@ -1,0 +1,58 @@
+"""The cells of columns: what is put into them, and the bytes that Arrow takes."""
+
+from __future__ import annotations
+
+from array import array
+
+import pytest
+
+from absolve.buffers import Numbers, Texts, Words
+
+
+@pytest.mark.parametrize(("narrow", "code", "most"), [(False, "q", 1 << 62), (True, "i", (1 << 31) - 1)])
+def test_numbers_are_kept_in_so_many_bits(narrow: bool, code: str, most: int) -> None:
+    numbers = Numbers(narrow=narrow)
+    assert (len(numbers), numbers.raw()) == (0, b"")
+    expected = array(code, [0, -1, most, *range(1000)])
+    for number in expected:
+        numbers.add(number)
+    assert (len(numbers), numbers.raw()) == (len(expected), expected.tobytes())
+
+
+def test_texts_stand_one_behind_the_other_and_may_be_missing() -> None:
+    texts = Texts()
+    assert (len(texts), texts.raw(), texts.present()) == (0, b"", None)
+    for text in ("a", "", "é"):
+        texts.add(text.encode())
+    assert texts.present() is None
+    texts.add(None)
+    assert (len(texts), texts.raw()) == (4, "aé".encode())
+    assert texts.ends() == array("i", [0, 1, 1, 3, 3]).tobytes()
+    present = texts.present()
+    assert present is not None
+    assert present[0] & 0b1111 == 0b0111
+
+
+def test_long_texts_make_room_for_themselves() -> None:
+    texts = Texts()
+    for size in range(300):
+        texts.add(b"x" * size)
+    assert texts.raw() == b"x" * sum(range(300))
+
+
+def test_words_are_kept_once_in_the_order_in_which_they_came_first() -> None:
+    words = Words()
+    for word in "abbca":
+        words.add(word)
+    assert (len(words), words.words) == (5, ["a", "b", "c"])
+    assert words.numbers.raw() == array("i", [0, 1, 1, 2, 0]).tobytes()
+    assert words.mapped([5, 6, 5]) == array("i", [5, 6, 6, 5, 5]).tobytes()
+
+
+def test_words_that_are_sequences_give_what_stands_in_them() -> None:
+    words = Words()
+    assert (words.items(), words.ends()) == ([], array("i", [0]).tobytes())
+    for codes in ((), ("empty",), (), ("insecure", "whitespace"), ("empty",)):
+        words.add(codes)
+    assert words.items() == ["empty", "insecure", "whitespace", "empty"]
+    assert words.ends() == array("i", [0, 0, 1, 1, 3, 4]).tobytes()
