@@ -6,6 +6,7 @@ cimport cython
 @cython.final
 cdef class OpenTables:
     cdef list cells
+    cdef Py_ssize_t first
     cdef list templates
     cdef readonly int template_depth
     cdef int mode
@@ -16,6 +17,7 @@ cdef class OpenTables:
     cdef bint drops(self, int element) except? -1
     cdef int _enter_mode(self, int element)
     cdef int _without_table(self)
+    cdef Py_ssize_t count(self) except? -1
     cdef bint any(self) except? -1
     cdef bint between_cells(self) except? -1
     cdef int open_table(self)

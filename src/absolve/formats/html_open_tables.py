@@ -43,13 +43,15 @@ _IN_COLUMNS = cython.declare(cython.int, 5)
 class OpenTables:
     """The open tables since the innermost open template, and what those templates hide.
 
-    `cells` has for each table the cell or caption that is open in it, 0 for none. `mode` is the insertion mode of the
-    innermost template, that of a body where there is none; `templates` has the cells and the mode around each one.
+    `cells` has for each table the cell or caption that is open in it, 0 for none; from `first` on they are those in the
+    innermost template. `mode` is its insertion mode, that of a body where there is none. `templates` has `first` and
+    the mode around each one, as numbers alone: a tuple for each would be one more for the garbage collector to visit.
     """
 
     def __init__(self) -> None:
         self.cells: list[int] = []
-        self.templates: list[tuple[list[int], int]] = []
+        self.first = 0
+        self.templates: list[int] = []
         self.template_depth = 0
         self.mode = _IN_BODY
 
@@ -61,8 +63,9 @@ class OpenTables:
 
     @cython.cfunc
     def open_template(self) -> cython.int:
-        self.templates.append((self.cells, self.mode))
-        self.cells = []
+        self.templates.append(self.first)
+        self.templates.append(self.mode)
+        self.first = len(self.cells)
         self.mode = _FRESH
         self.template_depth += 1
         return 0
@@ -70,7 +73,9 @@ class OpenTables:
     @cython.cfunc
     def close_template(self) -> cython.int:
         if self.template_depth:
-            self.cells, self.mode = self.templates.pop()
+            del self.cells[self.first :]
+            self.mode = self.templates.pop()
+            self.first = self.templates.pop()
             self.template_depth -= 1
         return 0
 
@@ -101,21 +106,27 @@ class OpenTables:
     @cython.cfunc
     def _without_table(self) -> cython.int:
         """The insertion mode of a template that began with a part of a table, while no table in it is open; else 0."""
-        if not self.template_depth or len(self.cells) != 1 or self.mode == _IN_BODY:
+        if not self.template_depth or self.count() != 1 or self.mode == _IN_BODY:
             return 0
         return self.mode
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
+    def count(self) -> cython.Py_ssize_t:
+        """How many tables are open in the innermost template; one that began with a part of a table counts as one."""
+        return len(self.cells) - self.first
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def any(self) -> cython.bint:
         """Whether a table is open."""
-        return len(self.cells) > 0 and not self._without_table()
+        return self.count() > 0 and not self._without_table()
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def between_cells(self) -> cython.bint:
         """Whether what stands here is in a table or its rows, and in no cell (13.2.6.4.9)."""
-        return len(self.cells) > 0 and not self.cells[-1]
+        return self.count() > 0 and not self.cells[-1]
 
     @cython.cfunc
     def open_table(self) -> cython.int:
@@ -139,9 +150,10 @@ class OpenTables:
         """Rows, cells and the like count only in a table (13.2.6.4.7), or where a template begins with one."""
         cell: cython.bint = element == _TD or element == _TH
         mode: cython.int = self._without_table()
-        if self.cells:
+        tables: cython.Py_ssize_t = self.count()
+        if tables:
             self.cells[-1] = 0
-        if not self.cells or (mode == _IN_ROW and not cell) or (mode == _IN_TABLE_BODY and not cell and element != _TR):
+        if not tables or (mode == _IN_ROW and not cell) or (mode == _IN_TABLE_BODY and not cell and element != _TR):
             return IGNORED
         self.cells[-1] = element if _TRAITS[element] & _T_CELL else 0
         return KEPT
@@ -150,7 +162,7 @@ class OpenTables:
     @cython.exceptval(-1, check=True)
     def end_part(self, element: cython.int) -> cython.bint:
         """Whether this end tag ends the open cell."""
-        if not self.cells or not self.cells[-1] or not self.ends_cell(self.cells[-1], element):
+        if not self.count() or not self.cells[-1] or not self.ends_cell(self.cells[-1], element):
             return False
         self.cells[-1] = 0
         return True
@@ -159,7 +171,7 @@ class OpenTables:
     @cython.exceptval(-1, check=True)
     def cell(self) -> cython.int:
         """The cell or caption that is open in the innermost table, 0 for none."""
-        found: cython.int = self.cells[-1] if self.cells else 0
+        found: cython.int = self.cells[-1] if self.count() else 0
         return found
 
     @cython.cfunc

@@ -349,4 +349,4 @@ class Tree:
     @cython.cfunc
     def _is_around_table(self) -> cython.bint:
         """Whether a table is open and it is around the foreign element, not in it."""
-        return len(self.tables.cells) > 0 and not self.foreign.has_table()
+        return self.tables.count() > 0 and not self.foreign.has_table()

@@ -81,7 +81,7 @@ def merge(base: Reference, path: str) -> str:
 
 
 def remove_dot_segments(path: str) -> str:
-    """5.2.4, with the output buffer kept as a list of segments, each with the slash before it."""
+    """5.2.4, with the output buffer kept as a list of segments; all but the very first have a slash before them."""
     segments = path.split("/")
     # 2A and 2D: "../", "./", ".." and "." at the very start are removed.
     start = next((at for at, segment in enumerate(segments) if segment not in DOTS), len(segments))
@@ -90,15 +90,17 @@ def remove_dot_segments(path: str) -> str:
     first, rest = segments[start], segments[start + 1 :]
     # 2E: the first segment goes to the output.
     output = [first] if first else []
+    begun = bool(first)
     for segment in rest:
         # 2C: "/../" or a final "/.." removes the last segment of the output
         if segment == "..":
             if output:
                 output.pop()
+                begun = begun and bool(output)
         # 2B: "/./" or a final "/." is a slash; 2E: any other segment goes to the output
         elif segment != ".":
-            output.append(f"/{segment}")
+            output.append(segment)
     # 2B and 2C leave a slash of a dot segment at the end.
     if rest and rest[-1] in DOTS:
-        output.append("/")
-    return "".join(output)
+        output.append("")
+    return "/".join(output) if begun or not output else "/" + "/".join(output)
