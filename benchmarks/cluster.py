@@ -1,7 +1,7 @@
-"""Rows a second of each core: from Spark's executors, beside those from the processes of the local engine.
+"""Rows a second of each core: from Spark's executors, beside those from one process of the local engine.
 
-Both list the same files into Parquet. What counts is the processor's time in all processes together: the clock's wants a
-machine that does nothing else. Spark's begins when the cluster stands, which takes some seconds whatever there is to do.
+All list the same files into Parquet with all columns. What counts is the processor's time in all processes together:
+the clock's wants a machine that does nothing else. What it takes until a cluster stands and has its modules is told apart.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import tempfile
 import time
 from itertools import cycle
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from benchmarks.archives import units
 from benchmarks.measure import table
@@ -23,35 +23,55 @@ from benchmarks.processes import Cost, cost
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from pyspark.sql import SparkSession
+
     from benchmarks.corpus import Document
 
-CORES = 2
-MASTER = f"local-cluster[{CORES},1,1024]"
+CORES: Final = 2  # of the cluster
+TASKS: Final = "written by its tasks"
+FRAME: Final = "a DataFrame, written by Spark"
+
+
+class Engine(NamedTuple):
+    """Where the work is done, on how many cores, and who writes the rows."""
+
+    master: str
+    cores: int
+    writer: str = TASKS
+
+
+ENGINES: Final = (
+    Engine("local[1]", 1),
+    Engine(f"local-cluster[{CORES},1,1024]", CORES),
+    Engine(f"local-cluster[{CORES},1,1024]", CORES, FRAME),
+)
+NOTHING: Final = Cost(0, 0)
 
 
 class Listed(NamedTuple):
-    """One kind of input: its bytes and its rows, and what it cost here and there."""
+    """What one kind of input cost in one place: the best of the runs, by the processor."""
 
     name: str
     size: int
     rows: int
-    local: Cost
-    cluster: Cost
-
-    @property
-    def share(self) -> float:
-        """How many of the local engine's rows Spark makes in the same time of the processor."""
-        return self.local.processor / self.cluster.processor
+    where: str
+    cores: int
+    start: Cost
+    cost: Cost
 
 
-def compared(documents: Sequence[Document], megabytes: float) -> Iterator[Listed]:
-    """List so many megabytes of pages in a folder, and of records in WARC files, one for each core."""
+def compared(documents: Sequence[Document], megabytes: float, runs: int) -> Iterator[Listed]:
+    """List so many megabytes of pages in a folder, and of records in WARC files, one for each core; all in turn."""
     for name in ("pages in a folder", "WARC files"):
         with tempfile.TemporaryDirectory() as folder:
             root = Path(folder) / "site"
             root.mkdir()
             size = (_pages if name.startswith("pages") else _archive)(root, documents, megabytes)
-            yield _compared(name, size, root)
+            found = [[_here(root), *(_there(root, engine) for engine in ENGINES)] for _ in range(runs)]
+            if len({one.rows for run in found for one in run}) > 1:
+                raise ValueError(f"{name}: not the same rows everywhere: {found}")
+            for where in zip(*found, strict=True):
+                yield min(where, key=lambda one: one.cost.processor)._replace(name=name, size=size)
 
 
 def _pages(root: Path, documents: Sequence[Document], megabytes: float) -> int:
@@ -74,34 +94,61 @@ def _archive(root: Path, _: Sequence[Document], megabytes: float) -> int:
     return CORES * count * len(records)
 
 
-def _compared(name: str, size: int, root: Path) -> Listed:
+def _here(root: Path) -> Listed:
     from pyarrow import parquet
 
     out = root.parent / "local.parquet"
-    local = cost(["links", str(root), "--quiet", f"--jobs={CORES}", "-o", str(out)], root.parent)
-    rows = parquet.read_metadata(out).num_rows
-    argv = [sys.executable, "-m", "benchmarks.cluster", str(root), str(root.parent / "cluster.parquet")]
-    done = subprocess.run(argv, stdout=subprocess.PIPE, check=True, text=True)
-    found = json.loads(done.stdout.splitlines()[-1])
-    if found["rows"] != rows:
-        raise ValueError(f"{name}: {found['rows']:,} rows from the cluster, {rows:,} from here")
-    return Listed(name, size, rows, local, Cost(found["clock"], found["processor"]))
+    found = cost(["links", str(root), "--quiet", "--jobs=1", "-o", str(out)], root.parent)
+    return Listed("", 0, parquet.read_metadata(out).num_rows, "`--jobs 1`", 1, NOTHING, found)
 
 
-def run(path: str, output: str) -> None:
-    """List on a cluster as the command does; the cost is printed as JSON."""
+def _there(root: Path, engine: Engine) -> Listed:
     from pyarrow import parquet
 
+    with tempfile.TemporaryDirectory(dir=root.parent) as folder:
+        out = Path(folder) / "cluster.parquet"
+        argv = [sys.executable, "-m", "benchmarks.cluster", str(root), str(out), *map(str, engine)]
+        done = subprocess.run(argv, stdout=subprocess.PIPE, check=True, text=True)
+        start, found = (Cost(*one) for one in json.loads(done.stdout.splitlines()[-1]))
+        rows = sum(parquet.read_metadata(part).num_rows for part in out.glob("*.parquet"))
+    return Listed("", 0, rows, f"`{engine.master}`, {engine.writer}", engine.cores, start, found)
+
+
+def run(path: str, output: str, master: str, cores: int, writer: str) -> None:
+    """List on a cluster; what its start and the listing cost is printed as JSON."""
     from absolve import spark
 
-    with spark.session("benchmark", MASTER) as session:
-        clock, processor = time.perf_counter(), _processor()
-        made = spark.tables(session, path).kept()
-        spark.save(made.links, output, "parquet")
-        made.errors.collect()
-        clock, processor = time.perf_counter() - clock, _processor() - processor
-    rows = parquet.ParquetDataset(output).read(columns=["line"]).num_rows
-    print(json.dumps({"clock": clock, "processor": processor, "rows": rows}))
+    began = _now(NOTHING)
+    with spark.session("benchmark", master) as session:
+        _stands(session, cores)
+        start = _now(began)
+        began = _now(NOTHING)
+        if writer == TASKS:
+            spark.write(session, path, output)
+        else:
+            made = spark.tables(session, path).kept()
+            made.links.write.parquet(output)
+            made.errors.collect()
+        print(json.dumps((start, _now(began))))
+
+
+def _stands(session: SparkSession, cores: int) -> None:
+    """Wait for the executors; each has a task that imports what the others will want."""
+
+    def imported(_: object) -> None:
+        import absolve.spark  # noqa: F401
+        from absolve import formats
+        from absolve.sinks import parquet  # noqa: F401
+
+        for name in formats.WALKERS:
+            formats.walker(name)
+        time.sleep(1)  # so that each executor has one
+
+    session.sparkContext.parallelize(range(cores), cores).foreach(imported)
+
+
+def _now(since: Cost) -> Cost:
+    return Cost(time.perf_counter() - since.clock, _processor() - since.processor)
 
 
 def _processor() -> float:
@@ -125,16 +172,25 @@ def _processor() -> float:
 
 
 def cluster_table(results: Iterator[Listed]) -> str:
-    """Rows a second of each core, by the processor and by the clock, and what Spark's are of the local engine's."""
-    head = ("", "MB", "rows", "rows/s a core", "Spark's", "share", "by the clock", "Spark's")
+    """Rows a second of each core, by the processor and by the clock, and what they are of the local engine's."""
+    head = ("", "MB", "rows", "", "start, s", "of it processor", "rows/s a core", "share", "by the clock", "share")
     lines = []
+    local: Listed | None = None
     for found in results:
-        by_processor = [f"{found.rows / one.processor:,.0f}" for one in (found.local, found.cluster)]
-        by_clock = [f"{found.rows / one.clock / CORES:,.0f}" for one in (found.local, found.cluster)]
-        size = f"{found.size / 1e6:.0f}"
-        lines.append([found.name, size, f"{found.rows:,}", *by_processor, f"{found.share:.2f}", *by_clock])
+        if local is None or found.name != local.name:
+            local = found
+            lines.append([found.name, f"{found.size / 1e6:.0f}", f"{found.rows:,}"])
+        else:
+            lines.append(["", "", ""])
+        start = ["", ""] if found is local else [f"{found.start.clock:.0f}", f"{found.start.processor:.0f}"]
+        by_processor, by_clock = (found.rows / found.cost.processor, found.rows / found.cost.clock / found.cores)
+        share = local.cost.processor / found.cost.processor
+        share_by_clock = local.cost.clock / found.cost.clock / found.cores
+        speeds = [f"{by_processor:,.0f}", f"{share:.2f}", f"{by_clock:,.0f}", f"{share_by_clock:.2f}"]
+        lines[-1] += [found.where, *start, *speeds]
     return table(head, lines)
 
 
 if __name__ == "__main__":
-    run(*sys.argv[1:])
+    path, output, master, cores, writer = sys.argv[1:]
+    run(path, output, master, int(cores), writer)

@@ -11,10 +11,9 @@ from absolve import spark
 def main(*arguments: str) -> None:
     *paths, output = arguments
     with spark.session("links") as session:
-        made = spark.tables(session, paths, profile="whatwg").kept()
-        spark.save(made.links, f"{output}/links", "parquet")
-        spark.save(made.errors, f"{output}/errors", "json")
-        made.links.groupBy("scope", "base_layer").count().orderBy("scope", "base_layer").show()
+        errors = spark.write(session, paths, f"{output}/links", profile="whatwg")
+        errors.write.json(f"{output}/errors")
+        session.read.parquet(f"{output}/links").groupBy("scope", "base_layer").count().orderBy("scope", "base_layer").show()
 
 
 if __name__ == "__main__":

@@ -69,10 +69,13 @@ def test_real_archives_are_the_same_in_one_piece(shared: Path, name: str) -> Non
     same_as_a_whole((shared / "warc/pywb/sample_archive/warcs" / name).read_bytes())
 
 
-def in_ranges(data: bytes, size: int) -> tuple[list[Any], list[Diagnostic], int]:
+DEFAULTS = Settings()
+
+
+def in_ranges(data: bytes, size: int, settings: Settings = DEFAULTS) -> tuple[list[Any], list[Diagnostic], int]:
     """The rows and diagnostics of each range by itself, and how many ranges there are."""
-    found = list(ranges(io.BytesIO(data), "x.warc", Settings(), size))
-    parts = [list(stretches(io.BytesIO(data), "x.warc", Settings(), within=within)) for within in found]
+    found = list(ranges(io.BytesIO(data), settings, size))
+    parts = [list(stretches(io.BytesIO(data), "x.warc", settings, within=within)) for within in found]
     assert b"".join(one.raw for part in parts for one in part) == data
     rows = [row for part in parts for one in part if one.entity for row in inventory.rows(one.entity)]
     return rows, [said for part in parts for one in part for said in one.diagnostics], len(found)
@@ -85,6 +88,15 @@ def test_each_range_by_itself_gives_what_it_gives_in_the_whole(data: bytes, size
     whole = streamed(data)
     assert rows == [row for one in whole if one.entity for row in inventory.rows(one.entity)]
     assert said == [said for one in whole for said in one.diagnostics]
+
+
+@pytest.mark.parametrize("limit", [{"max_depth": 0}, {"max_depth": 1}, {"max_size": 400}, {"max_links": 1}], ids=str)
+@pytest.mark.parametrize("data", FILES.values(), ids=FILES)
+def test_ranges_count_the_documents_that_limits_leave(data: bytes, limit: dict[str, int]) -> None:
+    settings = Settings(**limit)  # type: ignore[arg-type]
+    whole = list(stretches(io.BytesIO(data), "x.warc", settings))
+    expected = [row for one in whole if one.entity for row in inventory.rows(one.entity)]
+    assert in_ranges(data, 1, settings)[0] == expected
 
 
 def test_a_range_begins_with_a_record_and_is_as_large_as_was_asked() -> None:

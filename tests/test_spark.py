@@ -26,8 +26,13 @@ if not (shutil.which("java") or os.environ.get("JAVA_HOME")):
 import pyarrow as pa
 from pyarrow import compute, parquet
 
-from absolve import arrow, inventory, spark
+from absolve import arrow, inventory, spark, stores
+from absolve.engine.documents import Reading
+from absolve.engine.listing import Listing
 from absolve.errors import UsageError
+from absolve.inputs import Input
+from absolve.settings import Settings
+from absolve.spark import parts, tasks
 
 pytestmark = pytest.mark.slow
 
@@ -42,19 +47,17 @@ def session() -> Iterator[Any]:
         yield made
 
 
-def absolve(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
-    argv = [sys.executable, "-m", "absolve", *map(str, arguments), "--quiet"]
-    return subprocess.run(argv, check=False, capture_output=True, text=True, env={**os.environ, **environment})
+def absolve(
+    *arguments: object, quiet: bool = True, environment: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    argv = [sys.executable, "-m", "absolve", *map(str, arguments), *(["--quiet"] if quiet else [])]
+    return subprocess.run(argv, check=False, capture_output=True, text=True, env={**os.environ, **(environment or {})})
 
 
 def records(*files: Path) -> Iterator[dict[str, Any]]:
     for file in files:
         for line in file.read_bytes().splitlines():
             yield json.loads(line)
-
-
-def rows(*files: Path) -> list[str]:
-    return sorted(repr([record[name] for name in inventory.COLUMNS]) for record in records(*files))
 
 
 def ordered(path: Path) -> pa.Table:
@@ -82,14 +85,26 @@ def test_the_rows_are_the_same_from_one_process_from_two_and_from_a_cluster(
     assert expected.num_rows > 200_000
     assert ordered(tmp_path / "2.parquet").equals(expected)
 
-    monkeypatch.setattr(spark, "RANGE", 100_000)  # so that archives are cut
+    monkeypatch.setattr(tasks, "RANGE", 100_000)  # so that archives are cut
+    failed = spark.write(session, paths, str(tmp_path / "cluster.parquet")).collect()
+    assert ordered(tmp_path / "cluster.parquet").equals(expected)
+    counted = Counter((row.input, row.code, row.text) for row in failed)
+    assert len(counted) > 10
+    assert counted == Counter((one["input"], one["code"], one["text"]) for one in records(tmp_path / "1.errors"))
+
+
+def test_a_frame_has_the_rows_and_the_errors_that_the_command_writes(
+    session: Any, shared: Path, tmp_path: Path
+) -> None:
+    paths = [str(shared / "sites/httrack-doc"), str(shared / "warc/pywb")]
+    out, errors = tmp_path / "1.parquet", tmp_path / "1.errors"
+    assert absolve("links", *paths, "-o", out, "--errors", errors).returncode == 1
     made = spark.tables(session, paths).kept()
     assert made.links.columns == list(inventory.COLUMNS)
-    spark.save(made.links, str(tmp_path / "cluster.parquet"), "parquet")
-    assert ordered(tmp_path / "cluster.parquet").equals(expected)
+    made.links.write.parquet(str(tmp_path / "frame.parquet"))
+    assert ordered(tmp_path / "frame.parquet").equals(ordered(out))
     failed = Counter((row.input, row.code, row.text) for row in made.errors.collect())
-    assert len(failed) > 10
-    assert failed == Counter((one["input"], one["code"], one["text"]) for one in records(tmp_path / "1.errors"))
+    assert failed == Counter((one["input"], one["code"], one["text"]) for one in records(errors))
     made.all.unpersist()
 
 
@@ -160,16 +175,76 @@ def test_names_are_relative_to_the_folder_that_the_driver_is_in(
     assert [row.document for row in spark.links(session, ["page.html"]).collect()] == ["page.html"]
 
 
-def test_the_command_writes_a_folder_and_names_what_failed(shared: Path, tmp_path: Path) -> None:
+def test_a_folder_is_new_and_there_complete_or_not_at_all(session: Any, tmp_path: Path) -> None:
+    page, out = tmp_path / "page.html", tmp_path / "out.jsonl"
+    page.write_bytes(b'<a href="http://h/">')
+    assert spark.write(session, str(page), f"file://{out}").collect() == []
+    assert sorted(path.name for path in out.iterdir()) == ["_SUCCESS", "part-00000.jsonl"]
+    assert [one["target"] for one in records(out / "part-00000.jsonl")] == ["http://h/"]
+    with pytest.raises(UsageError, match="is there already"):
+        spark.write(session, str(page), str(out))
+    with pytest.raises(UsageError, match="unwritable"):
+        spark.write(session, str(page), str(page / "x"))
+    with pytest.raises(UsageError, match="sqlite is no format"):
+        spark.write(session, str(page), str(tmp_path / "x.sqlite"))
+    store = stores.of(str(tmp_path / "lost"), lambda _: None)
+    with pytest.raises(FileNotFoundError), parts.begun(store):
+        parts.put(store, [parts.Part("part-00000", "_temporary/none")])
+    assert not (tmp_path / "lost").exists()
+
+
+def test_a_task_that_is_done_twice_leaves_its_rows_once(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    page.write_bytes(b'<a href="http://h/">')
+    store = stores.of(str(tmp_path / "out"), lambda _: None)
+    how = Listing(Reading(Settings()))
+    with parts.begun(store):
+        made = [parts.write(how, store, 0, iter([Input(str(page), "page.html")])) for _ in range(2)]
+        assert len(list((tmp_path / "out/_temporary").glob("*.jsonl-*"))) > 2
+        parts.put(store, made[1:])
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["_SUCCESS", "part-00000.jsonl"]
+
+
+def test_without_an_input_there_is_a_table_without_rows(session: Any, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    spark.write(session, str(tmp_path / "empty"), str(tmp_path / "out"))
+    table = parquet.ParquetDataset(tmp_path / "out").read()
+    assert table.num_rows == 0
+    assert table.schema.names == list(inventory.COLUMNS)
+
+
+def test_the_command_writes_in_the_order_of_the_inputs_and_says_what_the_local_engine_says(
+    shared: Path, tmp_path: Path
+) -> None:
     source, out, errors = shared / "sites/httrack-doc", tmp_path / "links.jsonl", tmp_path / "errors"
-    assert absolve("links", source, "-o", tmp_path / "1.jsonl").returncode == 0
     gone = tmp_path / "gone.html"
-    run = ("links", source, gone, "-o", out, "--engine", "spark", "--master", "local[2]", "--errors", errors)
-    done = absolve(*run)
-    assert done.returncode == 1
-    assert f"{gone}: not-found: " in done.stderr
-    assert rows(*out.glob("*.json")) == rows(tmp_path / "1.jsonl")
+    here = absolve("links", source, gone, "-o", tmp_path / "1.jsonl", quiet=False)
+    cluster = ("--engine", "spark", "--master", "local[2]", "--errors", errors)
+    done = absolve("links", source, gone, "-o", out, *cluster, quiet=False)
+    assert here.returncode == done.returncode == 1
+    said = [line for line in here.stderr.splitlines() if " inputs, " not in line]  # how far it is
+    said = list(dict.fromkeys(said))  # a failure may stand at the end once more
+    assert len(said) >= 22  # twenty of many, what was not there, and how many there are more
+    assert [line for line in done.stderr.splitlines() if line in said] == said
+    written = sorted(out.glob("*.jsonl"))
+    assert len(written) > 1
+    assert b"".join(path.read_bytes() for path in written) == (tmp_path / "1.jsonl").read_bytes()
     assert [one["input"] for one in records(errors)] == [str(gone)]
+
+
+def test_the_command_writes_rows_once_that_are_equal(tmp_path: Path) -> None:
+    pages = [tmp_path / f"{number}.html" for number in range(9)]
+    for number, page in enumerate(pages):
+        page.write_bytes(b'<a href="http://h/x"><img src="http://h/%d">' % (number % 3))
+    cluster = ("--engine", "spark", "--master", "local[2]")
+    run = ("links", *pages, "--columns", "target,problems", "--unique", "-o")
+    for name, more in (("1.csv", ()), ("2.csv", cluster)):
+        assert absolve(*run, tmp_path / name, *more).returncode == 0
+    found = [line for path in (tmp_path / "2.csv").glob("*.csv") for line in path.read_text().splitlines()]
+    assert sorted(line for line in found if line != "target,problems") == [f"http://h/{last}," for last in "012x"]
+    head, *lines = (tmp_path / "1.csv").read_text().splitlines()
+    assert head == "target,problems"
+    assert sorted(lines) == [f"http://h/{last}," for last in "012x"]
 
 
 def test_what_a_cluster_lacks_is_said_in_a_line(tmp_path: Path) -> None:
@@ -183,7 +258,7 @@ def test_what_a_cluster_lacks_is_said_in_a_line(tmp_path: Path) -> None:
         ("nowhere", {}, "Spark does not start: what it says stands above"),
     ):
         run = ("links", page, "-o", tmp_path / "out.parquet", "--engine", "spark", "--master", master)
-        done = absolve(*run, **environment)
+        done = absolve(*run, environment=environment)
         assert done.returncode == 2
         assert said in " ".join(done.stderr.split())
         assert "Error: " not in done.stderr.partition("usage: ")[2]

@@ -39,6 +39,15 @@ def test_a_file_is_put_below_the_folder_and_replaces_what_stood_there(tmp_path: 
     assert [path.name for path in (tmp_path / "out/a").iterdir()] == ["b c.html"]
 
 
+def test_a_path_is_that_of_a_folder_of_this_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    store = stores.of("a %20 b/", nothing)
+    assert store.path("x") == f"{tmp_path}/a %20 b/x"
+    assert not store.is_there
+    (tmp_path / "a %20 b").mkdir()
+    assert store.is_there
+
+
 def test_what_cannot_stand_there_leaves_nothing_behind(tmp_path: Path) -> None:
     source = tmp_path / "x"
     source.write_bytes(b"new")

@@ -8,10 +8,10 @@ from __future__ import annotations
 import sys
 from typing import IO, TYPE_CHECKING, Final, NamedTuple
 
-from absolve import formats, rewriting
+from absolve import charsets, formats, rewriting
 from absolve.errors import FAULTS, Diagnostic, DocumentError, fault
 from absolve.formats.warc_records import DICTIONARY, pieces
-from absolve.model import Document
+from absolve.model import Document, Part
 from absolve.walk import walk
 
 if TYPE_CHECKING:
@@ -59,22 +59,24 @@ class Range(NamedTuple):
 WHOLE: Final = Range()
 
 
-def ranges(file: IO[bytes], name: str, settings: Settings, size: int) -> Iterator[Range]:
+def ranges(file: IO[bytes], settings: Settings, size: int) -> Iterator[Range]:
     """An archive as ranges of `size` bytes or somewhat more, that can be worked on one without the other.
 
     All of it is read and decompressed for that, but of its records only the heads are looked at.
     """
-    start = offset = at_start = before = 0
-    can_be_cut = True
-    for stretch in stretches(file, name, settings._replace(max_depth=min(settings.max_depth, 1))):
-        if stretch.raw[:4] == DICTIONARY:  # what comes behind cannot be read without it
-            can_be_cut = False
-        if stretch.entity is not None:
-            if can_be_cut and offset - start >= size:
-                yield Range(start, offset, at_start)
-                start, at_start = offset, before
-            before = stretch.entity.named
-        offset += len(stretch.raw)
+    walker = formats.walker(formats.RECORDS)
+    start = at_start = before = 0
+    for piece in pieces(file, settings.max_decompressed):
+        if piece.raw[:4] == DICTIONARY:  # what comes behind cannot be read without it
+            break
+        if piece.records is None or walker is None or len(piece.records) > settings.max_size:
+            continue
+        if piece.offset - start >= size:
+            yield Range(start, piece.offset, at_start)
+            start, at_start = piece.offset, before
+        documents = sum(type(event) is Part for event in walker(piece.records, charsets.UTF_8, settings))
+        if settings.max_depth and documents <= settings.max_links:  # else none is entered, nor counted
+            before += documents
     yield Range(start, sys.maxsize, at_start)
 
 

@@ -35,14 +35,22 @@ def is_url(output: str) -> bool:
 
 
 class Store(NamedTuple):
-    """A folder in a store; it can go to another process."""
+    """A folder in a store, or on disks; it can go to another process."""
 
     files: Any
     root: str
 
+    def path(self, place: str) -> str:
+        """What the store calls a place below the folder."""
+        return f"{self.root.rstrip('/')}/{place}"
+
+    @property
+    def is_there(self) -> bool:
+        return bool(self.files.get_file_info(self.root.rstrip("/")).type is not fs.FileType.NotFound)
+
     def put(self, path: Path, place: str) -> None:
         """Let the bytes of a file stand at a place below the folder; OSError or ValueError where they cannot."""
-        target = f"{self.root.rstrip('/')}/{place}"
+        target = self.path(place)
         if self.files.type_name in _WHOLE:
             self._copy(path, target)
             return
@@ -63,13 +71,15 @@ class Store(NamedTuple):
 
 
 def of(url: str, setting: Callable[[str], str | None]) -> Store:
-    """The store of a URL; `setting` knows what Hadoop is told of S3, and what it does not know the environment says.
+    """The store of a URL, or of a path of this machine; UsageError where there is none.
 
-    UsageError where there is no such store.
+    `setting` knows what Hadoop is told of S3, and what it does not know the environment says.
     """
     found = _URL.match(url)
+    if found is None:
+        return Store(fs.LocalFileSystem(), os.path.abspath(url))  # noqa: PTH100 - links are followed as they come
     try:
-        if found and found[1].lower() in _S3:
+        if found[1].lower() in _S3:
             return Store(fs.S3FileSystem(**_s3(setting)), found[2])
         return Store(*fs.FileSystem.from_uri(url))
     except (OSError, ValueError, NotImplementedError) as error:

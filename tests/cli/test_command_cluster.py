@@ -21,8 +21,8 @@ MASTER = "--engine", "spark", "--master", "local[2]"
         (("x.html", "--master", "local[2]"), "--master goes with --engine spark"),
         (("x.html", "--jobs", "2", *MASTER), "--jobs goes with --engine local"),
         (("-", "-o", "x.parquet", *MASTER), "the standard input (-) cannot go to a cluster"),
-        (("x.html", *MASTER), "--engine spark writes jsonl or parquet: -o FOLDER"),
-        (("x.html", "-o", "x.csv", *MASTER), "--engine spark writes jsonl or parquet: -o FOLDER"),
+        (("x.html", *MASTER), "--engine spark writes jsonl or csv or parquet: -o FOLDER"),
+        (("x.html", "-o", "x.sqlite", *MASTER), "--engine spark writes jsonl or csv or parquet: -o FOLDER"),
     ],
 )
 def test_options_that_do_not_go_with_an_engine_are_used_wrongly(

@@ -1,12 +1,12 @@
-"""`--engine spark`: the same rows from a cluster, as a folder of files that Spark writes."""
+"""`--engine spark`: the same rows from a cluster, as a folder of files."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from absolve import outputs
+from absolve import outputs, sinks
 from absolve.cli import many
-from absolve.errors import Diagnostic, DocumentError, UsageError
+from absolve.errors import Diagnostic, UsageError
 from absolve.sources import STDIN
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from absolve.inputs import Input
 
 ENGINES: Final = ("local", "spark")
-FORMATS: Final = {"jsonl": "json", "parquet": "parquet"}  # those with lists and nulls, by Spark's names
 
 
 def add_engine(group: argparse._ActionsContainer) -> None:
@@ -27,7 +26,7 @@ def add_engine(group: argparse._ActionsContainer) -> None:
         choices=ENGINES,
         default="local",
         help="where the work is done: processes of this machine (local), or a cluster (absolve[spark]), and then OUT is"
-        " a folder, or a URL, that Spark writes: *.parquet or *.jsonl",
+        " a new folder, or the URL of one, with a file of each task: *.parquet, *.jsonl or *.csv",
     )
     group.add_argument("--master", metavar="URL", help="with --engine spark, the cluster: spark://host:7077, yarn...")
 
@@ -46,16 +45,18 @@ def is_wanted(options: argparse.Namespace) -> bool:
 
 
 def run(options: argparse.Namespace, how: Listing, found: Iterator[Input], report: Report) -> None:
-    """List the inputs where Spark does; what failed there is said here."""
-    if options.output in {None, outputs.STDOUT} or how.format not in FORMATS:
-        raise UsageError(f"--engine spark writes {' or '.join(FORMATS)}: -o FOLDER, which ends so or has --format")
+    """List the inputs where Spark does; what is to be said of them is said here, when all are done."""
+    if options.output in {None, outputs.STDOUT} or not sinks.is_stream(how.format):
+        formats = " or ".join(filter(sinks.is_stream, sinks.FORMATS))
+        raise UsageError(f"--engine spark writes {formats}: -o FOLDER, which ends so or has --format")
     from absolve import spark as cluster  # and with it pyspark
 
+    report.quiet, report.verbose = options.quiet, options.verbose
     with many.errors(options, report), cluster.session("absolve links", options.master) as spark:
-        made = cluster.listing(spark, found, how).kept()
-        cluster.save(made.links, options.output, FORMATS[how.format])
-        for row in made.errors.toLocalIterator():
-            report.input = row["input"]
-            said = Diagnostic(row["code"], row["text"], row["name"], row["line"], row["column"], failed=True)
-            report.failure(DocumentError(said))
+        for report.input, piece in cluster.written(spark, found, how, options.output):
+            if isinstance(piece, Diagnostic):
+                report.notice(piece)
+            else:
+                report.failure(piece.error)
         report.input = None
+    report.rest()

@@ -34,7 +34,7 @@ def cut(input_: Input, how: Reading, size: int) -> Iterator[Input]:
             yield input_
             return
         with sources.opened(input_.name) as file:
-            found = list(ranges(file, input_.name, how.settings, size))
+            found = list(ranges(file, how.settings, size))
     except (OSError, ValueError, DocumentError):  # the task will say it
         yield input_
         return

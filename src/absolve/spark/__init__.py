@@ -1,0 +1,228 @@
+"""Apache Spark: the inventory and rewrites, by the tasks of the local engine on many machines.
+
+Paths are those of a file system that the driver and all executors see; absolve is installed where they run.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from pathlib import Path, PurePath
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from absolve import inputs, inventory, outputs, rewriting, sinks, stores
+from absolve.engine import plan
+from absolve.engine.documents import Reading
+from absolve.engine.listing import Listing
+from absolve.engine.pieces import Failure, Ready
+from absolve.engine.putting import Putting
+from absolve.engine.rewriting import Rewriting, rewritten
+from absolve.errors import Diagnostic, DocumentError, UsageError
+from absolve.globs import Globs
+from absolve.selecting import Selection, only
+from absolve.settings import Settings
+from absolve.sources import STDIN
+
+try:
+    from absolve.spark import frames, parts, tasks
+    from absolve.spark.frames import Tables
+    from absolve.spark.sessions import session
+except ImportError as error:
+    raise UsageError("this needs pyspark and Java: pip install 'absolve[spark]'") from error
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from pyspark.sql import DataFrame, SparkSession
+
+    from absolve.engine.rewriting import Job
+    from absolve.inputs import Input
+    from absolve.rewriting import Policy
+    from absolve.spark.tasks import Told
+
+__all__ = ["Tables", "links", "rewrite", "session", "tables", "write", "written"]
+
+
+def links(spark: SparkSession, paths: str | Sequence[str], **options: Any) -> DataFrame:
+    """The links of files, folders and archives, with the columns of the inventory in no order; options of `tables`."""
+    return tables(spark, paths, **options).links
+
+
+def tables(spark: SparkSession, paths: str | Sequence[str], **options: Any) -> Tables:
+    """The links of files, folders and archives, and what failed.
+
+    The options are those of `absolve links`, by the same names: columns, where, unique, url, url_map (a file),
+    mirror_layout, include and exclude (globs), kind, scope and problem (words), media_type, charset, file_urls, and all
+    that `absolve.links` has. `where` wants DuckDB on the executors. UsageError or TypeError for an option that is none.
+    """
+    said: list[Diagnostic] = []
+    found, how = _listing(paths, "parquet", options, said)  # whose rows are Arrow's
+    made = frames.tables(spark, tasks.cut_up(spark, found, how.reading), how)
+    failed = [(one.name, one) for one in said if one.failed]
+    return made._replace(errors=made.errors.union(frames.errors(spark, failed))) if failed else made
+
+
+def write(spark: SparkSession, paths: str | Sequence[str], output: str, **options: Any) -> DataFrame:
+    """List into a folder, by the tasks themselves, which costs least; when it returns it is there, and errors are rows.
+
+    `output` is a new folder that all executors see, or the URL of one in a store, as for `rewrite`. It has a file of
+    rows for each task, in the order of the inputs: what its suffix says, or Parquet where it says nothing. It is there
+    complete (then it has `_SUCCESS`) or not at all. The options are those of `tables`. UsageError
+    also where it is there already.
+    """
+    format_ = sinks.name_of(output) if PurePath(output).suffix else "parquet"
+    said: list[Diagnostic] = []
+    found, how = _listing(paths, format_, options, said)
+    told = list(written(spark, found, how, output))
+    return frames.errors(spark, [*told, *((one.name, one) for one in said)])
+
+
+def written(spark: SparkSession, found: Iterable[Input], how: Listing, output: str) -> Iterator[Told]:
+    """The same for inputs that are found already, as the command line has them: what is to be said of them.
+
+    The folder is done when all is heard.
+    """
+    if not sinks.is_stream(how.format):
+        raise UsageError(f"{how.format} is no format for a folder of files")
+    store = _store(spark, output)
+    whole = tasks.cut_up(spark, found, how.reading)
+    first = how._replace(format="parquet", unique=False) if how.unique else how
+    with parts.begun(store):
+        made = tasks.run(spark, whole, partial(parts.write, first, store))
+        yield from parts.told(store, made)
+        parts.put(store, frames.unique(spark, how, store, made) if how.unique else made)
+
+
+def rewrite(
+    spark: SparkSession,
+    paths: str | Sequence[str],
+    output: str,
+    *,
+    policy: Policy = rewriting.absolute,
+    verify: bool = False,
+    **options: Any,
+) -> DataFrame:
+    """Rewrite files, folders and archives into an output folder; when it returns that is done, and errors are rows.
+
+    `output` is a folder that all executors see, or the URL of one in a store (s3a://, gs://, abfs://, hdfs://), which
+    Arrow writes (for S3 with the cluster's fs.s3a settings). Each file stands there complete or not at all. `policy`
+    must be one that pickle can take to another process; the options are those of `absolve rewrite`, as `tables` has
+    them. UsageError or TypeError for an option that is none, and where an output would be an input.
+    """
+    output = output.rstrip("/") + "/"  # a folder, also for a single input
+    if not stores.is_url(output):
+        plan.check(_names(paths), output)
+    said: list[Diagnostic] = []
+    found = _found(paths, options, said)
+    selection = _selection(options)
+    how = Rewriting(
+        _reading(options),
+        only(selection, policy) if any(selection) else policy,
+        verify=verify,
+        inside=str(Path(output).resolve()),
+        token=os.urandom(4).hex(),
+    )
+    with Putting(how.token) as putting:
+        jobs = plan.jobs(found, output, said.append)
+        if stores.is_url(output):
+            work = partial(_sent, how, _store(spark, output))
+        else:
+            jobs, work = putting.watched(jobs), partial(_rewritten, how)
+        told = [one for group in tasks.run(spark, list(jobs), work) for one in group]
+    return frames.errors(spark, [*told, *((one.name, one) for one in said)])
+
+
+# --- on the driver ----------------------------------------------------------------------------------------------------
+
+
+def _listing(
+    paths: str | Sequence[str], format_: str, options: dict[str, Any], said: list[Diagnostic]
+) -> tuple[Iterator[Input], Listing]:
+    """The inputs, and how they are listed; what is left of the options is none."""
+    columns = tuple(options.pop("columns", inventory.COLUMNS))
+    for name in columns:
+        if name not in inventory.COLUMNS:
+            raise UsageError(f"there is no column {name!r}: choose from {', '.join(inventory.COLUMNS)}")
+    where, unique = options.pop("where", None), options.pop("unique", False)
+    if where is not None:
+        from absolve.engine import conditions  # and with it DuckDB: few want it
+
+        conditions.check(where)
+    found = _found(paths, options, said)
+    selection = _selection(options)
+    return found, Listing(_reading(options), columns, format_, selection, where, unique)
+
+
+def _names(paths: str | Sequence[str]) -> list[str]:
+    names = [paths] if isinstance(paths, str) else list(paths)
+    if STDIN in names:
+        raise UsageError("the standard input (-) cannot go to a cluster")
+    return names
+
+
+def _found(paths: str | Sequence[str], options: dict[str, Any], said: list[Diagnostic]) -> Iterator[Input]:
+    """All inputs, by the options that say which they are and where they came from, which are taken out."""
+    url_map = options.pop("url_map", None)
+    try:
+        by_path = inputs.read_url_map(url_map) if url_map is not None else {}
+    except DocumentError as error:
+        raise UsageError(str(error)) from error
+    origins = inputs.Origins(options.pop("url", None), by_path, options.pop("mirror_layout", False))
+    globs = Globs(*(tuple(options.pop(name, ())) for name in ("include", "exclude"))).checked()
+    return inputs.named(_names(paths), origins, globs, said.append)
+
+
+def _selection(options: dict[str, Any]) -> Selection:
+    return Selection(*(frozenset(options.pop(name, ())) for name in ("kind", "scope", "problem"))).checked()
+
+
+def _reading(options: dict[str, Any]) -> Reading:
+    """How inputs are read; what is left of the options is none."""
+    settings = Settings(**{name: options.pop(name) for name in Settings._fields if name in options}).checked()
+    return Reading(settings, **options)
+
+
+def _store(spark: SparkSession, output: str) -> stores.Store:
+    return stores.of(output, spark.sparkContext._jsc.hadoopConfiguration().get)  # noqa: SLF001 - no other way
+
+
+# --- on the executors -------------------------------------------------------------------------------------------------
+
+
+def _rewritten(how: Rewriting, _: int, jobs: Iterator[Job]) -> list[Told]:
+    """Rewrite each task's input and put it where it is to stand; what is to be said of them."""
+    putting = Putting(how.token)
+    return [told for job in jobs for told in _worked(how, job, putting.put)]
+
+
+def _sent(how: Rewriting, store: stores.Store, _: int, jobs: Iterator[Job]) -> list[Told]:
+    """The same, by way of a folder of this machine, into a store."""
+
+    def send(job: Job, ready: Ready) -> None:
+        for made in ready.made:
+            outputs.put(made)
+            try:
+                store.put(Path(made.target), job.input.place)
+            except (OSError, ValueError) as error:
+                text = str(error).partition("\n")[0]
+                raise DocumentError(Diagnostic("unwritable", text, f"{store.root}/{job.input.place}")) from error
+
+    said: list[Told] = []
+    for job in jobs:
+        with TemporaryDirectory(prefix="absolve-") as folder:
+            inside = str(Path(folder).resolve())
+            here = job._replace(target=f"{inside}/{job.input.place}")
+            said += _worked(how._replace(inside=inside), here, send)
+    return said
+
+
+def _worked(how: Rewriting, job: Job, put: Callable[[Job, Ready], None]) -> Iterator[Told]:
+    for piece in rewritten(how, job):
+        if isinstance(piece, Failure) or (isinstance(piece, Diagnostic) and piece.failed):
+            yield job.input.name, piece
+        elif isinstance(piece, Ready):
+            try:
+                put(job, piece)
+            except DocumentError as error:
+                yield job.input.name, Failure(error.diagnostic)

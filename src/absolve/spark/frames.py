@@ -1,0 +1,128 @@
+"""DataFrames: rows on their way through Spark, in Arrow's batches."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import pyarrow as pa
+from pyarrow import parquet
+from pyspark import StorageLevel, TaskContext
+from pyspark.sql import functions
+from pyspark.sql.pandas.types import from_arrow_schema
+
+from absolve import arrow, sinks
+from absolve.engine.listing import AT_ONCE, listed
+from absolve.engine.pieces import Failure
+from absolve.ruled import shown
+from absolve.spark import tasks
+from absolve.spark.parts import Part, save
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from pyspark.sql import DataFrame, SparkSession
+
+    from absolve.engine.listing import Listing
+    from absolve.inputs import Input
+    from absolve.spark.tasks import Told
+    from absolve.stores import Store
+
+ERRORS: Final = pa.schema(
+    [
+        *(pa.field(name, pa.string()) for name in ("input", "name")),
+        *(pa.field(name, pa.int64()) for name in ("line", "column")),
+        *(pa.field(name, pa.string()) for name in ("code", "text")),
+    ]
+)
+_FAILURE: Final = pa.field("failure", pa.struct(list(ERRORS)))  # the last column where rows and failures are together
+
+
+class Tables(NamedTuple):
+    """What a listing comes to: the links, and a row for whatever failed, as `--errors` has it.
+
+    Both are taken from `all`, which is worked out anew for each of them unless it is `kept`.
+    """
+
+    links: DataFrame
+    errors: DataFrame
+    all: DataFrame
+
+    def kept(self) -> Tables:
+        """These tables; the first of them that is read is written to the executors' disks, with the other."""
+        self.all.persist(StorageLevel.DISK_ONLY)
+        return self
+
+
+def tables(spark: SparkSession, inputs: Sequence[Input], how: Listing) -> Tables:
+    """The links of inputs, encoded for Parquet, and what failed."""
+    work = partial(_listed, how._replace(unique=False))
+    schema = pa.schema([*_plain(how.columns), _FAILURE])
+    spread = spark.createDataFrame(tasks.spread(spark, inputs), "tasks binary")
+    whole = spread.mapInArrow(work, from_arrow_schema(schema))
+    failed = functions.col(_FAILURE.name)
+    rows = whole.where(failed.isNull()).drop(_FAILURE.name)
+    errors = whole.where(failed.isNotNull()).select(f"{_FAILURE.name}.*")
+    return Tables(rows.distinct() if how.unique else rows, errors, whole)
+
+
+def errors(spark: SparkSession, told: Iterable[Told]) -> DataFrame:
+    """A row for whatever failed, of all that is said."""
+    rows = [tuple(row[name] for name in ERRORS.names) for row in _failed(told)]
+    return spark.createDataFrame(rows, from_arrow_schema(ERRORS))
+
+
+def unique(spark: SparkSession, how: Listing, store: Store, parts: Sequence[Part]) -> list[Part]:
+    """Parts with the rows of these, which are Parquet, each once."""
+    whole = spark.createDataFrame([(part.temporary,) for part in parts], "part string").repartition(len(parts))
+    rows = whole.mapInArrow(partial(_read, store, how), from_arrow_schema(_plain(how.columns))).distinct()
+    made = rows.mapInArrow(partial(_saved, how, store), "name string, temporary string").collect()
+    return [Part(*row) for row in made]
+
+
+# --- on the executors -------------------------------------------------------------------------------------------------
+
+
+def _listed(how: Listing, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The rows of each task; and behind them all what failed, in rows that have nothing else."""
+    said: list[Told] = []
+    packed = (cell.as_py() for batch in batches for cell in batch.column(0))
+    rows = tasks.rows(partial(listed, how), tasks.unpacked(packed), said)
+    plain = _plain(how.columns)
+    schema = pa.schema([*plain, _FAILURE])
+    for table in arrow.gathered(rows, arrow.schema(how.columns), AT_ONCE):
+        whole = [*table.cast(plain).columns, pa.nulls(table.num_rows, _FAILURE.type)]
+        yield from pa.Table.from_arrays(whole, schema=schema).combine_chunks().to_batches()
+    if failed := list(_failed(said)):
+        empty = [pa.nulls(len(failed), field.type) for field in plain]
+        yield pa.RecordBatch.from_arrays([*empty, pa.array(failed, _FAILURE.type)], schema=schema)
+
+
+def _read(store: Store, how: Listing, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        for part in batch.column(0):
+            with store.files.open_input_file(store.path(part.as_py())) as file:
+                for rows in parquet.ParquetFile(file).iter_batches():
+                    yield from pa.Table.from_batches([rows]).cast(_plain(how.columns)).to_batches()
+
+
+def _saved(how: Listing, store: Store, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    encode = sinks.by_name(how.format).encode
+    rows = (zip(*(column.to_pylist() for column in batch.columns), strict=True) for batch in batches)
+    part = Part.new(TaskContext.get().partitionId(), how.format)
+    save(how, store, part, (encode(how.columns, list(of_batch)) for of_batch in rows))
+    yield pa.RecordBatch.from_arrays([pa.array([cell]) for cell in part], names=list(part._fields))
+
+
+def _failed(told: Iterable[Told]) -> Iterator[dict[str, Any]]:
+    for input_, piece in told:
+        diagnostic = piece.diagnostic if isinstance(piece, Failure) else piece
+        if isinstance(piece, Failure) or diagnostic.failed:
+            row = {"input": input_, **diagnostic._asdict()}
+            yield {name: shown(row[name]) if isinstance(row[name], str) else row[name] for name in ERRORS.names}
+
+
+def _plain(columns: Sequence[str]) -> pa.Schema:
+    """The inventory's schema as Spark can have it, which knows no dictionaries."""
+    kinds = [(field.name, pa.string() if field.type == arrow.WORD else field.type) for field in arrow.schema(columns)]
+    return pa.schema([pa.field(name, kind) for name, kind in kinds])

@@ -1,0 +1,105 @@
+"""A table as a folder of parts, which tasks write by the sinks of the local engine: there complete, or not at all.
+
+What a task writes has a temporary name, new for each attempt; only what a successful one names comes to stand in the
+folder, so that a task that failed, or was done twice, leaves no rows behind. `_SUCCESS` comes last, as with Hadoop.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from absolve import sinks
+from absolve.engine.listing import listed
+from absolve.engine.pieces import Failure
+from absolve.errors import Diagnostic, UsageError
+from absolve.spark import tasks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from absolve.engine.listing import Listing
+    from absolve.inputs import Input
+    from absolve.spark.tasks import Told
+    from absolve.stores import Store
+
+_TEMPORARY: Final = "_temporary"  # readers of such folders pass over names that begin so
+_DONE: Final = "_SUCCESS"
+
+
+class Part(NamedTuple):
+    """A file of the folder, and its name until all parts are there; beside that one stands what is to be said."""
+
+    name: str
+    temporary: str
+
+    @classmethod
+    def new(cls, number: int, format_: str) -> Part:
+        name = f"part-{number:05}.{format_}"
+        return cls(name, f"{_TEMPORARY}/{name}-{os.urandom(6).hex()}")
+
+
+@contextmanager
+def begun(store: Store) -> Iterator[None]:
+    """The folder, which is not there yet, while parts come to it; where that fails nothing of it stays.
+
+    UsageError where it is there, or cannot be.
+    """
+    try:
+        if store.is_there:
+            raise UsageError(f"{store.root} is there already: -o wants a new folder")
+        store.files.create_dir(store.path(_TEMPORARY), recursive=True)
+    except OSError as error:
+        raise UsageError(f"{store.root}: unwritable: {error.strerror or error}") from error
+    try:
+        yield
+        store.files.delete_dir(store.path(_TEMPORARY))
+        store.files.open_output_stream(store.path(_DONE)).close()
+    except BaseException:
+        store.files.delete_dir(store.root)
+        raise
+
+
+def put(store: Store, parts: Iterable[Part]) -> None:
+    for part in parts:
+        store.files.move(store.path(part.temporary), store.path(part.name))
+
+
+def told(store: Store, parts: Iterable[Part]) -> Iterator[Told]:
+    """What tasks have to say of their inputs, in the order of the parts, before the folder is done."""
+    for part in parts:
+        with store.files.open_input_stream(store.path(_told(part))) as file:
+            for line in file.read().splitlines():
+                input_, said, excerpt = json.loads(line)
+                diagnostic = Diagnostic(*said)
+                yield input_, diagnostic if excerpt is None else Failure(diagnostic, excerpt)
+
+
+# --- on the executors -------------------------------------------------------------------------------------------------
+
+
+def write(how: Listing, store: Store, number: int, inputs: Iterator[Input]) -> Part:
+    """List inputs into a part."""
+    said: list[Told] = []
+    part = Part.new(number, how.format)
+    save(how, store, part, tasks.rows(partial(listed, how), inputs, said))
+    with store.files.open_output_stream(store.path(_told(part))) as file:
+        for input_, piece in said:
+            failure = piece if isinstance(piece, Failure) else None
+            diagnostic = failure.diagnostic if failure else piece
+            line = json.dumps((input_, diagnostic, failure and failure.excerpt))
+            file.write(f"{line}\n".encode())
+    return part
+
+
+def save(how: Listing, store: Store, part: Part, chunks: Iterable[Any]) -> None:
+    """Write encoded rows to the temporary name of a part."""
+    with store.files.open_output_stream(store.path(part.temporary)) as file:
+        sinks.by_name(how.format).write(how.columns, chunks, file)
+
+
+def _told(part: Part) -> str:
+    return f"{part.temporary}.told"

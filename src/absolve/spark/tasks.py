@@ -1,0 +1,105 @@
+"""Tasks: inputs in groups, each worked on by an executor with the functions of the local engine."""
+
+from __future__ import annotations
+
+import pickle
+from contextlib import chdir, nullcontext
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from absolve.engine.archives import cut
+from absolve.engine.pieces import Failure, Rows
+from absolve.engine.rewriting import Job
+from absolve.errors import Diagnostic
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from pyspark import RDD
+    from pyspark.sql import SparkSession
+
+    from absolve.engine.documents import Reading
+    from absolve.inputs import Input
+
+    Task = Input | Job
+    Told = tuple[str, Diagnostic | Failure]  # of an input, by its name
+
+RANGE: Final = 64 << 20  # bytes of an archive that are listed apart, and of inputs that are worth a task of Spark's
+MOST: Final = 1000  # inputs in one
+
+
+# --- on the driver ----------------------------------------------------------------------------------------------------
+
+
+def cut_up(spark: SparkSession, found: Iterable[Input], how: Reading) -> list[Input]:
+    """The inputs, large archives in ranges; they are read for that where they will be worked on."""
+    whole = list(found)
+    if not any(_size(input_) > RANGE for input_ in whole):
+        return whole
+    return [input_ for group in run(spark, whole, partial(_cut, how, RANGE)) for input_ in group]
+
+
+def run(spark: SparkSession, tasks: Sequence[Task], work: Callable[[int, Iterator[Any]], Any]) -> list[Any]:
+    """What `work` returns for each group of tasks and its number, in their order."""
+    return spread(spark, tasks).mapPartitionsWithIndex(partial(_run, work)).collect()  # type: ignore[no-any-return]
+
+
+def spread(spark: SparkSession, tasks: Sequence[Task]) -> RDD:
+    """The tasks as rows of groups of them, each in a partition of its own; there is one at least."""
+    context = spark.sparkContext
+    total = sum(map(_size, tasks))
+    groups = list(_groups(tasks, min(RANGE, total // (4 * context.defaultParallelism) + 1))) or [[]]
+    folder = str(Path.cwd())
+    return context.parallelize([(bytearray(pickle.dumps((folder, group))),) for group in groups], len(groups))
+
+
+def _groups(tasks: Iterable[Task], size: int) -> Iterator[list[Task]]:
+    group: list[Task] = []
+    held = 0
+    for task in tasks:
+        group.append(task)
+        held += _size(task)
+        if held >= size or len(group) == MOST:
+            yield group
+            group, held = [], 0
+    if group:
+        yield group
+
+
+def _size(task: Task) -> int:
+    input_ = task.input if isinstance(task, Job) else task
+    try:
+        size = Path(input_.name).stat().st_size
+    except (OSError, ValueError):
+        return 0
+    return min(input_.within.end, size) - input_.within.start
+
+
+# --- on the executors -------------------------------------------------------------------------------------------------
+
+
+def unpacked(groups: Iterable[bytes | bytearray]) -> Iterator[Any]:
+    """The tasks of groups, each worked on in the folder that the driver is in: names are relative to it."""
+    for packed in groups:
+        folder, group = pickle.loads(packed)  # noqa: S301 - of our own driver
+        with chdir(folder) if Path(folder).is_dir() else nullcontext():
+            yield from group
+
+
+def rows(work: Callable[[Input], Iterable[Any]], tasks: Iterable[Input], told: list[Told]) -> Iterator[Any]:
+    """The rows of each input, as the sink has them encoded; and what is to be said of it."""
+    for input_ in tasks:
+        for piece in work(input_):
+            if isinstance(piece, Rows):
+                yield piece.chunk
+            elif isinstance(piece, Diagnostic | Failure):
+                told.append((input_.name, piece))
+
+
+def _run(work: Callable[[int, Iterator[Any]], Any], number: int, partition: Iterable[Any]) -> Iterator[Any]:
+    yield work(number, unpacked(packed for (packed,) in partition))
+
+
+def _cut(how: Reading, size: int, _: int, tasks: Iterator[Input]) -> list[Input]:
+    return [part for input_ in tasks for part in cut(input_, how, size)]
