@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
+import sys
 import time
 from functools import partial
 from itertools import pairwise
@@ -24,6 +26,7 @@ ENOUGH = 0.01  # seconds: what takes less is repeated for so long, and the least
 SETTLED = 0.1  # seconds: a shape that is judged is gone through again and again for so long
 PATIENCE = 30.0  # seconds: for so long where it seems not to be linear, but not much more than `AGAIN` times
 AGAIN = 4
+_TRIM_THRESHOLD, _MMAP_MAX = -1, -4  # <malloc.h>
 
 
 class Took(NamedTuple):
@@ -112,8 +115,17 @@ def _once(job: Job) -> Took:
     return min(took)
 
 
+def keep_memory() -> None:
+    """Let the C library keep all that it has been given: else each large block would be fresh memory, and only those."""
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
+    if mallopt is not None:  # glibc's
+        mallopt(_MMAP_MAX, 0)
+        mallopt(_TRIM_THRESHOLD, (1 << 31) - 1)
+
+
 def grown(names: Iterable[str], sizes: Sequence[float], longest: float) -> Iterator[Growth]:
     """Each shape at each size in megabytes, as far as none would take longer than these seconds; at two sizes always."""
+    keep_memory()
     for name in names:
         shape = SHAPES[name]
         documents = [shape.make(int(size * 1e6)) for size in sizes]
