@@ -251,6 +251,19 @@ def _only_ampersands(value: bytes, end: cython.Py_ssize_t, attribute: cython.bin
 
 
 @cython.cfunc
+def _ampersands(value: bytes) -> list[Unit]:
+    """The units of a value where `_only_ampersands` holds."""
+    units: list[Unit] = []
+    at: cython.Py_ssize_t = value.find(b"&amp;")
+    before: cython.Py_ssize_t = 0  # bytes that those before it are longer than what they stand for
+    while at >= 0:
+        units.append((at - before, at - before + 1, at, at + 5))
+        before += 4
+        at = value.find(b"&amp;", at + 5)
+    return units
+
+
+@cython.cfunc
 @cython.exceptval(check=False)
 @cython.boundscheck(False)
 @cython.wraparound(False)
@@ -295,7 +308,7 @@ class CharacterReferences:
 
     def decode_mapped(self, raw: bytes) -> tuple[bytes, OffsetsProtocol]:
         utf8, outer = to_utf8_mapped(self._charset, raw)
-        if not _SPECIAL.search(utf8):
+        if 0x26 not in utf8 and 0x0D not in utf8 and 0 not in utf8:
             return utf8, outer
         value, units = self._replaced(utf8)
         inner = Offsets(units, len(value), len(utf8))
@@ -303,6 +316,8 @@ class CharacterReferences:
 
     def _replaced(self, utf8: bytes) -> tuple[bytes, list[Unit]]:
         """What references and line ends stand for; they are ASCII, so that bytes do for characters here."""
+        if 0x0D not in utf8 and 0 not in utf8 and _only_ampersands(utf8, len(utf8), self._attribute):
+            return utf8.replace(b"&amp;", b"&"), _ampersands(utf8)
         text = utf8.decode("latin-1")
         found = [
             (start, end, new.encode("utf-8", "surrogatepass"))

@@ -94,12 +94,24 @@ def _descriptors_end(p: cython.p_const_uchar, i: cython.Py_ssize_t, n: cython.Py
     return i + 1 if i < n else n
 
 
-_WORD: Final = re.compile(rb"[^\t\n\f\r ]++")
-
-
+@cython.boundscheck(False)
+@cython.wraparound(False)
 def spaces(value: bytes) -> list[Span]:
     """A set of space-separated tokens: ping, attributionsrc, itemtype, the archive of an object."""
-    return [found.span() for found in _WORD.finditer(value)]
+    p: cython.p_const_uchar = value
+    n: cython.Py_ssize_t = len(value)
+    i: cython.Py_ssize_t = 0
+    start: cython.Py_ssize_t
+    spans: list[Span] = []
+    while True:
+        while i < n and _is_space(p[i]):
+            i += 1
+        if i >= n:
+            return spans
+        start = i
+        while i < n and not _is_space(p[i]):
+            i += 1
+        spans.append((start, i))
 
 
 _BETWEEN_COMMAS: Final = re.compile(rb"[^,]++")
