@@ -101,7 +101,7 @@ def _temporary(path: Path, token: str) -> Iterator[tuple[os.stat_result | None, 
         yield old, made
     except BaseException as error:  # an interrupt, too
         discard(made)
-        if isinstance(error, OSError) and error.filename == made.temporary:
+        if isinstance(error, OSError) and error.filename in {None, made.temporary}:  # writing names no file
             error.filename = str(path)  # the name that the user knows
         raise
 

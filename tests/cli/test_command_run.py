@@ -170,6 +170,14 @@ def test_a_file_that_disappears_is_said_and_the_rest_goes_on(
     assert sorted(path.name for path in Path("out").iterdir()) == ["a.html", "c.html"]
 
 
+@pytest.mark.parametrize("again", ["site/a.html", "./site/a.html", "site/../site/a.html"])
+def test_what_is_named_twice_is_rewritten_in_place_once(absolve: Runner, site: Path, jobs: str, again: str) -> None:
+    (site / "b.html").unlink()
+    remap = "--remap=http://h/=http://h/old/"
+    assert absolve("rewrite", "site/a.html", "site", again, URL, "--in-place", remap, jobs) == (0, b"", "")
+    assert (site / "a.html").read_bytes() == b"<a href=http://h/old/x>"
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere names are text")
 def test_a_name_that_is_not_utf_8_is_worked_on_like_any_other(absolve: Runner, site: Path, jobs: str) -> None:
     odd = os.fsencode(site) + b"/\xff\xe9.html"
@@ -214,10 +222,24 @@ def test_on_a_full_disk_what_is_written_is_whole_and_the_rest_is_named(
     errors = [json.loads(line) for line in Path("errors").read_text().splitlines()]
     assert {Path(error["input"]).name for error in errors} == {path.name for path in site.iterdir()} - set(written)
     assert {error["text"] for error in errors} == {"No space left on device"}
-    small = small_disk / "links.jsonl"
-    assert absolve("links", "site", URL, "-o", small, jobs).err.endswith("unwritable: No space left on device\n")
-    assert not small.exists()
-    assert {path.name for path in small_disk.iterdir()} == {"out"}
+
+
+FULL = "No space left on device"
+
+
+@pytest.mark.parametrize(
+    ("suffix", "reason"),
+    [("jsonl", FULL), ("csv", FULL), ("parquet", FULL), ("sqlite", "database or disk is full"), ("duckdb", FULL)],
+)
+def test_a_table_for_which_the_disk_is_too_small_is_not_there(
+    absolve: Runner, site: Path, small_disk: Path, suffix: str, reason: str
+) -> None:
+    for package in {"parquet": ["pyarrow"], "duckdb": ["pyarrow", "duckdb"]}.get(suffix, []):
+        pytest.importorskip(package)
+    (site / "b.html").write_bytes(b"".join(b"<a href=%s>" % os.urandom(20).hex().encode() for _ in range(8000)))
+    done = absolve("links", "site", URL, "-o", small_disk / f"links.{suffix}")
+    assert (done.status, done.err) == (1, f"{small_disk}/links.{suffix}: unwritable: {reason}\n")
+    assert list(small_disk.iterdir()) == []
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -39,6 +40,8 @@ def write(columns: Sequence[str], chunks: Iterable[Any], path: Path) -> None:
                 database.unregister("more")
             for statement in views(columns, HAS_PROBLEM, HOST):
                 database.execute(statement)
+    except (duckdb.IOException, duckdb.TransactionException, duckdb.FatalException) as error:  # a full disk, say
+        raise OSError(errno.EIO, str(error).partition("\n")[0].rpartition(": ")[2]) from error
     finally:
         with suppress(OSError):
             Path(f"{path}.wal").unlink()  # there is one where it failed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sqlite3
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, Final
@@ -39,17 +40,24 @@ def _cell(cell: Any) -> Any:
 
 
 def write(columns: Sequence[str], chunks: Iterable[list[tuple[Any, ...]]], path: Path) -> None:
-    with closing(sqlite3.connect(path)) as database:
-        database.execute("PRAGMA journal_mode = OFF")  # a file that is not complete is not kept
-        database.execute("PRAGMA synchronous = OFF")  # who renames it flushes it before
-        described = ", ".join(f'"{name}" {"INTEGER" if name in NUMBERS else "TEXT"}' for name in columns)
-        database.execute(f"CREATE TABLE links ({described})")
-        insert = f"INSERT INTO links VALUES ({', '.join('?' * len(columns))})"  # noqa: S608 - as many as there are
-        for chunk in chunks:
-            database.executemany(insert, chunk)
-        for name in INDEXED:
-            if name in columns:
-                database.execute(f'CREATE INDEX "links_{name}" ON links ("{name}")')
-        for statement in views(columns, HAS_PROBLEM, HOST):
-            database.execute(statement)
-        database.commit()
+    try:
+        with closing(sqlite3.connect(path)) as database:
+            _fill(database, columns, chunks)
+    except sqlite3.OperationalError as error:  # a full disk, say
+        raise OSError(errno.EIO, str(error)) from error
+
+
+def _fill(database: sqlite3.Connection, columns: Sequence[str], chunks: Iterable[list[tuple[Any, ...]]]) -> None:
+    database.execute("PRAGMA journal_mode = OFF")  # a file that is not complete is not kept
+    database.execute("PRAGMA synchronous = OFF")  # who renames it flushes it before
+    described = ", ".join(f'"{name}" {"INTEGER" if name in NUMBERS else "TEXT"}' for name in columns)
+    database.execute(f"CREATE TABLE links ({described})")
+    insert = f"INSERT INTO links VALUES ({', '.join('?' * len(columns))})"  # noqa: S608 - as many as there are
+    for chunk in chunks:
+        database.executemany(insert, chunk)
+    for name in INDEXED:
+        if name in columns:
+            database.execute(f'CREATE INDEX "links_{name}" ON links ("{name}")')
+    for statement in views(columns, HAS_PROBLEM, HOST):
+        database.execute(statement)
+    database.commit()
