@@ -165,6 +165,8 @@ def _jobs(options: argparse.Namespace, report: Report) -> Iterator[Job]:
     found = many.found(options, report, follow=not options.in_place)
     if not _has_output(options):
         backup = options.backup
+        if options.in_place:
+            found = plan.once(found)
         return (Job(input_) for input_ in found if not (backup and input_.found and _is_backup(input_.name, backup)))
     if _inside(options) is None:
         return (Job(input_, options.output) for input_ in found)

@@ -76,3 +76,13 @@ def jobs(found: Iterable[Input], output: str, say: Say) -> Iterator[Job]:
                 continue
             taken.add(key)
         yield Job(input_, target)
+
+
+def once(found: Iterable[Input]) -> Iterator[Input]:
+    """Each input that has a path of its own: rewritten in place twice, one would be remapped twice."""
+    seen: set[str] = set()
+    for input_ in found:
+        key = inputs.key(input_.name)
+        if key not in seen:
+            seen.add(key)
+            yield input_
