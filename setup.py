@@ -42,6 +42,7 @@ COMPILED = (  # modules that run once a byte or once a link; one that is not the
     "absolve.inventory",
     "absolve.judging",
     "absolve.library",
+    "absolve.offsets",
     "absolve.positions",
     "absolve.prescan",
     "absolve.resolvers.appending",

@@ -14,11 +14,12 @@ from hypothesis import strategies as st
 from webencodings.labels import LABELS
 
 from absolve.charsets import UTF_8, Charset, by_label, inside, lookup
-from absolve.codings import CharacterReferences, Offsets, Raw, Unquoted, attribute_coding, quoted
+from absolve.codings import CharacterReferences, Raw, Unquoted, attribute_coding, quoted
 from absolve.edits import lower, splice
 from absolve.formats.css_codings import DOUBLE_QUOTED, SINGLE_QUOTED, UNQUOTED
 from absolve.formats.json_values import JSONString
 from absolve.model import Edit
+from absolve.offsets import Offsets
 
 if TYPE_CHECKING:
     from absolve.typing import Coding

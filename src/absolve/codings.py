@@ -1,4 +1,4 @@
-"""How references and inner documents are written where they stand: one class a coding, and the offsets between.
+"""How references and inner documents are written where they stand: one class a coding.
 
 Values are UTF-8 whatever the document's charset is. A byte that is no character there survives the way in and out:
 in a UTF-8 document it stays as it is, in others it is carried as the UTF-8 form of a lone surrogate.
@@ -7,11 +7,11 @@ in a UTF-8 document it stays as it is, in others it is carried as the UTF-8 form
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING, Final
 
 from absolve import character_references
 from absolve.charsets import UTF_8, Charset
+from absolve.offsets import IDENTITY_OFFSETS, Composed, Offsets, Unit, Utf16Offsets
 
 if TYPE_CHECKING:
     import cython
@@ -22,84 +22,6 @@ if TYPE_CHECKING:
     Slot = tuple[int, int]
 else:
     from absolve import _cython as cython
-
-Unit = tuple[int, int, int, int]
-
-
-class Offsets:
-    """Offsets by the units that are not one byte for one byte: (value start, value end, raw start, raw end) each."""
-
-    __slots__ = ("_raw_size", "_starts", "_units", "_value_size")
-
-    def __init__(self, units: list[Unit], value_size: int, raw_size: int) -> None:
-        self._units = units
-        self._starts = [unit[0] for unit in units]
-        self._value_size = value_size
-        self._raw_size = raw_size
-
-    def start(self, position: int) -> int:
-        """The raw offset at which the unit at this offset of the value begins."""
-        index = bisect_right(self._starts, position) - 1
-        if index < 0:
-            return position
-        start, end, raw_start, raw_end = self._units[index]
-        return raw_start if start <= position < end else raw_end + position - end
-
-    def end(self, position: int) -> int:
-        """The raw offset at which the unit before this offset of the value ends."""
-        index = bisect_left(self._starts, position) - 1
-        if index < 0:
-            return position
-        _, end, _, raw_end = self._units[index]
-        return raw_end if position <= end else raw_end + position - end
-
-
-class Composed:
-    """Offsets through two codings: `outer` maps the raw bytes to what `inner` maps to the value."""
-
-    __slots__ = ("_inner", "_outer")
-
-    def __init__(self, outer: OffsetsProtocol, inner: OffsetsProtocol) -> None:
-        self._outer = outer
-        self._inner = inner
-
-    def start(self, position: int) -> int:
-        return self._outer.start(self._inner.start(position))
-
-    def end(self, position: int) -> int:
-        return self._outer.end(self._inner.end(position))
-
-
-class _Utf16Offsets:
-    """Offsets into UTF-16: two or four bytes for each character. Counted from checkpoints, not kept for each."""
-
-    __slots__ = ("_marks", "_value")
-    _STEP = 512
-    _FOLLOWING = bytes(range(0x80, 0xC0))
-    _ASTRAL = bytes(range(0xF0, 0xF8))
-
-    def __init__(self, value: bytes) -> None:
-        self._value = value
-        self._marks = [0]
-        for start in range(0, len(value), self._STEP):
-            self._marks.append(self._marks[-1] + self._count(start, min(start + self._STEP, len(value))))
-
-    def _count(self, start: int, end: int) -> int:
-        """Bytes of UTF-16 for the characters that begin in this stretch of the value."""
-        stretch = self._value[start:end]
-        if stretch.isascii():
-            return 2 * len(stretch)
-        begun = stretch.translate(None, self._FOLLOWING)
-        return 2 * (2 * len(begun) - len(begun.translate(None, self._ASTRAL)))
-
-    def start(self, position: int) -> int:
-        mark = position // self._STEP
-        return self._marks[mark] + self._count(mark * self._STEP, position)
-
-    end = start
-
-
-IDENTITY_OFFSETS: Final = Offsets([], 0, 0)
 
 
 def to_utf8(charset: Charset, raw: bytes) -> bytes:
@@ -117,7 +39,7 @@ def to_utf8_mapped(charset: Charset, raw: bytes) -> tuple[bytes, OffsetsProtocol
         return raw, IDENTITY_OFFSETS
     if charset.name.startswith("utf-16"):
         value = to_utf8(charset, raw)
-        return value, _Utf16Offsets(value)
+        return value, Utf16Offsets(value)
     return _character_units(charset, raw)
 
 

@@ -6,9 +6,9 @@ import time
 
 import pytest
 
-from absolve.codings import Offsets
 from absolve.formats import headers
 from absolve.model import Base, Link
+from absolve.offsets import Offsets
 
 
 def read(data: bytes, *, skip: bool = False) -> tuple[list[tuple[str, bytes]], bytes]:

@@ -47,7 +47,7 @@ class CSSCoding:
 
     def decode_mapped(self, raw: bytes) -> tuple[bytes, Offsets | None]:
         """Read the value, with a unit for each escape; that of an escaped newline is empty on the value's side."""
-        from absolve.codings import Offsets
+        from absolve.offsets import Offsets
 
         units: list[tuple[int, int, int, int]] = []
         decoded = self._read(raw, units)

@@ -7,9 +7,10 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from absolve.charsets import UTF_8, lookup
-from absolve.codings import Offsets, to_utf8
+from absolve.codings import to_utf8
 from absolve.formats.grammars import GRAMMARS
 from absolve.model import Base, Layer, Link, Place
+from absolve.offsets import Offsets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

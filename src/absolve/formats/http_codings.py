@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from absolve.codings import Composed
 from absolve.errors import CodingError
+from absolve.offsets import Composed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

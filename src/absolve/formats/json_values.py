@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from absolve.codings import Offsets
 from absolve.model import Notice
+from absolve.offsets import Offsets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

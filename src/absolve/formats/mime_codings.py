@@ -7,9 +7,9 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from absolve.codings import Offsets
 from absolve.errors import CodingError
 from absolve.model import Edit
+from absolve.offsets import Offsets
 
 if TYPE_CHECKING:
     from absolve.typing import Offsets as OffsetsProtocol

@@ -10,7 +10,8 @@ import re
 from bisect import bisect_right
 from typing import TYPE_CHECKING, Final
 
-from absolve.codings import IDENTITY_OFFSETS, Offsets, from_utf8
+from absolve.codings import from_utf8
+from absolve.offsets import IDENTITY_OFFSETS, Offsets
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -10,10 +10,10 @@ import zlib
 from struct import Struct
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from absolve.codings import IDENTITY_OFFSETS
 from absolve.errors import CodingError, WalkError
 from absolve.formats.compression import deflated, inflate
 from absolve.model import Derived
+from absolve.offsets import IDENTITY_OFFSETS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
