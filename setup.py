@@ -39,6 +39,8 @@ COMPILED = (  # modules that run once a byte or once a link; one that is not the
     "absolve.formats.warc",
     "absolve.formats.warc_headers",
     "absolve.formats.warc_records",
+    "absolve.formats.json_ld",
+    "absolve.formats.json_values",
     "absolve.inventory",
     "absolve.judging",
     "absolve.library",

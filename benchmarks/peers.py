@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin
 
 import absolve
-from absolve import library
 from absolve.charsets import of_html
 from absolve.formats import CSS, HTML, html
 from absolve.inventory import COLUMNS
@@ -66,11 +65,12 @@ def arrow(document: Document) -> object:
 
 def parquet(documents: Sequence[Document]) -> object:
     """One file for all of them."""
+    from absolve import arrow
     from absolve.sinks import parquet
 
     file = io.BytesIO()
-    found = (library.columns(document.data, media_type=HTML, url=document.url) for document in documents)
-    parquet.write(COLUMNS, (parquet.encode(COLUMNS, of_one) for of_one in found), file)
+    found = (absolve.Document(document.data, media_type=HTML, url=document.url) for document in documents)
+    parquet.write(COLUMNS, arrow.batches(found), file)
     return file
 
 

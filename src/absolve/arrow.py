@@ -30,6 +30,7 @@ TYPES: Final = {
     **dict.fromkeys(("text", "reference", "target"), TEXT),
     "problems": LISTS,
 }
+ROWS: Final = 1 << 16  # of a batch of many documents
 _JOINED: Final = 256  # batches that become one: those of small documents take more memory than their rows
 
 
@@ -46,6 +47,20 @@ def _schema(columns: tuple[str, ...]) -> pa.Schema:
 def links(source: Source, **options: Any) -> pa.Table:
     """The links of a document as a table with all columns; options and errors as of `absolve.links`."""
     return pa.Table.from_batches([batch(COLUMNS, library.columns(source, **options))])
+
+
+def batches(sources: Iterable[Source], *, rows: int = ROWS, **options: Any) -> Iterator[pa.RecordBatch]:
+    """The links of many documents, with all columns, in batches of so many rows, but for the last.
+
+    A table for each document, and joining them, takes longer. Options and errors are those of `absolve.links`; what
+    documents do not have in common (`url`, `name`) their `absolve.Document` says.
+    """
+    found = Columns(rows)
+    for source in sources:
+        for _ in library.into(found, source, **options):
+            yield batch(COLUMNS, found)
+    if len(found):
+        yield batch(COLUMNS, found)
 
 
 def batch(columns: Sequence[str], rows: Iterable[Sequence[Any]] | Columns) -> pa.RecordBatch:

@@ -89,9 +89,14 @@ def links(source: Source, **options: Any) -> Iterator[Row]:
 def columns(source: Source, **options: Any) -> Columns:
     """The same, column by column."""
     found = Columns()
-    for _ in fill(found, _walked(source, options)):
+    for _ in into(found, source, **options):
         pass  # never full
     return found
+
+
+def into(found: Columns, source: Source, **options: Any) -> Iterator[None]:
+    """Put them behind the rows of other documents: stops each time the columns are full, and then empties them."""
+    return fill(found, _walked(source, options))
 
 
 def base(source: Source, **options: Any) -> BaseURL:

@@ -110,6 +110,19 @@ def test_an_arrow_table_has_all_columns_and_only_target_may_be_null() -> None:
     assert arrow.batch(("text", "rel"), [("a\udcffb", "\udcff")]).to_pylist() == [{"text": "a\ufffdb", "rel": "\ufffd"}]
 
 
+def test_batches_of_many_documents_have_their_rows_one_behind_the_other() -> None:
+    pytest.importorskip("pyarrow")
+    from absolve import arrow
+
+    documents = [absolve.Document(PAGE, name=name) for name in ("é.html", "b.html", "c.html")]
+    rows = [row for document in documents for row in absolve.links(document, profile="whatwg")]
+    for most in (1, 4, len(rows), 1000):
+        batches = list(arrow.batches(documents, rows=most, profile="whatwg"))
+        assert [tuple(row.values()) for batch in batches for row in batch.to_pylist()] == [tuple(row) for row in rows]
+        assert {batch.num_rows for batch in batches[:-1]} <= {most}
+    assert list(arrow.batches([])) == []
+
+
 def test_batches_of_few_rows_are_joined_before_they_are_many() -> None:
     pa = pytest.importorskip("pyarrow")
     from absolve import arrow
