@@ -172,22 +172,18 @@ def _processor() -> float:
 
 
 def cluster_table(results: Iterator[Listed]) -> str:
-    """Rows a second of each core, by the processor and by the clock, and what they are of the local engine's."""
-    head = ("", "MB", "rows", "", "start, s", "of it processor", "rows/s a core", "share", "by the clock", "share")
+    """What each took; and rows a second of a core, by the processor, and what they are of the local engine's."""
+    head = ("", "MB", "rows", "", "start, s", "processor, s", "then, s", "processor, s", "rows/s a core", "share")
     lines = []
     local: Listed | None = None
     for found in results:
-        if local is None or found.name != local.name:
-            local = found
-            lines.append([found.name, f"{found.size / 1e6:.0f}", f"{found.rows:,}"])
-        else:
-            lines.append(["", "", ""])
-        start = ["", ""] if found is local else [f"{found.start.clock:.0f}", f"{found.start.processor:.0f}"]
-        by_processor, by_clock = (found.rows / found.cost.processor, found.rows / found.cost.clock / found.cores)
-        share = local.cost.processor / found.cost.processor
-        share_by_clock = local.cost.clock / found.cost.clock / found.cores
-        speeds = [f"{by_processor:,.0f}", f"{share:.2f}", f"{by_clock:,.0f}", f"{share_by_clock:.2f}"]
-        lines[-1] += [found.where, *start, *speeds]
+        is_local = local is None or found.name != local.name
+        local = found if local is None or is_local else local
+        what = [found.name, f"{found.size / 1e6:.0f}", f"{found.rows:,}"] if is_local else [""] * 3
+        start = [""] * 2 if is_local else [f"{seconds:.0f}" for seconds in found.start]
+        cost = [f"{seconds:.1f}" for seconds in found.cost]
+        share = f"{local.cost.processor / found.cost.processor:.2f}"
+        lines.append([*what, found.where, *start, *cost, f"{found.rows / found.cost.processor:,.0f}", share])
     return table(head, lines)
 
 
