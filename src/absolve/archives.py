@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, Final, NamedTuple
 from absolve import charsets, formats, rewriting
 from absolve.errors import FAULTS, Diagnostic, DocumentError, fault
 from absolve.formats.warc_records import DICTIONARY, pieces
-from absolve.model import Document, Part
+from absolve.model import Document, Part, new
 from absolve.walk import walk
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def stretches(
             yield Stretch(piece.raw, diagnostics=(said_of_fault(error, document),))
             continue
         before = entity.named
-        yield Stretch(piece.raw, document, entity, piece.coding, tuple(entity.diagnostics))
+        yield new(Stretch, (piece.raw, document, entity, piece.coding, tuple(entity.diagnostics)))
 
 
 def said_of_fault(error: Exception, record: Document) -> Diagnostic:

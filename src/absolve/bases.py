@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from absolve.model import DEFAULT, Base, BaseURL, Claim, Layer
+from absolve.model import DEFAULT, Base, BaseURL, Claim, Layer, new
 from absolve.resolvers import resolver
 from absolve.resolvers.urls import has_scheme, is_malformed, scheme, split_fragment
 
@@ -30,11 +30,11 @@ def establish(
         line = line_of(claim.position) or None if line_of and claim.position is not None else None
         url = claimed_url(claim, outer, profile)
         if ruling is not None:
-            fates.append(Claim(claim, url, "ignored", line))
+            fates.append(new(Claim, (claim, url, "ignored", line)))
         elif not url:
             fates.append(Claim(claim, None, "unsuitable", line))
         else:
-            ruling = Claim(claim, url, "won", line)
+            ruling = new(Claim, (claim, url, "won", line))
             fates.append(ruling)
     if ruling is None:
         return outer._replace(chain=(*fates, *outer.chain)) if fates else outer
@@ -42,7 +42,7 @@ def establish(
         overruled = "overruled" if has_scheme(ruling.base.reference) else "resolved against"
         fates += [fate._replace(verdict=overruled) if fate.verdict == "won" else fate for fate in outer.chain]
     source = ruling.base.source if ruling.line is None else f"{ruling.base.source}, line {ruling.line}"
-    return BaseURL(ruling.url or "", ruling.base.layer, source, tuple(fates))
+    return new(BaseURL, (ruling.url or "", ruling.base.layer, source, tuple(fates)))
 
 
 def claimed_url(claim: Base, outer: BaseURL, profile: str) -> str | None:

@@ -8,6 +8,7 @@ from absolve import formats
 from absolve.bases import Bases, establish, found_as, same_document
 from absolve.errors import Diagnostic
 from absolve.events import Events
+from absolve.model import new
 from absolve.positions import Positions
 from absolve.resolvers import resolver
 
@@ -144,5 +145,6 @@ class Entity:
             else:
                 base = self.bases.own if own else self.bases.base
             elsewhere = base is not self.bases.own and not same_document(base.url, self.bases.own.url)
-            found = self._ruled[key] = Ruling(base, resolver(profile, base.url, self.charset.name), elsewhere)
+            against = resolver(profile, base.url, self.charset.name)
+            found = self._ruled[key] = new(Ruling, (base, against, elsewhere))
         return found

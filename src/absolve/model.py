@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from absolve.typing import Coding
 
 
+new = tuple.__new__  # what a named tuple is made by where it is made often: its own constructor is interpreted
+
+
 class Layer(enum.IntEnum):
     """The four layers of RFC 1808 section 3, innermost first; `label` is the word that rows use."""
 

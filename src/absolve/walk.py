@@ -15,7 +15,7 @@ from absolve.codings import Raw
 from absolve.entity import Inner
 from absolve.errors import CodingError, Diagnostic, DocumentError, UsageError, WalkError
 from absolve.events import Events
-from absolve.model import DEFAULT, PACKAGE_ROOT, Base, BaseURL, Document, Held, Layer, Link, Notice, Part
+from absolve.model import DEFAULT, PACKAGE_ROOT, Base, BaseURL, Document, Held, Layer, Link, Notice, Part, new
 from absolve.resolvers.urls import has_scheme, is_malformed, is_plain
 from absolve.settings import Settings
 
@@ -61,7 +61,7 @@ def walk(document: Document, settings: Settings, *, for_rewrite: bool = False) -
     claims = () if formats.WALKERS[media_type].archive else document.claims
     try:
         entity.charset, mark = _charset(document.data, media_type, document.charset, parameter)
-        _begin(entity, Bases(own, own, claims), mark, depth=0)
+        _begin(entity, new(Bases, (own, own, claims)), mark, depth=0)
     except WalkError as error:
         raise failure(entity, error) from error
     return entity
@@ -104,7 +104,7 @@ def retrieval_claim(url: str, said: str = "--url") -> Base:
     """What the user said, by the option `said`; UsageError where it is no absolute URL."""
     if not is_plain(url) and (not has_scheme(url) or is_malformed(url)):
         raise UsageError(f"the retrieval URL must be an absolute URL, not {url!r}")
-    return Base(Layer.RETRIEVAL, url, said)
+    return new(Base, (Layer.RETRIEVAL, url, said, None, None))
 
 
 def _media_type(document: Document, name: str) -> tuple[str, str | None]:
@@ -213,7 +213,7 @@ def _enter(entity: Entity, part: Part, depth: int, charset: Charset | None = Non
 
     So is one that cannot be decoded or walked. `charset` is that of a part that is all of the entity.
     """
-    media_type = formats.canonical(formats.essence_of(part.media_type)[0] if part.whole else part.media_type)
+    media_type = formats.kind_of(part.media_type) if part.whole else formats.canonical(part.media_type)
     if media_type not in formats.WALKERS:
         return
     if entity.for_rewrite and media_type == formats.JSON_LD and not entity.settings.json_ld:
@@ -251,7 +251,7 @@ def _enter(entity: Entity, part: Part, depth: int, charset: Charset | None = Non
         _leave(inner, entity, part, offsets, error, whole=whole)
         return
     entity.count += inner.count
-    entity.inner[id(part)] = Inner(part, inner, offsets)
+    entity.inner[id(part)] = new(Inner, (part, inner, offsets))
     if part.sealed and has_relative(inner, based=True):
         text = f"what is signed ({part.sealed}) is left as it is (--break-signatures)"
         entity.notices.append(Notice("signed", text, part.start))
@@ -354,9 +354,9 @@ def _around(entity: Entity, part: Part) -> Bases:
         around = Bases(entity.bases.own, base, entity.bases.beside)
     else:
         own = inherited(base, part.name) if part.encloses or base.layer is Layer.EMBEDDED else base
-        around = Bases(own, own)
+        around = new(Bases, (own, own, ()))
     if part.claims:
         by_layer = _retrieved if part.claims[0].layer is Layer.RETRIEVAL else establish
         own = by_layer(around.own, part.claims, entity.settings.profile)
-        return Bases(own, own)
+        return new(Bases, (own, own, ()))
     return around

@@ -137,6 +137,8 @@ _SIGNATURES: Final[dict[str, re.Pattern[bytes]]] = {
     ),
 }
 
+_BEGIN_AS_TAGS: Final = (MESSAGE, HTML)  # of them, what may begin as markup does
+
 
 def walk_nothing(data: bytes, charset: Charset, options: WalkOptions) -> tuple[()]:  # noqa: ARG001 - it has no use for them
     """What absolve does not read has no links that it knows of."""
@@ -148,14 +150,20 @@ def canonical(media_type: str) -> str:
     return XML if media_type not in WALKERS and _XML_TYPE.fullmatch(media_type) else media_type
 
 
+@lru_cache(maxsize=64)
+def kind_of(media_type: str) -> str:
+    """The name that a media type, which may have parameters, has in `WALKERS`, if it is read at all."""
+    return canonical(essence_of(media_type)[0])
+
+
 def is_read(media_type: str) -> bool:
     """Whether absolve reads documents of this media type, which may have parameters."""
-    return canonical(essence_of(media_type)[0]) in WALKERS
+    return kind_of(media_type) in WALKERS
 
 
 def is_archive(media_type: str) -> bool:
     """Whether documents of this media type came each from its own place."""
-    return WALKERS[canonical(essence_of(media_type)[0])].archive
+    return WALKERS[kind_of(media_type)].archive
 
 
 @cache
@@ -189,8 +197,8 @@ def sniff(data: bytes, name: str | None) -> str | None:
     name is that of another kind (`.js`, `.txt`). Bytes that are no text are none. A page that begins as XML does is
     read as HTML, unless its name says XML: most such pages are not well-formed.
     """
-    named = _named(name or "", data)
-    if named in {MESSAGE, MAILBOX} or (named is not None and WALKERS[named].archive):
+    named = _named(name, data) if name else None
+    if named is not None and (named in {MESSAGE, MAILBOX} or WALKERS[named].archive):
         return named
     found = sniff_content(data)
     if found is not None and WALKERS[found].archive:
@@ -236,7 +244,10 @@ def sniff_content(data: bytes) -> str | None:
         return WARC if data.startswith(_ZSTANDARD[1]) or _SIGNATURES[WARC].match(head) else None
     if _is_xml(data):
         return XML
-    return next((media_type for media_type, signature in _SIGNATURES.items() if signature.match(head)), None)
+    for media_type in _BEGIN_AS_TAGS if head[:1] == b"<" else _SIGNATURES:
+        if _SIGNATURES[media_type].match(head):
+            return media_type
+    return None
 
 
 _ZSTANDARD: Final = (b"\x28\xb5\x2f\xfd", b"\x5d\x2a\x4d\x18")  # a frame; the dictionary of a WARC file

@@ -4,7 +4,6 @@ cimport cython
 
 
 @cython.final
-@cython.freelist(8)
 cdef class Attributes:
     cdef bytes data
     cdef list record

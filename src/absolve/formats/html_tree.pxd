@@ -7,7 +7,6 @@ from absolve.formats.html_open_tables cimport OpenTables
 
 
 @cython.final
-@cython.freelist(8)
 cdef class Tree:
     cdef readonly bint frameset_ok
     cdef readonly OpenTables tables

@@ -15,7 +15,7 @@ from absolve.errors import WalkError
 from absolve.formats import headers
 from absolve.formats.http_codings import Chunked, Stack
 from absolve.formats.http_responses import codings_of, response_at, sniffed
-from absolve.model import Derived, Notice, Part
+from absolve.model import Derived, Notice, Part, new
 
 if TYPE_CHECKING:
     from absolve.charsets import Charset
@@ -68,7 +68,7 @@ def _body(data: bytes, response: Response, options: WalkOptions) -> list[Part | 
             if end > len(data) or (end < len(data) and data[end:].strip(b"\r\n")):
                 text = f"Content-Length says {length[1]} and the body has {len(data) - start} bytes: it stays as it is"
                 return [*said, Notice("wrong-length", text, start, failed=True)]
-            derived = [Derived(length[0].start, length[0].end, _in_digits)]
+            derived = [new(Derived, (length[0].start, length[0].end, _in_digits))]
     coding: Coding = Stack(codings) if codings else _IDENTITY
     if not media_type:
         media_type = sniffed(data[start:end], coding)

@@ -10,7 +10,7 @@ from absolve.errors import CodingError
 from absolve.formats import headers
 from absolve.formats.compression import CODINGS, SIGNATURES, Unread
 from absolve.formats.http_codings import CHUNK, Chunked
-from absolve.model import Notice
+from absolve.model import Notice, new
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +35,7 @@ def response_at(data: bytes, start: int) -> Response | None:
     if line is None:
         return None
     found, body = headers.fields(data, line.end(), skip=True)
-    return Response(line[1], found, body)
+    return new(Response, (line[1], found, body))
 
 
 def codings_of(data: bytes, response: Response, options: WalkOptions) -> tuple[list[Coding], list[Notice]]:

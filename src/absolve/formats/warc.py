@@ -15,16 +15,20 @@ from absolve.formats import headers
 from absolve.formats.digests import WHOLE, payloads, renewed
 from absolve.formats.warc_headers import extent_at, record_at
 from absolve.formats.warc_records import GAP, pieces
-from absolve.model import Base, Derived, Layer, Notice, Part
+from absolve.model import Base, Derived, Layer, Notice, Part, new
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    import cython
 
     from absolve.charsets import Charset
     from absolve.formats.headers import Field
     from absolve.formats.warc_headers import Record
     from absolve.model import Event
     from absolve.typing import Coding, Offsets, WalkOptions
+else:
+    from absolve import _cython as cython
 
 _IDENTITY: Final = Raw(UTF_8)
 _HTTP_TYPES: Final = frozenset({"application/http", formats.HTTP})
@@ -98,7 +102,7 @@ def record(data: bytes, start: int, options: WalkOptions) -> list[Part | Notice]
         found.end,
         _IDENTITY,
         name="revisit" if found.kind == "revisit" else "record",
-        claims=[Base(Layer.RETRIEVAL, found.url, field)] if found.url else [],
+        claims=[new(Base, (Layer.RETRIEVAL, found.url, field, None, None))] if found.url else [],
         whole=True,
         encloses=False,
         derived=_derived(data, found, options),
@@ -124,13 +128,13 @@ def _media_type(data: bytes, found: Record) -> str:
 
 
 def _derived(data: bytes, found: Record, options: WalkOptions) -> list[Derived]:
-    derived = [Derived(*found.size, _length)]
+    derived = [new(Derived, (*found.size, _length))]
     for field in found.fields:
         if field.name == "content-length" and field.start != found.size[0] and _same(data, field, found.size):
             derived.append(Derived(field.start, field.end, _length))  # said twice, so that no reader may go by another
         # The payload of a revisit stands in another record (6.7.2).
         elif field.name == "warc-block-digest" or (field.name == "warc-payload-digest" and found.kind != "revisit"):
-            derived.append(Derived(field.start, field.end, _Digest(data, field, found, options)))
+            derived.append(new(Derived, (field.start, field.end, _Digest(data, field, found, options))))
     return derived
 
 
@@ -142,8 +146,15 @@ def _same(data: bytes, field: Field, size: tuple[int, int]) -> bool:
     return data[field.start : field.end] == data[slice(*size)]
 
 
+@cython.final
+@cython.cclass
 class _Digest:
     """Makes a field's digest of a record anew, of its block or its payload."""
+
+    _data: bytes
+    _field: Field
+    _record: Record
+    _options: WalkOptions
 
     def __init__(self, data: bytes, field: Field, record: Record, options: WalkOptions) -> None:
         self._data = data
