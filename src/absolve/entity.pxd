@@ -21,3 +21,5 @@ cdef class Entity:
     cdef public object held
     cdef object _positions
     cdef dict _ruled
+
+    cpdef object ruled(self, object link)

@@ -107,9 +107,12 @@ class Entity:
         """Whether the scanner had to guess somewhere in this document: then a rewrite is verified unasked."""
         return any(notice.code == AMBIGUOUS for notice in self.notices)
 
+    @cython.ccall
     def ruled(self, link: Link) -> Ruling:
         """The base that rules a link and the resolver against it."""
         against = link.place.against
+        if link.base is None and against == "base" and 0 in self._ruled:  # of most links
+            return self._ruled[0]
         return self.ruling(link.base, own=against == "own" or (against == "header" and self._gives_base(link.claim)))
 
     @property

@@ -17,6 +17,7 @@ else:
     from absolve import _cython as cython
 
 if cython.compiled:
+    from cython.cimports.absolve.entity import Entity  # noqa: TC002 - the type of a C argument
     from cython.cimports.absolve.resolvers.appending import Appending
 else:
     from absolve.resolvers.appending import Appending
