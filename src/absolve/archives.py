@@ -6,6 +6,7 @@ Each record is a document of its own, walked and rewritten as such; the file is 
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from typing import IO, TYPE_CHECKING, Final, NamedTuple
 
 from absolve import charsets, formats, rewriting
@@ -62,21 +63,23 @@ WHOLE: Final = Range()
 def ranges(file: IO[bytes], settings: Settings, size: int) -> Iterator[Range]:
     """An archive as ranges of `size` bytes or somewhat more, that can be worked on one without the other.
 
-    All of it is read and decompressed for that, but of its records only the heads are looked at.
+    All of it is read and decompressed for that, but of its records only the heads are looked at. What cannot be read
+    is in the last of them, and said where that is worked on.
     """
     walker = formats.walker(formats.RECORDS)
     start = at_start = before = 0
-    for piece in pieces(file, settings.max_decompressed):
-        if piece.raw[:4] == DICTIONARY:  # what comes behind cannot be read without it
-            break
-        if piece.records is None or walker is None or len(piece.records) > settings.max_size:
-            continue
-        if piece.offset - start >= size:
-            yield Range(start, piece.offset, at_start)
-            start, at_start = piece.offset, before
-        documents = sum(type(event) is Part for event in walker(piece.records, charsets.UTF_8, settings))
-        if settings.max_depth and documents <= settings.max_links:  # else none is entered, nor counted
-            before += documents
+    with suppress(OSError, ValueError, DocumentError):
+        for piece in pieces(file, settings.max_decompressed):
+            if piece.raw[:4] == DICTIONARY:  # what comes behind cannot be read without it
+                break
+            if piece.records is None or walker is None or len(piece.records) > settings.max_size:
+                continue
+            if piece.offset - start >= size:
+                yield Range(start, piece.offset, at_start)
+                start, at_start = piece.offset, before
+            documents = sum(type(event) is Part for event in walker(piece.records, charsets.UTF_8, settings))
+            if settings.max_depth and documents <= settings.max_links:  # else none is entered, nor counted
+                before += documents
     yield Range(start, sys.maxsize, at_start)
 
 

@@ -13,6 +13,11 @@ import zstandard
 
 import absolve as library
 from absolve import rewriting
+from absolve.cli import many
+from absolve.engine import archives
+from absolve.engine.documents import Reading
+from absolve.inputs import Input
+from absolve.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -227,3 +232,43 @@ def test_an_archive_of_100_mb_takes_less_than_100(
     status, memory = absolve.measured(command, path, "-q", "-o", tmp_path / "out.jsonl")
     assert status == 0
     assert memory < 100 * MB
+
+
+# --- many processes ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let each record be worth a process."""
+    monkeypatch.setattr(many, "WORTH_A_POOL", 1)
+    monkeypatch.setattr(archives, "RANGE", 1)
+
+
+@pytest.mark.usefixtures("cut")
+def test_an_archive_is_listed_by_many_processes_as_by_one(absolve: Runner, tmp_path: Path, kind: str) -> None:
+    write = KINDS[kind][0]
+    path = tmp_path / f"x.{kind}"
+    path.write_bytes(b"".join(map(write, (PAGE, b"<p>", PAGE * 3, PAGE))))
+    assert absolve("links", path, "-j2").out == absolve("links", path, "-j1").out != b""
+
+
+@pytest.mark.usefixtures("cut")
+def test_what_is_said_of_an_archive_in_parts_is_said_once(absolve: Runner, tmp_path: Path) -> None:
+    path = tmp_path / "x.warc"
+    path.write_bytes(record(PAGE, "javascript:0") * 3 + b"junk" + record(PAGE)[:-30])
+    by_many, by_one = ([line for line in done.err.splitlines() if "x.warc" in line] for done in _both(absolve, path))
+    assert sum("no-base" in line for line in by_many) == 1
+    assert by_many == by_one
+
+
+def _both(absolve: Runner, path: Path) -> tuple[Any, ...]:
+    return tuple(absolve("links", path, jobs) for jobs in ("-j2", "-j1"))
+
+
+def test_only_what_is_fewer_than_the_processes_is_cut(archive: Path) -> None:
+    input_ = Input(str(archive), archive.name)
+    how = Reading(Settings())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(archives, "RANGE", 1)
+        parts = [len(list(archives.spread([input_] * count, how, jobs))) for count, jobs in ((1, 1), (1, 2), (2, 2), (3, 2))]
+    assert parts == [1, 3, 2, 3]

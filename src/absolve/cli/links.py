@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from absolve import outputs, sinks
 from absolve.cli import cluster, filters, many
 from absolve.cli import options as shared
+from absolve.engine.archives import spread
 from absolve.engine.listing import Listing, Unique, listed
 from absolve.errors import UsageError
 
@@ -68,7 +69,8 @@ def run(options: argparse.Namespace, report: Report) -> None:
         cluster.run(options, how, found, report)
         return
     with shared.opened(options, many.names(options), stream=sinks.is_stream(format_)) as out:
-        pieces = many.run(partial(listed, how), found, lambda input_: input_, options, report)
+        apart = spread(found, how.reading, many.processes(options))
+        pieces = many.run(partial(listed, how), apart, lambda input_: input_, options, report)
         chunks: Iterator[Any] = (rows.chunk for _, rows in pieces)
         if how.unique:
             chunks = (sink.encode(how.columns, rows) for rows in map(Unique().of, chunks))

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from absolve import inputs, outputs
+from absolve.archives import WHOLE
 from absolve.cli import options as shared
 from absolve.cli import progress
 from absolve.cli.reporting import Report
@@ -170,7 +171,7 @@ def run(
                         report.failure(DocumentError(Diagnostic("lost", piece.lost, report.input)))
                     if ended is not None:
                         ended(item)
-                    number += 1
+                    number += input_of(item).within.end == WHOLE.end
                 report.input = None
                 clock.tick(progress.So(number, size, len(report.failures)))
     report.rest()
@@ -205,7 +206,7 @@ def _processes(
     items: Iterable[Item], input_of: Callable[[Item], Input], options: argparse.Namespace
 ) -> tuple[int, Iterable[Item]]:
     """How many processes the items are worth, and the items: none of its own for what is done before it has started."""
-    jobs = options.jobs or _cores()
+    jobs = processes(options)
     if jobs == 1 or STDIN in options.inputs or not (options.inputs or options.from_):
         return 1, items  # only this process has the standard input
     items = iter(items)
@@ -222,6 +223,10 @@ def _processes(
     return 1, first
 
 
+def processes(options: argparse.Namespace) -> int:
+    """How many the user wants: those cores that this process may use, where nothing is said."""
+    return options.jobs or _cores()
+
+
 def _cores() -> int:
-    """Those that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

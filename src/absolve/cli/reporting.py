@@ -33,10 +33,18 @@ class Heard:
     def __init__(self) -> None:
         self.inputs = 0
         self._last: str | None = None
+        self._said: set[Diagnostic] = set()  # of the last one
 
-    def of(self, input_: str) -> None:
-        self.inputs += input_ != self._last
-        self._last = input_
+    def of(self, input_: str, diagnostic: Diagnostic) -> bool:
+        """Hear one more; whether it is news: what has no place is found again in each part of an archive."""
+        if input_ != self._last:
+            self.inputs += 1
+            self._last = input_
+            self._said.clear()
+        known = diagnostic in self._said
+        if len(self._said) < _REMEMBERED:
+            self._said.add(diagnostic)
+        return not known
 
 
 class Report:
@@ -66,8 +74,8 @@ class Report:
             self._say(str(diagnostic), diagnostic.code, "red")
         elif not self.quiet:
             heard = self.heard.setdefault(diagnostic.code, Heard())
-            heard.of(self.input or diagnostic.name)
-            if self.verbose or heard.inputs <= _NAMED:
+            is_news = heard.of(self.input or diagnostic.name, diagnostic)
+            if is_news and (self.verbose or heard.inputs <= _NAMED):
                 self._say(str(diagnostic), diagnostic.code, "yellow")
 
     def aside(self, diagnostic: Diagnostic) -> None:
@@ -127,4 +135,5 @@ class Report:
 
 
 _FIELDS: Final = ("name", "line", "column", "code", "text")
+_REMEMBERED: Final = 1000  # diagnostics of one input that are not said again
 _NAMED: Final = 20  # inputs of which the same is said, failures that are said once more at the end

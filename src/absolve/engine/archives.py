@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from absolve import formats, sources
 from absolve.archives import Stretch, ranges, said_of_fault, stretches
@@ -13,11 +14,13 @@ from absolve.engine.pieces import Failure
 from absolve.errors import DocumentError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from absolve.engine.documents import Reading
     from absolve.errors import Diagnostic
     from absolve.inputs import Input
+
+RANGE: Final = 16 << 20  # bytes of an archive that a process of this machine lists apart
 
 
 def is_archive(input_: Input, how: Reading) -> bool:
@@ -34,12 +37,22 @@ def cut(input_: Input, how: Reading, size: int) -> Iterator[Input]:
             yield input_
             return
         with sources.opened(input_.name) as file:
-            found = list(ranges(file, how.settings, size))
-    except (OSError, ValueError, DocumentError):  # the task will say it
+            for within in ranges(file, how.settings, size):
+                yield input_._replace(within=within)
+    except (OSError, ValueError, DocumentError):  # it does not open: the task will say it
         yield input_
-        return
-    for within in found:
-        yield input_._replace(within=within)
+
+
+def spread(found: Iterable[Input], how: Reading, jobs: int) -> Iterator[Input]:
+    """Inputs for so many processes: where there are fewer, large archives are cut, so that all have work."""
+    rest = iter(found)
+    first = list(islice(rest, jobs))
+    for input_ in first:
+        if 1 < jobs > len(first):
+            yield from cut(input_, how, RANGE)
+        else:
+            yield input_
+    yield from rest
 
 
 def each(input_: Input, how: Reading) -> Iterator[Stretch]:
