@@ -117,7 +117,8 @@ class Texts:
             if cython.compiled:
                 if size > self._room - self._size:
                     self._grow(size)
-                memcpy(self._text + self._size, cython.cast(cython.p_const_uchar, text), size)
+                if size:  # there may be no memory at all yet
+                    memcpy(self._text + self._size, cython.cast(cython.p_const_uchar, text), size)
             else:
                 self._bytes += text
             self._size += size
