@@ -57,6 +57,7 @@ COMPILED = (  # modules that run once a byte or once a link; one that is not the
     "absolve.ruled",
     "absolve.seek",
     "absolve.walk",
+    "absolve.writing",
 )
 
 SANITIZED = "-O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all"

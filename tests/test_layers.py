@@ -31,6 +31,7 @@ LAYERS = (
     {"entity"},
     {"walk"},
     {"resolved"},
+    {"writing"},
     {"judging", "rewriting"},
     {"ruled"},
     {"inventory"},

@@ -1,6 +1,15 @@
 """C layout of the cells of columns; buffers.py holds the code."""
 
 cimport cython
+from libc.stdlib cimport realloc
+
+
+cdef inline unsigned char* grown(void* cells, Py_ssize_t size) except NULL:
+    """The same cells with room for so many bytes."""
+    found = realloc(cells, size)
+    if found == NULL:
+        raise MemoryError
+    return <unsigned char*>found
 
 
 @cython.final

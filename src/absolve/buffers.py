@@ -11,7 +11,8 @@ else:
     from absolve import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.libc.stdlib import free, realloc
+    from cython.cimports.absolve.buffers import grown
+    from cython.cimports.libc.stdlib import free
     from cython.cimports.libc.string import memcpy
 
 _MOST: Final = (1 << 31) - 1  # bytes of texts, whose ends have 32 bits
@@ -57,10 +58,7 @@ class Numbers:
     def _grow(self) -> cython.int:
         if cython.compiled:
             room: cython.Py_ssize_t = 2 * self._room + 64
-            grown = realloc(self._cells, room * (4 if self._narrow else 8))
-            if grown == cython.NULL:
-                raise MemoryError
-            self._cells = cython.cast(cython.p_uchar, grown)
+            self._cells = grown(self._cells, room * (4 if self._narrow else 8))
             self._room = room
         return 0
 
@@ -129,10 +127,7 @@ class Texts:
         """Make room for so many bytes."""
         if cython.compiled:
             room: cython.Py_ssize_t = 2 * self._room + size + 512
-            grown = realloc(self._text, room)
-            if grown == cython.NULL:
-                raise MemoryError
-            self._text = cython.cast(cython.p_uchar, grown)
+            self._text = grown(self._text, room)
             self._room = room
         return 0
 

@@ -17,10 +17,11 @@ else:
     from absolve import _cython as cython
 
 if cython.compiled:
+    from cython.cimports.absolve.buffers import grown
     from cython.cimports.absolve.codings import Unquoted
     from cython.cimports.absolve.events import LONGEST, Mark, marked, next_number, put_number
     from cython.cimports.absolve.model import Link
-    from cython.cimports.libc.stdlib import free, realloc
+    from cython.cimports.libc.stdlib import free
 else:
     from absolve.codings import Unquoted
     from absolve.model import Link
@@ -202,18 +203,12 @@ class Events:
             room: cython.Py_ssize_t
             if self._written + LONGEST > self._room:
                 room = self._room + (self._room >> 1) + 8 * LONGEST
-                grown = realloc(self._coded, room)
-                if grown == cython.NULL:
-                    raise MemoryError
-                self._coded = cython.cast(cython.p_uchar, grown)
+                self._coded = grown(self._coded, room)
                 self._room = room
             if self._size & ((1 << _STEP) - 1) == 0:
                 if self._size >> _STEP == self._marks_room:
                     room = self._marks_room + (self._marks_room >> 1) + 4
-                    grown = realloc(self._marks, room * cython.sizeof(Mark))
-                    if grown == cython.NULL:
-                        raise MemoryError
-                    self._marks = cython.cast(cython.pointer(Mark), grown)
+                    self._marks = cython.cast(cython.pointer(Mark), grown(self._marks, room * cython.sizeof(Mark)))
                     self._marks_room = room
                 mark = cython.address(self._marks[self._size >> _STEP])
                 mark.at = self._written

@@ -11,9 +11,9 @@ else:
     from absolve import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.absolve.seek import comment_end, find, tag_end
+    from cython.cimports.absolve.seek import comment_end, find, is_space, tag_end
 else:
-    from absolve.seek import comment_end, find, tag_end
+    from absolve.seek import comment_end, find, is_space, tag_end
 
 _PRESCAN: Final = 1024
 _TEXT: Final = {
@@ -62,7 +62,7 @@ class Metas:
             elif _is_letter(p[i]) or (p[i] == 47 and i + 1 < n and _is_letter(p[i + 1])):
                 position = i
                 i += 1
-                while i < n and not _is_space(p[i]) and p[i] != 47 and p[i] != 62:
+                while i < n and not is_space(p[i]) and p[i] != 47 and p[i] != 62:
                     i += 1
                 name = p[position:i].lower()
                 position = tag_end(p, i, n)
@@ -86,13 +86,6 @@ class Metas:
 @cython.exceptval(check=False)
 def _is_letter(byte: cython.int) -> cython.bint:
     return 97 <= byte | 32 <= 122
-
-
-@cython.cfunc
-@cython.inline
-@cython.exceptval(check=False)
-def _is_space(byte: cython.int) -> cython.bint:
-    return byte in (9, 10, 12, 13, 32)
 
 
 @cython.cfunc

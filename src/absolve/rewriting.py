@@ -6,8 +6,8 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from absolve.bases import found_as
-from absolve.edits import LOOK_AHEAD, Splicer, derived, kept_end, lower, settled_slots, shortened, splice
-from absolve.formats.grammars import ESCAPES, WHITE_SPACE
+from absolve.edits import Splicer, derived, lower, settled_slots, shortened, splice
+from absolve.formats.grammars import WHITE_SPACE
 from absolve.model import Part, Settled
 from absolve.resolved import Resolved
 from absolve.resolvers.urls import has_scheme, scheme
@@ -31,13 +31,15 @@ if cython.compiled:
     from cython.cimports.absolve.entity import Entity  # noqa: TC002 - the type of a C field
     from cython.cimports.absolve.events import Events
     from cython.cimports.absolve.model import Edit, Link
-    from cython.cimports.absolve.resolved import Rule, text, value_of
+    from cython.cimports.absolve.resolved import Rule, text
     from cython.cimports.absolve.resolvers.appending import ABSOLUTE, DOTS, FRAGMENT, KIND, OPAQUE, shape
+    from cython.cimports.absolve.writing import Written, after_word, edit_of
 else:
     from absolve.events import Events
     from absolve.model import Edit, Link
-    from absolve.resolved import Rule, text, value_of
+    from absolve.resolved import Rule, text
     from absolve.resolvers.appending import ABSOLUTE, DOTS, FRAGMENT, KIND, OPAQUE, shape
+    from absolve.writing import Written, after_word, edit_of
 
 _BLANKS = WHITE_SPACE.decode()
 _START = attrgetter("start")
@@ -127,22 +129,6 @@ _NO_EVENTS = Events()
 
 @cython.final
 @cython.cclass
-class _Written:
-    """What was found out under one rule for one coding, where nothing else has a say in it.
-
-    `known` has what becomes of raw bytes (an edit by offsets into them, or None), `prefixes` how a prefix is written.
-    """
-
-    known: dict[bytes, Edit | None]
-    prefixes: dict[str, bytes]
-
-    def __init__(self) -> None:
-        self.known = {}
-        self.prefixes = {}
-
-
-@cython.final
-@cython.cclass
 class _Edits:
     """One walk over the events of an entity."""
 
@@ -155,7 +141,7 @@ class _Edits:
     slots: Slots
     rules: dict[int | tuple[int, int], Rule]
     of_kind: list[Rule | None]
-    written: dict[tuple[Rule, Coding], _Written]
+    written: dict[tuple[Rule, Coding], Written]
     rule: Rule | None
 
     def __init__(self, entity: Entity, policy: Policy) -> None:
@@ -256,7 +242,7 @@ class _Edits:
         new = self.policy(resolved)
         if new is not None and rule.place.stays != "always":  # a package whose URL nobody knows is a policy's affair
             raw = self.data[link.start : link.end]
-            self.write(link, _written(self.entity, link, rule, resolved.reference, new.strip(_BLANKS), raw, _Written()))
+            self.write(link, edit_of(self.entity, link, rule, resolved.reference, new.strip(_BLANKS), raw, Written()))
         return 0
 
     @cython.cfunc
@@ -293,7 +279,7 @@ class _Edits:
             return _UNKNOWN
         if rule.stays_always or (kind == FRAGMENT and (rule.stays_as_fragment or rule.keeps_fragments)):
             return None
-        if rule.short is None or _after_word(self.data, start):
+        if rule.short is None or after_word(self.data, start):
             return _UNKNOWN
         new = rule.short.written(found)
         if new is None:
@@ -308,12 +294,12 @@ class _Edits:
     def long_way(self, link: Link, rule: Rule) -> cython.int:
         """What `absolute` makes of a link, by its reference; remembered for the raw bytes where that decides alone."""
         raw: bytes = self.data[link.start : link.end]
-        written: _Written = _Written()
+        written: Written = Written()
         edit: Edit | None = _UNKNOWN
         alone: cython.bint = (
             rule.place.syntax != "refresh"  # a quote before the URL must not be in it
             and link.coding.slot is None
-            and not _after_word(self.data, link.start)
+            and not after_word(self.data, link.start)
         )
         if alone:
             written = self.written.setdefault((rule, link.coding), written)
@@ -321,7 +307,7 @@ class _Edits:
         if edit is _UNKNOWN:
             reference = text(link.coding.decode(raw))
             new = _absolute(reference, rule)
-            edit = None if new is None else _written(self.entity, link, rule, reference, new, raw, written)
+            edit = None if new is None else edit_of(self.entity, link, rule, reference, new, raw, written)
             if alone:
                 if len(written.known) >= _MOST_KNOWN:
                     written.known.clear()
@@ -342,53 +328,6 @@ class _Edits:
         else:
             self.slots.setdefault(coding.slot, (coding, []))[1].append(edit)
         return 0
-
-
-@cython.cfunc
-@cython.inline
-def _after_word(data: bytes, start: cython.Py_ssize_t) -> cython.bint:
-    """Whether a letter or digit stands before a link: that of a character reference without its semicolon."""
-    before: cython.int = data[start - 1] if start else 0
-    return 48 <= before <= 57 or 97 <= before | 32 <= 122
-
-
-@cython.cfunc
-def _written(
-    entity: Entity, link: Link, rule: Rule, reference: str, new: str, raw: bytes, written: _Written
-) -> Edit | None:
-    """The edit that makes a link what the policy says, by offsets into its own raw bytes; None where nothing changes.
-
-    Where the new reference ends with the old one only what comes before is written: the old bytes stay as they are.
-    """
-    if new == reference:
-        return None
-    if rule.place.syntax != "url" and rule.place.syntax in ESCAPES:
-        if not new and rule.place.syntax in _LISTS:
-            return None
-        new = text(ESCAPES[rule.place.syntax](value_of(new), link.coding.decode(_before(entity.data, link.start))))
-    if reference and new.endswith(reference):
-        prefix = new[: -len(reference)]
-        alone: cython.bint = not _after_word(entity.data, link.start)
-        known = written.prefixes.get(prefix) if alone else None
-        if known is None:
-            known = link.coding.encode(value_of(prefix), raw[:LOOK_AHEAD], _before(entity.data, link.start))
-            if alone and "&" not in prefix and "\\" not in prefix:  # else what is around has a say
-                written.prefixes[prefix] = known
-        return Edit(0, 0, known)
-    value = value_of(new)
-    # Written as they read, the old bytes come out the same when they are written anew.
-    kept, at = (0, len(raw)) if value_of(reference) == raw else kept_end(link.coding, value, raw)
-    after = raw[at:] + entity.data[link.end : link.end + LOOK_AHEAD]
-    return Edit(0, at, link.coding.encode(value[: len(value) - kept], after, _before(entity.data, link.start)))
-
-
-@cython.cfunc
-def _before(data: bytes, start: cython.Py_ssize_t) -> bytes:
-    """What a coding is shown of the bytes before a link."""
-    return data[start - LOOK_AHEAD if start > LOOK_AHEAD else 0 : start]
-
-
-_LISTS = frozenset({"commas", "refresh", "spaces", "srcset", "tasks"})  # no empty reference can be written in them
 
 
 def _lowered(entity: Entity, part: Part, policy: Policy) -> Iterator[list[Edit]]:

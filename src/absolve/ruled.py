@@ -25,11 +25,11 @@ else:
 if cython.compiled:
     from cython.cimports.absolve.codings import CharacterReferences
     from cython.cimports.absolve.resolved import Rule, text
-    from cython.cimports.absolve.resolvers.appending import DOTS, FRAGMENT, NETWORK, OPAQUE, Appending, shape
+    from cython.cimports.absolve.resolvers.appending import DOTS, FRAGMENT, NETWORK, OPAQUE, Appending, is_name, shape
 else:
     from absolve.codings import CharacterReferences
     from absolve.resolved import Rule, text
-    from absolve.resolvers.appending import DOTS, FRAGMENT, NETWORK, OPAQUE, Appending, shape
+    from absolve.resolvers.appending import DOTS, FRAGMENT, NETWORK, OPAQUE, Appending, is_name, shape
 
 
 _is_plain = lru_cache(maxsize=1024)(is_plain)
@@ -221,7 +221,7 @@ class Ruled:
     def _host(self, target: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> Seen | None:
         """What is known of the host of a URL, which stands in this span; None where that is not plain."""
         under: _Under = self._under
-        if _is_name(target, start, end):  # what `is_plain` says, and `site_of` would
+        if is_name(target, start, end):  # what `is_plain` says, and `site_of` would
             where = "internal" if target[start:end] == under.site_name else "external"
             return where, under.secure and target.startswith(b"http:")
         url = target[:end]
@@ -245,24 +245,6 @@ class Ruled:
         if insecure:
             codes = ("insecure", *codes) if codes else _INSECURE
         return Facts(reference, target, where, codes, self._is_url)
-
-
-@cython.cfunc
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
-def _is_name(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
-    """Whether a host is a name in lower case without a port, no IPv4 address, and not of xn--."""
-    label: cython.Py_ssize_t = i
-    while i < end:
-        if p[i] == 46:
-            if i == label:
-                return False
-            label = i + 1
-        elif not (97 <= p[i] <= 122 or 48 <= p[i] <= 57 or (p[i] == 45 and p[i - 1] != 45)):
-            return False
-        i += 1
-    return label < end and 97 <= p[label] <= 122
 
 
 @cython.cfunc

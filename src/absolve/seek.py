@@ -1,4 +1,4 @@
-"""Where the next byte of a kind stands, and where a tag or a comment ends, without making objects."""
+"""What a byte is, where the next one of a kind stands, and where a tag or a comment ends, without making objects."""
 
 from __future__ import annotations
 
@@ -25,6 +25,13 @@ def find(
         found = cython.cast(cython.p_const_uchar, memchr(data + start, byte, end - start))
         return -1 if found is cython.NULL else found - data
     return data.find(byte, start, end)
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def is_space(byte: cython.int) -> cython.bint:
+    """Whether a byte is ASCII white space (Infra Standard 4.6)."""
+    return byte in (9, 10, 12, 13, 32)
 
 
 @cython.cfunc
@@ -58,7 +65,7 @@ def tag_end(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_
     while i < end and p[i] != 62:
         i += 1
         if p[i - 1] == 61:
-            while i < end and (p[i] == 32 or p[i] == 9 or p[i] == 10 or p[i] == 12 or p[i] == 13):
+            while i < end and is_space(p[i]):
                 i += 1
             if i < end and (p[i] == 34 or p[i] == 39):
                 i = find(p, p[i], i + 1, end) + 1 or end

@@ -20,9 +20,9 @@ else:
     from absolve import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.absolve.seek import find
+    from cython.cimports.absolve.seek import find, is_space
 else:
-    from absolve.seek import find
+    from absolve.seek import find, is_space
 
 Span = tuple[int, int]
 
@@ -56,12 +56,12 @@ def srcset(value: bytes) -> list[Span]:
     end: cython.Py_ssize_t
     spans: list[Span] = []
     while True:
-        while i < n and (p[i] == 44 or _is_space(p[i])):  # 4. splitting loop: collect ASCII white space and commas
+        while i < n and (p[i] == 44 or is_space(p[i])):  # 4. splitting loop: collect ASCII white space and commas
             i += 1
         if i >= n:  # 5. at the end, return
             return spans
         start = i
-        while i < n and not _is_space(p[i]):  # 6. collect the URL
+        while i < n and not is_space(p[i]):  # 6. collect the URL
             i += 1
         end = i
         while end > start and p[end - 1] == 44:
@@ -70,13 +70,6 @@ def srcset(value: bytes) -> list[Span]:
         if end == i:  # 8. a URL that ends with commas has no descriptors: they are not part of it, and separate
             i = _descriptors_end(p, i, n)
         # 9 to 15, the descriptor parser, cannot change where candidates stand; 16. go on at 4
-
-
-@cython.cfunc
-@cython.inline
-@cython.exceptval(check=False)
-def _is_space(byte: cython.int) -> cython.bint:
-    return byte in (9, 10, 12, 13, 32)
 
 
 @cython.cfunc
@@ -104,12 +97,12 @@ def spaces(value: bytes) -> list[Span]:
     start: cython.Py_ssize_t
     spans: list[Span] = []
     while True:
-        while i < n and _is_space(p[i]):
+        while i < n and is_space(p[i]):
             i += 1
         if i >= n:
             return spans
         start = i
-        while i < n and not _is_space(p[i]):
+        while i < n and not is_space(p[i]):
             i += 1
         spans.append((start, i))
 

@@ -33,11 +33,16 @@ else:
 if cython.compiled:
     from cython.cimports.absolve.events import Events
     from cython.cimports.absolve.formats.html_attributes import Attributes  # noqa: TC002 - the type of a C field
-    from cython.cimports.absolve.formats.html_bytes import may_be_space, may_end_in_space, may_hold_css_link
+    from cython.cimports.absolve.formats.html_bytes import (
+        may_be_savers,
+        may_be_space,
+        may_end_in_space,
+        may_hold_css_link,
+    )
     from cython.cimports.absolve.formats.html_scanner import Scanner
 else:
     from absolve.events import Events
-    from absolve.formats.html_bytes import may_be_space, may_end_in_space, may_hold_css_link
+    from absolve.formats.html_bytes import may_be_savers, may_be_space, may_end_in_space, may_hold_css_link
     from absolve.formats.html_scanner import Scanner
 
 
@@ -379,7 +384,7 @@ class _Walk:
         first: cython.Py_ssize_t = text
         while first < end and p[first] <= 32:
             first += 1
-        if not self.has_retrieval and first + 3 < end and _may_be_savers(p, first):
+        if not self.has_retrieval and first + 3 < end and may_be_savers(p, first):
             claim = retrieval_url(self.data, text, end, self.charset)
             if claim is not None:
                 self.has_retrieval = True
@@ -389,19 +394,3 @@ class _Walk:
             if span is not None:
                 self.events.append(Part(MEDIA_TYPE, span[0], span[1], Raw(self.charset)))
         return 0
-
-
-@cython.cfunc
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
-def _may_be_savers(p: cython.p_const_uchar, i: cython.Py_ssize_t) -> cython.bint:
-    """Whether a comment begins as Archive processed, Mirrored, Page saved or Saved from does; most do not."""
-    second: cython.int = p[i + 1] | 32
-    third: cython.int = p[i + 2] | 32
-    first: cython.int = p[i] | 32
-    if first == 97:
-        return second == 114 and third == 99
-    if first == 109:
-        return second == 105 and third == 114
-    return second == 97 and ((first == 112 and third == 103) or (first == 115 and third == 118))

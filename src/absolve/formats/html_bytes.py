@@ -89,3 +89,19 @@ def may_end_in_space(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cyt
     while end > start and p[end - 1] != 38:
         end -= 1
     return end > start and p[end] in (35, 84, 78)
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def may_be_savers(p: cython.p_const_uchar, i: cython.Py_ssize_t) -> cython.bint:
+    """Whether a comment begins as Archive processed, Mirrored, Page saved or Saved from does; most do not."""
+    second: cython.int = p[i + 1] | 32
+    third: cython.int = p[i + 2] | 32
+    first: cython.int = p[i] | 32
+    if first == 97:
+        return second == 114 and third == 99
+    if first == 109:
+        return second == 105 and third == 114
+    return second == 97 and ((first == 112 and third == 103) or (first == 115 and third == 118))

@@ -5,6 +5,7 @@ cimport cython
 cdef int OTHER, ABSOLUTE, OPAQUE, FRAGMENT, QUERY, ROOT, PATH, NETWORK, KIND, DOTS
 
 cdef int shape(const unsigned char* p, Py_ssize_t start, Py_ssize_t end) noexcept
+cdef bint is_name(const unsigned char* p, Py_ssize_t i, Py_ssize_t end) noexcept
 
 
 @cython.final

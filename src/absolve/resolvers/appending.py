@@ -16,6 +16,11 @@ if TYPE_CHECKING:
 else:
     from absolve import _cython as cython
 
+if cython.compiled:
+    from cython.cimports.absolve.seek import find
+else:
+    from absolve.seek import find
+
 # What a reference is. Those from FRAGMENT on are appended, without the dot segments at their beginning, of which
 # `shape` says how many bytes they take.
 OTHER = cython.declare(cython.int, 0)  # the profile's own steps decide
@@ -71,8 +76,8 @@ def shape(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ssiz
         may_be_scheme = False
         if i + 1 < end and p[i + 1] == 47:
             kind = NETWORK
-            i = _host_end(p, i + 2, end)
-            if i < 0:
+            i = find(p, 47, start + 2, end)
+            if i < 0 or not is_name(p, start + 2, i):
                 return OTHER
     elif p[i] == 46:
         if i + 1 < end and p[i + 1] == 47:
@@ -128,21 +133,21 @@ def _scheme(
 @cython.exceptval(check=False)
 @cython.boundscheck(False)
 @cython.wraparound(False)
-def _host_end(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
-    """Where the slash after a host stands that every profile takes as it is written; else -1.
+def is_name(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
+    """Whether a host in this span, before which something stands, is one that every profile takes as it is written.
 
     Such is a name in lower case without a port whose last label begins with a letter, as that of no IPv4 address does.
     """
     label: cython.Py_ssize_t = i
-    while i < end and p[i] != 47:
+    while i < end:
         if p[i] == 46:
             if i == label:
-                return -1
+                return False
             label = i + 1
         elif not (97 <= p[i] <= 122 or 48 <= p[i] <= 57 or (p[i] == 45 and p[i - 1] != 45)):  # two may be of xn--
-            return -1
+            return False
         i += 1
-    return i if i < end and 97 <= p[label] <= 122 else -1
+    return label < end and 97 <= p[label] <= 122
 
 
 @cython.cfunc
