@@ -11,32 +11,37 @@ import math
 import os
 import platform
 import re
+import shlex
 import sys
+import time
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import absolve
 from absolve.formats import html_scanner
 from benchmarks import archives, cluster, corpus, growth, hostile, memory, peers, processes, sizes
 from benchmarks.measure import race, race_table
+from benchmarks.results import merged, section
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from benchmarks.corpus import Document
     from benchmarks.measure import Result
     from benchmarks.peers import Peer, Work
 
+    Found = tuple[str, bool]  # a part's text, and whether all is as it should be
+
+COMMAND = "python -m benchmarks"
 RESULTS = Path(__file__).with_name("RESULTS.md")
 
 
 def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=(__doc__ or "").partition("\n")[0])
+    parser = argparse.ArgumentParser(prog=COMMAND, description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--megabytes", type=float, default=10, help="how much of each corpus is taken (10)")
     parser.add_argument("--runs", type=int, default=3, help="interleaved runs of each race (3)")
-    parts = ("races", "sizes", "processes", "archives", "memory", "spark", "growth")
-    parser.add_argument("--only", choices=parts, help="one part of it; Spark's is done only so")
+    parser.add_argument("--only", choices=PARTS, help="one part of it; Spark's is done only so")
     parser.add_argument("--files", type=int, default=2000, help="files in the folder whose listing takes memory (2000)")
     parser.add_argument("--archive", type=float, default=0.2, help="gigabytes of the archive, likewise (0.2)")
     parser.add_argument("--sizes", default="0.25,0.5", help="megabytes of each hostile shape (0.25,0.5)")
@@ -44,8 +49,11 @@ def arguments() -> argparse.Namespace:
         "--longest", type=float, default=math.inf, help="seconds beyond which a shape grows no further (no end)"
     )
     parser.add_argument("--shapes", default="", help="only hostile shapes whose names match this regular expression")
-    parser.add_argument("--write", action="store_true", help="keep the tables in RESULTS.md as well")
-    return parser.parse_args()
+    parser.add_argument("--write", action="store_true", help="keep the tables in RESULTS.md: of the parts that run")
+    options = parser.parse_args()
+    if options.write and options.shapes:
+        parser.error("--write keeps the table of all shapes, not of some (--shapes)")
+    return options
 
 
 def races(megabytes: float, runs: int) -> Iterator[Result]:
@@ -80,18 +88,76 @@ def to_parquet(documents: list[Document], runs: int) -> Result:
     return race("pages, Parquet", corpus.size(documents), jobs, runs)
 
 
-def machine() -> str:
-    """The machine and the versions, without a path."""
+def raced_all(options: argparse.Namespace) -> Found:
+    table = race_table(list(races(options.megabytes, options.runs)))
+    return f"How many times faster, over {options.runs} runs.\n\n{table}", True
+
+
+def sized(_options: argparse.Namespace) -> Found:
+    return f"Rewritten, by its size and by its links.\n\n{sizes.sizes_table(sizes.sized())}", True
+
+
+def of_processes(options: argparse.Namespace) -> Found:
+    found = processes.compared(corpus.pages(options.megabytes), max(options.runs // 5, 1))
+    return f"{processes.PAGES:,} pages in a folder, against one process.\n\n{processes.processes_table(found)}", True
+
+
+def of_archives(options: argparse.Namespace) -> Found:
+    megabytes = options.megabytes * 5
+    return f"WARC files of {megabytes:.0f} MB.\n\n{archives.archives_table(archives.measured(megabytes))}", True
+
+
+def of_memory(options: argparse.Namespace) -> Found:
+    found = list(memory.taken(corpus.pages(options.megabytes * 10), options.files, options.archive))
+    return f"Of `absolve links`, at most.\n\n{memory.memory_table(found)}", all(taken.is_little for taken in found)
+
+
+def of_spark(options: argparse.Namespace) -> Found:
+    runs = max(options.runs // 3, 1)
+    found = cluster.compared(corpus.pages(options.megabytes), options.megabytes * 100, runs)
+    return f"Beside one process; the best of {runs} by the processor.\n\n{cluster.cluster_table(found)}", True
+
+
+def of_growth(options: argparse.Namespace) -> Found:
+    names = [name for name in hostile.SHAPES if re.search(options.shapes, name)]
+    found = list(growth.grown(names, [float(size) for size in options.sizes.split(",")], options.longest))
+    table = growth.growth_table(found)
+    return f"Times as much for each doubling.\n\n{table}", all(grown.is_linear for grown in found)
+
+
+class Part(NamedTuple):
+    """One section of the results: what makes its text, and says whether it is as it should be."""
+
+    title: str
+    run: Callable[[argparse.Namespace], Found]
+    is_asked: bool = False  # whether it runs only where it is asked for
+
+
+PARTS = {
+    "races": Part("Beside the peers", raced_all),
+    "sizes": Part("One document", sized),
+    "processes": Part("Two processes", of_processes),
+    "archives": Part("Archives", of_archives),
+    "memory": Part("Memory", of_memory, is_asked=sys.platform != "linux"),
+    "spark": Part("Spark", of_spark, is_asked=True),
+    "growth": Part("Growth", of_growth),
+}
+
+
+def measured() -> str:
+    """When, by which command, on which machine and with what: one line, without a path."""
     found = re.search(r"^model name\s*: (.*)", _read("/proc/cpuinfo"), re.MULTILINE)
     processor = found[1] if found else platform.processor() or platform.machine()
     compiled = (html_scanner.__file__ or "").endswith(tuple(importlib.machinery.EXTENSION_SUFFIXES))
-    lines = [
-        f"{processor}, {os.cpu_count()} cores, {platform.system()}; {platform.python_implementation()} {sys.version.split()[0]}",
+    said = [
+        f"{processor}, {os.cpu_count()} cores, {platform.system()}",
+        f"{platform.python_implementation()} {sys.version.split()[0]}",
         f"absolve {absolve.__version__}, {'compiled' if compiled else 'interpreted'}",
-        *(f"{name} {found or 'is not installed: left out'}" for name, found in peers.versions().items()),
-        "documents: " + ("saved pages and sites" if corpus.SHARED.is_dir() else "generated, there is no ../shared"),
+        ", ".join(f"{name} {found or '(not there)'}" for name, found in peers.versions().items()),
+        "saved pages and sites" if corpus.SHARED.is_dir() else "generated documents, there is no ../shared",
     ]
-    return "\n".join(f"- {line}" for line in lines)
+    command = shlex.join([*COMMAND.split(), *(word for word in sys.argv[1:] if word != "--write")])
+    return f"Measured on {time.strftime('%Y-%m-%d')} by `{command}`: {'; '.join(said)}."
 
 
 def _read(name: str) -> str:
@@ -103,45 +169,17 @@ def _read(name: str) -> str:
 
 def main() -> int:
     options = arguments()
-    sections = [f"# Results\n\nWritten by `python -m benchmarks --write`; README.md says what is timed.\n\n{machine()}"]
-    print(sections[0])
-    if options.only in {None, "races"}:
-        raced = race_table(list(races(options.megabytes, options.runs)))
-        sections.append(f"## Beside the peers\n\nHow many times faster, over {options.runs} runs.\n\n{raced}")
-        print(f"\n{sections[-1]}")
+    line = measured()
+    print(line)
     status = 0
-    if options.only in {None, "sizes"}:
-        by_size = sizes.sizes_table(sizes.sized())
-        sections.append(f"## One document\n\nRewritten, by its size and by its links.\n\n{by_size}")
-        print(f"\n{sections[-1]}")
-    if options.only in {None, "processes"}:
-        found = processes.compared(corpus.pages(options.megabytes), max(options.runs // 5, 1))
-        table = processes.processes_table(found)
-        sections.append(f"## Two processes\n\n{processes.PAGES:,} pages in a folder, against one process.\n\n{table}")
-        print(f"\n{sections[-1]}")
-    if options.only in {None, "archives"}:
-        found_archives = archives.archives_table(archives.measured(options.megabytes * 5))
-        sections.append(f"## Archives\n\nWARC files of {options.megabytes * 5:.0f} MB.\n\n{found_archives}")
-        print(f"\n{sections[-1]}")
-    if options.only in {None, "memory"} and sys.platform == "linux":
-        most = list(memory.taken(corpus.pages(options.megabytes * 10), options.files, options.archive))
-        status = int(not all(found.is_little for found in most))
-        sections.append(f"## Memory\n\nOf `absolve links`, at most.\n\n{memory.memory_table(most)}")
-        print(f"\n{sections[-1]}")
-    if options.only == "spark":
-        runs = max(options.runs // 3, 1)
-        found_cluster = cluster.compared(corpus.pages(options.megabytes), options.megabytes * 100, runs)
-        table = cluster.cluster_table(found_cluster)
-        sections.append(f"## Spark\n\nBeside one process; the best of {runs} by the processor.\n\n{table}")
-        print(f"\n{sections[-1]}")
-    if options.only in {None, "growth"}:
-        names = [name for name in hostile.SHAPES if re.search(options.shapes, name)]
-        shapes = list(growth.grown(names, [float(size) for size in options.sizes.split(",")], options.longest))
-        status |= int(not all(grown.is_linear for grown in shapes))
-        sections.append(f"## Growth\n\nTimes as much for each doubling.\n\n{growth.growth_table(shapes)}")
-        print(f"\n{sections[-1]}")
-    if options.write:
-        RESULTS.write_text("\n\n".join(sections) + "\n", "utf-8")
+    for name, part in PARTS.items():
+        if options.only != name and (options.only or part.is_asked):
+            continue
+        text, is_good = part.run(options)
+        status |= not is_good
+        print(f"\n## {part.title}\n\n{text}", flush=True)
+        if options.write:  # each part when it is done: a later one may take an hour
+            RESULTS.write_text(merged(_read(str(RESULTS)), section(part.title, line, text)), "utf-8")
     return status
 
 
