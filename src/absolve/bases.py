@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from absolve.model import DEFAULT, Base, BaseURL, Claim, Layer, new
 from absolve.resolvers import resolver
-from absolve.resolvers.urls import has_scheme, is_malformed, scheme, split_fragment
+from absolve.resolvers.urls import has_scheme, is_malformed, split_fragment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -50,7 +50,8 @@ def claimed_url(claim: Base, outer: BaseURL, profile: str) -> str | None:
     reference = claim.reference.strip("\t\n\f\r ")
     if not reference:
         return outer.url
-    if (scheme(reference) or "") in NO_BASE:
+    before, colon, _ = reference.partition(":")
+    if colon and before.lower() in NO_BASE:
         return None
     url = resolver(profile, outer.url)(reference)
     return None if url is None or is_malformed(url) else url

@@ -237,23 +237,33 @@ def declared_in_html(data: bytes) -> Charset | None:
     """The charset that the first meta element with a known one declares; failing that the XML declaration counts."""
     metas = Metas(data)
     while metas.next():
-        if found := _of_meta(_attributes(data, metas.start)):
+        tag = data[metas.start : metas.end]
+        if found := _of_meta(tag) if len(tag) <= _SHORT else _of_attributes(_attributes(tag)):
             return found
     declaration = _XML_ENCODING.match(data)
     return _in_document(declaration[2]) if declaration else None
 
 
-def _attributes(data: bytes, position: int) -> dict[bytes, bytes]:
-    """The attributes of a tag from the end of its name on; the first of duplicates counts."""
+_SHORT: Final = 100  # bytes of a meta element of which it is remembered what it declares: the same few are everywhere
+
+
+@lru_cache(maxsize=256)
+def _of_meta(tag: bytes) -> Charset | None:
+    return _of_attributes(_attributes(tag))
+
+
+def _attributes(tag: bytes) -> dict[bytes, bytes]:
+    """The attributes of a tag, of which these are the bytes behind its name; the first of duplicates counts."""
     attributes: dict[bytes, bytes] = {}
-    while attribute := _ATTRIBUTE.match(data, position):
+    position = 0
+    while attribute := _ATTRIBUTE.match(tag, position):
         position = attribute.end()
         value = attribute[2] or attribute[3] or attribute[4] or b""
         attributes.setdefault(attribute[1].lower(), value)
     return attributes
 
 
-def _of_meta(attributes: dict[bytes, bytes]) -> Charset | None:
+def _of_attributes(attributes: dict[bytes, bytes]) -> Charset | None:
     if b"charset" in attributes:
         return _in_document(attributes[b"charset"])
     if attributes.get(b"http-equiv", b"").lower() != b"content-type":

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 else:
     from absolve import _cython as cython
 
+_NO_BASES: Final = Bases()
 AMBIGUOUS: Final = "ambiguous"  # the code of the notice that a scanner gives where it had to guess
 
 
@@ -62,7 +63,7 @@ class Entity:
         self.name = name
         self.path = path
         self.settings = settings
-        self.bases = Bases()
+        self.bases = _NO_BASES
         self.events: list[Event] | Events = []
         self.inner: dict[int, Inner] = {}
         self.count = 0

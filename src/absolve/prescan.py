@@ -21,7 +21,7 @@ _TEXT: Final = {
     for name in b"script style title textarea xmp iframe noembed noframes".split()
 }
 _OF_HEAD: Final = frozenset(
-    b"script style title meta link object base noscript html head /script /style /title /meta /link /object /base"
+    b"script style title link object base noscript html head /script /style /title /meta /link /object /base"
     b" /noscript".split()
 )
 
@@ -64,14 +64,15 @@ class Metas:
                 i += 1
                 while i < n and not is_space(p[i]) and p[i] != 47 and p[i] != 62:
                     i += 1
-                name = p[position:i].lower()
-                position = tag_end(p, i, n)
-                if name == b"meta":
-                    if p[position - 1] == 62 and p[i:position].lower().find(b"charset") >= 0:
+                if i - position == 4 and _is_meta(p, position):
+                    position = tag_end(p, i, n)
+                    if p[position - 1] == 62 and _may_declare(p, i, position):
                         self.start = i
                         self.end = position
                         return True
                     continue
+                name = p[position:i].lower()
+                position = tag_end(p, i, n)
                 self._in_head = self._in_head and name in _OF_HEAD
                 if name in _TEXT:
                     position = _text_end(data, position, name)
@@ -86,6 +87,28 @@ class Metas:
 @cython.exceptval(check=False)
 def _is_letter(byte: cython.int) -> cython.bint:
     return 97 <= byte | 32 <= 122
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _is_meta(p: cython.p_const_uchar, i: cython.Py_ssize_t) -> cython.bint:
+    return p[i] | 32 == 109 and p[i + 1] | 32 == 101 and p[i + 2] | 32 == 116 and p[i + 3] | 32 == 97
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _may_declare(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
+    """Whether `charset` may be here: something that begins like it is."""
+    while i + 7 <= end:
+        if p[i] | 32 == 99 and p[i + 1] | 32 == 104 and p[i + 2] | 32 == 97 and p[i + 3] | 32 == 114:
+            return True
+        i += 1
+    return False
 
 
 @cython.cfunc

@@ -115,6 +115,8 @@ def _media_type(document: Document, name: str) -> tuple[str, str | None]:
             text = f"{formats.in_words(document.data, name)} is no kind that absolve reads (--media-type overrides)"
             raise DocumentError(Diagnostic("unknown-media-type", text, name))
         return found, None
+    if document.media_type == formats.HTML:
+        return formats.HTML, None
     essence, parameters = formats.essence_of(document.media_type)
     media_type = formats.canonical(essence)
     if media_type not in formats.WALKERS:

@@ -8,6 +8,7 @@ cdef const unsigned char* _CLASSES
 cdef int _TAB, _LINE_FEED, _FORM_FEED, _RETURN, _SPACE
 cdef int _QUOTE, _APOSTROPHE, _HASH, _SEMICOLON, _AT, _SLASH, _STAR, _BACKSLASH
 cdef int _LEFT, _RIGHT, _LEFT_BRACKET, _RIGHT_BRACKET, _LEFT_BRACE, _RIGHT_BRACE
+cdef int _U, _R, _L, _C
 cdef int _OURS
 cdef int _PLAIN, _TRACKED, _BARE, _DOUBLE, _SINGLE, _REMNANTS, _NOT_NAME, _NOT_BLANK
 cdef int _URL_FUNCTION, _SRC_FUNCTION, _IMAGE_SET_FUNCTION
@@ -43,6 +44,7 @@ cdef class _Scanner:
     cdef Py_ssize_t escaped_name(self, Py_ssize_t pos) except -2
     cdef Py_ssize_t parenthesis(self, Py_ssize_t pos) except -2
     cdef Py_ssize_t function(self, Py_ssize_t start, Py_ssize_t pos) except -2
+    cdef int function_kind(self, Py_ssize_t start, Py_ssize_t end) except -2
     cdef object place(self, Py_ssize_t start)
     cdef object string_place(self, Py_ssize_t pos)
     cdef Py_ssize_t bare(self, Py_ssize_t start, object place) except -2

@@ -36,6 +36,7 @@ IMAGE_SET = Place("css", "image-set", kind="image", stays="fragment")
 _TAB, _LINE_FEED, _FORM_FEED, _RETURN, _SPACE = b"\t\n\f\r "
 _QUOTE, _APOSTROPHE, _HASH, _SEMICOLON, _AT, _SLASH, _STAR, _BACKSLASH = b"\"'#;@/*\\"
 _LEFT, _RIGHT, _LEFT_BRACKET, _RIGHT_BRACKET, _LEFT_BRACE, _RIGHT_BRACE = b"()[]{}"
+_U, _R, _L, _C = b"urlc"
 # On the stack, a closing byte with this bit closes an image-set function or a font-face block.
 _OURS = 0x80
 
@@ -234,7 +235,7 @@ class _Scanner:
 
     def function(self, start: cython.Py_ssize_t, pos: cython.Py_ssize_t) -> cython.Py_ssize_t:
         # 4.3.4, an ident-like token: its name is from `start` to the parenthesis at `pos`
-        kind: cython.int = 0 if start < 0 else _FUNCTIONS.get(UNQUOTED.decode(self.data[start:pos]).lower(), 0)
+        kind: cython.int = self.function_kind(start, pos)
         first: cython.Py_ssize_t
         if kind == _IMAGE_SET_FUNCTION:
             self.images += 1
@@ -250,6 +251,15 @@ class _Scanner:
             return self.open(pos, _RIGHT)
         self.open(pos, _RIGHT)
         return self.string(first, self.place(start)) if self.byte(first) in (_QUOTE, _APOSTROPHE) else first
+
+    def function_kind(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
+        p: cython.p_const_uchar = self.p
+        if start < 0:
+            return 0
+        if end - start == 3 and p[start + 2] | 32 != _C:  # with an escape in them they would be too few characters
+            return _URL_FUNCTION if p[start] | 32 == _U and p[start + 1] | 32 == _R and p[start + 2] | 32 == _L else 0
+        kind: cython.int = _FUNCTIONS.get(UNQUOTED.decode(self.data[start:end]).lower(), 0)
+        return kind
 
     def place(self, start: cython.Py_ssize_t) -> Place | None:
         if self.pending == _NAMESPACE_RULE:

@@ -6,7 +6,7 @@ events. What depends on more than one attribute of a tag (`meta`, `link`, `objec
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from absolve.charsets import UTF_8
 from absolve.codings import CharacterReferences, Raw, attribute_coding
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from absolve.charsets import Charset
     from absolve.formats.html_attributes import Attributes
-    from absolve.formats.html_keywords import Kept
+    from absolve.formats.html_keywords import Kept, Keywords
     from absolve.model import Place
     from absolve.typing import Coding, WalkOptions
 else:
@@ -40,13 +40,16 @@ if cython.compiled:
         may_hold_css_link,
     )
     from cython.cimports.absolve.formats.html_scanner import Scanner
+    from cython.cimports.absolve.seek import find
 else:
     from absolve.events import Events
     from absolve.formats.html_bytes import may_be_savers, may_be_space, may_end_in_space, may_hold_css_link
     from absolve.formats.html_scanner import Scanner
+    from absolve.seek import find
 
 
 _NUL = b"\0"
+_UNDECIDED = object()
 _FOREIGN = places.FOREIGN
 
 _ATTRIBUTES = cython.declare(cython.int, names.ATTRIBUTES)
@@ -67,6 +70,9 @@ _REL = cython.declare(cython.int, ATTRIBUTE_ID[b"rel"])
 _TYPE = cython.declare(cython.int, ATTRIBUTE_ID[b"type"])
 _SCRIPT_ELEMENT = cython.declare(cython.int, ELEMENT_ID[b"script"])
 _STYLE_ELEMENT = cython.declare(cython.int, ELEMENT_ID[b"style"])
+
+_PARENTHESIS = cython.declare(cython.int, 40)
+_AT = cython.declare(cython.int, 64)
 
 _NOTHING = cython.declare(cython.int, html_actions.NOTHING)
 _URL = cython.declare(cython.int, html_actions.URL)
@@ -149,7 +155,7 @@ class _Walk:
     @cython.cfunc
     def notices(self, scanner: Scanner) -> cython.int:
         """Say what is odd about the whole document; its links count all the same."""
-        nul: cython.Py_ssize_t = self.data.find(_NUL)
+        nul: cython.Py_ssize_t = find(self.data, 0, 0, len(self.data))
         if nul >= 0:
             count = self.data.count(_NUL)
             text = "a NUL byte, which stays" if count == 1 else f"{count} NUL bytes, which stay"
@@ -334,7 +340,8 @@ class _Walk:
     def meta(self) -> cython.int:
         """`meta`: http-equiv refresh, and the names whose content is a URL."""
         tag: Attributes = self.attributes
-        place = self.meta_places[tag.raw(_HTTP_EQUIV), tag.raw(_PROPERTY), tag.raw(_NAME), tag.raw(_ITEMPROP)]
+        keywords = (tag.raw(_HTTP_EQUIV), tag.raw(_PROPERTY), tag.raw(_NAME), tag.raw(_ITEMPROP))
+        place = _decided(self.meta_places, keywords)
         if place is not None:
             self.value(_CONTENT, place, None)
         return 0
@@ -343,19 +350,21 @@ class _Walk:
     def link_place(self) -> Place:
         """`link href`: the kind is that of its relation."""
         tag: Attributes = self.attributes
-        return self.link_places[tag.raw(_REL), tag.raw(_AS), tag.raw(_TYPE)]
+        place: Place = _decided(self.link_places, (tag.raw(_REL), tag.raw(_AS), tag.raw(_TYPE)))
+        return place
 
     # --- text of elements -----------------------------------------------------------------------------------------
 
     @cython.cfunc
     def style(self, scanner: Scanner) -> cython.int:
-        if places.is_sheet(html_keywords.folded(self.attributes.raw(_TYPE), self.charset)):
+        raw = self.attributes.raw(_TYPE)
+        if not raw or places.is_sheet(html_keywords.folded(raw, self.charset)):
             self.sheet(scanner.text_start, scanner.text_end, Raw(self.charset))
         return 0
 
     @cython.cfunc
     def sheet(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t, coding: Coding) -> cython.int:
-        if self.data.find(b"(", start, end) >= 0 or self.data.find(b"@", start, end) >= 0:
+        if find(self.data, _PARENTHESIS, start, end) >= 0 or find(self.data, _AT, start, end) >= 0:
             self.events.append(Part(CSS, start, end, coding))
         return 0
 
@@ -370,7 +379,7 @@ class _Walk:
     def script(self) -> cython.int:
         raw = self.attributes.raw(_TYPE)
         if raw:
-            media_type = self.scripts[(raw,)]
+            media_type = _decided(self.scripts, (raw,))
             if media_type is not None:
                 self.events.append(Part(media_type, self.scanner.text_start, self.scanner.text_end, Raw(self.charset)))
         return 0
@@ -394,3 +403,11 @@ class _Walk:
             if span is not None:
                 self.events.append(Part(MEDIA_TYPE, span[0], span[1], Raw(self.charset)))
         return 0
+
+
+@cython.cfunc
+def _decided(kept: Kept[Any], keywords: Keywords) -> Any:
+    """What keywords decide; most are known."""
+    known: dict = kept.known  # type: ignore[type-arg]
+    found = known.get(keywords, _UNDECIDED)
+    return kept.decided(keywords) if found is _UNDECIDED else found

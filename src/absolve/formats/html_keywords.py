@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache, partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from absolve.codings import quoted
 from absolve.formats import html_places as places
@@ -19,17 +19,21 @@ Keywords = tuple[bytes, ...]  # values of attributes as they stand, empty where 
 _MOST = 4096  # that are kept: documents choose them, and are many
 
 
-class Kept(dict[Keywords, P]):
-    """What keywords decide, by their bytes in a charset."""
+class Kept(Generic[P]):
+    """What keywords decide, by their bytes in a charset; `known` has what was asked before."""
+
+    __slots__ = ("_charset", "_decide", "known")
 
     def __init__(self, decide: Callable[..., P], charset: Charset) -> None:
         self._decide = decide
         self._charset = charset
+        self.known: dict[Keywords, P] = {}
 
-    def __missing__(self, keywords: Keywords) -> P:
-        if len(self) >= _MOST:
-            self.clear()
-        decided = self[keywords] = self._decide(*(folded(raw, self._charset) for raw in keywords))
+    def decided(self, keywords: Keywords) -> P:
+        """What keywords decide that are not known; from now on they are."""
+        if len(self.known) >= _MOST:
+            self.known.clear()
+        decided = self.known[keywords] = self._decide(*(folded(raw, self._charset) for raw in keywords))
         return decided
 
 

@@ -184,8 +184,9 @@ def _reference_end(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py
     """
     if i + 4 < end and p[i + 1] == 97 and p[i + 2] == 109 and p[i + 3] == 112 and p[i + 4] == 59:
         return i + 5
+    classes: cython.p_const_uchar = _CLASSES
     i += 1
-    while i < end and _CLASSES[p[i]] & _NAME:
+    while i < end and classes[p[i]] & _NAME:
         i += 1
     return i if i < end and p[i] == 61 else -1
 
@@ -200,8 +201,9 @@ class Appending:
 
     def __init__(self, resolve: Resolver, *, usable: bool = True) -> None:
         self._resolve = resolve
-        self.usable = usable and resolve("x") is not None
-        self._known: dict[int, str] = {}
+        found = resolve("x") if usable else None
+        self.usable = found is not None
+        self._known: dict[int, str] = {} if found is None else {PATH: found[:-1]}
         self._written: dict[int, bytes | None] = {}
 
     def __call__(self, reference: str) -> str | None:

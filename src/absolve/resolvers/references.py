@@ -6,7 +6,7 @@ import re
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from absolve.model import Reference
+from absolve.model import Reference, new
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,16 +43,16 @@ Components = tuple[str | None, str | None, str, str | None, str | None, str | No
 
 def split(text: str) -> Reference:
     """Parse a reference (str) into its components in the order of RFC 1808 section 2.4; raises nothing."""
-    return Reference(*components(text))
+    return new(Reference, components(text))
 
 
 def components(text: str) -> Components:
     """What `split` makes its Reference of, where nobody asks for them by name."""
+    scheme = net_loc = params = query = fragment = None
     # 2.4.1 the fragment: after the first crosshatch
-    text, mark, rest = text.partition("#")
-    fragment = rest if mark else None
+    if "#" in text:
+        text, _, fragment = text.partition("#")
     # 2.4.2 the scheme: before a colon that stands before any character not allowed in one
-    scheme = net_loc = None
     if ":" in text and (match := SCHEME.match(text)):
         scheme = match[1]
         text = text[match.end() :]
@@ -61,11 +61,11 @@ def components(text: str) -> Components:
         net_loc, slash, rest = text[2:].partition("/")
         text = slash + rest
     # 2.4.4 the query: after the first question mark
-    text, mark, rest = text.partition("?")
-    query = rest if mark else None
+    if "?" in text:
+        text, _, query = text.partition("?")
     # 2.4.5 the parameters: after the first semicolon
-    text, mark, rest = text.partition(";")
-    params = rest if mark else None
+    if ";" in text:
+        text, _, params = text.partition(";")
     # 2.4.6 the path: what is left, the preceding slash stored along with it
     return scheme, net_loc, text, params, query, fragment
 

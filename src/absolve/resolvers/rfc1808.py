@@ -70,7 +70,10 @@ def merge(base: str, path: str) -> str:
 
     A base without a path (`http://h`) has its root there, so what is returned always starts with a slash.
     """
-    segments = (base[1 : base.rfind("/") + 1] + path).split("/")
+    joined = (base[: base.rfind("/") + 1] or "/") + path
+    if "/." not in joined:  # nor any segment that begins with a dot
+        return joined
+    _, *segments = joined.split("/")
     last = segments.pop()
     kept: list[str] = []
     for segment in segments:

@@ -100,7 +100,9 @@ def is_plain(url: str) -> bool:
             i += 1
         if not 2 <= i - label <= 5:
             return False
-    return (i == n or url[i] in "/?#") and "xn--" not in url[:i].lower()  # what that stands for may be no name
+    if i < n and url[i] not in "/?#":
+        return False
+    return "--" not in url or "xn--" not in url[:i].lower()  # what that stands for may be no name
 
 
 @cython.cfunc
