@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from absolve import inventory, judging
+from absolve import character_references, inventory, judging
 from absolve.inventory import COLUMNS, Columns, Row
 from absolve.library import base, links
 from absolve.model import KINDS, Document, Link
@@ -253,6 +253,33 @@ def test_the_kind_says_what_a_link_is_for(page: str, kind: str) -> None:
 def test_rel_and_text_say_what_stands_beside_it(page: str, rel: str, text: str) -> None:
     found = rows(page)[0]
     assert (found.rel, found.text) == (rel, text)
+
+
+WRITTEN = st.lists(
+    st.sampled_from(
+        [
+            *(b"&", b"&amp;", b"&nbsp;", b"&#160;", b"&#x2003", b"&NotEqualTilde;", b"&copy", b"&amp;nbsp;", b"&#0;"),
+            *(b"&x;", b"\0", "\u3000\u1680\u2029\xa0é𝄞".encode(), b"\xe2\x80", b"\xed\xa0\x80", b"\xf0\x9f", b"\xf5"),
+        ]
+    )
+    | st.binary(max_size=4)
+    | st.text(max_size=90).map(lambda text: text.encode("utf-8", "surrogatepass")),
+    max_size=12,
+).map(b"".join)
+
+
+@given(WRITTEN.map(lambda raw: raw.replace(b"<", b"")))
+def test_the_text_of_an_anchor_is_read_folded_and_cut(raw: bytes) -> None:
+    characters = character_references.decode(raw, attribute=False).decode("utf-8", "replace").replace("\0", "\ufffd")
+    found = row(b"<a href=x>" + raw + b"</a>", charset="utf-8").text
+    assert found == " ".join(characters.split())[:200]
+
+
+@given(WRITTEN.map(lambda raw: raw.replace(b'"', b"")))
+def test_the_alternative_text_of_an_image_is_read_folded_and_cut(raw: bytes) -> None:
+    characters = character_references.decode(raw, attribute=True).decode("utf-8", "replace").replace("\0", "\ufffd")
+    found = row(b'<img src=x alt="' + raw + b'">', charset="utf-8").text
+    assert found == " ".join(characters.split())[:200]
 
 
 @pytest.mark.parametrize(

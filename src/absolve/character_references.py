@@ -1,8 +1,9 @@
 """Character references: which ones a value holds, what they stand for, and which `&` would be taken for one.
 
 HTML is the WHATWG tokenizer's states 13.2.5.72 to 13.2.5.80, in data or in an attribute, where a reference without its
-semicolon before `=`, a letter or a digit is none (`&copy=3`). XML is XML 1.0 section 4.1 without a DTD's entities.
-Text is `str`, spans are in characters, half open. Newlines and NUL are the tokenizer's business, not dealt with here.
+semicolon before `=`, a letter or a digit is none (`&copy=3`). Values are in UTF-8, or in any charset that has ASCII's
+bytes for its characters and for nothing else; spans are in bytes, half open. XML is XML 1.0 section 4.1 without a
+DTD's entities, and `str`. Newlines and NUL are the tokenizer's business, not dealt with here.
 """
 
 from __future__ import annotations
@@ -10,71 +11,116 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from html.entities import html5
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-CharacterReference = tuple[int, int, str]  # start, end, what stands there
+if TYPE_CHECKING:
+    import cython
+
+    Read = tuple[int, bytes]  # where a reference ends, and what it stands for
+else:
+    from absolve import _cython as cython
+
+CharacterReference = tuple[int, int, bytes]  # start, end, what stands there in UTF-8
+XmlReference = tuple[int, int, str]
 
 # 13.2.5.80, numeric character reference end state: what windows-1252 has in the C1 range
-_WINDOWS_1252: Final[dict[int, str]] = {
-    byte: bytes((byte,)).decode("windows-1252")
+_WINDOWS_1252: Final[dict[int, bytes]] = {
+    byte: bytes((byte,)).decode("windows-1252").encode()
     for byte in range(0x80, 0xA0)
     if byte not in (0x81, 0x8D, 0x8F, 0x90, 0x9D)
 }
-_REPLACEMENT: Final = "\N{REPLACEMENT CHARACTER}"
+_REPLACEMENT: Final = "\N{REPLACEMENT CHARACTER}".encode()
+_BEYOND = cython.declare(cython.int, 0x110000)  # what any number that is larger is taken for
 
 # Names that are references without a semicolon too; the longest has six letters. The longest name of all, with its
 # semicolon, has 32.
 _WITHOUT_SEMICOLON: Final[frozenset[str]] = frozenset(name for name in html5 if not name.endswith(";"))
 _LONGEST_WITHOUT_SEMICOLON: Final = max(map(len, _WITHOUT_SEMICOLON))
+_LONGEST = cython.declare(cython.Py_ssize_t, 31)
+_KNOWN: Final[dict[bytes, bytes]] = {}  # names with a semicolon that were met, and what they stand for
 
-_HTML: Final = re.compile(r"&(?:([A-Za-z][A-Za-z0-9]{0,30}+)(;?+)|#(?:[xX]([0-9A-Fa-f]++)|([0-9]++));?+)")
 _XML: Final = re.compile(r"&(?:(amp|lt|gt|quot|apos)|#(?:x([0-9A-Fa-f]++)|([0-9]++)));")
 _XML_NAMES: Final = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
 
 
-def references(value: str, attribute: bool) -> list[CharacterReference]:
+def references(value: bytes, attribute: bool) -> list[CharacterReference]:
     """The references in a value, in order: in an attribute's or in text (the data state)."""
     found: list[CharacterReference] = []
-    at = value.find("&")
+    at = value.find(b"&")
     while at >= 0:
-        reference = _reference(value, at, attribute)
+        reference = reference_at(value, at, len(value), attribute)
         if reference:
-            found.append(reference)
-        at = value.find("&", reference[1] if reference else at + 1)
+            found.append((at, *reference))
+        at = value.find(b"&", reference[0] if reference else at + 1)
     return found
 
 
-def decode(value: str, attribute: bool) -> str:
+def decode(value: bytes, attribute: bool) -> bytes:
     """The value with its references replaced; the value itself where it has none."""
-    return _replaced(value, references(value, attribute))
+    found = references(value, attribute)
+    if not found:
+        return value
+    pieces: list[bytes] = []
+    position = 0
+    for start, end, text in found:
+        pieces += (value[position:start], text)
+        position = end
+    pieces.append(value[position:])
+    return b"".join(pieces)
 
 
-def needs_escape(text: str, at: int, attribute: bool) -> bool:
+def needs_escape(text: bytes, at: int, attribute: bool) -> bool:
     """Whether the `&` at this index would be taken as (part of) a reference, and must be written `&amp;`.
 
     The text must go on as it will stand in the document; where it ends, the value ends.
     """
-    return _reference(text, at, attribute) is not None
+    return reference_at(text, at, len(text), attribute) is not None
 
 
-def _reference(value: str, at: int, attribute: bool) -> CharacterReference | None:
-    """13.2.5.72, character reference state, with `&` at this index."""
-    found = _HTML.match(value, at)
-    if not found:
+@cython.ccall
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def reference_at(
+    value: bytes, at: cython.Py_ssize_t, size: cython.Py_ssize_t, attribute: cython.bint
+) -> Read | None:
+    """13.2.5.72, character reference state, with `&` at this index: where it ends, and what it stands for.
+
+    The text goes on up to `size`.
+    """
+    p: cython.p_const_uchar = value
+    start: cython.Py_ssize_t = at + 1
+    end: cython.Py_ssize_t = start
+    length: cython.Py_ssize_t
+    if start < size and p[start] == 35:
+        return _numeric(value, start + 1, size)
+    if start >= size or not 97 <= p[start] | 32 <= 122:
         return None  # an ASCII alphanumeric or a number sign and digits must follow: flush
-    name = found[1]
-    if name is None:
-        return at, found.end(), _character(found[3] or found[4], 16 if found[3] else 10)
-    if found[2] and (text := html5.get(name + ";")):
-        return at, found.end(), text
+    while end < size and end - start < _LONGEST and (97 <= p[end] | 32 <= 122 or 48 <= p[end] <= 57):
+        end += 1
+    name: bytes = p[start:end]
+    if end < size and p[end] == 59:
+        text = _named(name)
+        if text is not None:
+            return end + 1, text
     # 13.2.5.73, named character reference state: the longest name that the text begins with
-    length = _begins_with(name)
-    end = at + 1 + length
+    letters = name.decode("ascii")
+    length = _begins_with(letters)
     if not length:
         return None  # 13.2.5.74, ambiguous ampersand state: stays as it is
-    if attribute and (length < len(name) or value[end : end + 1] == "="):
+    if attribute and (length < end - start or (end < size and p[end] == 61)):
         return None  # "for historical reasons": flush
-    return at, end, html5[name[:length]]
+    return start + length, html5[letters[:length]].encode()
+
+
+@cython.cfunc
+def _named(name: bytes) -> bytes | None:
+    """What a name stands for that a semicolon follows; None where it is none."""
+    found: bytes | None = _KNOWN.get(name)
+    if found is None:
+        text = html5.get(name.decode("ascii") + ";")
+        if text is not None:
+            found = _KNOWN[name] = text.encode()
+    return found
 
 
 @lru_cache(maxsize=1024)
@@ -86,36 +132,52 @@ def _begins_with(name: str) -> int:
     return 0
 
 
-def _character(digits: str, base: int) -> str:
-    """13.2.5.80, numeric character reference end state; a number of any length."""
-    digits = digits.lstrip("0")
-    number = int(digits, base) if 0 < len(digits) <= 7 else -1  # 10FFFF has six digits, 1114111 seven
+@cython.cfunc
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _numeric(value: bytes, at: cython.Py_ssize_t, size: cython.Py_ssize_t) -> Read | None:
+    """13.2.5.75, numeric character reference state, behind the number sign; a number of any length."""
+    p: cython.p_const_uchar = value
+    base: cython.int = 10
+    number: cython.int = 0
+    digit: cython.int
+    start: cython.Py_ssize_t
+    if at < size and p[at] | 32 == 120:
+        base = 16
+        at += 1
+    start = at
+    while at < size:
+        if 48 <= p[at] <= 57:
+            digit = p[at] - 48
+        elif base == 16 and 97 <= p[at] | 32 <= 102:
+            digit = (p[at] | 32) - 87
+        else:
+            break
+        number = min(number * base + digit, _BEYOND)
+        at += 1
+    if at == start:
+        return None  # 13.2.5.76 and .77: digits must follow: flush
+    if at < size and p[at] == 59:
+        at += 1
+    return at, _character(number)
+
+
+def _character(number: int) -> bytes:
+    """13.2.5.80, numeric character reference end state."""
     if number in _WINDOWS_1252:
         return _WINDOWS_1252[number]
-    if number < 0 or number > 0x10FFFF or 0xD800 <= number <= 0xDFFF:
+    if number == 0 or number > 0x10FFFF or 0xD800 <= number <= 0xDFFF:
         return _REPLACEMENT
-    return chr(number)  # noncharacters and controls too: errors, and taken as they are
+    return chr(number).encode()  # noncharacters and controls too: errors, and taken as they are
 
 
-def _replaced(value: str, found: list[CharacterReference]) -> str:
-    if not found:
-        return value
-    pieces: list[str] = []
-    position = 0
-    for start, end, text in found:
-        pieces += (value[position:start], text)
-        position = end
-    pieces.append(value[position:])
-    return "".join(pieces)
-
-
-def xml_references(value: str) -> list[CharacterReference]:
+def xml_references(value: str) -> list[XmlReference]:
     """The references of XML without a DTD: the five names and numbers of characters that XML allows.
 
     Any other `&` stays as it is here; it makes the document not well-formed, which its parser says. In what is written
     every `&` must be escaped, so XML has no `needs_escape`.
     """
-    found: list[CharacterReference] = []
+    found: list[XmlReference] = []
     for match in _XML.finditer(value):
         text = _XML_NAMES[match[1]] if match[1] else _xml_character(match[2] or match[3], 16 if match[2] else 10)
         if text:
@@ -125,7 +187,12 @@ def xml_references(value: str) -> list[CharacterReference]:
 
 def xml_decode(value: str) -> str:
     """The value with the references of `xml_references` replaced."""
-    return _replaced(value, xml_references(value))
+    pieces: list[str] = []
+    position = 0
+    for start, end, text in xml_references(value):
+        pieces += (value[position:start], text)
+        position = end
+    return "".join(pieces) + value[position:]
 
 
 def _xml_character(digits: str, base: int) -> str:

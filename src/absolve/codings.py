@@ -139,7 +139,7 @@ class Raw:
 
 
 _SPECIAL: Final = re.compile(rb"[&\r\x00]")
-_LINE_END_OR_NUL: Final = re.compile("\r\n?|\0")
+_LINE_END_OR_NUL: Final = re.compile(rb"\r\n?|\x00")
 
 
 _MUST: Final = {quote: re.compile(b"[&\\r%b]" % (quote or b"<")) for quote in (b"", b'"', b"'")}
@@ -226,7 +226,7 @@ class CharacterReferences:
             return value
         if _only_ampersands(value, len(value), self._attribute):
             return value.replace(b"&amp;", b"&")
-        return self._replaced(value)[0]
+        return character_references.decode(value, self._attribute)
 
     def decode_mapped(self, raw: bytes) -> tuple[bytes, OffsetsProtocol]:
         utf8, outer = to_utf8_mapped(self._charset, raw)
@@ -240,15 +240,11 @@ class CharacterReferences:
         """What references and line ends stand for; they are ASCII, so that bytes do for characters here."""
         if 0x0D not in utf8 and 0 not in utf8 and _only_ampersands(utf8, len(utf8), self._attribute):
             return utf8.replace(b"&amp;", b"&"), _ampersands(utf8)
-        text = utf8.decode("latin-1")
-        found = [
-            (start, end, new.encode("utf-8", "surrogatepass"))
-            for start, end, new in character_references.references(text, self._attribute)
-        ]
-        if "\r" in text or "\0" in text:
+        found = character_references.references(utf8, self._attribute)
+        if 0x0D in utf8 or 0 in utf8:
             found += [
-                (match.start(), match.end(), b"\n" if match[0][0] == "\r" else b"\xef\xbf\xbd")
-                for match in _LINE_END_OR_NUL.finditer(text)
+                (match.start(), match.end(), b"\n" if match[0][0] == 0x0D else b"\xef\xbf\xbd")
+                for match in _LINE_END_OR_NUL.finditer(utf8)
             ]
             found.sort()
         units: list[Unit] = []
@@ -266,7 +262,7 @@ class CharacterReferences:
 
     def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:
         if self._must.search(value):
-            text = (value + after[:64]).decode("latin-1")
+            text = value + after[:64]
             value = self._must.sub(lambda found: self._escaped(found, text), value)
         raw = from_utf8(self._charset, value, "absolve.references")
         return b";" + raw if before[-1:].isalnum() and self._swallows(before, raw + after) else raw
@@ -276,14 +272,14 @@ class CharacterReferences:
         open_reference = _UNTERMINATED.search(before)
         if open_reference is None:
             return False
-        text = open_reference[0].decode("latin-1")
+        text = open_reference[0]
         alone, followed = (
             [span[:2] for span in character_references.references(text + rest, self._attribute)[:1]]
-            for rest in ("", raw[:64].decode("latin-1"))
+            for rest in (b"", raw[:64])
         )
         return alone == [(0, len(text))] != followed
 
-    def _escaped(self, found: re.Match[bytes], text: str) -> bytes:
+    def _escaped(self, found: re.Match[bytes], text: bytes) -> bytes:
         character = found[0]
         if character != b"&":
             return _NAMED.get(character) or b"&#%d;" % ord(character)

@@ -3,6 +3,7 @@
 cimport cython
 
 from absolve.buffers cimport Numbers, Texts, Words
+from absolve.formats.html_text cimport Folded
 from absolve.model cimport Link
 from absolve.positions cimport Positions
 from absolve.ruled cimport Facts, Ruled
@@ -67,7 +68,7 @@ cdef class _Events:
 @cython.final
 cdef class _Tag:
     cdef bytes _data
-    cdef object _charset
+    cdef Folded _folded
     cdef Py_ssize_t _start
     cdef str rel
     cdef bytes text

@@ -28,13 +28,13 @@ else:
 if cython.compiled:
     from cython.cimports.absolve.buffers import Numbers, Texts, Words
     from cython.cimports.absolve.codings import CharacterReferences
-    from cython.cimports.absolve.formats.html_text import anchor_text, rel_and_alt
+    from cython.cimports.absolve.formats.html_text import Folded, anchor_text, rel_and_alt
     from cython.cimports.absolve.resolved import Rule, value_of
     from cython.cimports.absolve.ruled import Facts, Ruled, shown
 else:
     from absolve.buffers import Numbers, Texts, Words
     from absolve.codings import CharacterReferences
-    from absolve.formats.html_text import anchor_text, rel_and_alt
+    from absolve.formats.html_text import Folded, anchor_text, rel_and_alt
     from absolve.resolved import Rule, value_of
     from absolve.ruled import Facts, Ruled, shown
 
@@ -316,7 +316,7 @@ class _Tag:
 
     def __init__(self, entity: Entity) -> None:
         self._data = entity.data
-        self._charset = entity.charset
+        self._folded = Folded(entity.charset)
         self._start = -1
         self.rel = ""
         self.text = b""  # in UTF-8
@@ -330,9 +330,9 @@ class _Tag:
             self.text = b""
         elif link.tag_start != self._start:
             self._start = link.tag_start
-            self.rel, self.text = rel_and_alt(self._data, link.tag_start, link.tag_end, self._charset)
+            self.rel, self.text = rel_and_alt(self._data, link.tag_start, link.tag_end, self._folded)
             if _is_anchor(self._data, link.tag_start):
-                self.text = anchor_text(self._data, link.tag_end, self._charset)
+                self.text = anchor_text(self._data, link.tag_end, self._folded)
         return 0
 
 

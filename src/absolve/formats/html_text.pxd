@@ -1,4 +1,22 @@
-"""C signatures of what rows ask of a tag; html_text.py holds the code."""
+"""C layout of what rows ask of a tag; html_text.py holds the code."""
 
-cpdef object rel_and_alt(bytes data, Py_ssize_t start, Py_ssize_t end, object charset)
-cpdef bytes anchor_text(bytes data, Py_ssize_t start, object charset)
+cimport cython
+
+
+@cython.final
+cdef class Folded:
+    cdef object _charset
+    cdef bint _is_utf8
+    cdef bint _blank
+    cdef Py_ssize_t _size
+    cdef Py_ssize_t _characters
+    cdef unsigned char _out[800]  # 4 * LONGEST
+
+    cdef int clear(self)
+    cdef bytes taken(self)
+    cdef int add(self, bytes data, Py_ssize_t start, Py_ssize_t end, bint attribute)
+    cdef int _put(self, const unsigned char* p, Py_ssize_t i, Py_ssize_t end)
+
+
+cpdef object rel_and_alt(bytes data, Py_ssize_t start, Py_ssize_t end, Folded folded)
+cpdef bytes anchor_text(bytes data, Py_ssize_t start, Folded folded)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from absolve.codings import CharacterReferences, quoted
+from absolve.codings import to_utf8
 from absolve.formats import html_names as names
 
 if TYPE_CHECKING:
@@ -18,12 +17,15 @@ else:
     from absolve import _cython as cython
 
 if cython.compiled:
+    from cython.cimports.absolve.character_references import reference_at
     from cython.cimports.absolve.seek import comment_end, find, tag_end
 else:
+    from absolve.character_references import reference_at
     from absolve.seek import comment_end, find, tag_end
 
 LONGEST: Final = 200  # characters of text in a row
 _LONGEST = cython.declare(cython.Py_ssize_t, LONGEST)
+_NO_CHARACTER: Final = "\N{REPLACEMENT CHARACTER}".encode()
 _LOOKED_AT = cython.declare(cython.Py_ssize_t, 4096)  # bytes of an anchor's content that are read for it
 
 _SPACE = cython.declare(cython.int, names.SPACE)
@@ -33,10 +35,156 @@ _CLASSES = cython.declare(bytes, names.CLASSES)
 _HIDDEN: Final = frozenset({b"script", b"style", b"template", b"noscript"})
 
 
+@cython.final
+@cython.cclass
+class Folded:
+    """Text as rows have it, in UTF-8: decoded, its references read, white space folded, and cut.
+
+    White space is what `str.split` takes for it. Bytes that are no character become U+FFFD, and so does NUL.
+    """
+
+    def __init__(self, charset: Charset) -> None:
+        self._charset = charset
+        self._is_utf8 = charset.codec == "utf-8"
+        self._size = self._characters = 0
+        self._blank = False
+        if not cython.compiled:
+            self._out: Any = bytearray(4 * LONGEST)
+
+    @cython.cfunc
+    def clear(self) -> cython.int:
+        self._size = self._characters = 0
+        self._blank = False
+        return 0
+
+    @cython.cfunc
+    def taken(self) -> bytes:
+        """What it has come to."""
+        if cython.compiled:
+            text: bytes = self._out[: self._size]
+            return text
+        return bytes(self._out[: self._size])
+
+    @cython.cfunc
+    def add(
+        self, data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t, attribute: cython.bint
+    ) -> cython.int:
+        """Add what is written in this span, in an attribute or in text; white space stands before it and behind it."""
+        ampersand: cython.Py_ssize_t
+        p: cython.p_const_uchar = data
+        self._blank = True
+        if not self._is_utf8:
+            data = to_utf8(self._charset, data[start:end])
+            p = data
+            start = 0
+            end = len(data)
+        while start < end and self._characters < _LONGEST:
+            ampersand = find(p, 38, start, end)
+            if ampersand != start:
+                self._put(p, start, ampersand if ampersand >= 0 else end)
+            if ampersand < 0:
+                break
+            start = ampersand + 1
+            found = reference_at(data, ampersand, end, attribute)
+            if found is None:
+                self._put(b"&", 0, 1)
+            else:
+                text: bytes = found[1]
+                self._put(text, 0, len(text))
+                start = found[0]
+        self._blank = True
+        return 0
+
+    @cython.cfunc
+    @cython.boundscheck(False)
+    @cython.wraparound(False)
+    def _put(self, p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
+        """Add characters, which are in UTF-8."""
+        length: cython.Py_ssize_t
+        at: cython.Py_ssize_t
+        while i < end and self._characters < _LONGEST:
+            length = 1
+            if p[i] > 127:
+                length = _character(p, i, end)
+            elif p[i] == 0:
+                length = 0
+            if length == 0:  # Python knows how many characters that are none these are
+                rest: bytes = p[i:end].replace(b"\0", _NO_CHARACTER).decode("utf-8", "replace").encode()
+                self._put(rest, 0, len(rest))
+                return 0
+            if _is_blank(p, i, length):
+                self._blank = True
+            else:
+                if self._blank and self._size:
+                    self._out[self._size] = 32
+                    self._size += 1
+                    self._characters += 1
+                self._blank = False
+                if self._characters < _LONGEST:
+                    for at in range(i, i + length):
+                        self._out[self._size] = p[at]
+                        self._size += 1
+                    self._characters += 1
+            i += length
+        return 0
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _character(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """The bytes of the character that begins here, which is not of ASCII (RFC 3629 4); 0 where none does."""
+    lead: cython.int = p[i]
+    least: cython.int = 0x80
+    most: cython.int = 0xBF
+    if lead < 0xC2 or lead > 0xF4 or i + 1 >= end:
+        return 0
+    if lead == 0xE0:
+        least = 0xA0
+    elif lead == 0xED:
+        most = 0x9F
+    elif lead == 0xF0:
+        least = 0x90
+    elif lead == 0xF4:
+        most = 0x8F
+    if not least <= p[i + 1] <= most:
+        return 0
+    if lead < 0xE0:
+        return 2
+    if i + 2 >= end or p[i + 2] & 0xC0 != 0x80:
+        return 0
+    if lead < 0xF0:
+        return 3
+    return 4 if i + 3 < end and p[i + 3] & 0xC0 == 0x80 else 0
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _is_blank(p: cython.p_const_uchar, i: cython.Py_ssize_t, length: cython.Py_ssize_t) -> cython.bint:
+    """Whether the character of so many bytes is white space to `str.split`."""
+    if length == 1:
+        return p[i] <= 32 and (p[i] == 32 or 9 <= p[i] <= 13 or p[i] >= 28)
+    if length == 2:
+        return p[i] == 0xC2 and (p[i + 1] == 0x85 or p[i + 1] == 0xA0)
+    if length == 4 or p[i] > 0xE3:
+        return False
+    if p[i] == 0xE2 and p[i + 1] == 0x80:  # U+2000 to U+200A, U+2028, U+2029, U+202F
+        return p[i + 2] <= 0x8A or p[i + 2] == 0xA8 or p[i + 2] == 0xA9 or p[i + 2] == 0xAF
+    if p[i] == 0xE2:
+        return p[i + 1] == 0x81 and p[i + 2] == 0x9F
+    if p[i] == 0xE1:
+        return p[i + 1] == 0x9A and p[i + 2] == 0x80
+    return p[i] == 0xE3 and p[i + 1] == 0x80 and p[i + 2] == 0x80
+
+
 @cython.ccall
 @cython.boundscheck(False)
 @cython.wraparound(False)
-def rel_and_alt(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t, charset: Charset) -> Pair:
+def rel_and_alt(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t, folded: Folded) -> Pair:
     """The `rel` and the `alt`, in UTF-8, of the start tag in this span, decoded and folded; empty for what it lacks.
 
     13.2.5.32 to .40: white space and slashes, a name (that may begin with =), and a value in quotes or without. A value
@@ -49,8 +197,10 @@ def rel_and_alt(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t, c
     length: cython.Py_ssize_t
     value: cython.Py_ssize_t
     value_end: cython.Py_ssize_t
-    rel: bytes | None = None
-    alt: bytes | None = None
+    rel: cython.Py_ssize_t = -1
+    alt: cython.Py_ssize_t = -1
+    rel_end: cython.Py_ssize_t = -1
+    alt_end: cython.Py_ssize_t = -1
     while i < end and not classes[p[i]] & _NAME_END:
         i += 1
     while True:
@@ -84,23 +234,29 @@ def rel_and_alt(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t, c
         else:
             value_end = value
         if length == 3:  # the first of duplicate attributes counts
-            if p[name] | 32 == 114 and p[name + 1] | 32 == 101 and p[name + 2] | 32 == 108:
-                rel = p[value:value_end] if rel is None else rel
-            elif p[name] | 32 == 97 and p[name + 1] | 32 == 108 and p[name + 2] | 32 == 116:
-                alt = p[value:value_end] if alt is None else alt
-    return _decoded(rel, charset).decode() if rel else "", _decoded(alt, charset) if alt else b""
+            if rel < 0 and p[name] | 32 == 114 and p[name + 1] | 32 == 101 and p[name + 2] | 32 == 108:
+                rel = value
+                rel_end = value_end
+            elif alt < 0 and p[name] | 32 == 97 and p[name + 1] | 32 == 108 and p[name + 2] | 32 == 116:
+                alt = value
+                alt_end = value_end
+    return (
+        _decoded(data, rel, rel_end, folded).decode() if rel < rel_end else "",
+        _decoded(data, alt, alt_end, folded) if alt < alt_end else b"",
+    )
 
 
 @cython.cfunc
-def _decoded(value: bytes, charset: Charset) -> bytes:
-    words = _plain(value, charset)
-    return words if words is not None else folded(quoted(charset, 0x22).decode(value))
+def _decoded(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t, folded: Folded) -> bytes:
+    folded.clear()
+    folded.add(data, start, end, attribute=True)
+    return folded.taken()
 
 
 @cython.ccall
 @cython.boundscheck(False)
 @cython.wraparound(False)
-def anchor_text(data: bytes, start: cython.Py_ssize_t, charset: Charset) -> bytes:
+def anchor_text(data: bytes, start: cython.Py_ssize_t, folded: Folded) -> bytes:
     """The text of the anchor whose start tag ends here, or the alternative texts in it, in UTF-8; folded, and cut.
 
     A tag or comment that the stretch which is read cuts off takes all the rest of it.
@@ -115,10 +271,11 @@ def anchor_text(data: bytes, start: cython.Py_ssize_t, charset: Charset) -> byte
     name: cython.Py_ssize_t
     name_end: cython.Py_ssize_t
     is_start: cython.bint
+    folded.clear()
     if less >= 0 and _closes(p, less, size):  # most anchors hold text alone
-        return _text_of(p[start:less], charset)
-    pieces: list[bytes] = []
-    alternatives: list[bytes] = []
+        folded.add(data, start, less, attribute=False)
+        return folded.taken()
+    images: list[tuple[int, int]] = []
     hidden = b""
     while less >= 0 and less + 1 < end:
         is_start = p[less + 1] != 47
@@ -136,7 +293,7 @@ def anchor_text(data: bytes, start: cython.Py_ssize_t, charset: Charset) -> byte
             less = find(p, 60, less + 1, end)  # a character as any other
             continue
         if not hidden and less > position:
-            pieces.append(p[position:less])
+            folded.add(data, position, less, attribute=False)
         position = token_end
         if name_end - name == 1 and p[name] | 32 == 97:
             break
@@ -145,15 +302,21 @@ def anchor_text(data: bytes, start: cython.Py_ssize_t, charset: Charset) -> byte
                 hidden = b""
         elif is_start and name_end > name:
             if name_end - name == 3 and p[name:name_end].lower() == b"img":
-                alternatives.append(rel_and_alt(data, less, token_end, charset)[1])
+                images.append((less, token_end))
             elif name_end - name >= 5 and (found := p[name:name_end].lower()) in _HIDDEN:
                 hidden = found
         less = find(p, 60, position, end)
     else:
         if not hidden and position < end:
-            pieces.append(data[position:end].partition(b"<")[0])
-    text = _text_of(pieces[0] if len(pieces) == 1 else b" ".join(pieces), charset)
-    return text or folded(b" ".join(alternatives))
+            less = find(p, 60, position, end)
+            folded.add(data, position, less if less >= 0 else end, attribute=False)
+    text = folded.taken()
+    if text or not images:
+        return text
+    alternatives: bytes = b" ".join([rel_and_alt(data, less, token_end, folded)[1] for less, token_end in images])
+    folded.clear()
+    folded._put(alternatives, 0, len(alternatives))  # noqa: SLF001 - a class of this module
+    return folded.taken()
 
 
 @cython.cfunc
@@ -163,57 +326,3 @@ def anchor_text(data: bytes, start: cython.Py_ssize_t, charset: Charset) -> byte
 def _closes(p: cython.p_const_uchar, i: cython.Py_ssize_t, size: cython.Py_ssize_t) -> cython.bint:
     """Whether what begins here is `</a>`."""
     return i + 3 < size and p[i + 1] == 47 and p[i + 2] | 32 == 97 and p[i + 3] == 62
-
-
-@cython.cfunc
-def _text_of(value: bytes, charset: Charset) -> bytes:
-    """The text that the content of an element stands for, folded."""
-    words = _plain(value, charset)
-    return words if words is not None else folded(_text(charset).decode(value))
-
-
-@cache
-def _text(charset: Charset) -> CharacterReferences:
-    """The coding of an element's text."""
-    return CharacterReferences(charset, b"")
-
-
-@cython.cfunc
-@cython.boundscheck(False)
-@cython.wraparound(False)
-def _plain(value: bytes, charset: Charset) -> bytes | None:
-    """What `folded` makes of a value that needs no decoding; None where it may."""
-    p: cython.p_const_uchar = value
-    start: cython.Py_ssize_t = 0
-    end: cython.Py_ssize_t = len(value)
-    i: cython.Py_ssize_t
-    blanks: cython.bint = False
-    high: cython.bint = False
-    if not charset.transparent:
-        return None
-    while start < end and (p[start] == 32 or p[start] == 10):
-        start += 1
-    while end > start and (p[end - 1] == 32 or p[end - 1] == 10):
-        end -= 1
-    for i in range(start, end):
-        if p[i] == 38:
-            return None
-        high = high or p[i] > 126
-        if p[i] <= 32:
-            if p[i] == 13 or p[i] == 0:
-                return None
-            if p[i] != 32 or p[i + 1] <= 32:  # there is a byte behind: it is no blank at the end
-                blanks = True
-    if high:
-        return folded(p[start:end]) if charset.codec == "utf-8" else None
-    if blanks:
-        value = " ".join(p[start:end].decode("ascii").split()).encode("ascii")
-    elif end - start < len(value):
-        value = p[start:end]
-    return value if len(value) <= _LONGEST else value[:_LONGEST]
-
-
-@cython.cfunc
-def folded(value: bytes) -> bytes:
-    """White space folded, and cut; what is no UTF-8 is replaced."""
-    return " ".join(value.decode("utf-8", "replace").split())[:LONGEST].encode()
