@@ -17,6 +17,7 @@ COMPILED = (  # modules that run once a byte or once a link; one that is not the
     "absolve.bases",
     "absolve.buffers",
     "absolve.character_references",
+    "absolve.characters",
     "absolve.charsets",
     "absolve.codings",
     "absolve.edits",

@@ -73,6 +73,17 @@ def races(megabytes: float, runs: int) -> Iterator[Result]:
     yield raced("pages, scanned", pages, "scanner and walker alone", peers.scan, [], runs)
 
 
+def races_of_xml(runs: int) -> Iterator[Result]:
+    """Files as they are found, many of them small; and one large document of each of three kinds."""
+    small = corpus.markup()
+    yield raced("XML files", small, "absolve.rewrite", peers.rewrite_xml, peers.XML_ABSOLUTIZE, runs)
+    yield raced("XML files, listed", small, "absolve.links", peers.links_xml, peers.XML_LIST, runs)
+    large = {"a feed": corpus.feed(2), "a sitemap": corpus.sitemap(2), "XHTML": corpus.chapter(2)}
+    for name, document in large.items():
+        yield raced(name, [document], "absolve.rewrite", peers.rewrite_xml, peers.XML_ABSOLUTIZE, runs)
+        yield raced(f"{name}, listed", [document], "absolve.links", peers.links_xml, peers.XML_LIST, runs)
+
+
 def raced(name: str, documents: list[Document], label: str, ours: Work, others: list[Peer], runs: int) -> Result:
     works = peers.works(label, ours, others)
     documents = peers.able(works, documents)
@@ -90,6 +101,11 @@ def to_parquet(documents: list[Document], runs: int) -> Result:
 
 def raced_all(options: argparse.Namespace) -> Found:
     table = race_table(list(races(options.megabytes, options.runs)))
+    return f"How many times faster, over {options.runs} runs.\n\n{table}", True
+
+
+def raced_xml(options: argparse.Namespace) -> Found:
+    table = race_table(list(races_of_xml(options.runs)))
     return f"How many times faster, over {options.runs} runs.\n\n{table}", True
 
 
@@ -135,6 +151,7 @@ class Part(NamedTuple):
 
 PARTS = {
     "races": Part("Beside the peers", raced_all),
+    "xml": Part("XML", raced_xml),
     "sizes": Part("One document", sized),
     "processes": Part("Two processes", of_processes),
     "archives": Part("Archives", of_archives),

@@ -43,6 +43,48 @@ def sheets() -> list[Document]:
     return found * max(1, 4_000_000 // sum(len(document.data) for document in found))
 
 
+def markup() -> list[Document]:
+    """Feeds, drawings, and the pages and packages of books: many small files, as most of XML is."""
+    files = sorted((SHARED / "xml").rglob("*")) if SHARED.is_dir() else []
+    kinds = {".xml", ".svg", ".xhtml", ".opf", ".ncx"}
+    return [Document(file.read_bytes()) for file in files if file.suffix in kinds] or [feed(0.01)] * 500
+
+
+def feed(megabytes: float) -> Document:
+    """An Atom feed of entries with links and escaped HTML in them, some of which have bases of their own."""
+    entry = (
+        b'<entry xml:base="year%d/">\n<title>Entry %d</title><id>tag:example.org,2026:%d</id>\n'
+        b'<link rel="alternate" type="text/html" href="%d.html?x=1&amp;y=%d"/>\n'
+        b'<author><name>Somebody</name><uri>/people/%d</uri></author>\n<summary>' + _TEXT + b"</summary>\n"
+        b'<content type="html">&lt;p&gt;An entry with &lt;a href="../part/%d.html"&gt;a link&lt;/a&gt; and &lt;img '
+        b'src="i%d.png"/&gt; in it&lt;/p&gt;</content>\n</entry>\n'
+    )
+    return _repeated(b'<feed xmlns="http://www.w3.org/2005/Atom"><title>A feed</title>\n', entry, b"</feed>", megabytes)
+
+
+def sitemap(megabytes: float) -> Document:
+    """A sitemap whose addresses are short for what they should be."""
+    entry = b"<url><loc>/pages/%d/index.html?n=%d</loc><lastmod>2026-01-02</lastmod><priority>0.5</priority></url>\n"
+    return _repeated(b'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n', entry, b"</urlset>", megabytes)
+
+
+def chapter(megabytes: float) -> Document:
+    """A page of XHTML, as books have them."""
+    entry = (
+        b'<div class="section" id="s%d">\n<h2>Heading %d</h2>\n<p>See <a class="ref" href="part%d.xhtml#s%d">there</a>'
+        b' and <i>here</i>. <img src="../images/%d.png" alt="an image"/></p>\n<p>' + _TEXT + b"</p>\n</div>\n"
+    )
+    head = b'<?xml version="1.0"?>\n<html xmlns="http://www.w3.org/1999/xhtml"><head><title>A chapter</title></head><body>\n'
+    return _repeated(head, entry, b"</body></html>", megabytes)
+
+
+def _repeated(head: bytes, entry: bytes, tail: bytes, megabytes: float) -> Document:
+    """A document of entries that have their own number wherever one is wanted."""
+    numbers = entry.count(b"%d")
+    count = max(1, round(megabytes * 1e6 / len(entry)))
+    return Document(b"".join([head, *(entry % ((number,) * numbers) for number in range(count)), tail]))
+
+
 def drawn(files: list[tuple[Path, str]], megabytes: float) -> list[Document]:
     """Every so many-th file, so that all of them make about this many megabytes."""
     total = sum(file.stat().st_size for file, _ in files)

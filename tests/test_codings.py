@@ -281,3 +281,21 @@ def test_offsets_of_a_long_utf_16_document_are_those_of_its_characters() -> None
         at += len(character.encode("utf-8", "surrogatepass"))
         raw_at += len(character.encode("utf-16-le", "surrogatepass"))
     assert (at, raw_at) == (len(value), len(raw))
+
+
+@pytest.mark.parametrize("label", ["gb18030", "shift_jis", "euc-jp", "big5", "windows-1251", "iso-8859-5"])
+def test_offsets_of_a_long_document_are_those_of_its_characters_where_ascii_is_ascii(label: str) -> None:
+    charset = by_label(label)
+    units = [charset.encode(character, "ignore") for character in "aЖ日b" + "x" * 70 + "яc語\udcff😀 "]
+    value, offsets = Raw(charset).decode_mapped(b"".join(units) * 40)
+    assert offsets is not None
+    at = raw_at = 0
+    for unit in units * 40:
+        character = charset.decode(unit).encode("utf-8", "surrogatepass")
+        assert value[at : at + len(character)] == character
+        assert (offsets.start(at), offsets.end(at)) == (raw_at, raw_at)
+        for within in range(at + 1, at + len(character)):
+            assert (offsets.start(within), offsets.end(within)) == (raw_at, raw_at + len(unit))
+        at += len(character)
+        raw_at += len(unit)
+    assert at == len(value)

@@ -23,7 +23,7 @@ LAYERS = (
     {"buffers", "seek"},
     {"prescan"},
     {"character_references", "charsets", "model", "typing"},
-    {"offsets"},
+    {"characters", "offsets"},
     {"codings", "edits", "positions", "resolvers"},
     {"events"},
     {"bases"},  # section 3 resolves relative claims by section 4

@@ -10,6 +10,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from absolve import character_references
+from absolve.characters import CharacterOffsets
 from absolve.charsets import UTF_8, Charset
 from absolve.offsets import IDENTITY_OFFSETS, Composed, Offsets, Unit, Utf16Offsets
 
@@ -40,48 +41,31 @@ def to_utf8_mapped(charset: Charset, raw: bytes) -> tuple[bytes, OffsetsProtocol
     if charset.name.startswith("utf-16"):
         value = to_utf8(charset, raw)
         return value, Utf16Offsets(value)
-    return _character_units(charset, raw)
+    if not charset.transparent:
+        return _shifted_units(raw)
+    offsets = CharacterOffsets(charset, raw)
+    return offsets.value, offsets
 
 
 _NOT_ASCII: Final = re.compile(rb"[\x80-\xff\x1b]")
 _SHIFT: Final = re.compile(rb"\x1b(?:\(I|\$[@B])")  # Encoding Standard 12.2.1, ISO-2022-JP: half-width katakana, kanji
 _BACK: Final = re.compile(rb"\x1b\([BJ]")
-_LONGEST: Final = 4  # bytes of a character
 
 
-def _character_units(charset: Charset, raw: bytes) -> tuple[bytes, OffsetsProtocol]:
-    """Decode character by character where there are others than ASCII ones."""
+def _shifted_units(raw: bytes) -> tuple[bytes, OffsetsProtocol]:
+    """Decode ISO-2022-JP character by character where there are others than ASCII ones."""
     value = bytearray()
     units: list[Unit] = []
     position = 0
     while found := _NOT_ASCII.search(raw, position):
         value += raw[position : found.start()]
-        position = found.start()
-        if charset.transparent:
-            text, end = _character(charset, raw, position)
-            encoded = text.encode("utf-8", "surrogatepass")
-            units.append((len(value), len(value) + len(encoded), position, end))
-            value += encoded
-            position = end
-        else:
-            position = _shifted(raw, position, value, units)
+        position = _shifted(raw, found.start(), value, units)
     value += raw[position:]
     return bytes(value), Offsets(units, len(value), len(raw))
 
 
-def _character(charset: Charset, raw: bytes, start: int) -> tuple[str, int]:
-    """The character that begins here and where it ends; a byte that begins none is one of its own."""
-    if not charset.one_byte:
-        for end in range(start + 1, min(start + _LONGEST, len(raw)) + 1):
-            try:
-                return raw[start:end].decode(charset.codec), end
-            except UnicodeDecodeError:
-                continue
-    return charset.decode(raw[start : start + 1]), start + 1
-
-
 def _shifted(raw: bytes, start: int, value: bytearray, units: list[Unit]) -> int:
-    """ISO-2022-JP from an escape character to where ASCII goes on.
+    """From an escape character to where ASCII goes on.
 
     A shift sequence belongs to the character after it, but that back to ASCII to the one before: an edit then begins
     and ends in ASCII.

@@ -1,0 +1,19 @@
+"""C layout of the offsets of characters; characters.py holds the code."""
+
+cimport cython
+
+
+@cython.final
+cdef class CharacterOffsets:
+    cdef readonly bytes value
+    cdef object _charset
+    cdef bytes _raw
+    cdef dict _known
+    cdef list _values
+    cdef list _raws
+    cdef Py_ssize_t _end  # of the character that was read last
+
+    cdef bytes _decoded(self)
+    cdef bytes _character(self, Py_ssize_t start)
+    cdef bytes _learnt(self, bytes raw)
+    cdef Py_ssize_t _found(self, Py_ssize_t position, bint after) except? -1

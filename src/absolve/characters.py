@@ -1,0 +1,127 @@
+"""Decode the charsets in which ASCII bytes are ASCII: to UTF-8, character by character, with the offsets of each."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import cython
+
+    from absolve.charsets import Charset
+else:
+    from absolve import _cython as cython
+
+_STEP = cython.declare(cython.int, 64)  # bytes of a value between two marks, or a few more
+_LONGEST = cython.declare(cython.int, 4)  # bytes of a character
+_MOST_KNOWN = cython.declare(cython.int, 16_384)
+_KNOWN: dict[Charset, dict[bytes, bytes]] = {}  # what bytes stand for, nothing where they are no character
+
+
+@cython.final
+@cython.cclass
+class CharacterOffsets:
+    """What raw bytes stand for, `value`, and where its characters stand in them.
+
+    Only some of the places are kept: between them the characters are counted again.
+    """
+
+    def __init__(self, charset: Charset, raw: bytes) -> None:
+        self._charset = charset
+        self._raw = raw
+        self._known = _KNOWN.setdefault(charset, {})
+        self._values: list[int] = [0]
+        self._raws: list[int] = [0]
+        self.value = self._decoded()
+
+    @cython.cfunc
+    @cython.boundscheck(False)
+    @cython.wraparound(False)
+    def _decoded(self) -> bytes:
+        raw: bytes = self._raw
+        p: cython.p_const_uchar = raw
+        n: cython.Py_ssize_t = len(raw)
+        i: cython.Py_ssize_t = 0
+        ascii_end: cython.Py_ssize_t
+        size: cython.Py_ssize_t = 0
+        marked: cython.Py_ssize_t = 0
+        pieces: list[bytes] = []
+        while i < n:
+            if size - marked >= _STEP:
+                self._values.append(size)
+                self._raws.append(i)
+                marked = size
+            if p[i] < 128:
+                ascii_end = i + 1
+                while ascii_end < n and ascii_end - i < _STEP and p[ascii_end] < 128:
+                    ascii_end += 1
+                new = raw[i:ascii_end]
+                i = ascii_end
+            else:
+                new = self._character(i)
+                i = self._end
+            size += len(new)
+            pieces.append(new)
+        return b"".join(pieces)
+
+    @cython.cfunc
+    def _character(self, start: cython.Py_ssize_t) -> bytes:
+        """The character that begins here, as UTF-8, and `_end`; a byte that begins none is one of its own."""
+        end: cython.Py_ssize_t = start
+        most: cython.Py_ssize_t = min(start + (1 if self._charset.one_byte else _LONGEST), len(self._raw))
+        while end < most:
+            end += 1
+            key = self._raw[start:end]
+            new = self._known.get(key)
+            if new is None:
+                new = self._learnt(key)
+            if new:
+                self._end = end
+                return new
+        self._end = start + 1
+        return self._charset.decode(self._raw[start : start + 1]).encode("utf-8", "surrogatepass")
+
+    @cython.cfunc
+    def _learnt(self, raw: bytes) -> bytes:
+        """What these bytes stand for, as UTF-8; nothing where they are no character."""
+        if self._charset.one_byte:
+            new = self._charset.decode(raw).encode("utf-8", "surrogatepass")
+        else:
+            try:
+                new = raw.decode(self._charset.codec).encode("utf-8", "surrogatepass")
+            except UnicodeDecodeError:
+                new = b""
+        if len(self._known) < _MOST_KNOWN:
+            self._known[raw] = new
+        return new
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    @cython.boundscheck(False)
+    @cython.wraparound(False)
+    def _found(self, position: cython.Py_ssize_t, after: cython.bint) -> cython.Py_ssize_t:
+        """The raw offset of an offset of the value; within a character where that begins, or ends if `after`."""
+        index: cython.Py_ssize_t = bisect_right(self._values, position) - 1
+        at: cython.Py_ssize_t = self._values[index]
+        i: cython.Py_ssize_t = self._raws[index]
+        raw: bytes = self._raw
+        p: cython.p_const_uchar = raw
+        n: cython.Py_ssize_t = len(raw)
+        while at < position and i < n:
+            if p[i] < 128:
+                at += 1
+                i += 1
+                continue
+            at += len(self._character(i))
+            if at > position:
+                return self._end if after else i
+            i = self._end
+        return i
+
+    def start(self, position: int) -> int:
+        """The raw offset at which the character at this offset of the value begins."""
+        return self._found(position, False)
+
+    def end(self, position: int) -> int:
+        """The raw offset at which the character before this offset of the value ends."""
+        return self._found(position, True)
