@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from webencodings.labels import LABELS
 
 from absolve.charsets import UTF_8, Charset, by_label, inside, lookup
-from absolve.codings import CharacterReferences, Raw, Unquoted, attribute_coding, quoted
+from absolve.codings import CharacterReferences, Raw, Unquoted, quoted
 from absolve.edits import lower, splice
 from absolve.formats.css_codings import DOUBLE_QUOTED, SINGLE_QUOTED, UNQUOTED
 from absolve.formats.json_values import JSONString
@@ -136,14 +136,14 @@ def test_what_stands_around_has_a_say(value: bytes, before: bytes, after: bytes,
     ],
 )
 def test_a_value_without_quotes_gets_them_where_it_must(quote: int, raw: bytes, settled: bytes) -> None:
-    coding = attribute_coding(UTF_8, quote, (3, 4))
-    assert isinstance(coding, Unquoted)
-    assert coding.slot == (3, 4)
-    assert coding.settle(raw) == settled
+    common = Unquoted(UTF_8, None, absent=not quote)
+    coding = common.of((3, 4))
+    assert (common.slot, coding.slot) == (None, (3, 4))
+    assert common.settle(raw) == coding.settle(raw) == settled
 
 
 def test_a_quoted_value_has_one_coding_for_a_charset_and_a_quote() -> None:
-    assert quoted(UTF_8, 0x22) is attribute_coding(UTF_8, 0x22, (0, 0))
+    assert quoted(UTF_8, 0x22) is quoted(UTF_8, 0x22)
     assert quoted(UTF_8, 0x22) is not quoted(UTF_8, 0x27)
     assert quoted(UTF_8, 0x22).slot is None
 

@@ -74,6 +74,22 @@ def test_a_link_comes_back_as_it_was_taken(link: Link) -> None:
     assert [told(event) for event in taken(link)] == [told(link)]
 
 
+@pytest.mark.parametrize("claim", [None, CLAIM])
+@pytest.mark.parametrize("absent", [False, True])
+def test_what_values_without_quotes_have_in_common_becomes_the_coding_of_each_link(
+    absent: bool, claim: Base | None
+) -> None:
+    common = Unquoted(UTF_8, None, absent=absent)
+    spans = [(8, 9), (18, 20), (28, 28)]
+    found = taken(*(Link(HREF, start, end, common, None, start - 8, end + 1, claim) for start, end in spans))
+    expected = [
+        Link(HREF, start, end, Unquoted(UTF_8, (start, end), absent=absent), None, start - 8, end + 1, claim)
+        for start, end in spans
+    ]
+    assert [told(link) for link in found] == [told(link) for link in expected]
+    assert len(found.objects) == (0 if IS_COMPILED and claim is None else 3)
+
+
 def test_events_of_all_kinds_come_back_in_their_order() -> None:
     others: list[Event] = [Part("text/css", 1, 2, DOUBLE), Notice("code", "text", 3), CLAIM]
     given: list[Event] = [event for link in LINKS.values() for event in (link, *others)] * 3
@@ -130,7 +146,10 @@ def test_links_outlive_their_events() -> None:
 # --- what is made of them, some at a time ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("unit", ["<a href=x{}>", "<a href='x{}'>", "<a href>", "<img srcset='a{} 1x, b 2x'>"])
+@pytest.mark.parametrize(
+    "unit",
+    ["<a href=x{}>", "<a href=?x={}>", "<a href=&#32;x{}>", "<a href='x{}'>", "<a href>", "<img srcset='a{} 1x, b 2x'>"],
+)
 @pytest.mark.parametrize(
     "other", ["<img srcset=a,b,c,d>", "<p style=a:url(x)><base href>", "<iframe srcdoc=<a&#32;href=x&gt;></iframe>"]
 )

@@ -336,3 +336,25 @@ def test_any_page_changes_in_its_links_only_and_once(page: str, codec: str) -> N
     before, after = (list(links(each, url=URL, **options)) for each in (data, done))
     assert [(row.element, row.attribute, row.kind) for row in before] == [(row.element, row.attribute, row.kind) for row in after]
     assert [row.target for row in before] == [row.target for row in after] or "base" in page
+
+
+@pytest.mark.parametrize(
+    ("base", "reference", "new"),
+    [
+        ("http://h/", "x", "http://h/x"),
+        ("http://h/", "../x&amp;y", "http://h/../x&amp;y"),
+        ("http://h/", "?x", "http://h/?x"),
+        ("http://h/", "x/", "http://h/x/"),
+        ("http://h/", "?x=1", '"http://h/?x=1"'),
+        ("http://h/", "./?x=1", '"http://h/?x=1"'),
+        ("http://h/x=1/", "y", '"http://h/x=1/y"'),
+        ("http://h/x=1/", "/y", "http://h/y"),
+        ("http://h/it's/", "y", "\"http://h/it's/y\""),
+        ("http://h/", "x&#32;y", "http://h/x&#32;y"),
+        ("http://h/", "x'", '"http://h/x\'"'),
+    ],
+)
+def test_a_value_without_quotes_gets_them_where_it_must_the_first_time_and_always(
+    base: str, reference: str, new: str
+) -> None:
+    assert rewritten(f"<a href={reference} title=y>" * 4, base) == f"<a href={new} title=y>" * 4

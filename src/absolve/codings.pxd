@@ -23,5 +23,4 @@ cdef class CharacterReferences:
 cdef class Unquoted(CharacterReferences):
     cdef bint _absent
 
-    cdef Unquoted of(self, object slot)
-    cdef bint is_like(self, Unquoted other)
+    cpdef Unquoted of(self, object slot)

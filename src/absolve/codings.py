@@ -17,7 +17,6 @@ from absolve.offsets import IDENTITY_OFFSETS, Composed, Offsets, Unit, Utf16Offs
 if TYPE_CHECKING:
     import cython
 
-    from absolve.typing import Coding
     from absolve.typing import Offsets as OffsetsProtocol
 
     Slot = tuple[int, int]
@@ -282,6 +281,7 @@ class Unquoted(CharacterReferences):
     """A value without quotes, or an attribute without a value; `slot` is the span that `settle` writes anew.
 
     What goes in is escaped for double quotes; whether they are needed is seen when every edit of the value is known.
+    One without a slot stands for the codings of all values that are one link each: `Events` make them of it.
     """
 
     def __init__(self, charset: Charset, slot: tuple[int, int] | None, *, absent: bool = False) -> None:
@@ -289,15 +289,17 @@ class Unquoted(CharacterReferences):
         self.slot = slot
         self._absent = absent
 
-    @cython.cfunc
-    def of(self, slot: Slot | None) -> Unquoted:
-        """The same coding of another value."""
-        return Unquoted(self._charset, slot, absent=self._absent)
-
-    @cython.cfunc
-    def is_like(self, other: Unquoted) -> cython.bint:
-        """Whether it is the same but for the value."""
-        return self._charset is other._charset and self._absent == other._absent
+    @cython.ccall
+    def of(self, slot: Slot) -> Unquoted:
+        """The same coding of another value; made without constructors, which are slow where there are millions."""
+        coding: Unquoted = Unquoted.__new__(Unquoted)
+        coding.slot = slot
+        coding._charset = self._charset
+        coding._transparent = self._transparent
+        coding._attribute = self._attribute
+        coding._must = self._must
+        coding._absent = self._absent
+        return coding
 
     def settle(self, raw: bytes) -> bytes:
         """The value's raw bytes as they stand in the tag: with double quotes if they must, with = if it has none."""
@@ -307,13 +309,8 @@ class Unquoted(CharacterReferences):
         return quoted if not raw or _NEEDS_QUOTES.search(raw) else raw
 
 
-def attribute_coding(charset: Charset, quote: int, slot: tuple[int, int]) -> Coding:
-    """The coding of an attribute's value: `quote` is the quote's code, 1 for none, 0 where there is no value."""
-    return quoted(charset, quote) if quote > 1 else Unquoted(charset, slot, absent=not quote)
-
-
 def quoted(charset: Charset, quote: int) -> CharacterReferences:
-    """The coding of a value between these quotes."""
+    """The coding of values between these quotes."""
     key = (charset, quote)
     if key not in _QUOTED:
         _QUOTED[key] = CharacterReferences(charset, bytes((quote,)))

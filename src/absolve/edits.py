@@ -27,8 +27,6 @@ else:
 LOOK_AHEAD = 64
 _QUOTE = re.compile(b'"')
 
-Slots = dict[tuple[int, int], "tuple[Coding, list[Edit]]"]  # by the span of a value: what is to be settled as a whole
-
 
 def splice(data: bytes, edits: Sequence[Edit]) -> bytes:
     """The bytes with every edit made; the very same object where there is none.
@@ -180,20 +178,18 @@ def derived(raw: bytes, part: Part, lowered: list[Edit]) -> Iterator[Edit]:
         yield Edit(field.start, field.end, field.value(new))
 
 
-def settled_slots(data: bytes, slots: Slots) -> list[Edit]:
-    """The edits of values that must be settled as a whole: an attribute without quotes may need some."""
-    settled: list[Edit] = []
-    for (start, end), (coding, changed) in slots.items():
-        inside = [Edit(edit.start - start, edit.end - start, edit.new) for edit in changed]
-        raw = splice(data[start:end], inside)
-        final = coding.settle(raw)  # type: ignore[attr-defined]  # a coding with a slot has it
-        if final == raw:
-            settled += changed
-            continue
-        settled.append(Edit(start, start, coding.settle(b"")[:-1]))  # type: ignore[attr-defined]
-        position = start
-        for edit in (*changed, Edit(end, end, b'"')):
-            settled += (Edit(*quote.span(), b"&quot;") for quote in _QUOTE.finditer(data, position, edit.start))
-            settled.append(edit)
-            position = edit.end
-    return settled
+def settled(data: bytes, coding: Coding, changed: list[Edit]) -> list[Edit]:
+    """All edits of a value that is settled as a whole, `coding.slot`: an attribute without quotes may need some."""
+    start, end = coding.slot or (0, 0)
+    inside = [Edit(edit.start - start, edit.end - start, edit.new) for edit in changed]
+    raw = splice(data[start:end], inside)
+    final = coding.settle(raw)  # type: ignore[attr-defined]  # a coding with a slot has it
+    if final == raw:
+        return changed
+    found = [Edit(start, start, coding.settle(b"")[:-1])]  # type: ignore[attr-defined]
+    position = start
+    for edit in (*changed, Edit(end, end, b'"')):
+        found += (Edit(*quote.span(), b"&quot;") for quote in _QUOTE.finditer(data, position, edit.start))
+        found.append(edit)
+        position = edit.end
+    return found

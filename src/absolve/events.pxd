@@ -46,7 +46,6 @@ cdef class Events:
     cdef readonly Py_ssize_t count
     cdef readonly list kinds
     cdef dict _numbers
-    cdef Unquoted _bare
     cdef Py_ssize_t _size
     cdef unsigned short _recent[16]  # by `marked`: the number of a kind and one; 0 for none
     # the numbers of all events, and where some of them stand
@@ -83,7 +82,6 @@ cdef class Events:
         self, object place, Py_ssize_t start, Py_ssize_t end, object coding, Py_ssize_t tag_start, Py_ssize_t tag_end
     ) except? -1
     cdef int _kind(self, object place, object coding) except? -1
-    cdef Unquoted _common(self, Unquoted coding, Py_ssize_t start, Py_ssize_t end)
     cdef int _grow(self) except? -1
     cdef int _seek(self, Py_ssize_t index) noexcept
     cdef Py_ssize_t start(self, Py_ssize_t index) noexcept

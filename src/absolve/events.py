@@ -40,6 +40,8 @@ class Events:
     number and its spans, each as many bytes long as it must be: 5 to 7 bytes for most links in the place of 90, or of
     300 where the value has no quotes. They are read forward; of every 256th event it is known where it stands.
 
+    The coding of values without quotes that has no slot is made one whose slot is the link.
+
     `objects` are the events that are kept as they are, all but links among them; `count` says how many are links and
     parts. `kinds` has a link of each kind, which says no more than that.
     """
@@ -49,7 +51,6 @@ class Events:
         self.count = 0
         self.kinds: list[Link] = []
         self._numbers: dict[tuple[int, int], int] = {}
-        self._bare: Unquoted | None = None
         self._size = 0
         if cython.compiled:
             self._written = self._room = self._last = 0
@@ -108,7 +109,7 @@ class Events:
         link.place = place
         link.start = start
         link.end = end
-        link.coding = coding
+        link.coding = _settled(coding, start, end)
         link.base = base
         link.tag_start = tag_start
         link.tag_end = tag_end
@@ -139,10 +140,8 @@ class Events:
         """Keep a link as numbers, if they say all of it."""
         if cython.compiled:
             number: cython.int
-            if type(coding) is Unquoted:
-                coding = self._common(coding, start, end)
-                if coding is None:
-                    return False
+            if type(coding) is Unquoted and coding.slot is not None:
+                return False
             if tag_start > start or tag_end < tag_start or end < start:
                 return False
             number = self._kind(place, coding)
@@ -159,15 +158,6 @@ class Events:
             self._last = start
             self._size += 1
         return cython.compiled
-
-    @cython.cfunc
-    def _common(self, coding: Unquoted, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> Unquoted | None:
-        """What stands for the codings of all values without quotes that are one link and nothing else."""
-        if coding.slot != (start, end):
-            return None
-        if self._bare is None:
-            self._bare = coding.of(None)
-        return self._bare if coding.is_like(self._bare) else None
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
@@ -300,6 +290,16 @@ class Events:
             link.end = self._start + self._its_size
             link.tag_start = self._start - self._tag_before if self._tag_size else -1
             link.tag_end = link.tag_start + self._tag_size if self._tag_size else -1
-            link.coding = kind.coding if kind.coding is not self._bare else self._bare.of((link.start, link.end))
+            link.coding = _settled(kind.coding, link.start, link.end)
             return link
         return self.objects[index]
+
+
+@cython.cfunc
+@cython.inline
+def _settled(coding: Coding, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> Coding:
+    """The coding of a link: that of a value without quotes which is settled as a whole is one of its own."""
+    if type(coding) is not Unquoted or coding.slot is not None:
+        return coding
+    bare: Unquoted = coding
+    return bare.of((start, end))

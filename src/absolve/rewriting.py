@@ -6,7 +6,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from absolve.bases import found_as
-from absolve.edits import Splicer, derived, lower, settled_slots, shortened, splice
+from absolve.edits import Splicer, derived, lower, settled, shortened, splice
 from absolve.formats.grammars import WHITE_SPACE
 from absolve.model import Part, Settled
 from absolve.resolved import Resolved
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     import cython
 
-    from absolve.edits import Slots
     from absolve.entity import Entity
     from absolve.model import Event
     from absolve.typing import Coding
@@ -28,17 +27,21 @@ else:
     from absolve import _cython as cython
 
 if cython.compiled:
+    from cython.cimports.absolve.codings import Unquoted
     from cython.cimports.absolve.entity import Entity  # noqa: TC002 - the type of a C field
     from cython.cimports.absolve.events import Events
     from cython.cimports.absolve.model import Edit, Link
     from cython.cimports.absolve.resolved import Rule, text
     from cython.cimports.absolve.resolvers.appending import ABSOLUTE, DOTS, FRAGMENT, KIND, OPAQUE, shape
+    from cython.cimports.absolve.seek import find
     from cython.cimports.absolve.writing import Written, after_word, edit_of
 else:
+    from absolve.codings import Unquoted
     from absolve.events import Events
     from absolve.model import Edit, Link
     from absolve.resolved import Rule, text
     from absolve.resolvers.appending import ABSOLUTE, DOTS, FRAGMENT, KIND, OPAQUE, shape
+    from absolve.seek import find
     from absolve.writing import Written, after_word, edit_of
 
 _BLANKS = WHITE_SPACE.decode()
@@ -123,6 +126,7 @@ def edits(entity: Entity, policy: Policy) -> list[Edit]:
 
 
 _UNKNOWN = Edit(-1, -1, b"")
+_QUOTE = b'"'
 _UNSHAPED = cython.declare(cython.int, -1)
 _NO_EVENTS = Events()
 
@@ -138,8 +142,10 @@ class _Edits:
     is_absolute: cython.bint
     keeps_opaque: cython.bint
     found: list[Edit]
-    slots: Slots
+    open: Coding | None
+    changed: list[Edit]
     rules: dict[int | tuple[int, int], Rule]
+    kinds: list[Link]
     of_kind: list[Rule | None]
     written: dict[tuple[Rule, Coding], Written]
     rule: Rule | None
@@ -151,8 +157,10 @@ class _Edits:
         self.is_absolute = policy is absolute
         self.keeps_opaque = entity.settings.profile != "whatwg"
         self.found = []
-        self.slots = {}
+        self.open = None  # the coding of a value that is to be settled as a whole, when all in it is known,
+        self.changed = []  # and its edits
         self.rules = {}
+        self.kinds = []
         self.of_kind = []
         self.written = {}
         self.rule = None
@@ -164,36 +172,39 @@ class _Edits:
         tag: cython.Py_ssize_t = -1
         index: cython.Py_ssize_t
         start: cython.Py_ssize_t
+        end: cython.Py_ssize_t
         shaped: cython.int
         settled: Settled | None = None
         kept = self.entity.events
         events: Events = kept if type(kept) is Events else _NO_EVENTS
         numbered: cython.bint = events is kept
-        self.of_kind = [None] * len(events.kinds)
+        self.kinds = events.kinds
+        self.of_kind = [None] * len(self.kinds)
         for index in range(len(kept)):
             shaped = _UNSHAPED
             start = events.start(index) if numbered and self.is_absolute else -1
             if start >= 0:
-                shaped = shape(self.data, start, events.end(index))
+                end = events.end(index)
+                shaped = shape(self.data, start, end)
                 if self.is_whole(shaped):
                     continue  # most links: not even made
-                if (len(self.found) < _SOME or not flows) and self.appends(events.kind(index), start, shaped):
+                if (len(self.found) < _SOME or not flows) and self.appends(events.kind(index), start, end, shaped):
                     tag = events.tag_start(index)
                     continue
             event = events.at(index) if numbered else kept[index]
             if type(event) is Link:
                 link: Link = event
-                if flows and (link.tag_start != tag or tag < 0) and len(self.found) + len(self.slots) >= _SOME:
+                if flows and (link.tag_start != tag or tag < 0) and len(self.found) >= _SOME:
                     yield self.taken()
                 tag = link.tag_start
                 self.link(link, shaped)
-                if numbered and shaped != _UNSHAPED and link.coding.slot is None:
+                if numbered and shaped != _UNSHAPED:
                     self.know(events.kind(index))
             elif type(event) is Part:
                 for some in _lowered(self.entity, event, self.policy):
                     for edit in some:
                         self.put(edit, event.coding)
-                    if flows and len(self.found) >= _SOME and not self.slots:
+                    if flows and len(self.found) >= _SOME and self.open is None:
                         yield self.taken()
                 in_order = in_order and not event.derived  # a field may stand before what it speaks of
             elif type(event) is Settled:
@@ -206,13 +217,19 @@ class _Edits:
     @cython.cfunc
     def taken(self) -> list[Edit]:
         """The edits so far, in order."""
+        self.settle()
         found = self.found
-        if self.slots:
-            found += settled_slots(self.data, self.slots)
-            found.sort(key=_START)
-            self.slots = {}
         self.found = []
         return found
+
+    @cython.cfunc
+    def settle(self) -> cython.int:
+        """Take the edits of a value that is settled as a whole: nothing more in it comes."""
+        if self.open is not None:
+            self.found += settled(self.data, self.open, self.changed)
+            self.open = None
+            self.changed = []
+        return 0
 
     @cython.cfunc
     @cython.inline
@@ -255,21 +272,35 @@ class _Edits:
 
     @cython.cfunc
     def know(self, kind: cython.int) -> cython.int:
-        """Remember the rule for all links of a kind that have values of their own."""
+        """Remember the rule for all links of a kind: each is a value of its own, without quotes if it has none."""
         if kind >= 0:
             self.of_kind[kind] = self.rule
         return 0
 
     @cython.cfunc
-    def appends(self, kind: cython.int, start: cython.Py_ssize_t, shaped: cython.int) -> cython.bint:
+    def appends(
+        self, kind: cython.int, start: cython.Py_ssize_t, end: cython.Py_ssize_t, shaped: cython.int
+    ) -> cython.bint:
         """Take the edit of a link of a kind that came before, without making the link; whether its shape decides."""
         rule: Rule | None = self.of_kind[kind] if kind >= 0 else None
         if rule is None:
             return False
         edit = self.short_way(rule, start, shaped)
         if edit is not None and edit is not _UNKNOWN:
-            self.found.append(edit)
+            self.settle()
+            if type(self.kinds[kind].coding) is Unquoted and self.needs_quotes(edit, end):
+                self.found.append(_edit(start, start, _QUOTE))
+                self.found.append(edit)
+                self.found.append(_edit(end, end, _QUOTE))
+            else:
+                self.found.append(edit)
         return edit is not _UNKNOWN
+
+    @cython.cfunc
+    @cython.inline
+    def needs_quotes(self, edit: Edit, end: cython.Py_ssize_t) -> cython.bint:
+        """Whether a value without quotes needs some when something was put before it: for an =, all that can be."""
+        return find(edit.new, 61, 0, len(edit.new)) >= 0 or find(self.data, 61, edit.end, end) >= 0
 
     @cython.cfunc
     def short_way(self, rule: Rule, start: cython.Py_ssize_t, found: cython.int) -> Edit | None:
@@ -284,11 +315,7 @@ class _Edits:
         new = rule.short.written(found)
         if new is None:
             return _UNKNOWN
-        edit: Edit = Edit.__new__(Edit)  # made without a call that would box its numbers
-        edit.start = start
-        edit.end = start + (found >> DOTS)
-        edit.new = new
-        return edit
+        return _edit(start, start + (found >> DOTS), new)
 
     @cython.cfunc
     def long_way(self, link: Link, rule: Rule) -> cython.int:
@@ -318,16 +345,29 @@ class _Edits:
     def write(self, link: Link, edit: Edit | None) -> cython.int:
         """Take an edit by offsets into a link's bytes."""
         if edit is not None:
-            self.put(Edit(edit.start + link.start, edit.end + link.start, edit.new), link.coding)
+            self.put(_edit(edit.start + link.start, edit.end + link.start, edit.new), link.coding)
         return 0
 
     @cython.cfunc
     def put(self, edit: Edit, coding: Coding) -> cython.int:
+        if self.open is not None and coding.slot != self.open.slot:
+            self.settle()
         if coding.slot is None:
             self.found.append(edit)
         else:
-            self.slots.setdefault(coding.slot, (coding, []))[1].append(edit)
+            self.open = coding
+            self.changed.append(edit)
         return 0
+
+
+@cython.cfunc
+def _edit(start: cython.Py_ssize_t, end: cython.Py_ssize_t, new: bytes) -> Edit:
+    """An edit, made without a call that would box its numbers."""
+    edit: Edit = Edit.__new__(Edit)
+    edit.start = start
+    edit.end = end
+    edit.new = new
+    return edit
 
 
 def _lowered(entity: Entity, part: Part, policy: Policy) -> Iterator[list[Edit]]:

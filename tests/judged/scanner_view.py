@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from html5lib_view import Element, lower
 
 from absolve.charsets import UTF_8
-from absolve.codings import attribute_coding
+from absolve.codings import quoted
 from absolve.formats import html_names
 from absolve.formats.html_names import ATTRIBUTES, ROWS
 from absolve.formats.html_scanner import Scanner
@@ -34,9 +34,9 @@ def elements(data: bytes, charset: Charset = UTF_8) -> list[Element]:
         if scanner.namespace == html_names.HTML and name == "image":
             name = "img"
         attributes: dict[str, str] = {}
-        for start, end, value, value_end, quote in record:
-            coding = attribute_coding(charset, quote, (value, value_end))
-            attributes.setdefault(_name(data[start:end], charset), text(coding.decode(data[value:value_end]), charset))
+        for start, end, value, value_end, _ in record:
+            decoded = quoted(charset, 0x22).decode(data[value:value_end])  # as without quotes
+            attributes.setdefault(_name(data[start:end], charset), text(decoded, charset))
         if scanner.fate == html_names.MERGED:
             attributes = {key: attributes[key] for key in attributes if (name, key) not in merged}
             merged |= {(name, key) for key in attributes}
@@ -55,8 +55,8 @@ def tags(
     while (kind := scanner.next()) != html_names.END:
         if kind == html_names.TAG:
             attributes: dict[str, str] = {}
-            for start, end, value, value_end, quote in record:
-                decoded = attribute_coding(UTF_8, quote, (value, value_end)).decode(data[value:value_end])
+            for start, end, value, value_end, _ in record:
+                decoded = quoted(UTF_8, 0x22).decode(data[value:value_end])
                 attributes.setdefault(_name(data[start:end], UTF_8), decoded.decode("utf-8", "surrogatepass"))
             yield scanner.start, (_name(data[scanner.name_start : scanner.name_end], UTF_8), attributes)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from absolve.charsets import UTF_8
-from absolve.codings import CharacterReferences, Raw, attribute_coding
+from absolve.codings import CharacterReferences, Raw
 from absolve.formats import html_actions, html_keywords
 from absolve.formats import html_names as names
 from absolve.formats import html_places as places
@@ -31,6 +31,7 @@ else:
     from absolve import _cython as cython
 
 if cython.compiled:
+    from cython.cimports.absolve.codings import Unquoted
     from cython.cimports.absolve.events import Events
     from cython.cimports.absolve.formats.html_attributes import Attributes  # noqa: TC002 - the type of a C field
     from cython.cimports.absolve.formats.html_bytes import (
@@ -42,6 +43,7 @@ if cython.compiled:
     from cython.cimports.absolve.formats.html_scanner import Scanner
     from cython.cimports.absolve.seek import find
 else:
+    from absolve.codings import Unquoted
     from absolve.events import Events
     from absolve.formats.html_bytes import may_be_savers, may_be_space, may_end_in_space, may_hold_css_link
     from absolve.formats.html_scanner import Scanner
@@ -108,6 +110,8 @@ class _Walk:
     attributes: Attributes
     double: Coding
     single: Coding
+    bare: Unquoted
+    absent: Unquoted
     events: Events
     meta_places: Kept[Place | None]
     link_places: Kept[Place]
@@ -126,6 +130,8 @@ class _Walk:
         self.attributes = self.scanner.attributes
         self.double = tables.double
         self.single = tables.single
+        self.bare = tables.bare
+        self.absent = tables.absent
         self.events = Events()
         self.meta_places = tables.meta_places
         self.link_places = tables.link_places
@@ -240,13 +246,22 @@ class _Walk:
 
     @cython.cfunc
     def coding(self, attribute: cython.int) -> Coding:
+        """How a value is written; one without quotes is settled as a whole."""
         quote: cython.int = self.attributes.quote[attribute]
         if quote == 34:
             return self.double
         if quote == 39:
             return self.single
         slot = (self.attributes.value_start[attribute], self.attributes.value_end[attribute])
-        return attribute_coding(self.charset, quote, slot)
+        return self.bare.of(slot) if quote else self.absent.of(slot)
+
+    @cython.cfunc
+    def common(self, attribute: cython.int, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> Coding:
+        """The same of a value with one link in it; where that is all of it, what all such values have in common."""
+        quote: cython.int = self.attributes.quote[attribute]
+        if quote > 1 or start > self.attributes.value_start[attribute] or end < self.attributes.value_end[attribute]:
+            return self.coding(attribute)
+        return self.bare if quote else self.absent
 
     @cython.cfunc
     @cython.boundscheck(False)
@@ -256,14 +271,13 @@ class _Walk:
         p: cython.p_const_uchar = self.data
         start: cython.Py_ssize_t = self.attributes.value_start[attribute]
         end: cython.Py_ssize_t = self.attributes.value_end[attribute]
-        coding = self.coding(attribute)
         while start < end and (p[start] == 32 or (9 <= p[start] <= 13 and p[start] != 11)):
             start += 1
         while start < end and (p[end - 1] == 32 or (9 <= p[end - 1] <= 13 and p[end - 1] != 11)):
             end -= 1
         if start < end and (may_be_space(p, start, end) or (p[end - 1] == 59 and may_end_in_space(p, start, end))):
-            ((start, end),) = self.references("url", start, end, coding)
-        self.tell(place, start, end, coding, scope, claim)
+            ((start, end),) = self.references("url", start, end, self.coding(attribute))
+        self.tell(place, start, end, self.common(attribute, start, end), scope, claim)
         return 0
 
     @cython.cfunc

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from absolve.codings import CharacterReferences, quoted
+from absolve.codings import CharacterReferences, Unquoted, quoted
 from absolve.formats import html_keywords as keywords
 from absolve.formats import html_places as places
 from absolve.formats import html_tables as tables
@@ -86,13 +86,18 @@ def actions(*, lazy: bool) -> Actions:
 
 
 class Tables(NamedTuple):
-    """What walks over documents of one charset have in common; `double` and `single` are codings of quoted values."""
+    """What walks over documents of one charset have in common.
+
+    `double` and `single` are the codings of quoted values, `bare` is that of values without quotes, `absent` of none.
+    """
 
     places: list[Place]
     actions: bytes
     interest: bytes
     double: CharacterReferences
     single: CharacterReferences
+    bare: Unquoted
+    absent: Unquoted
     meta_places: Kept[Place | None]
     link_places: Kept[Place]
     scripts: Kept[str | None]
@@ -104,5 +109,7 @@ def tables_of(charset: Charset, lazy: bool) -> Tables:
     found = actions(lazy=lazy)
     return Tables(
         *(found.places, found.actions, found.interest, quoted(charset, 0x22), quoted(charset, 0x27)),
+        Unquoted(charset, None),
+        Unquoted(charset, None, absent=True),
         *(keywords.meta_places(charset), keywords.link_places(charset), keywords.scripts(charset)),
     )
