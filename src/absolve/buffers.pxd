@@ -33,6 +33,7 @@ cdef class Texts:
     cdef unsigned char* _text
 
     cpdef int add(self, bytes text)
+    cpdef int add_behind(self, bytes prefix, bytes data, Py_ssize_t start, Py_ssize_t end)
     cdef int _grow(self, Py_ssize_t size)
     cdef str at(self, Py_ssize_t index)
 

@@ -105,21 +105,30 @@ class Texts:
 
     @cython.ccall
     def add(self, text: bytes | None) -> cython.int:
-        size: cython.Py_ssize_t
         if text is None:
             self._missing.add(len(self))
+            return self._ends.add(self._size)
+        return self.add_behind(b"", text, 0, len(text))
+
+    @cython.ccall
+    def add_behind(
+        self, prefix: bytes, data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t
+    ) -> cython.int:
+        """Add the text that this prefix and this span of other bytes make."""
+        first: cython.Py_ssize_t = len(prefix)
+        size: cython.Py_ssize_t = first + end - start
+        if size > _MOST_BYTES - self._size:
+            raise OverflowError("text of 2 GB and more at once")
+        if cython.compiled:
+            if size > self._room - self._size:
+                self._grow(size)
+            if first:
+                memcpy(self._text + self._size, cython.cast(cython.p_const_uchar, prefix), first)
+            if end > start:  # there may be no memory at all yet
+                memcpy(self._text + self._size + first, cython.cast(cython.p_const_uchar, data) + start, end - start)
         else:
-            size = len(text)
-            if size > _MOST_BYTES - self._size:
-                raise OverflowError("text of 2 GB and more at once")
-            if cython.compiled:
-                if size > self._room - self._size:
-                    self._grow(size)
-                if size:  # there may be no memory at all yet
-                    memcpy(self._text + self._size, cython.cast(cython.p_const_uchar, text), size)
-            else:
-                self._bytes += text
-            self._size += size
+            self._bytes += prefix + data[start:end]
+        self._size += size
         return self._ends.add(self._size)
 
     @cython.cfunc

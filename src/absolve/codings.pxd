@@ -17,6 +17,7 @@ cdef class CharacterReferences:
     cdef object _must
 
     cpdef bytes decode(self, bytes raw)
+    cdef bint is_plain(self, bytes data, Py_ssize_t start, Py_ssize_t end)
 
 
 @cython.final

@@ -172,16 +172,16 @@ def _ampersands(value: bytes) -> list[Unit]:
 @cython.exceptval(check=False)
 @cython.boundscheck(False)
 @cython.wraparound(False)
-def _stands_for_itself(raw: bytes, end: cython.Py_ssize_t) -> cython.bint:
-    """Whether there is nothing in ASCII bytes but what they are."""
+def _stands_for_itself(raw: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
+    """Whether this span holds ASCII bytes, and nothing but what they are."""
     p: cython.p_const_uchar = raw
     i: cython.Py_ssize_t
     if cython.compiled:
-        for i in range(end):  # noqa: SIM110 - a generator would be made
+        for i in range(start, end):  # noqa: SIM110 - a generator would be made
             if p[i] == 38 or p[i] == 13 or p[i] == 0 or p[i] > 127:
                 return False
         return True
-    return raw.isascii() and not _SPECIAL.search(raw)
+    return raw[start:end].isascii() and not _SPECIAL.search(raw, start, end)
 
 
 @cython.cclass
@@ -200,7 +200,7 @@ class CharacterReferences:
 
     @cython.ccall
     def decode(self, raw: bytes) -> bytes:
-        if self._transparent and _stands_for_itself(raw, len(raw)):
+        if self.is_plain(raw, 0, len(raw)):
             return raw
         value: bytes = raw if self._transparent and raw.isascii() else to_utf8(self._charset, raw)
         if 0x0D in value or 0 in value:  # numbers, because `bytes in bytes` raises and catches an error inside
@@ -210,6 +210,11 @@ class CharacterReferences:
         if _only_ampersands(value, len(value), self._attribute):
             return value.replace(b"&amp;", b"&")
         return character_references.decode(value, self._attribute)
+
+    @cython.cfunc
+    def is_plain(self, data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
+        """Whether a value that stands in this span is in ASCII, and written as it is."""
+        return self._transparent and _stands_for_itself(data, start, end)
 
     def decode_mapped(self, raw: bytes) -> tuple[bytes, OffsetsProtocol]:
         utf8, outer = to_utf8_mapped(self._charset, raw)

@@ -28,9 +28,9 @@ cdef class Columns:
     cdef readonly Words scope
     cdef readonly Words problems
 
-    cdef int add(
-        self, Ruled ruled, Facts facts, Positions positions, Py_ssize_t start, Py_ssize_t end, _Tag tag
-    )
+    cdef int add(self, Ruled ruled, Positions positions, Py_ssize_t start, Py_ssize_t end, _Tag tag)
+    cdef int add_told(self, Ruled ruled, bytes data, Py_ssize_t start, Py_ssize_t end)
+    cdef int add_facts(self, Facts facts)
     cdef object _row(self, Py_ssize_t at)
 
 

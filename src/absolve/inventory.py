@@ -29,13 +29,13 @@ if cython.compiled:
     from cython.cimports.absolve.buffers import Numbers, Texts, Words
     from cython.cimports.absolve.codings import CharacterReferences
     from cython.cimports.absolve.formats.html_text import Folded, anchor_text, rel_and_alt
-    from cython.cimports.absolve.resolved import Rule, value_of
+    from cython.cimports.absolve.resolved import value_of
     from cython.cimports.absolve.ruled import Facts, Ruled, shown
 else:
     from absolve.buffers import Numbers, Texts, Words
     from absolve.codings import CharacterReferences
     from absolve.formats.html_text import Folded, anchor_text, rel_and_alt
-    from absolve.resolved import Rule, value_of
+    from absolve.resolved import value_of
     from absolve.ruled import Facts, Ruled, shown
 
 _CLASSES = cython.declare(bytes, names.CLASSES)
@@ -120,20 +120,32 @@ class Columns:
     def add(
         self,
         ruled: Ruled,
-        facts: Facts,
         positions: Positions,
         start: cython.Py_ssize_t,
         end: cython.Py_ssize_t,
         tag: _Tag,
     ) -> cython.int:
-        """What rows say of a reference, and of the place where it stands."""
+        """What rows say of the place where a reference stands; what they say of the reference is still to come."""
         self.ruled.add(ruled.words)  # itself it would hold the document
         self.line.add(positions.line)
         self.column.add(positions.column)
         self.start.add(start)
         self.end.add(end)
         self.rel.add(tag.rel)
-        self.text.add(tag.text)
+        return self.text.add(tag.text)
+
+    @cython.cfunc
+    def add_told(
+        self, ruled: Ruled, data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t
+    ) -> cython.int:
+        """What is told of the reference in this span."""
+        self.reference.add_behind(b"", data, start, end)
+        self.target.add_behind(ruled.target, data, start + ruled.dots, end)
+        self.scope.add(ruled.where)
+        return self.problems.add(ruled.codes)
+
+    @cython.cfunc
+    def add_facts(self, facts: Facts) -> cython.int:
         self.reference.add(facts.reference)
         self.target.add(facts.target)
         self.scope.add(facts.scope)
@@ -183,7 +195,7 @@ def fill(columns: Columns, entity: Entity, document: str | None = None) -> Itera
 
 def row(resolved: Resolved, document: str, where: Where) -> Row:
     """The row of one link."""
-    ruled = Ruled(resolved.entity, resolved.rule, document, Known())
+    ruled = Ruled(resolved.entity, resolved.link, document, Known(), resolved.rule)
     facts = ruled.facts(resolved.link, value_of(resolved.reference))
     cells: dict[str, Any] = dict(zip(RULED, ruled.words, strict=True)) | where._asdict()
     cells["reference"] = facts.reference.decode()
@@ -279,21 +291,29 @@ class _Events:
         ruled = self._ruled
         if ruled is None or link.place is not ruled.place or link.base is not ruled.scope:
             ruled = self._ruled = self.ruled(link)
-        p: cython.p_const_uchar = self._data
-        raw: bytes = p[link.start : link.end]
+        data = self._data
+        first: cython.Py_ssize_t = link.start
+        last: cython.Py_ssize_t = link.end
         coding = link.coding
-        if isinstance(coding, CharacterReferences):
-            references: CharacterReferences = coding
-            raw = references.decode(raw)
-        else:
-            raw = coding.decode(raw)
-        facts = ruled.facts(link, raw)
+        if not isinstance(coding, CharacterReferences):
+            data = coding.decode(data[first:last])
+            first = 0
+            last = len(data)
+        elif not cython.cast(CharacterReferences, coding).is_plain(data, first, last):
+            data = cython.cast(CharacterReferences, coding).decode(data[first:last])
+            first = 0
+            last = len(data)
+        # Nothing is added before it is known what: an error would leave columns of several lengths.
+        facts: Facts | None = None
+        if not ruled.tells(link, data, first, last):
+            facts = ruled.judged(link, data[first:last])
         start: cython.Py_ssize_t = link.start
         end: cython.Py_ssize_t = link.end
         if self._span._outer is not None:  # noqa: SLF001 - a class of this module
             start, end = self._span.of(start, end)
         self._tag.see(link)
-        return columns.add(ruled, facts, self._span.placed(link.start), start, end, self._tag)
+        columns.add(ruled, self._span.placed(link.start), start, end, self._tag)
+        return columns.add_facts(facts) if facts is not None else columns.add_told(ruled, data, first, last)
 
     @cython.cfunc
     def ruled(self, link: Link) -> Ruled:
@@ -301,7 +321,7 @@ class _Events:
         key = id(link.place) if link.base is None else (id(link.place), id(link.base))
         ruled: Ruled | None = self._rules.get(key)
         if ruled is None:
-            ruled = Ruled(self._entity, Rule(self._entity, link), self._document, self._known)
+            ruled = Ruled(self._entity, link, self._document, self._known)
             self._rules[key] = ruled
         return ruled
 

@@ -11,6 +11,7 @@ cdef class Positions:
     cdef object _charset
     cdef bint _transparent
     cdef bint _one_byte
+    cdef bint _utf8
     cdef bint _returns
     cdef bint _lone_returns
     cdef Py_ssize_t _first

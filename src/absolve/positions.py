@@ -15,9 +15,9 @@ else:
     from absolve import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.absolve.seek import find
+    from cython.cimports.absolve.seek import character, find
 else:
-    from absolve.seek import find
+    from absolve.seek import character, find
 
 _UTF_8_MARK: Final = b"\xef\xbb\xbf"
 _APART = cython.declare(cython.Py_ssize_t, 4096)  # bytes between two places that are remembered for who goes back
@@ -37,6 +37,7 @@ class Positions:
         self._charset = charset
         self._transparent = charset.transparent
         self._one_byte = charset.one_byte
+        self._utf8 = charset.codec == "utf-8"
         self._returns = b"\r" in data
         self._lone_returns = self._returns and _has_lone_return(data, len(data))  # else a LF ends each line
         self._first = len(_UTF_8_MARK) if data.startswith(_UTF_8_MARK) else 0
@@ -85,6 +86,8 @@ class Positions:
                 begin = find(p, 10, self._at, position)
         if self._one_byte or _is_ascii(self._data, self._at, position):
             self.column += position - self._at
+        elif self._utf8:
+            self.column += _characters(p, self._at, position)
         else:
             self.column += len(self._charset.decode(self._data[self._at : position]))
         self._at = position
@@ -137,6 +140,19 @@ def _is_ascii(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> 
             bits |= p[i]
         return bits < 128
     return data[start:end].isascii()
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _characters(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """How many characters this stretch of UTF-8 has, and bytes that are none."""
+    found: cython.Py_ssize_t = 0
+    while i < end:
+        i += 1 if p[i] < 128 else character(p, i, end) or 1
+        found += 1
+    return found
 
 
 @cython.cfunc

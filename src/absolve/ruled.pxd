@@ -2,6 +2,7 @@
 
 cimport cython
 
+from absolve.entity cimport Entity
 from absolve.model cimport Link
 from absolve.resolved cimport Rule
 from absolve.resolvers.appending cimport Appending
@@ -32,6 +33,10 @@ cdef class _Under:
     cdef object held
     cdef object near
     cdef Appending appending
+    cdef bytes scheme
+    cdef tuple beside
+    cdef int _shape
+    cdef bytes _prefix
     cdef dict _prefixes
     cdef dict _climbing
 
@@ -45,8 +50,13 @@ cdef class Ruled:
     cdef readonly object place
     cdef readonly object scope
     cdef readonly tuple words
-    cdef object _entity
+    cdef readonly bytes target
+    cdef readonly Py_ssize_t dots
+    cdef readonly str where
+    cdef readonly tuple codes
+    cdef Entity _entity
     cdef bytes _data
+    cdef Link _link
     cdef Rule _rule
     cdef dict _known
     cdef bint _is_url
@@ -54,11 +64,12 @@ cdef class Ruled:
     cdef _Under _under
 
     cpdef Facts facts(self, Link link, bytes value)
+    cpdef Facts judged(self, Link link, bytes value)
+    cpdef bint tells(self, Link link, bytes data, Py_ssize_t start, Py_ssize_t end)
     cdef Facts _found(self, Link link, bytes value)
-    cdef Facts _told(self, bytes value)
-    cdef Facts _scheme_relative(self, bytes value)
-    cdef object _host(self, bytes target, Py_ssize_t start, Py_ssize_t end)
-    cdef Facts _known_from(self, object seen, bytes reference, bytes target, object codes)
+    cdef bint _is_seen(self, bytes data, Py_ssize_t start, Py_ssize_t host, Py_ssize_t end)
+    cdef int _see(self, object seen)
+    cdef bint _told(self, Link link, bytes data, Py_ssize_t start, Py_ssize_t end)
 
 
 cpdef str shown(str text)

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     import cython
 
     from absolve.entity import Entity
-    from absolve.model import Link
+    from absolve.model import BaseURL, Link
+    from absolve.typing import Resolver
 
     Codes = tuple[str, ...]  # of problems
     Seen = tuple[str, bool]  # the scope of what is on a host, and whether it is insecure to go there
@@ -24,12 +25,16 @@ else:
 
 if cython.compiled:
     from cython.cimports.absolve.codings import CharacterReferences
+    from cython.cimports.absolve.entity import Entity  # noqa: TC002 - the type of a C argument
     from cython.cimports.absolve.resolved import Rule, text
     from cython.cimports.absolve.resolvers.appending import DOTS, FRAGMENT, NETWORK, OPAQUE, Appending, is_name, shape
+    from cython.cimports.absolve.seek import find
+    from cython.cimports.libc.string import memcmp
 else:
     from absolve.codings import CharacterReferences
     from absolve.resolved import Rule, text
     from absolve.resolvers.appending import DOTS, FRAGMENT, NETWORK, OPAQUE, Appending, is_name, shape
+    from absolve.seek import find
 
 
 _is_plain = lru_cache(maxsize=1024)(is_plain)
@@ -38,6 +43,7 @@ _is_plain = lru_cache(maxsize=1024)(is_plain)
 _NONE = cython.declare(tuple, ())
 _INSECURE = cython.declare(tuple, ("insecure",))
 _SCHEME_RELATIVE = cython.declare(tuple, ("scheme-relative",))
+_SPACED = cython.declare(tuple, (WHITE_SPACE,))
 
 _MOST_KNOWN: Final = 10_000  # references, or hosts, of which what was found out is remembered
 
@@ -88,21 +94,26 @@ class _Under:
     them only get something of the base before them, whatever they are.
     """
 
-    def __init__(self, entity: Entity, rule: Rule) -> None:
-        url = rule.base.url
-        own = rule.own.url
+    def __init__(self, entity: Entity, base: BaseURL, resolver: Resolver) -> None:
+        url = base.url
+        own = entity.bases.own.url
         self.url = url
-        self.words = (shown(url), rule.base.layer.label, rule.base.source)
+        self.words = (shown(url), base.layer.label, base.source)
         self.site = site_of(own)
         self.site_name = (self.site or "").encode("utf-8", "surrogatepass")
         self.own_page = split_fragment(own)[0].encode("utf-8", "surrogatepass")
         self.secure = own[:6].lower() == "https:"
-        self.tidies = rule.settings.profile == "whatwg"
+        self.tidies = entity.settings.profile == "whatwg"
         self.held = entity.held
         self.near = self.seen(url)
         self.appending: Appending | None = None
-        if isinstance(rule.resolver, Appending) and rule.resolver.usable and url.isascii() and harmless(url):
-            self.appending = rule.resolver
+        if isinstance(resolver, Appending) and resolver.usable and url.isascii() and harmless(url):
+            self.appending = resolver
+        self.scheme = b"%b:" % url.partition(":")[0].encode("utf-8", "surrogatepass")
+        # of a reference without a scheme
+        self.beside = (*_INSECURE, *_SCHEME_RELATIVE) if self.secure and self.scheme == b"http:" else _SCHEME_RELATIVE
+        self._shape = 0
+        self._prefix = b""
         self._prefixes: dict[int, bytes] = {}
         self._climbing: dict[int, bool] = {}
 
@@ -115,11 +126,14 @@ class _Under:
     @cython.cfunc
     def prefix(self, of: cython.int) -> bytes:
         """What a reference of this shape gets."""
-        found = self._prefixes.get(of)
-        if found is None:
-            appending: Appending = self.appending  # type: ignore[assignment]  # else nobody asks
-            found = self._prefixes[of] = appending.prefix(of).encode("ascii")
-        return found
+        if of != self._shape:  # most are like the last
+            found = self._prefixes.get(of)
+            if found is None:
+                appending: Appending = self.appending  # type: ignore[assignment]  # else nobody asks
+                found = self._prefixes[of] = appending.prefix(of).encode("ascii")
+            self._shape = of
+            self._prefix = found
+        return self._prefix
 
     @cython.cfunc
     def climbs(self, of: cython.int, reference: bytes) -> cython.bint:
@@ -135,27 +149,42 @@ class Ruled:
     """The rows of links under one rule: what is found out for a reference holds for the next one that is the same.
 
     `words` are what all of them say: document, entity, element, attribute, kind, base, base_layer, base_source.
+    Where `tells` says so, `target` is what the target of a reference has before it, without the `dots` bytes at its
+    beginning, and `where` and `codes` are its scope and its problems.
     """
 
-    def __init__(self, entity: Entity, rule: Rule, document: str, known: Known) -> None:
-        place = rule.place
-        under: _Under | None = known.bases.get(id(rule.base))
+    def __init__(self, entity: Entity, link: Link, document: str, known: Known, rule: Rule | None = None) -> None:
+        place = link.place
+        base, resolver, _ = entity.ruled(link)
+        under: _Under | None = known.bases.get(id(base))
         if under is None:
-            under = known.bases[id(rule.base)] = _Under(entity, rule)
+            under = known.bases[id(base)] = _Under(entity, base, resolver)
         self.place = place
-        self.scope = rule.scope
+        self.scope = link.base
         self.words = (document, entity.path, place.element, place.attribute, place.kind, *under.words)
         self._entity = entity
         self._data = entity.data
+        self._link = link
         self._rule = rule
         self._known: dict[bytes, Facts] = {}
         self._is_url = place.syntax == "url"
         self._hosts = known.hosts
         self._under = under
+        self.target = b""
+        self.dots = 0
+        self.where = ""
+        self.codes: Codes = _NONE
 
     @cython.ccall
     def facts(self, link: Link, value: bytes) -> Facts:
         """What is to be said of a link that decodes to this value."""
+        if self.tells(link, value, 0, len(value)):
+            return Facts(value, self.target + value[self.dots :], self.where, self.codes, spaceable=False)
+        return self.judged(link, value)
+
+    @cython.ccall
+    def judged(self, link: Link, value: bytes) -> Facts:
+        """The same where not all of it is told by the bytes of the reference."""
         found: Facts | None = None
         if link.claim is None:  # what is wrong with a claim depends on the claim
             found = self._known.get(value)
@@ -169,82 +198,147 @@ class Ruled:
 
     @cython.cfunc
     def _found(self, link: Link, value: bytes) -> Facts:
-        facts: Facts | None = None
-        if self._under.appending is not None and link.claim is None and value.isascii():
-            facts = self._told(value)
-        if facts is not None:
-            return facts
+        rule = self._rule
+        if rule is None:  # most need none
+            rule = self._rule = Rule(self._entity, self._link)
         reference = text(value)
-        resolved = Resolved(self._entity, link, self._rule, reference)
+        resolved = Resolved(self._entity, link, rule, reference)
         target = resolved.target
         codes = tuple(problems(resolved, target))
         spaceable = self._is_url and WHITE_SPACE not in codes and not is_never(reference)
         seen_target = shown(target).encode() if target is not None else None
         return Facts(shown(reference).encode(), seen_target, scope(resolved, target), codes, spaceable)
 
-    @cython.cfunc
-    def _told(self, value: bytes) -> Facts | None:
-        """What is to be said of a reference in ASCII where its bytes and its host tell; None where they do not.
+    @cython.ccall
+    def tells(
+        self, link: Link, data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t
+    ) -> cython.bint:
+        """Whether the bytes of the reference in this span, and its host, tell what is to be said of it.
 
         The profiles agree about a shape against a harmless base, and about most of what is absolute.
         """
         found: cython.int
-        length: cython.Py_ssize_t
+        host_end: cython.Py_ssize_t
+        p: cython.p_const_uchar = data
         under: _Under = self._under
+        if under.appending is None or link.claim is not None:
+            return False
+        self.target = b""
+        self.dots = 0
         if not under.tidies:
-            length = _host_end(value, len(value))
-            if length > 0:
-                seen = self._host(value, 8 if value[4] == 115 else 7, length)
-                return self._known_from(seen, value, value, _NONE) if seen is not None else None
-        found = shape(value, 0, len(value))
+            host_end = _host_end(p, start, end)
+            if host_end > 0:
+                host = start + 8 if p[start + 4] == 115 else start + 7
+                return self._is_seen(data, start, host, host_end) and self._told(link, data, start, end)
+        found = shape(p, start, end)
         if found == NETWORK:
-            return self._scheme_relative(value)
+            host = start + 2
+            self.target = under.scheme
+            self.where = "internal" if _is(p, host, find(p, 47, host, end), under.site_name) else "external"
+            self.codes = under.beside
+            return self._told(link, data, start, end)
         if found >= FRAGMENT:
-            if found >> DOTS and under.climbs(found, value):
-                return None
-            target: bytes = under.prefix(found) + (value[found >> DOTS :] if found >> DOTS else value)
-            return self._known_from(under.near, value, target, _NONE)
-        if found == OPAQUE and not under.tidies and under.site and not under.held and not _is_place(value):
-            return Facts(value, value, "other", _NONE, spaceable=False)
-        return None
+            if found >> DOTS:
+                if under.climbs(found, data[start:end]):
+                    return False
+                self.dots = found >> DOTS
+            self.target = under.prefix(found)
+            self._see(under.near)
+            return self._told(link, data, start, end)
+        if found == OPAQUE and not under.tidies and under.site and not under.held:
+            value: bytes = data[start:end]
+            self.where = "other"
+            self.codes = _NONE
+            return value.isascii() and not _is_place(value)
+        return False
 
     @cython.cfunc
-    def _scheme_relative(self, value: bytes) -> Facts | None:
-        """The same for `//h/x`."""
-        url = self._under.url
-        start: cython.Py_ssize_t = url.index("/") + 2
-        target = url[: start - 2].encode("ascii") + value
-        seen = self._host(target, start, target.index(b"/", start))
-        return self._known_from(seen, value, target, _SCHEME_RELATIVE) if seen is not None else None
-
-    @cython.cfunc
-    def _host(self, target: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> Seen | None:
-        """What is known of the host of a URL, which stands in this span; None where that is not plain."""
+    def _is_seen(
+        self, data: bytes, start: cython.Py_ssize_t, host: cython.Py_ssize_t, end: cython.Py_ssize_t
+    ) -> cython.bint:
+        """See what is known of a host; whether it is plain. A URL begins at `start`."""
         under: _Under = self._under
-        if is_name(target, start, end):  # what `is_plain` says, and `site_of` would
-            where = "internal" if target[start:end] == under.site_name else "external"
-            return where, under.secure and target.startswith(b"http:")
-        url = target[:end]
-        if url in self._hosts:
-            return self._hosts[url]
-        if len(self._hosts) >= _MOST_KNOWN:
-            self._hosts.clear()
-        host = url.decode("ascii")
-        seen = self._hosts[url] = under.seen(host) if _is_plain(host) else None
-        return seen
+        if is_name(data, host, end):  # what `is_plain` says, and `site_of` would
+            self.where = "internal" if _is(data, host, end, under.site_name) else "external"
+            self.codes = _INSECURE if under.secure and host == start + 7 else _NONE
+            return True
+        url = data[start:end]
+        if url not in self._hosts:
+            if len(self._hosts) >= _MOST_KNOWN:
+                self._hosts.clear()
+            name = url.decode("ascii")
+            self._hosts[url] = under.seen(name) if _is_plain(name) else None
+        seen = self._hosts[url]
+        if seen is not None:
+            self._see(seen)
+        return seen is not None
 
     @cython.cfunc
-    def _known_from(self, seen: Seen, reference: bytes, target: bytes, codes: Codes) -> Facts:
-        """The same for what is on a host of which that was seen; `codes` are its other problems."""
+    def _see(self, seen: Seen) -> cython.int:
+        """Let what is on a host be what is said."""
         where, insecure = seen
-        own = self._under.own_page
-        if own and target.startswith(own) and (len(target) == len(own) or target[len(own)] == 35):
-            where = "same-document"
-        elif self._under.held and target.partition(b"#")[0].decode("ascii") in self._under.held:
-            where = "internal"
-        if insecure:
-            codes = ("insecure", *codes) if codes else _INSECURE
-        return Facts(reference, target, where, codes, self._is_url)
+        self.where = where
+        self.codes = _INSECURE if insecure else _NONE
+        return 0
+
+    @cython.cfunc
+    def _told(
+        self, link: Link, data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t
+    ) -> cython.bint:
+        """Say what else there is to be said of the reference in this span; whether it is."""
+        under: _Under = self._under
+        if _is_page(under.own_page, self.target, data, start + self.dots, end):
+            self.where = "same-document"
+        elif under.held:
+            target = self.target + data[start + self.dots : end]
+            if target.partition(b"#")[0].decode("ascii") in under.held:
+                self.where = "internal"
+        if self._is_url and _spaced(self._data, link):
+            self.codes = (*self.codes, WHITE_SPACE) if self.codes else _SPACED
+        return True
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def _is(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ssize_t, word: bytes) -> cython.bint:
+    """Whether this span holds these bytes."""
+    return end - start == len(word) and _same(p, start, word, 0, end - start)
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _same(
+    p: cython.p_const_uchar,
+    i: cython.Py_ssize_t,
+    q: cython.p_const_uchar,
+    j: cython.Py_ssize_t,
+    size: cython.Py_ssize_t,
+) -> cython.bint:
+    """Whether so many bytes are the same."""
+    if cython.compiled:
+        return memcmp(p + i, q + j, size) == 0
+    return p[i : i + size] == q[j : j + size]
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _is_page(
+    page: bytes, prefix: bytes, data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t
+) -> cython.bint:
+    """Whether `prefix` and this span are the URL of a page, but for a fragment; no page where that is empty."""
+    p: cython.p_const_uchar = data
+    q: cython.p_const_uchar = prefix
+    size: cython.Py_ssize_t = len(page)
+    first: cython.Py_ssize_t = min(len(prefix), size)
+    rest: cython.Py_ssize_t = size - first  # bytes of the page behind the prefix
+    if not size or rest > end - start or not _same(q, 0, page, 0, first) or not _same(p, start, page, first, rest):
+        return False
+    if first < len(prefix):
+        return q[first] == 35
+    return start + rest == end or p[start + rest] == 35
 
 
 @cython.cfunc
@@ -258,19 +352,18 @@ def _is_place(reference: bytes) -> cython.bint:
 @cython.exceptval(check=False)
 @cython.boundscheck(False)
 @cython.wraparound(False)
-def _host_end(raw: bytes, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
+def _host_end(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
     """Where the authority ends in an absolute URL that every profile takes alike, `HARMLESS` says which; else 0."""
-    p: cython.p_const_uchar = raw
     i: cython.Py_ssize_t
     found: cython.Py_ssize_t = 0
-    if end < 8 or p[0] != 104 or p[1] != 116 or p[2] != 116 or p[3] != 112:
+    if end < start + 8 or p[start] != 104 or p[start + 1] != 116 or p[start + 2] != 116 or p[start + 3] != 112:
         return 0
-    i = 5 if p[4] == 115 else 4
+    i = start + 5 if p[start + 4] == 115 else start + 4
     if p[i] != 58 or p[i + 1] != 47 or p[i + 2] != 47:
         return 0
     i += 3
     while i < end:
-        if p[i] <= 32 or p[i] == 92 or (p[i] == 47 and i + 1 < end and p[i + 1] == 46):
+        if p[i] <= 32 or p[i] > 127 or p[i] == 92 or (p[i] == 47 and i + 1 < end and p[i + 1] == 46):
             return 0
         if not found and (p[i] == 47 or p[i] == 63 or p[i] == 35):
             found = i

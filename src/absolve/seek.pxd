@@ -4,3 +4,4 @@ cdef Py_ssize_t find(const unsigned char* data, int byte, Py_ssize_t start, Py_s
 cdef Py_ssize_t comment_end(const unsigned char* p, Py_ssize_t i, Py_ssize_t end) noexcept
 cdef Py_ssize_t tag_end(const unsigned char* p, Py_ssize_t i, Py_ssize_t end) noexcept
 cdef bint is_space(int byte) noexcept
+cdef Py_ssize_t character(const unsigned char* p, Py_ssize_t i, Py_ssize_t end) noexcept

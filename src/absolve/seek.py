@@ -70,3 +70,33 @@ def tag_end(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_
             if i < end and (p[i] == 34 or p[i] == 39):
                 i = find(p, p[i], i + 1, end) + 1 or end
     return i + 1 if i < end else end
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def character(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """How many bytes of UTF-8 the character has that begins here, which is not of ASCII (RFC 3629 4); 0: none does."""
+    lead: cython.int = p[i]
+    least: cython.int = 0x80
+    most: cython.int = 0xBF
+    if lead < 0xC2 or lead > 0xF4 or i + 1 >= end:
+        return 0
+    if lead == 0xE0:
+        least = 0xA0
+    elif lead == 0xED:
+        most = 0x9F
+    elif lead == 0xF0:
+        least = 0x90
+    elif lead == 0xF4:
+        most = 0x8F
+    if not least <= p[i + 1] <= most:
+        return 0
+    if lead < 0xE0:
+        return 2
+    if i + 2 >= end or p[i + 2] & 0xC0 != 0x80:
+        return 0
+    if lead < 0xF0:
+        return 3
+    return 4 if i + 3 < end and p[i + 3] & 0xC0 == 0x80 else 0

@@ -79,7 +79,7 @@ class _Only:
         key = id(resolved.rule.place), id(resolved.rule.scope)  # what is found holds them
         ruled = self._ruled.get(key)
         if ruled is None:
-            ruled = self._ruled[key] = Ruled(resolved.entity, resolved.rule, "", self._known)
+            ruled = self._ruled[key] = Ruled(resolved.entity, resolved.link, "", self._known, resolved.rule)
         facts = ruled.facts(resolved.link, value_of(resolved.reference))
         if not self._selection.takes(resolved.kind, facts.scope, facts.problems):
             return None

@@ -18,10 +18,10 @@ else:
 
 if cython.compiled:
     from cython.cimports.absolve.character_references import reference_at
-    from cython.cimports.absolve.seek import comment_end, find, tag_end
+    from cython.cimports.absolve.seek import character, comment_end, find, tag_end
 else:
     from absolve.character_references import reference_at
-    from absolve.seek import comment_end, find, tag_end
+    from absolve.seek import character, comment_end, find, tag_end
 
 LONGEST: Final = 200  # characters of text in a row
 _LONGEST = cython.declare(cython.Py_ssize_t, LONGEST)
@@ -105,7 +105,7 @@ class Folded:
         while i < end and self._characters < _LONGEST:
             length = 1
             if p[i] > 127:
-                length = _character(p, i, end)
+                length = character(p, i, end)
             elif p[i] == 0:
                 length = 0
             if length == 0:  # Python knows how many characters that are none these are
@@ -127,36 +127,6 @@ class Folded:
                     self._characters += 1
             i += length
         return 0
-
-
-@cython.cfunc
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
-def _character(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
-    """The bytes of the character that begins here, which is not of ASCII (RFC 3629 4); 0 where none does."""
-    lead: cython.int = p[i]
-    least: cython.int = 0x80
-    most: cython.int = 0xBF
-    if lead < 0xC2 or lead > 0xF4 or i + 1 >= end:
-        return 0
-    if lead == 0xE0:
-        least = 0xA0
-    elif lead == 0xED:
-        most = 0x9F
-    elif lead == 0xF0:
-        least = 0x90
-    elif lead == 0xF4:
-        most = 0x8F
-    if not least <= p[i + 1] <= most:
-        return 0
-    if lead < 0xE0:
-        return 2
-    if i + 2 >= end or p[i + 2] & 0xC0 != 0x80:
-        return 0
-    if lead < 0xF0:
-        return 3
-    return 4 if i + 3 < end and p[i + 3] & 0xC0 == 0x80 else 0
 
 
 @cython.cfunc
