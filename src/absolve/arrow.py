@@ -19,7 +19,17 @@ except ImportError as error:
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    import cython
+
     from absolve.library import Source
+
+    # Rows, buffers, arrays inside, and what the numbers of a dictionary stand for.
+    Array = tuple[int, tuple[bytes | None, ...], tuple["Array", ...], "Array | None"]
+else:
+    from absolve import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.absolve.arrow_c import handed_over
 
 TEXT: Final = pa.string()
 NUMBER: Final = pa.int64()
@@ -72,7 +82,20 @@ def batch(columns: Sequence[str], rows: Iterable[Sequence[Any]] | Columns) -> pa
     else:
         values = list(zip(*rows, strict=True)) or [()] * len(columns)
         arrays = [_cells(name, _column(name, cells)) for name, cells in zip(columns, values, strict=True)]
-    return pa.RecordBatch.from_arrays(arrays, schema=fields)
+    if cython.compiled:  # at once; it takes as long to ask pyarrow for two arrays
+        rows_of_it = arrays[0][0] if arrays else 0
+        return pa.RecordBatch._import_from_c(handed_over((rows_of_it, (None,), tuple(arrays), None)), fields)  # noqa: SLF001 - what pyarrow documents for this
+    return pa.RecordBatch.from_arrays(
+        [_made(field.type, array) for field, array in zip(fields, arrays, strict=True)], schema=fields
+    )
+
+
+def _made(kind: pa.DataType, array: Array) -> pa.Array:
+    size, raw, children, dictionary = array
+    buffers = [pa.py_buffer(buffer) if buffer is not None else None for buffer in raw]
+    if dictionary is not None:
+        return pa.DictionaryArray.from_buffers(kind, size, buffers, _made(TEXT, dictionary))
+    return pa.Array.from_buffers(kind, size, buffers, children=[_made(TEXT, child) for child in children])
 
 
 def _column(name: str, cells: Sequence[Any]) -> Numbers | Texts | Words:
@@ -98,26 +121,23 @@ def _texts(cells: Iterable[str | None]) -> Texts:
     return texts
 
 
-def _cells(name: str, cells: Numbers | Texts | Words) -> pa.Array:
+def _cells(name: str, cells: Numbers | Texts | Words) -> Array:
     """One of the columns."""
     if isinstance(cells, Numbers):
-        return pa.Array.from_buffers(NUMBER, len(cells), [None, pa.py_buffer(cells.raw())])
+        return len(cells), (None, cells.raw()), (), None
     if isinstance(cells, Texts):
-        present = cells.present()
-        buffers = [pa.py_buffer(present) if present else None, pa.py_buffer(cells.ends()), pa.py_buffer(cells.raw())]
-        return pa.Array.from_buffers(TEXT, len(cells), buffers)
+        return len(cells), (cells.present(), cells.ends(), cells.raw()), (), None
     if name not in TYPES:
-        return _numbered(pa.py_buffer(cells.numbers.raw()), len(cells), cells.words)
-    items = _cells("text", _texts(cells.items()))
-    return pa.Array.from_buffers(LISTS, len(cells), [None, pa.py_buffer(cells.ends())], children=[items])
+        return _numbered(cells.numbers.raw(), len(cells), cells.words)
+    return len(cells), (None, cells.ends()), (_cells("text", _texts(cells.items())),), None
 
 
-def _numbered(numbers: pa.Buffer, size: int, words: list[str]) -> pa.Array:
-    return pa.DictionaryArray.from_buffers(WORD, size, [None, numbers], _dictionary(tuple(words)))
+def _numbered(numbers: bytes, size: int, words: list[str]) -> Array:
+    return size, (None, numbers), (), _dictionary(tuple(words))
 
 
 @lru_cache(maxsize=256)
-def _dictionary(words: tuple[str, ...]) -> pa.Array:
+def _dictionary(words: tuple[str, ...]) -> Array:
     return _cells("text", _texts(words))
 
 
@@ -126,14 +146,14 @@ class _Ruled:
 
     def __init__(self, columns: Columns) -> None:
         self._rows = columns.ruled
-        self._same = pa.py_buffer(bytes(4 * len(columns)))  # what all rows say alike
+        self._same = bytes(4 * len(columns))  # what all rows say alike
 
-    def words(self, name: str) -> pa.Array:
+    def words(self, name: str) -> Array:
         """One of them; its words stand in the order in which each came first."""
         place = RULED.index(name)
         numbers: dict[str, int] = {}
         of = [numbers.setdefault(ruled[place], len(numbers)) for ruled in self._rows.words]
-        found = pa.py_buffer(self._rows.mapped(of)) if len(numbers) > 1 else self._same
+        found = self._rows.mapped(of) if len(numbers) > 1 else self._same
         return _numbered(found, len(self._rows), list(numbers))
 
 

@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 else:
     from absolve import _cython as cython
 
+if cython.compiled:
+    from cython.cimports.absolve.seek import find
+else:
+    from absolve.seek import find
+
 
 def to_utf8(charset: Charset, raw: bytes) -> bytes:
     """The characters of raw bytes, as UTF-8."""
@@ -138,11 +143,9 @@ def _only_ampersands(value: bytes, end: cython.Py_ssize_t, attribute: cython.bin
     By far the most values that have any have nothing else.
     """
     p: cython.p_const_uchar = value
-    i: cython.Py_ssize_t = 0
-    while i < end:
-        if p[i] != 38:
-            i += 1
-        elif i + 4 < end and p[i + 1] == 97 and p[i + 2] == 109 and p[i + 3] == 112 and p[i + 4] == 59:
+    i: cython.Py_ssize_t = find(p, 38, 0, end)
+    while i >= 0:
+        if i + 4 < end and p[i + 1] == 97 and p[i + 2] == 109 and p[i + 3] == 112 and p[i + 4] == 59:
             i += 5
         elif attribute:
             i += 1
@@ -152,6 +155,7 @@ def _only_ampersands(value: bytes, end: cython.Py_ssize_t, attribute: cython.bin
                 return False
         else:
             return False
+        i = find(p, 38, i, end)
     return True
 
 
@@ -176,11 +180,11 @@ def _stands_for_itself(raw: bytes, start: cython.Py_ssize_t, end: cython.Py_ssiz
     """Whether this span holds ASCII bytes, and nothing but what they are."""
     p: cython.p_const_uchar = raw
     i: cython.Py_ssize_t
+    odd: cython.uchar = 0
     if cython.compiled:
-        for i in range(start, end):  # noqa: SIM110 - a generator would be made
-            if p[i] == 38 or p[i] == 13 or p[i] == 0 or p[i] > 127:
-                return False
-        return True
+        for i in range(start, end):  # without a way out of it a compiler takes many bytes at once
+            odd |= (p[i] == 38) | (p[i] == 13) | (p[i] == 0) | (p[i] > 127)
+        return odd == 0
     return raw[start:end].isascii() and not _SPECIAL.search(raw, start, end)
 
 

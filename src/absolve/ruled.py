@@ -355,20 +355,21 @@ def _is_place(reference: bytes) -> cython.bint:
 def _host_end(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
     """Where the authority ends in an absolute URL that every profile takes alike, `HARMLESS` says which; else 0."""
     i: cython.Py_ssize_t
-    found: cython.Py_ssize_t = 0
+    at: cython.Py_ssize_t
+    odd: cython.uchar = 0
     if end < start + 8 or p[start] != 104 or p[start + 1] != 116 or p[start + 2] != 116 or p[start + 3] != 112:
         return 0
     i = start + 5 if p[start + 4] == 115 else start + 4
     if p[i] != 58 or p[i + 1] != 47 or p[i + 2] != 47:
         return 0
     i += 3
-    while i < end:
-        if p[i] <= 32 or p[i] > 127 or p[i] == 92 or (p[i] == 47 and i + 1 < end and p[i + 1] == 46):
-            return 0
-        if not found and (p[i] == 47 or p[i] == 63 or p[i] == 35):
-            found = i
+    for at in range(i, end - 1):  # without a way out of it a compiler takes many bytes at once
+        odd |= (p[at] <= 32) | (p[at] > 127) | (p[at] == 92) | ((p[at] == 47) & (p[at + 1] == 46))
+    if odd or p[end - 1] <= 32 or p[end - 1] > 127 or p[end - 1] == 92:
+        return 0
+    while i < end and p[i] != 47 and p[i] != 63 and p[i] != 35:
         i += 1
-    return found or end
+    return i
 
 
 @cython.ccall

@@ -110,6 +110,19 @@ def test_an_arrow_table_has_all_columns_and_only_target_may_be_null() -> None:
     assert arrow.batch(("text", "rel"), [("a\udcffb", "\udcff")]).to_pylist() == [{"text": "a\ufffdb", "rel": "\ufffd"}]
 
 
+def test_a_column_holds_without_its_batch_and_is_valid() -> None:
+    pytest.importorskip("pyarrow")
+    from absolve import arrow
+
+    found = {name: arrow.links(PAGE, name="é.html").column(name) for name in COLUMNS}
+    for number in range(50):
+        arrow.links(PAGE, name=f"{number}.html")  # would take the memory of one that is gone
+    for place, (name, column) in enumerate(found.items()):
+        column.validate(full=True)
+        assert column.to_pylist() == [row[place] for row in ROWS], name
+        assert column.null_count == sum(row[place] is None for row in ROWS)
+
+
 def test_batches_of_many_documents_have_their_rows_one_behind_the_other() -> None:
     pytest.importorskip("pyarrow")
     from absolve import arrow
