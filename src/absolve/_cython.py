@@ -39,7 +39,7 @@ def _same(subject: _T) -> _T:
     return subject
 
 
-cclass = final = cfunc = ccall = inline = nogil = _same
+cclass = final = no_gc = cfunc = ccall = inline = nogil = _same
 
 
 def _decorator(*_: object, **__: object) -> Callable[[_T], _T]:

@@ -108,6 +108,7 @@ def from_utf8(charset: Charset, value: bytes, errors: str) -> bytes:
 
 
 @cython.final
+@cython.no_gc
 @cython.cclass
 class Raw:
     """Text that stands as it is: a style sheet in a style element, JSON in a script, a whole file in its charset."""
@@ -188,6 +189,7 @@ def _stands_for_itself(raw: bytes, start: cython.Py_ssize_t, end: cython.Py_ssiz
     return raw[start:end].isascii() and not _SPECIAL.search(raw, start, end)
 
 
+@cython.no_gc
 @cython.cclass
 class CharacterReferences:
     """Text with character references: an attribute's value or an element's text (HTML Standard 13.2.5.72 to .80).
@@ -285,6 +287,7 @@ _NEEDS_QUOTES: Final = re.compile(rb"[\t\n\f\r \"'=<>`]")
 
 
 @cython.final
+@cython.no_gc
 @cython.cclass
 class Unquoted(CharacterReferences):
     """A value without quotes, or an attribute without a value; `slot` is the span that `settle` writes anew.

@@ -16,6 +16,7 @@ cdef class Entity:
     cdef public Py_ssize_t count
     cdef public bint for_rewrite
     cdef public Py_ssize_t named
+    cdef public tuple enclosed
     cdef public list notices
     cdef public object origin
     cdef public object held

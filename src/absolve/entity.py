@@ -25,6 +25,7 @@ else:
     from absolve import _cython as cython
 
 _NO_BASES: Final = Bases()
+_NOTHING: Final = ("", True, _NO_BASES)
 AMBIGUOUS: Final = "ambiguous"  # the code of the notice that a scanner gives where it had to guess
 
 
@@ -51,7 +52,8 @@ class Entity:
     `bases.own` is the document's own URL, `bases.base` that of its links. `path` leads here from the outermost
     entity, "" there. `notices` are those of this entity and all inside it, by its own offsets; `count` is how many
     links and parts it has, with those inside. `origin` is that of its Document. `for_rewrite`: the documents
-    inside in which nothing changes were not entered.
+    inside in which nothing changes were not entered. `enclosed` has what the bases that a part gets from here depend
+    on (its name, whether the entity encloses it), and those of the last one.
     """
 
     def __init__(
@@ -69,6 +71,7 @@ class Entity:
         self.count = 0
         self.for_rewrite = False
         self.named = 0  # how many of the parts have a step in the path
+        self.enclosed = _NOTHING
         self.notices: list[Notice] = []
         self.origin: Callable[[int], int] | None = None
         self.held: set[str] = set()  # what is in the message, by `found_as`: one set for all that is in it

@@ -32,6 +32,7 @@ _STEP = cython.declare(cython.int, 8)  # from one mark to the next are 256 event
 
 
 @cython.final
+@cython.no_gc
 @cython.cclass
 class Events:
     """A list of events that only grows; where it is compiled, links are made anew whenever they are come to.
@@ -50,7 +51,7 @@ class Events:
         self.objects: list[Event] = []
         self.count = 0
         self.kinds: list[Link] = []
-        self._numbers: dict[tuple[int, int], int] = {}
+        self._numbers: dict[int, int] = {}
         self._size = 0
         if cython.compiled:
             self._written = self._room = self._last = 0
@@ -171,7 +172,7 @@ class Events:
                 kind = self.kinds[self._recent[mark] - 1]
                 if kind.place is place and kind.coding is coding:
                     return self._recent[mark] - 1
-            key = (id(place), id(coding))
+            key = id(place) << 64 | id(coding)  # one number: a table of numbers is nothing for the garbage collector
             known = self._numbers.get(key)
             if known is None:
                 if len(self.kinds) >= _MOST_KINDS:

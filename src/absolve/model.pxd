@@ -4,8 +4,6 @@ cimport cython
 
 
 @cython.final
-@cython.no_gc
-@cython.freelist(64)
 cdef class Link:
     cdef public object place
     cdef public Py_ssize_t start
@@ -33,8 +31,6 @@ cdef class Part:
 
 
 @cython.final
-@cython.no_gc
-@cython.freelist(64)
 cdef class Edit:
     cdef public Py_ssize_t start
     cdef public Py_ssize_t end

@@ -2,7 +2,8 @@
 
 Positions are byte offsets into the entity they belong to, spans are half open (`start <= i < end`), text is `str`.
 `Link` and `Part` are made once a link on the hot path, so they are plain slotted classes that `model.pxd` turns into
-C structures where the package is compiled; treat every value here as immutable.
+C structures where the package is compiled; treat every value here as immutable. Nothing that they hold leads back to
+them, so Python's garbage collector need not go through millions of them (`no_gc`, which counts here and not there).
 """
 
 from __future__ import annotations
@@ -13,7 +14,11 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    import cython
+
     from absolve.typing import Coding
+else:
+    from absolve import _cython as cython
 
 
 new = tuple.__new__  # what a named tuple is made by where it is made often: its own constructor is interpreted
@@ -118,6 +123,10 @@ KINDS = frozenset(
 )
 
 
+@cython.final
+@cython.no_gc
+@cython.freelist(64)
+@cython.cclass
 class Link:
     """One reference in an entity: the span of its bytes, without white space around it, and how they are coded.
 
@@ -164,6 +173,9 @@ class Derived(NamedTuple):
     value: Callable[[bytes], bytes]
 
 
+@cython.final
+@cython.no_gc
+@cython.cclass
 class Part:
     """One whole document inside an entity: the span of its bytes and how they are coded.
 
@@ -293,6 +305,10 @@ class Document:
         self.origin = origin
 
 
+@cython.final
+@cython.no_gc
+@cython.freelist(64)
+@cython.cclass
 class Edit:
     """Put `new` in the place of the bytes from `start` to `end`; an insertion where they are equal."""
 

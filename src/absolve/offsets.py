@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -14,17 +14,16 @@ Unit = tuple[int, int, int, int]
 class Offsets:
     """Offsets by the units that are not one byte for one byte: (value start, value end, raw start, raw end) each."""
 
-    __slots__ = ("_raw_size", "_starts", "_units", "_value_size")
+    __slots__ = ("_raw_size", "_units", "_value_size")
 
     def __init__(self, units: list[Unit], value_size: int, raw_size: int) -> None:
         self._units = units
-        self._starts = [unit[0] for unit in units]
         self._value_size = value_size
         self._raw_size = raw_size
 
     def start(self, position: int) -> int:
         """The raw offset at which the unit at this offset of the value begins."""
-        index = bisect_right(self._starts, position) - 1
+        index = bisect_left(self._units, (position + 1,)) - 1
         if index < 0:
             return position
         start, end, raw_start, raw_end = self._units[index]
@@ -32,7 +31,7 @@ class Offsets:
 
     def end(self, position: int) -> int:
         """The raw offset at which the unit before this offset of the value ends."""
-        index = bisect_left(self._starts, position) - 1
+        index = bisect_left(self._units, (position,)) - 1
         if index < 0:
             return position
         _, end, _, raw_end = self._units[index]

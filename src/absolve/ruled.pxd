@@ -9,7 +9,6 @@ from absolve.resolvers.appending cimport Appending
 
 
 @cython.final
-@cython.no_gc
 cdef class Facts:
     cdef readonly bytes reference
     cdef readonly bytes target

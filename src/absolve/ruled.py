@@ -49,6 +49,7 @@ _MOST_KNOWN: Final = 10_000  # references, or hosts, of which what was found out
 
 
 @cython.final
+@cython.no_gc
 @cython.cclass
 class Facts:
     """What a row says of a reference, wherever it stands under one rule; attributes are the fields of `Row`.

@@ -353,7 +353,9 @@ def _around(entity: Entity, part: Part) -> Bases:
         return Bases()  # nothing out here is known of what is in it
     base = entity.ruling(part.base)[0] if part.base is not None else entity.bases.base
     if not part.name:
-        around = Bases(entity.bases.own, base, entity.bases.beside)
+        around = entity.bases if part.base is None else Bases(entity.bases.own, base, entity.bases.beside)
+    elif part.base is None and not part.claims and entity.enclosed[:2] == (part.name, part.encloses):
+        return entity.enclosed[2]  # one chain of claims for thousands of documents side by side
     else:
         own = inherited(base, part.name) if part.encloses or base.layer is Layer.EMBEDDED else base
         around = new(Bases, (own, own, ()))
@@ -361,4 +363,6 @@ def _around(entity: Entity, part: Part) -> Bases:
         by_layer = _retrieved if part.claims[0].layer is Layer.RETRIEVAL else establish
         own = by_layer(around.own, part.claims, entity.settings.profile)
         return new(Bases, (own, own, ()))
+    if part.name and part.base is None:
+        entity.enclosed = (part.name, part.encloses, around)
     return around

@@ -4,7 +4,6 @@ cimport cython
 
 
 @cython.final
-@cython.no_gc
 cdef class Field:
     cdef readonly str name
     cdef readonly Py_ssize_t position

@@ -52,6 +52,7 @@ OF_HTTP: Final[dict[str, Place]] = {
 
 
 @cython.final
+@cython.no_gc
 @cython.cclass
 class Field:
     """One header field: its name in lower case, where it begins, and the span of its value without what is around it.

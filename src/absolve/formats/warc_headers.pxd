@@ -15,7 +15,6 @@ cdef class Record:
 
 
 @cython.final
-@cython.no_gc
 cdef class Extent:
     cdef readonly str kind
     cdef readonly Py_ssize_t block

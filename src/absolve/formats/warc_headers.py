@@ -24,6 +24,7 @@ LONGEST_LINE: Final = 1 << 16  # bytes of an ARC record's header
 
 
 @cython.final
+@cython.no_gc
 @cython.cclass
 class Record:
     """One record's header: its URL and type, its fields (of a WARC), and where its block begins and ends.
