@@ -103,6 +103,15 @@ class Folded:
         length: cython.Py_ssize_t
         at: cython.Py_ssize_t
         while i < end and self._characters < _LONGEST:
+            if not self._blank:
+                at = min(end, i + _LONGEST - self._characters)
+                while i < at and 32 < p[i] < 128:  # as most are
+                    self._out[self._size] = p[i]
+                    self._size += 1
+                    self._characters += 1
+                    i += 1
+                if i == at:
+                    continue
             length = 1
             if p[i] > 127:
                 length = character(p, i, end)

@@ -72,8 +72,8 @@ def divergent(base: str, reference: str, charset: str = "utf-8") -> bool:
     *others, browser = (resolve(reference) for resolve in _resolvers(base, charset))
     if browser is None or None in others:
         return False
-    normalize = whatwg.profile("", charset)
-    targets = {normalize(target) for target in others if target is not None}
+    normalize = _normalizer(charset)
+    targets = {normalize(target) for target in {*others} if target is not None}
     return None not in targets and targets != {browser}
 
 
@@ -81,6 +81,12 @@ def divergent(base: str, reference: str, charset: str = "utf-8") -> bool:
 def harmless(base: str) -> bool:
     """Whether a base (str) has the same directory in every profile."""
     return HARMLESS_BASE.fullmatch(base) is not None
+
+
+@lru_cache(maxsize=16)
+def _normalizer(charset: str) -> Resolver:
+    """What the URL Standard makes of a URL."""
+    return whatwg.profile("", charset)
 
 
 @lru_cache(maxsize=16)
