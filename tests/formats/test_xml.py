@@ -477,6 +477,48 @@ def test_what_is_well_formed_is_not_recovered() -> None:
     assert targets(f"<html {XHTML}><title/><a href='a'/></html>", recover=True) == ["http://doc.example/dir/a"]
 
 
+# --- tags and names -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (f"<feed {ATOM}><link/><link title='!-- href=&apos;b&apos; >'/></feed>", []),
+        (f"<feed {ATOM}><title><![CDATA[</title><link href='a'/>]]]></title><!-- </feed> --><?x <link href='a'/>?></feed>", []),
+        (f"<a:feed xmlns:a='urn:a' {ATOM}><a:link href='b'/></a:feed>", []),
+        (f"<feed {ATOM}><entry xmlns=''><link href='b'/></entry></feed>", []),
+        (f"<feed {ATOM}><a xmlns='urn:a'/><link href='b'/></feed>", ["b"]),
+        (f"<feed {ATOM}><a xmlns='urn:a'><a xmlns='urn:b'></a><link href='b'/></a><link href='c'/></feed>", ["c"]),
+        (f"<a xmlns='urn:a'><x:link href='b' {ATOM.replace('=', ':x=', 1)}/></a>", ["b"]),
+        ("<a xmlns='urn:a'><b xmlns:x='http://www.w3.org/2005&#x2F;Atom'><x:link href='b'/></b></a>", ["b"]),
+        (f"<a><b x:href='c' y = 'd>' {XLINK.replace('xlink=', 'x=')} \n/></a>", ["c"]),
+        (f"<feed {ATOM}><link\n title\t=\n'\"' href\r\n=\"b'>/\"\n></link ></feed>", ["b'>/"]),
+        (f"<feed {ATOM}><é href='a'/><link é='a' href='b'/></feed>", ["b"]),
+        ("\ufeff<rss><item><link>a</link ></item><link>b<!-- c --></link></rss>", ["a"]),
+        ("<!DOCTYPE feed [<!ATTLIST a xmlns CDATA 'http://www.w3.org/2005/Atom'>]><x><a><link href='a'/></a><link href='b'/></x>", ["a"]),
+        ("<!DOCTYPE x [<!ATTLIST a xmlns:y CDATA 'urn:y' xmlns:y CDATA 'urn:z'>]><x><a xmlns:y='http://www.w3.org/2005/Atom'><y:link href='a'/></a></x>", ["a"]),
+        ("<!DOCTYPE x [<!ENTITY a '&#38;b;'><!ENTITY b 'xhtml'>]><x><a xmlns='http://www.w3.org/1999/&a;' href='c'/></x>", ["c"]),
+        ("<!DOCTYPE x [<!-- <link> ]> --><?xml-stylesheet href='a'?><!ENTITY b ']>'>]><?xml-stylesheet href='b'?><x/>", ["a", "b"]),
+        ("<x/><!-- <link> --><?xml-stylesheet href='b'?>", []),
+    ],
+)
+def test_tags_and_their_names_are_those_that_the_standards_see(text: str, expected: list[str]) -> None:
+    assert [row.reference for row in absolve.links(text, media_type="application/xml", url=URL)] == expected
+
+
+@pytest.mark.parametrize("depth", [3, 20_000])
+def test_namespaces_may_be_declared_at_any_depth(depth: int) -> None:
+    names = "".join(f"<a xmlns:p{n}='urn:{n % 7}'>" for n in range(depth))
+    text = f"<feed {ATOM}>{names}<link href='b'/>{'</a>' * depth}<link href='c'/></feed>"
+    assert targets(text) == ["http://doc.example/dir/b", "http://doc.example/dir/c"]
+
+
+def test_entities_in_entities_are_looked_into_only_so_deep() -> None:
+    entities = "".join(f"<!ENTITY e{n} '&#38;e{n - 1};'>" for n in range(1, 20_000))
+    text = f"<!DOCTYPE feed [<!ENTITY e0 'alternate'>{entities}]><feed {ATOM}><link rel='&e19999;' href='a'/></feed>"
+    assert targets(text) == ["http://doc.example/dir/a"]
+
+
 # --- entities -------------------------------------------------------------------------------------------------------
 
 

@@ -1,39 +1,53 @@
-"""The XML walker: the references, bases and inner documents of XML, by expat's events and their byte positions.
+"""The XML walker: the references, bases and inner documents of XML, in the order in which they stand.
 
-Expat says where tags begin and what their names mean; a start tag's own bytes say where its attributes are. Nothing
-outside the document is read: no external entity and no DTD. Entities of the internal subset are not expanded in
-content, and those that are plain text are known in references; expat bounds what attribute values can expand to.
+Expat says whether a document is well-formed and what it declares (xml_prolog.py); where that is known, the bytes are
+simple to read, and names mean what the namespaces in scope make of them (xml_names.py). Entities of the internal subset
+are not expanded in content, and those that are plain text are known in references.
 """
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, NamedTuple
-from xml.parsers import expat
+from typing import TYPE_CHECKING, Final
 
 from absolve.errors import WalkError
-from absolve.events import Events
 from absolve.formats import html_places as places
 from absolve.formats import xml_tables as tables
 from absolve.formats.grammars import GRAMMARS, WHITE_SPACE
 from absolve.formats.html_savers import retrieval_url
-from absolve.formats.xml_codings import PREDEFINED, CData, CharacterData, Mixed, unknown_entity
-from absolve.formats.xml_names import SEPARATOR, XML_BASE, Element, chosen, elements
-from absolve.model import Base, Layer, Link, Notice, Part, Place
+from absolve.formats.xml_codings import CData, CharacterData, Mixed, unknown_entity
+from absolve.formats.xml_names import chosen
+from absolve.formats.xml_prolog import ENTITY, checked
+from absolve.formats.xml_tables import Choice
+from absolve.model import Base, Layer, Notice, Part, Place, new
 
 if TYPE_CHECKING:
+    import cython
+
     from absolve.charsets import Charset
+    from absolve.formats.xml_prolog import Prolog
     from absolve.typing import Coding, WalkOptions
+else:
+    from absolve import _cython as cython
 
-# 3.1, STag and Attribute, in a tag that is well-formed; 2.6, the pseudo-attributes of an instruction likewise
-_NAME: Final = re.compile(rb"<\??[^\t\n\r />?]++")
+if cython.compiled:
+    from cython.cimports.absolve.events import Events
+    from cython.cimports.absolve.formats.html_bytes import may_be_savers
+    from cython.cimports.absolve.formats.xml_names import Namespaces, Written
+    from cython.cimports.absolve.formats.xml_tags import Tag
+    from cython.cimports.absolve.seek import find
+else:
+    from absolve.events import Events
+    from absolve.formats.html_bytes import may_be_savers
+    from absolve.formats.xml_names import Namespaces, Written
+    from absolve.formats.xml_tags import Tag
+    from absolve.seek import find
+
+# 2.6, the pseudo-attributes of an instruction, which are written as attributes are
 _ATTRIBUTE: Final = re.compile(rb"[\t\n\r ]++([^\t\n\r =/>?]++)[\t\n\r ]*+=[\t\n\r ]*+(?:\"([^\"]*+)\"|'([^']*+)')")
+_INSTRUCTION: Final = re.compile(rb"<\?([^\t\n\r ?]++)")
 _SECTION: Final = re.compile(rb"[\t\n\r ]*+<!\[CDATA\[((?:[^\]]++|\](?!\]>))*+)\]\]>[\t\n\r ]*+")
-_SPECIAL: Final = re.compile(rb"[&\t\n\r ]")
-_NESTED: Final = 100  # xml:base in scope of each other: more make no document, and every link would name them all
-
-NOT_WELL_FORMED: Final = "not-well-formed"
-_HINT: Final = "--recover reads it as HTML"
+_NESTED = cython.declare(cython.int, 100)  # xml:base in scope of each other: every link would name them all
 
 # The syntax of a place whose text is a document -> its media type.
 _TEXT_PARTS: Final = {"html": places.MEDIA_TYPE, "css": places.CSS, **places.JSON_SCRIPTS}
@@ -41,311 +55,369 @@ _TEXT_PARTS: Final = {"html": places.MEDIA_TYPE, "css": places.CSS, **places.JSO
 
 def walk(data: bytes, charset: Charset, options: WalkOptions) -> Events:
     """The events of an XML document in UTF-8; WalkError where it is not well-formed."""
-    return _Walk(data, charset, options).run()
+    return _Walk(data, charset, options, checked(data)).run()
 
 
-class _Value(NamedTuple):
-    """An attribute of a start tag: its name as expat gives it, the span of its value, the quote around that."""
-
-    name: str
-    start: int
-    end: int
-    quote: bytes
-
-
-class _Tag(NamedTuple):
-    """A start tag: its span, its attributes, and their normalized values by their names in lower case."""
-
-    element: Element
-    start: int
-    end: int
-    values: list[_Value]
-    words: dict[str, str]
-
-    def word(self, name: str) -> str:
-        """A keyword: trimmed, in lower case."""
-        return self.words.get(name, "").strip().lower()
-
-
-class _Text(NamedTuple):
-    """An element whose text is wanted: the place that it is, where it begins, the claim that rules it."""
-
-    place: Place
-    start: int
-    scope: Base | None
-
-
+@cython.final
+@cython.cclass
 class _Walk:
     """One walk over one document."""
 
-    def __init__(self, data: bytes, charset: Charset, options: WalkOptions) -> None:
+    data: bytes
+    charset: Charset
+    events: Events
+    prolog: Prolog
+    marked: set[str]
+    last: Tag
+    names: Namespaces
+    has_root: cython.bint
+    is_page: cython.bint
+    has_base: cython.bint
+    has_retrieval: cython.bint
+    depth: cython.int
+    template: cython.int
+    scope: Base | None
+    scopes: list[tuple[int, Base | None]]
+    text: Place | None
+    text_start: cython.Py_ssize_t
+    text_scope: Base | None
+
+    def __init__(self, data: bytes, charset: Charset, options: WalkOptions, prolog: Prolog) -> None:
         self.data = data
         self.charset = charset
-        self.lazy = options.lazy
         self.events = Events()
-        self.entities = dict(PREDEFINED)
-        self.marked: set[str] = set()  # entities with markup in them
-        self.text_coding = CharacterData(charset, entities=self.entities)
-        self.codings: dict[bytes, Coding] = {
-            quote: CharacterData(charset, quote, self.entities) for quote in (b'"', b"'")
-        }
-        self.elements = elements("", lazy=self.lazy)
-        self.root: Element | None = None
+        self.prolog = prolog
+        self.marked = set(prolog.marked)  # entities of which nothing was said yet
+        self.last = Tag(data, charset, prolog)
+        self.names = Namespaces(lazy=options.lazy)
+        self.has_root = self.is_page = self.has_base = self.has_retrieval = False
         self.depth = 0
-        self.scope: Base | None = None  # the innermost xml:base
-        self.scopes: list[tuple[int, Base | None]] = []  # the depth of each element with one, and what it was before
-        self.text: _Text | None = None
         self.template = 0  # the depth of the outermost template element that is open
-        self.has_base = self.has_retrieval = False
-        self.parser = self._parser()
+        self.scope = None  # the innermost xml:base
+        self.scopes = []  # the depth of each element with one, and what it was before
+        self.text = None  # the place that the text of the element is whose start tag was read last
 
-    def _parser(self) -> expat.XMLParserType:
-        parser = expat.ParserCreate("utf-8", SEPARATOR)
-        parser.ordered_attributes = True
-        parser.specified_attributes = True
-        parser.StartElementHandler = self.start_element
-        parser.EndElementHandler = self.end_element
-        parser.ProcessingInstructionHandler = self.instruction
-        parser.CommentHandler = self.comment
-        parser.EntityDeclHandler = self.entity
-        return parser
-
+    @cython.boundscheck(False)
+    @cython.wraparound(False)
     def run(self) -> Events:
-        if (nul := self.data.find(0)) >= 0:  # not even expat may see it: it would guess UTF-16
-            raise WalkError(NOT_WELL_FORMED, f"a NUL byte ({_HINT})", nul)
-        try:
-            self.parser.Parse(self.data, True)
-        except expat.ExpatError as error:
-            position = self.parser.ErrorByteIndex
-            if position < 0:  # at the end of an empty document
-                position = len(self.data)
-            words = expat.ErrorString(error.code)
-            raise WalkError(NOT_WELL_FORMED, f"{words} ({_HINT})", position) from None
+        """Go from one `<` to the next; that the document is well-formed says what follows each."""
+        p: cython.p_const_uchar = self.data
+        n: cython.Py_ssize_t = len(self.data)
+        i: cython.Py_ssize_t = find(p, 60, 0, n)
+        end: cython.Py_ssize_t
+        while i >= 0:
+            if p[i + 1] == 47:
+                self.end_element(i)
+                end = find(p, 62, i, n) + 1
+            elif p[i + 1] == 63:
+                self.instruction(i)
+                end = self.data.find(b"?>", i + 2) + 2
+            elif p[i + 1] != 33:
+                end = self.start_tag(i)
+            elif p[i + 2] == 45:
+                end = self.data.find(b"-->", i + 4) + 3
+                self.comment(i, end - 3)
+            elif p[i + 2] == 91:
+                end = self.data.find(b"]]>", i + 9) + 3
+            else:
+                end = self.declaration()
+            i = find(p, 60, end, n)
+            if self.marked and self.depth:
+                self.unseen(end, i)
         return self.events
 
-    # --- what expat tells -----------------------------------------------------------------------------------------
+    # --- markup ---------------------------------------------------------------------------------------------------
 
-    def start_element(self, name: str, attributes: list[str]) -> None:
-        self.depth += 1
-        self.text = None  # what has an element in it is no text
-        if self.root is None:
-            self.elements = elements(name, lazy=self.lazy)
-            self.root = self.elements[name]
-        element = self.elements[name]
-        if element.text is not None or any(map(element.places.__getitem__, attributes[::2])):
-            self.tag(element, attributes)
-        if element.local == "template" and element.is_html and not self.template:
-            self.template = self.depth
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def declaration(self) -> cython.Py_ssize_t:
+        """The document type declaration: where it ends."""
+        for start in self.prolog.inside:
+            if self.data.startswith(b"<!--", start):
+                self.comment(start, self.data.find(b"-->", start + 4))
+            else:
+                self.instruction(start)
+        return self.prolog.end
 
-    def end_element(self, _name: str) -> None:
-        if self.text is not None:
-            self.text_of(self.text, self.parser.CurrentByteIndex)
-            self.text = None
-        if self.scopes and self.scopes[-1][0] == self.depth:
-            self.scope = self.scopes.pop()[1]
-        if self.template == self.depth:
-            self.template = 0
-        self.depth -= 1
-
-    def instruction(self, target: str, _text: str) -> None:
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def instruction(self, start: cython.Py_ssize_t) -> cython.int:
         """Those before the root element that have references (xml-stylesheet 1.0; they stand in no scope)."""
-        place = tables.INSTRUCTIONS.get(target)
-        if place is None or self.root is not None:
-            return
-        start = self.parser.CurrentByteIndex
-        position = start + len(f"<?{target}")
+        target = None if self.has_root else _INSTRUCTION.match(self.data, start)
+        place = tables.INSTRUCTIONS.get(target[1].decode("utf-8", "surrogateescape")) if target else None
+        if target is None or place is None:
+            return 0
+        self.last.start = start
+        position = target.end()
         while found := _ATTRIBUTE.match(self.data, position):
             position = found.end()
             if found[1].decode() == place.attribute:
-                group = 2 if found[2] is not None else 3
-                value = _Value(place.attribute, *found.span(group), self.data[found.end(group) : found.end()])
-                self.references(place, value.start, value.end, self.codings[value.quote], None, (start, position))
+                self.last.end = position
+                first, last = found.span(2 if found[2] is not None else 3)
+                self.references(place, first, last, self.last.coding(first), None, None)
+        return 0
 
-    def comment(self, _text: str) -> None:
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    @cython.boundscheck(False)
+    @cython.wraparound(False)
+    def comment(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
         """What a page's saver wrote."""
-        start = self.parser.CurrentByteIndex
-        if self.has_retrieval or not self.data.startswith(b"<!--", start):
-            return
-        claim = retrieval_url(self.data, start + 4, self.data.find(b"-->", start + 4), self.charset)
+        p: cython.p_const_uchar = self.data
+        first: cython.Py_ssize_t = start + 4
+        while first < end and p[first] <= 32:
+            first += 1
+        if self.has_retrieval or first + 3 >= end or not may_be_savers(p, first):
+            return 0
+        claim = retrieval_url(self.data, start + 4, end, self.charset)
         if claim is not None:
             self.has_retrieval = True
             self.events.append(Base(Layer.RETRIEVAL, claim[0], claim[1], start))
+        return 0
 
-    def entity(self, name: str, is_parameter: bool, value: str | None, *_external: str | None) -> None:
-        """An entity of the internal subset. Its text is known where it is no more than text."""
-        self.parser.DefaultHandler = self.other  # while there is one, no entity is expanded in content
-        if is_parameter or value is None or name.encode() in self.entities:
-            return
-        if "<" in value or "&" in value:
-            self.marked.add(name)
-        else:
-            self.entities[name.encode()] = value.encode()
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def unseen(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
+        """Say which entities with markup in them are referred to in text."""
+        for found in ENTITY.finditer(self.data, start, end):
+            name = found[1].decode("utf-8", "surrogateescape")
+            if name in self.marked:
+                self.marked.discard(name)
+                words = f"what the entity &{name}; stands for is left alone, and not looked at"
+                self.events.append(Notice("entity", words, found.start()))
+        return 0
 
-    def other(self, text: str) -> None:
-        """All that has no handler of its own; of that, references to entities with markup in them."""
-        if text[:1] == "&" and text[1:-1] in self.marked:
-            self.marked.discard(text[1:-1])
-            words = f"what the entity {text} stands for is left alone, and not looked at"
-            self.events.append(Notice("entity", words, self.parser.CurrentByteIndex))
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def start_tag(self, start: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """3.1, STag and EmptyElemTag: where it ends."""
+        tag: Tag = self.last
+        raw = tag.read(start)
+        self.depth += 1
+        self.text = None  # what has an element in it is no text
+        if tag.declares or (self.prolog.end and raw in self.prolog.namespaces):
+            self.names.declare(tag.declared(self.prolog.namespaces.get(raw, ())), self.depth)
+        element: Written = self.names.element(raw)
+        if not self.has_root:
+            element = self.root(element, raw)
+        if tag.has_others or element.text is not None:
+            self.tag(element, tag)
+        if tag.is_closed:
+            self.end_element(tag.end)
+        elif element.is_template and not self.template:
+            self.template = self.depth
+        return tag.end
+
+    @cython.cfunc
+    def root(self, element: Written, raw: bytes) -> Written:
+        """The root element: its name says what those are that have no namespace."""
+        self.has_root = True
+        self.is_page = element.element.namespace in (tables.XHTML, tables.SVG)
+        if not element.element.namespace and element.element.local in tables.ROOTS:
+            self.names.begin(element.element.local)
+            element = self.names.element(raw)
+        return element
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def end_element(self, start: cython.Py_ssize_t) -> cython.int:
+        if self.text is not None:
+            self.text_of(self.text, self.text_start, start, self.text_scope)
+            self.text = None
+        if self.scopes and self.scopes[-1][0] == self.depth:
+            self.scope = self.scopes.pop()[1]
+        self.names.end(self.depth)
+        if self.template == self.depth:
+            self.template = 0
+        self.depth -= 1
+        return 0
 
     # --- tags -----------------------------------------------------------------------------------------------------
 
-    def tag(self, element: Element, attributes: list[str]) -> None:
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def tag(self, element: Written, tag: Tag) -> cython.int:
         """Tell of the references in a start tag, and remember what its text is."""
-        tag = self.scanned(element, attributes)
-        claim = next((self.claim(value) for value in tag.values if value.name == XML_BASE), None)
+        found: list[tuple[Place | Choice, int, int]] = []
+        claim: Base | None = None
+        codebase: Base | None = None
+        words: dict[str, str] | None = None
+        tag.rewind()
+        while tag.next():
+            known: Place | Choice | None = self.names.row(element, self.data[tag.attribute : tag.attribute_end])
+            if known is None:
+                continue
+            found.append((known, tag.value_start, tag.value_end))
+            if known.attribute == "xml:base":
+                claim = self.claim(tag.value_start, tag.value_end)
+        if not found and element.text is None:
+            return 0
         scope = claim or self.scope
-        codebase = self.codebase(tag, scope) if element.is_html else None
-        for value in tag.values:
-            place = chosen(element.places[value.name], tag.words)
+        if element.is_html:
+            codebase = self.codebase(found, scope)
+        for row, start, end in found:
+            place: Place | None
+            if isinstance(row, Choice):
+                words = words or tag.words()
+                place = chosen(row, words)
+            else:
+                place = row
             if place is None:
                 continue
-            if value.name == XML_BASE:
-                self.url(tag, value, place, self.scope, claim)
+            if place.attribute == "xml:base":
+                self.references(place, start, end, self.last.coding(start), self.scope, claim)
             elif place.attribute == "codebase":
-                self.url(tag, value, place, scope, codebase)
+                self.references(place, start, end, self.last.coding(start), scope, codebase)
             elif element.is_html:
-                self.of_html(tag, value, place, (codebase if place.against == "codebase" else None) or scope)
+                self.of_html(place, start, end, (codebase if place.against == "codebase" else None) or scope)
             else:
-                self.value(tag, value, place, scope)
+                self.value(place, start, end, scope)
         if claim is not None:
             self.scopes.append((self.depth, self.scope))
             self.scope = claim
             if len(self.scopes) > _NESTED:
-                raise WalkError("too-deep", f"xml:base nested more than {_NESTED} deep", tag.start)
-        text = chosen(element.text, tag.words)
-        if text is not None and not self.data.startswith(b"/>", tag.end - 2):
-            self.text = _Text(text, tag.end, scope)
+                raise WalkError("too-deep", f"xml:base nested more than {_NESTED} deep", self.last.start)
+        if element.text is not None and not tag.is_closed:
+            self.text = chosen(element.text, tag.words()) if isinstance(element.text, Choice) else element.text
+            self.text_start = self.last.end
+            self.text_scope = scope
+        return 0
 
-    def scanned(self, element: Element, attributes: list[str]) -> _Tag:
-        """Where the attributes of the tag stand that expat has just reported; it leaves out the namespaces' own."""
-        start = self.parser.CurrentByteIndex
-        name = _NAME.match(self.data, start)
-        position = name.end() if name else start
-        values: list[_Value] = []
-        index = 0
-        while found := _ATTRIBUTE.match(self.data, position):
-            position = found.end()
-            if found[1] == b"xmlns" or found[1].startswith(b"xmlns:"):
-                continue
-            group = 2 if found[2] is not None else 3
-            quote = self.data[position - 1 : position]
-            values.append(_Value(attributes[index], *found.span(group), quote))
-            index += 2
-        end = self.data.find(b">", position) + 1
-        words = {key.lower(): word for key, word in zip(attributes[::2], attributes[1::2], strict=True)}
-        return _Tag(element, start, end, values, words)
-
-    def claim(self, value: _Value) -> Base:
+    @cython.cfunc
+    def claim(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> Base:
         """XML Base 3.1: the base of this element and all in it."""
-        reference = self.decoded(value)
-        return Base(Layer.EMBEDDED, reference, "xml:base attribute", value.start, self.scope)
-
-    def decoded(self, value: _Value) -> str:
-        raw = self.codings[value.quote].decode(self.data[value.start : value.end])
-        return raw.strip(WHITE_SPACE).decode("utf-8", "surrogateescape")
+        reference = self.last.decoded(start, end).strip(WHITE_SPACE).decode("utf-8", "surrogateescape")
+        return new(Base, (Layer.EMBEDDED, reference, "xml:base attribute", start, self.scope))
 
     # --- XHTML: what takes more than one attribute ----------------------------------------------------------------
 
-    def codebase(self, tag: _Tag, scope: Base | None) -> Base | None:
-        for value in tag.values:
-            if value.name == "codebase" and tag.element.places[value.name] is not None:
-                claim = places.codebase_claim(self.decoded(value).encode("utf-8", "surrogateescape"), value.start)
+    @cython.cfunc
+    def codebase(self, found: list[tuple[Place | Choice, int, int]], scope: Base | None) -> Base | None:
+        for place, start, end in found:
+            if type(place) is Place and place.attribute == "codebase":
+                claim = places.codebase_claim(self.last.decoded(start, end), start)
                 return claim and claim._replace(scope=scope)
         return None
 
-    def of_html(self, tag: _Tag, value: _Value, place: Place, scope: Base | None) -> None:
-        if (place.element, place.attribute) == ("base", "href"):
-            self.base(tag, value, place)
-            return
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def of_html(
+        self, place: Place, start: cython.Py_ssize_t, end: cython.Py_ssize_t, scope: Base | None
+    ) -> cython.int:
+        if place.element == "base" and place.attribute == "href":
+            return self.base(place, start, end)
         if place is places.META_CONTENT:
-            found = places.meta_place(*(tag.word(name) for name in ("http-equiv", "property", "name", "itemprop")))
+            words = self.last.words()
+            found = places.meta_place(*_keywords(words, "http-equiv", "property", "name", "itemprop"))
             if found is None:
-                return
+                return 0
             place = found
-        elif (place.element, place.attribute) == ("link", "href"):
-            place = places.link_place(*(tag.word(name) for name in ("rel", "as", "type")))
-        self.value(tag, value, place, None if place.against == "own" else scope)
+        elif place.element == "link" and place.attribute == "href":
+            words = self.last.words()
+            place = places.link_place(*_keywords(words, "rel", "as", "type"))
+        return self.value(place, start, end, None if place.against == "own" else scope)
 
-    def base(self, tag: _Tag, value: _Value, place: Place) -> None:
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def base(self, place: Place, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
         """The first base element with an href, outside templates, of a page: not of a page's piece in a feed."""
-        claim = places.base_claim(self.decoded(value).encode("utf-8", "surrogateescape"), tag.start)
-        page = self.root is not None and self.root.namespace in {tables.XHTML, tables.SVG}
-        if page and not self.has_base and not self.template:
+        claim = places.base_claim(self.last.decoded(start, end), self.last.start)
+        if self.is_page and not self.has_base and not self.template:
             self.has_base = True
             self.events.append(claim)
-        self.url(tag, value, place, None, claim)
+        return self.references(place, start, end, self.last.coding(start), None, claim)
 
     # --- values and texts -----------------------------------------------------------------------------------------
 
-    def url(self, tag: _Tag, value: _Value, place: Place, scope: Base | None, claim: Base | None) -> None:
-        self.references(
-            place, value.start, value.end, self.codings[value.quote], scope, (tag.start, tag.end), claim=claim
-        )
-
-    def value(self, tag: _Tag, value: _Value, place: Place, scope: Base | None) -> None:
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def value(self, place: Place, start: cython.Py_ssize_t, end: cython.Py_ssize_t, scope: Base | None) -> cython.int:
         """Tell of the references, or of the inner document, in one attribute's value."""
-        coding = self.codings[value.quote]
-        if place.syntax == "css":
-            raw = self.data[value.start : value.end]
-            if b"(" in raw or b"&" in raw or b"\\" in raw:
-                self.events.append(Part(places.CSS_DECLARATIONS, value.start, value.end, coding, "", scope))
-        elif place.syntax == "srcdoc":
-            self.events.append(Part(places.MEDIA_TYPE, value.start, value.end, coding, "srcdoc", scope))
+        syntax = place.syntax
+        if syntax == "css":
+            raw = self.data[start:end]
+            if 0x28 in raw or 0x26 in raw or 0x5C in raw:
+                self.events.append(Part(places.CSS_DECLARATIONS, start, end, self.last.coding(start), "", scope))
+        elif syntax == "srcdoc":
+            self.events.append(Part(places.MEDIA_TYPE, start, end, self.last.coding(start), "srcdoc", scope))
         else:
-            self.references(place, value.start, value.end, coding, scope, (tag.start, tag.end))
+            self.references(place, start, end, self.last.coding(start), scope, None)
+        return 0
 
-    def text_of(self, text: _Text, end: int) -> None:
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def text_of(
+        self, place: Place, start: cython.Py_ssize_t, end: cython.Py_ssize_t, scope: Base | None
+    ) -> cython.int:
         """Tell of the reference that an element's text is, or of the inner document."""
-        start = text.start
         raw = self.data[start:end]
         if not raw.strip(WHITE_SPACE):
-            return
-        media_type = _TEXT_PARTS.get(text.place.syntax)
-        coding: Coding = self.text_coding
-        if b"<" in raw:
-            data = CData(self.charset, "absolve.references" if text.place.syntax == "html" else "absolve.percent")
+            return 0
+        media_type = _TEXT_PARTS.get(place.syntax)
+        coding: Coding = self.last.text
+        self.last.start = self.last.end = -1
+        if 0x3C in raw:
+            data = CData(self.charset, "absolve.references" if place.syntax == "html" else "absolve.percent")
             if section := _SECTION.fullmatch(raw):
                 coding = data
                 start, end = start + section.start(1), start + section.end(1)
             else:
-                coding = Mixed(self.text_coding, data)
+                coding = Mixed(self.last.text, data)
         if media_type is None:
             if isinstance(coding, Mixed):
                 words = "a reference in pieces (CDATA sections, comments, instructions between) is left alone"
-                self.events.append(Notice("pieces", words, text.start))
+                self.events.append(Notice("pieces", words, self.text_start))
             else:
-                self.references(text.place, start, end, coding, text.scope)
-        elif b"<" in raw or b"&" in raw or media_type != places.MEDIA_TYPE:  # else no HTML
-            name = text.place.element if media_type == places.MEDIA_TYPE else ""
-            self.events.append(Part(media_type, start, end, coding, name, text.scope))
+                self.references(place, start, end, coding, scope, None)
+        elif 0x3C in raw or 0x26 in raw or media_type != places.MEDIA_TYPE:  # else no HTML
+            name = place.element if media_type == places.MEDIA_TYPE else ""
+            self.events.append(Part(media_type, start, end, coding, name, scope))
+        return 0
 
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def references(
         self,
         place: Place,
-        start: int,
-        end: int,
+        start: cython.Py_ssize_t,
+        end: cython.Py_ssize_t,
         coding: Coding,
         scope: Base | None,
-        tag: tuple[int, int] = (-1, -1),
-        *,
-        claim: Base | None = None,
-    ) -> None:
+        claim: Base | None,
+    ) -> cython.int:
         """Tell of the references in a value, by its grammar; the grammar sees what the bytes stand for."""
+        if place.syntax == "url" and self.is_plain(start, end):  # as most are: it is what it says, and all of it
+            return self.events.tell(place, start, end, coding, scope, self.last.start, self.last.end, claim)
         raw = self.data[start:end]
-        if place.syntax == "url" and not _SPECIAL.search(raw):  # as most are: it is what it says, and all of it
-            self.events.append(Link(place, start, end, coding, scope, *tag, claim))
-            return
-        if b"&" in raw and isinstance(coding, CharacterData):
-            name = unknown_entity(raw, self.entities)
+        if 0x26 in raw and isinstance(coding, CharacterData):
+            name = unknown_entity(raw, self.prolog.entities)
             if name is not None:
                 words = f"the entity &{name.decode('utf-8', 'replace')}; is not known here: the reference is left alone"
                 self.events.append(Notice("entity", words, start))
-                return
+                return 0
         value, offsets = coding.decode_mapped(raw)
         if offsets is None:  # no coding of ours is without them
-            return
+            return 0
         for one, other in GRAMMARS[place.syntax](value):
             first = start + offsets.start(one)
             last = start + (offsets.end(other) if other > one else offsets.start(one))
-            self.events.append(Link(place, first, last, coding, scope, *tag, claim))
+            self.events.tell(place, first, last, coding, scope, self.last.start, self.last.end, claim)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    @cython.boundscheck(False)
+    @cython.wraparound(False)
+    def is_plain(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
+        """Whether there are neither references nor white space in a value."""
+        p: cython.p_const_uchar = self.data
+        i: cython.Py_ssize_t
+        for i in range(start, end):
+            if p[i] == 38 or p[i] <= 32:
+                return False
+        return True
+
+
+def _keywords(words: dict[str, str], *names: str) -> list[str]:
+    """The values of these attributes: trimmed, in lower case, empty for one that is not there."""
+    return [words.get(name, "").strip().lower() for name in names]

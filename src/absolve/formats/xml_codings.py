@@ -10,24 +10,26 @@ import re
 from bisect import bisect_right
 from typing import TYPE_CHECKING, Final
 
+from absolve.charsets import UTF_8
 from absolve.codings import from_utf8
 from absolve.offsets import IDENTITY_OFFSETS, Offsets
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    import cython
+
     from absolve.charsets import Charset
     from absolve.typing import Offsets as OffsetsProtocol
 
     Unit = tuple[int, int, int, int]
+else:
+    from absolve import _cython as cython
 
 PREDEFINED: Final[dict[bytes, bytes]] = {b"lt": b"<", b"gt": b">", b"amp": b"&", b"apos": b"'", b"quot": b'"'}  # 4.6
 
-# 4.1, CharRef and EntityRef; 2.11, line ends; in attributes any white space is a blank (3.3.3)
-_REFERENCE: Final = rb"&(?:#x([0-9A-Fa-f]++)|#([0-9]++)|([^\x00-,/;<=>?@[-^`{-\x7f][^\x00-,/;<=>?@[-^`{-\x7f]*+));"
-_IN_TEXT: Final = re.compile(_REFERENCE + rb"|\r\n?")
-_IN_ATTRIBUTE: Final = re.compile(_REFERENCE + rb"|\r\n|[\t\n\r]")
-_NAMED: Final = re.compile(_REFERENCE)
+# 4.1, CharRef and EntityRef
+_NAMED: Final = re.compile(rb"&([^\x00-,/;<=>?@[-^`{-\x7f][^\x00-,/;<=>?@[-^`{-\x7f]*+);")
 _NO_CHARACTER: Final = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]|\xef\xbf[\xbe\xbf]")  # 2.2, Char
 _LONGEST: Final = 8  # digits of a character reference, without zeros at its start
 _CLOSE: Final = b"]]>"
@@ -37,68 +39,147 @@ _OPEN: Final = b"<![CDATA["
 def unknown_entity(raw: bytes, entities: Mapping[bytes, bytes]) -> bytes | None:
     """The name of the first entity referred to here whose replacement text is not known; None where there is none."""
     for found in _NAMED.finditer(raw):
-        if found[3] and found[3] not in entities:
-            return bytes(found[3])
+        if found[1] not in entities:
+            return bytes(found[1])
     return None
 
 
+@cython.final
+@cython.cclass
 class CharacterData:
     """Character data of an element (2.4) or, with the `quote` around it, an attribute's value (3.3.3).
 
     `entities` has the replacement texts that can stand for a reference, those of 4.6 among them; a reference to any
-    other one stays as it is written.
+    other one stays as it is written. Without any entities there are no references: only line ends mean something.
     """
 
-    def __init__(self, charset: Charset, quote: bytes = b"", entities: Mapping[bytes, bytes] = PREDEFINED) -> None:
+    def __init__(
+        self, charset: Charset, quote: bytes = b"", entities: Mapping[bytes, bytes] | None = PREDEFINED
+    ) -> None:
         self.slot: tuple[int, int] | None = None
         self._charset = charset
         self._entities = entities
-        self._special = _IN_ATTRIBUTE if quote else _IN_TEXT
-        self._blank = b" " if quote else b"\n"
-        self._is_text = not quote
+        self._quote = ord(quote) if quote else 0
         self._must = re.compile(b"[&<\\t\\n\\r%b]" % quote if quote else rb"[&<\r]")
 
     def decode(self, raw: bytes) -> bytes:
-        return self.decode_mapped(raw)[0]
+        value: bytes = self.units(raw, 0, len(raw))[0]
+        return value
 
     def decode_mapped(self, raw: bytes) -> tuple[bytes, OffsetsProtocol]:
         value, units = self.units(raw, 0, len(raw))
-        return (bytes(value), Offsets(units, len(value), len(raw))) if units else (raw, IDENTITY_OFFSETS)
+        return (value, Offsets(units, len(value), len(raw))) if units else (raw, IDENTITY_OFFSETS)
 
-    def units(self, raw: bytes, start: int, end: int) -> tuple[bytearray, list[Unit]]:
+    @cython.ccall
+    @cython.boundscheck(False)
+    @cython.wraparound(False)
+    def units(self, raw: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> tuple:  # type: ignore[type-arg]
         """The value of a stretch of raw bytes, and its units: offsets into that value and into `raw`."""
-        value = bytearray()
+        p: cython.p_const_uchar = raw
+        i: cython.Py_ssize_t = start
+        told: cython.Py_ssize_t = start
+        after: cython.Py_ssize_t
+        size: cython.Py_ssize_t = 0
+        pieces: list[bytes] = []
         units: list[Unit] = []
-        position = start
-        for found in self._special.finditer(raw, start, end):
-            new = self._meaning(found)
-            if new is None:
+        while i < end:
+            if p[i] > 38 or (p[i] != 38 and p[i] != 13 and (not self._quote or (p[i] != 9 and p[i] != 10))):
+                i += 1
                 continue
-            value += raw[position : found.start()]
-            units.append((len(value), len(value) + len(new), *found.span()))
-            value += new
-            position = found.end()
-        value += raw[position:end]
-        return value, units
+            if p[i] == 38:
+                after = _reference_end(p, i, end) if self._entities is not None else 0
+                new = self._meaning(raw, i, after) if after else None
+                if new is None:
+                    i += 1
+                    continue
+            else:
+                after = i + 2 if p[i] == 13 and i + 1 < end and p[i + 1] == 10 else i + 1
+                new = b" " if self._quote else b"\n"
+            if told < i:
+                pieces.append(raw[told:i])
+                size += i - told
+            pieces.append(new)
+            units.append((size, size + len(new), i, after))
+            size += len(new)
+            i = told = after
+        if not units:
+            return raw[start:end], units
+        if told < end:
+            pieces.append(raw[told:end])
+        return b"".join(pieces), units
 
-    def _meaning(self, found: re.Match[bytes]) -> bytes | None:
-        hexadecimal, decimal, name = found.groups()
-        if name:
-            return self._entities.get(name)
-        if hexadecimal or decimal:
-            digits = (hexadecimal or decimal).lstrip(b"0")
-            code = int(digits[:_LONGEST] or b"0", 16 if hexadecimal else 10)
-            return chr(code).encode("utf-8", "surrogatepass") if code < 0x110000 else b"\xef\xbf\xbd"
-        return self._blank
+    @cython.cfunc
+    @cython.boundscheck(False)
+    @cython.wraparound(False)
+    def _meaning(self, raw: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> bytes | None:
+        """What a reference stands for; None for an entity that is not known."""
+        p: cython.p_const_uchar = raw
+        if p[start + 1] != 35:
+            return self._entities.get(raw[start + 1 : end - 1])  # type: ignore[union-attr]  # there are some
+        is_hexadecimal: cython.bint = p[start + 2] == 120
+        digits = raw[start + (3 if is_hexadecimal else 2) : end - 1].lstrip(b"0")
+        code = int(digits[:_LONGEST] or b"0", 16 if is_hexadecimal else 10)
+        return chr(code).encode("utf-8", "surrogatepass") if code < 0x110000 else b"\xef\xbf\xbd"
 
     def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:
+        if _stands_for_itself(value, len(value), self._quote):
+            return from_utf8(self._charset, value, "absolve.references")
         raw = self._must.sub(_escaped, writable(value))
-        if self._is_text:
+        if not self._quote:
             lead = before[-2:]
             raw = (lead + raw).replace(_CLOSE, b"]]&gt;")[len(lead) :]
             if _CLOSE in raw[-2:] + after[:2]:
                 raw = raw[:-1] + b"&#93;"
         return from_utf8(self._charset, raw, "absolve.references")
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _reference_end(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """Where the reference ends that begins at `i` (4.1, CharRef and EntityRef); 0 where none does."""
+    first: cython.Py_ssize_t = i + 1
+    if first < end and p[first] == 35:
+        first += 1
+        if first < end and p[first] == 120:
+            first += 1
+            i = first
+            while i < end and (48 <= p[i] <= 57 or 97 <= p[i] | 32 <= 102):
+                i += 1
+        else:
+            i = first
+            while i < end and 48 <= p[i] <= 57:
+                i += 1
+    else:
+        i = first
+        while i < end and _is_of_name(p[i]):
+            i += 1
+    return i + 1 if first < i < end and p[i] == 59 else 0
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _is_of_name(byte: cython.int) -> cython.bint:
+    """Whether a byte can be one of a name's (2.3, NameChar), as far as bytes alone say."""
+    return 97 <= byte | 32 <= 122 or (45 <= byte <= 58 and byte != 47) or byte == 95 or byte > 127
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _stands_for_itself(value: bytes, end: cython.Py_ssize_t, quote: cython.int) -> cython.bint:
+    """Whether nothing in a value need be looked at when it is written between these quotes, or as text."""
+    p: cython.p_const_uchar = value
+    i: cython.Py_ssize_t
+    for i in range(end):
+        if p[i] < 32 or p[i] > 126 or p[i] == 38 or p[i] == 60 or p[i] == quote:
+            return False
+        if quote == 0 and (p[i] == 62 or p[i] == 93):  # of ]]>
+            return False
+    return True
 
 
 def _escaped(found: re.Match[bytes]) -> bytes:
@@ -134,7 +215,7 @@ class CData:
         if 0x0D not in raw:
             return raw, IDENTITY_OFFSETS
         value, units = _WITHOUT_REFERENCES.units(raw, 0, len(raw))
-        return bytes(value), Offsets(units, len(value), len(raw))
+        return value, Offsets(units, len(value), len(raw))
 
     def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:
         """Where the value would end the section, HTML gets another one, and what is one reference stays one."""
@@ -149,17 +230,7 @@ class CData:
         return from_utf8(self._charset, value, self._errors)
 
 
-class _LineEnds(CharacterData):
-    """Line ends alone are normalized (2.11)."""
-
-    def __init__(self) -> None:
-        self._special = re.compile(rb"\r\n?")
-
-    def _meaning(self, found: re.Match[bytes]) -> bytes:  # noqa: ARG002 - there is one kind
-        return b"\n"
-
-
-_WITHOUT_REFERENCES: Final = _LineEnds()
+_WITHOUT_REFERENCES: Final = CharacterData(UTF_8, entities=None)
 _MARKUP: Final = re.compile(rb"<!\[CDATA\[(.*?)\]\]>|<!--.*?-->|<\?.*?\?>", re.DOTALL)
 
 

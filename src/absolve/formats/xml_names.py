@@ -6,7 +6,7 @@ Names are expat's: namespace and local name with a separator between, or a name 
 from __future__ import annotations
 
 from functools import cache
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from absolve.formats import html_names as names
 from absolve.formats import html_places as places
@@ -14,8 +14,12 @@ from absolve.formats import xml_tables as tables
 from absolve.formats.xml_tables import Choice
 from absolve.model import Place
 
+if TYPE_CHECKING:
+    import cython
+else:
+    from absolve import _cython as cython
+
 SEPARATOR: Final = "\x01"  # no XML document can have this character
-XML_BASE: Final = f"{tables.XML}{SEPARATOR}base"
 _HTML: Final = {tables.XHTML: names.HTML, tables.SVG: names.SVG, tables.MATHML: names.MATHML}
 _KEPT: Final = 4096  # names are the document's own, and documents are many
 
@@ -103,9 +107,157 @@ def _elements(root: str, lazy: bool) -> Elements:
     return Elements(root, lazy=lazy)
 
 
+# --- names as they are written -------------------------------------------------------------------------------------
+
+Bindings = dict[bytes, str]  # prefixes, the empty one for names without one, and their namespaces
+_UNKNOWN: Final = Place("", "")  # in the place of a row that was not looked up yet
+_ALWAYS: Final[Bindings] = {b"xml": tables.XML}  # Namespaces in XML 1.0, section 3
+
+
+def _expanded(raw: bytes, default: str, bindings: Bindings) -> str:
+    """A name with its namespace, as expat writes it; `default` is that of a name without a prefix."""
+    prefix, _, local = raw.rpartition(b":")
+    namespace = bindings.get(prefix, "") if prefix else default
+    name = local.decode("utf-8", "surrogateescape")
+    return f"{namespace}{SEPARATOR}{name}" if namespace else name
+
+
+@cython.final
+@cython.cclass
+class Written:
+    """An element by its name as it is written: what its text is, and the rows of its attributes as they are written."""
+
+    def __init__(self, element: Element, names: Names) -> None:
+        self.element = element
+        self.text = element.text
+        self.rows: dict[bytes, Place | Choice | None] = {}
+        self.is_html = element.is_html
+        self.is_template = element.is_html and element.local == "template"
+        self._names = names
+
+    def row(self, raw: bytes, bindings: Bindings) -> Place | Choice | None:
+        """The row of an attribute; None for one that holds no reference."""
+        found = None
+        if raw != b"xmlns" and not raw.startswith(b"xmlns:"):
+            found = self.element.places[_expanded(raw, "", bindings)]
+        if self._names.has_room():
+            self.rows[raw] = found
+        return found
+
+
+class Names:
+    """Elements by their names as they are written, at places where the same namespaces were declared in the same order.
+
+    What those are the caller knows, `bindings`: a copy for each place would take as many steps as are in scope.
+    """
+
+    def __init__(self, root: str, *, lazy: bool, of: Names | None = None) -> None:
+        self.known: dict[bytes, Written] = {}
+        self._elements = elements(root, lazy=lazy)
+        self._root = root
+        self._lazy = lazy
+        self._inside: dict[tuple[tuple[bytes, str], ...], Names] = {}
+        self._first = of or self
+        self.room = _KEPT  # for names in all those that begin with these
+
+    def has_room(self) -> bool:
+        """Whether one more name may be kept; if so it is taken for kept."""
+        self._first.room -= 1
+        return self._first.room >= 0
+
+    def is_full(self) -> bool:
+        """Whether nothing more is kept: names are the document's own, and documents are many."""
+        return self._first.room <= 0
+
+    def element(self, raw: bytes, bindings: Bindings) -> Written:
+        """The element of a name that is not known yet."""
+        found = Written(self._elements[_expanded(raw, bindings.get(b"", ""), bindings)], self)
+        if self.has_room():
+            self.known[raw] = found
+        return found
+
+    def inside(self, declared: tuple[tuple[bytes, str], ...]) -> Names:
+        """Those inside an element that declares these namespaces."""
+        found = self._inside.get(declared)
+        if found is None:
+            found = Names(self._root, lazy=self._lazy, of=self._first)
+            if self.has_room():
+                self._inside[declared] = found
+        return found
+
+
+_NAMES: dict[tuple[str, bool], Names] = {}
+
+
+def names_of(root: str = "", *, lazy: bool) -> Names:
+    """The names in documents with this root element before anything is declared."""
+    found = _NAMES.get((root, lazy))
+    if found is None or found.is_full():
+        found = _NAMES[root, lazy] = Names(root, lazy=lazy)
+    return found
+
+
+@cython.final
+@cython.cclass
+class Namespaces:
+    """The namespaces in scope where a walk has come to, and the names of elements there."""
+
+    def __init__(self, *, lazy: bool) -> None:
+        self._lazy = lazy
+        self._bindings: Bindings = dict(_ALWAYS)
+        self._names = names_of(lazy=lazy)
+        self._known = self._names.known
+        # the depth of each element that declares some, the names around it, and what it was that they were before
+        self._outer: list[tuple[int, Names, list[tuple[bytes, str]]]] = []
+
+    @cython.cfunc
+    def element(self, raw: bytes) -> Written:
+        """The element of a name."""
+        found = self._known.get(raw)
+        return self._names.element(raw, self._bindings) if found is None else found
+
+    @cython.cfunc
+    def row(self, element: Written, raw: bytes) -> Place | Choice | None:
+        """The row of one of its attributes; None for one that holds no reference."""
+        found = element.rows.get(raw, _UNKNOWN)
+        return element.row(raw, self._bindings) if found is _UNKNOWN else found
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def declare(self, declared: tuple, depth: cython.int) -> cython.int:  # type: ignore[type-arg]
+        """Bring namespaces into scope, until the element at this depth ends."""
+        before = [(prefix, self._bindings.get(prefix, "")) for prefix, _ in declared]
+        self._outer.append((depth, self._names, before))
+        self._bindings.update(declared)
+        return self._go_on(self._names.inside(declared))
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def begin(self, root: str) -> cython.int:
+        """Go on as in documents whose root element has this name, where names have no namespace."""
+        return self._go_on(names_of(root, lazy=self._lazy).inside(tuple(self._bindings.items())))
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def end(self, depth: cython.int) -> cython.int:
+        """The element at this depth ends."""
+        if self._outer and self._outer[-1][0] == depth:
+            _, names, before = self._outer.pop()
+            self._bindings.update(before)
+            self._go_on(names)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def _go_on(self, names: Names) -> cython.int:
+        self._names = names
+        self._known = names.known
+        return 0
+
+
 def chosen(row: Place | Choice | None, attributes: dict[str, str]) -> Place | None:
-    """The place that a row gives in a tag with these attributes, whose names are in lower case."""
+    """The place that a row gives in a tag with these attributes, whose names are in lower case; a `Choice` asks."""
     if not isinstance(row, Choice):
         return row
-    key = " ".join(attributes.get(name, "").strip().lower() for name in row.by)
+    key = " ".join([attributes.get(name, "").strip().lower() for name in row.by])
     return row.places.get(key) or row.places.get(f"{key.partition('/')[0]}/") or row.default

@@ -1,0 +1,15 @@
+"""C layout of the coding of text and attributes in XML; xml_codings.py holds the code."""
+
+cimport cython
+
+
+@cython.final
+cdef class CharacterData:
+    cdef readonly object slot
+    cdef object _charset
+    cdef object _entities
+    cdef int _quote
+    cdef object _must
+
+    cpdef tuple units(self, bytes raw, Py_ssize_t start, Py_ssize_t end)
+    cdef bytes _meaning(self, bytes raw, Py_ssize_t start, Py_ssize_t end)

@@ -1,0 +1,29 @@
+"""C layout of the names of elements as they are written, and of what is in scope; xml_names.py holds the code."""
+
+cimport cython
+
+
+@cython.final
+cdef class Written:
+    cdef readonly object element
+    cdef readonly object text
+    cdef readonly dict rows
+    cdef readonly bint is_html
+    cdef readonly bint is_template
+    cdef object _names
+
+
+@cython.final
+cdef class Namespaces:
+    cdef bint _lazy
+    cdef dict _bindings
+    cdef object _names
+    cdef dict _known
+    cdef list _outer
+
+    cdef Written element(self, bytes raw)
+    cdef object row(self, Written element, bytes raw)
+    cdef int declare(self, tuple declared, int depth) except? -1
+    cdef int begin(self, str root) except? -1
+    cdef int end(self, int depth) except? -1
+    cdef int _go_on(self, object names) except? -1

@@ -1,0 +1,103 @@
+"""What expat says of an XML document: whether it is well-formed, and what the declarations in it are.
+
+Nothing outside the document is read: no external entity and no DTD. Expat bounds what entities can expand to.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+from xml.parsers import expat
+
+from absolve.errors import WalkError
+from absolve.formats.xml_codings import PREDEFINED
+from absolve.formats.xml_names import SEPARATOR
+
+NOT_WELL_FORMED: Final = "not-well-formed"
+_HINT: Final = "--recover reads it as HTML"
+_DOCTYPE: Final = b"<!DOCTYPE"
+ENTITY: Final = re.compile(rb"&([^#;&][^;&]*+);")  # 4.1, EntityRef, where it is well-formed
+
+
+class Prolog:
+    """The declarations of the internal subset (2.8), by byte positions in the document.
+
+    `entities` are those whose text is no more than text, `nested` those with references in it, `marked` those with
+    either references or markup. `namespaces` are what attributes declare that a start tag need not have, by the name of
+    the element: prefixes, without one empty, and URIs. `inside` says where comments and instructions begin in the
+    subset, `end` where the document type declaration ends.
+    """
+
+    def __init__(self) -> None:
+        self.entities = PREDEFINED
+        self.nested: dict[bytes, bytes] = {}
+        self.marked: set[str] = set()
+        self.namespaces: dict[bytes, list[tuple[bytes, str]]] = {}
+        self.inside: list[int] = []
+        self.end = 0
+
+
+_NOTHING: Final = Prolog()
+
+
+def checked(data: bytes) -> Prolog:
+    """What is declared in a document in UTF-8; WalkError where it is not well-formed, or its namespaces are not."""
+    if (nul := data.find(0)) >= 0:  # not even expat may see it: it would guess UTF-16
+        raise WalkError(NOT_WELL_FORMED, f"a NUL byte ({_HINT})", nul)
+    parser = expat.ParserCreate("utf-8", SEPARATOR)
+    prolog = _Reader(parser).prolog if data.find(_DOCTYPE) >= 0 else _NOTHING
+    try:
+        parser.Parse(data, True)
+    except expat.ExpatError as error:
+        position = parser.ErrorByteIndex
+        if position < 0:  # at the end of an empty document
+            position = len(data)
+        words = expat.ErrorString(error.code)
+        raise WalkError(NOT_WELL_FORMED, f"{words} ({_HINT})", position) from None
+    return prolog
+
+
+class _Reader:
+    """Takes down what a parser meets in a document type declaration."""
+
+    def __init__(self, parser: expat.XMLParserType) -> None:
+        self.prolog = Prolog()
+        self.prolog.entities = dict(PREDEFINED)
+        self.parser = parser
+        parser.StartDoctypeDeclHandler = self.begin
+        parser.EndDoctypeDeclHandler = self.end
+        parser.EntityDeclHandler = self.entity
+        parser.AttlistDeclHandler = self.attribute
+
+    def begin(self, *_names: object) -> None:
+        self.parser.CommentHandler = self.parser.ProcessingInstructionHandler = self.inside
+
+    def inside(self, *_texts: str) -> None:
+        self.prolog.inside.append(self.parser.CurrentByteIndex)
+
+    def end(self) -> None:
+        self.parser.CommentHandler = self.parser.ProcessingInstructionHandler = None
+        self.prolog.end = self.parser.CurrentByteIndex + 1
+
+    def entity(self, name: str, is_parameter: bool, value: str | None, *_external: str | None) -> None:
+        """An entity of the internal subset. Its text is known where it is no more than text."""
+        self.parser.DefaultHandler = _nothing  # while there is one, no entity is expanded in content
+        key = name.encode()
+        if is_parameter or value is None or key in self.prolog.entities:
+            return
+        if "<" in value or "&" in value:
+            self.prolog.marked.add(name)
+            self.prolog.nested.setdefault(key, value.encode())
+        else:
+            self.prolog.entities[key] = value.encode()
+
+    def attribute(self, element: str, name: str, _type: str, default: str | None, _required: bool) -> None:
+        """An attribute's default (3.3.2), where that declares a namespace: the other ones are not written anywhere."""
+        prefix, _, local = name.rpartition(":")
+        if default is not None and (name == "xmlns" or prefix == "xmlns"):
+            declared = self.prolog.namespaces.setdefault(element.encode(), [])
+            declared.append((local.encode() if prefix else b"", default))
+
+
+def _nothing(_text: str) -> None:
+    pass

@@ -1,0 +1,169 @@
+"""The start tags of XML: where they and their attributes stand, in a document that is known to be well-formed."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from absolve.formats.xml_codings import PREDEFINED, CharacterData
+from absolve.formats.xml_prolog import ENTITY
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import cython
+
+    from absolve.charsets import Charset
+    from absolve.formats.xml_prolog import Prolog
+else:
+    from absolve import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.absolve.seek import find
+else:
+    from absolve.seek import find
+
+_DEEPEST = cython.declare(cython.int, 100)  # entities in entities
+
+
+@lru_cache(maxsize=64)
+def _usual(charset: Charset, quote: bytes) -> CharacterData:
+    """The coding of text, or of what stands between these quotes, in documents that declare no entities."""
+    return CharacterData(charset, quote, PREDEFINED)
+
+
+@cython.final
+@cython.cclass
+class Tag:
+    """The start tag of a document that was read last.
+
+    `start` and `end` are its span, `is_closed` says whether it ends its element, `declares` whether it brings
+    namespaces into scope, `has_others` whether it has other attributes. Of the attribute that `next` has come to
+    `attribute` and `attribute_end` are the span of the name, `value_start` and `value_end` that of the value between
+    its quotes. `text` is the coding of text in the document.
+    """
+
+    def __init__(self, data: bytes, charset: Charset, prolog: Prolog) -> None:
+        self._data = data
+        self._prolog = prolog
+        own = prolog.entities if prolog.end else None
+        self.text, self._double, self._single = (
+            _usual(charset, quote) if own is None else CharacterData(charset, quote, own) for quote in (b"", b'"', b"'")
+        )
+        self.start = self.end = -1
+
+    @cython.cfunc
+    @cython.boundscheck(False)
+    @cython.wraparound(False)
+    def read(self, start: cython.Py_ssize_t) -> bytes:
+        """Read the tag that starts here (3.1, STag and EmptyElemTag): its name."""
+        p: cython.p_const_uchar = self._data
+        i: cython.Py_ssize_t = start + 1
+        while p[i] > 62 or (p[i] > 32 and p[i] != 62 and p[i] != 47):
+            i += 1
+        self.start = start
+        self._name_end = self._at = i
+        self.declares = self.has_others = False
+        while self.next():
+            if self._is_declaration():
+                self.declares = True
+            else:
+                self.has_others = True
+        self.is_closed = p[self._at] == 47
+        self.end = self._at + (2 if self.is_closed else 1)
+        return self._data[start + 1 : i]
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def rewind(self) -> cython.int:
+        """Go back to before the first attribute."""
+        self._at = self._name_end
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    @cython.boundscheck(False)
+    @cython.wraparound(False)
+    def next(self) -> cython.bint:
+        """Go on to the attribute that follows (3.1, Attribute), if one does."""
+        p: cython.p_const_uchar = self._data
+        i: cython.Py_ssize_t = self._at
+        while p[i] <= 32:
+            i += 1
+        if p[i] == 62 or p[i] == 47:
+            self._at = i
+            return False
+        self.attribute = i
+        while p[i] > 61 or (p[i] > 32 and p[i] != 61):
+            i += 1
+        self.attribute_end = i
+        while p[i] != 34 and p[i] != 39:
+            i += 1
+        self.value_start = i + 1
+        self.value_end = find(p, p[i], i + 1, len(self._data))
+        self._at = self.value_end + 1
+        return True
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    @cython.boundscheck(False)
+    @cython.wraparound(False)
+    def _is_declaration(self) -> cython.bint:
+        """Whether the attribute declares a namespace (Namespaces in XML 1.0, section 3)."""
+        p: cython.p_const_uchar = self._data
+        i: cython.Py_ssize_t = self.attribute
+        if p[i] != 120 or p[i + 1] != 109 or p[i + 2] != 108 or p[i + 3] != 110 or p[i + 4] != 115:
+            return False
+        return i + 5 == self.attribute_end or p[i + 5] == 58
+
+    @cython.cfunc
+    def declared(self, defaults: Iterable[tuple[bytes, str]]) -> tuple:  # type: ignore[type-arg]
+        """The namespaces that the tag brings into scope; `defaults` are those that it need not name."""
+        found: dict[bytes, str] = {}
+        for prefix, namespace in defaults:
+            found.setdefault(prefix, namespace)  # of two declarations of an attribute the first counts (3.3)
+        self.rewind()
+        while self.next():
+            if self._is_declaration():
+                found[self._data[self.attribute + 6 : self.attribute_end]] = self._word()
+        return tuple(found.items())
+
+    @cython.cfunc
+    def words(self) -> dict:  # type: ignore[type-arg]
+        """The normalized values of the attributes by their names in lower case."""
+        found: dict[str, str] = {}
+        self.rewind()
+        while self.next():
+            name = self._data[self.attribute : self.attribute_end].decode("utf-8", "surrogateescape").lower()
+            found[name] = self._word()
+        return found
+
+    @cython.cfunc
+    def _word(self) -> str:
+        """The attribute's value normalized (3.3.3), with all entities in it."""
+        raw = self._data[self.value_start : self.value_end]
+        if self._prolog.nested:
+            raw = self._unfolded(raw, 0)
+        return self._double.decode(raw).decode("utf-8", "surrogateescape")
+
+    @cython.cfunc
+    def _unfolded(self, raw: bytes, depth: cython.int) -> bytes:
+        """A value with what the entities stand for that have references in them; expat bounds how long it gets."""
+        pieces: list[bytes] = []
+        position = 0
+        for found in ENTITY.finditer(raw) if depth < _DEEPEST else ():
+            inner = self._prolog.nested.get(found[1])
+            if inner is not None:
+                pieces += (raw[position : found.start()], self._unfolded(inner, depth + 1))
+                position = found.end()
+        return b"".join((*pieces, raw[position:]))
+
+    @cython.cfunc
+    def coding(self, start: cython.Py_ssize_t) -> CharacterData:
+        """That of the value that starts here."""
+        return self._double if self._data[start - 1] == 34 else self._single
+
+    @cython.cfunc
+    def decoded(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> bytes:
+        """What a value stands for."""
+        return self.coding(start).decode(self._data[start:end])
