@@ -336,3 +336,16 @@ def test_the_suites_documents_are_in_the_charset_that_it_says(name: str) -> None
             assert of_html(data)[0].name == by_label(label).name, data
         else:  # the suite takes windows-1252 for what says nothing; here it may be UTF-8
             assert data in INTO_TEXT or by_label(label).name == "windows-1252", data
+
+
+@given(st.lists(st.sampled_from([b"a", b"<p>", *(bytes((n,)) for n in (0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC1, 0xC2, 0xDF)),
+                                 *(bytes((n,)) for n in (0xE0, 0xE1, 0xED, 0xEF, 0xF0, 0xF1, 0xF4, 0xF5)),
+                                 "\u00e9".encode(), "\u20ac".encode(), "\U0001f600".encode()])).map(b"".join))
+def test_what_says_nothing_is_utf_8_if_it_is_up_to_its_end(data: bytes) -> None:
+    try:
+        data.decode("utf-8")
+        expected = "utf-8"
+    except UnicodeDecodeError as error:
+        is_cut_off = error.end == len(data) and error.reason == "unexpected end of data"
+        expected = "utf-8" if is_cut_off else "windows-1252"
+    assert of_html(data)[0].name == expected

@@ -18,6 +18,13 @@ from absolve.prescan import Metas
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import cython
+else:
+    from absolve import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.absolve.seek import utf8_end
+
 
 class Charset(NamedTuple):
     """A charset by its Encoding Standard name, and the Python codec that reads it.
@@ -201,6 +208,8 @@ def of_no_text(data: bytes, given: str | None = None, header: str | None = None)
 
 
 def _guessed(data: bytes) -> Charset:
+    if cython.compiled:  # so much is, and no text is made of it
+        data = data[utf8_end(data, len(data)) :]
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as error:

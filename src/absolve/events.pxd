@@ -17,7 +17,7 @@ cdef struct Mark:
 
 
 cdef inline unsigned int marked(object place, object coding) noexcept:
-    return ((<size_t><void*>place >> 5) ^ (<size_t><void*>coding >> 4)) & 15
+    return ((<size_t><void*>place >> 5) ^ (<size_t><void*>coding >> 4)) & 63
 
 
 cdef inline unsigned char* put_number(unsigned char* at, Py_ssize_t number) noexcept:
@@ -47,7 +47,7 @@ cdef class Events:
     cdef readonly list kinds
     cdef dict _numbers
     cdef Py_ssize_t _size
-    cdef unsigned short _recent[16]  # by `marked`: the number of a kind and one; 0 for none
+    cdef unsigned short _recent[64]  # by `marked`: the number of a kind and one; 0 for none
     # the numbers of all events, and where some of them stand
     cdef unsigned char* _coded
     cdef Py_ssize_t _written

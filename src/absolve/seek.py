@@ -100,3 +100,22 @@ def character(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssiz
     if lead < 0xF0:
         return 3
     return 4 if i + 3 < end and p[i + 3] & 0xC0 == 0x80 else 0
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def utf8_end(p: cython.p_const_uchar, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """Where bytes cease to be UTF-8; `end` if they do not."""
+    i: cython.Py_ssize_t = 0
+    length: cython.Py_ssize_t
+    while True:
+        while i + 4 <= end and (p[i] | p[i + 1] | p[i + 2] | p[i + 3]) < 128:
+            i += 4
+        while i < end and p[i] < 128:
+            i += 1
+        length = character(p, i, end) if i < end else 0
+        if length == 0:
+            return i
+        i += length

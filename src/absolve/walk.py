@@ -215,8 +215,8 @@ def _enter(entity: Entity, part: Part, depth: int, charset: Charset | None = Non
 
     So is one that cannot be decoded or walked. `charset` is that of a part that is all of the entity.
     """
-    media_type = formats.kind_of(part.media_type) if part.whole else formats.canonical(part.media_type)
-    if media_type not in formats.WALKERS:
+    media_type = formats.kind_of(part.media_type) if part.whole else part.media_type
+    if media_type not in formats.WALKERS and (media_type := formats.canonical(media_type)) not in formats.WALKERS:
         return
     if entity.for_rewrite and media_type == formats.JSON_LD and not entity.settings.json_ld:
         return

@@ -337,8 +337,10 @@ def test_what_cannot_hold_a_link_is_no_document_inside(page: str) -> None:
         ("<svg><style><![CDATA[@x&amp;]]></style></svg>", [(CSS, "", "@x&amp;")]),
         ("<p style='a:url(x)'>", [(DECLARATIONS, "", "a:url(x)")]),
         ("<p style='a:URL(&quot;x&quot;)'>", [(DECLARATIONS, "", 'a:URL("x")')]),
-        ("<p style='a:u\\72l(x)'>", [(DECLARATIONS, "", "a:u\\72l(x)")]),
+        ("<p style='a:ur&#108;(x)'>", [(DECLARATIONS, "", "a:url(x)")]),
         ("<p style='a:url&lpar;x)'>", [(DECLARATIONS, "", "a:url(x)")]),
+        ("<p style='a:&#39;b&#39;,&#34;c&#34;,&quot;(d)&quot;'>", []),  # quotes make no url(
+        ("<p style='a:u\\72l(x)'>", [(DECLARATIONS, "", "a:u\\72l(x)")]),
         ("<p style='a:src(\"x\")'>", [(DECLARATIONS, "", 'a:src("x")')]),
         ("<p style='a:image-set(\"x\" 1x)'>", [(DECLARATIONS, "", 'a:image-set("x" 1x)')]),
         ("<svg><g style='a:url(x)' fill='url(y)'/>", [(DECLARATIONS, "", "a:url(x)"), (DECLARATIONS, "", "url(y)")]),

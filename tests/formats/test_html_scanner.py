@@ -12,9 +12,9 @@ NOTHING = bytes(ROWS * ATTRIBUTES)
 EVERYTHING = b"\1" * (ROWS * ATTRIBUTES)
 
 
-def tags(data: bytes) -> list[bytes]:
+def tags(data: bytes, interest: bytes = EVERYTHING) -> list[bytes]:
     """The start tags that are reported, each as it stands."""
-    scanner = Scanner(data, EVERYTHING)
+    scanner = Scanner(data, interest)
     found = []
     while (kind := scanner.next()) != html_names.END:
         if kind == html_names.TAG:
@@ -79,6 +79,39 @@ def test_a_start_tag_ends_at_its_own_angle_bracket(data: bytes) -> None:
 )
 def test_attributes_are_recorded_as_they_stand(data: bytes, expected: list[tuple[bytes, bytes, int]]) -> None:
     assert attributes(data) == expected
+
+
+def element(data: bytes) -> int:
+    """The number of the first start tag's name, whether or not the tree takes it."""
+    scanner = Scanner(data, NOTHING, [])
+    assert scanner.next() == html_names.TAG
+    return scanner.element
+
+
+@pytest.mark.parametrize("name", [*html_names.ELEMENT_ID])
+def test_an_element_is_known_in_any_case_and_by_its_whole_name(name: bytes) -> None:
+    assert element(b"<%b>" % name) == element(b"<%b>" % name.upper()) == html_names.ELEMENT_ID[name]
+    for other in likenesses(name):
+        if other[:1].isalpha():
+            assert element(b"<%b>" % other) == html_names.ELEMENT_ID.get(other, 0), other
+
+
+@pytest.mark.parametrize("name", [*html_names.ATTRIBUTE_ID])
+def test_an_attribute_is_known_in_any_case_and_by_its_whole_name(name: bytes) -> None:
+    known = b"\0" + b"\1" * (ATTRIBUTES - 1)
+    assert tags(b"<i %b=x>" % name, known * ROWS)
+    assert tags(b"<i %b=x>" % name.upper(), known * ROWS)
+    for other in likenesses(name):
+        if other not in html_names.ATTRIBUTE_ID:
+            assert not tags(b"<i %b=x>" % other, known * ROWS), other
+
+
+def likenesses(name: bytes) -> list[bytes]:
+    """Names that differ from this one in a byte, in a bit of it, or in their length."""
+    flipped = [name[:-1] + bytes((name[-1] ^ bit,)) for bit in (1, 16, 64, 128)]
+    first = [bytes((name[0] ^ bit,)) + name[1:] for bit in (1, 128)]
+    others = [b"x" + name, name + b"x", b"\1" + name, b"\0" + name, name[1:], name[:-1], b"aaaaaaaa" + name, *flipped, *first]
+    return [other.lower() for other in others if other and not set(other) & set(b"\t\n\f\r /=>\"'<")]
 
 
 def test_the_first_of_duplicate_attributes_counts() -> None:

@@ -27,6 +27,11 @@ if TYPE_CHECKING:
 else:
     from absolve import _cython as cython
 
+if cython.compiled:
+    from cython.cimports.absolve.seek import find
+else:
+    from absolve.seek import find
+
 # `url(#id)` points into the document that uses the sheet, so it stays, whatever the options.
 URL = Place("css", "url", kind="image", stays="fragment")
 FONT = Place("css", "url", kind="font", stays="fragment")
@@ -98,6 +103,10 @@ def _skip(
 ) -> cython.Py_ssize_t:
     """Find the next byte that stops a skip in this role; the end where there is none."""
     if cython.compiled:
+        while pos + 4 <= size and not (
+            (_CLASSES[p[pos]] | _CLASSES[p[pos + 1]] | _CLASSES[p[pos + 2]] | _CLASSES[p[pos + 3]]) & role
+        ):
+            pos += 4
         while pos < size and not _CLASSES[p[pos]] & role:
             pos += 1
         return pos
@@ -168,7 +177,9 @@ class _Scanner:
 
     def comment(self, pos: cython.Py_ssize_t) -> cython.Py_ssize_t:
         # 4.3.2
-        end: cython.Py_ssize_t = self.data.find(b"*/", pos + 2)
+        end: cython.Py_ssize_t = find(self.p, _STAR, pos + 2, self.size)
+        while end >= 0 and self.byte(end + 1) != _SLASH:
+            end = find(self.p, _STAR, end + 1, self.size)
         return self.size if end < 0 else end + 2
 
     def gap(self, pos: cython.Py_ssize_t) -> cython.Py_ssize_t:

@@ -51,6 +51,7 @@ else:
 
 
 _NUL = b"\0"
+_TEXT_CSS = CSS.encode()
 _UNDECIDED = object()
 _FOREIGN = places.FOREIGN
 
@@ -105,6 +106,7 @@ class _Walk:
     charset: Charset
     options: WalkOptions
     places: list[Place]
+    named: dict[int, Place]
     actions: bytes
     scanner: Scanner
     attributes: Attributes
@@ -125,6 +127,7 @@ class _Walk:
         self.options = options
         tables = html_actions.tables_of(charset, options.lazy)
         self.places = tables.places
+        self.named = tables.named
         self.actions = tables.actions
         self.scanner = Scanner(data, tables.interest)
         self.attributes = self.scanner.attributes
@@ -208,7 +211,7 @@ class _Walk:
                     self.url(attribute, place, None, scope)
             else:
                 if action == _ANY_ELEMENT:
-                    place = places.named(place, self.element_name(scanner))
+                    place = self.named_place(scanner, row + attribute)
                 self.value(attribute, place, None)
         if scanner.element == _STYLE_ELEMENT:
             self.style(scanner)
@@ -217,8 +220,17 @@ class _Walk:
         return 0
 
     @cython.cfunc
+    def named_place(self, scanner: Scanner, index: cython.int) -> Place:
+        """A place for any element as that of this one."""
+        found: Place | None = self.named.get(index) if scanner.element else None
+        if found is None:
+            found = places.named(self.places[index], self.element_name(scanner))
+            if scanner.element:
+                self.named[index] = found
+        return found
+
+    @cython.cfunc
     def foreign_tag(self, scanner: Scanner) -> cython.int:
-        element = self.element_name(scanner)
         actions: cython.p_const_uchar = self.actions
         row: cython.int = (_SVG_ROW if scanner.namespace == _SVG else _MATHML_ROW) * _ATTRIBUTES
         k: cython.int
@@ -229,7 +241,7 @@ class _Walk:
                 self.declarations(attribute)
             if actions[row + attribute] != _OTHER:
                 continue
-            place = _FOREIGN[(scanner.namespace, element, _ATTRIBUTE_NAME[attribute])]
+            place = _FOREIGN[(scanner.namespace, self.element_name(scanner), _ATTRIBUTE_NAME[attribute])]
             if place is not None:
                 self.value(attribute, place, None)
         if scanner.element == _STYLE_ELEMENT and not self.attributes.self_closing:
@@ -372,7 +384,7 @@ class _Walk:
     @cython.cfunc
     def style(self, scanner: Scanner) -> cython.int:
         raw = self.attributes.raw(_TYPE)
-        if not raw or places.is_sheet(html_keywords.folded(raw, self.charset)):
+        if not raw or raw == _TEXT_CSS or places.is_sheet(html_keywords.folded(raw, self.charset)):
             self.sheet(scanner.text_start, scanner.text_end, Raw(self.charset))
         return 0
 

@@ -34,10 +34,14 @@ _NO_PLACE = Place("", "")
 
 
 class Actions:
-    """By element row and attribute number: `interest`, what is reported; `places`; `actions`, what is to be done."""
+    """By element row and attribute number: `interest`, what is reported; `places`; `actions`, what is to be done.
+
+    `named` has the places for any element that were met, as those of one.
+    """
 
     def __init__(self, *, lazy: bool) -> None:
         self.places: list[Place] = [_NO_PLACE] * (ATTRIBUTES * ROWS)
+        self.named: dict[int, Place] = {}
         interest = bytearray(len(self.places))
         actions = bytearray(len(self.places))
         for place in places.html_rows(lazy=lazy):
@@ -92,6 +96,7 @@ class Tables(NamedTuple):
     """
 
     places: list[Place]
+    named: dict[int, Place]
     actions: bytes
     interest: bytes
     double: CharacterReferences
@@ -108,7 +113,7 @@ def tables_of(charset: Charset, lazy: bool) -> Tables:
     """Those of a charset, with or without the attributes of lazy loading."""
     found = actions(lazy=lazy)
     return Tables(
-        *(found.places, found.actions, found.interest, quoted(charset, 0x22), quoted(charset, 0x27)),
+        *(found.places, found.named, found.actions, found.interest, quoted(charset, 0x22), quoted(charset, 0x27)),
         Unquoted(charset, None),
         Unquoted(charset, None, absent=True),
         *(keywords.meta_places(charset), keywords.link_places(charset), keywords.scripts(charset)),

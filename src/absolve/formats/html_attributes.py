@@ -26,7 +26,10 @@ _NAME_END = cython.declare(cython.int, names.ATTRIBUTE_NAME_END)
 _CLASSES = cython.declare(bytes, names.CLASSES)
 _SLOTS = cython.declare(bytes, names.ATTRIBUTE_SLOTS)
 _CELLS = cython.declare(bytes, names.ATTRIBUTE_CELLS)
-_HASH_MASK = cython.declare(cython.int, names.HASH_SIZE - 1)
+_LOWER = cython.declare(bytes, names.LOWER)
+_FACTOR = cython.declare(cython.ulonglong, names.HASH_FACTOR)
+_SHIFT = cython.declare(cython.int, names.HASH_SHIFT)
+_ALL = cython.declare(cython.ulonglong, 0xFFFF_FFFF_FFFF_FFFF)
 _NUMBERS = names.ATTRIBUTES
 
 
@@ -71,7 +74,8 @@ class Attributes:
         name_end: cython.Py_ssize_t
         value: cython.Py_ssize_t
         value_end: cython.Py_ssize_t
-        hashed: cython.uint
+        lower: cython.p_const_uchar = _LOWER
+        word: cython.ulonglong
         number: cython.int
         quote: cython.int
         c: cython.uchar
@@ -90,12 +94,10 @@ class Attributes:
                 self.self_closing = i > name and p[i - 1] == 47
                 return i + 1
             name = i
-            hashed = p[i] | 32  # a = here is part of the name
+            word = 256 | lower[p[i]]  # a = here is part of the name
             i += 1
             while i < n and not classes[p[i]] & _NAME_END:
-                hashed = hashed * 33 + (p[i] | 32)
-                if not cython.compiled:
-                    hashed &= 0xFFFFFFFF
+                word = (word << 8 | lower[p[i]]) & _ALL
                 i += 1
             name_end = i
             while i < n and classes[p[i]] & _SPACE:
@@ -124,9 +126,9 @@ class Attributes:
             else:
                 i = value = value_end = name_end
                 quote = ABSENT
-            number = slots[(hashed ^ hashed >> 10) & _HASH_MASK]  # most names are in no table
+            number = slots[(word * _FACTOR & _ALL) >> _SHIFT]  # most names are in no table
             if number:
-                number = lookup(slots, cells, hashed, p, name, name_end - name)
+                number = lookup(slots, cells, word, p, name, name_end - name)
             if number and self.stamp[number] != self.serial:
                 self.stamp[number] = self.serial
                 self.value_start[number] = value

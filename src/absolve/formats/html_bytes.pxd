@@ -1,9 +1,14 @@
 """C signatures of html_bytes.py."""
 
+cdef inline unsigned long long kept_word(const unsigned char* slots, Py_ssize_t at) noexcept:
+    """The word of a name, as html_names keeps it; `at` is a multiple of eight."""
+    return (<const unsigned long long*>(slots + at))[0]
+
+
 cdef int lookup(
     const unsigned char* slots,
     const unsigned char* cells,
-    unsigned int hashed,
+    unsigned long long word,
     const unsigned char* data,
     Py_ssize_t start,
     Py_ssize_t length,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -11,8 +12,22 @@ else:
 
 from absolve.formats import html_names as names
 
+if cython.compiled:
+    from cython.cimports.absolve.formats.html_bytes import kept_word
+else:
+
+    def kept_word(slots: bytes, at: int) -> int:
+        return int.from_bytes(slots[at : at + names.WORD], sys.byteorder)
+
+
 _CELL = cython.declare(cython.int, names.NAME_CELL)
-_HASH_MASK = cython.declare(cython.int, names.HASH_SIZE - 1)
+_WORD = cython.declare(cython.int, names.WORD)
+_LOWER = cython.declare(bytes, names.LOWER)
+_WORDS = cython.declare(cython.int, names.HASH_SIZE)
+_SLOTS = cython.declare(cython.uint, names.HASH_SIZE - 1)
+_FACTOR = cython.declare(cython.ulonglong, names.HASH_FACTOR)
+_SHIFT = cython.declare(cython.int, names.HASH_SHIFT)
+_ALL = cython.declare(cython.ulonglong, 0xFFFF_FFFF_FFFF_FFFF)  # where integers have no end, they are cut
 
 
 @cython.cfunc
@@ -22,35 +37,35 @@ _HASH_MASK = cython.declare(cython.int, names.HASH_SIZE - 1)
 def lookup(
     slots: cython.p_const_uchar,
     cells: cython.p_const_uchar,
-    hashed: cython.uint,
+    word: cython.ulonglong,
     data: cython.p_const_uchar,
     start: cython.Py_ssize_t,
     length: cython.Py_ssize_t,
 ) -> cython.int:
     """The number of the name at `start`, compared without case; 0 for a name that no table has.
 
-    `slots` and `cells` are those of html_names, `hashed` is what its `name_hash` has before it folds it.
+    `slots` and `cells` are those of html_names, `word` has a 1 and the name in lower case, or its last eight bytes.
     """
-    slot: cython.uint = (hashed ^ hashed >> 10) & _HASH_MASK
+    slot: cython.uint = (word * _FACTOR & _ALL) >> _SHIFT
     number: cython.int
     cell: cython.Py_ssize_t
     i: cython.Py_ssize_t
-    byte: cython.uchar
+    lower: cython.p_const_uchar = _LOWER
     while True:
         number = slots[slot]
         if number == 0:
             return 0
-        cell = number * _CELL
-        if cells[cell] == length:
-            for i in range(length):
-                byte = data[start + i]
-                if 65 <= byte <= 90:
-                    byte += 32
-                if byte != cells[cell + 1 + i]:
-                    break
-            else:
+        if kept_word(slots, _WORDS + number * _WORD) == word:
+            if length < _WORD:
                 return number
-        slot = (slot + 1) & _HASH_MASK
+            cell = number * _CELL
+            if cells[cell] == length:
+                for i in range(length - _WORD):  # what the word does not have
+                    if lower[data[start + i]] != cells[cell + 1 + i]:
+                        break
+                else:
+                    return number
+        slot = (slot + 1) & _SLOTS
 
 
 @cython.cfunc
@@ -61,7 +76,7 @@ def may_hold_css_link(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cy
     """Most declarations of CSS hold none: it takes url(, src( or -set(, unless they are written by escapes."""
     i: cython.Py_ssize_t
     for i in range(start, end):
-        if p[i] == 38 or p[i] == 92:
+        if p[i] == 92 or (p[i] == 38 and not _is_quote(p, i, end)):
             return True
         if p[i] == 40 and i - start >= 3:
             last: cython.int = p[i - 1] | 32
@@ -69,6 +84,17 @@ def may_hold_css_link(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cy
             if (last == 108 and middle == 114) or (last == 99 and middle == 114) or (last == 116 and middle == 101):
                 return True
     return False
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _is_quote(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
+    """Whether `&` begins what most references in declarations are: &quot;, &#34; or &#39;."""
+    if i + 5 < end and p[i + 1] == 113 and p[i + 2] == 117 and p[i + 3] == 111 and p[i + 4] == 116 and p[i + 5] == 59:
+        return True
+    return i + 4 < end and p[i + 1] == 35 and p[i + 2] == 51 and p[i + 3] in (52, 57) and p[i + 4] == 59
 
 
 @cython.cfunc

@@ -42,7 +42,7 @@ _TEMPLATE = cython.declare(cython.int, ELEMENT_ID[b"template"])
 @cython.final
 @cython.cclass
 class Stack:
-    """Open elements as (namespace, element number, lower-case name, integration point).
+    """Open elements as (namespace, element number, lower-case name where that is 0, integration point).
 
     `depth` is how many there are, `namespace` that of the current node, HTML where there is none.
     """
@@ -70,7 +70,10 @@ class Stack:
 
     @cython.cfunc
     def pop_to(self, depth: cython.Py_ssize_t) -> cython.int:
-        del self.nodes[depth:]
+        if depth == self.depth - 1:  # as mostly
+            self.nodes.pop()
+        else:
+            del self.nodes[depth:]
         self.depth = len(self.nodes)
         self.namespace = self.nodes[-1][0] if self.nodes else HTML
         return 0
@@ -104,7 +107,7 @@ class Stack:
             node = self.nodes[depth]
             if node[0] == HTML and not whole:
                 return -1
-            if node[1] == element and node[2] == name:
+            if node[1] == element and (element or node[2] == name):
                 return depth
         return -1
 
@@ -151,7 +154,7 @@ class Stack:
             node = self.nodes[depth]
             if node[0] != HTML:
                 return 0
-            if node[1] == element and node[2] == name:
+            if node[1] == element and (element or node[2] == name):
                 self.pop_to(depth)
                 return around_block
             if _TRAITS[node[1]] & _T_SCOPE:

@@ -7,6 +7,7 @@ A number is an index into the name tables; 0 is every name that absolve has noth
 from __future__ import annotations
 
 import enum
+import sys
 
 from absolve.formats.html_tables import ATTRIBUTE_NAMES, ELEMENT_NAMES
 
@@ -98,7 +99,11 @@ PLAINTEXT = 6
 ATTRIBUTES = 256
 
 NAME_CELL = 32  # bytes a name takes in the name tables: its length, then the name
+WORD = 8  # bytes of a word: those of a name in lower case behind a 1, or its last ones
 HASH_SIZE = 1024
+HASH_FACTOR = 0x9E37_79B9_7F4A_7C15  # 2 ** 64 divided by the golden ratio: the highest bits depend on all
+HASH_SHIFT = 54
+LOWER = bytes(range(256)).lower()
 
 
 def _ids(names: set[str]) -> dict[bytes, int]:
@@ -113,23 +118,17 @@ MATHML_ROW = SVG_ROW + 1
 ROWS = MATHML_ROW + 1
 
 
-def name_hash(name: bytes) -> int:
-    """The hash that the scanner computes while it reads a name, whatever the case of its letters."""
-    value = 0
-    for byte in name:
-        value = (value * 33 + (byte | 32)) & 0xFFFF_FFFF
-    return (value ^ value >> 10) % HASH_SIZE
-
-
 def _hash_tables(ids: dict[bytes, int]) -> tuple[bytes, bytes]:
-    """Open addressing: slots hold a number or 0; cells hold each number's length and name."""
-    slots = bytearray(HASH_SIZE)
+    """Open addressing: slots hold a number or 0, then come the words by number; cells hold its length and name."""
+    slots = bytearray(HASH_SIZE + WORD * (len(ids) + 1))
     cells = bytearray(NAME_CELL * (len(ids) + 1))
     for name, number in ids.items():
-        at = name_hash(name)
+        word = int.from_bytes((b"\1" + name)[-WORD:], "big")
+        at = (word * HASH_FACTOR & 0xFFFF_FFFF_FFFF_FFFF) >> HASH_SHIFT
         while slots[at]:
             at = (at + 1) % HASH_SIZE
         slots[at] = number
+        slots[HASH_SIZE + number * WORD : HASH_SIZE + (number + 1) * WORD] = word.to_bytes(WORD, sys.byteorder)
         cells[number * NAME_CELL : number * NAME_CELL + 1 + len(name)] = bytes([len(name)]) + name
     return bytes(slots), bytes(cells)
 

@@ -47,6 +47,8 @@ _SPACE = cython.declare(cython.int, names.SPACE)
 _LETTER = cython.declare(cython.int, names.LETTER)
 _NAME_END = cython.declare(cython.int, names.NAME_END)
 _CLASSES = cython.declare(bytes, names.CLASSES)
+_LOWER = cython.declare(bytes, names.LOWER)
+_ALL = cython.declare(cython.ulonglong, 0xFFFF_FFFF_FFFF_FFFF)  # where integers have no end, they are cut
 _START = cython.declare(cython.int, 1)  # what the tree is told of: start tags of this name,
 _END_TAG = cython.declare(cython.int, 2)  # its end tags,
 _NOT_FRAMESET = cython.declare(cython.int, 4)  # its start tags while a frameset may still come
@@ -110,7 +112,8 @@ class Scanner:
         less: cython.Py_ssize_t
         k: cython.Py_ssize_t
         n: cython.Py_ssize_t = self.size
-        hashed: cython.uint
+        lower: cython.p_const_uchar = _LOWER
+        word: cython.ulonglong
         c: cython.uchar
         while True:
             less = find(p, 60, i, n)
@@ -125,16 +128,14 @@ class Scanner:
             i = less + 1
             c = p[i]
             if classes[c] & _LETTER:  # 13.2.5.8 tag name state
-                hashed = 0
+                word = 1
                 while i < n and not classes[p[i]] & _NAME_END:
-                    hashed = hashed * 33 + (p[i] | 32)
-                    if not cython.compiled:
-                        hashed &= 0xFFFFFFFF
+                    word = (word << 8 | lower[p[i]]) & _ALL
                     i += 1
                 self.start = less
                 self.name_start = less + 1
                 self.name_end = i
-                self.element = lookup(_ELEMENT_SLOTS, _ELEMENT_CELLS, hashed, p, less + 1, i - less - 1)
+                self.element = lookup(_ELEMENT_SLOTS, _ELEMENT_CELLS, word, p, less + 1, i - less - 1)
                 i = self.attributes.read(i)
                 if i < 0:  # the end of the file in a tag: no tag
                     self.truncated = less
@@ -169,7 +170,7 @@ class Scanner:
         k: cython.int
         row: cython.int = self.element
         if self.tree.every:
-            name = p[self.name_start : self.name_end].lower()
+            name = b"" if self.element else p[self.name_start : self.name_end].lower()
             self.fate = self.tree.start(self.element, name, self.attributes.self_closing, self._decided())
             self.namespace = self.tree.namespace
         elif told[self.element] & _START or (told[self.element] & _NOT_FRAMESET and self.tree.frameset_ok):
@@ -249,16 +250,15 @@ class Scanner:
         n: cython.Py_ssize_t = self.size
         name: cython.Py_ssize_t = i
         name_end: cython.Py_ssize_t
-        hashed: cython.uint = 0
+        lower: cython.p_const_uchar = _LOWER
+        word: cython.ulonglong = 1
         element: cython.int
         if i >= n:
             return n
         if not classes[p[i]] & _LETTER:  # </> is nothing, the rest is a bogus comment
             return self._bogus_comment_end(i - 2, i)
         while i < n and not classes[p[i]] & _NAME_END:
-            hashed = hashed * 33 + (p[i] | 32)
-            if not cython.compiled:
-                hashed &= 0xFFFFFFFF
+            word = (word << 8 | lower[p[i]]) & _ALL
             i += 1
         name_end = i
         if i < n and p[i] == 62:
@@ -268,9 +268,9 @@ class Scanner:
             if i < 0:
                 self.truncated = name - 2
                 return n
-        element = lookup(_ELEMENT_SLOTS, _ELEMENT_CELLS, hashed, p, name, name_end - name)
+        element = lookup(_ELEMENT_SLOTS, _ELEMENT_CELLS, word, p, name, name_end - name)
         if self.tree.foreign.depth:
-            self.tree.end(element, p[name:name_end].lower())
+            self.tree.end(element, b"" if element else p[name:name_end].lower())
         elif told[element] & _END_TAG:
             self.tree.end(element, b"")
         elif self.tree.started[element] > self.tree.ended[element]:

@@ -116,7 +116,7 @@ class Tree:
     @cython.ccall
     @cython.exceptval(-1, check=True)
     def start(self, element: cython.int, name: bytes, self_closing: cython.bint, decided: cython.bint) -> cython.int:
-        """Take a start tag; `name` is its lower-case name, needed in foreign content only.
+        """Take a start tag; `name` is its lower-case name, needed in foreign content only, and where it has no number.
 
         `decided` tells what attributes decide: a font element with color, face or size, an annotation-xml element
         with an HTML encoding, a hidden input element.
@@ -191,7 +191,7 @@ class Tree:
             self.started[element] += 1  # never open outside of itself
             self.ended[element] += 1
             if not self_closing:
-                self.foreign.push(self.namespace, element, b"svg" if element == _SVG else b"math", False)
+                self.foreign.push(self.namespace, element, b"", False)
             return KEPT
         if element == _SELECT:  # one inside another ends that; which element bounds the scope is not looked at
             self.select_open = not self.select_open
@@ -221,7 +221,7 @@ class Tree:
     @cython.ccall
     @cython.exceptval(-1, check=True)
     def end(self, element: cython.int, name: bytes) -> cython.int:
-        """Take an end tag; `name` is its lower-case name, needed in foreign content only."""
+        """Take an end tag; `name` as of a start tag."""
         if self.foreign.depth:
             self._foreign_end(element, name)
         else:
