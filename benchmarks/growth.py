@@ -8,6 +8,7 @@ import sys
 import time
 from functools import partial
 from itertools import pairwise
+from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
 import absolve
@@ -37,21 +38,27 @@ class Took(NamedTuple):
 
 
 class Growth(NamedTuple):
-    """What one shape took at each size."""
+    """What one shape took at each size: those that were asked for, and what the documents really have (megabytes)."""
 
     shape: str
     job: str
     sizes: tuple[float, ...]
+    real: tuple[float, ...]
     took: tuple[Took, ...]
 
     @property
     def ratios(self) -> list[float]:
-        return _ratios([took.seconds for took in self.took])
+        return self._ratios([took.seconds for took in self.took])
 
     @property
     def own_ratios(self) -> list[float]:
         """The same of what is left without the garbage collector."""
-        return _ratios([took.seconds - took.collecting for took in self.took])
+        return self._ratios([took.seconds - took.collecting for took in self.took])
+
+    def _ratios(self, seconds: Sequence[float]) -> list[float]:
+        """How many times as much twice the size takes; a shape may grow by more, or less, from one size to the next."""
+        rates = [took / size for took, size in zip(seconds, self.real, strict=True)]
+        return [2 * more / less for less, more in pairwise(rates)]
 
     @property
     def is_judged(self) -> bool:
@@ -65,12 +72,7 @@ class Growth(NamedTuple):
     @property
     def is_linear(self) -> bool:
         """Whether it takes no more for a doubling on the average over all of them."""
-        growth = self.took[-1].seconds / self.took[0].seconds
-        return not self.is_judged or growth <= MOST ** (len(self.sizes) - 1)
-
-
-def _ratios(seconds: Sequence[float]) -> list[float]:
-    return [more / less for less, more in pairwise(seconds)]
+        return not self.is_judged or prod(self.ratios) <= MOST ** (len(self.sizes) - 1)
 
 
 def rewritten(shape: Shape, data: bytes) -> object:
@@ -130,19 +132,21 @@ def grown(names: Iterable[str], sizes: Sequence[float], longest: float) -> Itera
         shape = SHAPES[name]
         documents = [shape.make(int(size * 1e6)) for size in sizes]
         for job, work in JOBS.items():
-            yield _settled(Growth(name, job, *_first(partial(work, shape), documents, sizes, longest)), work, documents)
+            took = _first(partial(work, shape), documents, sizes, longest)
+            real = tuple(len(data) / 1e6 for data in documents[: len(took)])
+            yield _settled(Growth(name, job, tuple(sizes[: len(took)]), real, took), work, documents)
 
 
 def _first(
     job: Callable[[bytes], object], documents: Sequence[bytes], sizes: Sequence[float], longest: float
-) -> tuple[tuple[float, ...], tuple[Took, ...]]:
-    """The sizes that it is worth to measure, and what they took."""
+) -> tuple[Took, ...]:
+    """What the sizes took that it is worth to measure."""
     took: list[Took] = []
     for size, data in zip(sizes, documents, strict=True):
         if len(took) > 1 and took[-1].seconds * size / sizes[len(took) - 1] > longest:
             break
         took.append(_once(partial(job, data)))
-    return tuple(sizes[: len(took)]), tuple(took)
+    return tuple(took)
 
 
 def _settled(growth: Growth, work: Callable[[Shape, bytes], object], documents: Sequence[bytes]) -> Growth:
@@ -161,7 +165,7 @@ def growth_table(found: Sequence[Growth]) -> str:
 
     `!` marks what is not linear.
     """
-    ordered = sorted(found, key=lambda growth: -growth.took[-1].seconds / growth.sizes[-1])
+    ordered = sorted(found, key=lambda growth: -growth.took[-1].seconds / growth.real[-1])
     steep = [growth for growth in ordered if growth.has_steep]
     sizes = [f"{size:g} MB" for size in max((growth.sizes for growth in found), key=len)[1:]]
     parts = [f"{len(steep)} of {len(found)} take more than {MOST} times as much for some doubling."]
@@ -180,7 +184,7 @@ def _cells(growth: Growth, sizes: Sequence[str]) -> list[str]:
     return [
         growth.shape,
         growth.job,
-        f"{last.seconds / growth.sizes[-1]:.3f}",
+        f"{last.seconds / growth.real[-1]:.3f}",
         f"{last.collecting / last.seconds:.0%}",
         *_shown(growth.ratios, sizes),
         "" if growth.is_linear else "!",

@@ -72,7 +72,7 @@ def deep_srcdocs(make: Callable[[int], bytes]) -> Callable[[int], bytes]:
         levels = 1
         while levels < 1000 and len(make(2 * levels)) <= size:
             levels *= 2
-        document = make(levels)
+        document = make(levels) + b"</iframe>"  # else what stands behind it would be text
         return document + document * ((size - len(document)) // len(document))
 
     return grown
