@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from absolve.charsets import UTF_8
 from absolve.codings import CharacterReferences, Raw
 from absolve.formats import html_actions, html_keywords
 from absolve.formats import html_names as names
 from absolve.formats import html_places as places
-from absolve.formats.grammars import GRAMMARS
 from absolve.formats.html_names import ATTRIBUTE_ID, ELEMENT_ID
 from absolve.formats.html_places import CSS, CSS_DECLARATIONS, MEDIA_TYPE
 from absolve.formats.html_savers import retrieval_url
@@ -31,7 +29,6 @@ else:
     from absolve import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.absolve.codings import Unquoted
     from cython.cimports.absolve.events import Events
     from cython.cimports.absolve.formats.html_attributes import Attributes  # noqa: TC002 - the type of a C field
     from cython.cimports.absolve.formats.html_bytes import (
@@ -41,12 +38,13 @@ if cython.compiled:
         may_hold_css_link,
     )
     from cython.cimports.absolve.formats.html_scanner import Scanner
+    from cython.cimports.absolve.formats.html_values import Values
     from cython.cimports.absolve.seek import find
 else:
-    from absolve.codings import Unquoted
     from absolve.events import Events
     from absolve.formats.html_bytes import may_be_savers, may_be_space, may_end_in_space, may_hold_css_link
     from absolve.formats.html_scanner import Scanner
+    from absolve.formats.html_values import Values
     from absolve.seek import find
 
 
@@ -110,10 +108,7 @@ class _Walk:
     actions: bytes
     scanner: Scanner
     attributes: Attributes
-    double: Coding
-    single: Coding
-    bare: Unquoted
-    absent: Unquoted
+    values: Values
     events: Events
     meta_places: Kept[Place | None]
     link_places: Kept[Place]
@@ -131,10 +126,7 @@ class _Walk:
         self.actions = tables.actions
         self.scanner = Scanner(data, tables.interest)
         self.attributes = self.scanner.attributes
-        self.double = tables.double
-        self.single = tables.single
-        self.bare = tables.bare
-        self.absent = tables.absent
+        self.values = Values(data, charset, self.attributes, tables)
         self.events = Events()
         self.meta_places = tables.meta_places
         self.link_places = tables.link_places
@@ -257,25 +249,6 @@ class _Walk:
         return raw.lower().decode("utf-8", "replace")
 
     @cython.cfunc
-    def coding(self, attribute: cython.int) -> Coding:
-        """How a value is written; one without quotes is settled as a whole."""
-        quote: cython.int = self.attributes.quote[attribute]
-        if quote == 34:
-            return self.double
-        if quote == 39:
-            return self.single
-        slot = (self.attributes.value_start[attribute], self.attributes.value_end[attribute])
-        return self.bare.of(slot) if quote else self.absent.of(slot)
-
-    @cython.cfunc
-    def common(self, attribute: cython.int, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> Coding:
-        """The same of a value with one link in it; where that is all of it, what all such values have in common."""
-        quote: cython.int = self.attributes.quote[attribute]
-        if quote > 1 or start > self.attributes.value_start[attribute] or end < self.attributes.value_end[attribute]:
-            return self.coding(attribute)
-        return self.bare if quote else self.absent
-
-    @cython.cfunc
     @cython.boundscheck(False)
     @cython.wraparound(False)
     def url(self, attribute: cython.int, place: Place, scope: Base | None, claim: Base | None) -> cython.int:
@@ -288,8 +261,8 @@ class _Walk:
         while start < end and (p[end - 1] == 32 or (9 <= p[end - 1] <= 13 and p[end - 1] != 11)):
             end -= 1
         if start < end and (may_be_space(p, start, end) or (p[end - 1] == 59 and may_end_in_space(p, start, end))):
-            ((start, end),) = self.references("url", start, end, self.coding(attribute))
-        self.tell(place, start, end, self.common(attribute, start, end), scope, claim)
+            ((start, end),) = self.values.references("url", start, end, self.values.coding(attribute))
+        self.tell(place, start, end, self.values.common(attribute, start, end), scope, claim)
         return 0
 
     @cython.cfunc
@@ -301,10 +274,10 @@ class _Walk:
         if syntax == "url":
             self.url(attribute, place, scope, None)
         elif syntax == "srcdoc":
-            self.events.append(Part(MEDIA_TYPE, start, end, self.coding(attribute), "srcdoc"))
+            self.events.append(Part(MEDIA_TYPE, start, end, self.values.coding(attribute), "srcdoc"))
         else:
-            coding = self.coding(attribute)
-            for one, other in self.references(syntax, start, end, coding):
+            coding = self.values.coding(attribute)
+            for one, other in self.values.references(syntax, start, end, coding):
                 self.tell(place, one, other, coding, scope, None)
         return 0
 
@@ -314,7 +287,7 @@ class _Walk:
         start: cython.Py_ssize_t = self.attributes.value_start[attribute]
         end: cython.Py_ssize_t = self.attributes.value_end[attribute]
         if may_hold_css_link(self.data, start, end):
-            self.events.append(Part(CSS_DECLARATIONS, start, end, self.coding(attribute)))
+            self.events.append(Part(CSS_DECLARATIONS, start, end, self.values.coding(attribute)))
         return 0
 
     @cython.cfunc
@@ -330,20 +303,6 @@ class _Walk:
         """Tell of one link of the tag."""
         return self.events.tell(place, start, end, coding, scope, self.scanner.start, self.scanner.end, claim)
 
-    @cython.cfunc
-    def references(self, syntax: str, start: cython.Py_ssize_t, end: cython.Py_ssize_t, coding: Coding) -> list:  # type: ignore[type-arg]
-        """The spans of the references in a value, by its grammar; the grammar sees what the bytes stand for."""
-        raw = self.data[start:end]
-        if 0x26 not in raw and (self.charset is UTF_8 or raw.isascii()):
-            return [(start + one, start + other) for one, other in GRAMMARS[syntax](raw)]
-        value, offsets = coding.decode_mapped(raw)
-        if offsets is None:  # no attribute's coding is without them
-            return []
-        return [
-            (start + offsets.start(one), start + (offsets.end(other) if other > one else offsets.start(one)))
-            for one, other in GRAMMARS[syntax](value)
-        ]
-
     # --- what takes more than one attribute -----------------------------------------------------------------------
 
     @cython.cfunc
@@ -351,7 +310,7 @@ class _Walk:
         """The first base element with an href, outside templates, makes the claim; later ones claim in vain."""
         start: cython.Py_ssize_t = self.attributes.value_start[_HREF]
         end: cython.Py_ssize_t = self.attributes.value_end[_HREF]
-        claim = places.base_claim(self.double.decode(self.data[start:end]), self.scanner.start)
+        claim = places.base_claim(self.values.double.decode(self.data[start:end]), self.scanner.start)
         if not self.has_base and not self.scanner.tree.tables.template_depth:
             self.has_base = True
             self.events.append(claim)
@@ -359,7 +318,7 @@ class _Walk:
 
     @cython.cfunc
     def codebase(self) -> Base | None:
-        value = self.double.decode(self.attributes.raw(_CODEBASE))
+        value = self.values.double.decode(self.attributes.raw(_CODEBASE))
         return places.codebase_claim(value, self.attributes.value_start[_CODEBASE])
 
     @cython.cfunc

@@ -1,0 +1,21 @@
+"""C layout of the values of a tag, for the walker; html_values.py holds the code."""
+
+cimport cython
+
+from absolve.codings cimport Unquoted
+from absolve.formats.html_attributes cimport Attributes
+
+
+@cython.final
+cdef class Values:
+    cdef bytes _data
+    cdef object _charset
+    cdef Attributes _attributes
+    cdef readonly object double
+    cdef object _single
+    cdef Unquoted _bare
+    cdef Unquoted _absent
+
+    cdef object coding(self, int attribute)
+    cdef object common(self, int attribute, Py_ssize_t start, Py_ssize_t end)
+    cdef list references(self, str syntax, Py_ssize_t start, Py_ssize_t end, object coding)
