@@ -412,6 +412,8 @@ def test_the_target_is_what_the_profile_makes_of_it(profile: str, targets: list[
         ("http://user@doc.example/", "internal"),
         ("http://doc.example:8080/", "external"),
         ("http://www.doc.example/", "external"),
+        ("http://doc.exam/", "external"),
+        ("http://doc.example.com/", "external"),
         ("//h.example/", "external"),
         ("ftp://h.example/", "external"),
         ("file:///x", "external"),

@@ -169,6 +169,7 @@ def test_a_base_is_made_absolute_like_any_other_link(page: str, done: str) -> No
         ('<a href="?a=1&amp;b&copy=2%20\xe9">', f'<a href="{URL}?a=1&amp;b&copy=2%20\xe9">'),
         ("<a href='\n x\t'>", f"<a href='\n {DIR}x\t'>"),
         ("<a href='&#32;x&#10;'>", f"<a href='&#32;{DIR}x&#10;'>"),
+        ("<a href=x?y=z&#32;>", f'<a href="{DIR}x?y=z&#32;">'),
         ("<a href='&#x2F;x'>", "<a href='http://doc.example&#x2F;x'>"),
         ("<a href='../x&amp;y'>", "<a href='http://doc.example/x&amp;y'>"),
         ("<a href='./&eacute;x'>", f"<a href='{DIR}&eacute;x'>"),

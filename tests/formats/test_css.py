@@ -44,6 +44,7 @@ FRAMES = {
         b'b{font-family:"a.css";quotes:"@import" "y"} c[href="z.html"]{d:e()}',
         b"/* url(x.png) @import 'y.css' */ a()",
         b"/* url(x.png)",
+        b"/** url(x.png) * url(y.png) **/ a()",
         b'@charset "utf-8"; a()',
         b'@namespace "http://h/";a()',
         b"@namespace svg/**/url(http://h/;x) url(y) src('z');",

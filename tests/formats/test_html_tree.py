@@ -197,6 +197,8 @@ def test_a_select_in_a_select_ends_it(document: bytes) -> None:
         b"<math><annotation-xml encoding=text/xml><a math>",
         b"<svg><annotation-xml encoding=text/html><a svg>",
         b"<svg><image svg></svg><image html>",
+        b"<svg><one><title></other><a html>",  # names without a number are told apart
+        b"<svg><one><title></one><a svg>",
     ],
 )
 def test_foreign_content_has_its_namespace(document: bytes) -> None:
