@@ -374,11 +374,7 @@ class _Walk:
     @cython.wraparound(False)
     def comment(self, start: cython.Py_ssize_t, text: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
         """What a page's saver wrote, and the conditional comments of Internet Explorer where they are asked for."""
-        p: cython.p_const_uchar = self.data
-        first: cython.Py_ssize_t = text
-        while first < end and p[first] <= 32:
-            first += 1
-        if not self.has_retrieval and first + 3 < end and may_be_savers(p, first):
+        if not self.has_retrieval and may_be_savers(self.data, text, end):
             claim = retrieval_url(self.data, text, end, self.charset)
             if claim is not None:
                 self.has_retrieval = True

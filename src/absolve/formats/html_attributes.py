@@ -29,7 +29,7 @@ _CELLS = cython.declare(bytes, names.ATTRIBUTE_CELLS)
 _LOWER = cython.declare(bytes, names.LOWER)
 _FACTOR = cython.declare(cython.ulonglong, names.HASH_FACTOR)
 _SHIFT = cython.declare(cython.int, names.HASH_SHIFT)
-_ALL = cython.declare(cython.ulonglong, 0xFFFF_FFFF_FFFF_FFFF)
+_ALL = cython.declare(cython.ulonglong, names.WORD_MASK)
 _NUMBERS = names.ATTRIBUTES
 
 

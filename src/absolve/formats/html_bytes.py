@@ -27,7 +27,7 @@ _WORDS = cython.declare(cython.int, names.HASH_SIZE)
 _SLOTS = cython.declare(cython.uint, names.HASH_SIZE - 1)
 _FACTOR = cython.declare(cython.ulonglong, names.HASH_FACTOR)
 _SHIFT = cython.declare(cython.int, names.HASH_SHIFT)
-_ALL = cython.declare(cython.ulonglong, 0xFFFF_FFFF_FFFF_FFFF)  # where integers have no end, they are cut
+_ALL = cython.declare(cython.ulonglong, names.WORD_MASK)
 
 
 @cython.cfunc
@@ -121,8 +121,12 @@ def may_end_in_space(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cyt
 @cython.exceptval(check=False)
 @cython.boundscheck(False)
 @cython.wraparound(False)
-def may_be_savers(p: cython.p_const_uchar, i: cython.Py_ssize_t) -> cython.bint:
+def may_be_savers(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
     """Whether a comment begins as Archive processed, Mirrored, Page saved or Saved from does; most do not."""
+    while i < end and p[i] <= 32:
+        i += 1
+    if i + 3 >= end:
+        return False
     second: cython.int = p[i + 1] | 32
     third: cython.int = p[i + 2] | 32
     first: cython.int = p[i] | 32

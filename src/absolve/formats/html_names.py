@@ -103,6 +103,7 @@ WORD = 8  # bytes of a word: those of a name in lower case behind a 1, or its la
 HASH_SIZE = 1024
 HASH_FACTOR = 0x9E37_79B9_7F4A_7C15  # 2 ** 64 divided by the golden ratio: the highest bits depend on all
 HASH_SHIFT = 54
+WORD_MASK = (1 << 8 * WORD) - 1  # cuts words where integers have no end
 LOWER = bytes(range(256)).lower()
 
 
@@ -124,7 +125,7 @@ def _hash_tables(ids: dict[bytes, int]) -> tuple[bytes, bytes]:
     cells = bytearray(NAME_CELL * (len(ids) + 1))
     for name, number in ids.items():
         word = int.from_bytes((b"\1" + name)[-WORD:], "big")
-        at = (word * HASH_FACTOR & 0xFFFF_FFFF_FFFF_FFFF) >> HASH_SHIFT
+        at = (word * HASH_FACTOR & WORD_MASK) >> HASH_SHIFT
         while slots[at]:
             at = (at + 1) % HASH_SIZE
         slots[at] = number

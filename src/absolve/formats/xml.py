@@ -33,12 +33,14 @@ else:
 if cython.compiled:
     from cython.cimports.absolve.events import Events
     from cython.cimports.absolve.formats.html_bytes import may_be_savers
+    from cython.cimports.absolve.formats.xml_codings import is_plain
     from cython.cimports.absolve.formats.xml_names import Namespaces, Written
     from cython.cimports.absolve.formats.xml_tags import Tag
     from cython.cimports.absolve.seek import find
 else:
     from absolve.events import Events
     from absolve.formats.html_bytes import may_be_savers
+    from absolve.formats.xml_codings import is_plain
     from absolve.formats.xml_names import Namespaces, Written
     from absolve.formats.xml_tags import Tag
     from absolve.seek import find
@@ -163,11 +165,7 @@ class _Walk:
     @cython.wraparound(False)
     def comment(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
         """What a page's saver wrote."""
-        p: cython.p_const_uchar = self.data
-        first: cython.Py_ssize_t = start + 4
-        while first < end and p[first] <= 32:
-            first += 1
-        if self.has_retrieval or first + 3 >= end or not may_be_savers(p, first):
+        if self.has_retrieval or not may_be_savers(self.data, start + 4, end):
             return 0
         claim = retrieval_url(self.data, start + 4, end, self.charset)
         if claim is not None:
@@ -307,14 +305,12 @@ class _Walk:
         if place.element == "base" and place.attribute == "href":
             return self.base(place, start, end)
         if place is places.META_CONTENT:
-            words = self.last.words()
-            found = places.meta_place(*_keywords(words, "http-equiv", "property", "name", "itemprop"))
+            found = places.meta_place(*self.last.keywords(("http-equiv", "property", "name", "itemprop")))
             if found is None:
                 return 0
             place = found
         elif place.element == "link" and place.attribute == "href":
-            words = self.last.words()
-            place = places.link_place(*_keywords(words, "rel", "as", "type"))
+            place = places.link_place(*self.last.keywords(("rel", "as", "type")))
         return self.value(place, start, end, None if place.against == "own" else scope)
 
     @cython.cfunc
@@ -386,7 +382,7 @@ class _Walk:
         claim: Base | None,
     ) -> cython.int:
         """Tell of the references in a value, by its grammar; the grammar sees what the bytes stand for."""
-        if place.syntax == "url" and self.is_plain(start, end):  # as most are: it is what it says, and all of it
+        if place.syntax == "url" and is_plain(self.data, start, end):  # as most are: it is what it says, and all of it
             return self.events.tell(place, start, end, coding, scope, self.last.start, self.last.end, claim)
         raw = self.data[start:end]
         if 0x26 in raw and isinstance(coding, CharacterData):
@@ -403,21 +399,3 @@ class _Walk:
             last = start + (offsets.end(other) if other > one else offsets.start(one))
             self.events.tell(place, first, last, coding, scope, self.last.start, self.last.end, claim)
         return 0
-
-    @cython.cfunc
-    @cython.exceptval(check=False)
-    @cython.boundscheck(False)
-    @cython.wraparound(False)
-    def is_plain(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
-        """Whether there are neither references nor white space in a value."""
-        p: cython.p_const_uchar = self.data
-        i: cython.Py_ssize_t
-        for i in range(start, end):
-            if p[i] == 38 or p[i] <= 32:
-                return False
-        return True
-
-
-def _keywords(words: dict[str, str], *names: str) -> list[str]:
-    """The values of these attributes: trimmed, in lower case, empty for one that is not there."""
-    return [words.get(name, "").strip().lower() for name in names]

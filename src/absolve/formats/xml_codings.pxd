@@ -13,3 +13,5 @@ cdef class CharacterData:
 
     cpdef tuple units(self, bytes raw, Py_ssize_t start, Py_ssize_t end)
     cdef bytes _meaning(self, bytes raw, Py_ssize_t start, Py_ssize_t end)
+
+cdef bint is_plain(const unsigned char* p, Py_ssize_t start, Py_ssize_t end) noexcept

@@ -170,6 +170,19 @@ def _is_of_name(byte: cython.int) -> cython.bint:
 @cython.exceptval(check=False)
 @cython.boundscheck(False)
 @cython.wraparound(False)
+def is_plain(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
+    """Whether there are neither references nor white space in a value."""
+    i: cython.Py_ssize_t
+    for i in range(start, end):
+        if p[i] == 38 or p[i] <= 32:
+            return False
+    return True
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
 def _stands_for_itself(value: bytes, end: cython.Py_ssize_t, quote: cython.int) -> cython.bint:
     """Whether nothing in a value need be looked at when it is written between these quotes, or as text."""
     p: cython.p_const_uchar = value

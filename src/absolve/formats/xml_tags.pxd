@@ -29,6 +29,7 @@ cdef class Tag:
     cdef bint _is_declaration(self) noexcept
     cdef tuple declared(self, object defaults)
     cdef dict words(self)
+    cdef list keywords(self, object names)
     cdef str _word(self)
     cdef bytes _unfolded(self, bytes raw, int depth)
     cdef object coding(self, Py_ssize_t start)

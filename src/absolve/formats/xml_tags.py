@@ -139,6 +139,12 @@ class Tag:
         return found
 
     @cython.cfunc
+    def keywords(self, names: Iterable[str]) -> list:  # type: ignore[type-arg]
+        """The values of these attributes: trimmed, in lower case, empty for one that is not there."""
+        words = self.words()
+        return [words.get(name, "").strip().lower() for name in names]
+
+    @cython.cfunc
     def _word(self) -> str:
         """The attribute's value normalized (3.3.3), with all entities in it."""
         raw = self._data[self.value_start : self.value_end]
