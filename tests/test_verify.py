@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import absolve
-from absolve import Diagnostic, Document, formats
+from absolve import Diagnostic, Document
 from absolve.codings import quoted
 from absolve.model import Link, Place
 from absolve.walk import Settings, walk
@@ -182,7 +182,7 @@ def test_a_link_that_is_text_to_html5lib_is_found(monkeypatch: pytest.MonkeyPatc
         spans = [value.span(1) for value in re.finditer(rb"href='([^']*)'", data)]
         return [Link(Place("a", "href"), *span, quoted(charset, 39)) for span in spans]
 
-    monkeypatch.setattr(formats, "walker", lambda _media_type: naive)
+    monkeypatch.setattr("absolve.walk.walker", lambda _media_type: naive)
     page = b"<a href='x'></a>\n<noembed><a href='y'></noembed>"
     assert found(page, rewritten(page, url=URL), url=URL) == [("tree", 2, 1)]
 

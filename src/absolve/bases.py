@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from absolve.model import DEFAULT, Base, BaseURL, Claim, Layer, new
+from absolve.model import BY_DEFAULT, DEFAULT, ENCAPSULATING, Base, BaseURL, Claim, new
 from absolve.resolvers import resolver
 from absolve.resolvers.urls import has_scheme, is_malformed, split_fragment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+
+    import cython
+
+    from absolve.typing import Resolver
+else:
+    from absolve import _cython as cython
 
 # HTML Standard 4.2.3: such a URL is not taken for the base of a document.
 NO_BASE = frozenset({"javascript", "data"})
@@ -59,11 +65,11 @@ def claimed_url(claim: Base, outer: BaseURL, profile: str) -> str | None:
 
 def inherited(base: BaseURL, source: str) -> BaseURL:
     """3.2: what an inner document gets from the entity around it, whichever layer gave it there."""
-    if base.layer is Layer.DEFAULT:
+    if base.layer is BY_DEFAULT:
         return base
-    claim = Base(Layer.ENCAPSULATING, base.url, f"{source} ({base.source})" if base.source else source)
+    claim = Base(ENCAPSULATING, base.url, f"{source} ({base.source})" if base.source else source)
     chain = (fate._replace(verdict="resolved against") if fate.verdict == "won" else fate for fate in base.chain)
-    return BaseURL(base.url, Layer.ENCAPSULATING, claim.source, (Claim(claim, base.url, "won"), *chain))
+    return BaseURL(base.url, ENCAPSULATING, claim.source, (Claim(claim, base.url, "won"), *chain))
 
 
 def same_document(one: str, other: str) -> bool:
@@ -80,12 +86,40 @@ def found_as(url: str) -> str:
     return unquote(url).lower()
 
 
-class Bases(NamedTuple):
+class Ruling(NamedTuple):
+    """A base, the resolver against it, and whether it leads elsewhere than the document's own URL."""
+
+    base: BaseURL
+    resolver: Resolver
+    elsewhere: bool
+
+
+@cython.final
+@cython.cclass
+class Bases:
     """The two base URLs of a document: `own`, its own URL (what the layers give without 3.1), and `base`, with it.
 
     `beside` are claims of 3.3 that count after those that the document itself makes: what is kept beside a file.
+    Its style sheets and style attributes have these very bases, so that what is worked out of them is so only once.
     """
 
-    own: BaseURL = DEFAULT
-    base: BaseURL = DEFAULT
-    beside: tuple[Base, ...] = ()
+    def __init__(self, own: BaseURL = DEFAULT, base: BaseURL = DEFAULT, beside: tuple[Base, ...] = ()) -> None:
+        self.own = own
+        self.base = base
+        self.beside = beside
+        self._rulings: dict[tuple[bool, str, str], Ruling] = {}
+
+    @cython.ccall
+    def ruling(self, own: cython.bint, profile: str, charset: str) -> Ruling:
+        """What rules the links that are resolved against the document's own URL, or all others."""
+        key = (own, profile, charset)
+        found = self._rulings.get(key)
+        if found is None:
+            found = self._rulings[key] = self.ruled_by(self.own if own else self.base, profile, charset)
+        return found
+
+    @cython.ccall
+    def ruled_by(self, base: BaseURL, profile: str, charset: str) -> Ruling:
+        """The same for those of this base."""
+        elsewhere = base is not self.own and not same_document(base.url, self.own.url)
+        return new(Ruling, (base, resolver(profile, base.url, charset), elsewhere))

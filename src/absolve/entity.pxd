@@ -2,6 +2,9 @@
 
 cimport cython
 
+from absolve.bases cimport Bases
+from absolve.model cimport Link
+
 
 cdef class Entity:
     cdef public bytes data
@@ -10,7 +13,7 @@ cdef class Entity:
     cdef public object name
     cdef public object path
     cdef public object settings
-    cdef public object bases
+    cdef public Bases bases
     cdef public object events
     cdef public dict inner
     cdef public Py_ssize_t count
@@ -21,6 +24,7 @@ cdef class Entity:
     cdef public object origin
     cdef public object held
     cdef object _positions
-    cdef dict _ruled
+    cdef dict _scoped
 
-    cpdef object ruled(self, object link)
+    cpdef object ruled(self, Link link)
+    cpdef object ruling(self, object scope, bint own=*)

@@ -5,36 +5,34 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve import formats
-from absolve.bases import Bases, establish, found_as, same_document
+from absolve.bases import establish, found_as
 from absolve.errors import Diagnostic
-from absolve.events import Events
-from absolve.model import new
 from absolve.positions import Positions
-from absolve.resolvers import resolver
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     import cython
 
+    from absolve.bases import Ruling
     from absolve.charsets import Charset
-    from absolve.model import Base, BaseURL, Event, Held, Link, Notice, Part
+    from absolve.model import Base, Event, Held, Link, Notice, Part
     from absolve.settings import Settings
-    from absolve.typing import Offsets, Resolver
+    from absolve.typing import Offsets
 else:
     from absolve import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.absolve.bases import Bases
+    from cython.cimports.absolve.events import Events
+    from cython.cimports.absolve.model import Link  # noqa: TC002 - the type of a C argument
+else:
+    from absolve.bases import Bases
+    from absolve.events import Events
 
 _NO_BASES: Final = Bases()
 _NOTHING: Final = ("", True, _NO_BASES)
 AMBIGUOUS: Final = "ambiguous"  # the code of the notice that a scanner gives where it had to guess
-
-
-class Ruling(NamedTuple):
-    """A base, the resolver against it, and whether it leads elsewhere than the document's own URL."""
-
-    base: BaseURL
-    resolver: Resolver
-    elsewhere: bool
 
 
 class Inner(NamedTuple):
@@ -76,7 +74,7 @@ class Entity:
         self.origin: Callable[[int], int] | None = None
         self.held: set[str] = set()  # what is in the message, by `found_as`: one set for all that is in it
         self._positions: Positions | None = None
-        self._ruled: dict[int, Ruling] = {}
+        self._scoped: dict[int, Ruling] | None = None
 
     @property
     def positions(self) -> Positions:
@@ -109,15 +107,13 @@ class Entity:
     @property
     def is_ambiguous(self) -> bool:
         """Whether the scanner had to guess somewhere in this document: then a rewrite is verified unasked."""
-        return any(notice.code == AMBIGUOUS for notice in self.notices)
+        return AMBIGUOUS in [notice.code for notice in self.notices]
 
     @cython.ccall
     def ruled(self, link: Link) -> Ruling:
         """The base that rules a link and the resolver against it."""
         against = link.place.against
-        if link.base is None and against == "base" and 0 in self._ruled:  # of most links
-            return self._ruled[0]
-        return self.ruling(link.base, own=against == "own" or (against == "header" and self._gives_base(link.claim)))
+        return self.ruling(link.base, against == "own" or (against == "header" and self._gives_base(link.claim)))
 
     @property
     def objects(self) -> list[Event]:
@@ -137,21 +133,20 @@ class Entity:
     def hold(self, name: Held) -> None:
         """Let the links of the same message know that the entity is found there."""
         own = name.claim is not None and self._gives_base(name.claim)
-        url = self.ruling(None, own=own).resolver(name.reference)
+        url = self.ruling(None, own).resolver(name.reference)
         if url:
             self.held.add(found_as(url))
 
-    def ruling(self, scope: Base | None, *, own: bool = False) -> Ruling:
+    @cython.ccall
+    def ruling(self, scope: Base | None, own: cython.bint = False) -> Ruling:  # noqa: FBT002 - of a C function
         """The base for a scoped claim, for the document's own URL, or for all other links."""
-        key = id(scope) if scope is not None else int(own)
-        found = self._ruled.get(key)
+        if scope is None:
+            return self.bases.ruling(own, self.settings.profile, self.charset.name)
+        if self._scoped is None:
+            self._scoped = {}
+        found = self._scoped.get(id(scope))
         if found is None:
             profile = self.settings.profile
-            if scope is not None:
-                base = establish(self.ruling(scope.scope)[0], [scope], profile, self.line)
-            else:
-                base = self.bases.own if own else self.bases.base
-            elsewhere = base is not self.bases.own and not same_document(base.url, self.bases.own.url)
-            against = resolver(profile, base.url, self.charset.name)
-            found = self._ruled[key] = new(Ruling, (base, against, elsewhere))
+            base = establish(self.ruling(scope.scope)[0], [scope], profile, self.line)
+            found = self._scoped[id(scope)] = self.bases.ruled_by(base, profile, self.charset.name)
         return found

@@ -1,4 +1,4 @@
-"""C layout of the two values that are made once a link; model.py holds the code."""
+"""C layout of the values that are made once a link or once a document; model.py holds the code."""
 
 cimport cython
 
@@ -28,6 +28,19 @@ cdef class Part:
     cdef public bint encloses
     cdef public object derived
     cdef public object sealed
+
+
+cdef class Document:
+    cdef public bint is_text
+    cdef public bytes data
+    cdef public object name
+    cdef public object media_type
+    cdef public object charset
+    cdef public object url
+    cdef public object said
+    cdef public tuple claims
+    cdef public Py_ssize_t before
+    cdef public object origin
 
 
 @cython.final

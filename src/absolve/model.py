@@ -37,6 +37,9 @@ class Layer(enum.IntEnum):
         return self.name.lower()
 
 
+EMBEDDED, ENCAPSULATING, RETRIEVAL, BY_DEFAULT = Layer  # by its attributes an enumeration gives them slowly
+
+
 class Reference(NamedTuple):
     """The six components of RFC 1808 section 2.1; `None` is absent, `""` is there and empty."""
 
@@ -267,6 +270,7 @@ PACKAGE_ROOT = "package:///"  # of a package that nobody knows a URL of: what is
 Event = Base | Link | Part | Notice | Held | Settled
 
 
+@cython.cclass
 class Document:
     """The bytes of one document and what is known of it from outside.
 

@@ -58,8 +58,7 @@ class Rule:
         place: Place = link.place
         self.place = place
         self.scope = link.base
-        ruling = entity.ruled(link)
-        self.base, self.resolver, self.elsewhere = ruling.base, ruling.resolver, ruling.elsewhere
+        self.base, self.resolver, self.elsewhere = entity.ruled(link)
         self.own = entity.bases.own
         self.settings = entity.settings
         self.keeps_fragments = entity.settings.fragments == "keep" and not self.elsewhere

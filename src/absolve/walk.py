@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from absolve import charsets, formats
-from absolve.bases import Bases, establish, inherited
+from absolve import formats
+from absolve.bases import establish, inherited
+from absolve.charsets import DETECT, UTF_8, inside
 from absolve.codings import Raw
 from absolve.entity import Inner
 from absolve.errors import CodingError, Diagnostic, DocumentError, UsageError, WalkError
-from absolve.events import Events
-from absolve.model import DEFAULT, PACKAGE_ROOT, Base, BaseURL, Document, Held, Layer, Link, Notice, Part, new
+from absolve.formats import HTML, JSON_LD, WALKERS, canonical, essence_of, kind_of, walker
+from absolve.model import BY_DEFAULT, DEFAULT, EMBEDDED, PACKAGE_ROOT, RETRIEVAL, Base, BaseURL, Held, Notice, new
 from absolve.resolvers.urls import has_scheme, is_malformed, is_plain
 from absolve.settings import Settings
 
@@ -33,9 +34,15 @@ else:
     from absolve import _cython as cython
 
 if cython.compiled:
+    from cython.cimports.absolve.bases import Bases
     from cython.cimports.absolve.entity import Entity
+    from cython.cimports.absolve.events import Events
+    from cython.cimports.absolve.model import Document, Link, Part
 else:
+    from absolve.bases import Bases
     from absolve.entity import Entity
+    from absolve.events import Events
+    from absolve.model import Document, Link, Part
 
 __all__ = ["Settings", "failure", "fold", "has_relative", "retrieval_claim", "too_large", "walk"]
 
@@ -53,32 +60,37 @@ def walk(document: Document, settings: Settings, *, for_rewrite: bool = False) -
         raise too_large(settings.max_size, name)
     media_type, parameter = _media_type(document, name)
     said = retrieval_claim(document.url, document.said) if document.url is not None else None
-    if media_type in formats.PACKAGES and not (document.url or "").endswith("/"):
+    if said is not None and not said.reference.endswith("/") and media_type in formats.PACKAGES:
         said = None  # the package's own URL: what its root has nobody knows
     own = establish(DEFAULT, [said], settings.profile) if said is not None else DEFAULT
-    entity = Entity(document.data, charsets.UTF_8, media_type, name, "", settings)
-    entity.named, entity.origin, entity.for_rewrite = document.before, document.origin, for_rewrite
-    claims = () if formats.WALKERS[media_type].archive else document.claims
+    entity = Entity(document.data, UTF_8, media_type, name, "", settings)
+    entity.named = document.before
+    entity.origin = document.origin
+    entity.for_rewrite = for_rewrite
+    claims = () if document.claims and WALKERS[media_type].archive else document.claims
     try:
         entity.charset, mark = _charset(document.data, media_type, document.charset, parameter)
-        _begin(entity, new(Bases, (own, own, claims)), mark, depth=0)
+        _begin(entity, Bases(own, own, claims), mark, 0)
     except WalkError as error:
         raise failure(entity, error) from error
     return entity
 
 
-def _begin(entity: Entity, around: Bases, mark: int, depth: int) -> None:
+@cython.cfunc
+def _begin(entity: Entity, around: Bases, mark: cython.Py_ssize_t, depth: cython.Py_ssize_t) -> None:
     """Walk an entity: its bytes where its walker reads such, else a part that is all of it through a charset coding."""
     charset = entity.charset
-    if charset.codec == charsets.UTF_8.codec or (charset.transparent and formats.WALKERS[entity.media_type].as_bytes):
+    in_utf_8 = charset is UTF_8 or charset.codec == UTF_8.codec
+    if in_utf_8 or (charset.transparent and WALKERS[entity.media_type].as_bytes):
         _fold(entity, around, depth)
         return
     entity.bases = around
     part = Part(entity.media_type, mark, len(entity.data), Raw(charset))
     entity.events = [part]
-    _enter(entity, part, depth - 1, charset=charsets.inside(charset))
-    inner = entity.inner[id(part)].entity
-    entity.bases, entity.media_type = inner.bases, inner.media_type
+    _enter(entity, part, depth - 1, inside(charset))
+    inner: Entity = entity.inner[id(part)].entity
+    entity.bases = inner.bases
+    entity.media_type = inner.media_type
 
 
 def failure(entity: Entity, error: WalkError) -> DocumentError:
@@ -104,9 +116,13 @@ def retrieval_claim(url: str, said: str = "--url") -> Base:
     """What the user said, by the option `said`; UsageError where it is no absolute URL."""
     if not is_plain(url) and (not has_scheme(url) or is_malformed(url)):
         raise UsageError(f"the retrieval URL must be an absolute URL, not {url!r}")
-    return new(Base, (Layer.RETRIEVAL, url, said, None, None))
+    return new(Base, (RETRIEVAL, url, said, None, None))
 
 
+_AS_IT_IS = frozenset({HTML, formats.RECORDS})  # most that is said, and nothing to be read out of it
+
+
+@cython.cfunc
 def _media_type(document: Document, name: str) -> tuple[str, str | None]:
     """The media type without parameters, and its charset parameter."""
     if document.media_type is None:
@@ -115,47 +131,55 @@ def _media_type(document: Document, name: str) -> tuple[str, str | None]:
             text = f"{formats.in_words(document.data, name)} is no kind that absolve reads (--media-type overrides)"
             raise DocumentError(Diagnostic("unknown-media-type", text, name))
         return found, None
-    if document.media_type == formats.HTML:
-        return formats.HTML, None
-    essence, parameters = formats.essence_of(document.media_type)
-    media_type = formats.canonical(essence)
-    if media_type not in formats.WALKERS:
+    if document.media_type in _AS_IT_IS:
+        return document.media_type, None
+    essence, parameters = essence_of(document.media_type)
+    media_type = canonical(essence)
+    if media_type not in WALKERS:
         raise DocumentError(Diagnostic("unknown-media-type", f"absolve does not read {essence or 'this'}", name))
     return media_type, parameters.get("charset")
 
 
+@cython.cfunc
 def _charset(data: bytes, media_type: str, given: str | None, header: str | None) -> tuple[Charset, int]:
-    return charsets.DETECT[formats.WALKERS[media_type].charset](data, given, header)
+    return DETECT[WALKERS[media_type].charset](data, given, header)
 
 
-def _fold(entity: Entity, around: Bases, depth: int) -> None:
+@cython.cfunc
+def _fold(entity: Entity, around: Bases, depth: cython.Py_ssize_t) -> None:
     """Walk one entity."""
-    walker = formats.walker(entity.media_type)
-    if walker is None:
+    walk_it = walker(entity.media_type)
+    if walk_it is None:
         return
     try:
-        events = walker(entity.data, entity.charset, entity.settings)
+        events = walk_it(entity.data, entity.charset, entity.settings)
     except WalkError as error:
         if not (entity.settings.recover and error.code == NOT_WELL_FORMED):
             raise
         text = f"{str(error).partition(' (')[0]}: read as HTML"
         entity.notices.append(Notice(error.code, text, error.position))
-        entity.media_type = formats.HTML
+        entity.media_type = HTML
         _fold(entity, around, depth)
         return
-    fold(entity, events, around, depth)
+    _take(entity, events, around, depth)
 
 
-def fold(entity: Entity, events: Iterable[Event], around: Bases, depth: int = 0) -> None:
+def fold(entity: Entity, events: Iterable[Event], around: Bases) -> None:
     """Give an entity the events that were found in it: establish its bases, and enter its parts.
 
     WalkError where it has more links, with all inside it, than its settings allow.
     """
+    _take(entity, events, around, 0)
+
+
+@cython.cfunc
+def _take(entity: Entity, events: Iterable[Event], around: Bases, depth: cython.Py_ssize_t) -> None:
+    """The same for an entity that is so many deep in others."""
     claims: list[Base] = []
     parts: list[Part] = []
     names: list[Held] = []
-    entity.events = _counted(entity, events)
-    for event in entity.objects:
+    found = entity.events = _counted(entity, events)
+    for event in found.objects if isinstance(found, Events) else found:
         if type(event) is Part:
             parts.append(event)
         elif type(event) is Base:
@@ -171,9 +195,11 @@ def fold(entity: Entity, events: Iterable[Event], around: Bases, depth: int = 0)
         _enter(entity, part, depth)
 
 
+@cython.cfunc
 def _counted(entity: Entity, events: Iterable[Event]) -> list[Event] | Events:
     """The events, when it is known that they are not too many; one that is too many is not waited for."""
-    most = entity.settings.max_links - entity.count
+    most: cython.Py_ssize_t = entity.settings.max_links - entity.count
+    count: cython.Py_ssize_t
     if isinstance(events, Events) and events.count <= most:
         entity.count += events.count
         return events
@@ -191,36 +217,39 @@ def _counted(entity: Entity, events: Iterable[Event]) -> list[Event] | Events:
     return found
 
 
+@cython.cfunc
 def _established(entity: Entity, around: Bases, claims: list[Base]) -> Bases:
     profile = entity.settings.profile
-    own, base, beside = around
-    found = [*(claim for claim in claims if claim.layer is Layer.RETRIEVAL), *beside]
+    own, base = around.own, around.base
+    found = [claim for claim in claims if claim.layer is RETRIEVAL]
+    found += around.beside
     if found:
         own = base = _retrieved(own, found, profile, entity.line)
-    embedded = [claim for claim in claims if claim.layer is Layer.EMBEDDED]
+    embedded = [claim for claim in claims if claim.layer is EMBEDDED]
     return Bases(own, establish(own, embedded, profile, entity.line) if embedded else base)
 
 
 def _retrieved(own: BaseURL, claims: Sequence[Base], profile: str, line_of: LineOf | None = None) -> BaseURL:
     """What a container records or the saver wrote, where nobody else said (design, section 4, RETRIEVAL)."""
-    if own.layer is Layer.DEFAULT or own.url.startswith(PACKAGE_ROOT):
+    if own.layer is BY_DEFAULT or own.url.startswith(PACKAGE_ROOT):
         return establish(own, claims, profile, line_of)
-    verdict = "ignored" if own.layer is Layer.RETRIEVAL else "overruled"
+    verdict = "ignored" if own.layer is RETRIEVAL else "overruled"
     said = establish(DEFAULT, claims, profile, line_of).chain
     return own._replace(chain=(*own.chain, *(fate._replace(verdict=verdict) for fate in said)))
 
 
-def _enter(entity: Entity, part: Part, depth: int, charset: Charset | None = None) -> None:
+@cython.cfunc
+def _enter(entity: Entity, part: Part, depth: cython.Py_ssize_t, charset: Charset | None = None) -> None:
     """Decode a part and walk what is in it; a document too deep in others is left alone, and that is said.
 
     So is one that cannot be decoded or walked. `charset` is that of a part that is all of the entity.
     """
-    media_type = formats.kind_of(part.media_type) if part.whole else part.media_type
-    if media_type not in formats.WALKERS and (media_type := formats.canonical(media_type)) not in formats.WALKERS:
+    media_type = kind_of(part.media_type) if part.whole else part.media_type
+    if media_type not in WALKERS and (media_type := canonical(media_type)) not in WALKERS:
         return
-    if entity.for_rewrite and media_type == formats.JSON_LD and not entity.settings.json_ld:
+    if entity.for_rewrite and media_type == JSON_LD and not entity.settings.json_ld:
         return
-    if part.name or part.media_type == formats.HTML:  # a style sheet of the document itself has nothing inside
+    if part.name or part.media_type == HTML:  # a style sheet of the document itself has nothing inside
         depth += 1
     if depth > entity.settings.max_depth:
         text = f"documents nested more than {entity.settings.max_depth} deep are left as they are (--max-depth)"
@@ -241,14 +270,14 @@ def _enter(entity: Entity, part: Part, depth: int, charset: Charset | None = Non
     inner = _opened(entity, part, value, media_type)
     try:
         if events is not None:
-            fold(inner, events, _around(entity, part), depth)
+            _take(inner, events, _around(entity, part, media_type), depth)
         else:
-            inner.charset, mark = _charset_inside(part, value, charset)
-            _begin(inner, _around(entity, part), mark, depth)
+            inner.charset, mark = _charset_inside(part, value, media_type, charset)
+            _begin(inner, _around(entity, part, media_type), mark, depth)
         if entity.count + inner.count > entity.settings.max_links:
             raise _too_many(entity, 0)
     except (WalkError, DocumentError) as error:
-        own = not part.name and not formats.WALKERS[media_type].archive  # a style sheet's links are the document's
+        own = not part.name and not WALKERS[media_type].archive  # a style sheet's links are the document's
         whole = charset is not None or (own and isinstance(error, WalkError) and error.code == _TOO_MANY)
         _leave(inner, entity, part, offsets, error, whole=whole)
         return
@@ -264,18 +293,19 @@ def _enter(entity: Entity, part: Part, depth: int, charset: Charset | None = Non
         entity.notices.append(notice._replace(text=_with_url(part, notice.text), position=position))
 
 
+@cython.cfunc
 def _events_of(value: bytes, media_type: str, settings: Settings) -> Iterable[Event] | None:
     """The events of text that belongs to the document itself, a style sheet mostly; None where an error is met."""
-    walker = formats.walker(media_type)
+    walk_it = walker(media_type)
     try:
-        return walker(value, charsets.UTF_8, settings) if walker is not None else ()
+        return walk_it(value, UTF_8, settings) if walk_it is not None else ()
     except WalkError:
         return None
 
 
 def has_relative(entity: Entity, *, based: bool) -> bool:
     """Whether a link of an entity, or of one inside it, is relative, and no fragment alone; `based` if by some base."""
-    for event in entity.events if (entity.bases.base.layer is not Layer.DEFAULT) is based else ():
+    for event in entity.events if (entity.bases.base.layer is not BY_DEFAULT) is based else ():
         if type(event) is Link and event.place.stays != "always":
             reference = event.coding.decode(entity.data[event.start : event.end])
             if reference and reference[:1] != b"#" and not has_scheme(reference.decode("utf-8", "surrogateescape")):
@@ -283,6 +313,7 @@ def has_relative(entity: Entity, *, based: bool) -> bool:
     return any(has_relative(inner.entity, based=based) for inner in entity.inner.values())
 
 
+@cython.cfunc
 def _opened(entity: Entity, part: Part, value: bytes, media_type: str) -> Entity:
     """The entity that a part's value is, not walked yet; its charset is not found out."""
     path = entity.path
@@ -290,7 +321,7 @@ def _opened(entity: Entity, part: Part, value: bytes, media_type: str) -> Entity
         entity.named += 1
         step = f"{part.name}[{entity.named}]"
         path = f"{path}/{step}" if path else step
-    inner = Entity(value, charsets.UTF_8, media_type, entity.name, path, entity.settings)
+    inner = Entity(value, UTF_8, media_type, entity.name, path, entity.settings)
     inner.for_rewrite = entity.for_rewrite
     if not part.name:
         inner.named = entity.named  # the steps from one document are counted through all its parts
@@ -299,12 +330,12 @@ def _opened(entity: Entity, part: Part, value: bytes, media_type: str) -> Entity
     return inner
 
 
-def _charset_inside(part: Part, value: bytes, charset: Charset | None) -> tuple[Charset, int]:
+@cython.cfunc
+def _charset_inside(part: Part, value: bytes, media_type: str, charset: Charset | None) -> tuple[Charset, int]:
     """The charset of what a part decodes to, and the length of its byte order mark."""
     if not part.whole:
-        return charset or charsets.UTF_8, 0
-    essence, parameters = formats.essence_of(part.media_type)
-    return _charset(value, formats.canonical(essence), None, parameters.get("charset"))
+        return charset or UTF_8, 0
+    return _charset(value, media_type, None, essence_of(part.media_type)[1].get("charset"))
 
 
 def _leave(
@@ -336,8 +367,8 @@ def _leave(
 
 def _with_url(part: Part, text: str) -> str:
     """What is said of a part, with the URL that its container records for it."""
-    recorded = next((claim.reference for claim in part.claims if claim.layer is Layer.RETRIEVAL), "")
-    if part.base is not None and part.base.layer is Layer.RETRIEVAL:  # of a package: its name is its path there
+    recorded = next((claim.reference for claim in part.claims if claim.layer is RETRIEVAL), "")
+    if part.base is not None and part.base.layer is RETRIEVAL:  # of a package: its name is its path there
         recorded = part.name
     return f"{text} ({recorded})" if recorded else text
 
@@ -347,9 +378,10 @@ def _outside(part: Part, offsets: Offsets | None, position: int) -> int:
     return part.start + (offsets.start(position) if offsets is not None else 0)
 
 
-def _around(entity: Entity, part: Part) -> Bases:
+@cython.cfunc
+def _around(entity: Entity, part: Part, media_type: str) -> Bases:
     """The bases that a part has from outside: from the entity around it, and from what its container says for it."""
-    if part.name and formats.is_archive(part.media_type):
+    if part.name and WALKERS[media_type].archive:
         return Bases()  # nothing out here is known of what is in it
     base = entity.ruling(part.base)[0] if part.base is not None else entity.bases.base
     if not part.name:
@@ -357,12 +389,12 @@ def _around(entity: Entity, part: Part) -> Bases:
     elif part.base is None and not part.claims and entity.enclosed[:2] == (part.name, part.encloses):
         return entity.enclosed[2]  # one chain of claims for thousands of documents side by side
     else:
-        own = inherited(base, part.name) if part.encloses or base.layer is Layer.EMBEDDED else base
-        around = new(Bases, (own, own, ()))
+        own = inherited(base, part.name) if part.encloses or base.layer is EMBEDDED else base
+        around = Bases(own, own)
     if part.claims:
-        by_layer = _retrieved if part.claims[0].layer is Layer.RETRIEVAL else establish
+        by_layer = _retrieved if part.claims[0].layer is RETRIEVAL else establish
         own = by_layer(around.own, part.claims, entity.settings.profile)
-        return new(Bases, (own, own, ()))
+        return Bases(own, own)
     if part.name and part.base is None:
         entity.enclosed = (part.name, part.encloses, around)
     return around

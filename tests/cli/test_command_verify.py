@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from command_runner import ABSOLUTE, FIXTURES, PAGE, Runner
 
-from absolve import formats, rewriting
+from absolve import rewriting
 from absolve.entity import AMBIGUOUS
 from absolve.formats import html
 from absolve.model import Notice
@@ -114,7 +114,7 @@ def test_a_page_in_which_the_scanner_had_to_guess_is_verified_unasked(
     def guessing(*given: Any) -> list[Any]:
         return [*html.walk(*given), Notice(AMBIGUOUS, "a browser may see something else", 0)]
 
-    monkeypatch.setattr(formats, "walker", lambda _media_type: guessing)
+    monkeypatch.setattr("absolve.walk.walker", lambda _media_type: guessing)
     done = absolve("rewrite", page)
     assert (done.status, done.out) == (0, ABSOLUTE)
     assert done.err == f"{page}:1:1: ambiguous: a browser may see something else\n"
