@@ -13,3 +13,4 @@ cdef class Field:
 
 cpdef str value(bytes data, Field field)
 cpdef str first(bytes data, object found, str name)
+cpdef list[Field] named(object found, str name)

@@ -13,7 +13,7 @@ from absolve.model import Base, Layer, Link, Place
 from absolve.offsets import Offsets
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     import cython
 
@@ -74,9 +74,12 @@ _BLANKS: Final = b"\t\n\r "
 _spellings = {
     spelt: name.decode().lower()
     for name in (
-        b"Accept-Ranges Cache-Control Connection Content-Encoding Content-Length Content-Location Content-Type Date"
-        b" ETag Expires Last-Modified Link Location Server Set-Cookie Transfer-Encoding Vary WARC-Block-Digest"
-        b" WARC-Concurrent-To WARC-Date WARC-IP-Address WARC-Payload-Digest WARC-Record-ID WARC-Target-URI WARC-Type"
+        b"Accept-Ranges Age Cache-Control Connection Content-Encoding Content-Length Content-Location Content-Type"
+        b" Date ETag Expires Last-Modified Link Location Pragma Server Set-Cookie Strict-Transport-Security"
+        b" Transfer-Encoding Vary Via X-Content-Type-Options X-Frame-Options X-Powered-By"
+        b" WARC-Block-Digest WARC-Concurrent-To WARC-Date WARC-IP-Address WARC-Payload-Digest WARC-Profile"
+        b" WARC-Record-ID WARC-Refers-To WARC-Refers-To-Date WARC-Refers-To-Target-URI WARC-Target-URI WARC-Type"
+        b" WARC-Warcinfo-ID"
     ).split()
     for spelt in (name, name.lower())
 }
@@ -121,7 +124,7 @@ def fields(data: bytes, start: cython.Py_ssize_t = 0, *, skip: cython.bint = Fal
                 last -= 1
             raw: bytes = p[start:name_end]
             name = _NAMES.get(raw)
-            found.append(Field(name if name is not None else raw.decode("ascii").lower(), start, first, last))
+            found.append(_field(name if name is not None else raw.decode("ascii").lower(), start, first, last))
             start = min(end + 1, n)
         elif p[start] == 10:
             return found, start + 1
@@ -133,6 +136,17 @@ def fields(data: bytes, start: cython.Py_ssize_t = 0, *, skip: cython.bint = Fal
         else:
             break
     return found, start
+
+
+@cython.cfunc
+def _field(name: str, position: cython.Py_ssize_t, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> Field:
+    """A field, made without a call that would box its numbers."""
+    field: Field = Field.__new__(Field)
+    field.name = name
+    field.position = position
+    field.start = start
+    field.end = end
+    return field
 
 
 _FOLD: Final = re.compile(rb"\r?\n(?=[\t ])")
@@ -156,6 +170,17 @@ def first(data: bytes, found: Sequence[Field], name: str) -> str | None:
         if field.name == name:
             return value(data, field)
     return None
+
+
+@cython.ccall
+def named(found: Sequence[Field], name: str) -> list[Field]:
+    """The fields of a name."""
+    field: Field
+    kept: list[Field] = []
+    for field in found:
+        if field.name == name:
+            kept.append(field)  # noqa: PERF401 - a comprehension has no C types
+    return kept
 
 
 # --- references -------------------------------------------------------------------------------------------------------
@@ -227,11 +252,19 @@ _OPENING: Final = re.compile(rb"<[\t\n\r ]*+(?:[Uu][Rr][Ll]:[\t\n\r ]*+)?|\"[\t\
 
 def links(
     data: bytes, found: Sequence[Field], places: Mapping[str, Place], bases: Sequence[str]
-) -> Iterator[Base | Link]:
+) -> Iterable[Base | Link]:
     """The links in header fields, in their order; before them the claims of the fields that `bases` names, in its."""
-    found = [field for field in found if field.name in places]
-    if not found:
-        return
+    field: Field
+    kept: list[Field] = []
+    for field in found:
+        if field.name in places:
+            kept.append(field)  # noqa: PERF401 - a comprehension has no C types
+    return _links(data, kept, places, bases) if kept else ()
+
+
+def _links(
+    data: bytes, found: Sequence[Field], places: Mapping[str, Place], bases: Sequence[str]
+) -> Iterator[Base | Link]:
     claims: dict[int, Base] = {}
     for name in bases:
         for field in found:

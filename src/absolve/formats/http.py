@@ -82,7 +82,7 @@ def _in_digits(raw: bytes) -> bytes:
 
 def _length(data: bytes, response: Response) -> tuple[Field, int] | None:
     """The Content-Length field and its number; None where there is none that is a number (RFC 9112 6.3)."""
-    found = [field for field in response.fields if field.name == "content-length"]
+    found = headers.named(response.fields, "content-length")
     if len(found) != 1 or not data[found[0].start : found[0].end].isdigit():
         return None
     return found[0], int(data[found[0].start : found[0].end])

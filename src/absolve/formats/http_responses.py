@@ -61,7 +61,7 @@ def codings_of(data: bytes, response: Response, options: WalkOptions) -> tuple[l
 
 def _names(data: bytes, found: Sequence[Field], name: str) -> list[str]:
     """The codings that all fields of a name list, the one that was applied last first."""
-    values = [headers.value(data, field) for field in found if field.name == name]
+    values = [headers.value(data, field) for field in headers.named(found, name)]
     return [coding.strip().lower() for value in values for coding in value.split(",")][::-1]
 
 

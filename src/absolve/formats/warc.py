@@ -13,7 +13,6 @@ from absolve.charsets import UTF_8
 from absolve.codings import Raw
 from absolve.formats import headers
 from absolve.formats.digests import WHOLE, payloads, renewed
-from absolve.formats.warc_headers import extent_at, record_at
 from absolve.formats.warc_records import GAP, pieces
 from absolve.model import Base, Derived, Layer, Notice, Part, new
 
@@ -23,12 +22,17 @@ if TYPE_CHECKING:
     import cython
 
     from absolve.charsets import Charset
-    from absolve.formats.headers import Field
-    from absolve.formats.warc_headers import Record
     from absolve.model import Event
     from absolve.typing import Coding, Offsets, WalkOptions
 else:
     from absolve import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.absolve.formats.headers import Field
+    from cython.cimports.absolve.formats.warc_headers import Extent, Record, extent_at, record_at
+else:
+    from absolve.formats.headers import Field  # noqa: TC001 - the type of a C variable
+    from absolve.formats.warc_headers import Extent, Record, extent_at, record_at
 
 _IDENTITY: Final = Raw(UTF_8)
 _HTTP_TYPES: Final = frozenset({"application/http", formats.HTTP})
@@ -47,7 +51,7 @@ def walk_records(data: bytes, _charset: Charset, options: WalkOptions) -> Iterab
         return _events(data, options, compressed=False)
     if len(data) - extent.end > GAP or data[extent.end :].strip(b"\r\n"):
         return _events(data, options, compressed=False)
-    return record(data, 0, options)  # most hold one
+    return record(data, 0, extent, options)  # most hold one
 
 
 def _events(data: bytes, options: WalkOptions, *, compressed: bool) -> Iterator[Event]:
@@ -56,7 +60,8 @@ def _events(data: bytes, options: WalkOptions, *, compressed: bool) -> Iterator[
         if piece.records is None:
             continue
         if piece.coding is None:
-            yield from record(data, piece.offset, options)
+            extent = extent_at(data, piece.offset)
+            yield from record(data, piece.offset, extent, options) if extent is not None else ()
         else:
             end = piece.offset + len(piece.raw)
             yield Part(formats.RECORDS, piece.offset, end, Opened(piece.records, piece.coding))
@@ -81,10 +86,9 @@ class Opened:
         return self._coding.encode(value, after, before)
 
 
-def record(data: bytes, start: int, options: WalkOptions) -> list[Part | Notice]:
+def record(data: bytes, start: int, extent: Extent, options: WalkOptions) -> list[Part | Notice]:
     """The part that the block of a record is, if it is a document; what the record says of it changes with it."""
-    extent = extent_at(data, start)
-    if extent is None or extent.kind not in _WALKED or extent.block == extent.end:
+    if extent.kind not in _WALKED or extent.block == extent.end:
         return []
     found = record_at(data, start)
     if found is None:
@@ -129,9 +133,11 @@ def _media_type(data: bytes, found: Record) -> str:
 
 def _derived(data: bytes, found: Record, options: WalkOptions) -> list[Derived]:
     derived = [new(Derived, (*found.size, _length))]
+    field: Field
     for field in found.fields:
         if field.name == "content-length" and field.start != found.size[0] and _same(data, field, found.size):
-            derived.append(Derived(field.start, field.end, _length))  # said twice, so that no reader may go by another
+            # Said twice, so that no reader may go by another.
+            derived.append(new(Derived, (field.start, field.end, _length)))
         # The payload of a revisit stands in another record (6.7.2).
         elif field.name == "warc-block-digest" or (field.name == "warc-payload-digest" and found.kind != "revisit"):
             derived.append(new(Derived, (field.start, field.end, _Digest(data, field, found, options))))

@@ -21,6 +21,7 @@ else:
 
 LONGEST_HEAD: Final = 1 << 20  # bytes of a record's header
 LONGEST_LINE: Final = 1 << 16  # bytes of an ARC record's header
+_DIGITS = cython.declare(cython.int, 18)  # of the length of a block, at most
 
 
 @cython.final
@@ -130,7 +131,6 @@ class Extent:
         self.end = end
 
 
-_BLANKS: Final = b"\t\r "
 _LENGTH = cython.declare(bytes, b"content-length")
 _TYPE = cython.declare(bytes, b"warc-type")
 _words = "warcinfo request response metadata resource revisit conversion continuation".split()
@@ -147,20 +147,20 @@ def extent_at(data: bytes, start: cython.Py_ssize_t) -> Extent | None:
     head: cython.Py_ssize_t = head_end(data, line - 1, start + LONGEST_HEAD) if line >= 0 else -1
     end: cython.Py_ssize_t
     at: cython.Py_ssize_t
+    last: cython.Py_ssize_t
     length: cython.Py_ssize_t = -1
     kind: str | None = None
     value: bytes
     is_plain: cython.bint = line >= 0
     while is_plain and line < head and (length < 0 or kind is None):
-        end = find(p, 10, line, head)
-        if length < 0 and (at := _named(p, line, end, _LENGTH, 14)) >= 0:
-            value = p[at:end]
-            value = value.strip(_BLANKS)
-            is_plain = value.isdigit() and len(value) <= _DIGITS and p[end + 1] not in (9, 32)
-            length = int(value) if is_plain else -1
-        elif kind is None and (at := _named(p, line, end, _TYPE, 9)) >= 0:
-            value = p[at:end]
-            value = value.strip(_BLANKS)
+        end = last = find(p, 10, line, head)
+        while last > line and p[last - 1] in (9, 13, 32):
+            last -= 1
+        if length < 0 and (at := _named(p, line, last, _LENGTH, 14)) >= 0:
+            length = _number(p, at, last)
+            is_plain = length >= 0 and p[end + 1] not in (9, 32)
+        elif kind is None and (at := _named(p, line, last, _TYPE, 9)) >= 0:
+            value = p[at:last]
             is_plain = p[end + 1] not in (9, 32)
             kind = _KINDS.get(value) or value.decode("utf-8", "surrogateescape").lower()
         line = end + 1
@@ -174,6 +174,21 @@ def extent_at(data: bytes, start: cython.Py_ssize_t) -> Extent | None:
 @cython.exceptval(check=False)
 @cython.boundscheck(False)
 @cython.wraparound(False)
+def _number(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """The number that is written here in digits, and nothing else; -1 for none, and for one of too many digits."""
+    number: cython.Py_ssize_t = 0
+    if start >= end or end - start > _DIGITS:
+        return -1
+    while start < end and _is_digit(p[start]):
+        number = 10 * number + p[start] - 48
+        start += 1
+    return number if start == end else -1
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
 def _named(
     p: cython.p_const_uchar,
     start: cython.Py_ssize_t,
@@ -181,7 +196,7 @@ def _named(
     name: cython.p_const_uchar,
     length: cython.Py_ssize_t,
 ) -> cython.Py_ssize_t:
-    """Where the value begins of the field in this line, if this is its name; else -1."""
+    """Where the value begins of the field in this line, behind blanks, if this is its name; else -1."""
     i: cython.Py_ssize_t
     if start + length >= end:
         return -1
@@ -191,10 +206,14 @@ def _named(
     i = start + length
     while i < end and (p[i] == 32 or p[i] == 9):
         i += 1
-    return i + 1 if i < end and p[i] == 58 else -1
+    if i >= end or p[i] != 58:
+        return -1
+    i += 1
+    while i < end and p[i] in (9, 13, 32):
+        i += 1
+    return i
 
 
-_DIGITS: Final = 18
 _DATE: Final = re.compile(rb"[0-9]{8,17}")
 _SCHEME: Final = re.compile(rb"[A-Za-z][A-Za-z0-9+.-]*+:")
 
