@@ -47,6 +47,11 @@ DIVERGENT = [
     ("http://a/b/c/d;p?q", "?", True),
     ("http://a/b/c/d;p?q", "http:g", True),
     ("http://a/b/c/d;p?q", "G g|é", False),  # mere spelling
+    ("http://a/b/c/d", "", False),
+    ("http://a/b/c/d", "g g?h i#j k", False),
+    ("http://a/b/c/d", " g", True),
+    ("http://a/b/c/d", "g ", False),
+    ("http://a/b/c/d", "//h", False),
     ("http://a/b/c/d", "\\y\\z", True),
     ("http://a/b/c/d", "..;x", True),  # RFC 1808: the path is .. and has params
     ("http://a/b;v/c", "g", True),

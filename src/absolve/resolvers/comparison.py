@@ -18,14 +18,16 @@ HARMLESS_BASE = re.compile(
     r"(?:/(?:[^\x00-\x20;\\%?#./]|(?<!/)\.|%(?!2[Ee])|/(?!\.))*(?:\?[^\x00-\x20;\\#]*)?)?"
 )
 
-# A reference that every profile takes alike against such a base: with a scheme and an authority (but for dot segments,
-# which only some remove, and which backslashes may hide), or a non-empty path without a colon and without `..;` (dots
-# that have params), a query, a fragment.
+# A reference that every profile takes alike against such a base: an empty one; one with a scheme and an authority (but
+# for dot segments, which only some remove, and which backslashes may hide); a plain host alone; a non-empty path without
+# colons and without `..;` (dots that have params), a query, a fragment. A space before a path only one takes away.
 HARMLESS = re.compile(
-    r"(?:[A-Za-z][A-Za-z0-9+.-]*+://(?:[^\x00-\x20\\/]++|/(?!\.))*+"
-    r"|(?://[A-Za-z0-9.-]+(?=/|\Z)|(?!//|;))(?:[^\x00-\x20\\%?#:.]++|\.(?!;)|%(?!2[Ee]))++(?:\?[^\x00-\x20#]*+)?(?:\#[^\x00-\x20]*+)?"
-    r"|\?[^\x00-\x20#]++(?:\#[^\x00-\x20]*+)?"
-    r"|\#[^\x00-\x20]*+)"
+    r"(?:[A-Za-z][A-Za-z0-9+.-]*+://(?:[^\x00-\x1f\\/]++|/(?!\.))*+"
+    r"|//[A-Za-z0-9.-]++"
+    r"|(?://[A-Za-z0-9.-]+(?=/)|(?!//|[; ]))(?:[^\x00-\x1f\\%?#:.]++|\.(?!;)|%(?!2[Ee]))++"
+    r"(?:\?[^\x00-\x1f#]*+)?(?:\#[^\x00-\x1f]*+)?"
+    r"|\?[^\x00-\x1f#]++(?:\#[^\x00-\x1f]*+)?"
+    r"|(?:\#[^\x00-\x1f]*+)?)"
 )
 
 
