@@ -6,10 +6,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from absolve import library
-from absolve.buffers import Numbers, Texts, Words
 from absolve.errors import UsageError
-from absolve.inventory import COLUMNS, RULED, Columns
-from absolve.ruled import shown
+from absolve.inventory import COLUMNS, RULED
 
 try:
     import pyarrow as pa
@@ -24,12 +22,19 @@ if TYPE_CHECKING:
     from absolve.library import Source
 
     # Rows, buffers, arrays inside, and what the numbers of a dictionary stand for.
-    Array = tuple[int, tuple[bytes | None, ...], tuple["Array", ...], "Array | None"]
+    Array = tuple[int, tuple["Numbers | Texts | bytes | None", ...], tuple["Array", ...], "Array | None"]
 else:
     from absolve import _cython as cython
 
 if cython.compiled:
     from cython.cimports.absolve.arrow_c import handed_over
+    from cython.cimports.absolve.buffers import Numbers, Texts, Words
+    from cython.cimports.absolve.inventory import Columns
+    from cython.cimports.absolve.ruled import shown
+else:
+    from absolve.buffers import Numbers, Texts, Words
+    from absolve.inventory import Columns
+    from absolve.ruled import shown
 
 TEXT: Final = pa.string()
 NUMBER: Final = pa.int64()
@@ -40,6 +45,7 @@ TYPES: Final = {
     **dict.fromkeys(("text", "reference", "target"), TEXT),
     "problems": LISTS,
 }
+_PLACES: Final = {name: place for place, name in enumerate(RULED)}
 ROWS: Final = 1 << 16  # of a batch of many documents
 _JOINED: Final = 256  # batches that become one: those of small documents take more memory than their rows
 
@@ -77,8 +83,8 @@ def batch(columns: Sequence[str], rows: Iterable[Sequence[Any]] | Columns) -> pa
     """Rows with a value for each of these columns, or the inventory's own columns, as one batch."""
     fields = schema(columns)
     if isinstance(rows, Columns):
-        ruled = _Ruled(rows)
-        arrays = [ruled.words(name) if name in RULED else _cells(name, getattr(rows, name)) for name in columns]
+        ruled = rows.ruled
+        arrays = [_ruled(ruled, name) if name in _PLACES else _cells(name, getattr(rows, name)) for name in columns]
     else:
         values = list(zip(*rows, strict=True)) or [()] * len(columns)
         arrays = [_cells(name, _column(name, cells)) for name, cells in zip(columns, values, strict=True)]
@@ -92,7 +98,7 @@ def batch(columns: Sequence[str], rows: Iterable[Sequence[Any]] | Columns) -> pa
 
 def _made(kind: pa.DataType, array: Array) -> pa.Array:
     size, raw, children, dictionary = array
-    buffers = [pa.py_buffer(buffer) if buffer is not None else None for buffer in raw]
+    buffers = [_raw(buffer) if buffer is not None else None for buffer in raw]
     if dictionary is not None:
         return pa.DictionaryArray.from_buffers(kind, size, buffers, _made(TEXT, dictionary))
     return pa.Array.from_buffers(kind, size, buffers, children=[_made(TEXT, child) for child in children])
@@ -114,6 +120,7 @@ def _column(name: str, cells: Sequence[Any]) -> Numbers | Texts | Words:
     return words
 
 
+@cython.cfunc
 def _texts(cells: Iterable[str | None]) -> Texts:
     texts = Texts()
     for cell in cells:
@@ -121,40 +128,38 @@ def _texts(cells: Iterable[str | None]) -> Texts:
     return texts
 
 
+def _raw(buffer: Numbers | Texts | bytes) -> pa.Buffer:
+    return pa.py_buffer(buffer if isinstance(buffer, bytes) else buffer.raw())
+
+
+@cython.cfunc
 def _cells(name: str, cells: Numbers | Texts | Words) -> Array:
     """One of the columns."""
     if isinstance(cells, Numbers):
-        return len(cells), (None, cells.raw()), (), None
+        return len(cells), (None, cells), (), None
     if isinstance(cells, Texts):
-        return len(cells), (cells.present(), cells.ends(), cells.raw()), (), None
+        texts: Texts = cells
+        return len(texts), (texts.present(), texts.ends, texts), (), None
+    words: Words = cells
     if name not in TYPES:
-        return _numbered(cells.numbers.raw(), len(cells), cells.words)
-    return len(cells), (None, cells.ends()), (_cells("text", _texts(cells.items())),), None
+        return _numbered(words.numbers, words.words)
+    return len(words), (None, words.ends()), (_cells("text", _texts(words.items())),), None
 
 
-def _numbered(numbers: bytes, size: int, words: list[str]) -> Array:
-    return size, (None, numbers), (), _dictionary(tuple(words))
+@cython.cfunc
+def _numbered(numbers: Numbers, words: list[str]) -> Array:
+    return len(numbers), (None, numbers), (), _cells("text", _texts(words))
 
 
-@lru_cache(maxsize=256)
-def _dictionary(words: tuple[str, ...]) -> Array:
-    return _cells("text", _texts(words))
-
-
-class _Ruled:
-    """The columns that say the same for all links under one rule."""
-
-    def __init__(self, columns: Columns) -> None:
-        self._rows = columns.ruled
-        self._same = bytes(4 * len(columns))  # what all rows say alike
-
-    def words(self, name: str) -> Array:
-        """One of them; its words stand in the order in which each came first."""
-        place = RULED.index(name)
-        numbers: dict[str, int] = {}
-        of = [numbers.setdefault(ruled[place], len(numbers)) for ruled in self._rows.words]
-        found = self._rows.mapped(of) if len(numbers) > 1 else self._same
-        return _numbered(found, len(self._rows), list(numbers))
+@cython.cfunc
+def _ruled(rows: Words, name: str) -> Array:
+    """A column that says the same for all links under one rule; its words stand in the order in which they came."""
+    place: cython.int = _PLACES[name]
+    numbers: dict[str, int] = {}
+    of = Numbers(narrow=True)
+    for ruled in rows.words:
+        of.add(numbers.setdefault(ruled[place], len(numbers)))
+    return _numbered(rows.numbers.mapped(of), list(numbers))
 
 
 def gathered(batches: Iterable[pa.RecordBatch], schema: pa.Schema, rows: int) -> Iterator[pa.Table]:

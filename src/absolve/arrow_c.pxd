@@ -8,6 +8,8 @@ pyarrow does not.
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
+from absolve.buffers cimport Numbers, Texts
+
 
 cdef struct ArrowArray:
     long long length
@@ -32,15 +34,30 @@ cdef inline Py_ssize_t padded(Py_ssize_t size) noexcept:
     return (size + 63) & ~63
 
 
+cdef inline Py_ssize_t bytes_of(object buffer, const unsigned char** first) except -1:
+    """How many bytes a buffer has, and where they begin."""
+    if type(buffer) is Numbers:
+        first[0] = (<Numbers>buffer)._cells
+        return (<Numbers>buffer)._size * (4 if (<Numbers>buffer)._narrow else 8)
+    if type(buffer) is Texts:
+        first[0] = (<Texts>buffer)._text
+        return (<Texts>buffer)._size
+    cdef bytes raw = buffer
+    first[0] = raw
+    return len(raw)
+
+
 cdef inline Py_ssize_t room(tuple node) except -1:
     """The bytes that an array takes with what is in it."""
-    length, buffers, children, dictionary = node
+    cdef tuple buffers = node[1], children = node[2]
+    cdef const unsigned char* first
     cdef Py_ssize_t found = padded(sizeof(ArrowArray)) + padded(sizeof(void*) * (len(buffers) + len(children)))
     for buffer in buffers:
         if buffer is not None:
-            found += padded(len(<bytes>buffer))
+            found += padded(bytes_of(buffer, &first))
     for child in children:
         found += room(child)
+    dictionary = node[3]
     return found + (room(dictionary) if dictionary is not None else 0)
 
 
@@ -52,11 +69,11 @@ cdef inline unsigned char* taken(unsigned char** block, Py_ssize_t size) noexcep
 
 cdef inline ArrowArray* put(unsigned char** block, tuple node) except NULL:
     """Lay an array out at the beginning of a block, which then begins behind it."""
-    length, buffers, children, dictionary = node
-    cdef Py_ssize_t i
-    cdef bytes buffer
+    cdef tuple buffers = node[1], children = node[2]
+    cdef Py_ssize_t i, size
+    cdef const unsigned char* first
     cdef ArrowArray* array = <ArrowArray*>taken(block, sizeof(ArrowArray))
-    array.length = length
+    array.length = node[0]
     array.null_count = -1 if buffers[0] is not None else 0  # -1: to be counted
     array.offset = 0
     array.n_buffers = len(buffers)
@@ -68,11 +85,13 @@ cdef inline ArrowArray* put(unsigned char** block, tuple node) except NULL:
     for i in range(array.n_buffers):
         array.buffers[i] = NULL
         if buffers[i] is not None:
-            buffer = buffers[i]
-            array.buffers[i] = taken(block, len(buffer))
-            memcpy(<void*>array.buffers[i], <const unsigned char*>buffer, len(buffer))
+            size = bytes_of(buffers[i], &first)
+            array.buffers[i] = taken(block, size)
+            if size:  # there may be no memory at all
+                memcpy(<void*>array.buffers[i], first, size)
     for i in range(array.n_children):
         array.children[i] = put(block, children[i])
+    dictionary = node[3]
     array.dictionary = put(block, dictionary) if dictionary is not None else NULL
     return array
 

@@ -20,13 +20,14 @@ cdef class Numbers:
     cdef unsigned char* _cells
 
     cpdef int add(self, Py_ssize_t number)
-    cdef int _grow(self)
+    cdef int _grow(self, Py_ssize_t room)
     cdef Py_ssize_t at(self, Py_ssize_t index) noexcept
+    cpdef Numbers mapped(self, Numbers numbers)
 
 
 @cython.final
 cdef class Texts:
-    cdef Numbers _ends
+    cdef readonly Numbers ends
     cdef set _missing
     cdef Py_ssize_t _size
     cdef Py_ssize_t _room
@@ -36,6 +37,7 @@ cdef class Texts:
     cpdef int add_behind(self, bytes prefix, bytes data, Py_ssize_t start, Py_ssize_t end)
     cdef int _grow(self, Py_ssize_t size)
     cdef str at(self, Py_ssize_t index)
+    cpdef bytes present(self)
 
 
 @cython.final
@@ -48,3 +50,5 @@ cdef class Words:
 
     cpdef int add(self, object word)
     cdef object at(self, Py_ssize_t index)
+    cpdef Numbers ends(self)
+    cpdef list items(self)

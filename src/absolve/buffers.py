@@ -44,7 +44,7 @@ class Numbers:
     def add(self, number: cython.Py_ssize_t) -> cython.int:
         if cython.compiled:
             if self._size == self._room:
-                self._grow()
+                self._grow(2 * self._room + 64)
             if self._narrow:
                 cython.cast(cython.p_int, self._cells)[self._size] = number
             else:
@@ -55,9 +55,9 @@ class Numbers:
         return 0
 
     @cython.cfunc
-    def _grow(self) -> cython.int:
+    def _grow(self, room: cython.Py_ssize_t) -> cython.int:
+        """Make room for so many numbers."""
         if cython.compiled:
-            room: cython.Py_ssize_t = 2 * self._room + 64
             self._cells = grown(self._cells, room * (4 if self._narrow else 8))
             self._room = room
         return 0
@@ -71,6 +71,23 @@ class Numbers:
                 return cython.cast(cython.p_int, self._cells)[index]
             return cython.cast(cython.p_longlong, self._cells)[index]
         return self._numbers[index]
+
+    @cython.ccall
+    def mapped(self, numbers: Numbers) -> Numbers:
+        """What stands among others, narrow as these, in the place that each of these is."""
+        found = Numbers(narrow=True)
+        if cython.compiled:
+            index: cython.Py_ssize_t
+            found._grow(self._size + 1)
+            cells: cython.p_int = cython.cast(cython.p_int, found._cells)
+            places: cython.p_int = cython.cast(cython.p_int, self._cells)
+            others: cython.p_int = cython.cast(cython.p_int, numbers._cells)
+            for index in range(self._size):
+                cells[index] = others[places[index]]
+        else:
+            found._numbers = array("i", [numbers._numbers[place] for place in self._numbers])
+        found._size = self._size
+        return found
 
     def raw(self) -> bytes:
         """Their bytes, in the machine's order."""
@@ -86,8 +103,8 @@ class Texts:
     """Texts in UTF-8, of which some may be missing; OverflowError where they come to 2 GB."""
 
     def __init__(self) -> None:
-        self._ends = Numbers(narrow=True)
-        self._ends.add(0)
+        self.ends = Numbers(narrow=True)  # where each of them ends; the first number is where they begin
+        self.ends.add(0)
         self._missing: set[int] = set()
         self._size = 0
         if cython.compiled:
@@ -101,13 +118,13 @@ class Texts:
             free(self._text)
 
     def __len__(self) -> int:
-        return len(self._ends) - 1
+        return len(self.ends) - 1
 
     @cython.ccall
     def add(self, text: bytes | None) -> cython.int:
         if text is None:
             self._missing.add(len(self))
-            return self._ends.add(self._size)
+            return self.ends.add(self._size)
         return self.add_behind(b"", text, 0, len(text))
 
     @cython.ccall
@@ -129,7 +146,7 @@ class Texts:
         else:
             self._bytes += prefix + data[start:end]
         self._size += size
-        return self._ends.add(self._size)
+        return self.ends.add(self._size)
 
     @cython.cfunc
     def _grow(self, size: cython.Py_ssize_t) -> cython.int:
@@ -143,8 +160,8 @@ class Texts:
     @cython.cfunc
     def at(self, index: cython.Py_ssize_t) -> str | None:
         """The text in this cell, which is there; None where it is missing."""
-        start: cython.Py_ssize_t = self._ends.at(index)
-        end: cython.Py_ssize_t = self._ends.at(index + 1)
+        start: cython.Py_ssize_t = self.ends.at(index)
+        end: cython.Py_ssize_t = self.ends.at(index + 1)
         if start == end:
             return None if index in self._missing else ""
         if cython.compiled:
@@ -158,10 +175,7 @@ class Texts:
             return raw
         return bytes(self._bytes)
 
-    def ends(self) -> bytes:
-        """Where each of them ends, in 32 bits; the first number is where they begin."""
-        return self._ends.raw()
-
+    @cython.ccall
     def present(self) -> bytes | None:
         """A bit for each that is not missing, from the lowest of each byte on; None where all are there."""
         if not self._missing:
@@ -203,26 +217,22 @@ class Words:
         """The value in this cell, which is there."""
         return self.words[self.numbers.at(index)]
 
-    def mapped(self, numbers: list[int]) -> bytes:
-        """The same where a value has another number: that in its place here."""
-        index: cython.Py_ssize_t
-        found = Numbers(narrow=True)
-        for index in range(len(self.numbers)):
-            found.add(numbers[self.numbers.at(index)])
-        return found.raw()
-
-    def ends(self) -> bytes:
+    @cython.ccall
+    def ends(self) -> Numbers:
         """Where each of them, which are sequences, ends when they stand one behind the other, as those of `Texts`."""
         index: cython.Py_ssize_t
         end: cython.Py_ssize_t = 0
-        sizes = [len(word) for word in self.words]
+        sizes = Numbers()
+        for word in self.words:
+            sizes.add(len(word))
         found = Numbers(narrow=True)
         found.add(0)
-        for index in range(len(self.numbers)):
-            end += sizes[self.numbers.at(index)]
+        for index in range(len(self)):
+            end += sizes.at(self.numbers.at(index))
             found.add(end)
-        return found.raw()
+        return found
 
+    @cython.ccall
     def items(self) -> list[Any]:
         """What stands in them, which are sequences, one behind the other."""
         if not any(self.words):
