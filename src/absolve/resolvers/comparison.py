@@ -19,8 +19,9 @@ HARMLESS_BASE = re.compile(
 )
 
 # A reference that every profile takes alike against such a base: an empty one; one with a scheme and an authority (but
-# for dot segments, which only some remove, and which backslashes may hide); a plain host alone; a path that is not empty,
-# without colons and without `..;` (dots that have params); a query, a fragment. A space before a path one takes away.
+# for dot segments, which only some remove, and which backslashes may hide); a plain host alone; a path that is not
+# empty, without colons and without `..;` (dots that have params); a query; a fragment. A space before a path one takes
+# away.
 HARMLESS = re.compile(
     r"(?:[A-Za-z][A-Za-z0-9+.-]*+://(?:[^\x00-\x1f\\/]++|/(?!\.))*+"
     r"|//[A-Za-z0-9.-]++"
