@@ -33,12 +33,12 @@ DOUBLE, SINGLE, TEXT = (CharacterReferences(UTF_8, quote) for quote in (b'"', b"
 
 
 def test_offsets_without_units_are_those_of_the_value() -> None:
-    offsets = Offsets([], 4, 4)
+    offsets = Offsets([])
     assert [offsets.start(at) for at in range(5)] == [offsets.end(at) for at in range(5)] == [0, 1, 2, 3, 4]
 
 
 def test_a_unit_has_a_start_and_an_end() -> None:
-    offsets = Offsets([(1, 2, 1, 6), (2, 2, 6, 9), (3, 5, 10, 20)], 6, 21)  # a&amp;=CRLFb&two;c
+    offsets = Offsets([(1, 2, 1, 6), (2, 2, 6, 9), (3, 5, 10, 20)])  # a&amp;=CRLFb&two;c
     assert [offsets.start(at) for at in range(7)] == [0, 1, 9, 10, 10, 20, 21]
     assert [offsets.end(at) for at in range(7)] == [0, 1, 6, 10, 20, 20, 21]
 

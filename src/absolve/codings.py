@@ -65,7 +65,7 @@ def _shifted_units(raw: bytes) -> tuple[bytes, OffsetsProtocol]:
         value += raw[position : found.start()]
         position = _shifted(raw, found.start(), value, units)
     value += raw[position:]
-    return bytes(value), Offsets(units, len(value), len(raw))
+    return bytes(value), Offsets(units)
 
 
 def _shifted(raw: bytes, start: int, value: bytearray, units: list[Unit]) -> int:
@@ -227,7 +227,7 @@ class CharacterReferences:
         if 0x26 not in utf8 and 0x0D not in utf8 and 0 not in utf8:
             return utf8, outer
         value, units = self._replaced(utf8)
-        inner = Offsets(units, len(value), len(utf8))
+        inner = Offsets(units)
         return value, inner if outer is IDENTITY_OFFSETS else Composed(outer, inner)
 
     def _replaced(self, utf8: bytes) -> tuple[bytes, list[Unit]]:

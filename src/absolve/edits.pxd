@@ -3,6 +3,8 @@
 cimport cython
 from cpython.object cimport PyObject
 
+from absolve.model cimport Edit
+
 
 cdef extern from "Python.h":
     int _PyBytes_Resize(PyObject** bytes, Py_ssize_t size) except -1
@@ -23,3 +25,7 @@ cdef class Splicer:
     cpdef bint take(self, object edits)
     cpdef bytes finish(self)
     cdef int _make_room(self, Py_ssize_t size)
+
+
+cpdef list[Edit] lower(object edits, bytes raw, Py_ssize_t start, object coding, object offsets)
+cpdef Edit shortened(Edit edit, bytes value, object offsets)

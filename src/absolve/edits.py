@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     import cython
 
@@ -18,10 +18,10 @@ else:
 
 if cython.compiled:
     from cython.cimports.absolve.edits import Py_CLEAR, PyBytes_AS_STRING, PyBytes_FromStringAndSize, _PyBytes_Resize
-    from cython.cimports.absolve.model import Edit
+    from cython.cimports.absolve.model import Edit, edit_at
     from cython.cimports.libc.string import memcpy
 else:
-    from absolve.model import Edit
+    from absolve.model import Edit, edit_at
 
 # Bytes that a coding is shown of what follows, and of what stands before; the longest named reference has 33.
 LOOK_AHEAD = 64
@@ -124,8 +124,14 @@ class Splicer:
         return 0
 
 
-def lower(edits: Iterable[Edit], raw: bytes, start: int, coding: Coding, offsets: Offsets) -> list[Edit]:
+@cython.ccall
+def lower(
+    edits: Sequence[Edit], raw: bytes, start: cython.Py_ssize_t, coding: Coding, offsets: Offsets
+) -> list[Edit]:
     """The edits of an inner document as edits of the outer one: `raw` stands there from `start` on, in `coding`."""
+    edit: Edit
+    first: cython.Py_ssize_t
+    last: cython.Py_ssize_t
     lowered: list[Edit] = []
     encoder = getattr(coding, "encoder", None)  # of a coding whose stretches are coded each in its own way
     for edit in edits:
@@ -133,7 +139,7 @@ def lower(edits: Iterable[Edit], raw: bytes, start: int, coding: Coding, offsets
         last = offsets.end(edit.end) if edit.end > edit.start else first
         encode = coding.encode if encoder is None else encoder(first, last)
         new = encode(edit.new, raw[last : last + LOOK_AHEAD], raw[max(0, first - LOOK_AHEAD) : first])
-        lowered.append(Edit(start + first, start + last, new))
+        lowered.append(edit_at(start + first, start + last, new))
     return lowered
 
 
@@ -159,16 +165,18 @@ def kept_end(coding: Coding, value: bytes, raw: bytes) -> tuple[int, int]:
     return kept, offsets.start(len(old) - kept) if kept else len(raw)
 
 
+@cython.ccall
 def shortened(edit: Edit, value: bytes, offsets: Offsets) -> Edit:
     """An edit without the bytes at its end that it does not change: outside they may be written otherwise."""
-    end, size = edit.end, len(edit.new)
+    end: cython.Py_ssize_t = edit.end
+    size: cython.Py_ssize_t = len(edit.new)
     while end > edit.start and size and value[end - 1] == edit.new[size - 1]:
         end -= 1
         size -= 1
     while end < edit.end and (offsets.end(end) > offsets.start(end) or value[end] & 0xC0 == 0x80):
         end += 1
         size += 1
-    return edit if end == edit.end else Edit(edit.start, end, edit.new[:size])
+    return edit if end == edit.end else edit_at(edit.start, end, edit.new[:size])
 
 
 def derived(raw: bytes, part: Part, lowered: list[Edit]) -> Iterator[Edit]:

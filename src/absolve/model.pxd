@@ -48,3 +48,6 @@ cdef class Edit:
     cdef public Py_ssize_t start
     cdef public Py_ssize_t end
     cdef public bytes new
+
+
+cdef Edit edit_at(Py_ssize_t start, Py_ssize_t end, bytes new)

@@ -6,23 +6,29 @@ from bisect import bisect_left
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    import cython
+
     from absolve.typing import Offsets as OffsetsProtocol
+else:
+    from absolve import _cython as cython
 
 Unit = tuple[int, int, int, int]
 
 
+@cython.final
+@cython.cclass
 class Offsets:
     """Offsets by the units that are not one byte for one byte: (value start, value end, raw start, raw end) each."""
 
-    __slots__ = ("_raw_size", "_units", "_value_size")
+    _units: list[Unit]
 
-    def __init__(self, units: list[Unit], value_size: int, raw_size: int) -> None:
+    def __init__(self, units: list[Unit]) -> None:
         self._units = units
-        self._value_size = value_size
-        self._raw_size = raw_size
 
     def start(self, position: int) -> int:
         """The raw offset at which the unit at this offset of the value begins."""
+        if not self._units:  # as in most attributes
+            return position
         index = bisect_left(self._units, (position + 1,)) - 1
         if index < 0:
             return position
@@ -31,6 +37,8 @@ class Offsets:
 
     def end(self, position: int) -> int:
         """The raw offset at which the unit before this offset of the value ends."""
+        if not self._units:
+            return position
         index = bisect_left(self._units, (position,)) - 1
         if index < 0:
             return position
@@ -83,4 +91,4 @@ class Utf16Offsets:
     end = start
 
 
-IDENTITY_OFFSETS: Final = Offsets([], 0, 0)
+IDENTITY_OFFSETS: Final = Offsets([])

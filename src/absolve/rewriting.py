@@ -6,9 +6,9 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from absolve.bases import found_as
-from absolve.edits import Splicer, derived, lower, settled, shortened, splice
+from absolve.edits import Splicer, derived, settled, splice
 from absolve.formats.grammars import WHITE_SPACE
-from absolve.model import Part, Settled
+from absolve.model import Settled
 from absolve.resolved import Resolved
 from absolve.resolvers.urls import has_scheme, scheme
 from absolve.walk import too_large
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     import cython
 
-    from absolve.entity import Entity
+    from absolve.entity import Entity, Inner
     from absolve.model import Event
     from absolve.typing import Coding
 
@@ -28,17 +28,19 @@ else:
 
 if cython.compiled:
     from cython.cimports.absolve.codings import Unquoted
+    from cython.cimports.absolve.edits import lower, shortened
     from cython.cimports.absolve.entity import Entity  # noqa: TC002 - the type of a C field
     from cython.cimports.absolve.events import Events
-    from cython.cimports.absolve.model import Edit, Link
+    from cython.cimports.absolve.model import Edit, Link, Part, edit_at
     from cython.cimports.absolve.resolved import Rule, text
     from cython.cimports.absolve.resolvers.appending import ABSOLUTE, DOTS, FRAGMENT, KIND, OPAQUE, shape
     from cython.cimports.absolve.seek import find
     from cython.cimports.absolve.writing import Written, after_word, edit_of
 else:
     from absolve.codings import Unquoted
+    from absolve.edits import lower, shortened
     from absolve.events import Events
-    from absolve.model import Edit, Link
+    from absolve.model import Edit, Link, Part, edit_at
     from absolve.resolved import Rule, text
     from absolve.resolvers.appending import ABSOLUTE, DOTS, FRAGMENT, KIND, OPAQUE, shape
     from absolve.seek import find
@@ -134,10 +136,11 @@ _NO_EVENTS = Events()
 @cython.final
 @cython.cclass
 class _Edits:
-    """One walk over the events of an entity."""
+    """One walk over the events of an entity, or in the one `around` it, with whose bases it has its rules as well."""
 
     entity: Entity
     data: bytes
+    events: Events
     policy: Policy
     is_absolute: cython.bint
     keeps_opaque: cython.bint
@@ -150,7 +153,8 @@ class _Edits:
     written: dict[tuple[Rule, Coding], Written]
     rule: Rule | None
 
-    def __init__(self, entity: Entity, policy: Policy) -> None:
+    def __init__(self, entity: Entity, policy: Policy, around: _Edits | None = None) -> None:
+        kept = entity.events
         self.entity = entity
         self.data = entity.data
         self.policy = policy
@@ -159,16 +163,21 @@ class _Edits:
         self.found = []
         self.open = None  # the coding of a value that is to be settled as a whole, when all in it is known,
         self.changed = []  # and its edits
-        self.rules = {}
-        self.kinds = []
-        self.of_kind = []
-        self.written = {}
+        self.events = kept if type(kept) is Events else _NO_EVENTS
+        self.kinds = self.events.kinds
+        self.of_kind = [None] * len(self.kinds)
         self.rule = None
+        if around is None or entity.bases is not around.entity.bases or entity.charset is not around.entity.charset:
+            self.rules = {}
+            self.written = {}
+        else:
+            self.rules = around.rules
+            self.written = around.written
 
     def parts(self) -> Iterator[list[Edit]]:
         """The edits in order, a thousand at a time where none may stand before those of the tags before."""
         in_order: cython.bint = True
-        flows: cython.bint = not any(type(event) is Settled or _has_derived(event) for event in self.entity.objects)
+        flows: cython.bint = _flows(self.entity.objects)
         tag: cython.Py_ssize_t = -1
         index: cython.Py_ssize_t
         start: cython.Py_ssize_t
@@ -176,10 +185,8 @@ class _Edits:
         shaped: cython.int
         settled: Settled | None = None
         kept = self.entity.events
-        events: Events = kept if type(kept) is Events else _NO_EVENTS
+        events: Events = self.events
         numbered: cython.bint = events is kept
-        self.kinds = events.kinds
-        self.of_kind = [None] * len(self.kinds)
         for index in range(len(kept)):
             shaped = _UNSHAPED
             start = events.start(index) if numbered and self.is_absolute else -1
@@ -201,18 +208,49 @@ class _Edits:
                 if numbered and shaped != _UNSHAPED:
                     self.know(events.kind(index))
             elif type(event) is Part:
-                for some in _lowered(self.entity, event, self.policy):
+                part: Part = event
+                inner = self.entity.inner.get(id(part))
+                for some in self.lowered(part, inner) if inner is not None and not part.sealed else ():
                     for edit in some:
-                        self.put(edit, event.coding)
+                        self.put(edit, part.coding)
                     if flows and len(self.found) >= _SOME and self.open is None:
                         yield self.taken()
-                in_order = in_order and not event.derived  # a field may stand before what it speaks of
+                in_order = in_order and not part.derived  # a field may stand before what it speaks of
             elif type(event) is Settled:
                 settled = event
         found = self.taken()
         if not in_order:
             found.sort(key=_START)
         yield settled.edits(found) if settled is not None and found else found
+
+    def lowered(self, part: Part, inner: Inner) -> Iterator[list[Edit]]:
+        """The edits inside a part, as edits of this entity: small ones where its coding maps them, else all of it."""
+        _, entity, offsets = inner
+        edits: _Edits = _Edits(entity, self.policy, self)
+        wrapped = getattr(part.coding, "wrapped", None)
+        value: bytes = edits.data
+        raw: bytes = b""
+        lowered: list[Edit] = []
+        for changed in edits.parts():
+            if not changed:
+                continue
+            if offsets is None:
+                lowered += changed
+                continue
+            raw = raw or self.data[part.start : part.end]
+            small = [shortened(edit, value, offsets) for edit in changed]
+            lowered += lower(small, raw, part.start, part.coding, offsets)
+            if wrapped is None and not part.derived:
+                yield lowered
+                lowered = []
+        if not lowered:
+            return
+        if offsets is None:
+            raw = self.data[part.start : part.end]
+            lowered = [Edit(part.start, part.end, part.coding.encode(splice(value, lowered)))]
+        if wrapped is not None:
+            lowered = wrapped(raw, part.start, lowered)
+        yield [*lowered, *derived(raw, part, lowered)] if part.derived else lowered
 
     @cython.cfunc
     def taken(self) -> list[Edit]:
@@ -289,9 +327,9 @@ class _Edits:
         if edit is not None and edit is not _UNKNOWN:
             self.settle()
             if type(self.kinds[kind].coding) is Unquoted and self.needs_quotes(edit, end):
-                self.found.append(_edit(start, start, _QUOTE))
+                self.found.append(edit_at(start, start, _QUOTE))
                 self.found.append(edit)
-                self.found.append(_edit(end, end, _QUOTE))
+                self.found.append(edit_at(end, end, _QUOTE))
             else:
                 self.found.append(edit)
         return edit is not _UNKNOWN
@@ -315,7 +353,7 @@ class _Edits:
         new = rule.short.written(found)
         if new is None:
             return _UNKNOWN
-        return _edit(start, start + (found >> DOTS), new)
+        return edit_at(start, start + (found >> DOTS), new)
 
     @cython.cfunc
     def long_way(self, link: Link, rule: Rule) -> cython.int:
@@ -345,7 +383,7 @@ class _Edits:
     def write(self, link: Link, edit: Edit | None) -> cython.int:
         """Take an edit by offsets into a link's bytes."""
         if edit is not None:
-            self.put(_edit(edit.start + link.start, edit.end + link.start, edit.new), link.coding)
+            self.put(edit_at(edit.start + link.start, edit.end + link.start, edit.new), link.coding)
         return 0
 
     @cython.cfunc
@@ -361,39 +399,6 @@ class _Edits:
 
 
 @cython.cfunc
-def _edit(start: cython.Py_ssize_t, end: cython.Py_ssize_t, new: bytes) -> Edit:
-    """An edit, made without a call that would box its numbers."""
-    edit: Edit = Edit.__new__(Edit)
-    edit.start = start
-    edit.end = end
-    edit.new = new
-    return edit
-
-
-def _lowered(entity: Entity, part: Part, policy: Policy) -> Iterator[list[Edit]]:
-    """The edits inside a part, as edits of this entity: small ones where its coding maps them, else the whole part."""
-    inner = entity.inner.get(id(part))
-    if inner is None or part.sealed:
-        return
-    offsets, wrapped = inner.offsets, getattr(part.coding, "wrapped", None)
-    raw: bytes = b""
-    lowered: list[Edit] = []
-    if offsets is None:
-        if changed := edits(inner.entity, policy):
-            raw = entity.data[part.start : part.end]
-            lowered = [Edit(part.start, part.end, part.coding.encode(splice(inner.entity.data, changed)))]
-    else:
-        for changed in filter(None, _Edits(inner.entity, policy).parts()):
-            raw = raw or entity.data[part.start : part.end]
-            small = [shortened(edit, inner.entity.data, offsets) for edit in changed]
-            lowered += lower(small, raw, part.start, part.coding, offsets)
-            if wrapped is None and not part.derived:
-                yield lowered
-                lowered = []
-    if lowered:
-        lowered = wrapped(raw, part.start, lowered) if wrapped is not None else lowered
-        yield [*lowered, *derived(raw, part, lowered)] if part.derived else lowered
-
-
-def _has_derived(event: Event) -> bool:
-    return type(event) is Part and bool(event.derived)
+def _flows(objects: list[Event]) -> cython.bint:
+    """Whether what changes in one event changes nothing in those before it."""
+    return not [1 for event in objects if type(event) is Settled or (type(event) is Part and event.derived)]

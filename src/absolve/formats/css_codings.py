@@ -51,7 +51,7 @@ class CSSCoding:
 
         units: list[tuple[int, int, int, int]] = []
         decoded = self._read(raw, units)
-        return decoded, Offsets(units, len(decoded), len(raw))
+        return decoded, Offsets(units)
 
     def _read(self, raw: bytes, units: list[tuple[int, int, int, int]] | None) -> bytes:
         """The value; `units` gets those of the escapes. Pieces would take 80 bytes each while they are joined."""

@@ -221,7 +221,7 @@ class FieldText:
             decoded += new
             position = unit.end()
         decoded += raw[position:]
-        return bytes(decoded), Offsets(units, len(decoded), len(raw))
+        return bytes(decoded), Offsets(units)
 
     def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:  # noqa: ARG002 - it has no say
         value = _UNSAFE.sub(lambda found: b"%%%02X" % found[0][0], value)

@@ -44,7 +44,7 @@ class JSONString:
             value += new
             position = escape.end()
         value += raw[position:]
-        return bytes(value), Offsets(units, len(value), len(raw))
+        return bytes(value), Offsets(units)
 
     def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:  # noqa: ARG002 - they have no say
         return re.sub(rb'["\\\x00-\x1f]|<(?=[/!])', lambda found: b"\\u%04x" % found[0][0], value)

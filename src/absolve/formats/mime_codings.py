@@ -49,7 +49,7 @@ class QuotedPrintable:
             position = unit.end()
             units.append((start, len(value), unit.start(), position))
         value += raw[position:]
-        return bytes(value), Offsets(units, len(value), len(raw))
+        return bytes(value), Offsets(units)
 
     def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:
         raw = _ESCAPED.sub(_escape, value)

@@ -68,7 +68,7 @@ class CharacterData:
 
     def decode_mapped(self, raw: bytes) -> tuple[bytes, OffsetsProtocol]:
         value, units = self.units(raw, 0, len(raw))
-        return (value, Offsets(units, len(value), len(raw))) if units else (raw, IDENTITY_OFFSETS)
+        return (value, Offsets(units)) if units else (raw, IDENTITY_OFFSETS)
 
     @cython.ccall
     @cython.boundscheck(False)
@@ -228,7 +228,7 @@ class CData:
         if 0x0D not in raw:
             return raw, IDENTITY_OFFSETS
         value, units = _WITHOUT_REFERENCES.units(raw, 0, len(raw))
-        return value, Offsets(units, len(value), len(raw))
+        return value, Offsets(units)
 
     def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:
         """Where the value would end the section, HTML gets another one, and what is one reference stays one."""
@@ -275,7 +275,7 @@ class Mixed:
             new, found = coding.units(raw, start, end)
             units += ((here + one, here + other, first, last) for one, other, first, last in found)
             value += new
-        return bytes(value), Offsets(units, len(value), len(raw))
+        return bytes(value), Offsets(units)
 
     def _stretches(self, raw: bytes) -> Iterator[tuple[CharacterData | None, int, int]]:
         position = 0
