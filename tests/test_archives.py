@@ -16,6 +16,7 @@ from absolve.model import Document
 from absolve.walk import Settings, walk
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from absolve.archives import Stretch
@@ -28,6 +29,11 @@ def record(page: bytes, url: str = "http://w.example/d/p.html") -> bytes:
     return head % (url.encode(), len(http)) + http + b"\r\n\r\n"
 
 
+def request(size: int = 0) -> bytes:
+    http = b"GET /%b HTTP/1.1\r\n\r\n" % (b"x" * size)
+    return b"WARC/1.0\r\nWARC-Type: request\r\nContent-Length: %d\r\n\r\n%b\r\n\r\n" % (len(http), http)
+
+
 LINKS, NONE, CUT = record(b'<a href="x"><a href="y">'), record(b"<p>"), record(b'<a href="x">')[:-20]
 FILES = {
     "plain": LINKS + NONE + LINKS,
@@ -35,6 +41,8 @@ FILES = {
     "several in a member": gzip.compress(LINKS + LINKS) + gzip.compress(NONE + LINKS),
     "broken": LINKS + b"junk" + LINKS + CUT,
     "a broken member": gzip.compress(LINKS) + gzip.compress(LINKS)[:-9] + gzip.compress(LINKS),
+    "requests": LINKS + request() + NONE + request(),
+    "requests in a member": gzip.compress(request()) + gzip.compress(request() + LINKS),
     "empty": b"",
 }
 
@@ -52,6 +60,19 @@ def same_as_a_whole(data: bytes) -> None:
     assert [row[:1] + row[2:] for row in rows] == [row[:1] + row[2:] for row in inventory.rows(whole)]
     assert [row.entity for row in rows] == [row.entity for row in inventory.rows(whole)]
     assert sorted(said for one in found for said in one.diagnostics) == sorted(whole.diagnostics)
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "compressed"])
+def test_of_records_of_a_kind_that_is_no_document_only_the_first_is_walked(pack: Callable[[bytes], bytes]) -> None:
+    found = streamed(b"".join(map(pack, (request(), request(), LINKS, request(), NONE))))
+    assert [one.entity is not None for one in found] == [True, False, True, False, True]
+    assert [one.document is not None for one in found] == [True, False, True, False, True]
+    assert [row.entity for one in found if one.entity for row in inventory.rows(one.entity)] == ["record[1]/body[1]"] * 2
+
+
+def test_a_record_that_is_too_large_is_said_to_be_whatever_its_kind() -> None:
+    found = list(stretches(io.BytesIO(request() + request(400)), "x.warc", Settings(max_size=300)))
+    assert [[said.code for said in one.diagnostics] for one in found] == [[], ["too-large"]]
 
 
 @pytest.mark.parametrize("data", FILES.values(), ids=FILES)

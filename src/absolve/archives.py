@@ -11,6 +11,7 @@ from typing import IO, TYPE_CHECKING, Final, NamedTuple
 
 from absolve import charsets, formats, rewriting
 from absolve.errors import FAULTS, Diagnostic, DocumentError, fault
+from absolve.formats.warc import holds_none
 from absolve.formats.warc_records import DICTIONARY, pieces
 from absolve.model import Document, Part, new
 from absolve.walk import walk
@@ -94,16 +95,21 @@ def stretches(
     """The stretches of an archive that is open for bytes, which are all of it, or of a range of it, in order.
 
     `url` is the retrieval URL of all its records in the user's word, which `said` names. What of it cannot be read is
-    said, and stays; a record too large for the settings is given in several stretches.
+    said, and stays; a record too large for the settings is given in several stretches. The first record is walked
+    whatever it is, as what is true of the archive as a whole is seen there.
     """
     if within.start:
         file.seek(within.start)
     before = within.before
+    entity: Entity | None = None
     for piece in pieces(file, settings.max_decompressed, start=within.start):
         if piece.offset >= within.end and piece.raw:  # without bytes it is said of what ended there
             return
         if piece.records is None:
             yield Stretch(piece.raw, diagnostics=tuple(_said(notice, name) for notice in piece.notices))
+            continue
+        if entity is not None and len(piece.records) <= settings.max_size and holds_none(piece.records, settings):
+            yield new(Stretch, (piece.raw, None, None, None, ()))
             continue
         document = Document(
             piece.records,

@@ -46,12 +46,30 @@ def walk(data: bytes, _charset: Charset, options: WalkOptions) -> Iterator[Event
 
 def walk_records(data: bytes, _charset: Charset, options: WalkOptions) -> Iterable[Event]:
     """The same for what a compressed member holds: nothing compressed in it is opened again."""
+    extent = _alone(data, options)
+    if extent is None:
+        return _events(data, options, compressed=False)
+    return record(data, 0, extent, options)
+
+
+def holds_none(data: bytes, options: WalkOptions) -> bool:
+    """Whether what a compressed member holds is one record, and that of a kind that is no document."""
+    extent = _alone(data, options)
+    return extent is not None and not _is_walked(extent)
+
+
+def _alone(data: bytes, options: WalkOptions) -> Extent | None:
+    """The extent of the one record that a member holds, as most do; None where it may hold something else."""
     extent = extent_at(data, 0)
     if extent is None or extent.end > len(data) or extent.end > options.max_decompressed:
-        return _events(data, options, compressed=False)
+        return None
     if len(data) - extent.end > GAP or data[extent.end :].strip(b"\r\n"):
-        return _events(data, options, compressed=False)
-    return record(data, 0, extent, options)  # most hold one
+        return None
+    return extent
+
+
+def _is_walked(extent: Extent) -> bool:
+    return extent.kind in _WALKED and extent.block < extent.end
 
 
 def _events(data: bytes, options: WalkOptions, *, compressed: bool) -> Iterator[Event]:
@@ -88,7 +106,7 @@ class Opened:
 
 def record(data: bytes, start: int, extent: Extent, options: WalkOptions) -> list[Part | Notice]:
     """The part that the block of a record is, if it is a document; what the record says of it changes with it."""
-    if extent.kind not in _WALKED or extent.block == extent.end:
+    if not _is_walked(extent):
         return []
     found = record_at(data, start)
     if found is None:

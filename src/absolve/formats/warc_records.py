@@ -29,7 +29,7 @@ if cython.compiled:
 else:
     from absolve.formats.warc_headers import arc_record, extent_at, head_end, record_at, version_end
 
-_CHUNK: Final = 1 << 18  # bytes that are read at once
+_CHUNK: Final = 1 << 16  # bytes that are read at once: a cache holds them
 _FIRST: Final = 1 << 13  # bytes of a member that are decompressed at first: of most it is all
 GAP: Final = 64  # bytes of empty lines behind a record that are taken for its own
 _LINE_ENDS: Final = re.compile(rb"[\r\n]*+")
