@@ -19,7 +19,7 @@ from absolve.edits import lower, splice
 from absolve.formats.css_codings import DOUBLE_QUOTED, SINGLE_QUOTED, UNQUOTED
 from absolve.formats.json_values import JSONString
 from absolve.model import Edit
-from absolve.offsets import Offsets
+from absolve.offsets import Decoded, Offsets
 
 if TYPE_CHECKING:
     from absolve.typing import Coding
@@ -33,14 +33,18 @@ DOUBLE, SINGLE, TEXT = (CharacterReferences(UTF_8, quote) for quote in (b'"', b"
 
 
 def test_offsets_without_units_are_those_of_the_value() -> None:
-    offsets = Offsets([])
+    offsets = Offsets()
     assert [offsets.start(at) for at in range(5)] == [offsets.end(at) for at in range(5)] == [0, 1, 2, 3, 4]
 
 
 def test_a_unit_has_a_start_and_an_end() -> None:
-    offsets = Offsets([(1, 2, 1, 6), (2, 2, 6, 9), (3, 5, 10, 20)])  # a&amp;=CRLFb&two;c
-    assert [offsets.start(at) for at in range(7)] == [0, 1, 9, 10, 10, 20, 21]
-    assert [offsets.end(at) for at in range(7)] == [0, 1, 6, 10, 20, 20, 21]
+    made = Decoded(b"a&amp;=CRb&letters;c")
+    for start, end, new in ((1, 6, b"&"), (6, 9, b""), (10, 19, b"xy")):
+        made.unit(start, end, new)
+    value, offsets = made.whole()
+    assert value == b"a&bxyc"
+    assert [offsets.start(at) for at in range(7)] == [0, 1, 9, 10, 10, 19, 20]
+    assert [offsets.end(at) for at in range(7)] == [0, 1, 6, 10, 19, 19, 20]
 
 
 # --- what raw bytes stand for ---------------------------------------------------------------------------------------

@@ -44,7 +44,7 @@ class Numbers:
     def add(self, number: cython.Py_ssize_t) -> cython.int:
         if cython.compiled:
             if self._size == self._room:
-                self._grow(2 * self._room + 64)
+                self._grow(2 * self._room + 4)
             if self._narrow:
                 cython.cast(cython.p_int, self._cells)[self._size] = number
             else:

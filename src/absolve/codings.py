@@ -9,23 +9,27 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from absolve import character_references
+from absolve.character_references import needs_escape
 from absolve.characters import CharacterOffsets
 from absolve.charsets import UTF_8, Charset
-from absolve.offsets import IDENTITY_OFFSETS, Composed, Offsets, Unit, Utf16Offsets
+from absolve.offsets import IDENTITY_OFFSETS, Composed, Utf16Offsets
 
 if TYPE_CHECKING:
     import cython
 
-    from absolve.typing import Offsets as OffsetsProtocol
+    from absolve.typing import Offsets
 
     Slot = tuple[int, int]
 else:
     from absolve import _cython as cython
 
 if cython.compiled:
+    from cython.cimports.absolve.character_references import reference_at
+    from cython.cimports.absolve.offsets import Decoded
     from cython.cimports.absolve.seek import find
 else:
+    from absolve.character_references import reference_at
+    from absolve.offsets import Decoded
     from absolve.seek import find
 
 
@@ -38,7 +42,7 @@ def to_utf8(charset: Charset, raw: bytes) -> bytes:
     return charset.decode(raw).encode("utf-8", "surrogatepass")
 
 
-def to_utf8_mapped(charset: Charset, raw: bytes) -> tuple[bytes, OffsetsProtocol]:
+def to_utf8_mapped(charset: Charset, raw: bytes) -> tuple[bytes, Offsets]:
     """The same, and where its units stand in the raw bytes."""
     if charset.codec == "utf-8" or (charset.transparent and raw.isascii()):
         return raw, IDENTITY_OFFSETS
@@ -56,19 +60,16 @@ _SHIFT: Final = re.compile(rb"\x1b(?:\(I|\$[@B])")  # Encoding Standard 12.2.1, 
 _BACK: Final = re.compile(rb"\x1b\([BJ]")
 
 
-def _shifted_units(raw: bytes) -> tuple[bytes, OffsetsProtocol]:
+def _shifted_units(raw: bytes) -> tuple[bytes, Offsets]:
     """Decode ISO-2022-JP character by character where there are others than ASCII ones."""
-    value = bytearray()
-    units: list[Unit] = []
+    made = Decoded(raw)
     position = 0
     while found := _NOT_ASCII.search(raw, position):
-        value += raw[position : found.start()]
-        position = _shifted(raw, found.start(), value, units)
-    value += raw[position:]
-    return bytes(value), Offsets(units)
+        position = _shifted(raw, found.start(), made)
+    return made.whole()
 
 
-def _shifted(raw: bytes, start: int, value: bytearray, units: list[Unit]) -> int:
+def _shifted(raw: bytes, start: int, made: Decoded) -> int:
     """From an escape character to where ASCII goes on.
 
     A shift sequence belongs to the character after it, but that back to ASCII to the one before: an edit then begins
@@ -76,28 +77,21 @@ def _shifted(raw: bytes, start: int, value: bytearray, units: list[Unit]) -> int
     """
     shift = _SHIFT.match(raw, start)
     position = shift.end() if shift else start
-    first = len(units)
+    text = b""  # the character that begins at `start` and was read last
     while shift and position < len(raw) and raw[position] not in b"\x1b\r\n":
+        if text:
+            made.unit(start, position, text)
+            start = position
         end = min(position + (2 if shift[0][1:2] == b"$" else 1), len(raw))
         text = (shift[0] + raw[position:end]).decode("iso2022_jp_ext", "replace").encode()
-        units.append((len(value), len(value) + len(text), start, end))
-        value += text
-        start = position = end
+        position = end
     if back := _BACK.match(raw, position):
         position = back.end()
-        if len(units) > first:
-            units[-1] = (*units[-1][:3], position)
-            return position
-    if start == position:  # an escape character that shifts nothing, or the line ended before ASCII came back
-        return position if len(units) > first else _lone_escape(start, value, units)
-    units.append((len(value), len(value), start, position))
+    if start == position:  # an escape character that shifts nothing
+        position += 1
+        text = b"\xef\xbf\xbd"
+    made.unit(start, position, text)
     return position
-
-
-def _lone_escape(start: int, value: bytearray, units: list[Unit]) -> int:
-    units.append((len(value), len(value) + 3, start, start + 1))
-    value += b"\xef\xbf\xbd"
-    return start + 1
 
 
 def from_utf8(charset: Charset, value: bytes, errors: str) -> bytes:
@@ -120,7 +114,7 @@ class Raw:
     def decode(self, raw: bytes) -> bytes:
         return to_utf8(self._charset, raw)
 
-    def decode_mapped(self, raw: bytes) -> tuple[bytes, OffsetsProtocol]:
+    def decode_mapped(self, raw: bytes) -> tuple[bytes, Offsets]:
         return to_utf8_mapped(self._charset, raw)
 
     def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:  # noqa: ARG002 - nothing is escaped
@@ -128,9 +122,6 @@ class Raw:
 
 
 _SPECIAL: Final = re.compile(rb"[&\r\x00]")
-_LINE_END_OR_NUL: Final = re.compile(rb"\r\n?|\x00")
-
-
 _MUST: Final = {quote: re.compile(b"[&\\r%b]" % (quote or b"<")) for quote in (b"", b'"', b"'")}
 
 
@@ -158,19 +149,6 @@ def _only_ampersands(value: bytes, end: cython.Py_ssize_t, attribute: cython.bin
             return False
         i = find(p, 38, i, end)
     return True
-
-
-@cython.cfunc
-def _ampersands(value: bytes) -> list[Unit]:
-    """The units of a value where `_only_ampersands` holds."""
-    units: list[Unit] = []
-    at: cython.Py_ssize_t = value.find(b"&amp;")
-    before: cython.Py_ssize_t = 0  # bytes that those before it are longer than what they stand for
-    while at >= 0:
-        units.append((at - before, at - before + 1, at, at + 5))
-        before += 4
-        at = value.find(b"&amp;", at + 5)
-    return units
 
 
 @cython.cfunc
@@ -209,50 +187,55 @@ class CharacterReferences:
         if self.is_plain(raw, 0, len(raw)):
             return raw
         value: bytes = raw if self._transparent and raw.isascii() else to_utf8(self._charset, raw)
-        if 0x0D in value or 0 in value:  # numbers, because `bytes in bytes` raises and catches an error inside
-            return self._replaced(value)[0]
-        if 0x26 not in value:
-            return value
-        if _only_ampersands(value, len(value), self._attribute):
-            return value.replace(b"&amp;", b"&")
-        return character_references.decode(value, self._attribute)
+        if 0x0D not in value and 0 not in value:  # numbers, because `bytes in bytes` raises and catches an error inside
+            if 0x26 not in value:
+                return value
+            if _only_ampersands(value, len(value), self._attribute):
+                return value.replace(b"&amp;", b"&")
+        decoded: bytes
+        decoded, _ = self._mapped(value)
+        return decoded
 
     @cython.cfunc
     def is_plain(self, data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
         """Whether a value that stands in this span is in ASCII, and written as it is."""
         return self._transparent and _stands_for_itself(data, start, end)
 
-    def decode_mapped(self, raw: bytes) -> tuple[bytes, OffsetsProtocol]:
+    def decode_mapped(self, raw: bytes) -> tuple[bytes, Offsets]:
         utf8, outer = to_utf8_mapped(self._charset, raw)
         if 0x26 not in utf8 and 0x0D not in utf8 and 0 not in utf8:
             return utf8, outer
-        value, units = self._replaced(utf8)
-        inner = Offsets(units)
+        value, inner = self._mapped(utf8)
         return value, inner if outer is IDENTITY_OFFSETS else Composed(outer, inner)
 
-    def _replaced(self, utf8: bytes) -> tuple[bytes, list[Unit]]:
+    @cython.cfunc
+    @cython.boundscheck(False)
+    @cython.wraparound(False)
+    def _mapped(self, utf8: bytes) -> tuple:  # type: ignore[type-arg]
         """What references and line ends stand for; they are ASCII, so that bytes do for characters here."""
-        if 0x0D not in utf8 and 0 not in utf8 and _only_ampersands(utf8, len(utf8), self._attribute):
-            return utf8.replace(b"&amp;", b"&"), _ampersands(utf8)
-        found = character_references.references(utf8, self._attribute)
-        if 0x0D in utf8 or 0 in utf8:
-            found += [
-                (match.start(), match.end(), b"\n" if match[0][0] == 0x0D else b"\xef\xbf\xbd")
-                for match in _LINE_END_OR_NUL.finditer(utf8)
-            ]
-            found.sort()
-        units: list[Unit] = []
-        if not found:  # as in most queries
-            return utf8, units
-        value = bytearray()
-        position = 0
-        for start, end, new in found:
-            value += utf8[position:start]
-            units.append((len(value), len(value) + len(new), start, end))
-            value += new
-            position = end
-        value += utf8[position:]
-        return bytes(value), units
+        p: cython.p_const_uchar = utf8
+        n: cython.Py_ssize_t = len(utf8)
+        i: cython.Py_ssize_t = 0
+        end: cython.Py_ssize_t
+        made = Decoded(utf8)
+        while i < n:
+            if p[i] != 38 and p[i] != 13 and p[i] != 0:
+                i += 1
+                continue
+            end = i + 1
+            if p[i] == 38:
+                reference = reference_at(utf8, i, n, self._attribute)
+                if reference is not None:
+                    end = reference[0]
+                    made.unit(i, end, reference[1])
+            elif p[i] == 13:
+                if end < n and p[end] == 10:
+                    end += 1
+                made.unit(i, end, b"\n")
+            else:
+                made.unit(i, end, b"\xef\xbf\xbd")
+            i = end
+        return made.whole()
 
     def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:
         if self._must.search(value):
@@ -268,16 +251,15 @@ class CharacterReferences:
             return False
         text = open_reference[0]
         alone, followed = (
-            [span[:2] for span in character_references.references(text + rest, self._attribute)[:1]]
-            for rest in (b"", raw[:64])
+            reference_at(text + rest, 0, len(text + rest), self._attribute) for rest in (b"", raw[:64])
         )
-        return alone == [(0, len(text))] != followed
+        return alone is not None and alone[0] == len(text) and alone != followed
 
     def _escaped(self, found: re.Match[bytes], text: bytes) -> bytes:
         character = found[0]
         if character != b"&":
             return _NAMED.get(character) or b"&#%d;" % ord(character)
-        needed = character_references.needs_escape(text, found.start(), attribute=self._attribute)
+        needed = needs_escape(text, found.start(), attribute=self._attribute)
         return b"&amp;" if needed else character
 
 

@@ -1,8 +1,7 @@
-"""Where the bytes of a value stand in the raw bytes that it was decoded from."""
+"""Values that are decoded from raw bytes, and where their bytes stand in those."""
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -12,38 +11,108 @@ if TYPE_CHECKING:
 else:
     from absolve import _cython as cython
 
-Unit = tuple[int, int, int, int]
+if cython.compiled:
+    from cython.cimports.absolve.buffers import Numbers
+else:
+    from absolve.buffers import Numbers
+
+_NARROW: Final = (1 << 31) - 1  # bytes whose offsets need no more than 32 bits
 
 
 @cython.final
 @cython.cclass
 class Offsets:
-    """Offsets by the units that are not one byte for one byte: (value start, value end, raw start, raw end) each."""
+    """Offsets by the units that are not one byte for one byte: what is between two of them stands for itself.
 
-    _units: list[Unit]
+    Of a unit are kept where it ends in the value, and where it begins and ends in `raw_size` raw bytes.
+    """
 
-    def __init__(self, units: list[Unit]) -> None:
-        self._units = units
+    def __init__(self, raw_size: int = 0) -> None:
+        self._ends = Numbers()
+        self._raw_starts = Numbers(narrow=raw_size <= _NARROW)
+        self._raw_ends = Numbers(narrow=raw_size <= _NARROW)
 
-    def start(self, position: int) -> int:
+    @cython.ccall
+    def add(self, end: cython.Py_ssize_t, raw_start: cython.Py_ssize_t, raw_end: cython.Py_ssize_t) -> cython.int:
+        """Add a unit behind all others."""
+        self._ends.add(end)
+        self._raw_starts.add(raw_start)
+        return self._raw_ends.add(raw_end)
+
+    @cython.ccall
+    def start(self, position: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """The raw offset at which the unit at this offset of the value begins."""
-        if not self._units:  # as in most attributes
-            return position
-        index = bisect_left(self._units, (position + 1,)) - 1
+        index: cython.Py_ssize_t = self._last_before(position + 1)
         if index < 0:
             return position
-        start, end, raw_start, raw_end = self._units[index]
-        return raw_start if start <= position < end else raw_end + position - end
+        if position < self._ends.at(index):
+            return self._raw_starts.at(index)
+        return self._raw_ends.at(index) + position - self._ends.at(index)
 
-    def end(self, position: int) -> int:
+    @cython.ccall
+    def end(self, position: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """The raw offset at which the unit before this offset of the value ends."""
-        if not self._units:
-            return position
-        index = bisect_left(self._units, (position,)) - 1
+        index: cython.Py_ssize_t = self._last_before(position)
         if index < 0:
             return position
-        _, end, _, raw_end = self._units[index]
-        return raw_end if position <= end else raw_end + position - end
+        return self._raw_ends.at(index) + max(position - self._ends.at(index), 0)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _last_before(self, position: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """The last unit that begins before this offset of the value; -1 where none does."""
+        low: cython.Py_ssize_t = 0
+        high: cython.Py_ssize_t = len(self._ends)
+        while low < high:
+            middle: cython.Py_ssize_t = (low + high) // 2
+            if self._begins(middle) < position:
+                low = middle + 1
+            else:
+                high = middle
+        return low - 1
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _begins(self, index: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Where a unit begins in the value."""
+        if index == 0:
+            return self._raw_starts.at(0)
+        return self._ends.at(index - 1) + self._raw_starts.at(index) - self._raw_ends.at(index - 1)
+
+
+IDENTITY_OFFSETS: Final = Offsets()
+
+
+@cython.final
+@cython.cclass
+class Decoded:
+    """A value in the making: what raw bytes stand for, of which those that are in no unit stand for themselves."""
+
+    def __init__(self, raw: bytes) -> None:
+        self._raw = raw
+        self._read = 0
+        self._value: bytearray | None = None  # while all that was read stands for itself
+        self._offsets = IDENTITY_OFFSETS
+
+    @cython.ccall
+    def unit(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t, new: bytes) -> cython.int:
+        """The raw bytes of this span, which is behind all others, stand for `new`."""
+        if self._value is None:
+            self._value = bytearray()
+            self._offsets = Offsets(len(self._raw))
+        if start > self._read:
+            self._value += self._raw[self._read : start]
+        self._value += new
+        self._read = end
+        return self._offsets.add(len(self._value), start, end)
+
+    @cython.ccall
+    def whole(self) -> tuple:  # type: ignore[type-arg]
+        """The value of all the raw bytes, and its offsets in them."""
+        if self._value is None:
+            return self._raw, self._offsets
+        self._value += self._raw[self._read :]
+        return bytes(self._value), self._offsets
 
 
 class Composed:
@@ -89,6 +158,3 @@ class Utf16Offsets:
         return self._marks[mark] + self._count(mark * self._STEP, position)
 
     end = start
-
-
-IDENTITY_OFFSETS: Final = Offsets([])

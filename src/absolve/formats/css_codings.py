@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from absolve.offsets import Decoded
+
 if TYPE_CHECKING:
     from absolve.typing import Coding, Offsets
 
@@ -43,31 +45,14 @@ class CSSCoding:
 
     def decode(self, raw: bytes) -> bytes:
         """Read the value, in UTF-8; bytes that are no UTF-8 come through."""
-        return self._read(raw, None) if 0x5C in raw or 0 in raw else raw
+        return self.decode_mapped(raw)[0] if 0x5C in raw or 0 in raw else raw
 
-    def decode_mapped(self, raw: bytes) -> tuple[bytes, Offsets | None]:
+    def decode_mapped(self, raw: bytes) -> tuple[bytes, Offsets]:
         """Read the value, with a unit for each escape; that of an escaped newline is empty on the value's side."""
-        from absolve.offsets import Offsets
-
-        units: list[tuple[int, int, int, int]] = []
-        decoded = self._read(raw, units)
-        return decoded, Offsets(units)
-
-    def _read(self, raw: bytes, units: list[tuple[int, int, int, int]] | None) -> bytes:
-        """The value; `units` gets those of the escapes. Pieces would take 80 bytes each while they are joined."""
-        decoded = bytearray()
-        read = 0
+        made = Decoded(raw)
         for escape in _ESCAPE.finditer(raw):
-            start, end = escape.span()
-            value = self._value(escape)
-            if start > read:
-                decoded += raw[read:start]
-            if units is not None:
-                units.append((len(decoded), len(decoded) + len(value), start, end))
-            decoded += value
-            read = end
-        decoded += raw[read:]
-        return bytes(decoded)
+            made.unit(escape.start(), escape.end(), self._value(escape))
+        return made.whole()
 
     def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:  # noqa: ARG002 - escapes are closed
         """Write the value with escapes where it needs them, and white space after those of them that need it."""

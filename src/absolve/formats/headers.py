@@ -10,14 +10,14 @@ from absolve.charsets import UTF_8, lookup
 from absolve.codings import to_utf8
 from absolve.formats.grammars import GRAMMARS
 from absolve.model import Base, Layer, Link, Place
-from absolve.offsets import Offsets
+from absolve.offsets import Decoded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     import cython
 
-    from absolve.typing import Offsets as OffsetsProtocol
+    from absolve.typing import Offsets
 else:
     from absolve import _cython as cython
 
@@ -210,18 +210,11 @@ class FieldText:
     def decode(self, raw: bytes) -> bytes:
         return self._unit.sub(_meaning, raw)
 
-    def decode_mapped(self, raw: bytes) -> tuple[bytes, OffsetsProtocol | None]:
-        decoded = bytearray()
-        units: list[tuple[int, int, int, int]] = []
-        position = 0
+    def decode_mapped(self, raw: bytes) -> tuple[bytes, Offsets]:
+        made = Decoded(raw)
         for unit in self._unit.finditer(raw):
-            decoded += raw[position : unit.start()]
-            new = _meaning(unit)
-            units.append((len(decoded), len(decoded) + len(new), *unit.span()))
-            decoded += new
-            position = unit.end()
-        decoded += raw[position:]
-        return bytes(decoded), Offsets(units)
+            made.unit(unit.start(), unit.end(), _meaning(unit))
+        return made.whole()
 
     def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:  # noqa: ARG002 - it has no say
         value = _UNSAFE.sub(lambda found: b"%%%02X" % found[0][0], value)
@@ -297,7 +290,5 @@ def _one_url(data: bytes, field: Field) -> tuple[int, int, FieldText]:
 def _listed(data: bytes, field: Field, place: Place) -> Iterator[Link]:
     """The links of a field whose value has a grammar of its own."""
     text, offsets = _PLAIN.decode_mapped(data[field.start : field.end])
-    if offsets is None:
-        return
     for start, end in GRAMMARS[place.syntax](text):
         yield Link(place, field.start + offsets.start(start), field.start + offsets.end(end), _PLAIN)

@@ -6,10 +6,12 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.model import Notice
-from absolve.offsets import Offsets
+from absolve.offsets import Decoded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from absolve.typing import Offsets
 
 _TOKEN: Final = re.compile(
     rb'[ \t\n\r]*+(?:([{}\[\],:])|"((?:[^"\\\x00-\x1f]++|\\["\\/bfnrtu])*+)"|(-?[0-9][0-9.eE+-]*+|true|false|null))'
@@ -31,20 +33,13 @@ class JSONString:
     slot: tuple[int, int] | None = None
 
     def decode(self, raw: bytes) -> bytes:
-        return _ESCAPE.sub(_character, raw) if 0x5C in raw else raw
+        return self.decode_mapped(raw)[0] if 0x5C in raw else raw
 
-    def decode_mapped(self, raw: bytes) -> tuple[bytes, Offsets | None]:
-        value = bytearray()
-        units: list[tuple[int, int, int, int]] = []
-        position = 0
+    def decode_mapped(self, raw: bytes) -> tuple[bytes, Offsets]:
+        made = Decoded(raw)
         for escape in _ESCAPE.finditer(raw):
-            value += raw[position : escape.start()]
-            new = _character(escape)
-            units.append((len(value), len(value) + len(new), *escape.span()))
-            value += new
-            position = escape.end()
-        value += raw[position:]
-        return bytes(value), Offsets(units)
+            made.unit(escape.start(), escape.end(), _character(escape))
+        return made.whole()
 
     def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:  # noqa: ARG002 - they have no say
         return re.sub(rb'["\\\x00-\x1f]|<(?=[/!])', lambda found: b"\\u%04x" % found[0][0], value)

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Final
 
 from absolve.errors import CodingError
 from absolve.model import Edit
-from absolve.offsets import Offsets
+from absolve.offsets import Decoded
 
 if TYPE_CHECKING:
-    from absolve.typing import Offsets as OffsetsProtocol
+    from absolve.typing import Offsets
 
 _LONGEST: Final = 76  # characters of a line without its end (6.7, rule 5; 6.8)
 _LINE_END: Final = re.compile(rb"\r?\n")
@@ -38,18 +38,11 @@ class QuotedPrintable:
     def decode(self, raw: bytes) -> bytes:
         return _UNIT.sub(_octet, raw)
 
-    def decode_mapped(self, raw: bytes) -> tuple[bytes, OffsetsProtocol | None]:
-        value = bytearray()
-        units: list[tuple[int, int, int, int]] = []
-        position = 0
+    def decode_mapped(self, raw: bytes) -> tuple[bytes, Offsets | None]:
+        made = Decoded(raw)
         for unit in _UNIT.finditer(raw):
-            value += raw[position : unit.start()]
-            start = len(value)
-            value += _octet(unit)
-            position = unit.end()
-            units.append((start, len(value), unit.start(), position))
-        value += raw[position:]
-        return bytes(value), Offsets(units)
+            made.unit(unit.start(), unit.end(), _octet(unit))
+        return made.whole()
 
     def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:
         raw = _ESCAPED.sub(_escape, value)
@@ -168,7 +161,7 @@ class Base64:
         except binascii.Error as error:
             raise CodingError("broken-base64", f"this is left as it is, its base64 is broken: {error}") from error
 
-    def decode_mapped(self, raw: bytes) -> tuple[bytes, OffsetsProtocol | None]:
+    def decode_mapped(self, raw: bytes) -> tuple[bytes, Offsets | None]:
         return self.decode(raw), None
 
     def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:  # noqa: ARG002 - it is all there is

@@ -1,6 +1,7 @@
 """C layout of the coding of text and attributes in XML; xml_codings.py holds the code."""
 
 cimport cython
+from absolve.offsets cimport Decoded
 
 
 @cython.final
@@ -11,7 +12,7 @@ cdef class CharacterData:
     cdef int _quote
     cdef object _must
 
-    cpdef tuple units(self, bytes raw, Py_ssize_t start, Py_ssize_t end)
+    cpdef int read(self, Decoded made, bytes raw, Py_ssize_t start, Py_ssize_t end)
     cdef bytes _meaning(self, bytes raw, Py_ssize_t start, Py_ssize_t end)
 
 cdef bint is_plain(const unsigned char* p, Py_ssize_t start, Py_ssize_t end) noexcept

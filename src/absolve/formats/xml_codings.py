@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from absolve.charsets import UTF_8
 from absolve.codings import from_utf8
-from absolve.offsets import IDENTITY_OFFSETS, Offsets
+from absolve.offsets import IDENTITY_OFFSETS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -20,11 +20,14 @@ if TYPE_CHECKING:
     import cython
 
     from absolve.charsets import Charset
-    from absolve.typing import Offsets as OffsetsProtocol
-
-    Unit = tuple[int, int, int, int]
+    from absolve.typing import Offsets
 else:
     from absolve import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.absolve.offsets import Decoded
+else:
+    from absolve.offsets import Decoded
 
 PREDEFINED: Final[dict[bytes, bytes]] = {b"lt": b"<", b"gt": b">", b"amp": b"&", b"apos": b"'", b"quot": b'"'}  # 4.6
 
@@ -63,25 +66,21 @@ class CharacterData:
         self._must = re.compile(b"[&<\\t\\n\\r%b]" % quote if quote else rb"[&<\r]")
 
     def decode(self, raw: bytes) -> bytes:
-        value: bytes = self.units(raw, 0, len(raw))[0]
-        return value
+        return self.decode_mapped(raw)[0]
 
-    def decode_mapped(self, raw: bytes) -> tuple[bytes, OffsetsProtocol]:
-        value, units = self.units(raw, 0, len(raw))
-        return (value, Offsets(units)) if units else (raw, IDENTITY_OFFSETS)
+    def decode_mapped(self, raw: bytes) -> tuple[bytes, Offsets]:
+        made = Decoded(raw)
+        self.read(made, raw, 0, len(raw))
+        return made.whole()
 
     @cython.ccall
     @cython.boundscheck(False)
     @cython.wraparound(False)
-    def units(self, raw: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> tuple:  # type: ignore[type-arg]
-        """The value of a stretch of raw bytes, and its units: offsets into that value and into `raw`."""
+    def read(self, made: Decoded, raw: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
+        """Tell of the units in a stretch of the raw bytes."""
         p: cython.p_const_uchar = raw
         i: cython.Py_ssize_t = start
-        told: cython.Py_ssize_t = start
         after: cython.Py_ssize_t
-        size: cython.Py_ssize_t = 0
-        pieces: list[bytes] = []
-        units: list[Unit] = []
         while i < end:
             if p[i] > 38 or (p[i] != 38 and p[i] != 13 and (not self._quote or (p[i] != 9 and p[i] != 10))):
                 i += 1
@@ -95,18 +94,9 @@ class CharacterData:
             else:
                 after = i + 2 if p[i] == 13 and i + 1 < end and p[i + 1] == 10 else i + 1
                 new = b" " if self._quote else b"\n"
-            if told < i:
-                pieces.append(raw[told:i])
-                size += i - told
-            pieces.append(new)
-            units.append((size, size + len(new), i, after))
-            size += len(new)
-            i = told = after
-        if not units:
-            return raw[start:end], units
-        if told < end:
-            pieces.append(raw[told:end])
-        return b"".join(pieces), units
+            made.unit(i, after, new)
+            i = after
+        return 0
 
     @cython.cfunc
     @cython.boundscheck(False)
@@ -224,11 +214,8 @@ class CData:
     def decode(self, raw: bytes) -> bytes:
         return raw.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if 0x0D in raw else raw
 
-    def decode_mapped(self, raw: bytes) -> tuple[bytes, OffsetsProtocol]:
-        if 0x0D not in raw:
-            return raw, IDENTITY_OFFSETS
-        value, units = _WITHOUT_REFERENCES.units(raw, 0, len(raw))
-        return value, Offsets(units)
+    def decode_mapped(self, raw: bytes) -> tuple[bytes, Offsets]:
+        return _WITHOUT_REFERENCES.decode_mapped(raw) if 0x0D in raw else (raw, IDENTITY_OFFSETS)
 
     def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:
         """Where the value would end the section, HTML gets another one, and what is one reference stays one."""
@@ -263,19 +250,15 @@ class Mixed:
     def decode(self, raw: bytes) -> bytes:
         return self.decode_mapped(raw)[0]
 
-    def decode_mapped(self, raw: bytes) -> tuple[bytes, OffsetsProtocol]:
-        value = bytearray()
-        units: list[Unit] = []
+    def decode_mapped(self, raw: bytes) -> tuple[bytes, Offsets]:
+        made = Decoded(raw)
         self._starts, self._ends = [], []
         for coding, start, end in self._stretches(raw):
-            here = len(value)
             if coding is None:  # markup stands for nothing
-                units.append((here, here, start, end))
-                continue
-            new, found = coding.units(raw, start, end)
-            units += ((here + one, here + other, first, last) for one, other, first, last in found)
-            value += new
-        return bytes(value), Offsets(units)
+                made.unit(start, end, b"")
+            else:
+                coding.read(made, raw, start, end)
+        return made.whole()
 
     def _stretches(self, raw: bytes) -> Iterator[tuple[CharacterData | None, int, int]]:
         position = 0
