@@ -13,7 +13,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator
 
     import cython
 else:
@@ -44,7 +44,7 @@ def url(value: bytes) -> list[Span]:
 
 @cython.boundscheck(False)
 @cython.wraparound(False)
-def srcset(value: bytes) -> list[Span]:
+def srcset(value: bytes) -> Iterator[Span]:
     """HTML Standard 4.8.4.3.10, "parse a srcset attribute".
 
     A candidate with a bad descriptor is listed all the same.
@@ -54,19 +54,18 @@ def srcset(value: bytes) -> list[Span]:
     i: cython.Py_ssize_t = 0
     start: cython.Py_ssize_t
     end: cython.Py_ssize_t
-    spans: list[Span] = []
     while True:
         while i < n and (p[i] == 44 or is_space(p[i])):  # 4. splitting loop: collect ASCII white space and commas
             i += 1
         if i >= n:  # 5. at the end, return
-            return spans
+            return
         start = i
         while i < n and not is_space(p[i]):  # 6. collect the URL
             i += 1
         end = i
         while end > start and p[end - 1] == 44:
             end -= 1
-        spans.append((start, end))
+        yield start, end
         if end == i:  # 8. a URL that ends with commas has no descriptors: they are not part of it, and separate
             i = _descriptors_end(p, i, n)
         # 9 to 15, the descriptor parser, cannot change where candidates stand; 16. go on at 4
@@ -89,31 +88,32 @@ def _descriptors_end(p: cython.p_const_uchar, i: cython.Py_ssize_t, n: cython.Py
 
 @cython.boundscheck(False)
 @cython.wraparound(False)
-def spaces(value: bytes) -> list[Span]:
+def spaces(value: bytes) -> Iterator[Span]:
     """A set of space-separated tokens: ping, attributionsrc, itemtype, the archive of an object."""
     p: cython.p_const_uchar = value
     n: cython.Py_ssize_t = len(value)
     i: cython.Py_ssize_t = 0
     start: cython.Py_ssize_t
-    spans: list[Span] = []
     while True:
         while i < n and is_space(p[i]):
             i += 1
         if i >= n:
-            return spans
+            return
         start = i
         while i < n and not is_space(p[i]):
             i += 1
-        spans.append((start, i))
+        yield start, i
 
 
 _BETWEEN_COMMAS: Final = re.compile(rb"[^,]++")
 
 
-def commas(value: bytes) -> list[Span]:
+def commas(value: bytes) -> Iterator[Span]:
     """A comma-separated list, white space around its items: the archive of an applet (HTML 4.01 13.4)."""
-    spans = (_trimmed(value, *found.span()) for found in _BETWEEN_COMMAS.finditer(value))
-    return [(start, end) for start, end in spans if start < end]
+    for found in _BETWEEN_COMMAS.finditer(value):
+        start, end = _trimmed(value, found.start(), found.end())
+        if start < end:
+            yield start, end
 
 
 # HTML Standard 4.2.5.3, shared declarative refresh steps
@@ -142,15 +142,13 @@ _TASK: Final = re.compile(rb"[\t\n\f\r ]*+(?:action|icon|polling)-uri[0-9]?+[\t\
 _BETWEEN_SEMICOLONS: Final = re.compile(rb"[^;]++")
 
 
-def tasks(value: bytes) -> list[Span]:
+def tasks(value: bytes) -> Iterator[Span]:
     """Internet Explorer's pinned sites: `name=N;action-uri=URL;icon-uri=URL`, `frequency=30;polling-uri=URL`."""
-    spans: list[Span] = []
     for item in _BETWEEN_SEMICOLONS.finditer(value):
         if key := _TASK.match(value, item.start(), item.end()):
             start, end = _trimmed(value, key.end(), item.end())
             if start < end:
-                spans.append((start, end))
-    return spans
+                yield start, end
 
 
 def config(value: bytes) -> list[Span]:
@@ -179,17 +177,15 @@ def likely(value: bytes) -> list[Span]:
 _LINK_VALUE: Final = re.compile(rb"[^<\"]*+(?:\"(?:[^\"\\]++|\\.)*+\"?+[^<\"]*+)*+<([^>]*+)>", re.DOTALL)
 
 
-def link(value: bytes) -> list[Span]:
+def link(value: bytes) -> Iterator[Span]:
     """The targets of a Link header field: `<URL>; rel=next; title="x, <y>", <URL>`."""
-    spans: list[Span] = []
     position = 0
     while found := _LINK_VALUE.match(value, position):
-        spans.append(_trimmed(value, *found.span(1)))
+        yield _trimmed(value, found.start(1), found.end(1))
         position = found.end()
-    return spans
 
 
-GRAMMARS: Final[dict[str, Callable[[bytes], list[Span]]]] = {
+GRAMMARS: Final[dict[str, Callable[[bytes], Iterable[Span]]]] = {
     "url": url,
     "srcset": srcset,
     "spaces": spaces,

@@ -18,4 +18,3 @@ cdef class Values:
 
     cdef object coding(self, int attribute)
     cdef object common(self, int attribute, Py_ssize_t start, Py_ssize_t end)
-    cdef list references(self, str syntax, Py_ssize_t start, Py_ssize_t end, object coding)

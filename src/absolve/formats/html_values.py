@@ -6,14 +6,17 @@ from typing import TYPE_CHECKING
 
 from absolve.charsets import UTF_8
 from absolve.formats.grammars import GRAMMARS
+from absolve.offsets import IDENTITY_OFFSETS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import cython
 
     from absolve.charsets import Charset
     from absolve.formats.html_actions import Tables
     from absolve.formats.html_attributes import Attributes
-    from absolve.typing import Coding
+    from absolve.typing import Coding, Offsets
 else:
     from absolve import _cython as cython
 
@@ -58,16 +61,16 @@ class Values:
             return self.coding(attribute)
         return self._bare if quote else self._absent
 
-    @cython.cfunc
-    def references(self, syntax: str, start: cython.Py_ssize_t, end: cython.Py_ssize_t, coding: Coding) -> list:  # type: ignore[type-arg]
+    def references(
+        self, syntax: str, start: cython.Py_ssize_t, end: cython.Py_ssize_t, coding: Coding
+    ) -> Iterator[tuple[int, int]]:
         """The spans of the references in a value, by its grammar; the grammar sees what the bytes stand for."""
         raw = self._data[start:end]
-        if 0x26 not in raw and (self._charset is UTF_8 or raw.isascii()):
-            return [(start + one, start + other) for one, other in GRAMMARS[syntax](raw)]
-        value, offsets = coding.decode_mapped(raw)
+        value = raw
+        offsets: Offsets | None = IDENTITY_OFFSETS
+        if 0x26 in raw or not (self._charset is UTF_8 or raw.isascii()):
+            value, offsets = coding.decode_mapped(raw)
         if offsets is None:  # no attribute's coding is without them
-            return []
-        return [
-            (start + offsets.start(one), start + (offsets.end(other) if other > one else offsets.start(one)))
-            for one, other in GRAMMARS[syntax](value)
-        ]
+            return
+        for one, other in GRAMMARS[syntax](value):
+            yield start + offsets.start(one), start + (offsets.end(other) if other > one else offsets.start(one))

@@ -39,7 +39,7 @@ class References(NamedTuple):
 
 def in_value(place: Place, value: bytes) -> References:
     """Those in an attribute's value, by its grammar."""
-    spans = GRAMMARS[place.syntax](value)
+    spans = list(GRAMMARS[place.syntax](value))
     return References([(place, text(value[start:end])) for start, end in spans], _gaps(value, spans))
 
 
