@@ -3,6 +3,10 @@
 cimport cython
 
 
+cpdef object establish(object outer, object claims, str profile, object line_of=*)
+cpdef str claimed_url(object claim, object outer, str profile)
+
+
 @cython.final
 cdef class Bases:
     cdef readonly object own

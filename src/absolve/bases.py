@@ -21,6 +21,7 @@ else:
 NO_BASE = frozenset({"javascript", "data"})
 
 
+@cython.ccall
 def establish(
     outer: BaseURL, claims: Iterable[Base], profile: str, line_of: Callable[[int], int] | None = None
 ) -> BaseURL:
@@ -51,9 +52,10 @@ def establish(
     return new(BaseURL, (ruling.url or "", ruling.base.layer, source, tuple(fates)))
 
 
+@cython.ccall
 def claimed_url(claim: Base, outer: BaseURL, profile: str) -> str | None:
     """The URL that a claim gives inside `outer`: None for no base; "" where an empty one has nothing outside."""
-    reference = claim.reference.strip("\t\n\f\r ")
+    reference: str = claim.reference.strip("\t\n\f\r ")
     if not reference:
         return outer.url
     before, colon, _ = reference.partition(":")

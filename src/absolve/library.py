@@ -130,8 +130,8 @@ def _walked(source: Source, options: dict[str, Any]) -> Entity:
 
 def opened(source: Source, options: dict[str, Any]) -> tuple[Document, Settings]:
     """What the arguments of the library's functions come to; TypeError for an option that is none."""
-    chosen = {name: options.pop(name) for name in [name for name in options if name in _CHOICES]}
-    settings = Settings(**chosen).checked() if chosen else _UNCHANGED
+    chosen = [name for name in options if name in _CHOICES]
+    settings = Settings(**{name: options.pop(name) for name in chosen}).checked() if chosen else _UNCHANGED
     if not isinstance(source, Document):
         return Document(source, **options), settings
     document = source

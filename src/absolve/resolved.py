@@ -59,10 +59,11 @@ class Rule:
         self.place = place
         self.scope = link.base
         self.base, self.resolver, self.elsewhere = entity.ruled(link)
+        url: str = self.base.url
         self.own = entity.bases.own
         self.settings = entity.settings
         self.keeps_fragments = entity.settings.fragments == "keep" and not self.elsewhere
-        self.stays_always = place.stays == "always" or self.base.url.startswith(_NOBODY_KNOWS)
+        self.stays_always = place.stays == "always" or url.startswith(_NOBODY_KNOWS)
         self.stays_as_fragment = place.stays == "fragment"
         self.empty = place.empty
         # Where the base element is to be emptied, what is held would no longer be found by a relative reference.

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from absolve import formats
-from absolve.bases import establish, inherited
+from absolve.bases import inherited
 from absolve.charsets import DETECT, UTF_8, inside
 from absolve.codings import Raw
 from absolve.entity import Inner
@@ -34,12 +34,12 @@ else:
     from absolve import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.absolve.bases import Bases
+    from cython.cimports.absolve.bases import Bases, establish
     from cython.cimports.absolve.entity import Entity
     from cython.cimports.absolve.events import Events
     from cython.cimports.absolve.model import Document, Link, Part
 else:
-    from absolve.bases import Bases
+    from absolve.bases import Bases, establish
     from absolve.entity import Entity
     from absolve.events import Events
     from absolve.model import Document, Link, Part
@@ -229,7 +229,8 @@ def _established(entity: Entity, around: Bases, claims: list[Base]) -> Bases:
     return Bases(own, establish(own, embedded, profile, entity.line) if embedded else base)
 
 
-def _retrieved(own: BaseURL, claims: Sequence[Base], profile: str, line_of: LineOf | None = None) -> BaseURL:
+@cython.cfunc
+def _retrieved(own: BaseURL, claims: Sequence[Base], profile: str, line_of: LineOf | None) -> BaseURL:
     """What a container records or the saver wrote, where nobody else said (design, section 4, RETRIEVAL)."""
     if own.layer is BY_DEFAULT or own.url.startswith(PACKAGE_ROOT):
         return establish(own, claims, profile, line_of)
@@ -392,8 +393,11 @@ def _around(entity: Entity, part: Part, media_type: str) -> Bases:
         own = inherited(base, part.name) if part.encloses or base.layer is EMBEDDED else base
         around = Bases(own, own)
     if part.claims:
-        by_layer = _retrieved if part.claims[0].layer is RETRIEVAL else establish
-        own = by_layer(around.own, part.claims, entity.settings.profile)
+        own, profile = around.own, entity.settings.profile
+        if part.claims[0].layer is RETRIEVAL:
+            own = _retrieved(own, part.claims, profile, None)
+        else:
+            own = establish(own, part.claims, profile)
         return Bases(own, own)
     if part.name and part.base is None:
         entity.enclosed = (part.name, part.encloses, around)

@@ -11,6 +11,10 @@ from absolve.model import Reference, new
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import cython
+else:
+    from absolve import _cython as cython
+
 
 class Category(Enum):
     """What section 2.3 says of a scheme and relative URLs."""
@@ -46,6 +50,7 @@ def split(text: str) -> Reference:
     return new(Reference, components(text))
 
 
+@cython.ccall
 def components(text: str) -> Components:
     """What `split` makes its Reference of, where nobody asks for them by name."""
     scheme = net_loc = params = query = fragment = None
@@ -70,6 +75,7 @@ def components(text: str) -> Components:
     return scheme, net_loc, text, params, query, fragment
 
 
+@cython.ccall
 def unsplit(reference: Components) -> str:
     """Recombine the components, each with the delimiter that it had (section 4 step 7); `unsplit(split(x)) == x`.
 
@@ -92,8 +98,11 @@ def unsplit(reference: Components) -> str:
     return text
 
 
-def hierarchical(base: Reference) -> bool:
+@cython.ccall
+@cython.exceptval(-1, check=True)
+def hierarchical(base: Reference) -> cython.bint:
     """Whether relative references can be used with a base: it has a scheme, not one of NEVER, and is not opaque."""
-    if base.scheme is None or base.scheme.lower() in NEVER_RELATIVE:
+    scheme = base.scheme
+    if scheme is None or scheme.lower() in NEVER_RELATIVE:
         return False
     return base.net_loc is not None or base.path.startswith("/")

@@ -5,11 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from absolve.resolvers.appending import Appending
-from absolve.resolvers.references import SCHEME, components, hierarchical, split, unsplit
+from absolve.resolvers.references import SCHEME, split
 
 if TYPE_CHECKING:
+    import cython
+
     from absolve.model import Reference
     from absolve.typing import Resolver
+else:
+    from absolve import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.absolve.resolvers.references import components, hierarchical, unsplit
+else:
+    from absolve.resolvers.references import components, hierarchical, unsplit
 
 
 def profile(base: str, _charset: str = "utf-8", /) -> Resolver:
@@ -22,6 +31,7 @@ def profile(base: str, _charset: str = "utf-8", /) -> Resolver:
     return Appending(lambda reference: steps(base, parts, reference))
 
 
+@cython.ccall
 def steps(base: str, parts: Reference, text: str) -> str | None:
     """Resolve a reference by the numbered steps of section 4; `parts` is `split(base)`."""
     # Step 1: the base is established. Unknown, or itself relative: only an absolute reference is one.
@@ -56,15 +66,18 @@ def steps(base: str, parts: Reference, text: str) -> str | None:
     return unsplit((parts.scheme, net_loc, path, params, query, fragment))
 
 
+@cython.cfunc
 def _is_absolute(text: str) -> bool:
     """Whether it starts with a scheme name (2.4.2)."""
     return ":" in text and SCHEME.match(text) is not None
 
 
+@cython.cfunc
 def _inherited(base: str | None, own: str | None) -> str | None:
     return own if base is None else base
 
 
+@cython.ccall
 def merge(base: str, path: str) -> str:
     """Step 6: a relative path in the place of the last segment of the base's path, dot segments removed.
 
