@@ -128,3 +128,25 @@ def test_the_end_of_a_frame_is_found_without_decompressing_it(level: int, option
     assert ends_with_frame(raw + SKIPPABLE)
     assert not ends_with_frame(raw + SKIPPABLE[:-1])
     assert not ends_with_frame(raw + b"x")
+
+
+def test_zlib_ng_says_of_broken_and_of_cut_data_what_zlib_says() -> None:
+    zlib_ng = pytest.importorskip("zlib_ng.zlib_ng")
+    whole = gzip.compress(b"".join(b"<a href='%d'>" % number for number in range(2000)), mtime=0)
+
+    def said(module: Any, data: bytes) -> list[object]:
+        machine = module.decompressobj(31)
+        found: list[object] = []
+        try:
+            for at in range(0, len(data), 700):
+                found.append(machine.decompress(data[at : at + 700], 5000))
+                found.append((len(machine.unconsumed_tail), len(machine.unused_data), machine.eof))
+                while machine.unconsumed_tail:
+                    found.append(machine.decompress(machine.unconsumed_tail, 5000))
+        except module.error as error:
+            found.append(str(error))
+        return found
+
+    for at in range(0, len(whole), 97):
+        for data in (whole[:at], whole[:at] + bytes([whole[at] ^ 0x55]) + whole[at + 1 :], whole + whole[:at]):
+            assert said(zlib_ng, data) == said(zlib, data), at

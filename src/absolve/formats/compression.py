@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import zlib
 from contextlib import suppress
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from absolve.errors import CodingError
@@ -19,6 +20,18 @@ _LEVEL: Final = 6
 _GZIP: Final = 31  # zlib's wbits for a header and a trailer of gzip, for those of zlib, and for none
 _ZLIB: Final = 15
 _BARE: Final = -15
+
+
+def _decompressing() -> Any:
+    """zlib-ng where it is installed, which takes half the time of zlib, and says the same of broken data."""
+    try:
+        return import_module("zlib_ng.zlib_ng")
+    except ImportError:
+        return zlib
+
+
+decompressor: Final[Callable[[int], zlib._Decompress]] = _decompressing().decompressobj
+BROKEN: Final[type[Exception]] = _decompressing().error  # what it raises
 
 
 class Compressed:
@@ -96,10 +109,10 @@ class BareDeflate(Deflate):
 
 def inflate(raw: bytes, wbits: int, limit: int, name: str) -> tuple[bytes, bytes]:
     """One deflate stream and what follows it. CodingError where it is broken, truncated or larger than the limit."""
-    machine = zlib.decompressobj(wbits)
+    machine = decompressor(wbits)
     try:
         value = machine.decompress(raw, max(limit, 0) + 1)
-    except zlib.error as error:
+    except BROKEN as error:
         raise CodingError("broken", f"the {name} data is broken: {error}") from error
     if len(value) > limit:
         raise too_large(limit)
@@ -225,8 +238,6 @@ def ends_with_frame(raw: bytes) -> bool:
 
 def _package(name: str) -> Any:
     """A package that only this coding needs; CodingError says how to get it."""
-    from importlib import import_module
-
     try:
         return import_module(name)
     except ImportError as error:

@@ -7,15 +7,15 @@ file are all of its bytes, in their order.
 from __future__ import annotations
 
 import re
-import zlib
 from typing import IO, TYPE_CHECKING, Final
 
 from absolve.errors import CodingError
-from absolve.formats.compression import ZSTD_FRAME, Gzip, Zstandard, frame_end, is_skippable
+from absolve.formats.compression import BROKEN, ZSTD_FRAME, Gzip, Zstandard, decompressor, frame_end, is_skippable
 from absolve.formats.warc_headers import LONGEST_HEAD, LONGEST_LINE
 from absolve.model import Notice
 
 if TYPE_CHECKING:
+    import zlib
     from collections.abc import Iterator
 
     import cython
@@ -264,7 +264,7 @@ class _Cutter:
     def _member(self) -> Iterator[Piece]:
         """A member of gzip (RFC 1952 2.2), which holds one record, or more."""
         offset = self._offset()
-        machine = zlib.decompressobj(31)
+        machine = decompressor(31)
         values: list[bytes] = []
         size = used = 0
         step = _FIRST
@@ -278,7 +278,7 @@ class _Cutter:
             step = min(2 * step, _CHUNK)
             try:
                 value = machine.decompress(raw, self._limit - size + 1)
-            except zlib.error as error:
+            except BROKEN as error:
                 said = self._said("broken", f"the gzip data is broken: {error}", offset, _url(values))
                 yield from self._lost(said, 3)
                 return
@@ -297,7 +297,7 @@ class _Cutter:
             raw = self._held[self._at : self._at + _CHUNK]
             try:
                 machine.decompress(raw, _CHUNK)
-            except zlib.error:
+            except BROKEN:
                 return
             yield from self._passed(_consumed(machine, raw))
 
@@ -359,8 +359,8 @@ _START: Final = re.compile(rb"\n(?=WARC/[0-9]\.[0-9]+[\t ]*+\r?\n|[a-z]{3,10}:[^
 def _begins_record(raw: bytes) -> bool:
     """Whether this is a member of gzip in which a record begins."""
     try:
-        value = zlib.decompressobj(31).decompress(raw, LONGEST_LINE)
-    except zlib.error:
+        value = decompressor(31).decompress(raw, LONGEST_LINE)
+    except BROKEN:
         return False
     return version_end(value, 0) >= 0 or arc_record(value, 0) is not None
 
