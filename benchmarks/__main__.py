@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import absolve
 from absolve.formats import html_scanner
-from benchmarks import archives, cluster, corpus, growth, hostile, memory, peers, processes, sizes
+from benchmarks import archives, cluster, corpus, growth, hostile, memory, peers, processes, shapes, sizes
 from benchmarks.measure import race, race_table
 from benchmarks.results import merged, section
 
@@ -41,7 +41,7 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog=COMMAND, description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--megabytes", type=float, default=10, help="how much of each corpus is taken (10)")
     parser.add_argument("--runs", type=int, default=3, help="interleaved runs of each race (3)")
-    parser.add_argument("--only", choices=PARTS, help="one part of it; Spark's is done only so")
+    parser.add_argument("--only", choices=PARTS, help="one part of it; Spark's and the memory of hostile shapes are measured only so")
     parser.add_argument("--files", type=int, default=2000, help="files in the folder whose listing takes memory (2000)")
     parser.add_argument("--archive", type=float, default=0.2, help="gigabytes of the archive, likewise (0.2)")
     parser.add_argument("--sizes", default="0.25,0.5", help="megabytes of each hostile shape (0.25,0.5)")
@@ -141,6 +141,11 @@ def of_growth(options: argparse.Namespace) -> Found:
     return f"Times as much for each doubling.\n\n{table}", all(grown.is_linear for grown in found)
 
 
+def of_shapes(options: argparse.Namespace) -> Found:
+    found = list(shapes.taken(options.shapes, max(map(float, options.sizes.split(",")))))
+    return f"Each rewritten in a process of its own.\n\n{shapes.shapes_table(found)}", True
+
+
 class Part(NamedTuple):
     """One section of the results: what makes its text, and says whether it is as it should be."""
 
@@ -158,6 +163,7 @@ PARTS = {
     "memory": Part("Memory", of_memory, is_asked=sys.platform != "linux"),
     "spark": Part("Spark", of_spark, is_asked=True),
     "growth": Part("Growth", of_growth),
+    "shapes": Part("Memory of hostile shapes", of_shapes, is_asked=True),
 }
 
 

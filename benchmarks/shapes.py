@@ -1,0 +1,56 @@
+"""What hostile shapes take in memory: each is rewritten in a process of its own."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from benchmarks.hostile import SHAPES
+from benchmarks.measure import peak, table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+FREE = 50  # megabytes that any document may take
+MOST = 4  # times its size, beyond those
+_PROGRAM = """\
+import sys, absolve
+with open(sys.argv[1], "rb") as file:
+    data = file.read()
+new = absolve.rewrite(data, media_type=sys.argv[2], charset=sys.argv[3] or None, url="http://h.example/d/")
+print(len(new))
+"""
+
+
+class Took(NamedTuple):
+    """One shape: megabytes of the document, of the most memory that its process had."""
+
+    shape: str
+    size: float
+    memory: float
+
+    @property
+    def beyond(self) -> float:
+        """Times its size, beyond what any document may take."""
+        return max(self.memory - FREE, 0) / self.size
+
+
+def taken(pattern: str, megabytes: float) -> Iterator[Took]:
+    """Each shape whose name matches, of so many megabytes."""
+    for name, shape in SHAPES.items():
+        if re.search(pattern, name):
+            data = shape.make(int(megabytes * 1e6))
+            with tempfile.TemporaryDirectory() as folder:
+                path = Path(folder) / "x"
+                path.write_bytes(data)
+                yield Took(name, len(data) / 1e6, peak(_PROGRAM, str(path), shape.media_type, shape.charset or ""))
+
+
+def shapes_table(found: Sequence[Took]) -> str:
+    """Those that take more than a document should, the worst first."""
+    much = sorted((took for took in found if took.beyond > MOST), key=lambda took: -took.beyond)
+    rows = [[took.shape, f"{took.size:.1f}", f"{took.memory:.0f}", f"{took.beyond:.1f}"] for took in much]
+    text = f"{len(much)} of {len(found)} take more than {MOST} times their size, beyond {FREE} MB."
+    return f"{text}\n\n{table(('shape', 'MB', 'MB of memory', 'beyond 50, by its size'), rows)}" if rows else text
