@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import all_references
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from absolve import character_references, inventory, judging
+from absolve import inventory, judging
 from absolve.inventory import COLUMNS, Columns, Row
 from absolve.library import base, links
 from absolve.model import KINDS, Document, Link
@@ -270,14 +271,14 @@ WRITTEN = st.lists(
 
 @given(WRITTEN.map(lambda raw: raw.replace(b"<", b"")))
 def test_the_text_of_an_anchor_is_read_folded_and_cut(raw: bytes) -> None:
-    characters = character_references.decode(raw, attribute=False).decode("utf-8", "replace").replace("\0", "\ufffd")
+    characters = all_references.decode(raw, attribute=False).decode("utf-8", "replace").replace("\0", "\ufffd")
     found = row(b"<a href=x>" + raw + b"</a>", charset="utf-8").text
     assert found == " ".join(characters.split())[:200]
 
 
 @given(WRITTEN.map(lambda raw: raw.replace(b'"', b"")))
 def test_the_alternative_text_of_an_image_is_read_folded_and_cut(raw: bytes) -> None:
-    characters = character_references.decode(raw, attribute=True).decode("utf-8", "replace").replace("\0", "\ufffd")
+    characters = all_references.decode(raw, attribute=True).decode("utf-8", "replace").replace("\0", "\ufffd")
     found = row(b'<img src=x alt="' + raw + b'">', charset="utf-8").text
     assert found == " ".join(characters.split())[:200]
 

@@ -1,14 +1,13 @@
-"""Character references: which ones a value holds, what they stand for, and which `&` would be taken for one.
+"""Character references of HTML: which `&` begins one, where it ends, and what it stands for.
 
-HTML is the WHATWG tokenizer's states 13.2.5.72 to 13.2.5.80, in data or in an attribute, where a reference without its
+They are the WHATWG tokenizer's states 13.2.5.72 to 13.2.5.80, in data or in an attribute, where a reference without its
 semicolon before `=`, a letter or a digit is none (`&copy=3`). Values are in UTF-8, or in any charset that has ASCII's
-bytes for its characters and for nothing else; spans are in bytes, half open. XML is XML 1.0 section 4.1 without a
-DTD's entities, and `str`. Newlines and NUL are the tokenizer's business, not dealt with here.
+bytes for its characters and for nothing else; offsets are in bytes. Newlines and NUL are the tokenizer's business, not
+dealt with here.
 """
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from html.entities import html5
 from typing import TYPE_CHECKING, Final
@@ -19,9 +18,6 @@ if TYPE_CHECKING:
     Read = tuple[int, bytes]  # where a reference ends, and what it stands for
 else:
     from absolve import _cython as cython
-
-CharacterReference = tuple[int, int, bytes]  # start, end, what stands there in UTF-8
-XmlReference = tuple[int, int, str]
 
 # 13.2.5.80, numeric character reference end state: what windows-1252 has in the C1 range
 _WINDOWS_1252: Final[dict[int, bytes]] = {
@@ -38,35 +34,6 @@ _WITHOUT_SEMICOLON: Final[frozenset[str]] = frozenset(name for name in html5 if 
 _LONGEST_WITHOUT_SEMICOLON: Final = max(map(len, _WITHOUT_SEMICOLON))
 _LONGEST = cython.declare(cython.Py_ssize_t, 31)
 _KNOWN: Final[dict[bytes, bytes]] = {}  # names with a semicolon that were met, and what they stand for
-
-_XML: Final = re.compile(r"&(?:(amp|lt|gt|quot|apos)|#(?:x([0-9A-Fa-f]++)|([0-9]++)));")
-_XML_NAMES: Final = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
-
-
-def references(value: bytes, attribute: bool) -> list[CharacterReference]:
-    """The references in a value, in order: in an attribute's or in text (the data state)."""
-    found: list[CharacterReference] = []
-    at = value.find(b"&")
-    while at >= 0:
-        reference = reference_at(value, at, len(value), attribute)
-        if reference:
-            found.append((at, *reference))
-        at = value.find(b"&", reference[0] if reference else at + 1)
-    return found
-
-
-def decode(value: bytes, attribute: bool) -> bytes:
-    """The value with its references replaced; the value itself where it has none."""
-    found = references(value, attribute)
-    if not found:
-        return value
-    pieces: list[bytes] = []
-    position = 0
-    for start, end, text in found:
-        pieces += (value[position:start], text)
-        position = end
-    pieces.append(value[position:])
-    return b"".join(pieces)
 
 
 def needs_escape(text: bytes, at: int, attribute: bool) -> bool:
@@ -169,40 +136,3 @@ def _character(number: int) -> bytes:
     if number == 0 or number > 0x10FFFF or 0xD800 <= number <= 0xDFFF:
         return _REPLACEMENT
     return chr(number).encode()  # noncharacters and controls too: errors, and taken as they are
-
-
-def xml_references(value: str) -> list[XmlReference]:
-    """The references of XML without a DTD: the five names and numbers of characters that XML allows.
-
-    Any other `&` stays as it is here; it makes the document not well-formed, which its parser says. In what is written
-    every `&` must be escaped, so XML has no `needs_escape`.
-    """
-    found: list[XmlReference] = []
-    for match in _XML.finditer(value):
-        text = _XML_NAMES[match[1]] if match[1] else _xml_character(match[2] or match[3], 16 if match[2] else 10)
-        if text:
-            found.append((match.start(), match.end(), text))
-    return found
-
-
-def xml_decode(value: str) -> str:
-    """The value with the references of `xml_references` replaced."""
-    pieces: list[str] = []
-    position = 0
-    for start, end, text in xml_references(value):
-        pieces += (value[position:start], text)
-        position = end
-    return "".join(pieces) + value[position:]
-
-
-def _xml_character(digits: str, base: int) -> str:
-    """XML 1.0 production [2], Char; "" where the number is none."""
-    digits = digits.lstrip("0")
-    number = int(digits, base) if 0 < len(digits) <= 7 else 0
-    allowed = (
-        number in (0x9, 0xA, 0xD)
-        or 0x20 <= number <= 0xD7FF
-        or 0xE000 <= number <= 0xFFFD
-        or 0x10000 <= number <= 0x10FFFF
-    )
-    return chr(number) if allowed else ""

@@ -13,11 +13,12 @@ import re
 from html.entities import html5
 from typing import TYPE_CHECKING, Any, Final
 
+from all_references import decode, references
 from html5lib._tokenizer import HTMLTokenizer
 from html5lib.constants import tokenTypes
 from linear import grows_linearly
 
-from absolve.character_references import decode, needs_escape, references
+from absolve.character_references import needs_escape
 from absolve.charsets import UTF_8
 from absolve.codings import quoted
 
