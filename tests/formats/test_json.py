@@ -59,6 +59,7 @@ def test_a_string_elsewhere_is_no_reference(kind: str, text: str) -> None:
         ("map", '{"scopes": {"s/": {"a": "./a.js"}}}', ["s/", "./a.js"]),
         ("map", '{"integrity": {"./a.js": "sha384-x"}}', ["./a.js"]),
         ("map", '{"imports": {"a": "\\u002e/a\\/b"}}', ["./a/b"]),
+        ("map", '{"imports": {"a": "./a\\/b\\/", "b": "./a\\\\/b"}}', ["./a/b/", "./a\\/b"]),
         ("map", '{"imports": {"a": "./1", "a": "./2"}}', ["./1", "./2"]),
         ("rules", '{"prefetch": [{"urls": ["a", "/b"]}, {"source": "list", "urls": ["c"]}]}', ["a", "/b", "c"]),
         ("rules", '{"prerender": [{"where": {"href_matches": "/x"}}, {"urls": ["d"]}]}', ["d"]),

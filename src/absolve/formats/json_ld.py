@@ -16,12 +16,14 @@ from absolve.formats.json_values import JSONString, values
 from absolve.model import Base, Layer, Link, Notice, Place
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from absolve.charsets import Charset
     from absolve.formats.json_values import Path, Value
     from absolve.model import Event
     from absolve.typing import WalkOptions
+
+    Meant = tuple[Place, Callable[[str], object] | None]  # the place of a reference, and what it must look like
 
 _STRING: Final = JSONString()
 _SCHEMA: Final = re.compile(r"(?:(?:https?:)?//)?(?:www\.)?schema\.(?:org|googleapis\.com)(?:/|\Z)", re.IGNORECASE)
@@ -102,6 +104,7 @@ class _Walk:
         self._declared: dict[Path, list[Value]] = {}  # what stands in the contexts of a node, by its path
         self._contexts: dict[Path, _Context] = {}
         self._claims: dict[int, Base] = {}  # what an @base claims, by its position
+        self._meant: dict[tuple[_Context, str], Meant | None] = {}
         for value in found:
             if "@context" in value.path:
                 self._declared.setdefault(value.path[: value.path.index("@context")], []).append(value)
@@ -173,31 +176,40 @@ class _Walk:
     # --- nodes --------------------------------------------------------------------------------------------------------
 
     def _link(self, value: Value) -> Link | None:
-        names = [step for step in value.path if isinstance(step, str) and step not in _CONTAINERS]
-        if not names:
+        name = next((step for step in reversed(value.path) if isinstance(step, str) and step not in _CONTAINERS), None)
+        if name is None:
             return None
         context = self._context(value.path[:-1])
+        if (context, name) not in self._meant:
+            self._meant[context, name] = self._of(context, name)
+        meant = self._meant[context, name]
+        if meant is None:  # as of most properties
+            return None
+        place, looks = meant
         raw = self._data[value.start : value.end]
         start, end = url(raw)[0]
         text = _STRING.decode(raw[start:end]).decode("utf-8", "surrogateescape")
-        if _NO_IRI.search(text) or not _is_iri(context, text):
+        if _NO_IRI.search(text) or not _is_iri(context, text) or not (looks is None or looks(text)):
             return None
-        place = self._of(context, names[-1], text)
-        return Link(place, value.start + start, value.start + end, _STRING, context.base) if place else None
+        return Link(place, value.start + start, value.start + end, _STRING, context.base)
 
-    def _of(self, context: _Context, name: str, text: str) -> Place | None:
-        """The place of a reference that is the value of this property; None where it is none."""
+    def _of(self, context: _Context, name: str) -> Meant | None:
+        """What the values of this property are; None where they are no references."""
         term = context.term(name)
         if name == "@id" or (term.iri == "@id" if term else name == "id" and context.known):
-            return _place("@id", empty="base", stays=self._stays)
+            return _place("@id", empty="base", stays=self._stays), None
         if term is not None and term.type:
-            return _place(name, stays=self._stays) if term.type == "@id" else None
+            return (_place(name, stays=self._stays), None) if term.type == "@id" else None
         local = _local(context, name)
         if local in tables.URLS:
-            return _place(local, tables.URLS[local], stays=self._stays)
-        if local in tables.THINGS and likely(text.encode("utf-8", "surrogateescape")):
-            return _place(local, tables.THINGS[local], "likely", stays=self._stays)
-        return _place(local, stays=self._stays) if local in tables.TEXTS and _ABSOLUTE.match(text) else None
+            return _place(local, tables.URLS[local], stays=self._stays), None
+        if local in tables.THINGS:
+            return _place(local, tables.THINGS[local], "likely", stays=self._stays), _is_likely
+        return (_place(local, stays=self._stays), _ABSOLUTE.match) if local in tables.TEXTS else None
+
+
+def _is_likely(text: str) -> bool:
+    return bool(likely(text.encode("utf-8", "surrogateescape")))
 
 
 def _without_index(path: Path) -> Path:

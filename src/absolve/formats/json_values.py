@@ -5,21 +5,24 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from absolve.model import Notice
+from absolve.model import Notice, new
 from absolve.offsets import Decoded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from absolve.typing import Offsets
+    import cython
 
-_TOKEN: Final = re.compile(
-    rb'[ \t\n\r]*+(?:([{}\[\],:])|"((?:[^"\\\x00-\x1f]++|\\["\\/bfnrtu])*+)"|(-?[0-9][0-9.eE+-]*+|true|false|null))'
-)
+    from absolve.typing import Offsets
+else:
+    from absolve import _cython as cython
+
 _ESCAPE: Final = re.compile(
     rb"\\(?:u([Dd][89ABab][0-9A-Fa-f]{2})\\u([Dd][C-Fc-f][0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|([\"\\/bfnrt]))"
 )
 _SIMPLE: Final = dict(zip(b'"\\/bfnrt', b'"\\/\b\f\n\r\t', strict=True))
+_escaped = bytes(byte in b'"\\/bfnrtu' for byte in range(256))  # what may stand behind a backslash
+_ESCAPED = cython.declare(bytes, _escaped)
 _DEPTH: Final = 64
 _MARK: Final = b"\xef\xbb\xbf"  # RFC 8259 8.1: it may be ignored
 
@@ -33,7 +36,10 @@ class JSONString:
     slot: tuple[int, int] | None = None
 
     def decode(self, raw: bytes) -> bytes:
-        return self.decode_mapped(raw)[0] if 0x5C in raw else raw
+        if 0x5C not in raw:
+            return raw
+        value = raw.replace(b"\\/", b"/")  # most URLs have no other escape
+        return self.decode_mapped(raw)[0] if 0x5C in value else value
 
     def decode_mapped(self, raw: bytes) -> tuple[bytes, Offsets]:
         made = Decoded(raw)
@@ -75,46 +81,109 @@ class Value(NamedTuple):
         return self.kind == "key"
 
 
-_CLOSED: Final = {b"{}": "object", b"[]": "array"}
+_LITERALS: Final = (b"true", b"false", b"null")
 
 
 def values(data: bytes) -> Iterator[Value | Notice]:
     """Every value of a JSON text in order; a notice, and no more, where it is no JSON or nested too deep."""
+    p: cython.p_const_uchar = data
+    n: cython.Py_ssize_t = len(data)
+    position: cython.Py_ssize_t = len(_MARK) if data.startswith(_MARK) else 0  # behind the last token
+    i: cython.Py_ssize_t
+    end: cython.Py_ssize_t
+    c: cython.uchar
+    expects_key: cython.bint = False
     stack: list[str | int] = []
-    opened: list[tuple[bytes, int]] = []
-    expects_key = False
-    position = len(_MARK) if data.startswith(_MARK) else 0
-    while token := _TOKEN.match(data, position):
-        position = token.end()
-        mark, text, _ = token.groups()
-        if mark in (b"{", b"["):
-            if len(opened) >= _DEPTH:
-                yield Notice("too-deep", f"JSON nested more than {_DEPTH} deep is left as it is", token.start(1))
-                return
-            opened.append((mark, token.start(1)))
-            stack.append(0 if mark == b"[" else "")
-            expects_key = mark == b"{"
-        elif mark in (b"}", b"]"):
-            kind = _CLOSED.get(opened[-1][0] + mark) if opened else None
-            if kind is None:
-                position = token.start(1)
+    opened: list[tuple[int, int]] = []  # the brackets that close what is open, and where it begins
+    while True:
+        i = _text_start(p, position, n)
+        if i >= n:
+            break
+        c = p[i]
+        if c == 34:
+            end = _string_end(p, i + 1, n)
+            if end < 0:
                 break
+            position = end + 1
+            if expects_key:
+                stack[-1] = _STRING.decode(data[i + 1 : end]).decode("utf-8", "replace")
+            yield new(Value, (tuple(stack), i + 1, end, "key" if expects_key else "string"))
+        elif c == 123 or c == 91:
+            if len(opened) >= _DEPTH:
+                yield Notice("too-deep", f"JSON nested more than {_DEPTH} deep is left as it is", i)
+                return
+            opened.append((c + 2, i))
+            stack.append(0 if c == 91 else "")
+            expects_key = c == 123
+            position = i + 1
+        elif c == 125 or c == 93:
+            if not opened or opened[-1][0] != c:
+                position = i
+                break
+            position = i + 1
             stack.pop()
-            yield Value(tuple(stack), opened.pop()[1], position, kind)
+            yield new(Value, (tuple(stack), opened.pop()[1], position, "object" if c == 125 else "array"))
             expects_key = False
-        elif mark == b",":
+        elif c == 44:
+            position = i + 1
             if not opened:
                 break
-            expects_key = opened[-1][0] == b"{"
-            if isinstance(stack[-1], int):
-                stack[-1] += 1
-        elif mark == b":":
+            expects_key = opened[-1][0] == 125
+            if opened[-1][0] == 93:
+                stack[-1] += 1  # type: ignore[operator]  # in an array it is an index
+        elif c == 58:
+            position = i + 1
             expects_key = False
-        elif text is not None:
-            if expects_key:
-                stack[-1] = _STRING.decode(text).decode("utf-8", "replace")
-            yield Value(tuple(stack), *token.span(2), "key" if expects_key else "string")
         else:
-            yield Value(tuple(stack), *token.span(3), "word")
-    if opened or data[position:].strip(b" \t\n\r"):
+            end = _word_end(data, i, n)
+            if end < 0:
+                break
+            position = end
+            yield new(Value, (tuple(stack), i, end, "word"))
+    if opened or _text_start(p, position, n) < n:
         yield Notice("malformed-json", "this is no JSON; what follows is left as it is", position)
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _text_start(p: cython.p_const_uchar, i: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """Where something else than white space stands next."""
+    while i < n and (p[i] == 32 or p[i] == 10 or p[i] == 13 or p[i] == 9):
+        i += 1
+    return i
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _string_end(p: cython.p_const_uchar, i: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """Where the quote stands that ends a string whose text begins here; -1 where it is none (RFC 8259 7)."""
+    escaped: cython.p_const_uchar = _ESCAPED
+    while i < n and p[i] >= 32:
+        if p[i] == 34:
+            return i
+        if p[i] == 92:
+            i += 1
+            if i >= n or not escaped[p[i]]:
+                return -1
+        i += 1
+    return -1
+
+
+@cython.cfunc
+def _word_end(data: bytes, i: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """Where a number ends, or true, false or null, that begins here; -1 where there is none."""
+    p: cython.p_const_uchar = data
+    start: cython.Py_ssize_t = i + 1 if p[i] == 45 else i
+    if start < n and 48 <= p[start] <= 57:
+        i = start
+        while i < n and (48 <= p[i] <= 57 or p[i] == 46 or p[i] | 32 == 101 or p[i] == 43 or p[i] == 45):
+            i += 1
+        return i
+    for word in _LITERALS:
+        if data.startswith(word, i):
+            return i + len(word)
+    return -1
