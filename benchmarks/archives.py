@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from absolve import inventory
 from absolve.archives import stretches
+from absolve.engine.listing import AT_ONCE
 from absolve.formats.warc_records import pieces
 from absolve.settings import Settings
 from benchmarks.corpus import SHARED, generated
@@ -20,7 +21,6 @@ from benchmarks.measure import peak, race, table
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from absolve.archives import Stretch
     from benchmarks.measure import Result
 
 ARCHIVE = SHARED / "warc/pywb/sample_archive/warcs/iana.warc.gz"
@@ -76,20 +76,18 @@ def _jobs(path: Path) -> dict[str, Callable[[], object]]:
             for _ in pieces(file, Settings().max_decompressed):
                 pass
 
-    def walked(each: Callable[[Stretch], object]) -> None:
+    def walked(columns: inventory.Columns | None) -> None:
         with path.open("rb") as file:
             for stretch in stretches(file, "x.warc", Settings()):
-                each(stretch)
-
-    def listed(stretch: Stretch) -> None:
-        for _ in inventory.rows(stretch.entity) if stretch.entity is not None else ():
-            pass
+                if columns is not None and stretch.entity is not None:
+                    for _ in inventory.fill(columns, stretch.entity):
+                        pass  # full, and emptied then
 
     return {
         "fastwarc reads": read,
         "absolve cuts": cut,
-        "absolve walks": lambda: walked(lambda _: None),
-        "absolve lists": lambda: walked(listed),
+        "absolve walks": lambda: walked(None),
+        "absolve lists": lambda: walked(inventory.Columns(AT_ONCE)),
     }
 
 
