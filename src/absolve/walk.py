@@ -46,6 +46,7 @@ else:
 
 __all__ = ["Settings", "failure", "fold", "has_relative", "retrieval_claim", "too_large", "walk"]
 
+_FEW = cython.declare(cython.int, 4)  # events that take less memory as a list
 NOT_WELL_FORMED = "not-well-formed"  # the code of an error that `recover` gets over
 
 
@@ -202,7 +203,7 @@ def _counted(entity: Entity, events: Iterable[Event]) -> list[Event] | Events:
     count: cython.Py_ssize_t
     if isinstance(events, Events) and events.count <= most:
         entity.count += events.count
-        return events
+        return events if len(events) > _FEW else list(events)
     found: list[Event] = events if isinstance(events, list) else []
     grows = found is not events
     count = 0
