@@ -173,9 +173,9 @@ def test_a_value_is_settled_as_a_whole_wherever_a_thousand_edits_are_over(number
 # --- memory ------------------------------------------------------------------------------------------------------------
 
 NOTHING_BUT_LINKS = {
-    "text/html": b"<a href='x'>y</a><a href=x>y</a><img srcset='a 1x, b 2x'>",
-    "text/css": b"a{b:url(x)}@import 'y';",
-    "application/xml": b"<r xmlns:l='http://www.w3.org/1999/xlink'><y l:href='a'/><y l:href='&amp;b'/></r>",
+    "text/html": b"<a href='x'>y</a><a href=x>y</a><img srcset='a 1x, b 2x'>" * 2,
+    "text/css": b"a{b:url(x)}@import 'y';" * 3,
+    "application/xml": b"<r xmlns:l='http://www.w3.org/1999/xlink'>" + b"<y l:href='a'/><y l:href='&amp;b'/>" * 3 + b"</r>",
 }
 
 
@@ -183,7 +183,7 @@ NOTHING_BUT_LINKS = {
 @pytest.mark.parametrize("media_type", NOTHING_BUT_LINKS)
 def test_no_link_is_kept_as_an_object(media_type: str) -> None:
     entity = walk(absolve.Document(NOTHING_BUT_LINKS[media_type], media_type=media_type), Settings())
-    assert (len(entity.events) > 1, entity.objects) == (True, [])
+    assert (len(entity.events) > 4, entity.objects) == (True, [])  # a few are kept as they are
 
 
 COUNT = 300_000
