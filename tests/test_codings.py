@@ -274,6 +274,16 @@ def test_bytes_that_are_no_character_are_units_of_their_own(label: str, raw: byt
     assert offsets.end(len(found)) == offsets.start(len(found)) == len(raw)
 
 
+def test_a_shift_belongs_to_the_character_after_it_and_that_back_to_ascii_to_the_one_before() -> None:
+    raw = b'a\x1b$B$"$$$&\x1b(Bb\x1b(Jc'
+    value, offsets = Raw(by_label("iso-2022-jp")).decode_mapped(raw)
+    assert value == "aあいうbc".encode()
+    assert offsets is not None
+    assert [(offsets.start(at), offsets.end(at)) for at in (0, 1, 4, 7, 10, 11, 12)] == [
+        *[(0, 0), (1, 1), (6, 6), (8, 8), (13, 13), (17, 14), (18, 18)]
+    ]
+
+
 def test_offsets_of_a_long_utf_16_document_are_those_of_its_characters() -> None:
     text = "aé日😀\ud800" * 3000
     raw = text.encode("utf-16-le", "surrogatepass")

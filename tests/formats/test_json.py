@@ -70,7 +70,11 @@ def test_references_are_found_in_their_order(kind: str, text: str, expected: lis
 
 
 @pytest.mark.parametrize(
-    "text", ["{", '{"imports": {"a": "./a"}', '{"imports": {"a": "./a"}]', '{"imports": {"a": "./a"}} x', "{'imports': 1}", "[" * 100]
+    "text",
+    [
+        *("{", '{"imports": {"a": "./a"}', '{"imports": {"a": "./a"}]', '{"imports": {"a": "./a"}} x', "{'imports': 1}", "[" * 100),
+        *(r'["\x"]', '["\\', '["a\n"]', '["a', "[-]", "[nul]"),
+    ],
 )
 def test_what_is_no_json_is_left_alone_and_said(text: str) -> None:
     (notice,) = walk_import_map(text.encode(), UTF_8, Settings())
