@@ -264,6 +264,18 @@ def test_the_whatwg_profile_encodes_queries_in_the_documents_charset() -> None:
     assert rewritten(page, charset="iso-2022-jp", profile="whatwg") == f"<a href='{URL}?%1B$B$%22%1B(B'>".encode()
 
 
+def test_the_whatwg_profile_encodes_queries_of_css_in_utf_8_whatever_the_documents_charset() -> None:
+    page = "<a href='?é'><p style='a:url(?é)'><style>a{b:url(?é)}</style><a href='?é'>".encode("cp1252")
+    done = "<a href='{0}?%E9'><p style='a:url({0}?%C3%A9)'><style>a{{b:url({0}?%C3%A9)}}</style><a href='{0}?%E9'>"
+    assert rewritten(page, charset="windows-1252", profile="whatwg") == done.format(URL).encode()
+
+
+def test_a_document_inside_with_a_base_of_its_own_leaves_the_rules_around_it_as_they_are() -> None:
+    page = "<a href={0}x></a><iframe srcdoc='{2}<a href={1}x></a>'></iframe><a href={0}x></a>"
+    base = "<base href=http://other.example/>"
+    assert rewritten(page.format("", "", base)) == page.format(DIR, "http://other.example/", base)
+
+
 # --- policies -------------------------------------------------------------------------------------------------------
 
 PLACES = (
