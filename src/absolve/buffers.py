@@ -15,8 +15,8 @@ if cython.compiled:
     from cython.cimports.libc.stdlib import free
     from cython.cimports.libc.string import memcpy
 
-_MOST: Final = (1 << 31) - 1  # bytes of texts, whose ends have 32 bits
-_MOST_BYTES = cython.declare(cython.Py_ssize_t, _MOST)
+NARROW: Final = (1 << 31) - 1  # the largest number of 32 bits
+_MOST_BYTES = cython.declare(cython.Py_ssize_t, NARROW)  # of texts, whose ends have 32 bits
 
 
 @cython.final

@@ -55,6 +55,7 @@ def to_utf8_mapped(charset: Charset, raw: bytes) -> tuple[bytes, Offsets]:
     return offsets.value, offsets
 
 
+_REPLACEMENT: Final = "\N{REPLACEMENT CHARACTER}".encode()
 _NOT_ASCII: Final = re.compile(rb"[\x80-\xff\x1b]")
 _SHIFT: Final = re.compile(rb"\x1b(?:\(I|\$[@B])")  # Encoding Standard 12.2.1, ISO-2022-JP: half-width katakana, kanji
 _BACK: Final = re.compile(rb"\x1b\([BJ]")
@@ -89,7 +90,7 @@ def _shifted(raw: bytes, start: int, made: Decoded) -> int:
         position = back.end()
     if start == position:  # an escape character that shifts nothing
         position += 1
-        text = b"\xef\xbf\xbd"
+        text = _REPLACEMENT
     made.unit(start, position, text)
     return position
 
@@ -233,7 +234,7 @@ class CharacterReferences:
                     end += 1
                 made.unit(i, end, b"\n")
             else:
-                made.unit(i, end, b"\xef\xbf\xbd")
+                made.unit(i, end, _REPLACEMENT)
             i = end
         return made.whole()
 

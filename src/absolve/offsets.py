@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from absolve.buffers import NARROW
+
 if TYPE_CHECKING:
     import cython
 
@@ -16,8 +18,6 @@ if cython.compiled:
 else:
     from absolve.buffers import Numbers
 
-_NARROW: Final = (1 << 31) - 1  # bytes whose offsets need no more than 32 bits
-
 
 @cython.final
 @cython.cclass
@@ -29,8 +29,8 @@ class Offsets:
 
     def __init__(self, raw_size: int = 0) -> None:
         self._ends = Numbers()
-        self._raw_starts = Numbers(narrow=raw_size <= _NARROW)
-        self._raw_ends = Numbers(narrow=raw_size <= _NARROW)
+        self._raw_starts = Numbers(narrow=raw_size <= NARROW)
+        self._raw_ends = Numbers(narrow=raw_size <= NARROW)
 
     @cython.ccall
     def add(self, end: cython.Py_ssize_t, raw_start: cython.Py_ssize_t, raw_end: cython.Py_ssize_t) -> cython.int:
