@@ -1,4 +1,7 @@
-"""How time grows with size: for each hostile shape, the ratio of times for each doubling; linear means about 2."""
+"""How time grows with size: for each hostile shape, the ratios for each doubling; linear means about 2.
+
+Ratios of instructions stand beside those of times where the system counts them: neither caches nor neighbours change those.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,15 @@ import ctypes
 import gc
 import sys
 import time
-from functools import partial
+from functools import cache, partial
 from itertools import pairwise
 from math import prod
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 import absolve
 from benchmarks.hostile import SHAPES
+from benchmarks.instructions import counter
 from benchmarks.measure import table
 
 if TYPE_CHECKING:
@@ -31,10 +36,18 @@ _TRIM_THRESHOLD, _MMAP_MAX = -1, -4  # <malloc.h>
 
 
 class Took(NamedTuple):
-    """Processor seconds of one run, and how many of them Python's cyclic garbage collector took."""
+    """Processor seconds of one run, and how many of them Python's cyclic garbage collector took.
+
+    And its instructions: 0 where the system counts none.
+    """
 
     seconds: float
     collecting: float
+    instructions: int = 0
+
+    def or_less(self, other: Took) -> Took:
+        """The least of two runs, by time and by instructions."""
+        return min(self, other)._replace(instructions=min(self.instructions, other.instructions))
 
 
 class Growth(NamedTuple):
@@ -55,9 +68,16 @@ class Growth(NamedTuple):
         """The same of what is left without the garbage collector."""
         return self._ratios([took.seconds - took.collecting for took in self.took])
 
-    def _ratios(self, seconds: Sequence[float]) -> list[float]:
+    @property
+    def ratios_of_instructions(self) -> list[float]:
+        """Of all of them, the garbage collector's too; empty where the system counts none."""
+        return self._ratios([took.instructions for took in self.took])
+
+    def _ratios(self, spent: Sequence[float]) -> list[float]:
         """How many times as much twice the size takes; a shape may grow by more, or less, from one size to the next."""
-        rates = [took / size for took, size in zip(seconds, self.real, strict=True)]
+        if not all(spent):
+            return []
+        rates = [took / size for took, size in zip(spent, self.real, strict=True)]
         return [2 * more / less for less, more in pairwise(rates)]
 
     @property
@@ -68,6 +88,11 @@ class Growth(NamedTuple):
     def has_steep(self) -> bool:
         """Whether a single doubling takes more than it may: on a busy machine that may be chance."""
         return self.is_judged and max(self.ratios, default=0) > MOST
+
+    @property
+    def has_steep_instructions(self) -> bool:
+        """The same by instructions: that is never chance."""
+        return self.is_judged and max(self.ratios_of_instructions, default=0) > MOST
 
     @property
     def is_linear(self) -> bool:
@@ -87,6 +112,9 @@ def listed(shape: Shape, data: bytes) -> object:
 JOBS = {"rewrite": rewritten, "links": listed}
 
 
+_counter = cache(counter)
+
+
 class _Collecting:
     """Adds up what the garbage collector takes; it runs as it does for every user of Python."""
 
@@ -104,17 +132,27 @@ class _Collecting:
 
 def _once(job: Job) -> Took:
     """The least of as many runs as take `ENOUGH`; what the last one left behind is collected before, not in it."""
-    took: list[Took] = []
+    least: Took | None = None
+    spent = 0.0
     gc.collect()
-    while sum(one.seconds for one in took) < ENOUGH:
+    while least is None or spent < ENOUGH:
         collecting = _Collecting()
         gc.callbacks.append(collecting)
+        counted = _instructions()
         began = time.process_time()
         job()
-        seconds = time.process_time() - began
+        seconds = max(time.process_time() - began, 1e-9)
+        took = Took(seconds, collecting.seconds, _instructions() - counted)
         gc.callbacks.remove(collecting)
-        took.append(Took(max(seconds, 1e-9), collecting.seconds))
-    return min(took)
+        least = least.or_less(took) if least else took
+        spent += seconds
+    return least
+
+
+def _instructions() -> int:
+    """So far; 0 where the system counts none."""
+    counting = _counter()
+    return counting.count() if counting else 0
 
 
 def keep_memory() -> None:
@@ -155,7 +193,7 @@ def _settled(growth: Growth, work: Callable[[Shape, bytes], object], documents: 
     once = spent = sum(took.seconds for took in growth.took)
     while growth.is_judged and (spent < SETTLED or (growth.has_steep and spent < min(PATIENCE, AGAIN * once))):
         took = [_once(job) for job in jobs]
-        growth = growth._replace(took=tuple(map(min, zip(growth.took, took, strict=True))))
+        growth = growth._replace(took=tuple(map(Took.or_less, growth.took, took)))
         spent += sum(one.seconds for one in took)
     return growth
 
@@ -166,31 +204,54 @@ def growth_table(found: Sequence[Growth]) -> str:
     `!` marks what is not linear.
     """
     ordered = sorted(found, key=lambda growth: -growth.took[-1].seconds / growth.real[-1])
-    steep = [growth for growth in ordered if growth.has_steep]
+    steep = [growth for growth in ordered if growth.has_steep or growth.has_steep_instructions]
     sizes = [f"{size:g} MB" for size in max((growth.sizes for growth in found), key=len)[1:]]
-    parts = [f"{len(steep)} of {len(found)} take more than {MOST} times as much for some doubling."]
+    counted = all(growth.ratios_of_instructions for growth in found)
+    kinds = ["", _INSTRUCTIONS] if counted else [""]
+    parts = [_summary(found, counted=counted)]
     if steep:
-        rows = [[*_cells(growth, sizes), *_shown(growth.own_ratios, sizes)] for growth in steep]
-        parts.append(table([*_HEAD, *sizes, "", *(f"{size}, no gc" for size in sizes)], rows))
-    parts.append(table([*_HEAD, *sizes, ""], [_cells(growth, sizes) for growth in ordered]))
+        parts.append(_ratios_table(steep, sizes, [*kinds, _NO_GC]))
+    parts.append(_ratios_table(ordered, sizes, kinds))
     return "\n\n".join(parts)
 
 
-_HEAD = ["shape", "", "s/MB", "of it gc"]
+_INSTRUCTIONS = " i"
+_NO_GC = ", no gc"
+_RATIOS = {
+    "": attrgetter("ratios"),
+    _INSTRUCTIONS: attrgetter("ratios_of_instructions"),
+    _NO_GC: attrgetter("own_ratios"),
+}
+_HEAD = ["shape", "", "s/MB", "of it gc", ""]
 
 
-def _cells(growth: Growth, sizes: Sequence[str]) -> list[str]:
+def _summary(found: Sequence[Growth], *, counted: bool) -> str:
+    by_time = sum(growth.has_steep for growth in found)
+    by_instructions = sum(growth.has_steep_instructions for growth in found)
+    said = f"{by_instructions} as many instructions (i)" if counted else "instructions are not counted here"
+    return f"{by_time} of {len(found)} take more than {MOST} times as much time for some doubling, {said}."
+
+
+def _ratios_table(found: Sequence[Growth], sizes: Sequence[str], kinds: Sequence[str]) -> str:
+    head = [*_HEAD, *(f"{size}{kind}" for kind in kinds for size in sizes)]
+    return table(head, [[*_cells(growth), *_shown(growth, len(sizes), kinds)] for growth in found])
+
+
+def _cells(growth: Growth) -> list[str]:
     last = growth.took[-1]
     return [
         growth.shape,
         growth.job,
         f"{last.seconds / growth.real[-1]:.3f}",
         f"{last.collecting / last.seconds:.0%}",
-        *_shown(growth.ratios, sizes),
         "" if growth.is_linear else "!",
     ]
 
 
-def _shown(ratios: Sequence[float], sizes: Sequence[str]) -> list[str]:
+def _shown(growth: Growth, sizes: int, kinds: Sequence[str]) -> list[str]:
     """The ratios; a dash for each size that was left out."""
-    return [f"{ratio:.2f}" for ratio in ratios] + ["-"] * (len(sizes) - len(ratios))
+    shown: list[str] = []
+    for kind in kinds:
+        ratios = _RATIOS[kind](growth)
+        shown += [f"{ratio:.2f}" for ratio in ratios] + ["-"] * (sizes - len(ratios))
+    return shown

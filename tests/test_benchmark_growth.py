@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.growth import Growth, Took
+from benchmarks.growth import Growth, Took, growth_table
 
 
-def grown(real: tuple[float, ...], seconds: tuple[float, ...]) -> Growth:
+def grown(real: tuple[float, ...], seconds: tuple[float, ...], instructions: tuple[int, ...] = ()) -> Growth:
     sizes = tuple(float(1 << power) for power in range(len(real)))
-    return Growth("shape", "links", sizes, real, tuple(Took(second, 0.0) for second in seconds))
+    took = zip(seconds, instructions or [0] * len(seconds), strict=True)
+    return Growth("shape", "links", sizes, real, tuple(Took(second, 0.0, number) for second, number in took))
 
 
 @pytest.mark.parametrize(
@@ -34,3 +35,21 @@ def test_more_than_enough_for_a_doubling_on_the_average_of_a_tenth_of_a_second_i
     seconds: tuple[float, ...], is_linear: bool
 ) -> None:
     assert grown((1, 2, 4), seconds).is_linear is is_linear
+
+
+def test_the_least_of_two_runs_is_that_of_each_measure() -> None:
+    assert Took(1.0, 0.5, 20).or_less(Took(2.0, 0.1, 10)) == Took(1.0, 0.5, 10)
+
+
+def test_ratios_of_instructions_stand_beside_those_of_times() -> None:
+    text = growth_table([grown((1, 2, 4), (1, 3, 5.4), (10, 21, 43)), grown((1, 2), (1, 2), (10, 23))])
+    assert text.startswith("1 of 2 take more than 2.2 times as much time for some doubling, 1 as many instructions (i).")
+    assert "| 2 MB | 4 MB | 2 MB i | 4 MB i |" in text
+    assert "| 3.00 | 1.80 |   2.10 |   2.05 |" in text
+    assert "| 2.00 |    - |   2.30 |      - |" in text
+
+
+def test_without_instructions_there_is_no_column_for_them_and_that_is_said() -> None:
+    text = growth_table([grown((1, 2), (1, 3))])
+    assert "instructions are not counted here" in text
+    assert " i |" not in text
