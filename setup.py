@@ -37,6 +37,7 @@ COMPILED = (  # modules that run once a byte or once a link; one that is not the
     "absolve.formats.html_text",
     "absolve.formats.html_values",
     "absolve.formats.http",
+    "absolve.formats.http_bare",
     "absolve.formats.http_responses",
     "absolve.formats.warc",
     "absolve.formats.warc_headers",

@@ -12,6 +12,8 @@ import pytest
 
 from absolve import inventory, rewriting
 from absolve.archives import ranges, stretches
+from absolve.formats.warc import bare
+from absolve.formats.warc_records import pieces
 from absolve.model import Document
 from absolve.walk import Settings, walk
 
@@ -23,10 +25,19 @@ if TYPE_CHECKING:
     from absolve.errors import Diagnostic
 
 
+DEFAULTS = Settings()
+PAGE = b'<a href="x">'
+
+
 def record(page: bytes, url: str = "http://w.example/d/p.html") -> bytes:
     http = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n%b" % (len(page), page)
     head = b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: %b\r\nContent-Type: application/http\r\nContent-Length: %d\r\n\r\n"
     return head % (url.encode(), len(http)) + http + b"\r\n\r\n"
+
+
+def warc(http: bytes, kind: str, *fields: str) -> bytes:
+    head = [f"WARC/1.0\r\nWARC-Type: {kind}", *fields, "WARC-Target-URI: http://w.example/x"]
+    return "\r\n".join([*head, f"Content-Length: {len(http)}\r\n\r\n"]).encode() + http + b"\r\n\r\n"
 
 
 def request(size: int = 0) -> bytes:
@@ -70,6 +81,52 @@ def test_of_records_of_a_kind_that_is_no_document_only_the_first_is_walked(pack:
     assert [row.entity for one in found if one.entity for row in inventory.rows(one.entity)] == ["record[1]/body[1]"] * 2
 
 
+FIELDS = ["Content-Type: image/png", "Content-Type: text/html", "content-type : image/png", "Content-Type:\r\n image/png"]
+FIELDS += ["Location: /x", "LINK: </x>; rel=next", "Link : </x>", "X-Y: \r\n\tz", "Date: now", "no field", "", "Base: /b/", "Content-Type:"]
+
+
+@pytest.mark.parametrize("body", [b"", b"\x89PNG", PAGE, b"HTTP/1.1 200 OK\r\nLocation: /y\r\n\r\n", b"\r\n"], ids=repr)
+@pytest.mark.parametrize("status", ["200 OK", "204", "206 Partial", "304 Not Modified", "x"])
+def test_no_link_and_nothing_to_be_said_is_in_what_is_not_walked(status: str, body: bytes) -> None:
+    for one in FIELDS:
+        for other in FIELDS:
+            for kind in ("response", "revisit", "resource"):
+                http = f"HTTP/1.1 {status}\r\n{one}\r\n{other}\r\n\r\n".encode() + body
+                is_as_it_would_be_walked(warc(http, kind))
+
+
+def test_what_is_not_walked_is_most_that_has_no_links() -> None:
+    png = b"HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nDate: now\r\n\r\n\x89PNG"
+    for http, kind in ((png, "response"), (png[:-4], "revisit"), (png.replace(b"200 OK", b"304"), "revisit")):
+        assert bare(warc(http, kind), DEFAULTS) == 1
+    assert bare(warc(png, "request"), DEFAULTS) == 0
+    assert bare(warc(png, "response", "WARC-Segment-Number: 1"), DEFAULTS) == -1
+
+
+@pytest.mark.parametrize("name", ["iana.warc.gz", "example.warc", "example.arc.gz", "example-extra.warc"])
+def test_nothing_is_in_real_records_that_are_not_walked(shared: Path, name: str) -> None:
+    with (shared / "warc/pywb/sample_archive/warcs" / name).open("rb") as file:
+        for piece in pieces(file, 1 << 30):
+            if piece.records is not None:
+                is_as_it_would_be_walked(piece.records)
+
+
+def is_as_it_would_be_walked(data: bytes) -> None:
+    documents = bare(data, DEFAULTS)
+    if documents >= 0:
+        entity = walk(Document(data, name="x", media_type="application/warc-records"), DEFAULTS)
+        assert (entity.named, list(inventory.rows(entity)), entity.diagnostics) == (documents, [], []), data
+
+
+def test_every_record_is_walked_where_that_is_asked_for() -> None:
+    revisit = warc(b"HTTP/1.1 304\r\nDate: now\r\n\r\n", "revisit")
+    data = LINKS + revisit + request() + LINKS
+    assert [one.entity is not None for one in streamed(data)] == [True, False, False, True]
+    every = list(stretches(io.BytesIO(data), "x.warc", Settings(), every=True))
+    assert [one.entity is not None for one in every] == [True] * 4
+    same_as_a_whole(data)
+
+
 def test_a_record_that_is_too_large_is_said_to_be_whatever_its_kind() -> None:
     found = list(stretches(io.BytesIO(request() + request(400)), "x.warc", Settings(max_size=300)))
     assert [[said.code for said in one.diagnostics] for one in found] == [[], ["too-large"]]
@@ -89,8 +146,6 @@ def test_what_does_not_change_is_the_very_same_object(data: bytes) -> None:
 def test_real_archives_are_the_same_in_one_piece(shared: Path, name: str) -> None:
     same_as_a_whole((shared / "warc/pywb/sample_archive/warcs" / name).read_bytes())
 
-
-DEFAULTS = Settings()
 
 
 def in_ranges(data: bytes, size: int, settings: Settings = DEFAULTS) -> tuple[list[Any], list[Diagnostic], int]:

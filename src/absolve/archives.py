@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, Final, NamedTuple
 
 from absolve import charsets, formats, rewriting
 from absolve.errors import FAULTS, Diagnostic, DocumentError, fault
-from absolve.formats.warc import holds_none
+from absolve.formats.warc import bare
 from absolve.formats.warc_records import DICTIONARY, pieces
 from absolve.model import Document, Part, new
 from absolve.walk import walk
@@ -91,13 +91,17 @@ def stretches(
     url: str | None = None,
     said: str = "--url",
     within: Range = WHOLE,
+    *,
+    every: bool = False,
 ) -> Iterator[Stretch]:
     """The stretches of an archive that is open for bytes, which are all of it, or of a range of it, in order.
 
     `url` is the retrieval URL of all its records in the user's word, which `said` names. What of it cannot be read is
-    said, and stays; a record too large for the settings is given in several stretches. The first record is walked
-    whatever it is, as what is true of the archive as a whole is seen there.
+    said, and stays; a record too large for the settings is given in several stretches. A record that is seen to have no
+    links is not walked, unless `every` one is to be; the first is, as what is true of the archive as a whole is seen
+    there.
     """
+    seen = not every and settings.max_depth > 0 and settings.max_links > 0  # else something is said of every record
     if within.start:
         file.seek(within.start)
     before = within.before
@@ -108,9 +112,12 @@ def stretches(
         if piece.records is None:
             yield Stretch(piece.raw, diagnostics=tuple(_said(notice, name) for notice in piece.notices))
             continue
-        if entity is not None and len(piece.records) <= settings.max_size and holds_none(piece.records, settings):
-            yield new(Stretch, (piece.raw, None, None, None, ()))
-            continue
+        if entity is not None and seen and len(piece.records) <= settings.max_size:
+            documents = bare(piece.records, settings)
+            if documents >= 0:
+                before += documents
+                yield new(Stretch, (piece.raw, None, None, None, ()))
+                continue
         document = Document(
             piece.records,
             name=name,

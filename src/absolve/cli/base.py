@@ -63,7 +63,7 @@ def run(options: argparse.Namespace, report: Report) -> None:
 def _entities(input_: Input, how: Reading, report: Report, *, inside: bool) -> Iterator[Entity]:
     """The document of an input, and those inside it; an archive is one document."""
     is_first = True
-    for stretch in archives.each(input_, how):
+    for stretch in archives.each(input_, how, every=inside):
         for diagnostic in stretch.diagnostics:
             report.notice(diagnostic)
         if stretch.entity is None:

@@ -55,10 +55,10 @@ def spread(found: Iterable[Input], how: Reading, jobs: int) -> Iterator[Input]:
     yield from rest
 
 
-def each(input_: Input, how: Reading) -> Iterator[Stretch]:
-    """The stretches of an input, in their order, with all that is to be said of them."""
+def each(input_: Input, how: Reading, *, every: bool = False) -> Iterator[Stretch]:
+    """The stretches of an input, in their order, with all that is to be said of them; `every` as of `stretches`."""
     if is_archive(input_, how):
-        yield from _records(input_, how)
+        yield from _records(input_, how, every=every)
     else:
         document, entity, diagnostics = walked(input_, how)
         yield Stretch(document.data, document, entity, diagnostics=tuple(diagnostics))
@@ -74,11 +74,12 @@ def left(stretch: Stretch, error: Exception) -> Failure:
     return Failure(said_of_fault(error, record))
 
 
-def _records(input_: Input, how: Reading) -> Iterator[Stretch]:
+def _records(input_: Input, how: Reading, *, every: bool) -> Iterator[Stretch]:
     said: set[Diagnostic] = set()  # of all records together: bases have no place in the file
     is_empty = True
     with sources.opened(input_.name) as file:
-        for stretch in stretches(file, input_.name, how.settings, input_.url, input_.said, input_.within):
+        found = stretches(file, input_.name, how.settings, input_.url, input_.said, input_.within, every=every)
+        for stretch in found:
             is_empty = False
             about = {} if stretch.entity is None else dict.fromkeys(about_bases(stretch.entity))
             new = tuple(diagnostic for diagnostic in about if diagnostic not in said)

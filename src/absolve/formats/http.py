@@ -14,7 +14,7 @@ from absolve.codings import Raw
 from absolve.errors import WalkError
 from absolve.formats import headers
 from absolve.formats.http_codings import Chunked, Stack
-from absolve.formats.http_responses import codings_of, response_at, sniffed
+from absolve.formats.http_responses import NO_BODY, codings_of, response_at, sniffed
 from absolve.model import Derived, Notice, Part, new
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 _REQUEST_LINE: Final = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]++ [^\n]*?(?: HTTP/[0-9.]+)?\r?\n")  # RFC 9112 3
 _BASES: Final = ("base", "content-base")  # Content-Location is none here: RFC 7231 took it back
-_NO_BODY: Final = frozenset({b"204", b"304"})
 _PARTIAL: Final = b"206"
 _IDENTITY: Final = Raw(UTF_8)
 
@@ -52,7 +51,7 @@ def walk(data: bytes, _charset: Charset, options: WalkOptions) -> list[Event]:
 
 def _body(data: bytes, response: Response, options: WalkOptions) -> list[Part | Notice]:
     start, end = response.body, len(data)
-    if start == end or response.status in _NO_BODY:
+    if start == end or response.status in NO_BODY:
         return []
     media_type = headers.first(data, response.fields, "content-type") or ""
     if media_type and not formats.is_read(media_type):

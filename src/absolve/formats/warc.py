@@ -13,8 +13,9 @@ from absolve.charsets import UTF_8
 from absolve.codings import Raw
 from absolve.formats import headers
 from absolve.formats.digests import WHOLE, payloads, renewed
+from absolve.formats.http_bare import is_bare
 from absolve.formats.warc_records import GAP, pieces
-from absolve.model import Base, Derived, Layer, Notice, Part, new
+from absolve.model import RETRIEVAL, Base, Derived, Notice, Part, new
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -36,6 +37,7 @@ else:
 
 _IDENTITY: Final = Raw(UTF_8)
 _HTTP_TYPES: Final = frozenset({"application/http", formats.HTTP})
+_SEGMENT: Final = b"warc-segment-number"
 _WALKED: Final = frozenset({"response", "resource", "conversion", "revisit", "arc"})
 
 
@@ -52,10 +54,19 @@ def walk_records(data: bytes, _charset: Charset, options: WalkOptions) -> Iterab
     return record(data, 0, extent, options)
 
 
-def holds_none(data: bytes, options: WalkOptions) -> bool:
-    """Whether what a compressed member holds is one record, and that of a kind that is no document."""
+def bare(data: bytes, options: WalkOptions) -> int:
+    """How many documents are in what a compressed member holds, where it is sure that no link is in them; else -1.
+
+    It is where it holds one record, of a kind that is no document, or a response that is seen to have none.
+    """
     extent = _alone(data, options)
-    return extent is not None and not _is_walked(extent)
+    if extent is None:
+        return -1
+    if not _is_walked(extent):
+        return 0
+    if not data.startswith(b"HTTP/", extent.block) or _SEGMENT in data[: extent.block].lower():
+        return -1
+    return 1 if is_bare(data, extent.block, extent.end) else -1
 
 
 def _alone(data: bytes, options: WalkOptions) -> Extent | None:
@@ -124,7 +135,7 @@ def record(data: bytes, start: int, extent: Extent, options: WalkOptions) -> lis
         found.end,
         _IDENTITY,
         name="revisit" if found.kind == "revisit" else "record",
-        claims=[new(Base, (Layer.RETRIEVAL, found.url, field, None, None))] if found.url else [],
+        claims=[new(Base, (RETRIEVAL, found.url, field, None, None))] if found.url else [],
         whole=True,
         encloses=False,
         derived=_derived(data, found, options),
@@ -134,7 +145,7 @@ def record(data: bytes, start: int, extent: Extent, options: WalkOptions) -> lis
 
 def _segment(data: bytes, found: Record) -> bool:
     """ISO 28500 8: a record whose block goes on in others."""
-    return headers.first(data, found.fields, "warc-segment-number") is not None
+    return headers.first(data, found.fields, _SEGMENT.decode()) is not None
 
 
 def _media_type(data: bytes, found: Record) -> str:
