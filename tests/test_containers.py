@@ -18,7 +18,7 @@ from absolve.codings import Raw
 from absolve.errors import CodingError, DocumentError, WalkError
 from absolve.inventory import rows
 from absolve.model import Base, Derived, Document, Event, Layer, Part
-from absolve.walk import Settings, walk
+from absolve.walk import Settings, inners, walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -144,7 +144,7 @@ def test_the_base_of_a_part_comes_from_the_layers_around_it(
 def test_what_a_container_records_counts_before_what_a_saver_wrote() -> None:
     page = b"<!-- saved from url=(0021)http://saved.example/-->" + LINK
     entity = walked(b"Type: text/html\nUrl: http://u.example/d/p\n\n" + page)
-    chain = next(iter(entity.inner.values())).entity.bases.base.chain
+    chain = next(inners(entity)).entity.bases.base.chain
     assert [(claim.url, claim.verdict) for claim in chain] == [
         ("http://u.example/d/p", "won"),
         ("http://saved.example/", "ignored"),

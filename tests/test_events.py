@@ -13,7 +13,7 @@ from absolve.charsets import UTF_8, by_label
 from absolve.codings import Unquoted, quoted
 from absolve.events import Events
 from absolve.formats import html_scanner
-from absolve.model import Base, Layer, Link, Notice, Part, Place
+from absolve.model import Base, Derived, Layer, Link, Notice, Part, Place
 from absolve.settings import Settings
 from absolve.walk import walk
 from benchmarks.measure import peak
@@ -38,14 +38,30 @@ def taken(*events: Event) -> Events:
 
 def told(event: Event) -> object:
     """All that can be said of an event; the same for what is equal."""
-    if not isinstance(event, Link):
+    if not isinstance(event, (Link, Part)):
         return event
     coding = event.coding
-    spans = (event.start, event.end, event.tag_start, event.tag_end)
     made = coding.settle(b"a b") if isinstance(coding, Unquoted) else coding  # the others are shared
+    if isinstance(event, Part):
+        said = (event.base, tuple(event.claims), event.whole, event.encloses, tuple(event.derived), event.sealed)
+        return event.media_type, event.start, event.end, made, coding.slot, event.name, *said
+    spans = (event.start, event.end, event.tag_start, event.tag_end)
     return event.place, *spans, made, coding.slot, event.base, event.claim
 
 
+PARTS = {
+    "a style sheet": Part("text/css", 9, 10, DOUBLE),
+    "empty": Part("text/css", 9, 9, DOUBLE),
+    "with a step": Part("text/html", 9, 10, DOUBLE, "srcdoc"),
+    "without quotes": Part("text/html", 8, 9, Unquoted(UTF_8, (8, 9)), "srcdoc"),
+    "far behind": Part("text/css", 1 << 40, (1 << 40) + 9, DOUBLE),
+    "scoped": Part("text/css", 9, 10, DOUBLE, base=CLAIM),
+    "with a claim": Part("text/html", 9, 10, DOUBLE, "body", claims=(CLAIM,)),
+    "with a charset": Part("text/html", 9, 10, DOUBLE, "body", whole=True),
+    "not encapsulated": Part("text/html", 9, 10, DOUBLE, "record", encloses=False),
+    "with a field": Part("text/html", 9, 10, DOUBLE, "body", derived=(Derived(1, 2, bytes),)),
+    "signed": Part("text/html", 9, 10, DOUBLE, "part", sealed="DKIM"),
+}
 LINKS = {
     "in quotes": Link(HREF, 9, 10, DOUBLE, tag_start=0, tag_end=12),
     "empty": Link(HREF, 9, 9, SINGLE, tag_start=0, tag_end=11),
@@ -95,13 +111,32 @@ def test_events_of_all_kinds_come_back_in_their_order() -> None:
     given: list[Event] = [event for link in LINKS.values() for event in (link, *others)] * 3
     found = taken(*given)
     assert [told(event) for event in found] == [told(event) for event in given]
-    assert (len(found), found.count) == (len(given), len(given) // 2)
-    assert [event for event in found.objects if not isinstance(event, Link)] == others * len(LINKS) * 3
+    assert (len(found), found.count, found.parts) == (len(given), len(given) // 2, len(given) // 4)
+    assert [event for event in found.objects if not isinstance(event, (Link, Part))] == others[1:] * len(LINKS) * 3
 
 
-def test_what_is_no_link_is_the_very_object() -> None:
-    part = Part("text/css", 1, 2, DOUBLE)
-    assert next(iter(taken(part))) is part
+@pytest.mark.parametrize("part", PARTS.values(), ids=PARTS)
+def test_a_part_comes_back_as_it_was_taken(part: Part) -> None:
+    found = taken(part, *LINKS.values(), part)
+    assert (told(found[0]), told(found[len(found) - 1]), found.parts) == (told(part), told(part), 2)
+
+
+@pytest.mark.skipif(not IS_COMPILED, reason="interpreted, parts are objects")
+def test_parts_of_which_little_is_said_are_kept_as_numbers() -> None:
+    common = Unquoted(UTF_8, None)
+    few = [part for name, part in PARTS.items() if name in {"a style sheet", "empty", "with a step", "far behind"}]
+    found = taken(*few, *(Part("text/css", at, at + 2, common) for at in range(9)))
+    assert (found.objects, found.kinds) == ([], [])
+    assert [part.coding.slot for part in found if isinstance(part, Part)][-2:] == [(7, 9), (8, 10)]
+
+
+def test_parts_of_more_kinds_than_are_looked_through_come_back_all_the_same() -> None:
+    given = [Part(f"text/x-{number}", number, number + 1, DOUBLE) for number in range(40)] * 2
+    assert [told(part) for part in taken(*given)] == [told(part) for part in given]
+
+
+def test_what_is_no_link_and_no_part_is_the_very_object() -> None:
+    assert next(iter(taken(CLAIM))) is CLAIM
 
 
 def test_events_are_found_in_any_order() -> None:
@@ -207,6 +242,21 @@ def test_a_document_of_nothing_but_links_takes_at_most_four_times_its_size(
     page.write_bytes(b"".join(unit % (number, number) for number in range(COUNT)))
     more = peak(program, str(page)) - peak(program, str(empty))
     assert not more > 4 * page.stat().st_size / 1e6  # off Linux nobody knows
+
+
+INSIDE = [b"<p style=background:url(p%d)>%d", b"<iframe srcdoc='<a href=p%d>%d</a>'></iframe>\n"]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not IS_COMPILED, reason="interpreted, parts are objects")
+@pytest.mark.parametrize("program", [_REWRITE, _LIST], ids=["rewrite", "links"])
+@pytest.mark.parametrize("unit", INSIDE, ids=["style attributes", "srcdocs"])
+def test_so_does_one_of_nothing_but_documents_inside_it(tmp_path: Path, unit: bytes, program: str) -> None:
+    empty, page = tmp_path / "empty.html", tmp_path / "page.html"
+    empty.write_bytes(unit % (1, 1) * 1000)
+    page.write_bytes(b"".join(unit % (number, number) for number in range(COUNT // 3)))
+    more = peak(program, str(page)) - peak(program, str(empty))
+    assert not more > 4 * page.stat().st_size / 1e6
 
 
 @pytest.mark.slow

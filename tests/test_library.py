@@ -10,7 +10,7 @@ import pytest
 import absolve
 from absolve import AbsolveError, Document, UsageError, library
 from absolve.model import Part
-from absolve.walk import walk
+from absolve.walk import inners, walk
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -138,6 +138,6 @@ def test_a_rewrite_does_not_look_into_documents_that_stay_unless_a_policy_is_to_
     assert asked == ["y", "x"]
     document, settings = library.opened(page, {"url": URL})
     inside = [event for event in walk(document, settings).events if isinstance(event, Part)]
-    assert len(inside) == len(walk(document, settings).inner) == 1
-    assert not walk(document, settings, for_rewrite=True).inner
-    assert walk(document, settings._replace(json_ld=True), for_rewrite=True).inner
+    assert len(inside) == len(list(inners(walk(document, settings)))) == 1
+    assert not list(inners(walk(document, settings, for_rewrite=True)))
+    assert list(inners(walk(document, settings._replace(json_ld=True), for_rewrite=True)))

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import absolve
 from absolve.errors import DocumentError, UsageError
 from absolve.model import Base, BaseURL, Document, Layer
-from absolve.walk import Settings, walk
+from absolve.walk import Settings, hold, inners, walk
 
 if TYPE_CHECKING:
     from absolve.entity import Entity
@@ -26,7 +27,7 @@ def chain(base: BaseURL) -> list[tuple[str, str | None, str, int | None]]:
 
 
 def inner(entity: Entity) -> list[Entity]:
-    return [found.entity for found in entity.inner.values()]
+    return [found.entity for found in inners(entity)]
 
 
 # --- the layers -----------------------------------------------------------------------------------------------------
@@ -174,7 +175,7 @@ def test_a_style_sheet_is_read_in_its_charset(charset: str) -> None:
     (one,) = inner(entity) if charset != "utf-8" else (entity,)
     assert (one.media_type, one.charset.name) == ("text/css", "utf-8" if charset == "utf-16le" else charset)
     assert len(one.events) == 2
-    assert one.inner == {}
+    assert not inner(one)
 
 
 def test_a_utf_16_document_is_one_document() -> None:
@@ -242,3 +243,52 @@ def test_a_retrieval_url_must_be_one(url: str) -> None:
 def test_a_setting_must_be_one_of_its_choices(setting: dict[str, str]) -> None:
     with pytest.raises(UsageError, match="'x'"):
         walked("", **setting)
+
+
+# --- many documents inside one ----------------------------------------------------------------------------------------
+
+MANY = 1200  # more than are kept
+DEEP = "<iframe srcdoc='<a href=x><iframe srcdoc=&quot;<p style=background:url(%d)>&quot;></iframe>'></iframe>"
+
+
+def test_each_of_many_documents_is_listed_and_rewritten_as_if_it_were_one_of_a_few() -> None:
+    pieces = [DEEP % number for number in range(MANY)]
+    found = list(absolve.links("".join(pieces), url=URL))
+    assert [row.entity for row in found[:2]] == ["srcdoc[1]", "srcdoc[1]/srcdoc[1]"]
+    assert [row.entity for row in found[-2:]] == [f"srcdoc[{MANY}]", f"srcdoc[{MANY}]/srcdoc[1]"]
+    assert [row.reference for row in found[1::2]] == [str(number) for number in range(MANY)]
+    few = [absolve.rewrite(piece, url=URL) for piece in pieces]
+    assert absolve.rewrite("".join(pieces), url=URL) == "".join(few)
+    assert absolve.rewrite("".join(few), url=URL) == "".join(few)
+
+
+def test_style_sheets_among_many_parts_take_no_step_in_the_path() -> None:
+    page = "<p style=background:url(a)><iframe srcdoc='<a href=x>'></iframe><svg><style>@import 'b'</style></svg>" * MANY
+    paths = [row.entity for row in absolve.links(page, url=URL)]
+    assert paths == [path for number in range(MANY) for path in ("", f"srcdoc[{number + 1}]", "")]
+
+
+def test_what_is_said_of_many_documents_is_said_once() -> None:
+    page = "<iframe srcdoc='<iframe srcdoc=&quot;<a href=x>&quot;></iframe>'></iframe>" * MANY
+    entity = walked(page, max_depth=1)
+    said = len(entity.diagnostics)
+    assert said == MANY
+    assert len(list(inners(entity))) == len(list(inners(entity))) == MANY
+    assert len(entity.diagnostics) == said
+
+
+def test_too_many_links_in_many_documents_are_too_many() -> None:
+    page = "<iframe srcdoc='<a href=x>'></iframe>" * MANY
+    assert len(inner(walked(page, max_links=2 * MANY))) == MANY
+    left = walked(page, max_links=2 * MANY - 2)  # each part counts, and each link
+    assert (len(inner(left)), [said.code for said in left.diagnostics]) == (MANY - 2, ["too-many-links"] * 2)
+
+
+@pytest.mark.parametrize("links", [True, False])
+def test_documents_that_are_held_are_the_very_same(links: bool) -> None:
+    entity = walked("<iframe srcdoc='<a href=x>'></iframe>" * MANY)
+    assert inner(entity)[-1] is not inner(entity)[-1]
+    hold(entity, links=links)
+    assert all(one is other for one, other in zip(inner(entity), inner(entity), strict=True))
+    last = inner(entity)[-1]
+    assert (last.events[0] is last.events[0]) or not links

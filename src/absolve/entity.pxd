@@ -3,7 +3,26 @@
 cimport cython
 
 from absolve.bases cimport Bases
+from absolve.buffers cimport Numbers
 from absolve.model cimport Link
+
+
+@cython.final
+cdef class Room:
+    cdef public Py_ssize_t left
+
+
+@cython.final
+cdef class Insides:
+    cdef dict _kept
+    cdef Numbers _indexes
+    cdef Numbers _named
+
+    cdef int keep(self, Py_ssize_t index, object inner) except? -1
+    cdef int let_go(self, Py_ssize_t index, Py_ssize_t named) except? -1
+    cpdef object kept(self, Py_ssize_t index)
+    cdef Py_ssize_t index(self, Py_ssize_t number) noexcept
+    cdef Py_ssize_t named(self, Py_ssize_t index) noexcept
 
 
 cdef class Entity:
@@ -15,7 +34,9 @@ cdef class Entity:
     cdef public object settings
     cdef public Bases bases
     cdef public object events
-    cdef public dict inner
+    cdef public Insides inside
+    cdef public Room room
+    cdef public Py_ssize_t depth
     cdef public Py_ssize_t count
     cdef public bint for_rewrite
     cdef public Py_ssize_t named

@@ -24,10 +24,12 @@ else:
 
 if cython.compiled:
     from cython.cimports.absolve.bases import Bases
+    from cython.cimports.absolve.buffers import Numbers
     from cython.cimports.absolve.events import Events
     from cython.cimports.absolve.model import Link  # noqa: TC002 - the type of a C argument
 else:
     from absolve.bases import Bases
+    from absolve.buffers import Numbers
     from absolve.events import Events
 
 _NO_BASES: Final = Bases()
@@ -43,14 +45,88 @@ class Inner(NamedTuple):
     offsets: Offsets | None
 
 
+@cython.final
+@cython.cclass
+class Room:
+    """How many more small documents may be kept of all that are inside one."""
+
+    def __init__(self, left: cython.Py_ssize_t) -> None:
+        self.left = left
+
+
+_IS_KEPT = cython.declare(cython.Py_ssize_t, -1)
+
+
+@cython.final
+@cython.cclass
+class Insides:
+    """The documents inside an entity: by the numbers of their events those that are kept, and which are not.
+
+    What is found in a small one takes many times its size, and there may be a million of them: when there is no more
+    room such a one is walked again each time that it is asked for (`walk.inner_at`). All that is remembered of it is
+    `named`: how many of the documents before it have a step in the path.
+    """
+
+    def __init__(self) -> None:
+        self._kept: dict[int, Inner] = {}
+        self._indexes = Numbers()
+        self._named = Numbers()
+
+    def __len__(self) -> int:
+        return len(self._indexes)
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def keep(self, index: cython.Py_ssize_t, inner: Inner) -> cython.int:
+        """Keep the document inside an event, which stands behind those that came before."""
+        self._kept[index] = inner
+        self._indexes.add(index)
+        return self._named.add(_IS_KEPT)
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def let_go(self, index: cython.Py_ssize_t, named: cython.Py_ssize_t) -> cython.int:
+        """The same for one that is not kept."""
+        self._indexes.add(index)
+        return self._named.add(named)
+
+    @cython.ccall
+    def kept(self, index: cython.Py_ssize_t) -> Inner | None:
+        """The document inside this event, if it is kept."""
+        return self._kept.get(index)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def index(self, number: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """The event with the document of this number, from 0."""
+        return self._indexes.at(number)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def named(self, index: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """What is remembered of the document inside this event; -1 where there is none, or it is kept."""
+        first: cython.Py_ssize_t = 0
+        last: cython.Py_ssize_t = len(self._indexes)
+        while first < last:
+            middle: cython.Py_ssize_t = (first + last) >> 1
+            if self._indexes.at(middle) < index:
+                first = middle + 1
+            else:
+                last = middle
+        if first == len(self._indexes) or self._indexes.at(first) != index:
+            return _IS_KEPT
+        return self._named.at(first)
+
+
 @cython.cclass
 class Entity:
-    """One document, walked: its bytes, its events in their order, its bases, and the entities inside it by part.
+    """One document, walked: its bytes, its events in their order, its bases, and the entities inside it.
 
     `bases.own` is the document's own URL, `bases.base` that of its links. `path` leads here from the outermost
     entity, "" there. `notices` are those of this entity and all inside it, by its own offsets; `count` is how many
     links and parts it has, with those inside. `origin` is that of its Document. `for_rewrite`: the documents
-    inside in which nothing changes were not entered. `enclosed` has what the bases that a part gets from here depend
+    inside in which nothing changes were not entered. `depth` is how many it is inside of, and `room` is what there is
+    for the small ones in all of them. `enclosed` has what the bases that a part gets from here depend
     on (its name, whether the entity encloses it), and those of the last one.
     """
 
@@ -65,7 +141,9 @@ class Entity:
         self.settings = settings
         self.bases = _NO_BASES
         self.events: list[Event] | Events = []
-        self.inner: dict[int, Inner] = {}
+        self.inside: Insides | None = None  # None as long as there are none
+        self.room: Room | None = None
+        self.depth = 0
         self.count = 0
         self.for_rewrite = False
         self.named = 0  # how many of the parts have a step in the path
@@ -94,7 +172,8 @@ class Entity:
     def diagnostics(self) -> list[Diagnostic]:
         """What was met here and in all inside, in the order in which it stands here."""
         if not self.charset.transparent:  # read through a charset coding: the lines are those of what it decodes to
-            return [said for inner in self.inner.values() for said in inner.entity.diagnostics]
+            inner = self.inside.kept(0) if self.inside is not None else None
+            return inner.entity.diagnostics if inner is not None else []
         notices = sorted(self.notices, key=lambda notice: notice.position) if self.notices else self.notices
         return [Diagnostic(code, *self.placed(text, at), failed) for code, text, at, failed in notices]
 
@@ -119,12 +198,6 @@ class Entity:
     def objects(self) -> list[Event]:
         """The events that may be something else than links, in their order."""
         return self.events.objects if isinstance(self.events, Events) else self.events
-
-    def hold_links(self) -> None:
-        """From now on let every walk over the events, here and inside, give the very same links."""
-        self.events = list(self.events)
-        for inner in self.inner.values():
-            inner.entity.hold_links()
 
     def _gives_base(self, claim: Base | None) -> bool:
         """Whether no other claim of its layer came before this one."""

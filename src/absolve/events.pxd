@@ -2,8 +2,9 @@
 
 cimport cython
 
+from absolve.buffers cimport Numbers
 from absolve.codings cimport Unquoted
-from absolve.model cimport Link
+from absolve.model cimport Link, Part
 
 
 cdef enum:
@@ -44,7 +45,10 @@ cdef inline unsigned char* next_number(unsigned char* at, Py_ssize_t* number) no
 cdef class Events:
     cdef readonly list objects
     cdef readonly Py_ssize_t count
+    cdef readonly Py_ssize_t parts
     cdef readonly list kinds
+    cdef list _kinds_of_parts
+    cdef Numbers _parts
     cdef dict _numbers
     cdef Py_ssize_t _size
     cdef unsigned short _recent[64]  # by `marked`: the number of a kind and one; 0 for none
@@ -77,10 +81,16 @@ cdef class Events:
         Py_ssize_t tag_end,
         object claim,
     ) except? -1
+    cdef int _add(self, Part part) except? -1
+    cdef Py_ssize_t part(self, Py_ssize_t number) noexcept
     cdef int _keep(self, object event) except? -1
     cdef bint _pack(
         self, object place, Py_ssize_t start, Py_ssize_t end, object coding, Py_ssize_t tag_start, Py_ssize_t tag_end
     ) except? -1
+    cdef bint _put(
+        self, int number, Py_ssize_t start, Py_ssize_t end, Py_ssize_t tag_start, Py_ssize_t tag_end
+    ) except? -1
+    cdef int _kind_of_part(self, Part part) except? -1
     cdef int _kind(self, object place, object coding) except? -1
     cdef int _grow(self) except? -1
     cdef int _seek(self, Py_ssize_t index) noexcept
@@ -88,4 +98,5 @@ cdef class Events:
     cdef Py_ssize_t end(self, Py_ssize_t index) noexcept
     cdef Py_ssize_t tag_start(self, Py_ssize_t index) noexcept
     cdef int kind(self, Py_ssize_t index) noexcept
+    cdef Part _its_part(self)
     cdef object at(self, Py_ssize_t index)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from absolve.model import Part
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -17,16 +15,18 @@ else:
     from absolve import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.absolve.buffers import grown
+    from cython.cimports.absolve.buffers import Numbers, grown
     from cython.cimports.absolve.codings import Unquoted
     from cython.cimports.absolve.events import LONGEST, Mark, marked, next_number, put_number
-    from cython.cimports.absolve.model import Link
+    from cython.cimports.absolve.model import Link, Part
     from cython.cimports.libc.stdlib import free
 else:
+    from absolve.buffers import Numbers
     from absolve.codings import Unquoted
-    from absolve.model import Link
+    from absolve.model import Link, Part
 
 _MOST_KINDS = cython.declare(cython.Py_ssize_t, 4096)
+_MOST_KINDS_OF_PARTS = cython.declare(cython.Py_ssize_t, 16)  # they are looked through one by one
 _OBJECT = cython.declare(cython.int, -1)  # the kind of what is kept as it is
 _STEP = cython.declare(cython.int, 8)  # from one mark to the next are 256 events
 
@@ -35,22 +35,26 @@ _STEP = cython.declare(cython.int, 8)  # from one mark to the next are 256 event
 @cython.no_gc
 @cython.cclass
 class Events:
-    """A list of events that only grows; where it is compiled, links are made anew whenever they are come to.
+    """A list of events that only grows; where it is compiled, links and parts are made anew whenever they are come to.
 
-    The place and the coding that links have in common are their kind, which is kept once. A link is then its kind's
-    number and its spans, each as many bytes long as it must be: 5 to 7 bytes for most links in the place of 90, or of
-    300 where the value has no quotes. They are read forward; of every 256th event it is known where it stands.
+    The place and the coding that links have in common are their kind, which is kept once; so it is with parts of which
+    their container says nothing. A link is then its kind's number and its spans, each as many bytes long as it must be:
+    5 to 7 bytes for most links in the place of 90, or of 300 where the value has no quotes. They are read forward; of
+    every 256th event it is known where it stands.
 
-    The coding of values without quotes that has no slot is made one whose slot is the link.
+    The coding of values without quotes that has no slot is made one whose slot is the link, or the part.
 
-    `objects` are the events that are kept as they are, all but links among them; `count` says how many are links and
-    parts. `kinds` has a link of each kind, which says no more than that.
+    `objects` are the events that are kept as they are, all but links and parts among them; `count` says how many are
+    links and parts, `parts` how many are parts. `kinds` has a link of each kind, which says no more than that.
     """
 
     def __init__(self) -> None:
         self.objects: list[Event] = []
         self.count = 0
+        self.parts = 0
         self.kinds: list[Link] = []
+        self._kinds_of_parts: list[Part] | None = None
+        self._parts: Numbers | None = None
         self._numbers: dict[int, int] = {}
         self._size = 0
         if cython.compiled:
@@ -85,8 +89,9 @@ class Events:
             link: Link = event
             tag: cython.Py_ssize_t = link.tag_start
             self.tell(link.place, link.start, link.end, link.coding, link.base, tag, link.tag_end, link.claim)
+        elif type(event) is Part:
+            self._add(event)
         else:
-            self.count += type(event) is Part
             self._keep(event)
 
     @cython.cfunc
@@ -119,6 +124,29 @@ class Events:
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
+    def _add(self, part: Part) -> cython.int:
+        """Take a part."""
+        if self._parts is None:
+            self._parts = Numbers()
+        self._parts.add(self._size)
+        self.parts += 1
+        self.count += 1
+        if part.base is None and part.encloses and not (part.claims or part.whole or part.derived or part.sealed):
+            number: cython.int = self._kind_of_part(part)
+            if number >= 0 and self._put(number, part.start, part.end, -1, -1):
+                return 0
+        part.coding = _settled(part.coding, part.start, part.end)
+        return self._keep(part)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def part(self, number: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Which event the part of this number is."""
+        found: Numbers = self._parts  # type: ignore[assignment]  # who asks knows that there is one
+        return found.at(number)
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def _keep(self, event: Event) -> cython.int:
         if cython.compiled:
             self._grow()
@@ -146,8 +174,21 @@ class Events:
             if tag_start > start or tag_end < tag_start or end < start:
                 return False
             number = self._kind(place, coding)
-            if number < 0:
-                return False
+            return number >= 0 and self._put(number, start, end, tag_start, tag_end)
+        return False
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def _put(
+        self,
+        number: cython.int,
+        start: cython.Py_ssize_t,
+        end: cython.Py_ssize_t,
+        tag_start: cython.Py_ssize_t,
+        tag_end: cython.Py_ssize_t,
+    ) -> cython.bint:
+        """Keep the number of a kind, and spans; whether they are kept so."""
+        if cython.compiled:
             self._grow()
             behind: cython.Py_ssize_t = start - self._last  # it may stand before: the lowest bit is the sign
             at = put_number(self._coded + self._written, number + 1)
@@ -185,6 +226,25 @@ class Events:
             number = known
             self._recent[mark] = number + 1
         return number
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def _kind_of_part(self, part: Part) -> cython.int:
+        """The number of a part's kind, behind those of all links; -1 where there are too many of them."""
+        kind: Part
+        number: cython.Py_ssize_t
+        if self._kinds_of_parts is None:
+            self._kinds_of_parts = []
+        for number in range(len(self._kinds_of_parts)):
+            kind = self._kinds_of_parts[number]
+            if kind.coding is part.coding and kind.media_type == part.media_type and kind.name == part.name:
+                return _MOST_KINDS + number
+        if len(self._kinds_of_parts) == _MOST_KINDS_OF_PARTS or (
+            type(part.coding) is Unquoted and part.coding.slot is not None
+        ):
+            return -1
+        self._kinds_of_parts.append(part)
+        return _MOST_KINDS + len(self._kinds_of_parts) - 1
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
@@ -244,7 +304,7 @@ class Events:
         """Where the link of this number starts that neither makes a claim nor has a scope; -1 for any other event."""
         if cython.compiled:
             self._seek(index)
-            return -1 if self._its_kind == _OBJECT else self._start
+            return -1 if self._its_kind == _OBJECT or self._its_kind >= _MOST_KINDS else self._start
         event = self.objects[index]
         return event.start if type(event) is Link and event.base is None and event.claim is None else -1
 
@@ -284,6 +344,8 @@ class Events:
             self._seek(index)
             if self._its_kind == _OBJECT:
                 return self.objects[self._objects]
+            if self._its_kind >= _MOST_KINDS:
+                return self._its_part()
             kind: Link = self.kinds[self._its_kind]
             link: Link = Link.__new__(Link)
             link.place = kind.place
@@ -295,11 +357,27 @@ class Events:
             return link
         return self.objects[index]
 
+    @cython.cfunc
+    def _its_part(self) -> Part:
+        """The part that was read last."""
+        part: Part = Part.__new__(Part)
+        if cython.compiled:
+            kind: Part = self._kinds_of_parts[self._its_kind - _MOST_KINDS]
+            part.media_type = kind.media_type
+            part.start = self._start
+            part.end = self._start + self._its_size
+            part.coding = _settled(kind.coding, part.start, part.end)
+            part.name = kind.name
+            part.claims = part.derived = ()
+            part.encloses = True
+            part.sealed = ""
+        return part
+
 
 @cython.cfunc
 @cython.inline
 def _settled(coding: Coding, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> Coding:
-    """The coding of a link: that of a value without quotes which is settled as a whole is one of its own."""
+    """The coding of a link or a part: that of a value without quotes which is settled as a whole is one of its own."""
     if type(coding) is not Unquoted or coding.slot is not None:
         return coding
     bare: Unquoted = coding

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from absolve.formats import html_names as names
 from absolve.model import Layer, Link, Part
 from absolve.ruled import Known
+from absolve.walk import inner_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -247,8 +248,7 @@ def _fill(columns: Columns, entity: Entity, document: str, span: _Span) -> Itera
             yield
             columns.clear()
         elif at < len(entity.events):
-            part = entity.events[at]
-            inner = entity.inner.get(id(part))
+            inner = inner_at(entity, at)
             if inner is not None:
                 within = _Span(inner.entity) if inner.part.name else _Span(inner.entity, span, inner)
                 yield from _fill(columns, inner.entity, document, within)

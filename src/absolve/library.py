@@ -8,7 +8,7 @@ from absolve import rewriting
 from absolve.errors import DocumentError
 from absolve.inventory import Columns, fill, rows
 from absolve.model import Document
-from absolve.walk import Settings, walk
+from absolve.walk import Settings, hold, walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,7 +59,7 @@ def _proved(document: Document, entity: Entity, policy: rewriting.Policy | None)
     """The rewrite, if an independent parser agrees with it."""
     from absolve import verifying  # and with it html5lib: most never need them
 
-    entity.hold_links()
+    hold(entity)
     asked = _once(policy) if policy is not None else None
     data = rewriting.rewrite(entity, asked)
     if data is not entity.data and (found := verifying.differences(entity, document, data, asked)):

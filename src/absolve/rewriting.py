@@ -11,7 +11,7 @@ from absolve.formats.grammars import WHITE_SPACE
 from absolve.model import Settled
 from absolve.resolved import Resolved
 from absolve.resolvers.urls import has_scheme, scheme
-from absolve.walk import too_large
+from absolve.walk import inner_at, too_large
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -209,12 +209,14 @@ class _Edits:
                     self.know(events.kind(index))
             elif type(event) is Part:
                 part: Part = event
-                inner = self.entity.inner.get(id(part))
-                for some in self.lowered(part, inner) if inner is not None and not part.sealed else ():
+                inner = inner_at(self.entity, index) if not part.sealed else None
+                for some in self.lowered(part, inner) if inner is not None else ():
                     for edit in some:
                         self.put(edit, part.coding)
                     if flows and len(self.found) >= _SOME and self.open is None:
                         yield self.taken()
+                if flows and len(self.found) >= _SOME:  # nothing more of its value comes
+                    yield self.taken()
                 in_order = in_order and not part.derived  # a field may stand before what it speaks of
             elif type(event) is Settled:
                 settled = event

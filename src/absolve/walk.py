@@ -21,7 +21,7 @@ from absolve.resolvers.urls import has_scheme, is_malformed, is_plain
 from absolve.settings import Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     import cython
 
@@ -35,18 +35,31 @@ else:
 
 if cython.compiled:
     from cython.cimports.absolve.bases import Bases, establish
-    from cython.cimports.absolve.entity import Entity
+    from cython.cimports.absolve.entity import Entity, Insides, Room
     from cython.cimports.absolve.events import Events
     from cython.cimports.absolve.model import Document, Link, Part
 else:
     from absolve.bases import Bases, establish
-    from absolve.entity import Entity
+    from absolve.entity import Entity, Insides, Room
     from absolve.events import Events
     from absolve.model import Document, Link, Part
 
-__all__ = ["Settings", "failure", "fold", "has_relative", "retrieval_claim", "too_large", "walk"]
+__all__ = [
+    "Settings",
+    "failure",
+    "fold",
+    "has_relative",
+    "hold",
+    "inner_at",
+    "inners",
+    "retrieval_claim",
+    "too_large",
+    "walk",
+]
 
 _FEW = cython.declare(cython.int, 4)  # events that take less memory as a list
+_MOST_KEPT = cython.declare(cython.Py_ssize_t, 1000)  # small documents inside one
+_LARGE = cython.declare(cython.Py_ssize_t, 4096)  # bytes: what is found in such takes no more than a few times as many
 NOT_WELL_FORMED = "not-well-formed"  # the code of an error that `recover` gets over
 
 
@@ -88,8 +101,9 @@ def _begin(entity: Entity, around: Bases, mark: cython.Py_ssize_t, depth: cython
     entity.bases = around
     part = Part(entity.media_type, mark, len(entity.data), Raw(charset))
     entity.events = [part]
-    _enter(entity, part, depth - 1, inside(charset))
-    inner: Entity = entity.inner[id(part)].entity
+    entity.depth = depth - 1
+    _enter(entity, part, 0, inside(charset))
+    inner: Entity = inner_at(entity, 0).entity  # type: ignore[union-attr]  # there is this one, or an error
     entity.bases = inner.bases
     entity.media_type = inner.media_type
 
@@ -177,23 +191,31 @@ def fold(entity: Entity, events: Iterable[Event], around: Bases) -> None:
 def _take(entity: Entity, events: Iterable[Event], around: Bases, depth: cython.Py_ssize_t) -> None:
     """The same for an entity that is so many deep in others."""
     claims: list[Base] = []
-    parts: list[Part] = []
     names: list[Held] = []
+    index: cython.Py_ssize_t
     found = entity.events = _counted(entity, events)
+    entity.inside = None
     for event in found.objects if isinstance(found, Events) else found:
-        if type(event) is Part:
-            parts.append(event)
-        elif type(event) is Base:
+        if type(event) is Base:
             claims.append(event)
         elif type(event) is Notice:
             entity.notices.append(event)
         elif type(event) is Held:
             names.append(event)
     entity.bases = _established(entity, around, claims) if claims or around.beside else around
+    entity.depth = depth
     for name in names:
         entity.hold(name)
-    for part in parts:
-        _enter(entity, part, depth)
+    if isinstance(found, Events):
+        packed: Events = found
+        for number in range(packed.parts):
+            index = packed.part(number)
+            _enter(entity, packed.at(index), index)  # type: ignore[arg-type]  # it is a part
+    else:
+        for index in range(len(found)):
+            event = found[index]
+            if type(event) is Part:
+                _enter(entity, event, index)
 
 
 @cython.cfunc
@@ -241,19 +263,18 @@ def _retrieved(own: BaseURL, claims: Sequence[Base], profile: str, line_of: Line
 
 
 @cython.cfunc
-def _enter(entity: Entity, part: Part, depth: cython.Py_ssize_t, charset: Charset | None = None) -> None:
+def _enter(entity: Entity, part: Part, index: cython.Py_ssize_t, charset: Charset | None = None) -> None:
     """Decode a part and walk what is in it; a document too deep in others is left alone, and that is said.
 
-    So is one that cannot be decoded or walked. `charset` is that of a part that is all of the entity.
+    So is one that cannot be decoded or walked. `index` is that of its event; `charset` is that of a part that is all
+    of the entity.
     """
-    media_type = kind_of(part.media_type) if part.whole else part.media_type
-    if media_type not in WALKERS and (media_type := canonical(media_type)) not in WALKERS:
+    media_type = _kind(part)
+    if not media_type:
         return
     if entity.for_rewrite and media_type == JSON_LD and not entity.settings.json_ld:
         return
-    if part.name or part.media_type == HTML:  # a style sheet of the document itself has nothing inside
-        depth += 1
-    if depth > entity.settings.max_depth:
+    if _depth(entity, part) > entity.settings.max_depth:
         text = f"documents nested more than {entity.settings.max_depth} deep are left as they are (--max-depth)"
         entity.notices.append(Notice("too-deep", text, part.start))
         return
@@ -269,13 +290,13 @@ def _enter(entity: Entity, part: Part, depth: cython.Py_ssize_t, charset: Charse
     events = None if part.name or part.whole or charset else _events_of(value, media_type, entity.settings)
     if isinstance(events, (Events, list)) and not len(events):
         return  # as in most style sheets: no entity is made of them
-    inner = _opened(entity, part, value, media_type)
+    if entity.room is None:
+        entity.room = Room(_MOST_KEPT)
+    named: cython.Py_ssize_t = entity.named
+    inner = _opened(entity, part, value, media_type, named)
+    entity.named = named + bool(part.name)
     try:
-        if events is not None:
-            _take(inner, events, _around(entity, part, media_type), depth)
-        else:
-            inner.charset, mark = _charset_inside(part, value, media_type, charset)
-            _begin(inner, _around(entity, part, media_type), mark, depth)
+        _walk_inside(inner, entity, part, events, charset)
         if entity.count + inner.count > entity.settings.max_links:
             raise _too_many(entity, 0)
     except (WalkError, DocumentError) as error:
@@ -284,7 +305,15 @@ def _enter(entity: Entity, part: Part, depth: cython.Py_ssize_t, charset: Charse
         _leave(inner, entity, part, offsets, error, whole=whole)
         return
     entity.count += inner.count
-    entity.inner[id(part)] = new(Inner, (part, inner, offsets))
+    if entity.inside is None:
+        entity.inside = Insides()
+    if charset is not None or len(value) >= _LARGE:
+        entity.inside.keep(index, new(Inner, (part, inner, offsets)))
+    elif entity.room.left > 0:
+        entity.room.left -= 1
+        entity.inside.keep(index, new(Inner, (part, inner, offsets)))
+    else:
+        entity.inside.let_go(index, named)
     if part.sealed and has_relative(inner, based=True):
         text = f"what is signed ({part.sealed}) is left as it is (--break-signatures)"
         entity.notices.append(Notice("signed", text, part.start))
@@ -293,6 +322,78 @@ def _enter(entity: Entity, part: Part, depth: cython.Py_ssize_t, charset: Charse
     for notice in inner.notices:
         position = _outside(part, offsets, notice.position)
         entity.notices.append(notice._replace(text=_with_url(part, notice.text), position=position))
+
+
+@cython.ccall
+def inner_at(entity: Entity, index: cython.Py_ssize_t) -> Inner | None:
+    """The document inside the event of this number; None where there is none, or it could not be walked.
+
+    One that was not kept is walked again, and what is inside that is kept with it.
+    """
+    if entity.inside is None:
+        return None
+    found = entity.inside.kept(index)
+    if found is not None:
+        return found
+    named: cython.Py_ssize_t = entity.inside.named(index)
+    if named < 0:
+        return None
+    part: Part = entity.events[index]  # type: ignore[assignment]  # nothing else has a document inside
+    value, offsets = part.coding.decode_mapped(entity.data[part.start : part.end])
+    media_type = _kind(part)
+    events = None if part.name or part.whole else _events_of(value, media_type, entity.settings)
+    inner = _opened(entity, part, value, media_type, named)
+    inner.room = Room(_LARGE)
+    _walk_inside(inner, entity, part, events, None)
+    return new(Inner, (part, inner, offsets))
+
+
+def inners(entity: Entity) -> Iterator[Inner]:
+    """The documents inside an entity, in their order."""
+    found: Insides | None = entity.inside
+    for number in range(len(found) if found is not None else 0):
+        inner = inner_at(entity, found.index(number))  # type: ignore[union-attr]
+        if inner is not None:  # as all of them are
+            yield inner
+
+
+def hold(entity: Entity, *, links: bool = True) -> None:
+    """From now on let all who ask, here and inside, get the very same documents, and the very same `links`, too."""
+    found = [(index, inner) for index in range(len(entity.events)) if (inner := inner_at(entity, index)) is not None]
+    if links:
+        entity.events = list(entity.events)
+    entity.inside = Insides()
+    for index, inner in found:
+        entity.inside.keep(index, inner)
+        hold(inner.entity, links=links)
+
+
+@cython.cfunc
+def _kind(part: Part) -> str:
+    """The media type by whose name there is a walker for a part; empty where there is none."""
+    media_type = kind_of(part.media_type) if part.whole else part.media_type
+    if media_type in WALKERS or (media_type := canonical(media_type)) in WALKERS:
+        return media_type
+    return ""
+
+
+@cython.cfunc
+def _depth(entity: Entity, part: Part) -> cython.Py_ssize_t:
+    """How many documents a part is inside of; a style sheet of the document itself has nothing inside."""
+    return entity.depth + (1 if part.name or part.media_type == HTML else 0)
+
+
+@cython.cfunc
+def _walk_inside(
+    inner: Entity, entity: Entity, part: Part, events: Iterable[Event] | None, charset: Charset | None
+) -> None:
+    """Walk what a part decodes to, if the `events` in it are not known yet."""
+    around = _around(entity, part, inner.media_type)
+    if events is not None:
+        _take(inner, events, around, _depth(entity, part))
+    else:
+        inner.charset, mark = _charset_inside(part, inner.data, inner.media_type, charset)
+        _begin(inner, around, mark, _depth(entity, part))
 
 
 @cython.cfunc
@@ -312,23 +413,26 @@ def has_relative(entity: Entity, *, based: bool) -> bool:
             reference = event.coding.decode(entity.data[event.start : event.end])
             if reference and reference[:1] != b"#" and not has_scheme(reference.decode("utf-8", "surrogateescape")):
                 return True
-    return any(has_relative(inner.entity, based=based) for inner in entity.inner.values())
+    return any(has_relative(inner.entity, based=based) for inner in inners(entity))
 
 
 @cython.cfunc
-def _opened(entity: Entity, part: Part, value: bytes, media_type: str) -> Entity:
-    """The entity that a part's value is, not walked yet; its charset is not found out."""
+def _opened(entity: Entity, part: Part, value: bytes, media_type: str, named: cython.Py_ssize_t) -> Entity:
+    """The entity that a part's value is, not walked yet; its charset is not found out.
+
+    So many documents `named` before it have a step in the path.
+    """
     path = entity.path
     if part.name:
-        entity.named += 1
-        step = f"{part.name}[{entity.named}]"
+        step = f"{part.name}[{named + 1}]"
         path = f"{path}/{step}" if path else step
     inner = Entity(value, UTF_8, media_type, entity.name, path, entity.settings)
     inner.for_rewrite = entity.for_rewrite
     if not part.name:
-        inner.named = entity.named  # the steps from one document are counted through all its parts
+        inner.named = named  # the steps from one document are counted through all its parts
     if part.encloses or part.base is not None:
         inner.held = entity.held
+    inner.room = entity.room
     return inner
 
 

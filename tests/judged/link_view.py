@@ -15,8 +15,8 @@ from absolve.charsets import UTF_8
 from absolve.formats import html_tables as tables
 from absolve.formats.grammars import GRAMMARS
 from absolve.formats.html_places import CSS, CSS_DECLARATIONS, JSON_SCRIPTS, MEDIA_TYPE
-from absolve.model import Document, Link, Part, Place
-from absolve.walk import Settings, walk
+from absolve.model import Document, Link, Place
+from absolve.walk import Settings, inner_at, walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,12 +48,12 @@ def walked(document: Document) -> list[Reference]:
 
 
 def _walked(entity: Entity) -> Iterator[Reference]:
-    for event in entity.events:
+    for index, event in enumerate(entity.events):
         if isinstance(event, Link):
             value = event.coding.decode(entity.data[event.start : event.end])
             yield Reference(event.place.element, event.place.attribute, value)
-        elif isinstance(event, Part) and id(event) in entity.inner:
-            yield from _walked(entity.inner[id(event)].entity)
+        elif (inner := inner_at(entity, index)) is not None:
+            yield from _walked(inner.entity)
 
 
 def judged(text: str, errors: str) -> list[Reference]:

@@ -21,7 +21,7 @@ from absolve import rewriting, verifying
 from absolve.archives import stretches
 from absolve.model import Document
 from absolve.settings import Settings
-from absolve.walk import walk
+from absolve.walk import inners, walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -110,6 +110,6 @@ def without_length(record: tuple[Any, ...]) -> tuple[Any, ...]:
 def walked_urls(entity: Entity) -> set[str]:
     """The URLs of the records that are documents."""
     urls = set()
-    for inner in entity.inner.values():
+    for inner in inners(entity):
         urls |= {claim.reference for claim in inner.part.claims} | walked_urls(inner.entity)
     return urls

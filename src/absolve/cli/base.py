@@ -11,6 +11,7 @@ from absolve.cli.reporting import colours, paint
 from absolve.engine import archives
 from absolve.inputs import Input
 from absolve.model import VERDICTS, Layer
+from absolve.walk import inners
 
 if TYPE_CHECKING:
     import argparse
@@ -76,7 +77,7 @@ def _entities(input_: Input, how: Reading, report: Report, *, inside: bool) -> I
 
 
 def _with_inner(entity: Entity) -> Iterator[Entity]:
-    for inner in entity.inner.values():
+    for inner in inners(entity):
         if inner.part.name:
             yield inner.entity
         yield from _with_inner(inner.entity)

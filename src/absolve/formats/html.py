@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from absolve.codings import CharacterReferences, Raw
 from absolve.formats import html_actions, html_keywords
 from absolve.formats import html_names as names
 from absolve.formats import html_places as places
@@ -274,7 +273,7 @@ class _Walk:
         if syntax == "url":
             self.url(attribute, place, scope, None)
         elif syntax == "srcdoc":
-            self.events.append(Part(MEDIA_TYPE, start, end, self.values.coding(attribute), "srcdoc"))
+            self.events.append(Part(MEDIA_TYPE, start, end, self.values.common(attribute, start, end), "srcdoc"))
         else:
             coding = self.values.coding(attribute)
             for one, other in self.values.references(syntax, start, end, coding):
@@ -287,7 +286,7 @@ class _Walk:
         start: cython.Py_ssize_t = self.attributes.value_start[attribute]
         end: cython.Py_ssize_t = self.attributes.value_end[attribute]
         if may_hold_css_link(self.data, start, end):
-            self.events.append(Part(CSS_DECLARATIONS, start, end, self.values.coding(attribute)))
+            self.events.append(Part(CSS_DECLARATIONS, start, end, self.values.common(attribute, start, end)))
         return 0
 
     @cython.cfunc
@@ -344,7 +343,7 @@ class _Walk:
     def style(self, scanner: Scanner) -> cython.int:
         raw = self.attributes.raw(_TYPE)
         if not raw or raw == _TEXT_CSS or places.is_sheet(html_keywords.folded(raw, self.charset)):
-            self.sheet(scanner.text_start, scanner.text_end, Raw(self.charset))
+            self.sheet(scanner.text_start, scanner.text_end, self.values.raw)
         return 0
 
     @cython.cfunc
@@ -357,7 +356,7 @@ class _Walk:
     def foreign_style(self, scanner: Scanner) -> cython.int:
         """In SVG a style element's text is text: character references count there."""
         for start, end, is_raw in places.foreign_text(self.data, scanner.end):
-            self.sheet(start, end, Raw(self.charset) if is_raw else CharacterReferences(self.charset, b""))
+            self.sheet(start, end, self.values.raw if is_raw else self.values.text)
         return 0
 
     @cython.cfunc
@@ -366,7 +365,7 @@ class _Walk:
         if raw:
             media_type = _decided(self.scripts, (raw,))
             if media_type is not None:
-                self.events.append(Part(media_type, self.scanner.text_start, self.scanner.text_end, Raw(self.charset)))
+                self.events.append(Part(media_type, self.scanner.text_start, self.scanner.text_end, self.values.raw))
         return 0
 
     @cython.cfunc
@@ -382,7 +381,7 @@ class _Walk:
         if self.options.conditional_comments:
             span = places.conditional(self.data, text, end)
             if span is not None:
-                self.events.append(Part(MEDIA_TYPE, span[0], span[1], Raw(self.charset)))
+                self.events.append(Part(MEDIA_TYPE, span[0], span[1], self.values.raw))
         return 0
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from absolve.codings import CharacterReferences, Unquoted, quoted
+from absolve.codings import CharacterReferences, Raw, Unquoted, quoted
 from absolve.formats import html_keywords as keywords
 from absolve.formats import html_places as places
 from absolve.formats import html_tables as tables
@@ -92,7 +92,8 @@ def actions(*, lazy: bool) -> Actions:
 class Tables(NamedTuple):
     """What walks over documents of one charset have in common.
 
-    `double` and `single` are the codings of quoted values, `bare` is that of values without quotes, `absent` of none.
+    `double` and `single` are the codings of quoted values, `bare` is that of values without quotes, `absent` of none;
+    `raw` and `text` are those of text between tags, without character references and with them.
     """
 
     places: list[Place]
@@ -103,6 +104,8 @@ class Tables(NamedTuple):
     single: CharacterReferences
     bare: Unquoted
     absent: Unquoted
+    raw: Raw
+    text: CharacterReferences
     meta_places: Kept[Place | None]
     link_places: Kept[Place]
     scripts: Kept[str | None]
@@ -115,6 +118,6 @@ def tables_of(charset: Charset, lazy: bool) -> Tables:
     return Tables(
         *(found.places, found.named, found.actions, found.interest, quoted(charset, 0x22), quoted(charset, 0x27)),
         Unquoted(charset, None),
-        Unquoted(charset, None, absent=True),
+        *(Unquoted(charset, None, absent=True), Raw(charset), CharacterReferences(charset, b"")),
         *(keywords.meta_places(charset), keywords.link_places(charset), keywords.scripts(charset)),
     )

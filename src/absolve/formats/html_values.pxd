@@ -12,6 +12,8 @@ cdef class Values:
     cdef object _charset
     cdef Attributes _attributes
     cdef readonly object double
+    cdef readonly object raw
+    cdef readonly object text
     cdef object _single
     cdef Unquoted _bare
     cdef Unquoted _absent

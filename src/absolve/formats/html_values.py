@@ -29,7 +29,8 @@ if cython.compiled:
 class Values:
     """The values of the tag that `attributes` have read last, in a document of this charset.
 
-    `double` is the coding of values in double quotes: of any value that is only read.
+    `double` is the coding of values in double quotes: of any value that is only read. `raw` and `text` are those of
+    text between tags, without character references and with them.
     """
 
     def __init__(self, data: bytes, charset: Charset, attributes: Attributes, tables: Tables) -> None:
@@ -40,6 +41,8 @@ class Values:
         self._single = tables.single
         self._bare = tables.bare
         self._absent = tables.absent
+        self.raw = tables.raw
+        self.text = tables.text
 
     @cython.cfunc
     def coding(self, attribute: cython.int) -> Coding:

@@ -10,6 +10,7 @@ from absolve.inventory import Where
 from absolve.model import Link, Part
 from absolve.resolved import Resolved
 from absolve.trees.nodes import attribute_name, element_name
+from absolve.walk import inner_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,15 +26,15 @@ _HIDDEN: Final = frozenset({"noscript", "script", "style", "template"})
 def rows(entity: TreeEntity) -> Iterator[Row]:
     """One row a link, in tree order; those in a srcdoc have their places in its text, all others only a line."""
     slot, where = None, Where(0, 0, -1, -1, "", "")
-    for event in entity.events:
+    for index, event in enumerate(entity.events):
         if type(event) is Link:
             if (found := entity.slot(event.start)) is not slot:
                 slot = found
                 line = entity.adapter.line(slot.node)
                 where = Where(line, 0, -1, -1, *_described(entity.adapter, slot.node))
             yield inventory.row(Resolved(entity, event), entity.name, where)
-        elif type(event) is Part and id(event) in entity.inner:
-            for row in inventory.rows(entity.inner[id(event)].entity, entity.name):
+        elif type(event) is Part and (inner := inner_at(entity, index)) is not None:
+            for row in inventory.rows(inner.entity, entity.name):
                 known = row.entity != entity.path
                 yield row if known else row._replace(line=entity.line(event.start), column=0, start=-1, end=-1)
 

@@ -17,7 +17,7 @@ from absolve.rewriting import absolute
 from absolve.verifying.differences import Differences
 from absolve.verifying.meant import Meant
 from absolve.verifying.spans import Spans
-from absolve.walk import walk
+from absolve.walk import hold, walk
 
 if TYPE_CHECKING:
     from absolve.entity import Entity
@@ -60,6 +60,7 @@ def differences(before: Entity, document: Document, after: bytes, policy: Policy
         said = error.diagnostic
         text = f"what came out cannot be read: {said.text} (after: {said.line}:{said.column})"
         return [Diagnostic("unreadable", text, before.name)]
+    hold(rewritten, links=False)  # they are asked for again and again; so is what `Meant` holds
     found = Differences(before, rewritten)
     meant = Meant(before, policy or absolute)
     Spans(meant, found).compare(before, rewritten)

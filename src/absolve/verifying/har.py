@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from absolve.formats.headers import OF_HTTP
 from absolve.verifying import judge
 from absolve.verifying.differences import Differences, shown
+from absolve.walk import inners
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,7 +33,7 @@ def compare(before: Entity, after: Entity, meant: Meant, differences: Difference
     if around != its_around or len(entries) != len(its_entries):
         differences.add("tree", "json: something around the entries is different", None, None)
         return
-    walked = zip(before.inner.values(), after.inner.values(), strict=False)
+    walked = zip(inners(before), inners(after), strict=False)
     objects = [(one, its) for one, its in zip(entries, its_entries, strict=True) if _is_object(one)]
     for number, ((one, its), (inner, other)) in enumerate(zip(objects, walked, strict=False)):
         for code, words in _Entry(meant, inner.entity, other.entity).faults(one, its):
@@ -79,7 +80,7 @@ class _Entry:
                 yield "attribute", f"the field {'.'.join(path[2:3])} is {shown(str(other))} after"
 
     def _inside(self, entry: Entity) -> Entity:
-        return next((inner.entity for inner in entry.inner.values()), entry)
+        return next((inner.entity for inner in inners(entry)), entry)
 
     def _body(self, old: Any, new: Any) -> Iterator[tuple[str, str]]:
         inside, its_inside = self._inside(self._before), self._inside(self._after)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 from absolve.formats.headers import OF_HTTP
 from absolve.verifying.differences import shown
 from absolve.verifying.fields import faults, judged
+from absolve.walk import inners
 
 if TYPE_CHECKING:
     import socket
@@ -103,8 +104,7 @@ def _lengths(old: _Read, new: _Read) -> Iterator[tuple[str, str]]:
 def _bodies(old: _Read, new: _Read, before: Entity, after: Entity, meant: Meant) -> Iterator[tuple[str, str]]:
     if old.body == new.body:
         return
-    inside = [next((inner.entity for inner in entity.inner.values()), None) for entity in (before, after)]
-    one, other = inside
+    one, other = (next((inner.entity for inner in inners(entity)), None) for entity in (before, after))
     if one is None or other is None:
         yield "tree", "the body is another"
         return

@@ -14,6 +14,7 @@ from absolve import formats
 from absolve.formats.headers import OF_MAIL
 from absolve.verifying.differences import shown
 from absolve.verifying.fields import faults, judged
+from absolve.walk import inners
 
 if TYPE_CHECKING:
     from email.message import Message
@@ -44,7 +45,7 @@ def compare(before: Entity, after: Entity, meant: Meant, differences: Difference
 
 def _messages(mailbox: Entity) -> list[bytes]:
     """What stands behind each From line; one that absolve takes for text belongs to the message it is in."""
-    known = {inner.part.start for inner in mailbox.inner.values()}
+    known = {inner.part.start for inner in inners(mailbox)}
     lines = [found for found in _FROM.finditer(mailbox.data) if found.end() in known or not found.start()]
     ends = [*(found.start() for found in lines[1:]), len(mailbox.data)]
     return [mailbox.data[found.end() : end] for found, end in zip(lines, ends, strict=True)]
@@ -54,7 +55,7 @@ def _inside(entity: Entity | None, index: int, size: int) -> Entity | None:
     """The entity of one of so many parts; None where absolve does not see as many, or does not read it."""
     if entity is None:
         return None
-    found = [inner.entity for inner in entity.inner.values() if not _is_no_line(entity.data, inner.part)]
+    found = [inner.entity for inner in inners(entity) if not _is_no_line(entity.data, inner.part)]
     return found[index] if len(found) == size else None
 
 

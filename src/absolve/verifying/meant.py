@@ -11,6 +11,7 @@ from absolve.model import Link
 from absolve.resolved import Resolved, Rule, text, value_of
 from absolve.rewriting import absolute
 from absolve.verifying.differences import shown
+from absolve.walk import hold, inners
 
 if TYPE_CHECKING:
     from absolve.charsets import Charset
@@ -29,7 +30,7 @@ class Meant:
         self._policy = policy
         self._links: dict[int, set[str]] = {}  # by identity: the entity holds its links
         self._values: dict[tuple[str, str, str], set[str]] = {}
-        before.hold_links()
+        hold(before)
         self._learn(before, before.charset, sealed=False)
 
     def _learn(self, entity: Entity, charset: Charset, *, sealed: bool) -> None:
@@ -47,7 +48,7 @@ class Meant:
                 bare = resolved.reference.strip(_BLANKS)
                 if bare != resolved.reference:  # by CSS escapes, which a parser's value does not show
                     self._known(resolved, bare).update(value.strip(_BLANKS) for value in values)
-        for inner in entity.inner.values():
+        for inner in inners(entity):
             part = inner.part
             inside = inner.entity.charset if part.whole else charset
             self._learn(inner.entity, inside, sealed=sealed or bool(part.sealed))

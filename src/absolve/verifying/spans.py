@@ -16,6 +16,7 @@ from absolve.model import Edit, Link, Part, Settled
 from absolve.resolved import text
 from absolve.verifying.differences import shown
 from absolve.verifying.meant import Rules
+from absolve.walk import inner_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -41,11 +42,15 @@ class Region(NamedTuple):
 
 
 class Side(NamedTuple):
-    """An entity of one of the two documents, the rules of its links, and where its offsets are in the document."""
+    """An entity of one of the two documents, the rules of its links, and where its offsets are in the document.
+
+    `numbers` has those of its events, by identity.
+    """
 
     entity: Entity
     rules: Rules
     outer: Callable[[int], int]
+    numbers: dict[int, int]
 
     @property
     def data(self) -> bytes:
@@ -53,7 +58,7 @@ class Side(NamedTuple):
 
 
 def _side(entity: Entity, outer: Callable[[int], int]) -> Side:
-    return Side(entity, Rules(entity), outer)
+    return Side(entity, Rules(entity), outer, {})
 
 
 class Spans:
@@ -68,7 +73,7 @@ class Spans:
 
     def _regions(self, before: Side, after: Side) -> list[Region]:
         """Where two entities may differ; what else differs is said."""
-        old, new = _events(before.entity), _events(after.entity)
+        old, new = _events(before), _events(after)
         pairs = list(_paired(old, new))
         regions: list[Region] = []
         for quoted, group in groupby(pairs, key=_newly_quoted):
@@ -107,7 +112,7 @@ class Spans:
 
     def _in_part(self, old: Part, new: Part, before: Side, after: Side) -> Iterator[Region]:
         """The regions of the entity inside, where they stand outside."""
-        one, other = before.entity.inner.get(id(old)), after.entity.inner.get(id(new))
+        one, other = (inner_at(side.entity, side.numbers[id(part)]) for side, part in ((before, old), (after, new)))
         if one is None or other is None:
             return
         inside = [
@@ -202,8 +207,10 @@ class Spans:
         self._differences.add_at(code, words, before.outer(position), after.outer(new_position))
 
 
-def _events(entity: Entity) -> list[Link | Part]:
-    found = [event for event in entity.events if isinstance(event, (Link, Part))]
+def _events(side: Side) -> list[Link | Part]:
+    events = list(side.entity.events)
+    side.numbers.update((id(event), number) for number, event in enumerate(events))
+    found = [event for event in events if isinstance(event, (Link, Part))]
     return sorted(found, key=lambda event: event.start)
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from absolve import formats
 from absolve.verifying.differences import shown
 from absolve.verifying.fields import judged
+from absolve.walk import inners
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -115,7 +116,7 @@ def _url(record: Any) -> str:
 
 
 def _insides(entity: Entity) -> Iterator[_Inside]:
-    for part, inner, _ in entity.inner.values():
+    for part, inner, _ in inners(entity):
         if inner.media_type == formats.RECORDS:
             yield from _insides(inner)
         else:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from absolve.verifying import judge, wacz
 from absolve.verifying.differences import Differences, shown
+from absolve.walk import inners
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -106,4 +107,4 @@ def _inside(entity: Entity, entry: zipfile.ZipInfo) -> Entity | None:
     """The entity of a member; None where absolve does not read it."""
     sizes = struct.unpack_from("<HH", entity.data, entry.header_offset + _HEADER - 4)
     start = entry.header_offset + _HEADER + sum(sizes)
-    return next((inner.entity for inner in entity.inner.values() if inner.part.start == start), None)
+    return next((inner.entity for inner in inners(entity) if inner.part.start == start), None)
