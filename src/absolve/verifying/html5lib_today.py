@@ -6,7 +6,7 @@ mended one by one, each with the clause it follows; the tests run the suite on i
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from html5lib import html5parser, treebuilders
 from html5lib._tokenizer import HTMLTokenizer
@@ -17,11 +17,11 @@ from html5lib.treebuilders.base import Marker
 HTML: Final = namespaces["html"]
 
 
-class TreeBuilder(treebuilders.getTreeBuilder("etree")):  # type: ignore[misc]
-    """The builder of ElementTree trees, which knows templates."""
+class Templates:
+    """What a tree builder of html5lib must know of templates."""
 
     def reset(self) -> None:
-        super().reset()
+        super().reset()  # type: ignore[misc]  # of the builder that this one is put before
         self.modes: list[str] = []  # 13.2.4.1 the stack of template insertion modes
         self.openElements: list[Any]
 
@@ -31,12 +31,12 @@ class TreeBuilder(treebuilders.getTreeBuilder("etree")):  # type: ignore[misc]
     def elementInScope(self, target: Any, variant: str | None = None) -> bool:  # noqa: N802
         """13.2.4.2: a template bounds every scope."""
         if not self.modes:
-            return bool(super().elementInScope(target, variant))
+            return bool(super().elementInScope(target, variant))  # type: ignore[misc]
         whole = self.openElements
         above = next((i for i in range(len(whole) - 1, 0, -1) if whole[i].nameTuple == (HTML, "template")), 0)
         self.openElements = [whole[0], *whole[above + 1 :]] if above else whole
         try:
-            return bool(super().elementInScope(target, variant))
+            return bool(super().elementInScope(target, variant))  # type: ignore[misc]
         finally:
             self.openElements = whole
 
@@ -47,15 +47,19 @@ class TreeBuilder(treebuilders.getTreeBuilder("etree")):  # type: ignore[misc]
                 return node, None
             if node.nameTuple == (HTML, "table"):
                 break
-        parent, before = super().getTableMisnestedNodePosition()
+        parent, before = super().getTableMisnestedNodePosition()  # type: ignore[misc]
         return parent, before
+
+
+class TreeBuilder(Templates, treebuilders.getTreeBuilder("etree")):  # type: ignore[misc]
+    """The builder of ElementTree trees, which knows templates."""
 
 
 class Parser(html5parser.HTMLParser):
     """html5lib's parser with the phases that the HTML Standard has changed since; scripting is off."""
 
-    def __init__(self, tree: type[TreeBuilder] = TreeBuilder, tokenizer: type[HTMLTokenizer] = HTMLTokenizer) -> None:
-        super().__init__(tree)
+    def __init__(self, tree: type[Templates] = TreeBuilder, tokenizer: type[HTMLTokenizer] = HTMLTokenizer) -> None:
+        super().__init__(cast("type[TreeBuilder]", tree))
         self._tokenizer = tokenizer
         for name, phase in _PHASES.items():
             self.phases[name] = phase(self, self.tree)

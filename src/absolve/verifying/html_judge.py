@@ -6,23 +6,28 @@ tree's own base elements.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from itertools import islice
+from typing import TYPE_CHECKING, Final
 
 from absolve.formats import html_names as names
 from absolve.formats import html_places as places
 from absolve.verifying.differences import shown
+from absolve.verifying.html_nodes import COMMENT, DOCTYPE, NOTHING
 from absolve.verifying.html_parser import parse
 from absolve.verifying.html_side import errors
 from absolve.verifying.references import in_document, in_value
 
 if TYPE_CHECKING:
-    from xml.etree.ElementTree import Element
+    from collections.abc import Iterator
 
     from absolve.model import Place
     from absolve.verifying.differences import Differences
+    from absolve.verifying.html_nodes import Content, Tree
     from absolve.verifying.html_side import Side
     from absolve.verifying.meant import Meant
     from absolve.verifying.references import References
+
+    Attributes = dict[str, str]
 
 _PREFIXES: Final = {"{http://www.w3.org/1999/xlink}": "xlink:", "{http://www.w3.org/XML/1998/namespace}": "xml:"}
 _NAMESPACES: Final = {
@@ -46,38 +51,41 @@ class Judge:
         self._index = 0
 
     def compare(self) -> None:
-        old, new = self._before.tree.nodes, self._after.tree.nodes
+        old, new = self._before.tree, self._after.tree
         alike = _alike(old, new)
-        for self._index in range(alike):
-            self._node(old[self._index], new[self._index])
+        nodes = islice(zip(old.tags(), old.contents(), new.contents(), strict=False), alike)
+        for self._index, (tag, one, other) in enumerate(nodes):
+            if (one or other) and (self._looks or one != other):
+                self._node(tag, one or NOTHING, other or NOTHING)
         if alike < max(len(old), len(new)):
             self._index = alike
-            here, there = (_name(nodes[alike]) if alike < len(nodes) else "nothing more" for nodes in (old, new))
+            here, there = (_name(next(islice(tree.tags(), alike, None), "")) for tree in (old, new))
             words = f"{here} here, {there} after" if here != there else f"{here} has other children after"
             self._say("tree", words)
 
-    def _node(self, old: Element, new: Element) -> None:
-        if _is_comment(old):
-            self._comment(old.text or "", new.text or "")
+    def _node(self, tag: str, old: Content, new: Content) -> None:
+        if tag == COMMENT:
+            self._comment(old[1], new[1])
         else:
-            if (old.attrib or new.attrib) and (self._looks or old.attrib != new.attrib):
-                self._attributes(old, new)
-            if self._looks or old.text != new.text:
-                self._text(old, new)
-        if old.tail != new.tail:
-            self._differ("tree", f"the text behind {_name(old)}", old.tail, new.tail)
+            if (old[0] or new[0]) and (self._looks or old[0] != new[0]):
+                self._attributes(tag, old[0], new[0])
+            if self._looks or old[1] != new[1]:
+                self._text(tag, old, new)
+        if old[2] != new[2]:
+            self._differ("tree", f"the text behind {_name(tag)}", old[2], new[2])
 
-    def _attributes(self, old: Element, new: Element) -> None:
-        for key in {**old.attrib, **new.attrib}:
-            value, changed = old.attrib.get(key), new.attrib.get(key)
+    def _attributes(self, tag: str, old: Attributes, new: Attributes) -> None:
+        for key in {**old, **new}:
+            value, changed = old.get(key), new.get(key)
             if value is None or changed is None:
-                self._differ("attribute", f"the attribute {_attribute(key)} of {_name(old)}", value, changed)
+                self._differ("attribute", f"the attribute {_attribute(key)} of {_name(tag)}", value, changed)
             elif self._looks or value != changed:
-                self._value(old, new, key, value, changed)
+                self._value(tag, old, new, key)
 
-    def _value(self, old: Element, new: Element, key: str, value: str, changed: str) -> None:
+    def _value(self, tag: str, old: Attributes, new: Attributes, key: str) -> None:
         """A value that is more than text where the tables have a row for it."""
-        place = self._place(old, _attribute(key))
+        value, changed = old[key], new[key]
+        place = self._place(tag, old, _attribute(key))
         if place is not None and place.syntax == "srcdoc":
             self._document(value, changed, "srcdoc")
             return
@@ -88,20 +96,20 @@ class Judge:
             one, other = (in_value(place, self._bytes(text)) for text in (value, changed))
         if one is None or other is None or not one.alike(other):
             if value != changed:
-                self._differ("attribute", f"the attribute {_attribute(key)} of {_name(old)}", value, changed)
+                self._differ("attribute", f"the attribute {_attribute(key)} of {_name(tag)}", value, changed)
             return
         self._references(one, other, old.get("codebase", ""), new.get("codebase", ""))
 
-    def _text(self, old: Element, new: Element) -> None:
+    def _text(self, tag: str, old: Content, new: Content) -> None:
         """The text of an element, which may be a style sheet, or JSON with links in it."""
-        media_type = self._media_type(old)
+        media_type = self._media_type(tag, old[0])
         if media_type:
-            one, other = (in_document(media_type, self._bytes(node.text or "")) for node in (old, new))
+            one, other = (in_document(media_type, self._bytes(content[1])) for content in (old, new))
             if one.alike(other):
                 self._references(one, other)
                 return
-        if (old.text or "") != (new.text or ""):
-            self._differ("tree", f"the text in {_name(old)}", old.text, new.text)
+        if old[1] != new[1]:
+            self._differ("tree", f"the text in {_name(tag)}", old[1], new[1])
 
     def _comment(self, old: str, new: str) -> None:
         """The text of a comment; where these count, a conditional one holds HTML."""
@@ -144,24 +152,26 @@ class Judge:
             if fault is not None:
                 self._say("target", f"{place.element} {place.attribute}: {fault}")
 
-    def _place(self, node: Element, attribute: str) -> Place | None:
-        namespace, element = _split(node)
+    def _place(self, tag: str, attributes: Attributes, attribute: str) -> Place | None:
+        namespace, element = _split(tag)
         place = places.rows(lazy=self._before.settings.lazy)[namespace, element, attribute]
         if place is not places.META_CONTENT:
             return place
-        return places.meta_place(*(self._keyword(node, key) for key in ("http-equiv", "property", "name", "itemprop")))
+        keys = ("http-equiv", "property", "name", "itemprop")
+        return places.meta_place(*(self._keyword(attributes, key) for key in keys))
 
-    def _media_type(self, node: Element) -> str | None:
-        namespace, element = _split(node)
+    def _media_type(self, tag: str, attributes: Attributes) -> str | None:
+        namespace, element = _split(tag)
         if element == "style":
-            sheet = namespace == names.SVG or (namespace == names.HTML and places.is_sheet(self._keyword(node, "type")))
+            is_sheet = places.is_sheet(self._keyword(attributes, "type"))
+            sheet = namespace == names.SVG or (namespace == names.HTML and is_sheet)
             return places.CSS if sheet else None
         if (namespace, element) == (names.HTML, "script"):
-            return places.JSON_SCRIPTS.get(self._keyword(node, "type"))
+            return places.JSON_SCRIPTS.get(self._keyword(attributes, "type"))
         return None
 
-    def _keyword(self, node: Element, key: str) -> str:
-        return self._bytes(node.get(key, "")).strip(b"\t\n\f\r ").lower().decode("latin-1")
+    def _keyword(self, attributes: Attributes, key: str) -> str:
+        return self._bytes(attributes.get(key, "")).strip(b"\t\n\f\r ").lower().decode("latin-1")
 
     def _bytes(self, text: str) -> bytes:
         """As codings give values."""
@@ -186,29 +196,29 @@ class Judge:
         )
 
 
-def _alike(old: list[Element], new: list[Element]) -> int:
+def _alike(old: Tree, new: Tree) -> int:
     """How many nodes of two trees are the same, apart from what they hold: all of them, or up to the first other."""
     size = min(len(old), len(new))
-    other = (i for i in range(size) if old[i].tag != new[i].tag)
-    tags = next(other, size)
-    if tags < size or len(old) != len(new):
-        return tags
-    return next((i for i in range(size) if len(old[i]) != len(new[i])), size)
+    tags = _first_other(old.tags(), new.tags(), size)
+    return tags if tags < size or len(old) != len(new) else _first_other(old.sizes(), new.sizes(), size)
 
 
-def _split(node: Element) -> tuple[int, str]:
-    namespace, brace, name = node.tag.rpartition("}")
+def _first_other(old: Iterator[object], new: Iterator[object], size: int) -> int:
+    pairs = enumerate(zip(old, new, strict=False))
+    return next((index for index, (one, other) in pairs if one != other), size)
+
+
+def _split(tag: str) -> tuple[int, str]:
+    namespace, brace, name = tag.rpartition("}")
     return _NAMESPACES.get(namespace + brace, -1), name.lower()
 
 
-def _is_comment(node: Any) -> bool:
-    return not isinstance(node.tag, str)  # but the function that makes comments
-
-
-def _name(node: Element) -> str:
-    if _is_comment(node):
+def _name(tag: str) -> str:
+    if tag == COMMENT:
         return "a comment"
-    return "the document type" if node.tag == "<!DOCTYPE>" else f"<{node.tag.rpartition('}')[2]}>"
+    if not tag:
+        return "nothing more"
+    return "the document type" if tag == DOCTYPE else f"<{tag.rpartition('}')[2]}>"
 
 
 def _attribute(key: str) -> str:

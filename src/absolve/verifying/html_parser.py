@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from html5lib._tokenizer import HTMLTokenizer
 from html5lib.constants import tokenTypes
 
-from absolve.verifying.differences import Position
-from absolve.verifying.html5lib_today import Parser, TreeBuilder
+from absolve.verifying.html5lib_today import Parser
+from absolve.verifying.html_nodes import Builder, Node
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from xml.etree.ElementTree import Element
+
+    from absolve.verifying.html_nodes import Tree
 
 _CHARACTERS, _SPACES, _ERROR = (tokenTypes[name] for name in ("Characters", "SpaceCharacters", "ParseError"))
 
@@ -25,25 +26,12 @@ class TooDeepError(Exception):
     """More elements are open than html5lib can look through in reasonable time."""
 
 
-class Tree(NamedTuple):
-    """A parsed document: every node in tree order, and where those stand that the text says (by identity)."""
-
-    nodes: list[Element]
-    places: dict[int, Position]
-
-    def position(self, index: int) -> Position:
-        """Where a node stands, or the last one before it of which that is known."""
-        index = min(index, len(self.nodes) - 1)
-        known = (self.places.get(id(node)) for node in reversed(self.nodes[: index + 1]))
-        return next((place for place in known if place is not None), Position(1, 1))
-
-
 def parse(text: str) -> Tree:
     """The tree of an HTML document, scripting off; TooDeepError, or whatever html5lib raises where it fails."""
-    parser = _Parser(_Tree)
-    parser.parse(text)
-    builder: Any = parser.tree
-    return Tree(list(builder.document._element.iter()), builder.places)  # noqa: SLF001 - getDocument() drops comments
+    parser = _Parser(_Builder)
+    parser.parse(_Text(text))
+    builder: _Builder = parser.tree
+    return builder.tree()
 
 
 def clones(text: str) -> Counter[tuple[str, str, str]]:
@@ -54,16 +42,31 @@ def clones(text: str) -> Counter[tuple[str, str, str]]:
     """
     found: Counter[tuple[str, str, str]] = Counter()
 
-    class Node(_Node):
-        def cloneNode(self) -> Any:  # noqa: N802 - html5lib's name
+    class Cloned(Node):
+        __slots__ = ()
+
+        def cloneNode(self) -> Node:  # noqa: N802 - html5lib's name
             found.update((self.name, *attribute) for attribute in self.attributes.items())
             return super().cloneNode()
 
-    class Builder(_Tree):
-        elementClass = Node  # noqa: N815
+    class Clones(_Builder):
+        elementClass = Cloned  # noqa: N815
 
-    _Parser(Builder).parse(text)
+    _Parser(Clones).parse(_Text(text))
     return found
+
+
+class _Text:
+    """A text that is read by pieces; html5lib would make a copy of it, of four bytes for each character."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._read = 0
+
+    def read(self, size: int = 0, /) -> str:
+        piece = self._text[self._read : self._read + size]
+        self._read += size
+        return piece
 
 
 class _Tokenizer(HTMLTokenizer):
@@ -74,11 +77,13 @@ class _Tokenizer(HTMLTokenizer):
     """
 
     opened: tuple[int, int] = (0, 0)
+    swept: Builder
 
     def __iter__(self) -> Iterator[Any]:
         run: list[str] = []
         tokens: Iterator[Any] = super().__iter__()
         for token in tokens:
+            self.swept.sweep()  # between two tokens the parser holds no node
             kind, data = token["type"], token.get("data")
             if (kind == _CHARACTERS and data != "\0") or (kind == _SPACES and run):
                 run.append(data)
@@ -96,68 +101,44 @@ class _Tokenizer(HTMLTokenizer):
         return super().tagOpenState()
 
 
-class _Node(TreeBuilder.elementClass):  # type: ignore[name-defined, misc]
-    """An element that looks for a child from its end, where it is: html5lib copies the list of all children."""
-
-    def insertBefore(self, node: Any, refNode: Any) -> None:  # noqa: N802, N803
-        self._element.insert(self._index(refNode), node._element)  # noqa: SLF001
-        node.parent = self
-
-    def insertText(self, data: str, insertBefore: Any = None) -> None:  # noqa: N802, N803
-        before = 0 if insertBefore is None else self._index(insertBefore)
-        if before:
-            last = self._element[before - 1]
-            last.tail = (last.tail or "") + data
-        elif insertBefore is not None:
-            self._element.text = (self._element.text or "") + data
-        else:
-            super().insertText(data)
-
-    def _index(self, node: Any) -> int:
-        at = len(self._element) - 1
-        while self._element[at] is not node._element:  # noqa: SLF001
-            at -= 1
-        return at
-
-
-class _Tree(TreeBuilder):
+class _Builder(Builder):
     """Remembers where the tag or comment of a node began; an element without a tag takes that of what implied it."""
 
-    elementClass = _Node  # noqa: N815
     tokenizer: _Tokenizer
 
-    def reset(self) -> None:
-        super().reset()
-        self.places: dict[int, Position] = {}
-
     def createElement(self, token: Any) -> Any:  # noqa: N802
-        return self._placed(super().createElement(token))
+        element: Node = super().createElement(token)  # type: ignore[no-untyped-call]
+        return self._placed(element)
 
     def insertElementNormal(self, token: Any) -> Any:  # noqa: N802
         if len(self.openElements) > DEEPEST:
             raise TooDeepError(f"elements are nested more than {DEEPEST} deep")
-        return self._placed(super().insertElementNormal(token))
+        element: Node = super().insertElementNormal(token)  # type: ignore[no-untyped-call]
+        return self._placed(element)
 
     def insertComment(self, token: Any, parent: Any = None) -> None:  # noqa: N802
         parent = self.openElements[-1] if parent is None else parent
         super().insertComment(token, parent)
         self._placed(parent.childNodes[-1])
 
-    def _placed(self, node: Any) -> Any:
+    def _placed(self, node: Node) -> Node:
         line, column = self.tokenizer.opened
-        self.places.setdefault(id(node._element), Position(line + 1, column + 1))  # noqa: SLF001
+        node.place = line << 32 | column
+        self.added += 1
         return node
 
 
 class _Parser(Parser):
     """A parser with these two, which keeps no errors: real pages have thousands."""
 
-    def __init__(self, tree: type[_Tree]) -> None:
+    def __init__(self, tree: type[_Builder]) -> None:
         super().__init__(tree, _Tokenizer)
 
     def reset(self) -> None:
         super().reset()
         self.tree.tokenizer = self.tokenizer
+        tokenizer: Any = self.tokenizer
+        tokenizer.swept = self.tree
 
     def parseError(self, errorcode: Any = None, datavars: Any = None) -> None:  # noqa: N802 - html5lib's name
         """Every text gives a tree; what is wrong with it is the same on both sides."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from absolve.charsets import Charset
     from absolve.model import Base, Place
     from absolve.verifying.differences import Position
-    from absolve.verifying.html_parser import Tree
+    from absolve.verifying.html_nodes import Tree
 
 _BASE: Final = "{http://www.w3.org/1999/xhtml}base"
 _TEMPLATE: Final = "{http://www.w3.org/1999/xhtml}template"
@@ -76,9 +76,10 @@ CODING: Final = Raw(UTF_8)  # of nothing: these links are in no bytes
 
 def _claim(tree: Tree, charset: Charset) -> Base | None:
     """The first base element with an href in tree order, not in a template (HTML Standard 4.2.3)."""
-    if not any(node.tag == _BASE for node in tree.nodes):
-        return None
-    hidden = {id(inner) for node in tree.nodes if node.tag == _TEMPLATE for inner in node.iter()}
-    found = (node for node in tree.nodes if node.tag == _BASE and "href" in node.attrib and id(node) not in hidden)
-    node = next(found, None)
-    return None if node is None else places.base_claim(node.attrib["href"].encode("utf-8", errors(charset)), 0)
+    hidden = 0  # nodes that are still to come in a template
+    for tag, size, content in zip(tree.tags(), tree.sizes(), tree.contents(), strict=True):
+        if hidden or tag == _TEMPLATE:
+            hidden += size - bool(hidden)
+        elif tag == _BASE and content is not None and "href" in content[0]:
+            return places.base_claim(content[0]["href"].encode("utf-8", errors(charset)), 0)
+    return None

@@ -18,7 +18,7 @@ from absolve.verifying.differences import Position
 
 if TYPE_CHECKING:
     from absolve.model import Place
-    from absolve.verifying.html_parser import Tree
+    from absolve.verifying.html_nodes import Tree
 
 XML_BASE: Final = f"{{{tables.XML}}}base"
 _BASE, _TEMPLATE = (f"{{{tables.XHTML}}}{name}" for name in ("base", "template"))

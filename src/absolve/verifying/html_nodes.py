@@ -1,0 +1,324 @@
+"""The trees that html5lib builds for the proof: what is closed in them is kept as lists, not as nodes.
+
+A hostile document of a few megabytes has a million elements, and a node of html5lib's own takes half a kilobyte.
+"""
+
+from __future__ import annotations
+
+from array import array
+from functools import lru_cache
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any, Final
+
+from html5lib.treebuilders import base
+
+from absolve.verifying.differences import Position
+from absolve.verifying.html5lib_today import Templates
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    Content = tuple[dict[str, str], str, str]
+
+COMMENT: Final = "<!---->"  # the tag of a comment; those of elements begin with a brace
+DOCTYPE: Final = "<!DOCTYPE>"
+_NOWHERE: Final = -1
+NOTHING: Final[Content] = ({}, "", "")
+
+
+class _Block:
+    """Some nodes in tree order: of each its tag, how many children it has, where it stands, and what else it has."""
+
+    __slots__ = ("contents", "places", "sizes", "tags")
+
+    def __init__(self) -> None:
+        self.tags: list[str] = []
+        self.sizes = array("I")
+        self.places = array("q")
+        self.contents: list[Content | None] = []
+
+    def add_text(self, index: int, text: str, *, inside: bool) -> None:
+        """Add text before the first child of a node, or behind the node."""
+        attributes, inner, tail = self.contents[index] or NOTHING
+        self.contents[index] = (attributes, inner + text, tail) if inside else (attributes, inner, tail + text)
+
+
+_MOST: Final = 8192  # nodes in a block: one that grew on and on would be copied, and leave holes in the memory
+_known: Final = lru_cache(maxsize=1024)(str)  # most tags are kept once
+
+
+class Tree:
+    """Nodes in tree order, from one or more roots on.
+
+    Tags are as ElementTree has them, `COMMENT` or `DOCTYPE`. The content of a node is its attributes, the text before
+    its first child (the text of a comment), and the text behind it; None where it has nothing.
+    """
+
+    __slots__ = ("_blocks", "_last", "roots")
+
+    def __init__(self) -> None:
+        self._blocks = [_Block()]
+        self._last = (self._blocks[0], -1)  # where the last root stands
+        self.roots = 0
+
+    def __len__(self) -> int:
+        return sum(len(block.tags) for block in self._blocks)
+
+    def tags(self) -> Iterator[str]:
+        return chain.from_iterable(block.tags for block in self._blocks)
+
+    def sizes(self) -> Iterator[int]:
+        """How many children each node has."""
+        return chain.from_iterable(block.sizes for block in self._blocks)
+
+    def contents(self) -> Iterator[Content | None]:
+        return chain.from_iterable(block.contents for block in self._blocks)
+
+    def position(self, index: int) -> Position:
+        """Where a node stands, or the last one before it of which that is known."""
+        places = chain.from_iterable(block.places for block in self._blocks)
+        known = [place for place in islice(places, index + 1) if place != _NOWHERE]
+        return Position((known[-1] >> 32) + 1, (known[-1] & 0xFFFFFFFF) + 1) if known else Position(1, 1)
+
+    def add(self, root: Node) -> None:
+        """Add a node that nothing changes any more, and all that is in it."""
+        self.roots += 1
+        self._last = self._put(root)
+        levels = [_Level(*self._last, root)]
+        while levels:
+            level = levels[-1]
+            for child in level.children:
+                if isinstance(child, str):
+                    level.text.append(child)
+                    continue
+                level.end_text()
+                if isinstance(child, Tree):
+                    level.block.sizes[level.index] += child.roots
+                    level.last = self._join(child)
+                else:
+                    level.block.sizes[level.index] += 1
+                    level.last = self._put(child)
+                    if child.childNodes:
+                        levels.append(_Level(*level.last, child))
+                        break
+            else:
+                level.end_text()
+                levels.pop()
+
+    def add_tree(self, other: Tree) -> None:
+        """Add the nodes of another tree, which is used up."""
+        self.roots += other.roots
+        self._last = self._join(other)
+
+    def add_text(self, text: str) -> None:
+        """Add text behind the last root."""
+        block, index = self._last
+        block.add_text(index, text, inside=False)
+
+    def _join(self, other: Tree) -> tuple[_Block, int]:
+        """Put the blocks of another tree behind these; where the last root of it stands then."""
+        mine, first = self._blocks[-1], other._blocks[0]
+        block, index = other._last
+        size = len(mine.tags)
+        if size + len(first.tags) > _MOST:
+            self._blocks += other._blocks
+            return block, index
+        mine.tags += first.tags
+        mine.sizes += first.sizes
+        mine.places += first.places
+        mine.contents += first.contents
+        self._blocks += other._blocks[1:]
+        return (mine, size + index) if block is first else (block, index)
+
+    def _put(self, node: Node) -> tuple[_Block, int]:
+        block = self._blocks[-1]
+        if len(block.tags) >= _MOST:
+            block = _Block()
+            self._blocks.append(block)
+        block.tags.append(_known(f"{{{node.namespace}}}{node.name}" if node.namespace else node.name))
+        block.sizes.append(0)
+        block.places.append(node.place)
+        attributes = {_key(key): value for key, value in node.attributes.items()}
+        block.contents.append((attributes, "", "") if attributes else None)
+        return block, len(block.tags) - 1
+
+
+def _key(key: str | tuple[str, str, str]) -> str:
+    return key if isinstance(key, str) else f"{{{key[2]}}}{key[1]}"
+
+
+class _Level:
+    """An element whose children are added to a tree; it lets them go."""
+
+    __slots__ = ("block", "children", "index", "last", "text")
+
+    def __init__(self, block: _Block, index: int, node: Node) -> None:
+        self.block = block
+        self.index = index
+        self.last: tuple[_Block, int] | None = None  # the child that was added last
+        self.text: list[str] = []
+        self.children: Iterator[Node | Tree | str] = iter(node.childNodes)
+        node.childNodes = []
+
+    def end_text(self) -> None:
+        """Take the text that stands before the next child, or before the end."""
+        if self.text:
+            block, index = self.last or (self.block, self.index)
+            block.add_text(index, "".join(self.text), inside=self.last is None)
+            self.text.clear()
+
+
+class Node:
+    """A node that may still change. Its children are nodes, texts, and trees of what does not change any more."""
+
+    __slots__ = ("attributes", "childNodes", "name", "nameTuple", "namespace", "parent", "place")
+
+    def __init__(self, name: str, namespace: str) -> None:
+        self.name = name
+        self.namespace = namespace  # empty where it is no element
+        self.nameTuple = (namespace, name)
+        self.attributes: dict[Any, str] = {}
+        self.childNodes: list[Node | Tree | str] = []
+        self.parent: Node | None = None
+        self.place = _NOWHERE
+
+    def hasContent(self) -> bool:  # noqa: N802 - html5lib's names, from here on
+        return bool(self.childNodes)
+
+    def appendChild(self, node: Node) -> None:  # noqa: N802
+        self.childNodes.append(node)
+        node.parent = self
+
+    def insertBefore(self, node: Node, refNode: Node) -> None:  # noqa: N802, N803
+        self.childNodes.insert(self._index(refNode), node)
+        node.parent = self
+
+    def insertText(self, data: str, insertBefore: Node | None = None) -> None:  # noqa: N802, N803
+        if insertBefore is None:
+            self.childNodes.append(data)
+        else:
+            self.childNodes.insert(self._index(insertBefore), data)
+
+    def removeChild(self, node: Node) -> None:  # noqa: N802
+        del self.childNodes[self._index(node)]
+        node.parent = None
+
+    def reparentChildren(self, newParent: Node) -> None:  # noqa: N802, N803
+        for child in self.childNodes:
+            if isinstance(child, Node):
+                child.parent = newParent
+        newParent.childNodes += self.childNodes
+        self.childNodes = []
+
+    def cloneNode(self) -> Node:  # noqa: N802
+        clone = type(self)(self.name, self.namespace)
+        clone.attributes = dict(self.attributes)
+        return clone
+
+    def _index(self, node: Node) -> int:
+        """Where a child is: most often near the end."""
+        at = len(self.childNodes) - 1
+        while self.childNodes[at] is not node:
+            at -= 1
+        return at
+
+    def close(self, live: set[Node]) -> None:
+        """Make trees of the children that are not among those that may still change."""
+        kept: list[Node | Tree | str] = []
+        text: list[str] = []
+        for child in self.childNodes:
+            if isinstance(child, str):
+                text.append(child)
+            elif isinstance(child, Node) and child in live:
+                kept += _in_few(text)
+                kept.append(child)
+                text.clear()
+            else:
+                last = kept[-1] if kept else None
+                if isinstance(last, Tree):
+                    if text:
+                        last.add_text("".join(text))
+                else:
+                    kept += text
+                    last = Tree()
+                    kept.append(last)
+                text.clear()
+                if isinstance(child, Tree):
+                    last.add_tree(child)
+                else:
+                    last.add(child)
+        self.childNodes = [*kept, *_in_few(text)]
+
+
+def _in_few(texts: Iterable[str]) -> list[str]:
+    """The same text in fewer pieces, each less than half as long as that before it: none is copied often."""
+    pieces: list[str] = []
+    for text in texts:
+        pieces.append(text)
+        while len(pieces) > 1 and len(pieces[-2]) <= 2 * len(pieces[-1]):
+            pieces[-2:] = [pieces[-2] + pieces[-1]]
+    return pieces
+
+
+class _Comment(Node):
+    __slots__ = ()
+
+    def __init__(self, data: str) -> None:
+        super().__init__(COMMENT, "")
+        self.childNodes.append(data)
+
+
+class _Doctype(Node):
+    __slots__ = ()
+
+    def __init__(self, name: str | None, public: str | None, system: str | None) -> None:
+        super().__init__(DOCTYPE, "")
+        self.childNodes.append(name or "")
+        said = {"publicId": public, "systemId": system}
+        self.attributes = {key: value for key, value in said.items() if value is not None}
+
+
+class _Document(Node):
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        super().__init__("DOCUMENT_ROOT", "")
+
+
+class Builder(Templates, base.TreeBuilder):
+    """html5lib's tree builder with these nodes; `sweep` wants to be called where the parser holds none of them."""
+
+    documentClass = _Document  # noqa: N815 - html5lib's names
+    elementClass = Node  # noqa: N815
+    commentClass = _Comment  # noqa: N815
+    doctypeClass = _Doctype  # noqa: N815
+    most = 4096  # nodes and texts that are added before what is closed becomes a tree
+
+    def reset(self) -> None:
+        super().reset()
+        self.added = 0
+
+    def insertText(self, data: str, parent: Any = None) -> None:  # noqa: N802
+        self.added += 1
+        super().insertText(data, parent)
+
+    def sweep(self) -> None:
+        """Make trees of what is closed, if it is much: only what is open, and the head, may still change."""
+        if self.added < self.most:
+            return
+        self.added = 0
+        live: set[Node] = set()
+        for held in (*self.openElements, self.headPointer, self.document):
+            node = held
+            while node is not None and node not in live:
+                live.add(node)
+                node = node.parent
+        for node in live:
+            node.close(live)
+
+    def tree(self) -> Tree:
+        """All of it, when nothing more comes; the builder has nothing any more."""
+        tree = Tree()
+        tree.add(self.document)
+        self.reset()
+        return tree
