@@ -175,10 +175,9 @@ class _Edits:
             self.written = around.written
 
     def parts(self) -> Iterator[list[Edit]]:
-        """The edits in order, a thousand at a time where none may stand before those of the tags before."""
+        """The edits in order, a thousand at a time where nothing that comes changes what is known of them."""
         in_order: cython.bint = True
         flows: cython.bint = _flows(self.entity.objects)
-        tag: cython.Py_ssize_t = -1
         index: cython.Py_ssize_t
         start: cython.Py_ssize_t
         end: cython.Py_ssize_t
@@ -196,14 +195,12 @@ class _Edits:
                 if self.is_whole(shaped):
                     continue  # most links: not even made
                 if (len(self.found) < _SOME or not flows) and self.appends(events.kind(index), start, end, shaped):
-                    tag = events.tag_start(index)
                     continue
             event = events.at(index) if numbered else kept[index]
             if type(event) is Link:
                 link: Link = event
-                if flows and (link.tag_start != tag or tag < 0) and len(self.found) >= _SOME:
+                if flows and len(self.found) >= _SOME and (self.open is None or link.coding.slot != self.open.slot):
                     yield self.taken()
-                tag = link.tag_start
                 self.link(link, shaped)
                 if numbered and shaped != _UNSHAPED:
                     self.know(events.kind(index))

@@ -114,6 +114,9 @@ def _skip(
     return found.start() if found else size
 
 
+_SHORT = cython.declare(cython.Py_ssize_t, 4096)  # bytes: the links in so many take less memory as a list
+
+
 class _Scanner:
     """One pass over one sheet; every method takes and returns a position, and none goes back (but over one name)."""
 
@@ -138,7 +141,7 @@ class _Scanner:
         self.size = len(data)
         self.style_attribute = style_attribute
         self.most = most
-        self.links: list[Link] | Events = [] if style_attribute else Events()
+        self.links: list[Link] | Events = [] if style_attribute and len(data) < _SHORT else Events()
         self.floor = 0  # no name that is read backwards begins before here: an escape or an at-keyword ended here
         self.import_at = -1  # where the reference of the last @import is, if it is there
         self.pending = 0  # the @namespace or @font-face in whose prelude we are
