@@ -47,6 +47,14 @@ def test_a_unit_has_a_start_and_an_end() -> None:
     assert [offsets.end(at) for at in range(7)] == [0, 1, 6, 10, 19, 19, 20]
 
 
+def test_a_value_may_be_longer_than_its_raw_bytes_can_be_by_32_bits() -> None:
+    offsets = Offsets(9)
+    for end, raw_start, raw_end in ((1, 0, 3), (1 << 32, 4, 5), (1 << 33, 6, 9)):
+        offsets.add(end, raw_start, raw_end)
+    assert [offsets.start(at) for at in (0, 1, 2, 1 << 32, (1 << 32) + 1, 1 << 33)] == [0, 3, 4, 5, 6, 9]
+    assert [offsets.end(at) for at in (1, 2, 3, 1 << 32, (1 << 32) + 1, (1 << 33) + 1)] == [3, 4, 5, 5, 6, 10]
+
+
 # --- what raw bytes stand for ---------------------------------------------------------------------------------------
 
 

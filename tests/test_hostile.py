@@ -8,13 +8,16 @@ import re
 import pytest
 
 import absolve
+from absolve.formats import html_scanner
 from absolve.settings import DEEPEST, Settings
 from absolve.walk import walk
+from benchmarks import shapes
 from benchmarks.hostile import SHAPES
 from benchmarks.makers import srcdocs, unquoted_srcdocs
 
 URL = "http://h.example/d/"
 MAX_DEPTH = Settings().max_depth
+IS_COMPILED = not (html_scanner.__file__ or "").endswith(".py")
 
 
 def listed(data: bytes, **options: object) -> list[absolve.Row]:
@@ -49,6 +52,23 @@ def test_a_small_one_of_each_shape_is_read_to_its_end(name: str) -> None:
 @pytest.mark.parametrize("name", SHAPES)
 def test_a_large_one_of_each_shape_is_read_to_its_end(name: str) -> None:
     bytes_given_back(name, 500_000)
+
+
+# --- memory ----------------------------------------------------------------------------------------------------------
+
+OBJECTS = {"imports of modules", "speculation rules"}  # interpreted, links are objects
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name",
+    ["a string of backslashes", "directories and parents", "full stops", "parent directories", *sorted(OBJECTS)],
+)
+def test_a_shape_takes_little_more_than_its_size(name: str) -> None:
+    if name in OBJECTS and not IS_COMPILED:
+        pytest.skip("interpreted, links are objects")
+    (took,) = shapes.taken(f"^{re.escape(name)}$", 4)
+    assert not took.beyond > shapes.MOST  # off Linux nobody knows
 
 
 # --- lines and columns -----------------------------------------------------------------------------------------------

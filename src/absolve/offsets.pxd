@@ -7,10 +7,12 @@ from absolve.buffers cimport Numbers
 @cython.final
 cdef class Offsets:
     cdef Numbers _ends
+    cdef bint _are_narrow
     cdef Numbers _raw_starts
     cdef Numbers _raw_ends
 
     cpdef int add(self, Py_ssize_t end, Py_ssize_t raw_start, Py_ssize_t raw_end)
+    cdef int _widen(self)
     cpdef Py_ssize_t start(self, Py_ssize_t position)
     cpdef Py_ssize_t end(self, Py_ssize_t position)
     cdef Py_ssize_t _last_before(self, Py_ssize_t position) noexcept

@@ -19,6 +19,9 @@ else:
     from absolve.buffers import Numbers
 
 
+_NARROW = cython.declare(cython.Py_ssize_t, NARROW)
+
+
 @cython.final
 @cython.cclass
 class Offsets:
@@ -28,16 +31,30 @@ class Offsets:
     """
 
     def __init__(self, raw_size: int = 0) -> None:
-        self._ends = Numbers()
+        self._ends = Numbers(narrow=True)
+        self._are_narrow = True  # the ends: a value may be longer than its raw bytes
         self._raw_starts = Numbers(narrow=raw_size <= NARROW)
         self._raw_ends = Numbers(narrow=raw_size <= NARROW)
 
     @cython.ccall
     def add(self, end: cython.Py_ssize_t, raw_start: cython.Py_ssize_t, raw_end: cython.Py_ssize_t) -> cython.int:
         """Add a unit behind all others."""
+        if end > _NARROW and self._are_narrow:
+            self._widen()
         self._ends.add(end)
         self._raw_starts.add(raw_start)
         return self._raw_ends.add(raw_end)
+
+    @cython.cfunc
+    def _widen(self) -> cython.int:
+        """Make room for ends that take 64 bits."""
+        index: cython.Py_ssize_t
+        ends = Numbers()
+        for index in range(len(self._ends)):
+            ends.add(self._ends.at(index))
+        self._ends = ends
+        self._are_narrow = False
+        return 0
 
     @cython.ccall
     def start(self, position: cython.Py_ssize_t) -> cython.Py_ssize_t:

@@ -11,12 +11,17 @@ from hypothesis import strategies as st
 import absolve
 from absolve import formats
 from absolve.charsets import UTF_8
+from absolve.events import Events
+from absolve.formats import html_scanner
 from absolve.formats.json import walk_import_map, walk_manifest, walk_speculation_rules
 from absolve.formats.json_values import JSONString, Value, values
 from absolve.model import Link, Notice
 from absolve.walk import Settings
 
 WALKERS = {"map": walk_import_map, "rules": walk_speculation_rules, "manifest": walk_manifest}
+
+
+IS_COMPILED = not (html_scanner.__file__ or "").endswith(".py")
 
 
 def references(kind: str, text: str) -> list[str]:
@@ -170,3 +175,14 @@ def test_import_maps_and_speculation_rules_are_documents_too(media_type: str, te
     done = absolve.rewrite(text, media_type=media_type, url="http://h.example/m/")
     assert done == text.replace(old, new)
     assert absolve.verify(text, done, media_type=media_type, url="http://h.example/m/") == []
+
+
+@pytest.mark.skipif(not IS_COMPILED, reason="interpreted, links are objects")
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [("map", '{"imports": {"./a": "./b"}}'), ("rules", '{"prefetch": [{"urls": ["a"]}]}'), ("manifest", '{"start_url": "a"}')],
+)
+def test_no_object_is_kept_for_a_link(kind: str, text: str) -> None:
+    events = WALKERS[kind](text.encode(), UTF_8, Settings())
+    assert isinstance(events, Events)
+    assert (len(events) > 0, events.objects) == (True, [])

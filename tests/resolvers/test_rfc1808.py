@@ -2,6 +2,7 @@
 
 import pytest
 from hypothesis import example, given
+from hypothesis import strategies as st
 from resolver_strategies import bases, references
 from resolver_tables import ABNORMAL_1808, BASE_1808, NORMAL_1808
 
@@ -94,3 +95,27 @@ def test_the_short_way_gives_what_the_steps_give(base: str, reference: str) -> N
 
 def test_a_long_climb_takes_linear_time() -> None:
     assert rfc1808.profile("http://h/" + "a/" * 100_000)("../" * 100_000 + "x") == "http://h/x"
+
+
+def removed(path: str) -> str:
+    """Step 6, from 6a to 6d, on the segments behind the first slash."""
+    segments = [segment for segment in path.split("/")[1:-1] if segment != "."]
+    last = path.rpartition("/")[2]
+    index = 0
+    while index + 1 < len(segments):  # leftmost first
+        if segments[index] != ".." and segments[index + 1] == "..":
+            del segments[index : index + 2]
+            index = max(index - 1, 0)
+        else:
+            index += 1
+    if last == ".." and segments and segments[-1] != "..":
+        segments.pop()
+        last = "."
+    return "/".join(("", *segments, "" if last == "." else last))
+
+
+@given(st.lists(st.sampled_from(["", ".", "..", "...", ".x", "x..", "a", "b", "\xe9", "\udc80"]), max_size=12).map("/".join))
+@example("../../a/../../b/./..")
+@example("./.")
+def test_dot_segments_are_removed_by_the_letter_of_step_6(path: str) -> None:
+    assert rfc1808.merge("/d/e", path) == removed("/d/" + path)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from absolve.events import Events
 from absolve.formats.grammars import url
 from absolve.formats.json_values import JSONString, values
 from absolve.model import Link, Notice, Place
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from absolve.charsets import Charset
     from absolve.formats.json_values import Value
@@ -21,8 +22,8 @@ _STRING: Final = JSONString()
 _STRINGS: Final = frozenset({"key", "string"})
 
 
-def _walk(data: bytes, choose: Callable[[Value, bytes], Place | None]) -> list[Event]:
-    events: list[Event] = []
+def _walk(data: bytes, choose: Callable[[Value, bytes], Place | None]) -> Iterable[Event]:
+    events = Events()
     for found in values(data):
         if isinstance(found, Notice):
             return [found]  # nothing in it is known to be what it seems
@@ -39,7 +40,7 @@ _RULES: Final = Place("script", "speculationrules", kind="navigation")
 _URL_LIKE: Final = re.compile(rb"\.{0,2}/|[A-Za-z][A-Za-z0-9+.-]*:")  # 8.1.6.2, resolve a URL-like module specifier
 
 
-def walk_import_map(data: bytes, _charset: Charset, _options: WalkOptions) -> list[Event]:
+def walk_import_map(data: bytes, _charset: Charset, _options: WalkOptions) -> Iterable[Event]:
     """`imports`, `scopes` and `integrity`: addresses, scope prefixes, and the specifiers that are URL-like."""
     return _walk(data, _in_import_map)
 
@@ -53,7 +54,7 @@ def _in_import_map(found: Value, raw: bytes) -> Place | None:
     return _IMPORT_MAP if listed and _URL_LIKE.match(_STRING.decode(raw)) else None
 
 
-def walk_speculation_rules(data: bytes, _charset: Charset, _options: WalkOptions) -> list[Event]:
+def walk_speculation_rules(data: bytes, _charset: Charset, _options: WalkOptions) -> Iterable[Event]:
     """The `urls` of each rule; patterns (`href_matches`) are no references."""
     return _walk(data, _in_rules)
 
@@ -91,7 +92,7 @@ _MEMBERS: Final[dict[tuple[str, ...], Place]] = {
 }
 
 
-def walk_manifest(data: bytes, _charset: Charset, _options: WalkOptions) -> list[Event]:
+def walk_manifest(data: bytes, _charset: Charset, _options: WalkOptions) -> Iterable[Event]:
     """The members that are URLs; each is parsed against the manifest's own URL."""
     return _walk(data, _in_manifest)
 

@@ -10,13 +10,14 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from absolve.events import Events
 from absolve.formats import json_ld_tables as tables
 from absolve.formats.grammars import likely, url
 from absolve.formats.json_values import JSONString, values
 from absolve.model import Base, Layer, Link, Notice, Place
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from absolve.charsets import Charset
     from absolve.formats.json_values import Path, Value
@@ -83,7 +84,7 @@ def _place(name: str, kind: str = "metadata", syntax: str = "url", empty: str = 
     return Place("json-ld", name, syntax, kind, empty=empty, stays="always" if stays else "")
 
 
-def walk(data: bytes, charset: Charset, options: WalkOptions) -> list[Event]:  # noqa: ARG001 - JSON is UTF-8
+def walk(data: bytes, charset: Charset, options: WalkOptions) -> Iterable[Event]:  # noqa: ARG001 - JSON is UTF-8
     """All references; they are rewritten only where that is asked for (`json_ld`)."""
     found: list[Value] = []
     for value in values(data):
@@ -91,7 +92,10 @@ def walk(data: bytes, charset: Charset, options: WalkOptions) -> list[Event]:  #
             return [value]  # nothing in it is known to be what it seems
         if value.kind in {"string", "word"}:
             found.append(value)
-    return list(_Walk(data, found, stays=not options.json_ld).events())
+    events = Events()
+    for link in _Walk(data, found, stays=not options.json_ld).events():
+        events.append(link)
+    return events
 
 
 class _Walk:

@@ -39,7 +39,16 @@ class JSONString:
         if 0x5C not in raw:
             return raw
         value = raw.replace(b"\\/", b"/")  # most URLs have no other escape
-        return self.decode_mapped(raw)[0] if 0x5C in value else value
+        if 0x5C not in value:
+            return value
+        made = bytearray()  # where the escapes stand is not asked
+        read = 0
+        for escape in _ESCAPE.finditer(raw):
+            made += raw[read : escape.start()]
+            made += _character(escape)
+            read = escape.end()
+        made += raw[read:]
+        return bytes(made)
 
     def decode_mapped(self, raw: bytes) -> tuple[bytes, Offsets]:
         made = Decoded(raw)

@@ -17,8 +17,11 @@ else:
 
 if cython.compiled:
     from cython.cimports.absolve.resolvers.references import components, hierarchical, unsplit
+    from cython.cimports.absolve.seek import find
+    from cython.cimports.libc.string import memmove
 else:
     from absolve.resolvers.references import components, hierarchical, unsplit
+    from absolve.seek import find
 
 
 def profile(base: str, _charset: str = "utf-8", /) -> Resolver:
@@ -86,23 +89,50 @@ def merge(base: str, path: str) -> str:
     joined = (base[: base.rfind("/") + 1] or "/") + path
     if "/." not in joined:  # nor any segment that begins with a dot
         return joined
-    _, *segments = joined.split("/")
-    last = segments.pop()
-    kept: list[str] = []
-    for segment in segments:
-        # 6a: "./" is removed, where "." is a complete segment.
-        if segment == ".":
-            continue
-        # 6c: "<segment>/../" is removed, leftmost first, where <segment> is not "..".
-        if segment == ".." and kept and kept[-1] != "..":
-            kept.pop()
+    # In the bytes of the path itself: there may be millions of segments.
+    kept = bytearray(joined.encode("utf-8", "surrogatepass"))
+    del kept[_kept(kept, len(kept)) :]
+    return kept.decode("utf-8", "surrogatepass")
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _kept(p: cython.p_uchar, n: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """Step 6, the dot segments: how many bytes are left of a path that has a slash, from its first one on."""
+    i: cython.Py_ssize_t = find(p, 47, 0, n) + 1  # type: ignore[arg-type]  # in C the same
+    end: cython.Py_ssize_t
+    length: cython.Py_ssize_t
+    size: cython.Py_ssize_t = 1  # each segment that is kept has its slash behind it
+    p[0] = 47
+    while i <= n:
+        end = find(p, 47, i, n)  # type: ignore[arg-type]  # likewise
+        if end < 0:
+            end = n
+        if end == i + 1 and p[i] == 46:
+            # 6a: "./" is removed, where "." is a complete segment. 6b: "." is removed at the end.
+            i = end + 1
+        elif end == i + 2 and p[i] == 46 and p[i + 1] == 46 and size > 1 and not _ends_with_dots(p, size):
+            # 6c: "<segment>/../" is removed, leftmost first, where <segment> is not "..". 6d: so is one at the end.
+            i = end + 1
+            size -= 1
+            while p[size - 1] != 47:
+                size -= 1
         else:
-            kept.append(segment)
-    # 6b: "." is removed at the end.
-    if last == ".":
-        last = ""
-    # 6d: so is "<segment>/.." there, where <segment> is not "..".
-    elif last == ".." and kept and kept[-1] != "..":
-        kept.pop()
-        last = ""
-    return "/".join(("", *kept, last))
+            length = (end + 1 if end < n else n) - i
+            if cython.compiled:
+                memmove(p + size, p + i, length)
+            else:
+                p[size : size + length] = p[i : i + length]
+            size += length
+            i = end + 1
+    return size
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _ends_with_dots(p: cython.p_uchar, size: cython.Py_ssize_t) -> cython.bint:
+    """Whether the segment that was kept last is ".."."""
+    return size > 3 and p[size - 2] == 46 and p[size - 3] == 46 and p[size - 4] == 47
