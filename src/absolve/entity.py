@@ -34,6 +34,7 @@ else:
 
 _NO_BASES: Final = Bases()
 _NOTHING: Final = ("", True, _NO_BASES)
+_MOST_SCOPED: Final = 256  # scoped bases of which it is remembered what rules there
 AMBIGUOUS: Final = "ambiguous"  # the code of the notice that a scanner gives where it had to guess
 
 
@@ -217,6 +218,8 @@ class Entity:
             return self.bases.ruling(own, self.settings.profile, self.charset.name)
         if self._scoped is None:
             self._scoped = {}
+        elif len(self._scoped) >= _MOST_SCOPED:  # those of one place stand together
+            self._scoped.clear()
         found = self._scoped.get(id(scope))
         if found is None:
             profile = self.settings.profile

@@ -85,13 +85,20 @@ cdef class Events:
     cdef Py_ssize_t part(self, Py_ssize_t number) noexcept
     cdef int _keep(self, object event) except? -1
     cdef bint _pack(
-        self, object place, Py_ssize_t start, Py_ssize_t end, object coding, Py_ssize_t tag_start, Py_ssize_t tag_end
+        self,
+        object place,
+        Py_ssize_t start,
+        Py_ssize_t end,
+        object coding,
+        object base,
+        Py_ssize_t tag_start,
+        Py_ssize_t tag_end,
     ) except? -1
     cdef bint _put(
         self, int number, Py_ssize_t start, Py_ssize_t end, Py_ssize_t tag_start, Py_ssize_t tag_end
     ) except? -1
     cdef int _kind_of_part(self, Part part) except? -1
-    cdef int _kind(self, object place, object coding) except? -1
+    cdef int _kind(self, object place, object coding, object base) except? -1
     cdef int _grow(self) except? -1
     cdef int _seek(self, Py_ssize_t index) noexcept
     cdef Py_ssize_t start(self, Py_ssize_t index) noexcept

@@ -37,7 +37,7 @@ _STEP = cython.declare(cython.int, 8)  # from one mark to the next are 256 event
 class Events:
     """A list of events that only grows; where it is compiled, links and parts are made anew whenever they are come to.
 
-    The place and the coding that links have in common are their kind, which is kept once; so it is with parts of which
+    The place, the coding and the scope that links have in common are their kind, which is kept once; so it is with parts of which
     their container says nothing. A link is then its kind's number and its spans, each as many bytes long as it must be:
     5 to 7 bytes for most links in the place of 90, or of 300 where the value has no quotes. They are read forward; of
     every 256th event it is known where it stands.
@@ -109,7 +109,7 @@ class Events:
     ) -> cython.int:
         """Take a link that is not made yet."""
         self.count += 1
-        if base is None and claim is None and self._pack(place, start, end, coding, tag_start, tag_end):
+        if claim is None and self._pack(place, start, end, coding, base, tag_start, tag_end):
             return 0
         link: Link = Link.__new__(Link)
         link.place = place
@@ -163,6 +163,7 @@ class Events:
         start: cython.Py_ssize_t,
         end: cython.Py_ssize_t,
         coding: Coding,
+        base: Base | None,
         tag_start: cython.Py_ssize_t,
         tag_end: cython.Py_ssize_t,
     ) -> cython.bint:
@@ -173,7 +174,7 @@ class Events:
                 return False
             if tag_start > start or tag_end < tag_start or end < start:
                 return False
-            number = self._kind(place, coding)
+            number = self._kind(place, coding, base)
             return number >= 0 and self._put(number, start, end, tag_start, tag_end)
         return False
 
@@ -203,7 +204,7 @@ class Events:
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
-    def _kind(self, place: Place, coding: Coding) -> cython.int:
+    def _kind(self, place: Place, coding: Coding, base: Base | None) -> cython.int:
         """The number of a kind; -1 where there are too many of them."""
         number: cython.int = -1
         if cython.compiled:
@@ -211,9 +212,11 @@ class Events:
             mark: cython.uint = marked(place, coding)
             if self._recent[mark]:
                 kind = self.kinds[self._recent[mark] - 1]
-                if kind.place is place and kind.coding is coding:
+                if kind.place is place and kind.coding is coding and kind.base is base:
                     return self._recent[mark] - 1
             key = id(place) << 64 | id(coding)  # one number: a table of numbers is nothing for the garbage collector
+            if base is not None:
+                key |= id(base) << 128
             known = self._numbers.get(key)
             if known is None:
                 if len(self.kinds) >= _MOST_KINDS:
@@ -222,6 +225,7 @@ class Events:
                 kind = Link.__new__(Link)
                 kind.place = place
                 kind.coding = coding
+                kind.base = base
                 self.kinds.append(kind)
             number = known
             self._recent[mark] = number + 1
@@ -301,12 +305,12 @@ class Events:
     @cython.cfunc
     @cython.exceptval(check=False)
     def start(self, index: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """Where the link of this number starts that neither makes a claim nor has a scope; -1 for any other event."""
+        """Where the link of this number starts that makes no claim; -1 for any other event."""
         if cython.compiled:
             self._seek(index)
             return -1 if self._its_kind == _OBJECT or self._its_kind >= _MOST_KINDS else self._start
         event = self.objects[index]
-        return event.start if type(event) is Link and event.base is None and event.claim is None else -1
+        return event.start if type(event) is Link and event.claim is None else -1
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -349,6 +353,7 @@ class Events:
             kind: Link = self.kinds[self._its_kind]
             link: Link = Link.__new__(Link)
             link.place = kind.place
+            link.base = kind.base
             link.start = self._start
             link.end = self._start + self._its_size
             link.tag_start = self._start - self._tag_before if self._tag_size else -1

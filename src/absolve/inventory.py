@@ -41,6 +41,7 @@ else:
 
 _CLASSES = cython.declare(bytes, names.CLASSES)
 _NAME_END = cython.declare(cython.int, names.NAME_END)
+_MOST_RULES = cython.declare(cython.Py_ssize_t, 1000)
 AT_ONCE: Final = 512  # rows that are made before the first of them is given
 
 
@@ -321,6 +322,9 @@ class _Events:
         key = id(link.place) if link.base is None else (id(link.place), id(link.base))
         ruled: Ruled | None = self._rules.get(key)
         if ruled is None:
+            if len(self._rules) >= _MOST_RULES:  # as many bases are in few documents
+                self._rules.clear()
+                self._known = Known()
             ruled = Ruled(self._entity, link, self._document, self._known)
             self._rules[key] = ruled
         return ruled

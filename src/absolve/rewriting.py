@@ -119,6 +119,7 @@ def rewrite(entity: Entity, policy: Policy | None = None) -> bytes:
 
 _LARGEST = (1 << 32) - 1
 _SOME = 1000  # edits that are held at a time, if more need not be
+_MOST_RULES = 1000
 _MOST_KNOWN = 10_000  # references of which it is remembered what becomes of them
 
 
@@ -304,6 +305,9 @@ class _Edits:
         key = id(link.place) if link.base is None else (id(link.place), id(link.base))
         rule = self.rules.get(key)
         if rule is None:
+            if len(self.rules) >= _MOST_RULES:  # as many bases are in few documents
+                self.rules.clear()
+                self.written.clear()
             rule = self.rules[key] = Rule(self.entity, link)
         return rule
 

@@ -22,6 +22,7 @@ cdef class Facts:
 
 @cython.final
 cdef class _Under:
+    cdef object base
     cdef str url
     cdef tuple words
     cdef object site

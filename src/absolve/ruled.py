@@ -98,6 +98,7 @@ class _Under:
     def __init__(self, entity: Entity, base: BaseURL, resolver: Resolver) -> None:
         url = base.url
         own = entity.bases.own.url
+        self.base = base  # whose identity stands for it
         self.url = url
         self.words = (shown(url), base.layer.label, base.source)
         self.site = site_of(own)
