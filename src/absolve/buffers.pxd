@@ -19,8 +19,8 @@ cdef class Numbers:
     cdef Py_ssize_t _room
     cdef unsigned char* _cells
 
-    cpdef int add(self, Py_ssize_t number)
-    cdef int _grow(self, Py_ssize_t room)
+    cpdef int add(self, Py_ssize_t number) except? -1
+    cdef int _grow(self, Py_ssize_t room) except? -1
     cdef Py_ssize_t at(self, Py_ssize_t index) noexcept
     cpdef Numbers mapped(self, Numbers numbers)
 
@@ -33,9 +33,9 @@ cdef class Texts:
     cdef Py_ssize_t _room
     cdef unsigned char* _text
 
-    cpdef int add(self, bytes text)
-    cpdef int add_behind(self, bytes prefix, bytes data, Py_ssize_t start, Py_ssize_t end)
-    cdef int _grow(self, Py_ssize_t size)
+    cpdef int add(self, bytes text) except? -1
+    cpdef int add_behind(self, bytes prefix, bytes data, Py_ssize_t start, Py_ssize_t end) except? -1
+    cdef int _grow(self, Py_ssize_t size) except? -1
     cdef str at(self, Py_ssize_t index)
     cpdef bytes present(self)
 
@@ -48,7 +48,7 @@ cdef class Words:
     cdef object _last
     cdef Py_ssize_t _number
 
-    cpdef int add(self, object word)
+    cpdef int add(self, object word) except? -1
     cdef object at(self, Py_ssize_t index)
     cpdef Numbers ends(self)
     cpdef list items(self)

@@ -41,6 +41,7 @@ class Numbers:
         return self._size
 
     @cython.ccall
+    @cython.exceptval(-1, check=True)
     def add(self, number: cython.Py_ssize_t) -> cython.int:
         if cython.compiled:
             if self._size == self._room:
@@ -55,6 +56,7 @@ class Numbers:
         return 0
 
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def _grow(self, room: cython.Py_ssize_t) -> cython.int:
         """Make room for so many numbers."""
         if cython.compiled:
@@ -121,6 +123,7 @@ class Texts:
         return len(self.ends) - 1
 
     @cython.ccall
+    @cython.exceptval(-1, check=True)
     def add(self, text: bytes | None) -> cython.int:
         if text is None:
             self._missing.add(len(self))
@@ -128,6 +131,7 @@ class Texts:
         return self.add_behind(b"", text, 0, len(text))
 
     @cython.ccall
+    @cython.exceptval(-1, check=True)
     def add_behind(
         self, prefix: bytes, data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t
     ) -> cython.int:
@@ -149,6 +153,7 @@ class Texts:
         return self.ends.add(self._size)
 
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def _grow(self, size: cython.Py_ssize_t) -> cython.int:
         """Make room for so many bytes."""
         if cython.compiled:
@@ -202,6 +207,7 @@ class Words:
         return len(self.numbers)
 
     @cython.ccall
+    @cython.exceptval(-1, check=True)
     def add(self, word: Any) -> cython.int:
         if word is not self._last:  # most follow their like
             number = self._known.get(word)

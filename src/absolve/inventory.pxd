@@ -28,9 +28,9 @@ cdef class Columns:
     cdef readonly Words scope
     cdef readonly Words problems
 
-    cdef int add(self, Ruled ruled, Positions positions, Py_ssize_t start, Py_ssize_t end, _Tag tag)
-    cdef int add_told(self, Ruled ruled, bytes data, Py_ssize_t start, Py_ssize_t end)
-    cdef int add_facts(self, Facts facts)
+    cdef int add(self, Ruled ruled, Positions positions, Py_ssize_t start, Py_ssize_t end, _Tag tag) except? -1
+    cdef int add_told(self, Ruled ruled, bytes data, Py_ssize_t start, Py_ssize_t end) except? -1
+    cdef int add_facts(self, Facts facts) except? -1
     cdef object _row(self, Py_ssize_t at)
 
 
@@ -71,6 +71,9 @@ cdef class _Tag:
     cdef Folded _folded
     cdef Py_ssize_t _start
     cdef str rel
-    cdef bytes text
+    cdef bytes source
+    cdef Py_ssize_t text
+    cdef Py_ssize_t text_end
 
-    cdef int see(self, Link link)
+    cdef int see(self, Link link) except? -1
+    cdef int _read(self, Link link) except? -1

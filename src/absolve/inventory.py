@@ -29,19 +29,21 @@ else:
 if cython.compiled:
     from cython.cimports.absolve.buffers import Numbers, Texts, Words
     from cython.cimports.absolve.codings import CharacterReferences
-    from cython.cimports.absolve.formats.html_text import Folded, anchor_text, rel_and_alt
+    from cython.cimports.absolve.formats.html_text import Folded, anchor_text, rel_and_alt, written_end
     from cython.cimports.absolve.resolved import value_of
     from cython.cimports.absolve.ruled import Facts, Ruled, shown
 else:
     from absolve.buffers import Numbers, Texts, Words
     from absolve.codings import CharacterReferences
-    from absolve.formats.html_text import Folded, anchor_text, rel_and_alt
+    from absolve.formats.html_text import Folded, anchor_text, rel_and_alt, written_end
     from absolve.resolved import value_of
     from absolve.ruled import Facts, Ruled, shown
 
 _CLASSES = cython.declare(bytes, names.CLASSES)
 _NAME_END = cython.declare(cython.int, names.NAME_END)
 _MOST_RULES = cython.declare(cython.Py_ssize_t, 1000)
+_OPENED = cython.declare(cython.int, len('<a href="'))
+_CLOSED = cython.declare(cython.int, len('">'))
 AT_ONCE: Final = 512  # rows that are made before the first of them is given
 
 
@@ -119,6 +121,7 @@ class Columns:
             yield row if places is None else [row[place] for place in places]
 
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def add(
         self,
         ruled: Ruled,
@@ -134,9 +137,10 @@ class Columns:
         self.start.add(start)
         self.end.add(end)
         self.rel.add(tag.rel)
-        return self.text.add(tag.text)
+        return self.text.add_behind(b"", tag.source, tag.text, tag.text_end)
 
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def add_told(
         self, ruled: Ruled, data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t
     ) -> cython.int:
@@ -147,6 +151,7 @@ class Columns:
         return self.problems.add(ruled.codes)
 
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def add_facts(self, facts: Facts) -> cython.int:
         self.reference.add(facts.reference)
         self.target.add(facts.target)
@@ -335,7 +340,8 @@ class _Events:
 class _Tag:
     """The `rel` and the `text` of links in HTML: what an anchor holds, or the alternative text of an image.
 
-    Links of one tag stand side by side, and share them.
+    The text, in UTF-8, is the stretch of the `source` from `text` to `text_end`. Links of one tag stand side by side,
+    and share them.
     """
 
     def __init__(self, entity: Entity) -> None:
@@ -343,21 +349,53 @@ class _Tag:
         self._folded = Folded(entity.charset)
         self._start = -1
         self.rel = ""
-        self.text = b""  # in UTF-8
+        self.source = b""
+        self.text = self.text_end = 0
 
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def see(self, link: Link) -> cython.int:
         """Let them be those of the tag of a link."""
         if link.tag_start < 0:
             self._start = -1
             self.rel = ""
-            self.text = b""
+            self.text = self.text_end = 0
         elif link.tag_start != self._start:
             self._start = link.tag_start
-            self.rel, self.text = rel_and_alt(self._data, link.tag_start, link.tag_end, self._folded)
-            if _is_anchor(self._data, link.tag_start):
-                self.text = anchor_text(self._data, link.tag_end, self._folded)
+            self._read(link)
         return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def _read(self, link: Link) -> cython.int:
+        is_anchor: cython.bint = _is_anchor(self._data, link.tag_start)
+        if is_anchor and _has_no_more(self._data, link):
+            self.rel = ""
+        else:
+            self.rel, self.source = rel_and_alt(self._data, link.tag_start, link.tag_end, self._folded)
+        if is_anchor:
+            self.text = link.tag_end
+            self.text_end = written_end(self._data, link.tag_end, self._folded)
+            if self.text_end >= 0:
+                self.source = self._data
+                return 0
+            self.source = anchor_text(self._data, link.tag_end, self._folded)
+        self.text = 0
+        self.text_end = len(self.source)
+        return 0
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _has_no_more(data: bytes, link: Link) -> cython.bint:
+    """Whether the tag of an anchor is written `<a href="...">`, the link in it: there is no other attribute."""
+    p: cython.p_const_uchar = data
+    if link.start - link.tag_start != _OPENED or link.tag_end - link.end != _CLOSED:
+        return False
+    quote: cython.int = p[link.end]
+    return quote in (34, 39) and p[link.start - 1] == quote
 
 
 @cython.cfunc

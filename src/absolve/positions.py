@@ -78,12 +78,11 @@ class Positions:
                 self.column = 1
                 self._at = begin
         else:
-            begin = find(p, 10, self._at, position)
-            while begin >= 0:
-                self.line += 1
+            ends: cython.Py_ssize_t = _line_feeds(self._data, self._at, position)
+            if ends:
+                self.line += ends
                 self.column = 1
-                self._at = begin + 1
-                begin = find(p, 10, self._at, position)
+                self._at = _behind_line_feed(self._data, position)
         if self._one_byte or _is_ascii(self._data, self._at, position):
             self.column += position - self._at
         elif self._utf8:
@@ -111,6 +110,43 @@ def _has_lone_return(data: bytes, end: cython.Py_ssize_t) -> cython.bint:
             at = find(p, 13, at + 2, end)
         return at >= 0
     return data.count(b"\r") > data.count(b"\r\n")
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _line_feeds(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """How many LF are in this stretch."""
+    p: cython.p_const_uchar = data
+    feeds: cython.Py_ssize_t = 0
+    few: cython.uchar  # at most 255 of them: many bytes are counted at once
+    i: cython.Py_ssize_t
+    last: cython.Py_ssize_t
+    if cython.compiled:
+        while start < end:
+            last = min(end, start + 255)
+            few = 0
+            for i in range(start, last):
+                few += p[i] == 10
+            feeds += few
+            start = last
+        return feeds
+    return data.count(b"\n", start, end)
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _behind_line_feed(data: bytes, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """Where the line begins that goes on here; there is a LF before it."""
+    p: cython.p_const_uchar = data
+    if cython.compiled:
+        while p[end - 1] != 10:
+            end -= 1
+        return end
+    return data.rfind(b"\n", 0, end) + 1
 
 
 @cython.cfunc

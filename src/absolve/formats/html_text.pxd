@@ -12,11 +12,12 @@ cdef class Folded:
     cdef Py_ssize_t _characters
     cdef unsigned char _out[800]  # 4 * LONGEST
 
-    cdef int clear(self)
+    cdef int clear(self) noexcept
     cdef bytes taken(self)
-    cdef int add(self, bytes data, Py_ssize_t start, Py_ssize_t end, bint attribute)
-    cdef int _put(self, const unsigned char* p, Py_ssize_t i, Py_ssize_t end)
+    cdef int add(self, bytes data, Py_ssize_t start, Py_ssize_t end, bint attribute) except? -1
+    cdef int _put(self, const unsigned char* p, Py_ssize_t i, Py_ssize_t end) except? -1
 
 
 cpdef object rel_and_alt(bytes data, Py_ssize_t start, Py_ssize_t end, Folded folded)
 cpdef bytes anchor_text(bytes data, Py_ssize_t start, Folded folded)
+cdef Py_ssize_t written_end(bytes data, Py_ssize_t start, Folded folded) noexcept

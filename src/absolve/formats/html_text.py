@@ -32,6 +32,7 @@ _SPACE = cython.declare(cython.int, names.SPACE)
 _NAME_END = cython.declare(cython.int, names.NAME_END)
 _ATTRIBUTE_NAME_END = cython.declare(cython.int, names.ATTRIBUTE_NAME_END)
 _CLASSES = cython.declare(bytes, names.CLASSES)
+_AS_IT_IS = cython.declare(bytes, bytes(32 < byte < 128 and byte not in b"&<" for byte in range(256)))
 _HIDDEN: Final = frozenset({b"script", b"style", b"template", b"noscript"})
 
 
@@ -52,6 +53,7 @@ class Folded:
             self._out: Any = bytearray(4 * LONGEST)
 
     @cython.cfunc
+    @cython.exceptval(check=False)
     def clear(self) -> cython.int:
         self._size = self._characters = 0
         self._blank = False
@@ -66,6 +68,7 @@ class Folded:
         return bytes(self._out[: self._size])
 
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def add(
         self, data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t, attribute: cython.bint
     ) -> cython.int:
@@ -96,6 +99,7 @@ class Folded:
         return 0
 
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     @cython.boundscheck(False)
     @cython.wraparound(False)
     def _put(self, p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
@@ -232,6 +236,31 @@ def _decoded(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t, fold
     return folded.taken()
 
 
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def written_end(data: bytes, start: cython.Py_ssize_t, folded: Folded) -> cython.Py_ssize_t:
+    """Where the text of the anchor ends whose start tag ends here, if it is text alone that is folded as it stands.
+
+    -1 where it may be another one: in the text of most anchors there is nothing to fold or decode.
+    """
+    p: cython.p_const_uchar = data
+    as_it_is: cython.p_const_uchar = _AS_IT_IS
+    size: cython.Py_ssize_t = len(data)
+    end: cython.Py_ssize_t = min(size, start + _LONGEST)
+    i: cython.Py_ssize_t = start
+    if not folded._is_utf8:  # noqa: SLF001 - a class of this module
+        return -1
+    while True:
+        while i < end and as_it_is[p[i]]:
+            i += 1
+        if i == start or i + 1 >= end or p[i] != 32 or not as_it_is[p[i + 1]]:
+            break
+        i += 1
+    return i if i < end and _closes(p, i, size) else -1
+
+
 @cython.ccall
 @cython.boundscheck(False)
 @cython.wraparound(False)
@@ -251,7 +280,7 @@ def anchor_text(data: bytes, start: cython.Py_ssize_t, folded: Folded) -> bytes:
     name_end: cython.Py_ssize_t
     is_start: cython.bint
     folded.clear()
-    if less >= 0 and _closes(p, less, size):  # most anchors hold text alone
+    if less >= 0 and _closes(p, less, size):  # it holds text alone
         folded.add(data, start, less, attribute=False)
         return folded.taken()
     images: list[tuple[int, int]] = []

@@ -7,6 +7,7 @@ file are all of its bytes, in their order.
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import IO, TYPE_CHECKING, Final
 
 from absolve.errors import CodingError
@@ -31,6 +32,7 @@ else:
 
 _CHUNK: Final = 1 << 16  # bytes that are read at once: a cache holds them
 _FIRST: Final = 1 << 13  # bytes of a member that are decompressed at first: of most it is all
+_KEPT: Final = 4 << 20
 GAP: Final = 64  # bytes of empty lines behind a record that are taken for its own
 _LINE_ENDS: Final = re.compile(rb"[\r\n]*+")
 _GZIP: Final = b"\x1f\x8b\x08"
@@ -70,6 +72,15 @@ def pieces(file: IO[bytes], limit: int, *, compressed: bool = True, start: int =
     return _Cutter(file, limit, compressed=compressed, start=start).pieces()
 
 
+@cache
+def _keep_memory() -> None:
+    """Let glibc keep what records free: it keeps twice as much as the largest block was that it gave to the system.
+
+    Else the memory of each large record comes from the system anew, page by page.
+    """
+    bytes(_KEPT)
+
+
 @cython.final
 @cython.cclass
 class _Cutter:
@@ -91,6 +102,7 @@ class _Cutter:
         self._at = 0
         self._before = start  # bytes of the file before those held
         self._dictionary = b""
+        _keep_memory()
 
     # --- reading ---
 

@@ -91,6 +91,10 @@ def shape(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ssiz
     elif not classes[p[i]] & _BEGINS:
         return OTHER
     while i < end:
+        while i < end and classes[p[i]] & _PLAIN:
+            i += 1
+        if i == end:
+            break
         if p[i] == 47:
             may_be_scheme = False
             if i + 1 < end and (p[i + 1] == 46 or (p[i + 1] == 37 and i + 2 < end and p[i + 2] == 50)):
@@ -105,7 +109,7 @@ def shape(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ssiz
             if i < 0:
                 return OTHER
             continue
-        elif not classes[p[i]] & _PLAIN:
+        else:
             return OTHER
         i += 1
     return kind | dots << DOTS
@@ -159,7 +163,11 @@ def _is_tail(
 ) -> cython.bint:
     """Whether a query, or a fragment, is plain to its end; there slashes, colons and question marks are."""
     classes: cython.p_const_uchar = _CLASSES
-    while i < end:
+    while True:
+        while i < end and classes[p[i]] & _PLAIN:
+            i += 1
+        if i == end:
+            return True
         if p[i] == 38:
             i = _reference_end(p, i, end)
             if i < 0:
@@ -167,10 +175,9 @@ def _is_tail(
             continue
         if p[i] == 35 and not in_fragment:
             in_fragment = True
-        elif not (classes[p[i]] & _PLAIN or p[i] == 47 or p[i] == 58 or p[i] == 63):
+        elif not (p[i] == 47 or p[i] == 58 or p[i] == 63):
             return False
         i += 1
-    return True
 
 
 @cython.cfunc
