@@ -62,7 +62,14 @@ OBJECTS = {"imports of modules", "speculation rules"}  # interpreted, links are 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
-    ["a string of backslashes", "directories and parents", "full stops", "parent directories", *sorted(OBJECTS)],
+    [
+        "a string of backslashes",
+        "directories and parents",
+        "full stops",
+        "parent directories",
+        "XML, entities",
+        *sorted(OBJECTS),
+    ],
 )
 def test_a_shape_takes_little_more_than_its_size(name: str) -> None:
     if name in OBJECTS and not IS_COMPILED:

@@ -12,6 +12,7 @@ import absolve
 from absolve.errors import DocumentError
 from absolve.formats import html_places as places
 from absolve.formats import xml_tables as tables
+from absolve.formats.xml_names import Names
 from absolve.model import KINDS, Document, Place
 from absolve.walk import Settings, walk
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 URL = "http://doc.example/dir/doc.xml"
 ATOM = 'xmlns="http://www.w3.org/2005/Atom"'
+ATOM_AS_X = ATOM.replace("=", ":x=", 1)
 XHTML = 'xmlns="http://www.w3.org/1999/xhtml"'
 SVG = 'xmlns="http://www.w3.org/2000/svg"'
 XLINK = 'xmlns:xlink="http://www.w3.org/1999/xlink"'
@@ -490,8 +492,12 @@ def test_what_is_well_formed_is_not_recovered() -> None:
         (f"<feed {ATOM}><entry xmlns=''><link href='b'/></entry></feed>", []),
         (f"<feed {ATOM}><a xmlns='urn:a'/><link href='b'/></feed>", ["b"]),
         (f"<feed {ATOM}><a xmlns='urn:a'><a xmlns='urn:b'></a><link href='b'/></a><link href='c'/></feed>", ["c"]),
-        (f"<a xmlns='urn:a'><x:link href='b' {ATOM.replace('=', ':x=', 1)}/></a>", ["b"]),
+        (f"<a xmlns='urn:a'><x:link href='b' {ATOM_AS_X}/></a>", ["b"]),
         ("<a xmlns='urn:a'><b xmlns:x='http://www.w3.org/2005&#x2F;Atom'><x:link href='b'/></b></a>", ["b"]),
+        (f"<a xmlns:x='urn:a'><b {ATOM_AS_X}><x:link href='b'/></b><x:link href='c'/></a>", ["b"]),
+        (f"<a {ATOM_AS_X}><b xmlns:x='urn:a'><c xmlns:x='urn:b'><x:link href='c'/></c><x:link href='b'/></b><x:link href='a'/></a>", ["a"]),
+        (f"<a {XLINK}><b xmlns:xlink='urn:a' xlink:href='b'/><c xlink:href='c'/></a>", ["c"]),
+        ("<!DOCTYPE a [<!ATTLIST a xmlns:x CDATA 'http://www.w3.org/2005/Atom'>]><a xmlns:x='urn:a'><x:link href='b'/></a>", []),
         (f"<a><b x:href='c' y = 'd>' {XLINK.replace('xlink=', 'x=')} \n/></a>", ["c"]),
         (f"<feed {ATOM}><link\n title\t=\n'\"' href\r\n=\"b'>/\"\n></link ></feed>", ["b'>/"]),
         (f"<feed {ATOM}><é href='a'/><link é='a' href='b'/></feed>", ["b"]),
@@ -508,9 +514,17 @@ def test_tags_and_their_names_are_those_that_the_standards_see(text: str, expect
     assert [row.reference for row in absolve.links(text, media_type="application/xml", url=URL)] == expected
 
 
+def test_names_are_remembered_unless_they_are_long() -> None:
+    names = Names("", lazy=False)
+    for is_known, prefix in ((True, b"p"), (False, b"p" * 2000)):
+        declared = ((prefix, tables.XLINK),)
+        assert (names.inside(declared) is names.inside(declared)) is is_known
+        assert (names.element(prefix, {}) is names.known.get(prefix)) is is_known
+
+
 @pytest.mark.parametrize("depth", [3, 20_000])
 def test_namespaces_may_be_declared_at_any_depth(depth: int) -> None:
-    names = "".join(f"<a xmlns:p{n}='urn:{n % 7}'>" for n in range(depth))
+    names = "".join(f"<a xmlns:p{n}='{('urn:x', tables.XLINK)[n % 2]}'>" for n in range(depth))
     text = f"<feed {ATOM}>{names}<link href='b'/>{'</a>' * depth}<link href='c'/></feed>"
     assert targets(text) == ["http://doc.example/dir/b", "http://doc.example/dir/c"]
 

@@ -194,7 +194,7 @@ class _Walk:
         self.depth += 1
         self.text = None  # what has an element in it is no text
         if tag.declares or (self.prolog.end and raw in self.prolog.namespaces):
-            self.names.declare(tag.declared(self.prolog.namespaces.get(raw, ())), self.depth)
+            self.names.declare(tag.declared(self.prolog.namespaces.get(raw, ()), self.names.bindings), self.depth)
         element: Written = self.names.element(raw)
         if not self.has_root:
             element = self.root(element, raw)

@@ -16,7 +16,7 @@ cdef class Written:
 @cython.final
 cdef class Namespaces:
     cdef bint _lazy
-    cdef dict _bindings
+    cdef readonly dict bindings
     cdef object _names
     cdef dict _known
     cdef list _outer

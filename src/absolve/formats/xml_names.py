@@ -22,6 +22,7 @@ else:
 SEPARATOR: Final = "\x01"  # no XML document can have this character
 _HTML: Final = {tables.XHTML: names.HTML, tables.SVG: names.SVG, tables.MATHML: names.MATHML}
 _KEPT: Final = 4096  # names are the document's own, and documents are many
+_LONGEST: Final = 1024  # characters of what is kept with one of them
 
 
 class Element:
@@ -50,7 +51,7 @@ class _Attributes(dict[str, Place | Choice | None]):
 
     def __missing__(self, key: str) -> Place | Choice | None:
         found = self._found(key)
-        if len(self) < _KEPT:
+        if len(self) < _KEPT and len(key) <= _LONGEST:
             self[key] = found
         return found
 
@@ -92,7 +93,7 @@ class Elements(dict[str, Element]):
 
     def __missing__(self, name: str) -> Element:
         found = Element(name, self._root, lazy=self._lazy)
-        if len(self) < _KEPT:
+        if len(self) < _KEPT and len(name) <= _LONGEST:
             self[name] = found
         return found
 
@@ -109,7 +110,8 @@ def _elements(root: str, lazy: bool) -> Elements:
 
 # --- names as they are written -------------------------------------------------------------------------------------
 
-Bindings = dict[bytes, str]  # prefixes, the empty one for names without one, and their namespaces
+# Prefixes, the empty one for names without one, and their namespaces; a prefix that is not there is one of another.
+Bindings = dict[bytes, str]
 _UNKNOWN: Final = Place("", "")  # in the place of a row that was not looked up yet
 _ALWAYS: Final[Bindings] = {b"xml": tables.XML}  # Namespaces in XML 1.0, section 3
 
@@ -117,7 +119,7 @@ _ALWAYS: Final[Bindings] = {b"xml": tables.XML}  # Namespaces in XML 1.0, sectio
 def _expanded(raw: bytes, default: str, bindings: Bindings) -> str:
     """A name with its namespace, as expat writes it; `default` is that of a name without a prefix."""
     prefix, _, local = raw.rpartition(b":")
-    namespace = bindings.get(prefix, "") if prefix else default
+    namespace = bindings.get(prefix, tables.OTHER) if prefix else default
     name = local.decode("utf-8", "surrogateescape")
     return f"{namespace}{SEPARATOR}{name}" if namespace else name
 
@@ -140,7 +142,7 @@ class Written:
         found = None
         if raw != b"xmlns" and not raw.startswith(b"xmlns:"):
             found = self.element.places[_expanded(raw, "", bindings)]
-        if self._names.has_room():
+        if self._names.has_room(len(raw)):
             self.rows[raw] = found
         return found
 
@@ -160,8 +162,10 @@ class Names:
         self._first = of or self
         self.room = _KEPT  # for names in all those that begin with these
 
-    def has_room(self) -> bool:
-        """Whether one more name may be kept; if so it is taken for kept."""
+    def has_room(self, size: int) -> bool:
+        """Whether one more name may be kept, with so many characters; if so it is taken for kept."""
+        if size > _LONGEST:
+            return False
         self._first.room -= 1
         return self._first.room >= 0
 
@@ -172,7 +176,7 @@ class Names:
     def element(self, raw: bytes, bindings: Bindings) -> Written:
         """The element of a name that is not known yet."""
         found = Written(self._elements[_expanded(raw, bindings.get(b"", ""), bindings)], self)
-        if self.has_room():
+        if self.has_room(len(raw)):
             self.known[raw] = found
         return found
 
@@ -181,7 +185,7 @@ class Names:
         found = self._inside.get(declared)
         if found is None:
             found = Names(self._root, lazy=self._lazy, of=self._first)
-            if self.has_room():
+            if self.has_room(sum(len(prefix) + len(namespace) + 1 for prefix, namespace in declared)):
                 self._inside[declared] = found
         return found
 
@@ -200,42 +204,47 @@ def names_of(root: str = "", *, lazy: bool) -> Names:
 @cython.final
 @cython.cclass
 class Namespaces:
-    """The namespaces in scope where a walk has come to, and the names of elements there."""
+    """The namespaces in scope where a walk has come to, and the names of elements there.
+
+    `bindings` has the prefixes of those that the tables speak of.
+    """
 
     def __init__(self, *, lazy: bool) -> None:
         self._lazy = lazy
-        self._bindings: Bindings = dict(_ALWAYS)
+        self.bindings: Bindings = dict(_ALWAYS)
         self._names = names_of(lazy=lazy)
         self._known = self._names.known
         # the depth of each element that declares some, the names around it, and what it was that they were before
-        self._outer: list[tuple[int, Names, list[tuple[bytes, str]]]] = []
+        self._outer: list[tuple[int, Names, list[tuple[bytes, str | None]]]] = []
 
     @cython.cfunc
     def element(self, raw: bytes) -> Written:
         """The element of a name."""
         found = self._known.get(raw)
-        return self._names.element(raw, self._bindings) if found is None else found
+        return self._names.element(raw, self.bindings) if found is None else found
 
     @cython.cfunc
     def row(self, element: Written, raw: bytes) -> Place | Choice | None:
         """The row of one of its attributes; None for one that holds no reference."""
         found = element.rows.get(raw, _UNKNOWN)
-        return element.row(raw, self._bindings) if found is _UNKNOWN else found
+        return element.row(raw, self.bindings) if found is _UNKNOWN else found
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def declare(self, declared: tuple, depth: cython.int) -> cython.int:  # type: ignore[type-arg]
         """Bring namespaces into scope, until the element at this depth ends."""
-        before = [(prefix, self._bindings.get(prefix, "")) for prefix, _ in declared]
+        if not declared:
+            return 0
+        before = [(prefix, self.bindings.get(prefix)) for prefix, _ in declared]
         self._outer.append((depth, self._names, before))
-        self._bindings.update(declared)
+        self.bindings.update(declared)
         return self._go_on(self._names.inside(declared))
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def begin(self, root: str) -> cython.int:
         """Go on as in documents whose root element has this name, where names have no namespace."""
-        return self._go_on(names_of(root, lazy=self._lazy).inside(tuple(self._bindings.items())))
+        return self._go_on(names_of(root, lazy=self._lazy).inside(tuple(self.bindings.items())))
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
@@ -243,7 +252,11 @@ class Namespaces:
         """The element at this depth ends."""
         if self._outer and self._outer[-1][0] == depth:
             _, names, before = self._outer.pop()
-            self._bindings.update(before)
+            for prefix, namespace in before:
+                if namespace is None:
+                    del self.bindings[prefix]
+                else:
+                    self.bindings[prefix] = namespace
             self._go_on(names)
         return 0
 

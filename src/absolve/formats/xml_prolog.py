@@ -44,8 +44,8 @@ def checked(data: bytes) -> Prolog:
     """What is declared in a document in UTF-8; WalkError where it is not well-formed, or its namespaces are not."""
     if (nul := data.find(0)) >= 0:  # not even expat may see it: it would guess UTF-16
         raise WalkError(NOT_WELL_FORMED, f"a NUL byte ({_HINT})", nul)
-    parser = expat.ParserCreate("utf-8", SEPARATOR)
-    prolog = _Reader(parser).prolog if data.find(_DOCTYPE) >= 0 else _NOTHING
+    parser = expat.ParserCreate("utf-8", SEPARATOR, None)  # None: it need not remember every name that it tells us
+    reader = _Reader(parser, data) if data.find(_DOCTYPE) >= 0 else None
     try:
         parser.Parse(data, True)
     except expat.ExpatError as error:
@@ -54,19 +54,23 @@ def checked(data: bytes) -> Prolog:
             position = len(data)
         words = expat.ErrorString(error.code)
         raise WalkError(NOT_WELL_FORMED, f"{words} ({_HINT})", position) from None
-    return prolog
+    finally:
+        if reader is not None:
+            del reader.parser  # which has the reader's methods: together they would wait for the garbage collector
+    return reader.prolog if reader is not None else _NOTHING
 
 
 class _Reader:
     """Takes down what a parser meets in a document type declaration."""
 
-    def __init__(self, parser: expat.XMLParserType) -> None:
+    def __init__(self, parser: expat.XMLParserType, data: bytes) -> None:
         self.prolog = Prolog()
         self.prolog.entities = dict(PREDEFINED)
         self.parser = parser
         parser.StartDoctypeDeclHandler = self.begin
         parser.EndDoctypeDeclHandler = self.end
-        parser.EntityDeclHandler = self.entity
+        if data.find(b"&") >= 0:  # else nobody refers to any
+            parser.EntityDeclHandler = self.entity
         parser.AttlistDeclHandler = self.attribute
 
     def begin(self, *_names: object) -> None:

@@ -333,3 +333,7 @@ INSTRUCTIONS: Final[dict[str, Place]] = {
     "xml-stylesheet": Place("xml-stylesheet", "href", kind="stylesheet", against="own", stays="fragment"),
     "xml-model": Place("xml-model", "href", kind="metadata", against="own"),
 }
+
+# The namespaces that are spoken of here; that of a name in any other one need not be known, and is called this.
+NAMESPACES: Final = frozenset({*VOCABULARIES, XHTML, SVG, MATHML, XML, *(namespace for namespace, _ in ATTRIBUTES)})
+OTHER: Final = "another"

@@ -27,7 +27,7 @@ cdef class Tag:
     cdef int rewind(self) noexcept
     cdef bint next(self) noexcept
     cdef bint _is_declaration(self) noexcept
-    cdef tuple declared(self, object defaults)
+    cdef tuple declared(self, object defaults, dict bindings)
     cdef dict words(self)
     cdef list keywords(self, object names)
     cdef str _word(self)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from absolve.formats.xml_codings import PREDEFINED, CharacterData
 from absolve.formats.xml_prolog import ENTITY
+from absolve.formats.xml_tables import NAMESPACES, OTHER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -30,6 +31,12 @@ _DEEPEST = cython.declare(cython.int, 100)  # entities in entities
 def _usual(charset: Charset, quote: bytes) -> CharacterData:
     """The coding of text, or of what stands between these quotes, in documents that declare no entities."""
     return CharacterData(charset, quote, PREDEFINED)
+
+
+@cython.cfunc
+def _known(namespace: str) -> str:
+    """A namespace that the tables speak of, or none; `OTHER` for any other one."""
+    return namespace if not namespace or namespace in NAMESPACES else OTHER
 
 
 @cython.final
@@ -117,15 +124,21 @@ class Tag:
         return i + 5 == self.attribute_end or p[i + 5] == 58
 
     @cython.cfunc
-    def declared(self, defaults: Iterable[tuple[bytes, str]]) -> tuple:  # type: ignore[type-arg]
-        """The namespaces that the tag brings into scope; `defaults` are those that it need not name."""
+    def declared(self, defaults: Iterable[tuple[bytes, str]], bindings: dict) -> tuple:  # type: ignore[type-arg]
+        """The namespaces that the tag brings into scope; `defaults` are those that it need not name.
+
+        Of those that the tables do not speak of only what they take the place of in `bindings`: there may be thousands.
+        """
         found: dict[bytes, str] = {}
         for prefix, namespace in defaults:
-            found.setdefault(prefix, namespace)  # of two declarations of an attribute the first counts (3.3)
+            found.setdefault(prefix, _known(namespace))  # of two declarations of an attribute the first counts (3.3)
         self.rewind()
         while self.next():
             if self._is_declaration():
-                found[self._data[self.attribute + 6 : self.attribute_end]] = self._word()
+                prefix = self._data[self.attribute + 6 : self.attribute_end]
+                namespace = _known(self._word())
+                if namespace is not OTHER or not prefix or prefix in bindings or prefix in found:
+                    found[prefix] = namespace
         return tuple(found.items())
 
     @cython.cfunc
