@@ -74,6 +74,15 @@ class Numbers:
             return cython.cast(cython.p_longlong, self._cells)[index]
         return self._numbers[index]
 
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def cut(self, size: cython.Py_ssize_t) -> cython.int:
+        """Let go of all but the first so many numbers."""
+        if not cython.compiled:
+            del self._numbers[size:]
+        self._size = size
+        return 0
+
     @cython.ccall
     def mapped(self, numbers: Numbers) -> Numbers:
         """What stands among others, narrow as these, in the place that each of these is."""

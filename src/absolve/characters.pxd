@@ -1,6 +1,7 @@
 """C layout of the offsets of characters; characters.py holds the code."""
 
 cimport cython
+from absolve.buffers cimport Numbers
 
 
 @cython.final
@@ -9,11 +10,12 @@ cdef class CharacterOffsets:
     cdef object _charset
     cdef bytes _raw
     cdef dict _known
-    cdef list _values
-    cdef list _raws
+    cdef Numbers _values
+    cdef Numbers _raws
     cdef Py_ssize_t _end  # of the character that was read last
 
     cdef bytes _decoded(self)
     cdef bytes _character(self, Py_ssize_t start)
     cdef bytes _learnt(self, bytes raw)
+    cdef Py_ssize_t _mark(self, Py_ssize_t position) noexcept
     cdef Py_ssize_t _found(self, Py_ssize_t position, bint after) except? -1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -12,9 +11,17 @@ if TYPE_CHECKING:
 else:
     from absolve import _cython as cython
 
+from absolve.buffers import NARROW
+
+if cython.compiled:
+    from cython.cimports.absolve.buffers import Numbers
+else:
+    from absolve.buffers import Numbers
+
 _STEP = cython.declare(cython.int, 64)  # bytes of a value between two marks, or a few more
 _LONGEST = cython.declare(cython.int, 4)  # bytes of a character
 _MOST_KNOWN = cython.declare(cython.int, 16_384)
+_MANY = cython.declare(cython.int, 4096)  # pieces that are put together at once: more take memory while they are
 _KNOWN: dict[Charset, dict[bytes, bytes]] = {}  # what bytes stand for, nothing where they are no character
 
 
@@ -30,8 +37,8 @@ class CharacterOffsets:
         self._charset = charset
         self._raw = raw
         self._known = _KNOWN.setdefault(charset, {})
-        self._values: list[int] = [0]
-        self._raws: list[int] = [0]
+        self._values = Numbers()  # offsets of the value, and of the raw bytes: the marks
+        self._raws = Numbers(narrow=len(raw) <= NARROW)
         self.value = self._decoded()
 
     @cython.cfunc
@@ -46,11 +53,17 @@ class CharacterOffsets:
         size: cython.Py_ssize_t = 0
         marked: cython.Py_ssize_t = 0
         pieces: list[bytes] = []
+        value = bytearray()
+        self._values.add(0)
+        self._raws.add(0)
         while i < n:
             if size - marked >= _STEP:
-                self._values.append(size)
-                self._raws.append(i)
+                self._values.add(size)
+                self._raws.add(i)
                 marked = size
+                if len(pieces) >= _MANY:
+                    value += b"".join(pieces)
+                    pieces.clear()
             if p[i] < 128:
                 ascii_end = i + 1
                 while ascii_end < n and ascii_end - i < _STEP and p[ascii_end] < 128:
@@ -62,7 +75,10 @@ class CharacterOffsets:
                 i = self._end
             size += len(new)
             pieces.append(new)
-        return b"".join(pieces)
+        if not value:
+            return b"".join(pieces)
+        value += b"".join(pieces)
+        return bytes(value)
 
     @cython.cfunc
     def _character(self, start: cython.Py_ssize_t) -> bytes:
@@ -101,9 +117,9 @@ class CharacterOffsets:
     @cython.wraparound(False)
     def _found(self, position: cython.Py_ssize_t, after: cython.bint) -> cython.Py_ssize_t:
         """The raw offset of an offset of the value; within a character where that begins, or ends if `after`."""
-        index: cython.Py_ssize_t = bisect_right(self._values, position) - 1
-        at: cython.Py_ssize_t = self._values[index]
-        i: cython.Py_ssize_t = self._raws[index]
+        index: cython.Py_ssize_t = self._mark(position)
+        at: cython.Py_ssize_t = self._values.at(index)
+        i: cython.Py_ssize_t = self._raws.at(index)
         raw: bytes = self._raw
         p: cython.p_const_uchar = raw
         n: cython.Py_ssize_t = len(raw)
@@ -117,6 +133,20 @@ class CharacterOffsets:
                 return self._end if after else i
             i = self._end
         return i
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _mark(self, position: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """The last mark that is not behind an offset of the value."""
+        low: cython.Py_ssize_t = 0
+        high: cython.Py_ssize_t = len(self._values)
+        while high - low > 1:
+            middle: cython.Py_ssize_t = (low + high) // 2
+            if self._values.at(middle) <= position:
+                low = middle
+            else:
+                high = middle
+        return low
 
     def start(self, position: int) -> int:
         """The raw offset at which the character at this offset of the value begins."""

@@ -262,14 +262,18 @@ def _of_meta(tag: bytes) -> Charset | None:
 
 
 def _attributes(tag: bytes) -> dict[bytes, bytes]:
-    """The attributes of a tag, of which these are the bytes behind its name; the first of duplicates counts."""
+    """Those attributes that count of a tag, of which these are the bytes behind its name; the first of duplicates."""
     attributes: dict[bytes, bytes] = {}
     position = 0
     while attribute := _ATTRIBUTE.match(tag, position):
         position = attribute.end()
-        value = attribute[2] or attribute[3] or attribute[4] or b""
-        attributes.setdefault(attribute[1].lower(), value)
+        name = attribute[1].lower()
+        if name in _DECLARING:
+            attributes.setdefault(name, attribute[2] or attribute[3] or attribute[4] or b"")
     return attributes
+
+
+_DECLARING: Final = frozenset((b"charset", b"http-equiv", b"content"))
 
 
 def _of_attributes(attributes: dict[bytes, bytes]) -> Charset | None:

@@ -1,16 +1,20 @@
 """C layout of the stack of foreign content; html_foreign.py holds the code."""
 
 cimport cython
+from absolve.buffers cimport Numbers
 
 
 @cython.final
 cdef class Stack:
-    cdef list nodes
+    cdef Numbers _nodes
+    cdef list _names
+    cdef dict _known
     cdef readonly Py_ssize_t depth
     cdef readonly int namespace
 
     cdef int push(self, int namespace, int element, bytes name, bint decided)
     cdef int pop_to(self, Py_ssize_t depth)
+    cdef bint _is(self, Py_ssize_t depth, int element, bytes name) noexcept
     cdef bint takes_html(self, int element)
     cdef int break_out(self)
     cdef Py_ssize_t find(self, int element, bytes name, bint whole)
