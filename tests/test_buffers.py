@@ -19,6 +19,18 @@ def test_numbers_are_kept_in_so_many_bits(narrow: bool, code: str, most: int) ->
     assert (len(numbers), numbers.raw()) == (len(expected), expected.tobytes())
 
 
+def test_the_last_numbers_may_be_let_go() -> None:
+    cut = getattr(Numbers(), "cut", None)
+    if cut is None:  # compiled, it is there for C only
+        pytest.skip("asked in C")
+    numbers = Numbers()
+    for number in range(5):
+        numbers.add(number)
+    numbers.cut(2)
+    numbers.add(9)
+    assert numbers.raw() == array("q", [0, 1, 9]).tobytes()
+
+
 def test_numbers_that_are_places_give_what_stands_there() -> None:
     places, numbers = Numbers(narrow=True), Numbers(narrow=True)
     assert places.mapped(numbers).raw() == b""

@@ -1,0 +1,40 @@
+"""What is held while a hostile document is rewritten: a few times its bytes, whatever they are."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import pytest
+
+from absolve import events
+from absolve.library import rewrite
+from benchmarks.hostile import SHAPES
+
+_SIZE = 300_000
+_SOME = 500_000  # what any document may take here
+_NAMES = (
+    "ping",
+    "srcset of a and space",
+    "srcset of descriptors",
+    "UTF-16, srcset of a and space",
+    "two-byte charset, srcset",
+    "two-byte charset, style",
+    "style attribute of urls",
+    "meta attributes",
+    "unclosed svg",
+    "deep svg, breakouts",
+)
+
+
+@pytest.mark.skipif(events.__file__.endswith(".py"), reason="interpreted, links and edits are objects")
+@pytest.mark.parametrize("name", _NAMES)
+def test_a_hostile_value_takes_a_few_times_its_size(name: str) -> None:
+    shape = SHAPES[name]
+    options = {"media_type": shape.media_type, "charset": shape.charset, "url": "http://h.example/d/"}
+    rewrite(shape.make(1000), **options)
+    data = shape.make(_SIZE)
+    tracemalloc.start()
+    new = rewrite(data, **options)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak - len(new) < 4 * len(data) + _SOME
