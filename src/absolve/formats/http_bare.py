@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from absolve import formats
 from absolve.formats.headers import OF_HTTP
-from absolve.formats.http_responses import NO_BODY, STATUS_LINE
+from absolve.formats.http_responses import NO_BODY
 
 if TYPE_CHECKING:
     import cython
@@ -23,7 +23,10 @@ else:
 
 _CONTENT_TYPE: Final = b"content-type"
 _MEANT: Final = frozenset({_CONTENT_TYPE, *(name.encode() for name in OF_HTTP)})  # what the walker reads of a header
+# How long those names are, and what they begin with: most others need not be cut out.
 _LENGTHS = cython.declare(cython.longlong, sum(1 << length for length in {len(name) for name in _MEANT}))
+_FIRST = cython.declare(bytes, bytes(bytes([byte]).lower() in {name[:1] for name in _MEANT} for byte in range(256)))
+_NO_BODY = cython.declare(frozenset, frozenset(map(int, NO_BODY)))
 
 
 @cython.boundscheck(False)
@@ -35,14 +38,15 @@ def is_bare(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> bo
     more is one that ends where a second response begins.
     """
     p: cython.p_const_uchar = data
+    first: cython.p_const_uchar = _FIRST
     i: cython.Py_ssize_t
     line_end: cython.Py_ssize_t
     length: cython.Py_ssize_t
-    line = STATUS_LINE.match(data, start, end)
-    if line is None:
-        return False
-    start = line.end()
+    status: cython.int = _status(p, start, end)
     media_type: str | None = None
+    if status < 0:
+        return False
+    start = find(p, 10, start, end) + 1
     while start < end:
         if p[start] == 10 or (p[start] == 13 and start + 1 < end and p[start + 1] == 10):
             start += 1 if p[start] == 10 else 2
@@ -56,14 +60,33 @@ def is_bare(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> bo
         line_end = find(p, 10, i, end)
         if line_end < 0 or (line_end + 1 < end and p[line_end + 1] in (9, 32)):  # RFC 9112 5.2: it is folded
             return False
-        if length < 63 and _LENGTHS >> length & 1:
-            name = data[start:i].lower()
+        if first[p[start]] and length < 63 and _LENGTHS >> length & 1:
+            name: bytes = data[start:i].lower()
             if name in _MEANT:
                 if name != _CONTENT_TYPE:
                     return False
                 if media_type is None:  # the first one counts
                     media_type = data[i + 1 : line_end].strip(b"\t\r ").decode("utf-8", "surrogateescape")
         start = line_end + 1
-    if data.startswith(b"HTTP/", start):
+    if start + 5 <= end and p[start : start + 5] == b"HTTP/":
         return False
-    return start == end or line[1] in NO_BODY or (bool(media_type) and not formats.is_read(media_type or ""))
+    return start == end or status in _NO_BODY or (bool(media_type) and not formats.is_read(media_type or ""))
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _status(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
+    """The status in the line that begins here (RFC 9112 4), `HTTP/1.1 200`; -1 for none, or one written otherwise."""
+    at: cython.Py_ssize_t
+    number: cython.int = 0
+    if find(p, 10, i, end) < i + 12 or p[i] != 72 or p[i + 1] != 84 or p[i + 2] != 84 or p[i + 3] != 80:
+        return -1
+    if p[i + 4] != 47 or not 48 <= p[i + 5] <= 57 or p[i + 6] != 46 or not 48 <= p[i + 7] <= 57 or p[i + 8] != 32:
+        return -1
+    for at in range(i + 9, i + 12):
+        if not 48 <= p[at] <= 57:
+            return -1
+        number = 10 * number + p[at] - 48
+    return number if p[i + 12] == 32 or p[i + 12] == 10 or (p[i + 12] == 13 and p[i + 13] == 10) else -1

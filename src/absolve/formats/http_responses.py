@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from absolve.typing import Coding, WalkOptions
 
 # RFC 9112 4; servers leave out the reason and its blank, curl writes HTTP/2
-STATUS_LINE: Final = re.compile(rb"HTTP/[0-9]+(?:\.[0-9]+)?[\t ]+([0-9]{3})(?:[\t ][^\n]*+)?\r?\n")
+_STATUS_LINE: Final = re.compile(rb"HTTP/[0-9]+(?:\.[0-9]+)?[\t ]+([0-9]{3})(?:[\t ][^\n]*+)?\r?\n")
 NO_BODY: Final = frozenset({b"204", b"304"})
 
 
@@ -32,7 +32,7 @@ class Response(NamedTuple):
 
 
 def response_at(data: bytes, start: int) -> Response | None:
-    line = STATUS_LINE.match(data, start) if data.startswith(b"HTTP/", start) else None
+    line = _STATUS_LINE.match(data, start) if data.startswith(b"HTTP/", start) else None
     if line is None:
         return None
     found, body = headers.fields(data, line.end(), skip=True)

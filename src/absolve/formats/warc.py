@@ -30,10 +30,17 @@ else:
 
 if cython.compiled:
     from cython.cimports.absolve.formats.headers import Field
-    from cython.cimports.absolve.formats.warc_headers import Extent, Record, extent_at, record_at
+    from cython.cimports.absolve.formats.warc_headers import (
+        Extent,
+        Record,
+        extent_at,
+        has_field,
+        only_line_ends,
+        record_at,
+    )
 else:
     from absolve.formats.headers import Field  # noqa: TC001 - the type of a C variable
-    from absolve.formats.warc_headers import Extent, Record, extent_at, record_at
+    from absolve.formats.warc_headers import Extent, Record, extent_at, has_field, only_line_ends, record_at
 
 _IDENTITY: Final = Raw(UTF_8)
 _HTTP_TYPES: Final = frozenset({"application/http", formats.HTTP})
@@ -54,7 +61,7 @@ def walk_records(data: bytes, _charset: Charset, options: WalkOptions) -> Iterab
     return record(data, 0, extent, options)
 
 
-def bare(data: bytes, options: WalkOptions) -> int:
+def bare(data: bytes, options: WalkOptions) -> cython.Py_ssize_t:
     """How many documents are in what a compressed member holds, where it is sure that no link is in them; else -1.
 
     It is where it holds one record, of a kind that is no document, or a response that is seen to have none.
@@ -64,22 +71,22 @@ def bare(data: bytes, options: WalkOptions) -> int:
         return -1
     if not _is_walked(extent):
         return 0
-    if not data.startswith(b"HTTP/", extent.block) or _SEGMENT in data[: extent.block].lower():
+    if has_field(data, 0, extent.block, _SEGMENT):
         return -1
     return 1 if is_bare(data, extent.block, extent.end) else -1
 
 
+@cython.cfunc
 def _alone(data: bytes, options: WalkOptions) -> Extent | None:
     """The extent of the one record that a member holds, as most do; None where it may hold something else."""
     extent = extent_at(data, 0)
     if extent is None or extent.end > len(data) or extent.end > options.max_decompressed:
         return None
-    if len(data) - extent.end > GAP or data[extent.end :].strip(b"\r\n"):
-        return None
-    return extent
+    return extent if len(data) - extent.end <= GAP and only_line_ends(data, extent.end) else None
 
 
-def _is_walked(extent: Extent) -> bool:
+@cython.cfunc
+def _is_walked(extent: Extent) -> cython.bint:
     return extent.kind in _WALKED and extent.block < extent.end
 
 

@@ -170,6 +170,38 @@ def extent_at(data: bytes, start: cython.Py_ssize_t) -> Extent | None:
     return Extent(record.kind, record.block, record.end) if record is not None else None
 
 
+@cython.ccall
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def has_field(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t, name: bytes) -> cython.bint:
+    """Whether a line of the header in this span begins as the field of this name does, which is in lower case."""
+    p: cython.p_const_uchar = data
+    length: cython.Py_ssize_t = len(name)
+    line_end: cython.Py_ssize_t
+    while start < end:
+        line_end = find(p, 10, start, end)
+        if line_end < 0:
+            line_end = end
+        if _named(p, start, line_end, name, length) >= 0:
+            return True
+        start = line_end + 1
+    return False
+
+
+@cython.ccall
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def only_line_ends(data: bytes, start: cython.Py_ssize_t) -> cython.bint:
+    """Whether nothing but CR and LF stands from here to the end."""
+    p: cython.p_const_uchar = data
+    end: cython.Py_ssize_t = len(data)
+    while start < end and (p[start] == 13 or p[start] == 10):
+        start += 1
+    return start == end
+
+
 @cython.cfunc
 @cython.exceptval(check=False)
 @cython.boundscheck(False)

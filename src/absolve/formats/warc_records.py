@@ -93,6 +93,12 @@ class _Cutter:
     _at: cython.Py_ssize_t
     _before: cython.Py_ssize_t
     _dictionary: bytes
+    _gzip: Gzip
+    # of the member that is read
+    _machine: zlib._Decompress
+    _values: list[bytes]
+    _used: cython.Py_ssize_t
+    _broken: str | None
 
     def __init__(self, file: IO[bytes], limit: int, *, compressed: bool, start: int) -> None:
         self._file = file
@@ -102,6 +108,7 @@ class _Cutter:
         self._at = 0
         self._before = start  # bytes of the file before those held
         self._dictionary = b""
+        self._gzip = Gzip(limit)  # one for all: what is read here is not decoded by it
         _keep_memory()
 
     # --- reading ---
@@ -154,7 +161,11 @@ class _Cutter:
             self._has(16)
             start = self._held[self._at : self._at + 4]
             if self._compressed and start[:3] == _GZIP:
-                yield from self._member()
+                piece = self._member()
+                if piece is not None:
+                    yield piece
+                else:
+                    yield from self._no_member()
             elif self._compressed and (start == ZSTD_FRAME or is_skippable(start)):
                 yield from self._frame()
             elif start[:1] in b"\r\n":
@@ -273,35 +284,48 @@ class _Cutter:
 
     # --- compressed ---
 
-    def _member(self) -> Iterator[Piece]:
-        """A member of gzip (RFC 1952 2.2), which holds one record, or more."""
+    @cython.cfunc
+    def _member(self) -> Piece | None:
+        """A member of gzip (RFC 1952 2.2), which holds one record, or more; None where it ends too early or late."""
         offset = self._offset()
-        machine = decompressor(31)
+        machine = self._machine = decompressor(31)
         values: list[bytes] = []
-        size = used = 0
-        step = _FIRST
+        size: cython.Py_ssize_t = 0
+        step: cython.Py_ssize_t = _FIRST
+        self._values = values
+        self._used = 0
+        self._broken = None
         while not machine.eof:
-            if not self._has(used + 1):
-                text = "the file ends before the end of this gzip member"
-                notice = self._said("truncated", text, offset, _url(values))
-                yield Piece(offset, self._taken(used), notices=(notice,))
-                return
-            raw = self._held[self._at + used : self._at + used + step]
+            if not self._has(self._used + 1):
+                return None
+            raw = self._held[self._at + self._used : self._at + self._used + step]
             step = min(2 * step, _CHUNK)
             try:
-                value = machine.decompress(raw, self._limit - size + 1)
+                value: bytes = machine.decompress(raw, self._limit - size + 1)
             except BROKEN as error:
-                said = self._said("broken", f"the gzip data is broken: {error}", offset, _url(values))
-                yield from self._lost(said, 3)
-                return
-            used += _consumed(machine, raw)
+                self._broken = f"the gzip data is broken: {error}"
+                return None
+            self._used += _consumed(machine, raw)
             size += len(value)
             values.append(value)
             if size > self._limit:
-                yield Piece(offset, b"", notices=(self._too_large(offset, _url(values)),))
-                yield from self._rest_of_member(machine, used)
-                return
-        yield Piece(offset, self._taken(used), b"".join(values), Gzip(self._limit))
+                return None
+        return Piece(offset, self._taken(self._used), values[0] if len(values) == 1 else b"".join(values), self._gzip)
+
+    def _no_member(self) -> Iterator[Piece]:
+        """What was none to the end, or is too large."""
+        offset = self._offset()
+        machine = self._machine
+        url = _url(self._values)
+        if self._broken is not None:
+            yield from self._lost(self._said("broken", self._broken, offset, url), 3)
+        elif sum(map(len, self._values)) > self._limit:
+            yield Piece(offset, b"", notices=(self._too_large(offset, url),))
+            yield from self._rest_of_member(machine, self._used)
+        else:
+            text = "the file ends before the end of this gzip member"
+            notice = self._said("truncated", text, offset, url)
+            yield Piece(offset, self._taken(self._used), notices=(notice,))
 
     def _rest_of_member(self, machine: zlib._Decompress, used: int) -> Iterator[Piece]:
         yield from self._passed(used)
