@@ -47,6 +47,7 @@ COMPILED = (  # modules that run once a byte or once a link; one that is not the
     "absolve.formats.xml",
     "absolve.formats.xml_codings",
     "absolve.formats.xml_names",
+    "absolve.formats.xml_shortened",
     "absolve.formats.xml_tags",
     "absolve.inventory",
     "absolve.judging",

@@ -6,12 +6,14 @@ Nothing outside the document is read: no external entity and no DTD. Expat bound
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from typing import Final
 from xml.parsers import expat
 
 from absolve.errors import WalkError
 from absolve.formats.xml_codings import PREDEFINED
 from absolve.formats.xml_names import SEPARATOR
+from absolve.formats.xml_shortened import shortened
 
 NOT_WELL_FORMED: Final = "not-well-formed"
 _HINT: Final = "--recover reads it as HTML"
@@ -44,14 +46,37 @@ def checked(data: bytes) -> Prolog:
     """What is declared in a document in UTF-8; WalkError where it is not well-formed, or its namespaces are not."""
     if (nul := data.find(0)) >= 0:  # not even expat may see it: it would guess UTF-16
         raise WalkError(NOT_WELL_FORMED, f"a NUL byte ({_HINT})", nul)
+    begins = _behind_declarations(data)
+    short = shortened(data, begins)
+    if short is not data:
+        with suppress(WalkError):
+            found = _declared(data, short)
+            if found.end <= begins:
+                return found
+    return _declared(data, data)
+
+
+def _behind_declarations(data: bytes) -> int:
+    """Behind where the document type declaration seems to end; 0 where there is none."""
+    start = data.find(_DOCTYPE)
+    if start < 0:
+        return 0
+    end = data.find(b">", start)
+    if data.find(b"[", start, end) >= 0:
+        end = data.find(b"]>", start) + 1
+    return end + 1 if end > 0 else len(data)
+
+
+def _declared(data: bytes, seen: bytes | bytearray) -> Prolog:
+    """The same by what expat says of these bytes in its place."""
     parser = expat.ParserCreate("utf-8", SEPARATOR, None)  # None: it need not remember every name that it tells us
     reader = _Reader(parser, data) if data.find(_DOCTYPE) >= 0 else None
     try:
-        parser.Parse(data, True)
+        parser.Parse(seen, True)
     except expat.ExpatError as error:
         position = parser.ErrorByteIndex
         if position < 0:  # at the end of an empty document
-            position = len(data)
+            position = len(seen)
         words = expat.ErrorString(error.code)
         raise WalkError(NOT_WELL_FORMED, f"{words} ({_HINT})", position) from None
     finally:
