@@ -13,7 +13,7 @@ from absolve.errors import DocumentError
 from absolve.formats import html_places as places
 from absolve.formats import xml_tables as tables
 from absolve.formats.xml_names import Names
-from absolve.model import KINDS, Document, Place
+from absolve.model import KINDS, Document, Link, Place
 from absolve.walk import Settings, walk
 
 if TYPE_CHECKING:
@@ -478,6 +478,15 @@ def test_recover_reads_it_as_html(encoding: str) -> None:
 
 def test_what_is_well_formed_is_not_recovered() -> None:
     assert targets(f"<html {XHTML}><title/><a href='a'/></html>", recover=True) == ["http://doc.example/dir/a"]
+
+
+def test_a_base_that_is_said_again_and_again_is_kept_once() -> None:
+    entry = "<entry xml:base='%s'/>"
+    text = f"<feed {ATOM}>{entry % ' b/ '}{entry % 'b&#47;'}{entry % 'c/'}</feed>"
+    events = walk(Document(text.encode(), media_type="application/xml"), Settings()).events
+    first, second, third = (event.claim.reference for event in events if isinstance(event, Link) and event.claim)
+    assert (first, third) == ("b/", "c/")
+    assert second is first
 
 
 # --- tags and names -------------------------------------------------------------------------------------------------

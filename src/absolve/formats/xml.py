@@ -80,6 +80,7 @@ class _Walk:
     template: cython.int
     scope: Base | None
     scopes: list[tuple[int, Base | None]]
+    claimed: str
     text: Place | None
     text_start: cython.Py_ssize_t
     text_scope: Base | None
@@ -97,6 +98,7 @@ class _Walk:
         self.template = 0  # the depth of the outermost template element that is open
         self.scope = None  # the innermost xml:base
         self.scopes = []  # the depth of each element with one, and what it was before
+        self.claimed = ""  # the reference of the last xml:base
         self.text = None  # the place that the text of the element is whose start tag was read last
 
     @cython.boundscheck(False)
@@ -285,6 +287,9 @@ class _Walk:
     def claim(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> Base:
         """XML Base 3.1: the base of this element and all in it."""
         reference = self.last.decoded(start, end).strip(WHITE_SPACE).decode("utf-8", "surrogateescape")
+        if reference == self.claimed:  # kept once where it is said again and again
+            reference = self.claimed
+        self.claimed = reference
         return new(Base, (Layer.EMBEDDED, reference, "xml:base attribute", start, self.scope))
 
     # --- XHTML: what takes more than one attribute ----------------------------------------------------------------
