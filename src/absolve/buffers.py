@@ -83,6 +83,9 @@ class Numbers:
         self._size = size
         return 0
 
+    def cells(self) -> list[int]:
+        return [self.at(index) for index in range(self._size)]
+
     @cython.ccall
     def mapped(self, numbers: Numbers) -> Numbers:
         """What stands among others, narrow as these, in the place that each of these is."""
@@ -181,6 +184,9 @@ class Texts:
         if cython.compiled:
             return self._text[start:end].decode("utf-8")
         return self._bytes[start:end].decode()
+
+    def cells(self) -> list[str | None]:
+        return [self.at(index) for index in range(len(self))]
 
     def raw(self) -> bytes:
         """All of them, one behind the other."""

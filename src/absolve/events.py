@@ -37,10 +37,10 @@ _STEP = cython.declare(cython.int, 8)  # from one mark to the next are 256 event
 class Events:
     """A list of events that only grows; where it is compiled, links and parts are made anew whenever they are come to.
 
-    The place, the coding and the scope that links have in common are their kind, which is kept once; so it is with parts of which
-    their container says nothing. A link is then its kind's number and its spans, each as many bytes long as it must be:
-    5 to 7 bytes for most links in the place of 90, or of 300 where the value has no quotes. They are read forward; of
-    every 256th event it is known where it stands.
+    The place, the coding and the scope that links have in common are their kind, which is kept once; so it is with
+    parts of which their container says nothing. A link is then its kind's number and its spans, each as many bytes long
+    as it must be: 5 to 7 bytes for most links in the place of 90, or of 300 where the value has no quotes. They are
+    read forward; of every 256th event it is known where it stands.
 
     The coding of values without quotes that has no slot is made one whose slot is the link, or the part.
 

@@ -14,7 +14,7 @@ from absolve.ruled import Known
 from absolve.walk import inner_at
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     import cython
 
@@ -71,6 +71,7 @@ class Row(NamedTuple):
 
 
 COLUMNS: Final = Row._fields
+NUMBERS: Final = frozenset({"line", "column", "start", "end"})
 RULED: Final = ("document", "entity", "element", "attribute", "kind", "base", "base_layer", "base_source")
 
 
@@ -119,6 +120,20 @@ class Columns:
         for at in range(len(self.ruled)):
             row = self._row(at)
             yield row if places is None else [row[place] for place in places]
+
+    def cells(self, name: str, of: Callable[[Any], Any] | None = None) -> list[Any]:
+        """The values of a column, problems as tuples; or what `of` makes of each, which is asked once for a word."""
+        column = self.ruled if name in RULED else getattr(self, name)
+        if not isinstance(column, Words):
+            cells: list[Any] = column.cells()
+            return cells if of is None else list(map(of, cells))
+        words = column.words
+        if name in RULED:
+            place = RULED.index(name)
+            words = [word[place] for word in words]
+        if of is not None:
+            words = list(map(of, words))
+        return [words[number] for number in column.numbers.cells()]
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from absolve import UsageError, sinks
+from absolve import UsageError, inventory, library, sinks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -98,3 +98,20 @@ def test_the_suffix_says_the_format(path: str, name: str) -> None:
 def test_any_other_is_named_with_the_choices(find: Callable[[str], object], name: str) -> None:
     with pytest.raises(UsageError, match=rf"{name}.*jsonl.*csv"):
         find(name)
+
+
+PAGE = """<base href="http://h.example/100%/é/"><a href='"x\\n%s'>a "quoted"	text\n%d</a><a href=mailto:x> \u2028\x7f</a>
+<img src=" //other/%zz" alt="\U0001f600\x01"><a href="">empty</a><iframe srcdoc="<a href=x%>"></iframe><a href=http://[>bad</a>"""
+
+
+@pytest.mark.parametrize("format_", [*STREAMS, "sqlite"])
+@pytest.mark.parametrize(
+    "columns",
+    [inventory.COLUMNS, ("target", "problems", "line"), ("document", "kind"), ("problems",), ("text", "base", "entity")],
+)
+def test_the_inventorys_own_columns_are_written_as_its_rows_are(format_: str, columns: tuple[str, ...]) -> None:
+    own = library.columns(PAGE, name='100%"é".html', media_type="text/html")
+    rows = [[getattr(row, name) for name in columns] for row in own]
+    encode = sinks.by_name(format_).encode
+    assert len(rows) > 6
+    assert encode(columns, own) == encode(columns, rows)

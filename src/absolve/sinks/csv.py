@@ -6,16 +6,26 @@ import csv
 import io
 from typing import IO, TYPE_CHECKING, Any
 
+from absolve.inventory import Columns
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 
-def encode(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
-    del columns  # they stand in the header only
+def encode(columns: Sequence[str], rows: Iterable[Sequence[Any]] | Columns) -> bytes:
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerows([" ".join(cell) if isinstance(cell, list) else cell for cell in row] for row in rows)
+    writer.writerows(joined(columns, rows))
     return text.getvalue().encode("utf-8", "replace")
+
+
+def joined(columns: Sequence[str], rows: Iterable[Sequence[Any]] | Columns) -> Iterator[Sequence[Any]]:
+    """The rows with text in the place of lists."""
+    if isinstance(rows, Columns):
+        yield from zip(*[rows.cells(name, " ".join if name == "problems" else None) for name in columns], strict=True)
+    else:
+        for row in rows:
+            yield [" ".join(cell) if isinstance(cell, list) else cell for cell in row]
 
 
 def write(columns: Sequence[str], chunks: Iterable[bytes], file: IO[bytes]) -> None:

@@ -7,13 +7,14 @@ import sqlite3
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, Final
 
+from absolve.inventory import NUMBERS
+from absolve.sinks.csv import joined
 from absolve.sinks.views import views
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-NUMBERS: Final = frozenset({"line", "column", "start", "end"})
 INDEXED: Final = ("document", "target", "reference")
 
 # The authority of `target` is what stands between `://` and the first slash, question mark or crosshatch.
@@ -27,13 +28,10 @@ HAS_PROBLEM: Final = "' ' || problems || ' ' LIKE '% {} %'"
 
 
 def encode(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[tuple[Any, ...]]:
-    del columns  # the table has them
-    return [tuple([_cell(cell) for cell in row]) for row in rows]
+    return [tuple([_cell(cell) for cell in row]) for row in joined(columns, rows)]
 
 
 def _cell(cell: Any) -> Any:
-    if isinstance(cell, list):
-        cell = " ".join(cell)
     if isinstance(cell, str) and not cell.isascii():
         return cell.encode("utf-8", "replace").decode("utf-8")
     return cell
