@@ -1,7 +1,15 @@
 """C layout of the cells of columns; buffers.py holds the code."""
 
 cimport cython
+from cpython.object cimport PyObject
 from libc.stdlib cimport realloc
+
+
+cdef extern from "Python.h":
+    int _PyBytes_Resize(PyObject** bytes, Py_ssize_t size) except -1
+    PyObject* PyBytes_FromStringAndSize(const char* bytes, Py_ssize_t size) except NULL
+    char* PyBytes_AS_STRING(PyObject* bytes)
+    void Py_CLEAR(PyObject* object)
 
 
 cdef inline unsigned char* grown(void* cells, Py_ssize_t size) except NULL:
@@ -24,6 +32,17 @@ cdef class Numbers:
     cdef Py_ssize_t at(self, Py_ssize_t index) noexcept
     cdef int cut(self, Py_ssize_t size) noexcept
     cpdef Numbers mapped(self, Numbers numbers)
+
+
+@cython.final
+cdef class Growing:
+    cdef readonly Py_ssize_t size
+    cdef Py_ssize_t _room
+    cdef PyObject* _made
+
+    cdef int add(self, bytes data, Py_ssize_t start, Py_ssize_t end) except? -1
+    cdef unsigned char* more(self, Py_ssize_t size, Py_ssize_t rest) except *
+    cdef bytes finish(self)
 
 
 @cython.final

@@ -18,7 +18,7 @@ cdef class CharacterReferences:
 
     cpdef bytes decode(self, bytes raw)
     cdef bint is_plain(self, bytes data, Py_ssize_t start, Py_ssize_t end)
-    cdef tuple _mapped(self, bytes utf8)
+    cdef tuple _mapped(self, bytes utf8, bint mapped)
 
 
 @cython.final

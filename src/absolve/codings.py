@@ -194,7 +194,7 @@ class CharacterReferences:
             if _only_ampersands(value, len(value), self._attribute):
                 return value.replace(b"&amp;", b"&")
         decoded: bytes
-        decoded, _ = self._mapped(value)
+        decoded, _ = self._mapped(value, False)
         return decoded
 
     @cython.cfunc
@@ -206,19 +206,19 @@ class CharacterReferences:
         utf8, outer = to_utf8_mapped(self._charset, raw)
         if 0x26 not in utf8 and 0x0D not in utf8 and 0 not in utf8:
             return utf8, outer
-        value, inner = self._mapped(utf8)
+        value, inner = self._mapped(utf8, True)
         return value, inner if outer is IDENTITY_OFFSETS else Composed(outer, inner)
 
     @cython.cfunc
     @cython.boundscheck(False)
     @cython.wraparound(False)
-    def _mapped(self, utf8: bytes) -> tuple:  # type: ignore[type-arg]
+    def _mapped(self, utf8: bytes, mapped: cython.bint) -> tuple:  # type: ignore[type-arg]
         """What references and line ends stand for; they are ASCII, so that bytes do for characters here."""
         p: cython.p_const_uchar = utf8
         n: cython.Py_ssize_t = len(utf8)
         i: cython.Py_ssize_t = 0
         end: cython.Py_ssize_t
-        made = Decoded(utf8)
+        made = Decoded(utf8, mapped)
         while i < n:
             if p[i] != 38 and p[i] != 13 and p[i] != 0:
                 i += 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -17,10 +17,11 @@ else:
     from absolve import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.absolve.edits import Py_CLEAR, PyBytes_AS_STRING, PyBytes_FromStringAndSize, _PyBytes_Resize
+    from cython.cimports.absolve.buffers import Growing
     from cython.cimports.absolve.model import Edit, edit_at
     from cython.cimports.libc.string import memcpy
 else:
+    from absolve.buffers import Growing
     from absolve.model import Edit, edit_at
 
 # Bytes that a coding is shown of what follows, and of what stands before; the longest named reference has 33.
@@ -50,16 +51,7 @@ class Splicer:
         self._data = data
         self._most = most
         self._read = 0  # how much of it is spliced
-        self._size = 0
-        if cython.compiled:
-            self._room = 0
-            self._made: Any = cython.NULL
-        else:
-            self._pieces: list[bytes] = []
-
-    def __dealloc__(self) -> None:
-        if cython.compiled:
-            Py_CLEAR(self._made)
+        self._made: Growing | None = None
 
     @cython.ccall
     def take(self, edits: Sequence[Edit]) -> cython.bint:
@@ -75,13 +67,17 @@ class Splicer:
                 raise ValueError(f"{edit!r} overlaps what stands before it, or the end")
             size += edit.start - start + len(edit.new)
             start = edit.end
-        if not edits or size > self._most - self._size:
-            return not edits
+        if not edits:
+            return True
+        made: Growing | None = self._made
+        if made is None:
+            made = self._made = Growing()
+        if size > self._most - made.size:
+            return False
         start, self._read = self._read, start
         if cython.compiled:
             old: cython.p_const_uchar = self._data
-            self._make_room(size)
-            end = cython.cast(cython.p_uchar, PyBytes_AS_STRING(self._made)) + self._size
+            end = made.more(size, len(self._data) - self._read)
             for edit in edits:
                 memcpy(end, old + start, edit.start - start)
                 end += edit.start - start
@@ -90,38 +86,19 @@ class Splicer:
                 start = edit.end
         else:
             for edit in edits:
-                self._pieces += (self._data[start : edit.start], edit.new)
+                made.add(self._data, start, edit.start)
+                made.add(edit.new, 0, len(edit.new))
                 start = edit.end
-        self._size += size
         return True
 
     @cython.ccall
     def finish(self) -> bytes:
         """The bytes with every edit made; the very same object where there was none. Nothing comes after it."""
-        rest: cython.Py_ssize_t = len(self._data) - self._read
-        if cython.compiled:
-            if self._made == cython.NULL:
-                return self._data
-            old: cython.p_const_uchar = self._data
-            self._make_room(rest)
-            memcpy(PyBytes_AS_STRING(self._made) + self._size, old + self._read, rest)
-            _PyBytes_Resize(cython.address(self._made), self._size + rest)
-            made = cython.cast(bytes, self._made)
-            Py_CLEAR(self._made)
-            return made
-        return b"".join([*self._pieces, self._data[self._read :]]) if self._pieces else self._data
-
-    @cython.cfunc
-    def _make_room(self, size: cython.Py_ssize_t) -> cython.int:
-        """Make room for so many bytes."""
-        if cython.compiled:
-            if self._made == cython.NULL:  # right away for all of it, if nothing more changes
-                self._room = size + len(self._data) - self._read
-                self._made = PyBytes_FromStringAndSize(cython.NULL, self._room)
-            elif self._size + size > self._room:
-                self._room = self._size + size + (self._room >> 3)
-                _PyBytes_Resize(cython.address(self._made), self._room)
-        return 0
+        made: Growing | None = self._made
+        if made is None:
+            return self._data
+        made.add(self._data, self._read, len(self._data))
+        return made.finish()
 
 
 @cython.ccall

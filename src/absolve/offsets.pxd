@@ -1,7 +1,7 @@
 """C layout of values in the making and of their offsets; offsets.py holds the code."""
 
 cimport cython
-from absolve.buffers cimport Numbers
+from absolve.buffers cimport Growing, Numbers
 
 
 @cython.final
@@ -22,8 +22,9 @@ cdef class Offsets:
 @cython.final
 cdef class Decoded:
     cdef bytes _raw
+    cdef bint _mapped
     cdef Py_ssize_t _read
-    cdef object _value
+    cdef Growing _value
     cdef Offsets _offsets
 
     cpdef int unit(self, Py_ssize_t start, Py_ssize_t end, bytes new)

@@ -14,9 +14,9 @@ else:
     from absolve import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.absolve.buffers import Numbers
+    from cython.cimports.absolve.buffers import Growing, Numbers
 else:
-    from absolve.buffers import Numbers
+    from absolve.buffers import Growing, Numbers
 
 
 _NARROW = cython.declare(cython.Py_ssize_t, NARROW)
@@ -103,33 +103,40 @@ IDENTITY_OFFSETS: Final = Offsets()
 @cython.final
 @cython.cclass
 class Decoded:
-    """A value in the making: what raw bytes stand for, of which those that are in no unit stand for themselves."""
+    """A value in the making: what raw bytes stand for, of which those that are in no unit stand for themselves.
 
-    def __init__(self, raw: bytes) -> None:
+    Where it is not `mapped` nobody will ask where its units stand.
+    """
+
+    def __init__(self, raw: bytes, mapped: cython.bint = True) -> None:  # noqa: FBT002 - of a C class
         self._raw = raw
+        self._mapped = mapped
         self._read = 0
-        self._value: bytearray | None = None  # while all that was read stands for itself
+        self._value: Growing | None = None  # while all that was read stands for itself
         self._offsets = IDENTITY_OFFSETS
 
     @cython.ccall
     def unit(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t, new: bytes) -> cython.int:
         """The raw bytes of this span, which is behind all others, stand for `new`."""
-        if self._value is None:
-            self._value = bytearray()
-            self._offsets = Offsets(len(self._raw))
+        value: Growing | None = self._value
+        if value is None:
+            value = self._value = Growing()
+            if self._mapped:
+                self._offsets = Offsets(len(self._raw))
         if start > self._read:
-            self._value += self._raw[self._read : start]
-        self._value += new
+            value.add(self._raw, self._read, start)
+        value.add(new, 0, len(new))
         self._read = end
-        return self._offsets.add(len(self._value), start, end)
+        return self._offsets.add(value.size, start, end) if self._mapped else 0
 
     @cython.ccall
     def whole(self) -> tuple:  # type: ignore[type-arg]
         """The value of all the raw bytes, and its offsets in them."""
-        if self._value is None:
+        value: Growing | None = self._value
+        if value is None:
             return self._raw, self._offsets
-        self._value += self._raw[self._read :]
-        return bytes(self._value), self._offsets
+        value.add(self._raw, self._read, len(self._raw))
+        return value.finish(), self._offsets
 
 
 class Composed:
