@@ -14,6 +14,7 @@ _SIZE = 300_000
 _SOME = 500_000  # what any document may take here
 _NAMES = (
     "ping",
+    "srcset, unquoted",
     "srcset of a and space",
     "srcset of descriptors",
     "UTF-16, srcset of a and space",

@@ -139,7 +139,8 @@ class Growing:
     def add(self, data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
         """Add what stands in this span."""
         if cython.compiled:
-            memcpy(self.more(end - start, 0), cython.cast(cython.p_const_uchar, data) + start, end - start)
+            at = self.more(end - start, len(data) - end)
+            memcpy(at, cython.cast(cython.p_const_uchar, data) + start, end - start)
         else:
             self._pieces.append(data[start:end])
             self.size += end - start

@@ -18,3 +18,16 @@ cdef class Splicer:
 
 cpdef list[Edit] lower(object edits, bytes raw, Py_ssize_t start, object coding, object offsets)
 cpdef Edit shortened(Edit edit, bytes value, object offsets)
+
+
+@cython.final
+cdef class Anew:
+    cdef bytes _data
+    cdef object _coding
+    cdef Py_ssize_t _start
+    cdef Py_ssize_t _end
+    cdef Py_ssize_t _read
+    cdef Growing _made
+
+    cdef int take(self, Edit edit) except? -1
+    cdef Edit settled(self)

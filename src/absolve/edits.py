@@ -178,3 +178,34 @@ def settled(data: bytes, coding: Coding, changed: list[Edit]) -> list[Edit]:
         found.append(edit)
         position = edit.end
     return found
+
+
+@cython.final
+@cython.cclass
+class Anew:
+    """The same as one edit, made as they come: those of one value may be a million, and none of them is held."""
+
+    def __init__(self, data: bytes, coding: Coding) -> None:
+        self._data = data
+        self._coding = coding
+        self._start, self._end = coding.slot or (0, 0)
+        self._read = self._start
+        self._made = Growing()
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def take(self, edit: Edit) -> cython.int:
+        """Make an edit that stands behind all that came before; ValueError where it overlaps one."""
+        if not self._read <= edit.start <= edit.end <= self._end:
+            raise ValueError(f"{edit!r} overlaps what stands before it, or the end")
+        self._made.add(self._data, self._read, edit.start)
+        self._made.add(edit.new, 0, len(edit.new))
+        self._read = edit.end
+        return 0
+
+    @cython.cfunc
+    def settled(self) -> Edit:
+        """The value as it stands then; nothing comes after it."""
+        self._made.add(self._data, self._read, self._end)
+        raw = self._made.finish()
+        return edit_at(self._start, self._end, self._coding.settle(raw))  # type: ignore[attr-defined]  # as above

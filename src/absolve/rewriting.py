@@ -28,7 +28,7 @@ else:
 
 if cython.compiled:
     from cython.cimports.absolve.codings import Unquoted
-    from cython.cimports.absolve.edits import lower, shortened
+    from cython.cimports.absolve.edits import Anew, lower, shortened
     from cython.cimports.absolve.entity import Entity  # noqa: TC002 - the type of a C field
     from cython.cimports.absolve.events import Events
     from cython.cimports.absolve.model import Edit, Link, Part, edit_at
@@ -38,7 +38,7 @@ if cython.compiled:
     from cython.cimports.absolve.writing import Written, after_word, edit_of
 else:
     from absolve.codings import Unquoted
-    from absolve.edits import lower, shortened
+    from absolve.edits import Anew, lower, shortened
     from absolve.events import Events
     from absolve.model import Edit, Link, Part, edit_at
     from absolve.resolved import Rule, text
@@ -106,7 +106,7 @@ def rewrite(entity: Entity, policy: Policy | None = None) -> bytes:
     """
     splicer = Splicer(entity.data, entity.settings.max_size)
     try:
-        for changed in _Edits(entity, policy or absolute).parts():
+        for changed in _Edits(entity, policy or absolute, None, True).parts():
             if not splicer.take(changed):
                 raise too_large(entity.settings.max_size, entity.name)
     except OverflowError as error:  # where things stand in an archive is said by numbers of 32 bits
@@ -137,7 +137,10 @@ _NO_EVENTS = Events()
 @cython.final
 @cython.cclass
 class _Edits:
-    """One walk over the events of an entity, or in the one `around` it, with whose bases it has its rules as well."""
+    """One walk over the events of an entity, or in the one `around` it, with whose bases it has its rules as well.
+
+    `whole`: nobody asks for the edits in a value that is settled as a whole, only for what it becomes.
+    """
 
     entity: Entity
     data: bytes
@@ -146,15 +149,23 @@ class _Edits:
     is_absolute: cython.bint
     keeps_opaque: cython.bint
     found: list[Edit]
+    whole: cython.bint
     open: Coding | None
     changed: list[Edit]
+    anew: Anew | None
     rules: dict[int | tuple[int, int], Rule]
     kinds: list[Link]
     of_kind: list[Rule | None]
     written: dict[tuple[Rule, Coding], Written]
     rule: Rule | None
 
-    def __init__(self, entity: Entity, policy: Policy, around: _Edits | None = None) -> None:
+    def __init__(
+        self,
+        entity: Entity,
+        policy: Policy,
+        around: _Edits | None = None,
+        whole: cython.bint = False,  # noqa: FBT002 - of a C class
+    ) -> None:
         kept = entity.events
         self.entity = entity
         self.data = entity.data
@@ -162,8 +173,10 @@ class _Edits:
         self.is_absolute = policy is absolute
         self.keeps_opaque = entity.settings.profile != "whatwg"
         self.found = []
+        self.whole = whole
         self.open = None  # the coding of a value that is to be settled as a whole, when all in it is known,
-        self.changed = []  # and its edits
+        self.changed = []  # and its edits, or what they make of it
+        self.anew = None
         self.events = kept if type(kept) is Events else _NO_EVENTS
         self.kinds = self.events.kinds
         self.of_kind = [None] * len(self.kinds)
@@ -263,10 +276,13 @@ class _Edits:
     @cython.cfunc
     def settle(self) -> cython.int:
         """Take the edits of a value that is settled as a whole: nothing more in it comes."""
-        if self.open is not None:
+        if self.anew is not None:
+            self.found.append(self.anew.settled())
+            self.anew = None
+        elif self.open is not None:
             self.found += settled(self.data, self.open, self.changed)
-            self.open = None
             self.changed = []
+        self.open = None
         return 0
 
     @cython.cfunc
@@ -395,6 +411,11 @@ class _Edits:
             self.settle()
         if coding.slot is None:
             self.found.append(edit)
+        elif self.whole:
+            if self.anew is None:
+                self.open = coding
+                self.anew = Anew(self.data, coding)
+            self.anew.take(edit)
         else:
             self.open = coding
             self.changed.append(edit)
