@@ -65,6 +65,22 @@ def test_long_texts_make_room_for_themselves() -> None:
     assert texts.raw() == b"x" * sum(range(300))
 
 
+def test_room_that_is_there_at_once_changes_nothing() -> None:
+    texts = Texts()
+    texts.add(b"x" * 2000)
+    for before in (texts, Texts(), None):
+        more = Texts(before)
+        assert (len(more), more.raw()) == (0, b"")
+        more.add(b"yz")
+        assert (len(more), more.raw(), more.ends.raw()) == (1, b"yz", array("i", [0, 2]).tobytes())
+    assert texts.raw() == b"x" * 2000
+    for room in (0, 1, 5):
+        numbers = Numbers(room=room)
+        for number in range(4):
+            numbers.add(number)
+        assert numbers.raw() == array("q", range(4)).tobytes()
+
+
 def test_words_are_kept_once_in_the_order_in_which_they_came_first() -> None:
     words = Words()
     for word in "abbca":

@@ -28,14 +28,16 @@ _MOST_BYTES = cython.declare(cython.Py_ssize_t, NARROW)  # of texts, whose ends 
 @cython.final
 @cython.cclass
 class Numbers:
-    """Whole numbers of 64 bits, or of 32 where they are `narrow`."""
+    """Whole numbers of 64 bits, or of 32 where they are `narrow`; with `room` for so many of them at once."""
 
-    def __init__(self, *, narrow: cython.bint = False) -> None:
+    def __init__(self, *, narrow: cython.bint = False, room: cython.Py_ssize_t = 0) -> None:
         self._narrow = narrow
         self._size = 0
         if cython.compiled:
             self._room = 0
             self._cells: Any = cython.NULL
+            if room:
+                self._grow(room)
         else:
             self._numbers = array("i" if narrow else "q")
 
@@ -176,16 +178,23 @@ class Growing:
 @cython.final
 @cython.cclass
 class Texts:
-    """Texts in UTF-8, of which some may be missing; OverflowError where they come to 2 GB."""
+    """Texts in UTF-8, of which some may be missing; OverflowError where they come to 2 GB.
 
-    def __init__(self) -> None:
-        self.ends = Numbers(narrow=True)  # where each of them ends; the first number is where they begin
+    There is room at once for as much as stands in those `before`, if they are given.
+    """
+
+    def __init__(self, before: Texts | None = None) -> None:
+        rows = len(before.ends) if before is not None else 0
+        # Where each of them ends; the first number is where they begin.
+        self.ends: Numbers = Numbers(narrow=True, room=rows)
         self.ends.add(0)
         self._missing: set[int] = set()
         self._size = 0
         if cython.compiled:
             self._room = 0
             self._text: Any = cython.NULL
+            if before is not None:
+                self._grow(before._size)  # noqa: SLF001 - of its class
         else:
             self._bytes = bytearray()
 
@@ -271,11 +280,14 @@ class Texts:
 @cython.final
 @cython.cclass
 class Words:
-    """Values that many cells have: each is kept once, in the order in which they came first, and has a number."""
+    """Values that many cells have: each is kept once, in the order in which they came first, and has a number.
 
-    def __init__(self) -> None:
+    There is `room` at once for so many cells.
+    """
+
+    def __init__(self, room: cython.Py_ssize_t = 0) -> None:
         self.words: list[Any] = []
-        self.numbers = Numbers(narrow=True)
+        self.numbers = Numbers(narrow=True, room=room)
         self._known: dict[Any, int] = {}
         self._last: Any = None
         self._number = 0

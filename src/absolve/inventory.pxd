@@ -28,6 +28,7 @@ cdef class Columns:
     cdef readonly Words scope
     cdef readonly Words problems
 
+    cdef int _begin(self, Py_ssize_t rows, Texts text, Texts reference, Texts target) except? -1
     cdef int add(self, Ruled ruled, Positions positions, Py_ssize_t start, Py_ssize_t end, _Tag tag) except? -1
     cdef int add_told(self, Ruled ruled, bytes data, Py_ssize_t start, Py_ssize_t end) except? -1
     cdef int add_facts(self, Facts facts) except? -1

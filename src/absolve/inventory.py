@@ -97,20 +97,29 @@ class Columns:
     def __init__(self, at_once: int = sys.maxsize, columns: tuple[str, ...] = COLUMNS) -> None:
         self.at_once = at_once
         self.names = columns
-        self.clear()
+        self._begin(0, None, None, None)
 
     def clear(self) -> None:
-        self.ruled = Words()
-        self.line = Numbers()
-        self.column = Numbers()
-        self.start = Numbers()
-        self.end = Numbers()
-        self.rel = Words()
-        self.text = Texts()
-        self.reference = Texts()
-        self.target = Texts()
-        self.scope = Words()
-        self.problems = Words()
+        """Begin anew, with room for as much as there was: what was there may be in other hands."""
+        self._begin(len(self), self.text, self.reference, self.target)
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def _begin(
+        self, rows: cython.Py_ssize_t, text: Texts | None, reference: Texts | None, target: Texts | None
+    ) -> cython.int:
+        self.ruled = Words(rows)
+        self.line = Numbers(room=rows)
+        self.column = Numbers(room=rows)
+        self.start = Numbers(room=rows)
+        self.end = Numbers(room=rows)
+        self.rel = Words(rows)
+        self.text = Texts(text)
+        self.reference = Texts(reference)
+        self.target = Texts(target)
+        self.scope = Words(rows)
+        self.problems = Words(rows)
+        return 0
 
     def __len__(self) -> int:
         return len(self.ruled)
