@@ -51,6 +51,7 @@ COMPILED = (  # modules that run once a byte or once a link; one that is not the
     "absolve.formats.xml_tags",
     "absolve.inventory",
     "absolve.judging",
+    "absolve.layers",
     "absolve.library",
     "absolve.offsets",
     "absolve.positions",

@@ -29,6 +29,7 @@ LAYERS = (
     {"bases"},  # section 3 resolves relative claims by section 4
     {"formats", "settings"},
     {"entity"},
+    {"layers", "notices"},
     {"walk"},
     {"resolved"},
     {"writing"},

@@ -9,9 +9,10 @@ from absolve.bases import found_as
 from absolve.edits import Splicer, derived, settled, splice
 from absolve.formats.grammars import WHITE_SPACE
 from absolve.model import Settled
+from absolve.notices import too_large
 from absolve.resolved import Resolved
 from absolve.resolvers.urls import has_scheme, scheme
-from absolve.walk import inner_at, too_large
+from absolve.walk import inner_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, Final
 
 from absolve.errors import Diagnostic, DocumentError
 from absolve.model import Base, Document, Layer
-from absolve.walk import too_large
+from absolve.notices import too_large
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,26 +10,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from absolve import formats
-from absolve.bases import inherited
 from absolve.charsets import DETECT, UTF_8, inside
 from absolve.codings import Raw
 from absolve.entity import Inner
-from absolve.errors import CodingError, Diagnostic, DocumentError, UsageError, WalkError
+from absolve.errors import CodingError, Diagnostic, DocumentError, WalkError
 from absolve.formats import HTML, JSON_LD, WALKERS, canonical, essence_of, kind_of, walker
-from absolve.model import BY_DEFAULT, DEFAULT, EMBEDDED, PACKAGE_ROOT, RETRIEVAL, Base, BaseURL, Held, Notice, new
-from absolve.resolvers.urls import has_scheme, is_malformed, is_plain
+from absolve.layers import retrieval_claim
+from absolve.model import BY_DEFAULT, DEFAULT, Base, Held, Notice, new
+from absolve.notices import TOO_LARGE, TOO_MANY, failure, leave, outside, too_large, too_many, with_url
+from absolve.resolvers.urls import has_scheme
 from absolve.settings import Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     import cython
 
     from absolve.charsets import Charset
     from absolve.model import Event
-    from absolve.typing import Offsets
-
-    LineOf = Callable[[int], int]
 else:
     from absolve import _cython as cython
 
@@ -37,23 +35,22 @@ if cython.compiled:
     from cython.cimports.absolve.bases import Bases, establish
     from cython.cimports.absolve.entity import Entity, Insides, Room
     from cython.cimports.absolve.events import Events
+    from cython.cimports.absolve.layers import around_part, established
     from cython.cimports.absolve.model import Document, Link, Part
 else:
     from absolve.bases import Bases, establish
     from absolve.entity import Entity, Insides, Room
     from absolve.events import Events
+    from absolve.layers import around_part, established
     from absolve.model import Document, Link, Part
 
 __all__ = [
     "Settings",
-    "failure",
     "fold",
     "has_relative",
     "hold",
     "inner_at",
     "inners",
-    "retrieval_claim",
-    "too_large",
     "walk",
 ]
 
@@ -106,32 +103,6 @@ def _begin(entity: Entity, around: Bases, mark: cython.Py_ssize_t, depth: cython
     inner: Entity = inner_at(entity, 0).entity  # type: ignore[union-attr]  # there is this one, or an error
     entity.bases = inner.bases
     entity.media_type = inner.media_type
-
-
-def failure(entity: Entity, error: WalkError) -> DocumentError:
-    """What is wrong with a document, where it is, and the line it is in."""
-    return DocumentError(Diagnostic(error.code, *entity.placed(str(error), error.position)))
-
-
-_TOO_LARGE = "documents of more than {} bytes are left as they are (--max-size)"
-_TOO_MANY = "too-many-links"
-
-
-def too_large(max_size: int, name: str) -> DocumentError:
-    """What is wrong with a whole document of more bytes; its place is where it begins."""
-    return DocumentError(Diagnostic("too-large", _TOO_LARGE.format(max_size), name, 1, 1))
-
-
-def _too_many(entity: Entity, position: int) -> WalkError:
-    text = f"documents of more than {entity.settings.max_links} links are left as they are (--max-links)"
-    return WalkError(_TOO_MANY, text, position)
-
-
-def retrieval_claim(url: str, said: str = "--url") -> Base:
-    """What the user said, by the option `said`; UsageError where it is no absolute URL."""
-    if not is_plain(url) and (not has_scheme(url) or is_malformed(url)):
-        raise UsageError(f"the retrieval URL must be an absolute URL, not {url!r}")
-    return new(Base, (RETRIEVAL, url, said, None, None))
 
 
 _AS_IT_IS = frozenset({HTML, formats.RECORDS})  # most that is said, and nothing to be read out of it
@@ -202,7 +173,7 @@ def _take(entity: Entity, events: Iterable[Event], around: Bases, depth: cython.
             entity.notices.append(event)
         elif type(event) is Held:
             names.append(event)
-    entity.bases = _established(entity, around, claims) if claims or around.beside else around
+    entity.bases = established(entity, around, claims) if claims or around.beside else around
     entity.depth = depth
     for name in names:
         entity.hold(name)
@@ -235,31 +206,9 @@ def _counted(entity: Entity, events: Iterable[Event]) -> list[Event] | Events:
         if type(event) is Link or type(event) is Part:
             count += 1
             if count > most:
-                raise _too_many(entity, event.start)
+                raise too_many(entity, event.start)
     entity.count += count
     return found
-
-
-@cython.cfunc
-def _established(entity: Entity, around: Bases, claims: list[Base]) -> Bases:
-    profile = entity.settings.profile
-    own, base = around.own, around.base
-    found = [claim for claim in claims if claim.layer is RETRIEVAL]
-    found += around.beside
-    if found:
-        own = base = _retrieved(own, found, profile, entity.line)
-    embedded = [claim for claim in claims if claim.layer is EMBEDDED]
-    return Bases(own, establish(own, embedded, profile, entity.line) if embedded else base)
-
-
-@cython.cfunc
-def _retrieved(own: BaseURL, claims: Sequence[Base], profile: str, line_of: LineOf | None) -> BaseURL:
-    """What a container records or the saver wrote, where nobody else said (design, section 4, RETRIEVAL)."""
-    if own.layer is BY_DEFAULT or own.url.startswith(PACKAGE_ROOT):
-        return establish(own, claims, profile, line_of)
-    verdict = "ignored" if own.layer is RETRIEVAL else "overruled"
-    said = establish(DEFAULT, claims, profile, line_of).chain
-    return own._replace(chain=(*own.chain, *(fate._replace(verdict=verdict) for fate in said)))
 
 
 @cython.cfunc
@@ -281,10 +230,10 @@ def _enter(entity: Entity, part: Part, index: cython.Py_ssize_t, charset: Charse
     try:
         value, offsets = part.coding.decode_mapped(entity.data[part.start : part.end])
     except CodingError as error:
-        entity.notices.append(Notice(error.code, _with_url(part, str(error)), part.start, failed=True))
+        entity.notices.append(Notice(error.code, with_url(part, str(error)), part.start, failed=True))
         return
     if part.name and len(value) > entity.settings.max_size:
-        text = _with_url(part, _TOO_LARGE.format(entity.settings.max_size))
+        text = with_url(part, TOO_LARGE.format(entity.settings.max_size))
         entity.notices.append(Notice("too-large", text, part.start, failed=True))
         return
     events = None if part.name or part.whole or charset else _events_of(value, media_type, entity.settings)
@@ -298,11 +247,11 @@ def _enter(entity: Entity, part: Part, index: cython.Py_ssize_t, charset: Charse
     try:
         _walk_inside(inner, entity, part, events, charset)
         if entity.count + inner.count > entity.settings.max_links:
-            raise _too_many(entity, 0)
+            raise too_many(entity, 0)
     except (WalkError, DocumentError) as error:
         own = not part.name and not WALKERS[media_type].archive  # a style sheet's links are the document's
-        whole = charset is not None or (own and isinstance(error, WalkError) and error.code == _TOO_MANY)
-        _leave(inner, entity, part, offsets, error, whole=whole)
+        whole = charset is not None or (own and isinstance(error, WalkError) and error.code == TOO_MANY)
+        leave(inner, entity, part, offsets, error, whole=whole)
         return
     entity.count += inner.count
     if entity.inside is None:
@@ -320,8 +269,8 @@ def _enter(entity: Entity, part: Part, index: cython.Py_ssize_t, charset: Charse
     if not part.name:
         entity.named = inner.named
     for notice in inner.notices:
-        position = _outside(part, offsets, notice.position)
-        entity.notices.append(notice._replace(text=_with_url(part, notice.text), position=position))
+        position = outside(part, offsets, notice.position)
+        entity.notices.append(notice._replace(text=with_url(part, notice.text), position=position))
 
 
 @cython.ccall
@@ -388,7 +337,7 @@ def _walk_inside(
     inner: Entity, entity: Entity, part: Part, events: Iterable[Event] | None, charset: Charset | None
 ) -> None:
     """Walk what a part decodes to, if the `events` in it are not known yet."""
-    around = _around(entity, part, inner.media_type)
+    around = around_part(entity, part, inner.media_type)
     if events is not None:
         _take(inner, events, around, _depth(entity, part))
     else:
@@ -442,68 +391,3 @@ def _charset_inside(part: Part, value: bytes, media_type: str, charset: Charset 
     if not part.whole:
         return charset or UTF_8, 0
     return _charset(value, media_type, None, essence_of(part.media_type)[1].get("charset"))
-
-
-def _leave(
-    inner: Entity,
-    entity: Entity,
-    part: Part,
-    offsets: Offsets | None,
-    error: WalkError | DocumentError,
-    *,
-    whole: bool,
-) -> None:
-    """Say why a part stays as it is; where it is the `whole` of its entity, that is the entity's own error.
-
-    So it is where a style sheet has too many links: they are links of the document itself.
-    """
-    if isinstance(error, DocumentError):  # of a part in a charset whose lines are not those of this entity
-        if whole:
-            raise error
-        entity.notices.append(Notice(error.diagnostic.code, _with_url(part, str(error)), part.start, failed=True))
-        return
-    position = _outside(part, offsets, error.position)
-    if not whole:
-        entity.notices.append(Notice(error.code, _with_url(part, str(error)), position, failed=True))
-    elif entity.charset.transparent:
-        raise WalkError(error.code, str(error), position) from error
-    else:  # the lines are those of what it decodes to
-        raise failure(inner, error) from error
-
-
-def _with_url(part: Part, text: str) -> str:
-    """What is said of a part, with the URL that its container records for it."""
-    recorded = next((claim.reference for claim in part.claims if claim.layer is RETRIEVAL), "")
-    if part.base is not None and part.base.layer is RETRIEVAL:  # of a package: its name is its path there
-        recorded = part.name
-    return f"{text} ({recorded})" if recorded else text
-
-
-def _outside(part: Part, offsets: Offsets | None, position: int) -> int:
-    """Where a byte of a part's value stands in the entity around it, or the part itself where nothing maps it."""
-    return part.start + (offsets.start(position) if offsets is not None else 0)
-
-
-@cython.cfunc
-def _around(entity: Entity, part: Part, media_type: str) -> Bases:
-    """The bases that a part has from outside: from the entity around it, and from what its container says for it."""
-    if part.name and WALKERS[media_type].archive:
-        return Bases()  # nothing out here is known of what is in it
-    base = entity.ruling(part.base)[0] if part.base is not None else entity.bases.base
-    if not part.name:
-        around = entity.bases if part.base is None else Bases(entity.bases.own, base, entity.bases.beside)
-    elif part.base is None and not part.claims and entity.enclosed[:2] == (part.name, part.encloses):
-        return entity.enclosed[2]  # one chain of claims for thousands of documents side by side
-    else:
-        own = inherited(base, part.name) if part.encloses or base.layer is EMBEDDED else base
-        around = Bases(own, own)
-    if part.claims:
-        own, profile = around.own, entity.settings.profile
-        if part.claims[0].layer is RETRIEVAL:
-            own = _retrieved(own, part.claims, profile, None)
-        else:
-            own = establish(own, part.claims, profile)
-        return Bases(own, own)
-    if part.name and part.base is None:
-        entity.enclosed = (part.name, part.encloses, around)
-    return around

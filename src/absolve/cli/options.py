@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 from absolve import charsets, outputs, sources
 from absolve.engine.documents import Reading
 from absolve.errors import UsageError
+from absolve.layers import retrieval_claim
 from absolve.resolvers import PROFILES
 from absolve.settings import BASES, DEEPEST, FRAGMENTS, Settings
-from absolve.walk import retrieval_claim
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager

@@ -10,11 +10,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from absolve.errors import UsageError
+from absolve.layers import retrieval_claim
 from absolve.model import Base, Layer
 from absolve.resolvers.urls import has_scheme, is_malformed
 from absolve.trees.listing import rows
 from absolve.trees.reading import Said, read, write
-from absolve.walk import Settings, retrieval_claim
+from absolve.walk import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -22,8 +22,9 @@ from absolve.formats.grammars import GRAMMARS
 from absolve.formats.html_names import HTML, SVG
 from absolve.formats.html_savers import retrieval_url
 from absolve.model import DEFAULT, Base, Edit, Layer, Link, Part
+from absolve.notices import failure
 from absolve.trees.nodes import COMMENT, attribute_name, keyword, nodes
-from absolve.walk import failure, fold
+from absolve.walk import fold
 
 if TYPE_CHECKING:
     from absolve.model import Event, Place

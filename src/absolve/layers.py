@@ -1,0 +1,86 @@
+"""Section 3 for one entity: the bases that it has from outside, and those that it gets by what it claims itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from absolve.bases import inherited
+from absolve.errors import UsageError
+from absolve.formats import WALKERS
+from absolve.model import BY_DEFAULT, DEFAULT, EMBEDDED, PACKAGE_ROOT, RETRIEVAL, Base, BaseURL, new
+from absolve.resolvers.urls import has_scheme, is_malformed, is_plain
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import cython
+
+    LineOf = Callable[[int], int]
+else:
+    from absolve import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.absolve.bases import Bases, establish
+    from cython.cimports.absolve.entity import Entity
+    from cython.cimports.absolve.model import Part
+else:
+    from absolve.bases import Bases, establish
+
+    if TYPE_CHECKING:
+        from absolve.entity import Entity
+        from absolve.model import Part
+
+
+def retrieval_claim(url: str, said: str = "--url") -> Base:
+    """What the user said, by the option `said`; UsageError where it is no absolute URL."""
+    if not is_plain(url) and (not has_scheme(url) or is_malformed(url)):
+        raise UsageError(f"the retrieval URL must be an absolute URL, not {url!r}")
+    return new(Base, (RETRIEVAL, url, said, None, None))
+
+
+@cython.ccall
+def around_part(entity: Entity, part: Part, media_type: str) -> Bases:
+    """The bases that a part has from outside: from the entity around it, and from what its container says for it."""
+    if part.name and WALKERS[media_type].archive:
+        return Bases()  # nothing out here is known of what is in it
+    base = entity.ruling(part.base)[0] if part.base is not None else entity.bases.base
+    if not part.name:
+        around = entity.bases if part.base is None else Bases(entity.bases.own, base, entity.bases.beside)
+    elif part.base is None and not part.claims and entity.enclosed[:2] == (part.name, part.encloses):
+        return entity.enclosed[2]  # one chain of claims for thousands of documents side by side
+    else:
+        own = inherited(base, part.name) if part.encloses or base.layer is EMBEDDED else base
+        around = Bases(own, own)
+    if part.claims:
+        own, profile = around.own, entity.settings.profile
+        if part.claims[0].layer is RETRIEVAL:
+            own = _retrieved(own, part.claims, profile, None)
+        else:
+            own = establish(own, part.claims, profile)
+        return Bases(own, own)
+    if part.name and part.base is None:
+        entity.enclosed = (part.name, part.encloses, around)
+    return around
+
+
+@cython.ccall
+def established(entity: Entity, around: Bases, claims: list[Base]) -> Bases:
+    """The bases of an entity that has these from outside and makes these claims itself."""
+    profile = entity.settings.profile
+    own, base = around.own, around.base
+    found = [claim for claim in claims if claim.layer is RETRIEVAL]
+    found += around.beside
+    if found:
+        own = base = _retrieved(own, found, profile, entity.line)
+    embedded = [claim for claim in claims if claim.layer is EMBEDDED]
+    return Bases(own, establish(own, embedded, profile, entity.line) if embedded else base)
+
+
+@cython.cfunc
+def _retrieved(own: BaseURL, claims: Sequence[Base], profile: str, line_of: LineOf | None) -> BaseURL:
+    """What a container records or the saver wrote, where nobody else said (design, section 4, RETRIEVAL)."""
+    if own.layer is BY_DEFAULT or own.url.startswith(PACKAGE_ROOT):
+        return establish(own, claims, profile, line_of)
+    verdict = "ignored" if own.layer is RETRIEVAL else "overruled"
+    said = establish(DEFAULT, claims, profile, line_of).chain
+    return own._replace(chain=(*own.chain, *(fate._replace(verdict=verdict) for fate in said)))

@@ -1,0 +1,71 @@
+"""What is said of a document, or a part of one, that is left as it is, and where a fault in it stands outside."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from absolve.errors import Diagnostic, DocumentError, WalkError
+from absolve.model import RETRIEVAL, Notice
+
+if TYPE_CHECKING:
+    from absolve.entity import Entity
+    from absolve.model import Part
+    from absolve.typing import Offsets
+
+TOO_LARGE: Final = "documents of more than {} bytes are left as they are (--max-size)"
+TOO_MANY: Final = "too-many-links"
+
+
+def failure(entity: Entity, error: WalkError) -> DocumentError:
+    """What is wrong with a document, where it is, and the line it is in."""
+    return DocumentError(Diagnostic(error.code, *entity.placed(str(error), error.position)))
+
+
+def too_large(max_size: int, name: str) -> DocumentError:
+    """What is wrong with a whole document of more bytes; its place is where it begins."""
+    return DocumentError(Diagnostic("too-large", TOO_LARGE.format(max_size), name, 1, 1))
+
+
+def too_many(entity: Entity, position: int) -> WalkError:
+    text = f"documents of more than {entity.settings.max_links} links are left as they are (--max-links)"
+    return WalkError(TOO_MANY, text, position)
+
+
+def leave(
+    inner: Entity,
+    entity: Entity,
+    part: Part,
+    offsets: Offsets | None,
+    error: WalkError | DocumentError,
+    *,
+    whole: bool,
+) -> None:
+    """Say why a part stays as it is; where it is the `whole` of its entity, that is the entity's own error.
+
+    So it is where a style sheet has too many links: they are links of the document itself.
+    """
+    if isinstance(error, DocumentError):  # of a part in a charset whose lines are not those of this entity
+        if whole:
+            raise error
+        entity.notices.append(Notice(error.diagnostic.code, with_url(part, str(error)), part.start, failed=True))
+        return
+    position = outside(part, offsets, error.position)
+    if not whole:
+        entity.notices.append(Notice(error.code, with_url(part, str(error)), position, failed=True))
+    elif entity.charset.transparent:
+        raise WalkError(error.code, str(error), position) from error
+    else:  # the lines are those of what it decodes to
+        raise failure(inner, error) from error
+
+
+def with_url(part: Part, text: str) -> str:
+    """What is said of a part, with the URL that its container records for it."""
+    recorded = next((claim.reference for claim in part.claims if claim.layer is RETRIEVAL), "")
+    if part.base is not None and part.base.layer is RETRIEVAL:  # of a package: its name is its path there
+        recorded = part.name
+    return f"{text} ({recorded})" if recorded else text
+
+
+def outside(part: Part, offsets: Offsets | None, position: int) -> int:
+    """Where a byte of a part's value stands in the entity around it, or the part itself where nothing maps it."""
+    return part.start + (offsets.start(position) if offsets is not None else 0)
