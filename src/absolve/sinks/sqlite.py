@@ -8,7 +8,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any, Final
 
 from absolve.inventory import NUMBERS
-from absolve.sinks.csv import joined
+from absolve.sinks.rows import joined
 from absolve.sinks.views import views
 
 if TYPE_CHECKING:
