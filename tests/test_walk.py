@@ -245,6 +245,17 @@ def test_a_setting_must_be_one_of_its_choices(setting: dict[str, str]) -> None:
         walked("", **setting)
 
 
+# --- scoped bases -----------------------------------------------------------------------------------------------------
+
+
+def test_what_rules_in_each_entry_of_a_feed_is_found_out_once() -> None:
+    entity = walked("")
+    scopes = [Base(Layer.EMBEDDED, f"{number}/", "xml:base attribute", number) for number in range(1000)]
+    found = [entity.ruling(scope) for scope in scopes]
+    assert found[-1].base.url.endswith("/999/")
+    assert all(entity.ruling(scope) is ruling for scope, ruling in zip(scopes, found, strict=True))
+
+
 # --- many documents inside one ----------------------------------------------------------------------------------------
 
 MANY = 1200  # more than are kept
