@@ -51,9 +51,9 @@ def shortened(data: bytes, start: cython.Py_ssize_t) -> bytes | bytearray:
         end = find(p, 34, i + 1, n)
         if end - i > _LONG:
             at = i + 1
-            while plain[p[at]] and not (p[at] == 45 and p[at + 1] == 45):
+            while plain[p[at]]:
                 at += 1
-            if at == end:
+            if at == end and not _has_hyphens(p, i, end):
                 short += data[kept : i + 1]
                 left_out += end - i - 1
                 kept = end
@@ -64,3 +64,18 @@ def shortened(data: bytes, start: cython.Py_ssize_t) -> bytes | bytearray:
         return data
     short += data[kept:]
     return short
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _has_hyphens(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
+    """Whether two hyphens stand next to each other between these offsets, at which there is none."""
+    k: cython.Py_ssize_t
+    found: cython.uchar = 0
+    if cython.compiled:
+        for k in range(start, end):  # without a way out of it a compiler takes many bytes at once
+            found |= (p[k] == 45) & (p[k + 1] == 45)
+        return found != 0
+    return p.find(b"--", start, end) >= 0
