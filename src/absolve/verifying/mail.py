@@ -17,6 +17,7 @@ from absolve.verifying.fields import faults, judged
 from absolve.walk import inners
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from email.message import Message
 
     from absolve.entity import Entity
@@ -38,8 +39,8 @@ def compare(before: Entity, after: Entity, meant: Meant, differences: Difference
     if len(old) != len(new):
         differences.add("tree", f"email: {len(old)} messages here, {len(new)} after", None, None)
         return
-    for index, (one, other) in enumerate(zip(old, new, strict=True)):
-        inside, its_inside = (_inside(entity, index, len(old)) for entity in (before, after))
+    walked = zip(*(_insides(entity, len(old)) for entity in (before, after)), strict=True)
+    for index, (one, other, (inside, its_inside)) in enumerate(zip(old, new, walked, strict=True)):
         found.message(one, other, inside, its_inside, f"message {index + 1}")
 
 
@@ -51,12 +52,12 @@ def _messages(mailbox: Entity) -> list[bytes]:
     return [mailbox.data[found.end() : end] for found, end in zip(lines, ends, strict=True)]
 
 
-def _inside(entity: Entity | None, index: int, size: int) -> Entity | None:
-    """The entity of one of so many parts; None where absolve does not see as many, or does not read it."""
+def _insides(entity: Entity | None, size: int) -> Sequence[Entity | None]:
+    """The entities of so many parts; None for each where absolve does not see as many, or does not read it."""
     if entity is None:
-        return None
+        return [None] * size
     found = [inner.entity for inner in inners(entity) if not _is_no_line(entity.data, inner.part)]
-    return found[index] if len(found) == size else None
+    return found if len(found) == size else [None] * size
 
 
 def _is_no_line(data: bytes, part: Part) -> bool:
@@ -90,8 +91,8 @@ class _Judge:
             if around[0] != around[1]:
                 self._say("tree", f"{len(parts)} parts here, {len(changed)} after, or other text around them", path)
                 return
-            for index, (part, its) in enumerate(zip(parts, changed, strict=True)):
-                inside, its_inside = (_inside(entity, index, len(parts)) for entity in (one, other))
+            walked = zip(*(_insides(entity, len(parts)) for entity in (one, other)), strict=True)
+            for index, (part, its, (inside, its_inside)) in enumerate(zip(parts, changed, walked, strict=True)):
                 self._compare(part, its, inside, its_inside, f"{path}/{index + 1}".lstrip("/"))
 
     def _header(
@@ -110,15 +111,15 @@ class _Judge:
     def _body(self, old: bytes, new: bytes, one: Entity | None, other: Entity | None, path: str) -> None:
         if old == new:
             return
-        inside = [_inside(entity, 0, 1) for entity in (one, other)]
-        if inside[0] is None or inside[1] is None:
+        inside, its_inside = (_insides(entity, 1)[0] for entity in (one, other))
+        if inside is None or its_inside is None:
             self._say("tree", "the body is another", path)
             return
-        for entity, decoded in zip(inside, (old, new), strict=True):
-            if entity is not None and _BLANKS_AT_END.sub(b"", entity.data) != _BLANKS_AT_END.sub(b"", decoded):
+        for entity, decoded in ((inside, old), (its_inside, new)):
+            if _BLANKS_AT_END.sub(b"", entity.data) != _BLANKS_AT_END.sub(b"", decoded):
                 self._say("unjudged", "email decodes this body otherwise", path)
                 return
-        for said in judged(inside[0], inside[1], self._meant):
+        for said in judged(inside, its_inside, self._meant):
             self._say(*said, path)
 
     def _say(self, code: str, words: str, path: str) -> None:

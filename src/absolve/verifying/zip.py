@@ -37,8 +37,9 @@ def compare(before: Entity, after: Entity, meant: Meant, differences: Difference
 
 class _Judge:
     def __init__(self, before: Entity, after: Entity, meant: Meant, differences: Differences) -> None:
-        self._before = before
-        self._after = after
+        self._sides = [
+            (entity.data, {inner.part.start: inner.entity for inner in inners(entity)}) for entity in (before, after)
+        ]
         self._meant = meant
         self._differences = differences
 
@@ -63,7 +64,7 @@ class _Judge:
             return False
 
     def _member(self, one: bytes | None, other: bytes | None, entry: zipfile.ZipInfo, its: zipfile.ZipInfo) -> None:
-        inside = [_inside(entity, item) for entity, item in ((self._before, entry), (self._after, its))]
+        inside = [_inside(*side, item) for side, item in zip(self._sides, (entry, its), strict=True)]
         if inside[0] is None or inside[1] is None or (one, other) != (inside[0].data, inside[1].data):
             self._say("bytes", "it is another, or cannot be read on one side", entry)
             return
@@ -103,8 +104,7 @@ def _reader(archive: zipfile.ZipFile) -> Callable[[str], bytes]:
     return read
 
 
-def _inside(entity: Entity, entry: zipfile.ZipInfo) -> Entity | None:
-    """The entity of a member; None where absolve does not read it."""
-    sizes = struct.unpack_from("<HH", entity.data, entry.header_offset + _HEADER - 4)
-    start = entry.header_offset + _HEADER + sum(sizes)
-    return next((inner.entity for inner in inners(entity) if inner.part.start == start), None)
+def _inside(data: bytes, walked: dict[int, Entity], entry: zipfile.ZipInfo) -> Entity | None:
+    """The entity of a member, of those that were `walked`; None where absolve does not read it."""
+    sizes = struct.unpack_from("<HH", data, entry.header_offset + _HEADER - 4)
+    return walked.get(entry.header_offset + _HEADER + sum(sizes))
