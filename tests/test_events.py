@@ -13,7 +13,7 @@ from absolve.charsets import UTF_8, by_label
 from absolve.codings import Unquoted, quoted
 from absolve.events import Events
 from absolve.formats import html_scanner
-from absolve.model import Base, Derived, Layer, Link, Notice, Part, Place
+from absolve.model import IN_VAIN, Base, Derived, Layer, Link, Notice, Part, Place
 from absolve.settings import Settings
 from absolve.walk import walk
 from benchmarks.measure import peak
@@ -162,6 +162,32 @@ def test_spans_of_every_size_come_back(size: int) -> None:
     links = [Link(HREF, start, start + size, DOUBLE, None, start - size, start + 2 * size) for start in (size, 3 * size)]
     given = [*links, *reversed(links)]
     assert [told(event) for event in taken(*given)] == [told(link) for link in given]
+
+
+def test_links_in_one_tag_are_in_it_wherever_they_are_read_from() -> None:
+    given: list[Event] = []
+    for number in range(0, 3000, 10):
+        tag = number // 500 * 500
+        given += (Link(HREF, 9 + number, 10 + number, DOUBLE, None, tag, tag + 5000), CLAIM)
+        given.append(Link(HREF, 9 + number, 10 + number, DOUBLE))
+    found = taken(*given)
+    for index in (*range(255, len(given), 256), *reversed(range(len(given)))):
+        assert told(found[index]) == told(given[index])
+
+
+def test_links_in_one_value_without_quotes_have_the_coding_of_it_all() -> None:
+    codings = [Unquoted(UTF_8, (10 * number, 10 * number + 9)) for number in range(5000)]
+    starts = range(0, 50_000, 10)
+    given = [Link(SRC, start + at, start + at + 1, codings[start // 10]) for start in starts for at in (0, 2, 4)]
+    found = taken(*given, Link(HREF, 0, 1, DOUBLE))
+    assert [told(link) for link in found] == [*map(told, given), told(Link(HREF, 0, 1, DOUBLE))]
+    assert not IS_COMPILED or len(found.objects) < len(given)
+
+
+def test_claims_in_vain_are_not_told_for_links_without_one() -> None:
+    given = [Link(HREF, at, at + 1, DOUBLE, claim=claim) for at in range(9) for claim in (None, IN_VAIN, CLAIM)]
+    assert [told(link) for link in taken(*given)] == [told(link) for link in given]
+    assert not IS_COMPILED or len(taken(*given).objects) == len(given) // 3
 
 
 def test_thousands_of_kinds_are_told_apart() -> None:

@@ -22,6 +22,9 @@ _NAMES = (
     "two-byte charset, style",
     "style attribute of urls",
     "meta attributes",
+    "base elements",
+    "base elements and links",
+    "ping, unquoted with references",
     "unclosed svg",
     "deep svg, breakouts",
 )

@@ -41,7 +41,7 @@ cdef class Growing:
     cdef PyObject* _made
 
     cdef int add(self, bytes data, Py_ssize_t start, Py_ssize_t end) except? -1
-    cdef unsigned char* more(self, Py_ssize_t size, Py_ssize_t rest) except *
+    cdef unsigned char* more(self, Py_ssize_t size) except *
     cdef bytes finish(self)
 
 

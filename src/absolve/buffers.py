@@ -122,12 +122,12 @@ class Numbers:
 @cython.final
 @cython.cclass
 class Growing:
-    """Bytes in the making: where it is compiled, each goes straight to where it stands in the end."""
+    """Bytes in the making, about so many: where it is compiled, each goes straight to where it stands in the end."""
 
-    def __init__(self) -> None:
+    def __init__(self, about: cython.Py_ssize_t = 0) -> None:
         self.size = 0
         if cython.compiled:
-            self._room = 0
+            self._room = about
             self._made: Any = cython.NULL
         else:
             self._pieces: list[bytes] = []
@@ -141,19 +141,18 @@ class Growing:
     def add(self, data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
         """Add what stands in this span."""
         if cython.compiled:
-            at = self.more(end - start, len(data) - end)
-            memcpy(at, cython.cast(cython.p_const_uchar, data) + start, end - start)
+            memcpy(self.more(end - start), cython.cast(cython.p_const_uchar, data) + start, end - start)
         else:
             self._pieces.append(data[start:end])
             self.size += end - start
         return 0
 
     @cython.cfunc
-    def more(self, size: cython.Py_ssize_t, rest: cython.Py_ssize_t) -> cython.p_uchar:
-        """So many bytes more, to be written there; about so many will follow."""
+    def more(self, size: cython.Py_ssize_t) -> cython.p_uchar:
+        """So many bytes more, to be written there."""
         if cython.compiled:
-            if self._made == cython.NULL:  # right away for all of it
-                self._room = size + rest
+            if self._made == cython.NULL:
+                self._room = max(size, self._room)
                 self._made = PyBytes_FromStringAndSize(cython.NULL, self._room)
             elif self.size + size > self._room:
                 self._room = self.size + size + (self._room >> 3)

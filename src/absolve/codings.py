@@ -298,10 +298,9 @@ class Unquoted(CharacterReferences):
 
     def settle(self, raw: bytes) -> bytes:
         """The value's raw bytes as they stand in the tag: with double quotes if they must, with = if it has none."""
-        quoted = b'"' + raw.replace(b'"', b"&quot;") + b'"'
-        if self._absent:
-            return b"=" + quoted
-        return quoted if not raw or _NEEDS_QUOTES.search(raw) else raw
+        if raw and not self._absent and not _NEEDS_QUOTES.search(raw):
+            return raw
+        return b'%b"%b"' % (b"=" if self._absent else b"", raw.replace(b'"', b"&quot;"))
 
 
 def quoted(charset: Charset, quote: int) -> CharacterReferences:

@@ -71,13 +71,13 @@ class Splicer:
             return True
         made: Growing | None = self._made
         if made is None:
-            made = self._made = Growing()
+            made = self._made = Growing(size + len(self._data) - start)  # right away for all, if nothing more changes
         if size > self._most - made.size:
             return False
         start, self._read = self._read, start
         if cython.compiled:
             old: cython.p_const_uchar = self._data
-            end = made.more(size, len(self._data) - self._read)
+            end = made.more(size)
             for edit in edits:
                 memcpy(end, old + start, edit.start - start)
                 end += edit.start - start
@@ -190,7 +190,7 @@ class Anew:
         self._coding = coding
         self._start, self._end = coding.slot or (0, 0)
         self._read = self._start
-        self._made = Growing()
+        self._made = Growing(self._end - self._start)
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)

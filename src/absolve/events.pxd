@@ -57,6 +57,10 @@ cdef class Events:
     cdef Py_ssize_t _written
     cdef Py_ssize_t _room
     cdef Py_ssize_t _last  # where the last link starts
+    cdef Py_ssize_t _told_tag  # and its tag, if one was told since the last mark
+    cdef Py_ssize_t _told_tag_end
+    cdef object _bare  # the coding of the last value without quotes of which links were told
+    cdef bint _claims  # whether there are kinds that make one
     cdef Mark* _marks
     cdef Py_ssize_t _marks_room
     # those that were read last, of the event `_index`
@@ -66,8 +70,9 @@ cdef class Events:
     cdef Py_ssize_t _start
     cdef int _its_kind
     cdef Py_ssize_t _its_size
-    cdef Py_ssize_t _tag_before
+    cdef Py_ssize_t _tag  # the last one, and whether the link is in it
     cdef Py_ssize_t _tag_size
+    cdef bint _in_tag
 
     cpdef append(self, object event)
     cdef int tell(
@@ -93,17 +98,17 @@ cdef class Events:
         object base,
         Py_ssize_t tag_start,
         Py_ssize_t tag_end,
+        object claim,
     ) except? -1
     cdef bint _put(
         self, int number, Py_ssize_t start, Py_ssize_t end, Py_ssize_t tag_start, Py_ssize_t tag_end
     ) except? -1
     cdef int _kind_of_part(self, Part part) except? -1
-    cdef int _kind(self, object place, object coding, object base) except? -1
+    cdef int _kind(self, object place, object coding, object base, object claim) except? -1
     cdef int _grow(self) except? -1
     cdef int _seek(self, Py_ssize_t index) noexcept
     cdef Py_ssize_t start(self, Py_ssize_t index) noexcept
     cdef Py_ssize_t end(self, Py_ssize_t index) noexcept
-    cdef Py_ssize_t tag_start(self, Py_ssize_t index) noexcept
     cdef int kind(self, Py_ssize_t index) noexcept
     cdef Part _its_part(self)
     cdef object at(self, Py_ssize_t index)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from absolve.model import IN_VAIN
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -62,7 +64,9 @@ class Events:
             self._coded: Any = cython.NULL
             self._marks: Any = cython.NULL
             self._marks_room = 0
-            self._index = -1
+            self._index = self._told_tag = -1
+            self._bare: Coding | None = None
+            self._claims = False
 
     def __dealloc__(self) -> None:
         if cython.compiled:
@@ -109,7 +113,8 @@ class Events:
     ) -> cython.int:
         """Take a link that is not made yet."""
         self.count += 1
-        if claim is None and self._pack(place, start, end, coding, base, tag_start, tag_end):
+        may_pack: cython.bint = claim is None or claim is IN_VAIN
+        if may_pack and self._pack(place, start, end, coding, base, tag_start, tag_end, claim):
             return 0
         link: Link = Link.__new__(Link)
         link.place = place
@@ -166,15 +171,18 @@ class Events:
         base: Base | None,
         tag_start: cython.Py_ssize_t,
         tag_end: cython.Py_ssize_t,
+        claim: Base | None,
     ) -> cython.bint:
         """Keep a link as numbers, if they say all of it."""
         if cython.compiled:
             number: cython.int
-            if type(coding) is Unquoted and coding.slot is not None:
+            is_bare: cython.bint = type(coding) is Unquoted and coding.slot is not None
+            if is_bare and (self._bare is not coding or len(self.kinds) > _MOST_KINDS >> 1):
+                self._bare = coding  # the first link of a value: with a kind for each there would be too many
                 return False
-            if tag_start > start or tag_end < tag_start or end < start:
+            if end < start or (tag_start >= 0 and not tag_start < min(start, tag_end)):
                 return False
-            number = self._kind(place, coding, base)
+            number = self._kind(place, coding, base, claim)
             return number >= 0 and self._put(number, start, end, tag_start, tag_end)
         return False
 
@@ -195,8 +203,15 @@ class Events:
             at = put_number(self._coded + self._written, number + 1)
             at = put_number(at, behind << 1 if behind >= 0 else (-behind << 1) - 1)
             at = put_number(at, end - start)
-            at = put_number(at, start - tag_start if tag_start >= 0 else 0)
-            at = put_number(at, tag_end - tag_start if tag_start >= 0 else 0)
+            if tag_start < 0 or (tag_start == self._told_tag and tag_end == self._told_tag_end):
+                at[0] = 0  # there may be a million links in one long tag
+                at[1] = tag_start >= 0
+                at += 2
+            else:
+                at = put_number(at, start - tag_start)
+                at = put_number(at, tag_end - tag_start)
+                self._told_tag = tag_start
+                self._told_tag_end = tag_end
             self._written = at - self._coded
             self._last = start
             self._size += 1
@@ -204,7 +219,7 @@ class Events:
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
-    def _kind(self, place: Place, coding: Coding, base: Base | None) -> cython.int:
+    def _kind(self, place: Place, coding: Coding, base: Base | None, claim: Base | None) -> cython.int:
         """The number of a kind; -1 where there are too many of them."""
         number: cython.int = -1
         if cython.compiled:
@@ -212,11 +227,12 @@ class Events:
             mark: cython.uint = marked(place, coding)
             if self._recent[mark]:
                 kind = self.kinds[self._recent[mark] - 1]
-                if kind.place is place and kind.coding is coding and kind.base is base:
+                if kind.place is place and kind.coding is coding and kind.base is base and kind.claim is claim:
                     return self._recent[mark] - 1
-            key = id(place) << 64 | id(coding)  # one number: a table of numbers is nothing for the garbage collector
+            # One number: a table of numbers is nothing for the garbage collector.
+            key = id(place) << 65 | id(coding) << 1 | (claim is not None)
             if base is not None:
-                key |= id(base) << 128
+                key |= id(base) << 129
             known = self._numbers.get(key)
             if known is None:
                 if len(self.kinds) >= _MOST_KINDS:
@@ -226,7 +242,9 @@ class Events:
                 kind.place = place
                 kind.coding = coding
                 kind.base = base
+                kind.claim = claim
                 self.kinds.append(kind)
+                self._claims = self._claims or claim is not None
             number = known
             self._recent[mark] = number + 1
         return number
@@ -265,6 +283,7 @@ class Events:
                     room = self._marks_room + (self._marks_room >> 1) + 4
                     self._marks = cython.cast(cython.pointer(Mark), grown(self._marks, room * cython.sizeof(Mark)))
                     self._marks_room = room
+                self._told_tag = -1
                 mark = cython.address(self._marks[self._size >> _STEP])
                 mark.at = self._written
                 mark.start = self._last
@@ -297,8 +316,14 @@ class Events:
                 else:
                     self._start += number >> 1
                 at = next_number(at, cython.address(self._its_size))
-                at = next_number(at, cython.address(self._tag_before))
-                at = next_number(at, cython.address(self._tag_size))
+                if at[0]:
+                    at = next_number(at, cython.address(number))
+                    self._tag = self._start - number
+                    at = next_number(at, cython.address(self._tag_size))
+                    self._in_tag = True
+                else:
+                    self._in_tag = at[1]
+                    at += 2
             self._read = at - self._coded
         return 0
 
@@ -308,7 +333,9 @@ class Events:
         """Where the link of this number starts that makes no claim; -1 for any other event."""
         if cython.compiled:
             self._seek(index)
-            return -1 if self._its_kind == _OBJECT or self._its_kind >= _MOST_KINDS else self._start
+            if self._its_kind == _OBJECT or self._its_kind >= _MOST_KINDS:
+                return -1
+            return -1 if self._claims and self.kinds[self._its_kind].claim is not None else self._start
         event = self.objects[index]
         return event.start if type(event) is Link and event.claim is None else -1
 
@@ -321,16 +348,6 @@ class Events:
             return self._start + self._its_size
         link: Link = self.objects[index]  # type: ignore[assignment]  # `start` said so
         return link.end
-
-    @cython.cfunc
-    @cython.exceptval(check=False)
-    def tag_start(self, index: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """Where its tag starts; -1 where it is in none."""
-        if cython.compiled:
-            self._seek(index)
-            return self._start - self._tag_before if self._tag_size else -1
-        link: Link = self.objects[index]  # type: ignore[assignment]  # as above
-        return link.tag_start
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -356,8 +373,9 @@ class Events:
             link.base = kind.base
             link.start = self._start
             link.end = self._start + self._its_size
-            link.tag_start = self._start - self._tag_before if self._tag_size else -1
-            link.tag_end = link.tag_start + self._tag_size if self._tag_size else -1
+            link.claim = kind.claim
+            link.tag_start = self._tag if self._in_tag else -1
+            link.tag_end = self._tag + self._tag_size if self._in_tag else -1
             link.coding = _settled(kind.coding, link.start, link.end)
             return link
         return self.objects[index]

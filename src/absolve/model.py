@@ -66,6 +66,9 @@ class Base(NamedTuple):
     scope: Base | None = None
 
 
+IN_VAIN = Base(EMBEDDED, "", "base element")  # of base elements that rule nothing, of which there may be a million
+
+
 class Claim(NamedTuple):
     """What became of one claim: the URL it gave (None where it gave none) and the verdict, a word of VERDICTS."""
 

@@ -120,7 +120,7 @@ class Decoded:
         """The raw bytes of this span, which is behind all others, stand for `new`."""
         value: Growing | None = self._value
         if value is None:
-            value = self._value = Growing()
+            value = self._value = Growing(len(self._raw))
             if self._mapped:
                 self._offsets = Offsets(len(self._raw))
         if start > self._read:

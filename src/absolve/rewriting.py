@@ -330,8 +330,8 @@ class _Edits:
 
     @cython.cfunc
     def know(self, kind: cython.int) -> cython.int:
-        """Remember the rule for all links of a kind: each is a value of its own, without quotes if it has none."""
-        if kind >= 0:
+        """Remember the rule for all links of a kind that are values of their own, without quotes if they have none."""
+        if kind >= 0 and self.kinds[kind].coding.slot is None:
             self.of_kind[kind] = self.rule
         return 0
 

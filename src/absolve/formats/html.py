@@ -14,7 +14,7 @@ from absolve.formats import html_places as places
 from absolve.formats.html_names import ATTRIBUTE_ID, ELEMENT_ID
 from absolve.formats.html_places import CSS, CSS_DECLARATIONS, MEDIA_TYPE
 from absolve.formats.html_savers import retrieval_url
-from absolve.model import Base, Layer, Notice, Part
+from absolve.model import IN_VAIN, Base, Layer, Notice, Part
 
 if TYPE_CHECKING:
     import cython
@@ -307,11 +307,10 @@ class _Walk:
     @cython.cfunc
     def base(self, place: Place) -> cython.int:
         """The first base element with an href, outside templates, makes the claim; later ones claim in vain."""
-        start: cython.Py_ssize_t = self.attributes.value_start[_HREF]
-        end: cython.Py_ssize_t = self.attributes.value_end[_HREF]
-        claim = places.base_claim(self.values.double.decode(self.data[start:end]), self.scanner.start)
+        claim = IN_VAIN
         if not self.has_base and not self.scanner.tree.tables.template_depth:
             self.has_base = True
+            claim = places.base_claim(self.values.double.decode(self.attributes.raw(_HREF)), self.scanner.start)
             self.events.append(claim)
         return self.url(_HREF, place, None, claim)
 
