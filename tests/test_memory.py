@@ -7,7 +7,7 @@ import tracemalloc
 import pytest
 
 from absolve import events
-from absolve.library import rewrite
+from absolve.library import links, rewrite
 from benchmarks.hostile import SHAPES
 
 _SIZE = 300_000
@@ -42,3 +42,16 @@ def test_a_hostile_value_takes_a_few_times_its_size(name: str) -> None:
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak - len(new) < 4 * len(data) + _SOME
+
+
+@pytest.mark.skipif(events.__file__.endswith(".py"), reason="interpreted, links and edits are objects")
+@pytest.mark.parametrize("name", ["slashes", "percent signs", "semicolons", "at signs", "directories and parents"])
+def test_to_judge_a_long_reference_takes_a_few_times_its_size(name: str) -> None:
+    data = SHAPES[name].make(_SIZE)
+    list(links(SHAPES[name].make(1000), url="http://h.example/d/"))
+    tracemalloc.start()
+    for _ in links(data, url="http://h.example/d/"):
+        pass
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 13 * len(data) + _SOME  # what is found out is said of the reference and of its target, as text too

@@ -2,6 +2,7 @@
 
 import pytest
 from hypothesis import example, given
+from hypothesis import strategies as st
 from resolver_strategies import bases, references
 from resolver_tables import ABNORMAL_3986, BASE_3986, NORMAL_3986
 
@@ -131,3 +132,11 @@ def test_the_short_way_gives_what_the_algorithm_gives(base: str, reference: str)
 
 def test_a_long_climb_takes_linear_time() -> None:
     assert rfc3986.profile("http://h/" + "a/" * 100_000)("../" * 100_000 + "./" * 100_000 + "x") == "http://h/x"
+
+
+@pytest.mark.parametrize("at_once", [1, 3, 1 << 14])
+@given(st.lists(st.sampled_from(["", ".", "..", "a"]), max_size=9).map("/".join))
+def test_segments_are_what_stands_between_slashes(at_once: int, path: str) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rfc3986, "_AT_ONCE", at_once)
+        assert list(rfc3986.segments(path)) == path.split("/")

@@ -12,10 +12,12 @@ if TYPE_CHECKING:
     from absolve.model import Reference
     from absolve.typing import Resolver
 
+# What may not stand somewhere is looked for ahead: a group that repeats takes memory each time, one character does not.
+
 # A base whose directory is the same in every profile: no params, no backslash, no dot segment in any spelling.
 HARMLESS_BASE = re.compile(
     r"(?:https?|ftp)://[A-Za-z0-9.-]+(?::[0-9]+)?"
-    r"(?:/(?:[^\x00-\x20;\\%?#./]|(?<!/)\.|%(?!2[Ee])|/(?!\.))*(?:\?[^\x00-\x20;\\#]*)?)?"
+    r"(?:(?![^?#]*?(?:/\.|%2[Ee]))/[^\x00-\x20;\\?#]*(?:\?[^\x00-\x20;\\#]*)?)?"
 )
 
 # A reference that every profile takes alike against such a base: an empty one; one with a scheme and an authority (but
@@ -23,9 +25,9 @@ HARMLESS_BASE = re.compile(
 # empty, without colons and without `..;` (dots that have params); a query; a fragment. A space before a path one takes
 # away.
 HARMLESS = re.compile(
-    r"(?:[A-Za-z][A-Za-z0-9+.-]*+://(?:[^\x00-\x1f\\/]++|/(?!\.))*+"
+    r"(?:[A-Za-z][A-Za-z0-9+.-]*+://(?!.*?/\.)[^\x00-\x1f\\]*+"
     r"|//[A-Za-z0-9.-]++"
-    r"|(?://[A-Za-z0-9.-]+(?=/)|(?!//|[; ]))(?:[^\x00-\x1f\\%?#:.]++|\.(?!;)|%(?!2[Ee]))++"
+    r"|(?://[A-Za-z0-9.-]+(?=/)|(?!//|[; ]))(?![^?#]*?(?:\.;|%2[Ee]))[^\x00-\x1f\\?#:]++"
     r"(?:\?[^\x00-\x1f#]*+)?(?:\#[^\x00-\x1f]*+)?"
     r"|\?[^\x00-\x1f#]++(?:\#[^\x00-\x1f]*+)?"
     r"|(?:\#[^\x00-\x1f]*+)?)"
@@ -54,7 +56,7 @@ def _climbs(base: Reference, reference: Reference) -> bool:
     if reference.scheme is None and not reference.net_loc and not path.startswith("/"):
         path = base.path[: base.path.rfind("/") + 1] + path
     depth = 0
-    for segment in path.removeprefix("/").split("/"):
+    for segment in rfc3986.segments(path.removeprefix("/")):
         if segment == "..":
             depth -= 1
             if depth < 0:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from absolve.model import Reference
 from absolve.resolvers.appending import Appending
 from absolve.resolvers.references import NEVER_RELATIVE, STRICT_SCHEME, hierarchical, unsplit
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from absolve.typing import Resolver
 
 
+_AT_ONCE: Final = 1 << 14  # characters
 DOTS = (".", "..")  # 3.3: the dot-segments
 
 
@@ -80,8 +83,19 @@ def merge(base: Reference, path: str) -> str:
     return base.path[: base.path.rfind("/") + 1] + path
 
 
+def segments(path: str) -> Iterator[str]:
+    """What stands between the slashes of a path (3.3), some thousands at a time: there may be millions."""
+    start = 0
+    while (end := path.find("/", start + _AT_ONCE)) >= 0:
+        yield from path[start:end].split("/")
+        start = end + 1
+    yield from path[start:].split("/")
+
+
 def remove_dot_segments(path: str) -> str:
     """5.2.4, with the output buffer kept as a list of segments; all but the very first have a slash before them."""
+    if "/." not in path and not path.startswith("."):
+        return path
     segments = path.split("/")
     # 2A and 2D: "../", "./", ".." and "." at the very start are removed.
     start = next((at for at, segment in enumerate(segments) if segment not in DOTS), len(segments))
