@@ -270,6 +270,7 @@ def test_a_document_within_a_coding_within_a_coding(label: str) -> None:
         ("iso-2022-jp", b'\x1b$B$"$$\x1b(Bx\x1b(I1\x1b(By', "あいxｱy"),
         ("iso-2022-jp", b'\x1b$B$"\nx', "あ\nx"),
         ("iso-2022-jp", b"\x1b$B$", "\ufffd"),
+        ("iso-2022-jp", b'\x1b\xa4\x1b\x1b$B$"\x1b(B\x1b\x1b(B\xff', "\ufffd\ufffd\ufffdあ\ufffd\ufffd"),
         ("gbk", b"\x810 \xff", "\udc810 \udcff"),
         ("gbk", b"a\x843 \x96\xde", "a\udc843 栟"),
         ("euc-jp", b"\xf9\xa3", "\udcf9\udca3"),
@@ -290,6 +291,13 @@ def test_a_shift_belongs_to_the_character_after_it_and_that_back_to_ascii_to_the
     assert [(offsets.start(at), offsets.end(at)) for at in (0, 1, 4, 7, 10, 11, 12)] == [
         *[(0, 0), (1, 1), (6, 6), (8, 8), (13, 13), (17, 14), (18, 18)]
     ]
+
+
+def test_escapes_that_shift_nothing_are_one_unit_together() -> None:
+    value, offsets = Raw(by_label("iso-2022-jp")).decode_mapped(b"a\x1b\x1b\xa4b")
+    assert value == "a\ufffd\ufffd\ufffdb".encode()
+    assert offsets is not None
+    assert [(offsets.start(at), offsets.end(at)) for at in (0, 1, 4, 10, 11)] == [(0, 0), (1, 1), (1, 4), (4, 4), (5, 5)]
 
 
 def test_offsets_of_a_long_utf_16_document_are_those_of_its_characters() -> None:

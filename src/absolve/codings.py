@@ -59,6 +59,7 @@ _REPLACEMENT: Final = "\N{REPLACEMENT CHARACTER}".encode()
 _NOT_ASCII: Final = re.compile(rb"[\x80-\xff\x1b]")
 _SHIFT: Final = re.compile(rb"\x1b(?:\(I|\$[@B])")  # Encoding Standard 12.2.1, ISO-2022-JP: half-width katakana, kanji
 _BACK: Final = re.compile(rb"\x1b\([BJ]")
+_NOTHING: Final = re.compile(rb"(?:[\x80-\xff]|\x1b(?!\(I|\$[@B]|\([BJ]))++")  # no characters, and no shifts
 
 
 def _shifted_units(raw: bytes) -> tuple[bytes, Offsets]:
@@ -88,9 +89,9 @@ def _shifted(raw: bytes, start: int, made: Decoded) -> int:
         position = end
     if back := _BACK.match(raw, position):
         position = back.end()
-    if start == position:  # an escape character that shifts nothing
-        position += 1
-        text = _REPLACEMENT
+    if start == position and (nothing := _NOTHING.match(raw, start)):  # as one unit: there may be millions
+        position = nothing.end()
+        text = _REPLACEMENT * (position - start)
     made.unit(start, position, text)
     return position
 
