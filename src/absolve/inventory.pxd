@@ -3,6 +3,7 @@
 cimport cython
 
 from absolve.buffers cimport Numbers, Texts, Words
+from absolve.events cimport Events
 from absolve.formats.html_text cimport Folded
 from absolve.model cimport Link
 from absolve.positions cimport Positions
@@ -56,6 +57,7 @@ cdef class _Events:
     cdef _Span _span
     cdef bytes _data
     cdef object _events
+    cdef Events _packed
     cdef _Tag _tag
     cdef dict _rules
     cdef object _known

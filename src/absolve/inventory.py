@@ -29,12 +29,14 @@ else:
 if cython.compiled:
     from cython.cimports.absolve.buffers import Numbers, Texts, Words
     from cython.cimports.absolve.codings import CharacterReferences
+    from cython.cimports.absolve.events import Events
     from cython.cimports.absolve.formats.html_text import Folded, anchor_text, rel_and_alt, written_end
     from cython.cimports.absolve.resolved import value_of
     from cython.cimports.absolve.ruled import Facts, Ruled, shown
 else:
     from absolve.buffers import Numbers, Texts, Words
     from absolve.codings import CharacterReferences
+    from absolve.events import Events
     from absolve.formats.html_text import Folded, anchor_text, rel_and_alt, written_end
     from absolve.resolved import value_of
     from absolve.ruled import Facts, Ruled, shown
@@ -298,6 +300,7 @@ class _Events:
         self._span = span
         self._data = entity.data
         self._events = entity.events
+        self._packed: Events | None = self._events if isinstance(self._events, Events) else None
         self._tag = _Tag(entity)
         self._rules: dict[int | Pair, Ruled] = {}
         self._known = Known()
@@ -307,8 +310,9 @@ class _Events:
     def take(self, columns: Columns, at: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Take the links from this event on, up to a part or to where the columns are full; where that is."""
         size: cython.Py_ssize_t = len(self._events)
+        packed: Events | None = self._packed
         while at < size and len(columns) < columns.at_once:
-            event = self._events[at]
+            event = packed.at(at) if packed is not None else self._events[at]
             if type(event) is Link:
                 self.link(columns, event)
             elif type(event) is Part:
