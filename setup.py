@@ -54,6 +54,7 @@ COMPILED = (  # modules that run once a byte or once a link; one that is not the
     "absolve.layers",
     "absolve.library",
     "absolve.offsets",
+    "absolve.policy",
     "absolve.positions",
     "absolve.prescan",
     "absolve.resolvers.appending",
@@ -65,6 +66,7 @@ COMPILED = (  # modules that run once a byte or once a link; one that is not the
     "absolve.rewriting",
     "absolve.ruled",
     "absolve.seek",
+    "absolve.tags",
     "absolve.walk",
     "absolve.writing",
 )

@@ -18,7 +18,7 @@ from absolve.walk import Settings, walk
 if TYPE_CHECKING:
     from absolve import Resolved
     from absolve.charsets import Charset
-    from absolve.rewriting import Policy
+    from absolve.policy import Policy
 
 URL = "http://h/d/p.html"
 

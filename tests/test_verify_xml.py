@@ -9,7 +9,7 @@ import pytest
 import absolve
 from absolve import charsets
 from absolve.model import Document
-from absolve.rewriting import absolute
+from absolve.policy import absolute
 from absolve.verifying import xml
 from absolve.verifying.differences import Differences
 from absolve.verifying.meant import Meant

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from absolve.entity import Entity
     from absolve.model import Notice
-    from absolve.rewriting import Policy
+    from absolve.policy import Policy
     from absolve.typing import Coding
     from absolve.walk import Settings
 

@@ -4,13 +4,10 @@ cimport cython
 
 from absolve.buffers cimport Numbers, Texts, Words
 from absolve.events cimport Events
-from absolve.formats.html_text cimport Folded
 from absolve.model cimport Link
 from absolve.positions cimport Positions
 from absolve.ruled cimport Facts, Ruled
-
-
-cdef class _Tag
+from absolve.tags cimport Tag
 
 
 @cython.final
@@ -30,7 +27,7 @@ cdef class Columns:
     cdef readonly Words problems
 
     cdef int _begin(self, Py_ssize_t rows, Texts text, Texts reference, Texts target) except? -1
-    cdef int add(self, Ruled ruled, Positions positions, Py_ssize_t start, Py_ssize_t end, _Tag tag) except? -1
+    cdef int add(self, Ruled ruled, Positions positions, Py_ssize_t start, Py_ssize_t end, Tag tag) except? -1
     cdef int add_told(self, Ruled ruled, bytes data, Py_ssize_t start, Py_ssize_t end) except? -1
     cdef int add_facts(self, Facts facts) except? -1
     cdef object _row(self, Py_ssize_t at)
@@ -58,7 +55,7 @@ cdef class _Events:
     cdef bytes _data
     cdef object _events
     cdef Events _packed
-    cdef _Tag _tag
+    cdef Tag _tag
     cdef dict _rules
     cdef object _known
     cdef Ruled _ruled
@@ -66,17 +63,3 @@ cdef class _Events:
     cpdef Py_ssize_t take(self, Columns columns, Py_ssize_t at)
     cdef int link(self, Columns columns, Link link)
     cdef Ruled ruled(self, Link link)
-
-
-@cython.final
-cdef class _Tag:
-    cdef bytes _data
-    cdef Folded _folded
-    cdef Py_ssize_t _start
-    cdef str rel
-    cdef bytes source
-    cdef Py_ssize_t text
-    cdef Py_ssize_t text_end
-
-    cdef int see(self, Link link) except? -1
-    cdef int _read(self, Link link) except? -1

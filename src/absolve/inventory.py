@@ -8,7 +8,6 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from absolve.formats import html_names as names
 from absolve.model import Layer, Link, Part
 from absolve.ruled import Known
 from absolve.walk import inner_at
@@ -30,22 +29,18 @@ if cython.compiled:
     from cython.cimports.absolve.buffers import Numbers, Texts, Words
     from cython.cimports.absolve.codings import CharacterReferences
     from cython.cimports.absolve.events import Events
-    from cython.cimports.absolve.formats.html_text import Folded, anchor_text, rel_and_alt, written_end
     from cython.cimports.absolve.resolved import value_of
     from cython.cimports.absolve.ruled import Facts, Ruled, shown
+    from cython.cimports.absolve.tags import Tag
 else:
     from absolve.buffers import Numbers, Texts, Words
     from absolve.codings import CharacterReferences
     from absolve.events import Events
-    from absolve.formats.html_text import Folded, anchor_text, rel_and_alt, written_end
     from absolve.resolved import value_of
     from absolve.ruled import Facts, Ruled, shown
+    from absolve.tags import Tag
 
-_CLASSES = cython.declare(bytes, names.CLASSES)
-_NAME_END = cython.declare(cython.int, names.NAME_END)
 _MOST_RULES = cython.declare(cython.Py_ssize_t, 1000)
-_OPENED = cython.declare(cython.int, len('<a href="'))
-_CLOSED = cython.declare(cython.int, len('">'))
 AT_ONCE: Final = 512  # rows that are made before the first of them is given
 
 
@@ -154,7 +149,7 @@ class Columns:
         positions: Positions,
         start: cython.Py_ssize_t,
         end: cython.Py_ssize_t,
-        tag: _Tag,
+        tag: Tag,
     ) -> cython.int:
         """What rows say of the place where a reference stands; what they say of the reference is still to come."""
         self.ruled.add(ruled.words)  # itself it would hold the document
@@ -301,7 +296,7 @@ class _Events:
         self._data = entity.data
         self._events = entity.events
         self._packed: Events | None = self._events if isinstance(self._events, Events) else None
-        self._tag = _Tag(entity)
+        self._tag = Tag(entity)
         self._rules: dict[int | Pair, Ruled] = {}
         self._known = Known()
         self._ruled: Ruled | None = None
@@ -361,80 +356,6 @@ class _Events:
             ruled = Ruled(self._entity, link, self._document, self._known)
             self._rules[key] = ruled
         return ruled
-
-
-@cython.final
-@cython.cclass
-class _Tag:
-    """The `rel` and the `text` of links in HTML: what an anchor holds, or the alternative text of an image.
-
-    The text, in UTF-8, is the stretch of the `source` from `text` to `text_end`. Links of one tag stand side by side,
-    and share them.
-    """
-
-    def __init__(self, entity: Entity) -> None:
-        self._data = entity.data
-        self._folded = Folded(entity.charset)
-        self._start = -1
-        self.rel = ""
-        self.source = b""
-        self.text = self.text_end = 0
-
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
-    def see(self, link: Link) -> cython.int:
-        """Let them be those of the tag of a link."""
-        if link.tag_start < 0:
-            self._start = -1
-            self.rel = ""
-            self.text = self.text_end = 0
-        elif link.tag_start != self._start:
-            self._start = link.tag_start
-            self._read(link)
-        return 0
-
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
-    def _read(self, link: Link) -> cython.int:
-        is_anchor: cython.bint = _is_anchor(self._data, link.tag_start)
-        if is_anchor and _has_no_more(self._data, link):
-            self.rel = ""
-        else:
-            self.rel, self.source = rel_and_alt(self._data, link.tag_start, link.tag_end, self._folded)
-        if is_anchor:
-            self.text = link.tag_end
-            self.text_end = written_end(self._data, link.tag_end, self._folded)
-            if self.text_end >= 0:
-                self.source = self._data
-                return 0
-            self.source = anchor_text(self._data, link.tag_end, self._folded)
-        self.text = 0
-        self.text_end = len(self.source)
-        return 0
-
-
-@cython.cfunc
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
-def _has_no_more(data: bytes, link: Link) -> cython.bint:
-    """Whether the tag of an anchor is written `<a href="...">`, the link in it: there is no other attribute."""
-    p: cython.p_const_uchar = data
-    if link.start - link.tag_start != _OPENED or link.tag_end - link.end != _CLOSED:
-        return False
-    quote: cython.int = p[link.end]
-    return quote in (34, 39) and p[link.start - 1] == quote
-
-
-@cython.cfunc
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
-def _is_anchor(data: bytes, start: cython.Py_ssize_t) -> cython.bint:
-    """Whether the tag that begins here is that of an `a`; there is more behind its name."""
-    p: cython.p_const_uchar = data
-    classes: cython.p_const_uchar = _CLASSES
-    return p[start + 1] | 32 == 97 and classes[p[start + 2]] & _NAME_END != 0
 
 
 __all__ = ["COLUMNS", "Layer", "Row", "rows"]

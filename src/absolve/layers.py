@@ -15,20 +15,19 @@ if TYPE_CHECKING:
 
     import cython
 
+    from absolve.entity import Entity
+    from absolve.model import Part
+
     LineOf = Callable[[int], int]
 else:
     from absolve import _cython as cython
 
 if cython.compiled:
     from cython.cimports.absolve.bases import Bases, establish
-    from cython.cimports.absolve.entity import Entity
-    from cython.cimports.absolve.model import Part
+    from cython.cimports.absolve.entity import Entity  # noqa: TC002 - the type of a C argument
+    from cython.cimports.absolve.model import Part  # noqa: TC002 - likewise
 else:
     from absolve.bases import Bases, establish
-
-    if TYPE_CHECKING:
-        from absolve.entity import Entity
-        from absolve.model import Part
 
 
 def retrieval_claim(url: str, said: str = "--url") -> Base:

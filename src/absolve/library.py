@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from absolve.errors import Diagnostic
     from absolve.inventory import Row
     from absolve.model import BaseURL
+    from absolve.policy import Policy
     from absolve.resolved import Resolved
 
 Source = bytes | str | Document
@@ -29,7 +30,7 @@ _UNCHANGED = Settings().checked()  # of most calls
 def rewrite(source: str, **options: Any) -> str: ...
 @overload
 def rewrite(source: bytes | Document, **options: Any) -> bytes: ...
-def rewrite(source: Source, *, policy: rewriting.Policy | None = None, **options: Any) -> bytes | str:
+def rewrite(source: Source, *, policy: Policy | None = None, **options: Any) -> bytes | str:
     """The document with every link made absolute, or changed as `policy` says; of the type that was given.
 
     `options`: name, media_type, charset and url, as `Document` takes them, and profile ("rfc1808", "rfc3986",
@@ -55,7 +56,7 @@ def rewrite(source: Source, *, policy: rewriting.Policy | None = None, **options
     return data
 
 
-def _proved(document: Document, entity: Entity, policy: rewriting.Policy | None) -> bytes:
+def _proved(document: Document, entity: Entity, policy: Policy | None) -> bytes:
     """The rewrite, if an independent parser agrees with it."""
     from absolve import verifying  # and with it html5lib: most never need them
 
@@ -68,7 +69,7 @@ def _proved(document: Document, entity: Entity, policy: rewriting.Policy | None)
     return data
 
 
-def _once(policy: rewriting.Policy) -> rewriting.Policy:
+def _once(policy: Policy) -> Policy:
     """The policy, asked once for each link: a proof has to know what was meant, not what would be said next time."""
     said: dict[int, str | None] = {}  # by identity: the entity holds its links
 
@@ -105,7 +106,7 @@ def base(source: Source, **options: Any) -> BaseURL:
 
 
 def verify(
-    before: Source, after: Source, *, policy: rewriting.Policy | None = None, **options: Any
+    before: Source, after: Source, *, policy: Policy | None = None, **options: Any
 ) -> list[Diagnostic]:
     """What is different between a document and its rewrite beyond what was meant to be; empty where nothing is.
 

@@ -7,8 +7,8 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.errors import UsageError
+from absolve.policy import absolute
 from absolve.resolvers.urls import has_scheme, host_port, is_malformed
-from absolve.rewriting import absolute
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

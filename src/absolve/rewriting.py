@@ -5,25 +5,23 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from absolve.bases import found_as
 from absolve.edits import Splicer, derived, settled, splice
 from absolve.formats.grammars import WHITE_SPACE
 from absolve.model import Settled
 from absolve.notices import too_large
+from absolve.policy import absolute
 from absolve.resolved import Resolved
-from absolve.resolvers.urls import has_scheme, scheme
 from absolve.walk import inner_at
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     import cython
 
     from absolve.entity import Entity, Inner
     from absolve.model import Event
+    from absolve.policy import Policy
     from absolve.typing import Coding
-
-    Policy = Callable[["Resolved"], str | None]
 else:
     from absolve import _cython as cython
 
@@ -33,6 +31,7 @@ if cython.compiled:
     from cython.cimports.absolve.entity import Entity  # noqa: TC002 - the type of a C field
     from cython.cimports.absolve.events import Events
     from cython.cimports.absolve.model import Edit, Link, Part, edit_at
+    from cython.cimports.absolve.policy import absolute_of
     from cython.cimports.absolve.resolved import Rule, text
     from cython.cimports.absolve.resolvers.appending import ABSOLUTE, DOTS, FRAGMENT, KIND, OPAQUE, shape
     from cython.cimports.absolve.seek import find
@@ -42,6 +41,7 @@ else:
     from absolve.edits import Anew, lower, shortened
     from absolve.events import Events
     from absolve.model import Edit, Link, Part, edit_at
+    from absolve.policy import absolute_of
     from absolve.resolved import Rule, text
     from absolve.resolvers.appending import ABSOLUTE, DOTS, FRAGMENT, KIND, OPAQUE, shape
     from absolve.seek import find
@@ -49,55 +49,6 @@ else:
 
 _BLANKS = WHITE_SPACE.decode()
 _START = attrgetter("start")
-
-
-def absolute(resolved: Resolved) -> str | None:
-    """The policy of `absolve rewrite`: what a reference must become to mean the same anywhere; None where it stays."""
-    is_claim = resolved.link.claim is not None and not resolved.rule.stays_always
-    if is_claim and resolved.entity.settings.base == "empty" and _rules(resolved):
-        return ""
-    return _absolute(resolved.reference, resolved.rule)
-
-
-@cython.cfunc
-def _absolute(reference: str, rule: Rule) -> str | None:
-    """Section 4, "What stays": all but what is absolute, means nothing, or points into this very copy is resolved."""
-    if rule.stays_always:
-        return None
-    if not reference:
-        return None if rule.empty == "nothing" or not rule.elsewhere else rule.target(reference, False)
-    if reference.startswith("#") and (rule.stays_as_fragment or rule.keeps_fragments):
-        return None
-    if ":" in reference and _is_absolute(reference, rule):
-        return None
-    target = rule.target(reference, False)
-    return None if rule.held and target is not None and found_as(target) in rule.held else target
-
-
-def _rules(resolved: Resolved) -> bool:
-    """Whether the link is the base element that rules the document.
-
-    One that resolves nothing (`mailto:`) stays: without it links that lead nowhere would lead somewhere.
-    """
-    chain = resolved.entity.bases.base.chain
-    claim = resolved.link.claim
-    if not chain or chain[0].verdict != "won" or chain[0].base is not claim or resolved.element == "header":
-        return False
-    return resolved.entity.ruling(None)[1]("x") is not None
-
-
-_SPECIAL = frozenset({"http", "https", "ws", "wss", "ftp", "file"})
-
-
-def _is_absolute(reference: str, rule: Rule) -> bool:
-    """Absolute references keep their bytes. In the URL Standard `http:g` is none where the base is http too (4.4)."""
-    if rule.settings.profile != "whatwg":
-        return has_scheme(reference)
-    bare = reference.translate({9: None, 10: None, 13: None})
-    found = scheme(bare)
-    if found is None or found not in _SPECIAL or found != scheme(rule.base.url):
-        return found is not None
-    return bare[len(found) + 1 : len(found) + 3].replace("\\", "/") == "//"
 
 
 def rewrite(entity: Entity, policy: Policy | None = None) -> bytes:
@@ -391,7 +342,7 @@ class _Edits:
             edit = written.known.get(raw, _UNKNOWN)
         if edit is _UNKNOWN:
             reference = text(link.coding.decode(raw))
-            new = _absolute(reference, rule)
+            new = absolute_of(reference, rule)
             edit = None if new is None else edit_of(self.entity, link, rule, reference, new, raw, written)
             if alone:
                 if len(written.known) >= _MOST_KNOWN:

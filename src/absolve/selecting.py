@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from absolve.errors import UsageError
 from absolve.judging import PROBLEMS, SCOPES
 from absolve.model import KINDS
+from absolve.policy import absolute
 from absolve.resolved import value_of
-from absolve.rewriting import absolute
 from absolve.ruled import Known, Ruled
 
 if TYPE_CHECKING:
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from absolve.entity import Entity
     from absolve.inventory import Row
+    from absolve.policy import Policy
     from absolve.resolved import Resolved
-    from absolve.rewriting import Policy
 
 
 class Selection(NamedTuple):

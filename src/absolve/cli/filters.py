@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from absolve import inputs, remapping, rewriting
+from absolve import inputs, remapping
 from absolve.cli.options import completes_files
 from absolve.errors import DocumentError, UsageError
 from absolve.inventory import COLUMNS
 from absolve.judging import PROBLEMS, SCOPES
 from absolve.model import KINDS
+from absolve.policy import absolute
 from absolve.remapping import Change, Remapping
 from absolve.selecting import Selection, only
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable
 
-    from absolve.rewriting import Policy
+    from absolve.policy import Policy
 
 
 def add_selection(parser: argparse.ArgumentParser, title: str) -> argparse._ArgumentGroup:
@@ -90,7 +91,7 @@ def policy(options: argparse.Namespace) -> Policy:
     changes = [remapping.parse(text) for text in options.remap]
     if options.remap_file:
         changes += _read(options.remap_file)
-    whole = Remapping(changes).policy if changes else rewriting.absolute
+    whole = Remapping(changes).policy if changes else absolute
     wanted = selection(options)
     if not any(wanted):
         return whole

@@ -13,6 +13,7 @@ from absolve.engine.archives import each, is_archive, left
 from absolve.engine.documents import Walked, is_document, walked
 from absolve.engine.pieces import Failure, Ready, Shown, Size, guarded
 from absolve.errors import FAULTS, Diagnostic, DocumentError
+from absolve.policy import absolute
 from absolve.sources import STDIN
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from absolve.engine.documents import Reading
     from absolve.engine.pieces import Piece
     from absolve.inputs import Input
-    from absolve.rewriting import Policy
+    from absolve.policy import Policy
 
 
 class Job(NamedTuple):
@@ -40,7 +41,7 @@ class Rewriting(NamedTuple):
     """
 
     reading: Reading
-    policy: Policy = rewriting.absolute
+    policy: Policy = absolute
     verify: bool = False
     in_place: bool = False
     backup: str | None = None

@@ -11,7 +11,7 @@ from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from absolve import inputs, inventory, outputs, rewriting, sinks, stores
+from absolve import inputs, inventory, outputs, sinks, stores
 from absolve.engine import plan
 from absolve.engine.documents import Reading
 from absolve.engine.listing import Listing
@@ -20,6 +20,7 @@ from absolve.engine.putting import Putting
 from absolve.engine.rewriting import Rewriting, rewritten
 from absolve.errors import Diagnostic, DocumentError, UsageError
 from absolve.globs import Globs
+from absolve.policy import absolute
 from absolve.selecting import Selection, only
 from absolve.settings import Settings
 from absolve.sources import STDIN
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 
     from absolve.engine.rewriting import Job
     from absolve.inputs import Input
-    from absolve.rewriting import Policy
+    from absolve.policy import Policy
     from absolve.spark.tasks import Told
 
 __all__ = ["Tables", "links", "rewrite", "session", "tables", "write", "written"]
@@ -99,7 +100,7 @@ def rewrite(
     paths: str | Sequence[str],
     output: str,
     *,
-    policy: Policy = rewriting.absolute,
+    policy: Policy = absolute,
     verify: bool = False,
     **options: Any,
 ) -> DataFrame:

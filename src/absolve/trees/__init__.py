@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from absolve.inventory import Row
     from absolve.model import BaseURL
-    from absolve.rewriting import Policy
+    from absolve.policy import Policy
     from absolve.trees.nodes import Adapter
     from absolve.trees.reading import TreeEntity
 

@@ -23,11 +23,13 @@ from absolve.formats.html_names import HTML, SVG
 from absolve.formats.html_savers import retrieval_url
 from absolve.model import DEFAULT, Base, Edit, Layer, Link, Part
 from absolve.notices import failure
+from absolve.policy import absolute
 from absolve.trees.nodes import COMMENT, attribute_name, keyword, nodes
 from absolve.walk import fold
 
 if TYPE_CHECKING:
     from absolve.model import Event, Place
+    from absolve.policy import Policy
     from absolve.trees.nodes import Adapter, Seen
     from absolve.walk import Settings
 
@@ -91,9 +93,9 @@ def read(adapter: Adapter, tree: Any, settings: Settings, said: Said) -> TreeEnt
     return entity
 
 
-def write(entity: TreeEntity, policy: rewriting.Policy | None) -> None:
+def write(entity: TreeEntity, policy: Policy | None) -> None:
     """Change every value of the tree that holds a link which the policy changes."""
-    edits = rewriting.edits(entity, policy or rewriting.absolute)
+    edits = rewriting.edits(entity, policy or absolute)
     for slot, inner in groupby(edits, key=lambda edit: entity.slot(edit.start)):
         by = slot.start
         own = [Edit(edit.start - by, edit.end - by, edit.new) for edit in inner]

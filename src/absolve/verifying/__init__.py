@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from absolve import formats
 from absolve.errors import Diagnostic, DocumentError
 from absolve.model import Document
-from absolve.rewriting import absolute
+from absolve.policy import absolute
 from absolve.verifying.differences import Differences
 from absolve.verifying.meant import Meant
 from absolve.verifying.spans import Spans
@@ -21,7 +21,7 @@ from absolve.walk import hold, walk
 
 if TYPE_CHECKING:
     from absolve.entity import Entity
-    from absolve.rewriting import Policy
+    from absolve.policy import Policy
 
 # Media type -> the second witness: compare(before, after, meant, differences).
 JUDGES: Final[dict[str, str]] = {

@@ -8,8 +8,8 @@ from absolve.codings import from_utf8, to_utf8
 from absolve.edits import LOOK_AHEAD
 from absolve.formats.grammars import ESCAPES, WHITE_SPACE
 from absolve.model import Link
+from absolve.policy import absolute
 from absolve.resolved import Resolved, Rule, text, value_of
-from absolve.rewriting import absolute
 from absolve.verifying.differences import shown
 from absolve.walk import hold, inners
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from absolve.charsets import Charset
     from absolve.entity import Entity
     from absolve.model import Place
-    from absolve.rewriting import Policy
+    from absolve.policy import Policy
 
 _BLANKS = WHITE_SPACE.decode()
 

@@ -1,0 +1,71 @@
+"""The policy of `absolve rewrite`: what stays, and what becomes of all else (design, section 4)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from absolve.bases import found_as
+from absolve.resolvers.urls import has_scheme, scheme
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import cython
+
+    from absolve.resolved import Resolved, Rule
+
+    Policy = Callable[[Resolved], str | None]
+else:
+    from absolve import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.absolve.resolved import Rule  # noqa: TC002 - the type of a C argument
+
+
+def absolute(resolved: Resolved) -> str | None:
+    """The policy of `absolve rewrite`: what a reference must become to mean the same anywhere; None where it stays."""
+    is_claim = resolved.link.claim is not None and not resolved.rule.stays_always
+    if is_claim and resolved.entity.settings.base == "empty" and _rules(resolved):
+        return ""
+    return absolute_of(resolved.reference, resolved.rule)
+
+
+@cython.ccall
+def absolute_of(reference: str, rule: Rule) -> str | None:
+    """Section 4, "What stays": all but what is absolute, means nothing, or points into this very copy is resolved."""
+    if rule.stays_always:
+        return None
+    if not reference:
+        return None if rule.empty == "nothing" or not rule.elsewhere else rule.target(reference, False)
+    if reference.startswith("#") and (rule.stays_as_fragment or rule.keeps_fragments):
+        return None
+    if ":" in reference and _is_absolute(reference, rule):
+        return None
+    target = rule.target(reference, False)
+    return None if rule.held and target is not None and found_as(target) in rule.held else target
+
+
+def _rules(resolved: Resolved) -> bool:
+    """Whether the link is the base element that rules the document.
+
+    One that resolves nothing (`mailto:`) stays: without it links that lead nowhere would lead somewhere.
+    """
+    chain = resolved.entity.bases.base.chain
+    claim = resolved.link.claim
+    if not chain or chain[0].verdict != "won" or chain[0].base is not claim or resolved.element == "header":
+        return False
+    return resolved.entity.ruling(None)[1]("x") is not None
+
+
+_SPECIAL = frozenset({"http", "https", "ws", "wss", "ftp", "file"})
+
+
+def _is_absolute(reference: str, rule: Rule) -> bool:
+    """Absolute references keep their bytes. In the URL Standard `http:g` is none where the base is http too (4.4)."""
+    if rule.settings.profile != "whatwg":
+        return has_scheme(reference)
+    bare = reference.translate({9: None, 10: None, 13: None})
+    found = scheme(bare)
+    if found is None or found not in _SPECIAL or found != scheme(rule.base.url):
+        return found is not None
+    return bare[len(found) + 1 : len(found) + 3].replace("\\", "/") == "//"
