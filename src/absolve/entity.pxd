@@ -9,7 +9,10 @@ from absolve.model cimport Link
 
 @cython.final
 cdef class Room:
-    cdef public Py_ssize_t left
+    cdef Py_ssize_t _left
+    cdef Py_ssize_t _size
+
+    cdef bint takes(self, Py_ssize_t size) except? -1
 
 
 @cython.final

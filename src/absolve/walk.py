@@ -7,6 +7,7 @@ Every Base is collected before anything is resolved: a base element rules the li
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from absolve import formats
@@ -56,7 +57,8 @@ __all__ = [
 
 _FEW = cython.declare(cython.int, 4)  # events that take less memory as a list
 _MOST_KEPT = cython.declare(cython.Py_ssize_t, 1000)  # small documents inside one
-_LARGE = cython.declare(cython.Py_ssize_t, 4096)  # bytes: what is found in such takes no more than a few times as many
+_TIMES = cython.declare(cython.Py_ssize_t, 3)  # as many bytes of large ones as it has itself, and
+_FREE = cython.declare(cython.Py_ssize_t, 16 << 20)  # as many more
 NOT_WELL_FORMED = "not-well-formed"  # the code of an error that `recover` gets over
 
 
@@ -240,7 +242,7 @@ def _enter(entity: Entity, part: Part, index: cython.Py_ssize_t, charset: Charse
     if isinstance(events, (Events, list)) and not len(events):
         return  # as in most style sheets: no entity is made of them
     if entity.room is None:
-        entity.room = Room(_MOST_KEPT)
+        entity.room = Room(_MOST_KEPT, _TIMES * len(entity.data) + _FREE)
     named: cython.Py_ssize_t = entity.named
     inner = _opened(entity, part, value, media_type, named)
     entity.named = named + bool(part.name)
@@ -256,10 +258,7 @@ def _enter(entity: Entity, part: Part, index: cython.Py_ssize_t, charset: Charse
     entity.count += inner.count
     if entity.inside is None:
         entity.inside = Insides()
-    if charset is not None or len(value) >= _LARGE:
-        entity.inside.keep(index, new(Inner, (part, inner, offsets)))
-    elif entity.room.left > 0:
-        entity.room.left -= 1
+    if charset is not None or entity.room.takes(len(value)):
         entity.inside.keep(index, new(Inner, (part, inner, offsets)))
     else:
         entity.inside.let_go(index, named)
@@ -292,7 +291,7 @@ def inner_at(entity: Entity, index: cython.Py_ssize_t) -> Inner | None:
     media_type = _kind(part)
     events = None if part.name or part.whole else _events_of(value, media_type, entity.settings)
     inner = _opened(entity, part, value, media_type, named)
-    inner.room = Room(_LARGE)
+    inner.room = Room(sys.maxsize)
     _walk_inside(inner, entity, part, events, None)
     return new(Inner, (part, inner, offsets))
 
