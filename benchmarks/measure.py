@@ -73,11 +73,17 @@ with open("/proc/self/status") as file:
 
 def peak(program: str, *arguments: str) -> float:
     """The megabytes of memory that a process takes at most that runs a program with these arguments; nan off Linux."""
+    return peak_and_words(program, *arguments)[0]
+
+
+def peak_and_words(program: str, *arguments: str) -> tuple[float, list[str]]:
+    """The same, and the words that the program prints."""
     if sys.platform != "linux":
-        return float("nan")
+        return float("nan"), []
     argv = [sys.executable, "-c", program + _PEAK, *arguments]
     done = subprocess.run(argv, stdout=subprocess.PIPE, check=True, text=True)
-    return int(done.stdout.split()[-1]) * 1024 / 1e6
+    *words, most = done.stdout.split()
+    return int(most) * 1024 / 1e6, words
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

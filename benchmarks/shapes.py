@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from benchmarks.hostile import SHAPES
-from benchmarks.measure import peak, table
+from benchmarks.measure import peak_and_words, table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -25,10 +25,11 @@ print(len(new))
 
 
 class Took(NamedTuple):
-    """One shape: megabytes of the document, of the most memory that its process had."""
+    """One shape: megabytes of the document, of what it becomes, of the most memory that its process had."""
 
     shape: str
     size: float
+    result: float
     memory: float
 
     @property
@@ -45,12 +46,17 @@ def taken(pattern: str, megabytes: float) -> Iterator[Took]:
             with tempfile.TemporaryDirectory() as folder:
                 path = Path(folder) / "x"
                 path.write_bytes(data)
-                yield Took(name, len(data) / 1e6, peak(_PROGRAM, str(path), shape.media_type, shape.charset or ""))
+                memory, words = peak_and_words(_PROGRAM, str(path), shape.media_type, shape.charset or "")
+                yield Took(name, len(data) / 1e6, sum(map(int, words)) / 1e6, memory)
 
 
 def shapes_table(found: Sequence[Took]) -> str:
     """Those that take more than a document should, the worst first."""
     much = sorted((took for took in found if took.beyond > MOST), key=lambda took: -took.beyond)
-    rows = [[took.shape, f"{took.size:.1f}", f"{took.memory:.0f}", f"{took.beyond:.1f}"] for took in much]
+    rows = [
+        [took.shape, f"{took.size:.1f}", f"{took.result:.1f}", f"{took.memory:.0f}", f"{took.beyond:.1f}"]
+        for took in much
+    ]
     text = f"{len(much)} of {len(found)} take more than {MOST} times their size, beyond {FREE} MB."
-    return f"{text}\n\n{table(('shape', 'MB', 'MB of memory', 'beyond 50, by its size'), rows)}" if rows else text
+    head = ("shape", "MB", "MB of its result", "MB of memory", "beyond 50, by its size")
+    return f"{text}\n\n{table(head, rows)}" if rows else text
