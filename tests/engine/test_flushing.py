@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from concurrent import futures
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,7 @@ from absolve.inputs import Input
 from absolve.outputs import Made
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 
 def ready(folder: Path, number: int) -> Ready:
@@ -86,18 +87,36 @@ def test_what_is_ready_is_expected_many_at_a_time_when_it_is_on_the_disk(
     assert groups == [32, 32, 36]
 
 
-def test_what_is_on_the_disk_does_not_wait_long_for_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(flushing, "LONG", 0.05)
+class AtOnce:
+    """An executor that does what it is given when it is given it."""
+
+    def __init__(self, _threads: int) -> None:
+        pass
+
+    def submit(self, function: Callable[..., None], *arguments: Any) -> futures.Future[None]:
+        done: futures.Future[None] = futures.Future()
+        done.set_result(function(*arguments))
+        return done
+
+    def shutdown(self, **_options: bool) -> None:
+        pass
+
+
+@pytest.mark.parametrize(("long", "waits"), [(0.0, False), (60.0, True)])
+def test_what_is_on_the_disk_does_not_wait_long_for_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, long: float, *, waits: bool
+) -> None:
+    monkeypatch.setattr(futures, "ThreadPoolExecutor", AtOnce)
+    monkeypatch.setattr(flushing, "LONG", long)
     asked: list[int] = []
 
     def told() -> Iterator[tuple[int, Any]]:
         for number in range(6):
-            time.sleep(0.06)
             asked.append(number)
             yield number, ready(tmp_path, number)
 
     for number, _ in flushing.flushed(told()):
-        assert asked[-1] <= number + 3
+        assert asked[-1] == (5 if waits else number)
 
 
 @pytest.mark.parametrize("flushed", [False, True])
