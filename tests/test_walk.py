@@ -8,8 +8,8 @@ import pytest
 
 import absolve
 from absolve.errors import DocumentError, UsageError
-from absolve.model import Base, BaseURL, Document, Layer
-from absolve.walk import Settings, hold, inners, walk
+from absolve.model import Base, BaseURL, Document, Layer, Part
+from absolve.walk import Settings, hold, inner_at, inners, walk
 
 if TYPE_CHECKING:
     from absolve.entity import Entity
@@ -282,12 +282,27 @@ def test_large_documents_that_are_not_all_kept_are_rewritten_and_listed_as_any_o
     assert absolve.rewrite(page, url=URL) == page.replace("<a href=x>", "<a href=http://doc.example/dir/x>")
     found = [row.entity for row in absolve.links(page, url=URL)]
     assert found == ["/".join(["srcdoc[1]"] * levels)] * 200_000
+    entity = walked(page)
+    assert inner_at(entity, 0) is not inner_at(entity, 0)
 
 
 def test_style_sheets_among_many_parts_take_no_step_in_the_path() -> None:
     page = "<p style=background:url(a)><iframe srcdoc='<a href=x>'></iframe><svg><style>@import 'b'</style></svg>" * MANY
     paths = [row.entity for row in absolve.links(page, url=URL)]
     assert paths == [path for number in range(MANY) for path in ("", f"srcdoc[{number + 1}]", "")]
+
+
+def test_only_events_with_a_document_inside_have_one() -> None:
+    page = "<a href=x><iframe srcdoc='<a href=x>'></iframe><p style=background:url(a)><style>a{}</style><a href=x>" * MANY
+    entity = walked(page)
+    has = [inner_at(entity, index) is not None for index in range(len(entity.events))]
+    assert has == [type(event) is Part for event in entity.events]
+
+
+def test_a_part_that_cannot_be_walked_takes_no_step_unless_it_is_a_document() -> None:
+    broken = "<script type=importmap>{</script>"
+    page = f"{broken}<iframe srcdoc='<a href=x>'></iframe>"
+    assert [row.entity for row in absolve.links(page * 2, url=URL)] == ["srcdoc[1]", "srcdoc[2]"]
 
 
 def test_what_is_said_of_many_documents_is_said_once() -> None:

@@ -95,7 +95,8 @@ class AtOnce:
 
     def submit(self, function: Callable[..., None], *arguments: Any) -> futures.Future[None]:
         done: futures.Future[None] = futures.Future()
-        done.set_result(function(*arguments))
+        function(*arguments)
+        done.set_result(None)
         return done
 
     def shutdown(self, **_options: bool) -> None:
