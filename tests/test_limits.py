@@ -141,6 +141,8 @@ def test_a_document_that_is_larger_once_decoded_is_left_alone_and_the_rest_goes_
     fold(entity, [part], entity.bases)
     assert [inner.entity.count for inner in inners(entity)] == ([2] if entered else [])
     text = "documents of more than 19 bytes are left as they are (--max-size)"
+    fold(entity, [], entity.bases)
+    assert not list(inners(entity))
     assert entity.diagnostics == ([] if entered else [Diagnostic("too-large", text, "page.html", 2, 1, failed=True)])
 
 

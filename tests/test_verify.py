@@ -57,6 +57,7 @@ HONEST = [
     "<iframe srcdoc='<base href=/s/><a href=&quot;x?a&amp;amp;b&quot;><p style=background:url(y)>'>",
     "<!--[if IE]><base href=/i/><a href=x><![endif]-->",
     "<img data-src=x>",
+    "<template><p><i></i></p><base href=/t/></template><p><base href=/b/><a href=x><template><base href=/c/></template>",
     "<template><base href=/t/></template><select><option><img src=x></select>",
     "<div itemtype='x y'><img usemap=#m><img src='' alt=''>",
     "<a href='é?&eacute;&#233;'>",

@@ -323,9 +323,14 @@ def test_too_many_links_in_many_documents_are_too_many() -> None:
 
 @pytest.mark.parametrize("links", [True, False])
 def test_documents_that_are_held_are_the_very_same(links: bool) -> None:
-    entity = walked("<iframe srcdoc='<a href=x>'></iframe>" * MANY)
+    links_in_it = "<a href=x>" * 9
+    page = f"<iframe srcdoc='{links_in_it}<iframe srcdoc=&quot;{links_in_it}&quot;></iframe>'></iframe>"
+    entity = walked(page * MANY)
     assert inner(entity)[-1] is not inner(entity)[-1]
     hold(entity, links=links)
     assert all(one is other for one, other in zip(inner(entity), inner(entity), strict=True))
     last = inner(entity)[-1]
-    assert (last.events[0] is last.events[0]) or not links
+    deepest = inner(last)[0]
+    assert deepest is inner(last)[0]
+    for found in (entity, last, deepest):
+        assert (found.events[0] is found.events[0]) == (links or type(found.events) is list)
