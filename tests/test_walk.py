@@ -256,6 +256,12 @@ def test_what_rules_in_each_entry_of_a_feed_is_found_out_once() -> None:
     assert all(entity.ruling(scope) is ruling for scope, ruling in zip(scopes, found, strict=True))
 
 
+def test_what_a_saver_wrote_in_a_document_inside_is_overruled_by_what_encapsulates_it() -> None:
+    (one,) = inner(walked(f"<base href=/b/><iframe srcdoc='{SAVED}<a href=x>'></iframe>"))
+    assert chain(one.bases.base)[0][2] == "won"
+    assert chain(one.bases.base)[-1] == ("retrieval", "http://saved.example/", "overruled", 1)
+
+
 # --- many documents inside one ----------------------------------------------------------------------------------------
 
 MANY = 1200  # more than are kept
