@@ -279,19 +279,6 @@ def test_each_of_many_documents_is_listed_and_rewritten_as_if_it_were_one_of_a_f
     assert absolve.rewrite("".join(few), url=URL) == "".join(few)
 
 
-@pytest.mark.slow
-def test_large_documents_that_are_not_all_kept_are_rewritten_and_listed_as_any_other() -> None:
-    page = "<a href=x>" * 200_000
-    levels = 16  # 32 MB: more than three times the document, and 16 MB
-    for _ in range(levels):
-        page = '<iframe srcdoc="{}"></iframe>'.format(page.replace("&", "&amp;").replace('"', "&quot;"))
-    assert absolve.rewrite(page, url=URL) == page.replace("<a href=x>", "<a href=http://doc.example/dir/x>")
-    found = [row.entity for row in absolve.links(page, url=URL)]
-    assert found == ["/".join(["srcdoc[1]"] * levels)] * 200_000
-    entity = walked(page)
-    assert inner_at(entity, 0) is not inner_at(entity, 0)
-
-
 def test_style_sheets_among_many_parts_take_no_step_in_the_path() -> None:
     page = "<p style=background:url(a)><iframe srcdoc='<a href=x>'></iframe><svg><style>@import 'b'</style></svg>" * MANY
     paths = [row.entity for row in absolve.links(page, url=URL)]

@@ -10,7 +10,6 @@ from absolve.model cimport Link
 @cython.final
 cdef class Room:
     cdef Py_ssize_t _left
-    cdef Py_ssize_t _size
 
     cdef bint takes(self, Py_ssize_t size) except? -1
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve import formats
@@ -50,23 +49,19 @@ class Inner(NamedTuple):
 @cython.final
 @cython.cclass
 class Room:
-    """How many more small documents may be kept of all that are inside one, and how many bytes of large ones."""
+    """How many more small documents may be kept of all that are inside one; a large one always is."""
 
-    def __init__(self, left: cython.Py_ssize_t, size: cython.Py_ssize_t = sys.maxsize) -> None:
+    def __init__(self, left: cython.Py_ssize_t) -> None:
         self._left = left
-        self._size = size
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def takes(self, size: cython.Py_ssize_t) -> cython.bint:
         """Whether one of so many bytes is kept."""
-        if size < _LARGE:
-            self._left -= 1
-            return self._left >= 0
-        if size > self._size:
-            return False
-        self._size -= size
-        return True
+        if size >= _LARGE:
+            return True
+        self._left -= 1
+        return self._left >= 0
 
 
 _LARGE = cython.declare(cython.Py_ssize_t, 4096)  # bytes: what is found in such takes no more than a few times as many

@@ -57,8 +57,7 @@ __all__ = [
 
 _FEW = cython.declare(cython.int, 4)  # events that take less memory as a list
 _MOST_KEPT = cython.declare(cython.Py_ssize_t, 1000)  # small documents inside one
-_TIMES = cython.declare(cython.Py_ssize_t, 3)  # as many bytes of large ones as it has itself, and
-_FREE = cython.declare(cython.Py_ssize_t, 16 << 20)  # as many more
+_NO_ROOM = Room(0)  # in what is not kept itself
 NOT_WELL_FORMED = "not-well-formed"  # the code of an error that `recover` gets over
 
 
@@ -242,9 +241,12 @@ def _enter(entity: Entity, part: Part, index: cython.Py_ssize_t, charset: Charse
     if isinstance(events, (Events, list)) and not len(events):
         return  # as in most style sheets: no entity is made of them
     if entity.room is None:
-        entity.room = Room(_MOST_KEPT, _TIMES * len(entity.data) + _FREE)
+        entity.room = Room(_MOST_KEPT)
     named: cython.Py_ssize_t = entity.named
     inner = _opened(entity, part, value, media_type, named)
+    keeps: cython.bint = charset is not None or entity.room.takes(len(value))
+    if not keeps:
+        inner.room = _NO_ROOM
     entity.named = named + bool(part.name)
     try:
         _walk_inside(inner, entity, part, events, charset)
@@ -258,7 +260,7 @@ def _enter(entity: Entity, part: Part, index: cython.Py_ssize_t, charset: Charse
     entity.count += inner.count
     if entity.inside is None:
         entity.inside = Insides()
-    if charset is not None or entity.room.takes(len(value)):
+    if keeps:
         entity.inside.keep(index, new(Inner, (part, inner, offsets)))
     else:
         entity.inside.let_go(index, named)
