@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
+import absolve
 from absolve.charsets import UTF_8, by_label
+from absolve.formats import html_keywords
 from absolve.formats import html_tables as tables
 from absolve.formats.html import walk
 from absolve.model import IN_VAIN, Base, Event, Layer, Link, Notice, Part, Place
@@ -388,3 +390,10 @@ def test_what_is_odd_about_the_whole_document_is_said(data: bytes, code: str | N
     told = walk(data, UTF_8, Settings())
     notices = [(event.code, event.position) for event in told if isinstance(event, Notice)]
     assert notices == ([] if code is None else [(code, position)])
+
+
+def test_of_long_keywords_nothing_outlives_the_document() -> None:
+    kept = html_keywords.link_places(UTF_8)
+    for rel, is_kept in ((b"stylesheet next-one", True), (b"x " * 1000 + b"stylesheet", False)):
+        absolve.rewrite(b"<link href=x rel='%b'>" % rel, url="http://h/", media_type="text/html")
+        assert ((rel, b"", b"") in kept.known) is is_kept

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 P = TypeVar("P")
 Keywords = tuple[bytes, ...]  # values of attributes as they stand, empty where there is none
 _MOST = 4096  # that are kept: documents choose them, and are many
+_LONGEST = 256  # bytes of them together: they outlive the document, which may have a rel of megabytes
 
 
 class Kept(Generic[P]):
@@ -30,10 +31,12 @@ class Kept(Generic[P]):
         self.known: dict[Keywords, P] = {}
 
     def decided(self, keywords: Keywords) -> P:
-        """What keywords decide that are not known; from now on they are."""
+        """What keywords decide that are not known; from now on short ones are."""
         if len(self.known) >= _MOST:
             self.known.clear()
-        decided = self.known[keywords] = self._decide(*(folded(raw, self._charset) for raw in keywords))
+        decided = self._decide(*(folded(raw, self._charset) for raw in keywords))
+        if sum(map(len, keywords)) <= _LONGEST:
+            self.known[keywords] = decided
         return decided
 
 
