@@ -138,7 +138,8 @@ class Link:
 
     `base` is the scoped claim that rules it, if any. `tag` is the span of the start tag that it stands in, (-1, -1)
     where there is none: the inventory reads rel and text from there, only when it is asked for them. `claim` is the
-    base that the link itself states (a base element, codebase, a header), whose row it then is.
+    base that the link itself states (a base element, codebase, a header), whose row it then is; IN_VAIN for a base
+    element that rules nothing.
     """
 
     __slots__ = ("base", "claim", "coding", "end", "place", "start", "tag_end", "tag_start")

@@ -102,3 +102,10 @@ def test_the_quick_answers_are_those_of_the_three_resolvers(base: str, reference
 def test_the_quick_answers_hold_on_ordinary_bases(path: str, reference: str) -> None:
     base = f"http://h/{path}"
     assert comparison.divergent(base, reference) == judged(base, reference)
+
+
+def test_to_judge_a_base_with_a_long_host_takes_linear_time() -> None:
+    host = "a" * 300_000
+    assert comparison.harmless(f"http://{host}/b")
+    assert not comparison.harmless(f"http://{host}/%2e")
+    assert not comparison.harmless(f"http://{host}:{'1' * 300_000}/.b")

@@ -41,23 +41,19 @@ class JSONString:
         value = raw.replace(b"\\/", b"/")  # most URLs have no other escape
         if 0x5C not in value:
             return value
-        made = bytearray()  # where the escapes stand is not asked
-        read = 0
-        for escape in _ESCAPE.finditer(raw):
-            made += raw[read : escape.start()]
-            made += _character(escape)
-            read = escape.end()
-        made += raw[read:]
-        return bytes(made)
+        return _decoded(raw, Decoded(raw, False))[0]
 
     def decode_mapped(self, raw: bytes) -> tuple[bytes, Offsets]:
-        made = Decoded(raw)
-        for escape in _ESCAPE.finditer(raw):
-            made.unit(escape.start(), escape.end(), _character(escape))
-        return made.whole()
+        return _decoded(raw, Decoded(raw))
 
     def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:  # noqa: ARG002 - they have no say
         return re.sub(rb'["\\\x00-\x1f]|<(?=[/!])', lambda found: b"\\u%04x" % found[0][0], value)
+
+
+def _decoded(raw: bytes, made: Decoded) -> tuple[bytes, Offsets]:
+    for escape in _ESCAPE.finditer(raw):
+        made.unit(escape.start(), escape.end(), _character(escape))
+    return made.whole()
 
 
 def _character(escape: re.Match[bytes]) -> bytes:

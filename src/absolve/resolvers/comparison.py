@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 # A base whose directory is the same in every profile: no params, no backslash, no dot segment in any spelling.
 HARMLESS_BASE = re.compile(
     r"(?:https?|ftp)://[A-Za-z0-9.-]+(?::[0-9]+)?"
-    r"(?:(?![^?#]*?(?:/\.|%2[Ee]))/[^\x00-\x20;\\?#]*(?:\?[^\x00-\x20;\\#]*)?)?"
+    r"(?:/(?!\.|[^?#]*?(?:/\.|%2[Ee]))[^\x00-\x20;\\?#]*(?:\?[^\x00-\x20;\\#]*)?)?"
 )
 
 # A reference that every profile takes alike against such a base: an empty one; one with a scheme and an authority (but

@@ -96,12 +96,12 @@ def remove_dot_segments(path: str) -> str:
     """5.2.4, with the output buffer kept as a list of segments; all but the very first have a slash before them."""
     if "/." not in path and not path.startswith("."):
         return path
-    segments = path.split("/")
+    between = path.split("/")
     # 2A and 2D: "../", "./", ".." and "." at the very start are removed.
-    start = next((at for at, segment in enumerate(segments) if segment not in DOTS), len(segments))
-    if start == len(segments):
+    start = next((at for at, segment in enumerate(between) if segment not in DOTS), len(between))
+    if start == len(between):
         return ""
-    first, rest = segments[start], segments[start + 1 :]
+    first, rest = between[start], between[start + 1 :]
     # 2E: the first segment goes to the output.
     output = [first] if first else []
     begun = bool(first)
