@@ -30,11 +30,11 @@ if cython.compiled:
     from cython.cimports.absolve.arrow_c import handed_over
     from cython.cimports.absolve.buffers import Numbers, Texts, Words
     from cython.cimports.absolve.inventory import Columns
-    from cython.cimports.absolve.ruled import shown
+    from cython.cimports.absolve.resolved import shown
 else:
     from absolve.buffers import Numbers, Texts, Words
     from absolve.inventory import Columns
-    from absolve.ruled import shown
+    from absolve.resolved import shown
 
 TEXT: Final = pa.string()
 NUMBER: Final = pa.int64()

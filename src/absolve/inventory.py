@@ -29,15 +29,15 @@ if cython.compiled:
     from cython.cimports.absolve.buffers import Numbers, Texts, Words
     from cython.cimports.absolve.codings import CharacterReferences
     from cython.cimports.absolve.events import Events
-    from cython.cimports.absolve.resolved import value_of
-    from cython.cimports.absolve.ruled import Facts, Ruled, shown
+    from cython.cimports.absolve.resolved import shown, value_of
+    from cython.cimports.absolve.ruled import Facts, Ruled
     from cython.cimports.absolve.tags import Tag
 else:
     from absolve.buffers import Numbers, Texts, Words
     from absolve.codings import CharacterReferences
     from absolve.events import Events
-    from absolve.resolved import value_of
-    from absolve.ruled import Facts, Ruled, shown
+    from absolve.resolved import shown, value_of
+    from absolve.ruled import Facts, Ruled
     from absolve.tags import Tag
 
 _MOST_RULES = cython.declare(cython.Py_ssize_t, 1000)

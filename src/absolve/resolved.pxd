@@ -5,6 +5,7 @@ cimport cython
 from absolve.resolvers.appending cimport Appending
 
 cpdef str text(bytes value)
+cpdef str shown(str text)
 cpdef bytes value_of(str reference)
 
 

@@ -30,6 +30,11 @@ def text(value: bytes) -> str:
     return value.decode("ascii") if value.isascii() else value.decode("utf-8", "surrogateescape")
 
 
+def shown(text: str) -> str:
+    """Text that any sink can write: what was no character becomes U+FFFD."""
+    return text if text.isascii() else text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
 def value_of(reference: str) -> bytes:
     """What `text` read it from; a lone surrogate that stands for no byte becomes U+FFFD."""
     if reference.isascii():

@@ -70,6 +70,3 @@ cdef class Ruled:
     cdef bint _is_seen(self, bytes data, Py_ssize_t start, Py_ssize_t host, Py_ssize_t end)
     cdef int _see(self, object seen)
     cdef bint _told(self, Link link, bytes data, Py_ssize_t start, Py_ssize_t end)
-
-
-cpdef str shown(str text)

@@ -26,13 +26,13 @@ else:
 if cython.compiled:
     from cython.cimports.absolve.codings import CharacterReferences
     from cython.cimports.absolve.entity import Entity  # noqa: TC002 - the type of a C argument
-    from cython.cimports.absolve.resolved import Rule, text
+    from cython.cimports.absolve.resolved import Rule, shown, text
     from cython.cimports.absolve.resolvers.appending import DOTS, FRAGMENT, NETWORK, OPAQUE, Appending, is_name, shape
     from cython.cimports.absolve.seek import find
     from cython.cimports.libc.string import memcmp
 else:
     from absolve.codings import CharacterReferences
-    from absolve.resolved import Rule, text
+    from absolve.resolved import Rule, shown, text
     from absolve.resolvers.appending import DOTS, FRAGMENT, NETWORK, OPAQUE, Appending, is_name, shape
     from absolve.seek import find
 
@@ -372,12 +372,6 @@ def _host_end(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_
     while i < end and p[i] != 47 and p[i] != 63 and p[i] != 35:
         i += 1
     return i
-
-
-@cython.ccall
-def shown(text: str) -> str:
-    """Text that any sink can write: what was no character becomes U+FFFD."""
-    return text if text.isascii() else text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 @cython.cfunc

@@ -14,7 +14,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from absolve import arrow, sinks
 from absolve.engine.listing import AT_ONCE, listed
 from absolve.engine.pieces import Failure
-from absolve.ruled import shown
+from absolve.resolved import shown
 from absolve.spark import tasks
 from absolve.spark.parts import Part, save
 
