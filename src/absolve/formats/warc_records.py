@@ -1,7 +1,8 @@
 """Where records stand in WARC and ARC files: a file is read forward and cut, one record or compressed member at a time.
 
 A WARC file is nothing but its records, one behind the other, so that each piece is a WARC file again. The pieces of a
-file are all of its bytes, in their order.
+file are all of its bytes, in their order. What is found from the beginning of a piece on depends on nothing but the
+bytes that follow (and on the dictionary of Zstandard that came before): not on how many of them happen to be held.
 """
 
 from __future__ import annotations
@@ -214,7 +215,7 @@ class _Cutter:
             is_whole = self._offset() == offset + size
             notice = self._too_large(offset, url) if is_whole else self._cut(offset, url)
             yield Piece(self._offset(), b"", notices=(notice,))
-        elif not self._has(size) and self._next_start(head) is None:
+        elif not self._has(size) and self._next_start(head, size) is None:
             yield Piece(offset, self._taken(size), notices=(self._cut(offset, url),))
         else:  # it is the length that is wrong
             yield from self._lost(self._wrong_length(offset, url), head)
@@ -249,32 +250,37 @@ class _Cutter:
         rest: cython.Py_ssize_t = position - self._at
         self._has(rest + 4096)
         position = self._at + rest
-        if version_end(self._held, position) >= 0:
+        if 0 <= version_end(self._held, position) <= position + 4096:
             return True
         if self._compressed and self._held.startswith((_GZIP, ZSTD_FRAME), position):
             return True
-        return arc_record(self._held, position) is not None
+        if self._held.find(b"\n", position, position + 4096) >= 0:
+            return arc_record(self._held, position) is not None
+        self._has(rest + LONGEST_LINE)
+        line = self._held[self._at + rest : self._at + rest + LONGEST_LINE]
+        return version_end(line, 0) >= 0 or arc_record(line, 0) is not None
 
     def _lost(self, notice: Notice, skip: int) -> Iterator[Piece]:
         """What cannot be cut, up to where a record begins again; `skip` is how much of it is known to be none."""
         yield Piece(self._offset(), b"", notices=(notice,))
         skip = max(skip, 1)
         while self._has(skip + 1):
-            start = self._next_start(skip)
+            is_end = not self._has(skip + 1 + LONGEST_HEAD)
+            known = len(self._held) - self._at - (0 if is_end else LONGEST_HEAD)  # of what begins there all is held
+            start = self._next_start(skip, known)
             if start is not None:
                 yield from self._passed(start)
                 return
-            known = max(len(self._held) - self._at - LONGEST_LINE, 1)
-            if not self._has(len(self._held) - self._at + 1):
-                break
             yield from self._passed(known)
             skip = 1
         yield from self._passed(len(self._held) - self._at)
 
-    def _next_start(self, skip: int) -> int | None:
-        """Where, from here, the next record begins in what is held."""
+    def _next_start(self, skip: int, end: int) -> int | None:
+        """Where, from here, the next record begins in what is held, before this end."""
         for found in _START.finditer(self._held, self._at + skip - 1):
             position = found.end()
+            if found.start() - self._at >= end:
+                break
             if found[1] is None:
                 if record_at(self._held, position) is not None:
                     return position - self._at
@@ -296,7 +302,7 @@ class _Cutter:
         self._used = 0
         self._broken = None
         while not machine.eof:
-            if not self._has(self._used + 1):
+            if not self._has(self._used + step) and not self._has(self._used + 1):
                 return None
             raw = self._held[self._at + self._used : self._at + self._used + step]
             step = min(2 * step, _CHUNK)
@@ -330,6 +336,7 @@ class _Cutter:
     def _rest_of_member(self, machine: zlib._Decompress, used: int) -> Iterator[Piece]:
         yield from self._passed(used)
         while not machine.eof and self._has(1):
+            self._has(_CHUNK)
             raw = self._held[self._at : self._at + _CHUNK]
             try:
                 machine.decompress(raw, _CHUNK)
@@ -352,6 +359,9 @@ class _Cutter:
                     return
         except CodingError as error:
             yield from self._lost(self._said(error.code, str(error), offset), 4)
+            return
+        if end - self._at > self._limit:  # more was held than was asked for
+            yield from self._lost(self._too_large(offset), 4)
             return
         raw = self._taken(end - self._at)
         try:
@@ -389,7 +399,7 @@ class _Cutter:
         return self._said("too-large", text, offset, url)
 
 
-_START: Final = re.compile(rb"\n(?=WARC/[0-9]\.[0-9]+[\t ]*+\r?\n|[a-z]{3,10}:[^\n ]*+ )|(\x1f\x8b\x08[\x00-\x1f])")
+_START: Final = re.compile(rb"\n(?=WARC/[0-9]\.[0-9]+[\t ]*+\r?\n|[a-z]{3,10}:[^\n ]*+ )|(\x1f\x8b\x08(?=[\x00-\x1f]))")
 
 
 def _begins_record(raw: bytes) -> bool:
