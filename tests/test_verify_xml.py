@@ -46,6 +46,8 @@ HONEST = [
     f"<feed {ATOM}><content type='html' xml:base='k/'>&lt;a href=x>&lt;p style='b:url(c)'></content></feed>",
     f"<feed {ATOM}><content type='html'><![CDATA[<base href=/b/>]]><!-- c -->&lt;img srcset='x, y 2x'></content></feed>",
     f"<?xml-stylesheet href='a'?><!-- c --><feed {ATOM} xml:base='/x/'/><!-- d --><?e f?>",
+    "<?xml-stylesheet href='htt&amp;p://&#x61;/?b&amp;c'?><x/>",
+    "<?xml-stylesheet href='a&b' title='&none;'?><x/>",
     f"<html {XHTML}><head><base href='/b/'/><meta http-equiv='refresh' content='1; x'/><meta name='a' content='b'/></head><a href='c'/></html>",
     f"<html {XHTML}><object codebase='k/' data='d' archive='e f'/><form action=''/><a href='#f'/><p style='a:url(b)'/></html>",
     f"<html {XHTML}><style>/*<![CDATA[*/a>b{{c:url(d)}}/*]]>*/</style><iframe srcdoc='&lt;a href=x>'/><template><base href='/t/'/></template></html>",

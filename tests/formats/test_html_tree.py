@@ -151,6 +151,16 @@ def test_the_first_tag_in_a_template_says_what_counts_in_it(document: bytes) -> 
         b"</br><frameset x>",
         b"<frame x>",
         b"<frameset><noframes><a o></noframes></frameset>",
+        b"&#xa<frameset o>",
+        b"&#32; &Tab;&NewLine;&#13;&#x0C;<frameset o>",
+        b"&nbsp;<frameset x>",
+        b"&#65;<frameset x>",
+        b"&Tab<frameset x>",
+        b"&<frameset x>",
+        b"<svg><![CDATA[ \n]]></svg><frameset o>",
+        b"<svg><![CDATA[&#32;]]></svg><frameset x>",
+        b"<svg><![CDATA[x]]></svg><frameset x>",
+        b"<svg>&#32;</svg><frameset o>",
     ],
 )
 def test_a_frameset_counts_while_nothing_else_has(document: bytes) -> None:
@@ -164,6 +174,11 @@ def test_a_frameset_counts_while_nothing_else_has(document: bytes) -> None:
         b"<select o><option o><div o><a o><input><select o>",
         b"<table><td><select></td><td><select o>",
         b"<table><select></tr><select x>",
+        b"<select><table></table><select x>",
+        b"<select><table><td></td></table><select x>",
+        b"<select><table><td><input></table><select x>",
+        b"<template><select></template><select o>",
+        b"<table><template><select><td></td></template></table><select o>",
     ],
 )
 def test_a_select_in_a_select_ends_it(document: bytes) -> None:
@@ -214,6 +229,9 @@ def test_foreign_content_has_its_namespace(document: bytes) -> None:
         b"<table><td><svg></td><a html>",
         b"<table><td><svg><td svg><desc><td html><a html>",
         b"<table><td><svg></table><a html>",
+        b"<svg><desc><div><math></div><a html>",
+        b"<template><svg><template><desc><b></template><a html>",
+        b"<table><td><svg><desc><b></table><a html>",
         b"<table><td><svg><desc></tr><tr html>",
         b"<svg><desc><table><td></td></table></desc><a svg>",
     ],
@@ -233,6 +251,7 @@ def test_what_ends_around_foreign_content_ends_it(document: bytes) -> None:
         b"<a><svg><desc></a><a html></a></desc><a svg>",
         b"<table><svg></colgroup></col></td><a svg>",
         b"<svg><desc><div></svg><a html>",
+        b"<svg><template></template><a svg>",
     ],
 )
 def test_an_end_tag_that_ends_nothing_leaves_foreign_content_open(document: bytes) -> None:
@@ -245,6 +264,9 @@ def test_an_end_tag_that_ends_nothing_leaves_foreign_content_open(document: byte
         (b"<svg><g></svg></g>", False),
         (b"<svg></a>", False),
         (b"<a><svg></a>", True),
+        (b"<one><svg></one>", True),  # names without a number are counted together
+        (b"<one><svg></two>", True),
+        (b"<one></one><svg></one>", False),
         (b"<frameset>", False),
         (b"<link><frameset>", False),
         (b"<p><frameset>", True),

@@ -27,7 +27,7 @@ URL = "http://host.example/d/page.html?q#f"
 ELEMENTS = (
     "a b base body br button caption col div font form frame frameset h1 head html i iframe image img input li link math"
     " meta mi mtext noembed noframes noscript object option p path plaintext script select span style svg table tbody td"
-    " template textarea th title tr x-y xmp annotation-xml desc foreignObject mglyph use"
+    " template textarea th title tr x-y xmp annotation-xml desc foreignObject mglyph use unknown"
 ).split()
 NAMES = "action alt archive background cite class color content data encoding href ping src srcset style title type usemap xlink:href"
 VALUES = st.one_of(

@@ -17,7 +17,8 @@ cdef class Stack:
     cdef bint _is(self, Py_ssize_t depth, int element, bytes name) noexcept
     cdef bint takes_html(self, int element)
     cdef int break_out(self)
-    cdef Py_ssize_t find(self, int element, bytes name, bint whole)
+    cdef Py_ssize_t find(self, int element, bytes name)
+    cdef Py_ssize_t find_html(self, int element)
     cdef bint is_bounded(self)
     cdef bint has_table(self)
     cdef int close_p(self)

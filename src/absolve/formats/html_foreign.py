@@ -122,13 +122,22 @@ class Stack:
         return self.pop_to(depth)
 
     @cython.cfunc
-    def find(self, element: cython.int, name: bytes, whole: cython.bint) -> cython.Py_ssize_t:
-        """The depth of the nearest element of this name, whole stack or above its last HTML one; -1 for none."""
+    def find(self, element: cython.int, name: bytes) -> cython.Py_ssize_t:
+        """The depth of the nearest element of this name above the last HTML one; -1 for none."""
         depth: cython.Py_ssize_t
         for depth in range(self.depth - 1, self._limit(), -1):
-            if self._nodes.at(depth) & _NAMESPACE == HTML and not whole:
+            if self._nodes.at(depth) & _NAMESPACE == HTML:
                 return -1
             if self._is(depth, element, name):
+                return depth
+        return -1
+
+    @cython.cfunc
+    def find_html(self, element: cython.int) -> cython.Py_ssize_t:
+        """The depth of the nearest HTML element of this number; -1 for none."""
+        depth: cython.Py_ssize_t
+        for depth in range(self.depth - 1, self._limit(), -1):
+            if self._nodes.at(depth) == HTML | element << _ELEMENT:
                 return depth
         return -1
 
@@ -176,7 +185,9 @@ class Stack:
         for depth in range(self.depth - 1, self._limit(), -1):
             node = self._nodes.at(depth)
             if node & _NAMESPACE != HTML:
-                return 0
+                if node & _ANY_POINT:
+                    return 0
+                continue
             if self._is(depth, element, name):
                 self.pop_to(depth)
                 return around_block

@@ -18,10 +18,11 @@ cdef class OpenTables:
     cdef int _enter_mode(self, int element)
     cdef int _without_table(self)
     cdef Py_ssize_t count(self) except? -1
+    cdef Py_ssize_t total(self) except? -1
     cdef bint any(self) except? -1
     cdef bint between_cells(self) except? -1
     cdef int open_table(self)
-    cdef bint close_table(self)
+    cdef int close_table(self)
     cdef int start_part(self, int element) except? -1
     cdef bint end_part(self, int element) except? -1
     cdef int cell(self) except? -1

@@ -118,6 +118,12 @@ class OpenTables:
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
+    def total(self) -> cython.Py_ssize_t:
+        """How many tables are open in all templates, counted likewise."""
+        return len(self.cells)
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def any(self) -> cython.bint:
         """Whether a table is open."""
         return self.count() > 0 and not self._without_table()
@@ -137,12 +143,10 @@ class OpenTables:
         return KEPT
 
     @cython.cfunc
-    def close_table(self) -> cython.bint:
-        """Whether there was one."""
-        if not self.any():
-            return False
+    def close_table(self) -> cython.int:
+        """The innermost one, which is open."""
         self.cells.pop()
-        return True
+        return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)

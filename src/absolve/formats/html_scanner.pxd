@@ -28,6 +28,7 @@ cdef class Scanner:
     cdef set merged
 
     cpdef int next(self) except? -1
+    cdef int _text(self, Py_ssize_t i, Py_ssize_t end, bint references) except? -1
     cdef int _start_tag(self) except? -1
     cdef int _merge(self)
     cdef bint _decided(self) except? -1

@@ -18,12 +18,14 @@ from absolve.formats import html_names as names
 from absolve.formats.html_names import ATTRIBUTE_ID, ELEMENT_ID, Trait
 
 if cython.compiled:
+    from cython.cimports.absolve.character_references import reference_at
     from cython.cimports.absolve.formats.html_attributes import Attributes
     from cython.cimports.absolve.formats.html_bytes import lookup
     from cython.cimports.absolve.formats.html_raw_text import raw_text_end, script_end
     from cython.cimports.absolve.formats.html_tree import Tree
     from cython.cimports.absolve.seek import comment_end, find
 else:
+    from absolve.character_references import reference_at
     from absolve.formats.html_attributes import Attributes
     from absolve.formats.html_bytes import lookup
     from absolve.formats.html_raw_text import raw_text_end, script_end
@@ -48,6 +50,7 @@ _LETTER = cython.declare(cython.int, names.LETTER)
 _NAME_END = cython.declare(cython.int, names.NAME_END)
 _CLASSES = cython.declare(bytes, names.CLASSES)
 _LOWER = cython.declare(bytes, names.LOWER)
+_WHITE_SPACE = cython.declare(tuple, (b"\t", b"\n", b"\f", b"\r", b" "))
 _ALL = cython.declare(cython.ulonglong, names.WORD_MASK)
 _START = cython.declare(cython.int, 1)  # what the tree is told of: start tags of this name,
 _END_TAG = cython.declare(cython.int, 2)  # its end tags,
@@ -110,7 +113,6 @@ class Scanner:
         classes: cython.p_const_uchar = _CLASSES
         i: cython.Py_ssize_t = self.at
         less: cython.Py_ssize_t
-        k: cython.Py_ssize_t
         n: cython.Py_ssize_t = self.size
         lower: cython.p_const_uchar = _LOWER
         word: cython.ulonglong
@@ -118,10 +120,7 @@ class Scanner:
         while True:
             less = find(p, 60, i, n)
             if self.tree.frameset_ok:
-                for k in range(i, less if less >= 0 else n):
-                    if not classes[p[k]] & _SPACE and p[k] != 0:
-                        self.tree.text()
-                        break
+                self._text(i, less if less >= 0 else n, True)
             if less < 0 or less + 1 >= n:
                 self.at = n
                 return END
@@ -156,6 +155,28 @@ class Scanner:
                 i = self._bogus_comment_end(less, i)
             elif self.tree.frameset_ok:  # a < that is text
                 self.tree.text()
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    @cython.boundscheck(False)
+    @cython.wraparound(False)
+    def _text(self, i: cython.Py_ssize_t, end: cython.Py_ssize_t, references: cython.bint) -> cython.int:
+        """Tell the tree of this stretch of text where it is more than white space, as which `references` count, too."""
+        p: cython.p_const_uchar = self.data
+        classes: cython.p_const_uchar = _CLASSES
+        while i < end:
+            if p[i] == 38 and references:
+                read = reference_at(self.data, i, end, False)
+                if read is None or read[1] not in _WHITE_SPACE:
+                    break
+                i = read[0]
+            elif classes[p[i]] & _SPACE or p[i] == 0:
+                i += 1
+            else:
+                break
+        if i < end:
+            self.tree.text()
+        return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
@@ -295,6 +316,8 @@ class Scanner:
         if self.tree.foreign.namespace and self.data[i : i + 7] == b"[CDATA[":
             start = i - 2
             i = self.data.find(b"]]>", i + 7)
+            if self.tree.frameset_ok:
+                self._text(start + 9, i if i >= 0 else n, False)
             if i < 0:
                 self.truncated = start
                 return n

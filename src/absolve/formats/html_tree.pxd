@@ -14,6 +14,8 @@ cdef class Tree:
     cdef readonly int namespace
     cdef readonly bint every
     cdef bint select_open
+    cdef Py_ssize_t select_tables
+    cdef int select_templates
     cdef bint form_open
     cdef bint head_open
     cdef readonly int frameset_depth
@@ -30,6 +32,7 @@ cdef class Tree:
     cdef int _html_start(self, int element, bint self_closing, bint decided) except? -1
     cdef int _foreign_start(self, int element, bytes name, bint self_closing, bint decided) except? -1
     cdef int _html_end(self, int element) except? -1
+    cdef bint _ends_select(self) except? -1
     cdef bint _encloses(self, int element, bytes name) except? -1
     cdef bint _has_body(self)
     cdef bint _is_around_table(self)

@@ -88,6 +88,7 @@ class Tree:
         self.namespace = HTML
         self.every = True
         self.select_open = False
+        self.select_tables = self.select_templates = 0  # that are open around it
         self.form_open = False  # 13.2.4.4 the form element pointer
         self.head_open = True  # no head yet, explicit or implied
         self.frameset_depth = 0
@@ -181,7 +182,7 @@ class Tree:
                 return IGNORED
             if self.tables.template_depth:
                 self.guessed |= self.select_open  # which of both is in the other is not kept
-            self.select_open = False
+            self._ends_select()
             return KEPT
         if element == _TEMPLATE:
             self.tables.open_template()
@@ -193,12 +194,16 @@ class Tree:
             if not self_closing:
                 self.foreign.push(self.namespace, element, b"", False)
             return KEPT
-        if element == _SELECT:  # one inside another ends that; which element bounds the scope is not looked at
-            self.select_open = not self.select_open
-            self.guessed |= not self.select_open
-            return KEPT if self.select_open else IGNORED
+        if element == _SELECT:  # one inside another ends that; of what bounds its scope only tables are looked at
+            self.guessed |= self.select_open
+            if self._ends_select():
+                return IGNORED
+            self.select_open = True
+            self.select_tables = self.tables.total()
+            self.select_templates = self.tables.template_depth
+            return KEPT
         if element == _INPUT:
-            self.select_open = False
+            self._ends_select()
         if element == _NOSCRIPT and self.started[element] > self.ended[element] and not self.started[_BODY]:
             self.guessed = True  # ignored in a head, and where that ends without a body tag is not kept
         if traits & _T_RCDATA:
@@ -240,13 +245,13 @@ class Tree:
                 return self._html_end(element)
             foreign = False
         elif foreign:
-            depth = self.foreign.find(element, name, whole=False)
+            depth = self.foreign.find(element, name)
             if depth >= 0:
                 return self.foreign.pop_to(depth)
         if element == _TEMPLATE or element == _TABLE:
             if not (self.tables.template_depth if element == _TEMPLATE else self.tables.any()):
                 return 0
-            self.foreign.pop_to(max(0, self.foreign.find(element, name, whole=True)))
+            self.foreign.pop_to(max(0, self.foreign.find_html(element)))
             return self._html_end(element)
         if _TRAITS[element] & _T_TABLE_PART:
             if self._is_around_table():
@@ -283,14 +288,15 @@ class Tree:
     def _encloses(self, element: cython.int, name: bytes) -> cython.bint:
         """Whether an unmatched end tag closes an HTML element around the svg or math element, and that with it.
 
-        A guess: outside of foreign content elements are only counted. Names without a number are custom elements here.
+        A guess: outside of foreign content elements are only counted, those of names without a number all together. Of
+        these the ones around are taken for custom elements, and any other name for one of SVG or MathML.
         """
-        if _TRAITS[element] & _T_VOID or (not element and b"-" not in name) or element == _FORM:
+        if _TRAITS[element] & _T_VOID or element == _FORM:
             return False
         if element == _BODY or element == _HTML or element == _HEAD or self.started[element] <= self.ended[element]:
             return False
         self.guessed = True
-        return True
+        return element > 0 or b"-" in name
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
@@ -302,18 +308,21 @@ class Tree:
             if not self.tables.template_depth:
                 self.form_open = False
         elif element == _TABLE:
-            if self.tables.close_table():
-                self.select_open = False
+            if self.tables.any():
+                self._ends_select()
+                self.tables.close_table()
         elif element == _SELECT:
-            self.select_open = False
+            self._ends_select()
         elif element == _TEMPLATE:
             self.tables.close_template()
+            if self.select_templates > self.tables.template_depth:
+                self.select_open = False
         elif element == _FRAMESET:
             if self.frameset_depth:
                 self.frameset_depth -= 1
                 self.after_frameset = not self.frameset_depth
         elif traits & _T_TABLE_PART and self.tables.end_part(element):
-            self.select_open = False
+            self._ends_select()
         elif element == _BR or element == _HEAD or element == _BODY or element == _HTML:  # 13.2.6.4.3: imply a head
             self.head_open = False
             if element == _BR:  # as a start tag
@@ -321,6 +330,19 @@ class Tree:
             elif element != _HEAD:
                 self.started[_BODY] += 1  # 13.2.6.4.6: and a body
         return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def _ends_select(self) -> cython.bint:
+        """Close the select element if one is open that no table or template is open in; whether there was one."""
+        if (
+            not self.select_open
+            or self.select_tables != self.tables.total()
+            or self.select_templates != self.tables.template_depth
+        ):
+            return False
+        self.select_open = False
+        return True
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)

@@ -16,7 +16,7 @@ from absolve.verifying.differences import shown
 from absolve.verifying.html_judge import Judge
 from absolve.verifying.html_parser import parse
 from absolve.verifying.references import in_document, in_value
-from absolve.verifying.xml_side import XML_BASE, Side, parsed
+from absolve.verifying.xml_side import XML_BASE, Side, parsed, pseudo_attributes
 
 if TYPE_CHECKING:
     from absolve.entity import Entity
@@ -130,7 +130,7 @@ class _Judge:
         place = tables.INSTRUCTIONS.get(getattr(old, "target", ""))
         if place is None or self._before.outside(old) is False:
             return False
-        values, changed = dict(old.attrib), dict(new.attrib)
+        values, changed = pseudo_attributes(old), pseudo_attributes(new)
         one, other = (side.pop(place.attribute, "") for side in (values, changed))
         if values != changed:
             self._differ("tree", f"the text of {_name(old)}", old.text, new.text)

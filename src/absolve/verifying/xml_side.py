@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from lxml import etree
@@ -27,10 +28,26 @@ _PAGES: Final = (f"{{{tables.XHTML}}}", f"{{{tables.SVG}}}")
 
 def parsed(entity: Entity) -> Any:
     """The root element that lxml sees; SyntaxError or ValueError where it sees none. Nothing else is read for it."""
+    return _root(html_side.decoded(entity))
+
+
+def pseudo_attributes(instruction: Any) -> dict[str, str]:
+    """Those of a processing instruction, which are written as attributes are (xml-stylesheet 1.0, 3).
+
+    lxml leaves character references in them as they stand, so they are read as those of an element; as it gives them
+    where that cannot be.
+    """
+    if "&" in (instruction.text or ""):
+        with suppress(SyntaxError):
+            return dict(_root(f"<x {instruction.text}/>").attrib)
+    return dict(instruction.attrib)
+
+
+def _root(text: str) -> Any:
     parser = etree.XMLParser(
         encoding="utf-8", resolve_entities=False, no_network=True, load_dtd=False, huge_tree=True, strip_cdata=False
     )
-    return etree.fromstring(html_side.decoded(entity).encode(), parser)
+    return etree.fromstring(text.encode(), parser)
 
 
 class Side:
