@@ -36,6 +36,8 @@ _BASES: Final = {
     "base elements and links": Shape(numbered(b"", b"<base href=x%d/><a href=y>")),
     "relative bases in srcdoc": Shape(repeated(b'<iframe srcdoc="<base href=x/><a href=y>"></iframe>')),
     "base of references": Shape(repeated(b"&amp;", b'<base href="http://h/?', b'"><a href=x>')),
+    "base with a long host": Shape(repeated(b"a", b"<base href='http://", b"/d/'><a href=x>")),
+    "base with long user information": Shape(repeated(b"a:", b"<base href='http://", b"@h/d/'><a href=x>")),
     "long base, many links": Shape(
         lambda size: b"<base href=http://h/" + b"d/" * 500 + b">" + b"<a href=../x>" * (size // 13)
     ),
@@ -127,6 +129,7 @@ _VALUES: Final = {
     "tasks": Shape(repeated(b"action-uri ;", b"<meta name=msapplication-task content='", b"action-uri=x'><a href=y>")),
     "white space in href": Shape(_attribute(b" ")),
     "white space by reference in href": Shape(_attribute(b"&#32;")),
+    "white space by reference": Shape(repeated(b"&#32;", after=b"<a href=x>")),
     "parent directories": Shape(_attribute(b"../")),
     "many parent directories": Shape(numbered(b"", b"<a href=../../../../../../../../../../../x%d>")),
     "directories and parents": Shape(_attribute(b"a/../")),
