@@ -11,7 +11,6 @@ from typing import IO, TYPE_CHECKING, Final, NamedTuple
 
 from absolve import charsets, formats, rewriting
 from absolve.errors import FAULTS, Diagnostic, DocumentError, fault
-from absolve.formats.warc import bare
 from absolve.formats.warc_records import DICTIONARY, pieces
 from absolve.model import Document, Part, new
 from absolve.walk import walk
@@ -19,11 +18,22 @@ from absolve.walk import walk
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    import cython
+
     from absolve.entity import Entity
     from absolve.model import Notice
     from absolve.policy import Policy
     from absolve.typing import Coding
     from absolve.walk import Settings
+else:
+    from absolve import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.absolve.formats.warc import bare
+    from cython.cimports.absolve.formats.warc_records import Piece
+else:
+    from absolve.formats.warc import bare
+    from absolve.formats.warc_records import Piece
 
 
 class Stretch(NamedTuple):
@@ -105,14 +115,18 @@ def stretches(
     if within.start:
         file.seek(within.start)
     before = within.before
+    end: cython.Py_ssize_t = within.end
+    most: cython.Py_ssize_t = settings.max_size
+    documents: cython.Py_ssize_t
     entity: Entity | None = None
+    piece: Piece
     for piece in pieces(file, settings.max_decompressed, start=within.start):
-        if piece.offset >= within.end and piece.raw:  # without bytes it is said of what ended there
+        if piece.offset >= end and piece.raw:  # without bytes it is said of what ended there
             return
         if piece.records is None:
             yield Stretch(piece.raw, diagnostics=tuple(_said(notice, name) for notice in piece.notices))
             continue
-        if entity is not None and seen and len(piece.records) <= settings.max_size:
+        if entity is not None and seen and len(piece.records) <= most:
             documents = bare(piece.records, settings)
             if documents >= 0:
                 before += documents

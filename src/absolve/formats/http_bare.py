@@ -29,9 +29,11 @@ _FIRST = cython.declare(bytes, bytes(bytes([byte]).lower() in {name[:1] for name
 _NO_BODY = cython.declare(frozenset, frozenset(map(int, NO_BODY)))
 
 
+@cython.ccall
+@cython.exceptval(-1, check=True)
 @cython.boundscheck(False)
 @cython.wraparound(False)
-def is_bare(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> bool:
+def is_bare(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
     """Whether it is sure that the walker of HTTP finds nothing in this span: no field with a reference, no body.
 
     A body of a kind that is not read counts as none. A header that is not written as most are is never sure, and no

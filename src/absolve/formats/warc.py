@@ -13,7 +13,6 @@ from absolve.charsets import UTF_8
 from absolve.codings import Raw
 from absolve.formats import headers
 from absolve.formats.digests import WHOLE, payloads, renewed
-from absolve.formats.http_bare import is_bare
 from absolve.formats.warc_records import GAP, pieces
 from absolve.model import RETRIEVAL, Base, Derived, Notice, Part, new
 
@@ -30,6 +29,7 @@ else:
 
 if cython.compiled:
     from cython.cimports.absolve.formats.headers import Field
+    from cython.cimports.absolve.formats.http_bare import is_bare
     from cython.cimports.absolve.formats.warc_headers import (
         Extent,
         Record,
@@ -40,6 +40,7 @@ if cython.compiled:
     )
 else:
     from absolve.formats.headers import Field  # noqa: TC001 - the type of a C variable
+    from absolve.formats.http_bare import is_bare
     from absolve.formats.warc_headers import Extent, Record, extent_at, has_field, only_line_ends, record_at
 
 _IDENTITY: Final = Raw(UTF_8)
@@ -61,6 +62,8 @@ def walk_records(data: bytes, _charset: Charset, options: WalkOptions) -> Iterab
     return record(data, 0, extent, options)
 
 
+@cython.ccall
+@cython.exceptval(-2, check=True)
 def bare(data: bytes, options: WalkOptions) -> cython.Py_ssize_t:
     """How many documents are in what a compressed member holds, where it is sure that no link is in them; else -1.
 

@@ -165,7 +165,11 @@ def extent_at(data: bytes, start: cython.Py_ssize_t) -> Extent | None:
             kind = _KINDS.get(value) or value.decode("utf-8", "surrogateescape").lower()
         line = end + 1
     if is_plain and length >= 0:
-        return Extent(kind or "", head, head + length)
+        extent: Extent = Extent.__new__(Extent)  # without a call that would box its numbers
+        extent.kind = kind or ""
+        extent.block = head
+        extent.end = head + length
+        return extent
     record = record_at(data, start)
     return Extent(record.kind, record.block, record.end) if record is not None else None
 

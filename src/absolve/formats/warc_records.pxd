@@ -5,7 +5,7 @@ cimport cython
 
 @cython.final
 cdef class Piece:
-    cdef readonly object offset
+    cdef readonly Py_ssize_t offset
     cdef readonly bytes raw
     cdef readonly bytes records
     cdef readonly object coding

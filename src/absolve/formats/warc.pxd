@@ -1,0 +1,3 @@
+"""C signatures of warc.py."""
+
+cpdef Py_ssize_t bare(bytes data, object options) except? -2

@@ -1,0 +1,131 @@
+"""Members of gzip in archives: those that are opened at once, by libdeflate where it is installed, and what of others.
+
+libdeflate takes three quarters of the time of zlib-ng, but wants all of a member and how much comes out of it. In an
+archive the next member tells where one ends, and its own last four bytes how much it holds. What cannot be proved so is
+left to zlib, which has the last word: whatever is broken, padded, or larger than is allowed.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+from absolve.formats.compression import BROKEN, decompressor
+from absolve.formats.warc_headers import LONGEST_LINE
+
+if TYPE_CHECKING:
+    import zlib
+    from collections.abc import Callable
+
+    import cython
+else:
+    from absolve import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.absolve.formats.warc_headers import arc_record, version_end
+    from cython.cimports.absolve.seek import find
+else:
+    from absolve.formats.warc_headers import arc_record, version_end
+    from absolve.seek import find
+
+LEAST: Final = 18  # bytes of a member: those of its header and its trailer (RFC 1952 2.3)
+MOST: Final = 1 << 20  # bytes of a member that is opened at once
+_LEAST = cython.declare(cython.Py_ssize_t, LEAST)
+_RATIO = cython.declare(cython.Py_ssize_t, 1032)  # deflate makes no more of a byte (zlib, technical details)
+_CHECKED_HEADER = cython.declare(cython.int, 2)  # FHCRC, which libdeflate does not look at
+
+
+def _library() -> tuple[Callable[[bytes, int], bytearray] | None, type[Exception]]:
+    """What opens a member, and what it raises; None where libdeflate is not installed."""
+    try:
+        found: Any = import_module("deflate")
+    except ImportError:
+        return None, ValueError
+    return found.gzip_decompress, found.DeflateError
+
+
+_decompress, _BROKEN = _library()
+is_there: Final = _decompress is not None
+
+
+@cython.ccall
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def next_member(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """Where a member seems to begin between these offsets, the first bytes of a header; -1 for nowhere."""
+    p: cython.p_const_uchar = data
+    end = max(end - 3, 0)
+    while True:
+        start = find(p, 0x1F, start, end)
+        # RFC 1952 2.3: ID1 and ID2, CM that is deflate, FLG without the bits that must be zero
+        if start < 0 or (p[start + 1] == 0x8B and p[start + 2] == 8 and p[start + 3] < 32):
+            return start
+        start += 1
+
+
+@cython.ccall
+def opened(raw: bytes, limit: cython.Py_ssize_t) -> bytes | None:
+    """What is in a member that is these bytes and no less, not more than `limit` bytes; None where that is not sure.
+
+    It is none where zlib would open less of it, or nothing. (What only zlib refuses is a code that RFC 1951 does not
+    allow, where the length and the sum of what comes out are right all the same: that nothing writes.)
+    """
+    p: cython.p_const_uchar = raw
+    end: cython.Py_ssize_t = len(raw)
+    size: cython.Py_ssize_t
+    if end < _LEAST or p[3] & _CHECKED_HEADER:
+        return None
+    size = p[end - 4] | p[end - 3] << 8 | p[end - 2] << 16 | cython.cast(cython.Py_ssize_t, p[end - 1]) << 24
+    if size == 0 or size > limit or size > _RATIO * end or _decompress is None:
+        return None
+    try:
+        value = bytes(_decompress(raw, size))
+    except _BROKEN:
+        return None
+    return value if len(value) == size and not _is_twice(raw) else None
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _is_twice(raw: bytes) -> cython.bint:
+    """Whether the four last bytes, the size, stand elsewhere, too: the member may end there, and something follow it.
+
+    libdeflate does not say how far it has read; but what it has read ends with these four.
+    """
+    p: cython.p_const_uchar = raw
+    last: cython.Py_ssize_t = len(raw) - 4
+    i: cython.Py_ssize_t
+    first: cython.uchar
+    second: cython.uchar
+    third: cython.uchar
+    fourth: cython.uchar
+    found: cython.uchar = 0
+    if cython.compiled:
+        first = p[last]
+        second = p[last + 1]
+        third = p[last + 2]
+        fourth = p[last + 3]
+        for i in range(_LEAST - 4, last):  # without a way out of it a compiler takes many bytes at once
+            found |= (p[i] == first) & (p[i + 1] == second) & (p[i + 2] == third) & (p[i + 3] == fourth)
+        return found != 0
+    return raw.find(raw[last:], LEAST - 4) != last
+
+
+# --- those that are opened as they come -------------------------------------------------------------------------------
+
+
+def begins_record(raw: bytes) -> bool:
+    """Whether this is a member in which a record begins."""
+    try:
+        value = decompressor(31).decompress(raw, LONGEST_LINE)
+    except BROKEN:
+        return False
+    return version_end(value, 0) >= 0 or arc_record(value, 0) is not None
+
+
+def consumed(machine: zlib._Decompress, raw: bytes) -> int:
+    """How many of the bytes that it was given last belong to the member."""
+    return len(raw) - len(machine.unused_data if machine.eof else machine.unconsumed_tail)

@@ -1,0 +1,13 @@
+"""C layout of a file that is read forward; warc_window.py holds the code."""
+
+
+cdef class Window:
+    cdef object _file
+    cdef bytes _held
+    cdef Py_ssize_t _at
+    cdef Py_ssize_t _before
+
+    cdef Py_ssize_t _offset(self) noexcept
+    cdef bint _has(self, Py_ssize_t size) except? -1
+    cdef int _read(self, Py_ssize_t size) except? -1
+    cdef bytes _taken(self, Py_ssize_t size)

@@ -1,0 +1,76 @@
+"""A file read forward: the stretch of it that is held, and where in it one stands."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import IO, TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    import cython
+else:
+    from absolve import _cython as cython
+
+CHUNK: Final = 1 << 16  # bytes that are read at once: a cache holds them
+_CHUNK = cython.declare(cython.Py_ssize_t, CHUNK)
+_KEPT: Final = 4 << 20
+
+
+@cache
+def _keep_memory() -> None:
+    """Let glibc keep what records free: it keeps twice as much as the largest block was that it gave to the system.
+
+    Else the memory of each large record comes from the system anew, page by page.
+    """
+    bytes(_KEPT)
+
+
+@cython.cclass
+class Window:
+    """What is held of a file: `_held` begins `_before` bytes into it, and `_at` is where one stands in that."""
+
+    def __init__(self, file: IO[bytes], start: int) -> None:
+        self._file = file
+        self._held = b""
+        self._at = 0
+        self._before = start
+        _keep_memory()
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _offset(self) -> cython.Py_ssize_t:
+        """Where one stands in the file."""
+        return self._before + self._at
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def _has(self, size: cython.Py_ssize_t) -> cython.bint:
+        """Whether the file goes on for so many bytes, which are held then."""
+        if self._at + size > len(self._held):
+            self._read(size)
+        return len(self._held) - self._at >= size
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def _read(self, size: cython.Py_ssize_t) -> cython.int:
+        # At least as much as is held already: each byte is then copied twice at most, however large a member is.
+        missing: cython.Py_ssize_t = self._at + size - len(self._held)
+        more: bytes = self._file.read(max(missing, _CHUNK, len(self._held) - self._at))
+        if self._at:
+            self._before += self._at
+            self._held = self._held[self._at :] + more
+            self._at = 0
+        else:
+            self._held += more
+        while more and len(self._held) < size:  # a pipe gives what it has
+            more = self._file.read(max(size - len(self._held), _CHUNK))
+            self._held += more
+        return 0
+
+    @cython.cfunc
+    def _taken(self, size: cython.Py_ssize_t) -> bytes:
+        """So many bytes, or all that are held of them; one stands behind them then."""
+        p: cython.p_const_uchar = self._held
+        start: cython.Py_ssize_t = self._at
+        end: cython.Py_ssize_t = min(start + size, len(self._held))
+        self._at = end
+        return p[start:end]
