@@ -5,7 +5,9 @@ cimport cython
 
 @cython.final
 cdef class OpenTables:
-    cdef list cells
+    cdef list around
+    cdef int innermost
+    cdef Py_ssize_t size
     cdef Py_ssize_t first
     cdef list templates
     cdef readonly int template_depth
@@ -16,6 +18,7 @@ cdef class OpenTables:
     cdef int close_template(self)
     cdef bint drops(self, int element) except? -1
     cdef int _enter_mode(self, int element)
+    cdef int _open(self)
     cdef int _without_table(self)
     cdef Py_ssize_t count(self) except? -1
     cdef Py_ssize_t total(self) except? -1

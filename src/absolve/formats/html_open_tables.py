@@ -17,9 +17,9 @@ KEPT = cython.declare(cython.int, names.KEPT)
 IGNORED = cython.declare(cython.int, names.IGNORED)
 
 _TRAITS = cython.declare(tuple, names.ELEMENT_TRAITS)
-_T_CELL = cython.declare(cython.int, int(Trait.CELL))
 _T_HEAD = cython.declare(cython.int, int(Trait.HEAD))
 _T_TABLE_PART = cython.declare(cython.int, int(Trait.TABLE_PART))
+_CELLS = cython.declare(bytes, bytes(bool(found & Trait.CELL) for found in names.ELEMENT_TRAITS))
 
 _CAPTION = cython.declare(cython.int, ELEMENT_ID[b"caption"])
 _COL = cython.declare(cython.int, ELEMENT_ID[b"col"])
@@ -43,13 +43,17 @@ _IN_COLUMNS = cython.declare(cython.int, 5)
 class OpenTables:
     """The open tables since the innermost open template, and what those templates hide.
 
-    `cells` has for each table the cell or caption that is open in it, 0 for none; from `first` on they are those in the
-    innermost template. `mode` is its insertion mode, that of a body where there is none. `templates` has `first` and
-    the mode around each one, as numbers alone: a tuple for each would be one more for the garbage collector to visit.
+    `size` is how many tables are open, of which `first` are not in the innermost template. `innermost` is the cell or
+    caption that is open in the last of them, 0 for none, and `around` has what it was when each of them was opened:
+    most tables are not in another, and their cells are then no objects. `mode` is the innermost template's insertion
+    mode, that of a body where there is none. `templates` has `first` and the mode around each one, as numbers alone: a
+    tuple for each would be one more for the garbage collector to visit.
     """
 
     def __init__(self) -> None:
-        self.cells: list[int] = []
+        self.around: list[int] = []
+        self.innermost = 0
+        self.size = 0
         self.first = 0
         self.templates: list[int] = []
         self.template_depth = 0
@@ -65,7 +69,7 @@ class OpenTables:
     def open_template(self) -> cython.int:
         self.templates.append(self.first)
         self.templates.append(self.mode)
-        self.first = len(self.cells)
+        self.first = self.size
         self.mode = _FRESH
         self.template_depth += 1
         return 0
@@ -73,7 +77,10 @@ class OpenTables:
     @cython.cfunc
     def close_template(self) -> cython.int:
         if self.template_depth:
-            del self.cells[self.first :]
+            if self.size > self.first:
+                self.innermost = self.around[self.first]
+                self.size = self.first
+                del self.around[self.first :]
             self.mode = self.templates.pop()
             self.first = self.templates.pop()
             self.template_depth -= 1
@@ -100,7 +107,14 @@ class OpenTables:
         elif _TRAITS[element] & _T_TABLE_PART:
             self.mode = _IN_TABLE
         if self.mode != _IN_BODY:
-            self.cells.append(0)
+            self._open()
+        return 0
+
+    @cython.cfunc
+    def _open(self) -> cython.int:
+        self.around.append(self.innermost)
+        self.innermost = 0
+        self.size += 1
         return 0
 
     @cython.cfunc
@@ -114,13 +128,13 @@ class OpenTables:
     @cython.exceptval(-1, check=True)
     def count(self) -> cython.Py_ssize_t:
         """How many tables are open in the innermost template; one that began with a part of a table counts as one."""
-        return len(self.cells) - self.first
+        return self.size - self.first
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def total(self) -> cython.Py_ssize_t:
         """How many tables are open in all templates, counted likewise."""
-        return len(self.cells)
+        return self.size
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
@@ -132,20 +146,21 @@ class OpenTables:
     @cython.exceptval(-1, check=True)
     def between_cells(self) -> cython.bint:
         """Whether what stands here is in a table or its rows, and in no cell (13.2.6.4.9)."""
-        return self.count() > 0 and not self.cells[-1]
+        return self.count() > 0 and self.innermost == 0
 
     @cython.cfunc
     def open_table(self) -> cython.int:
         """13.2.6.4.9: a table directly in a table takes its place; in a cell it is nested."""
         if self.between_cells():
             return IGNORED if self._without_table() else KEPT
-        self.cells.append(0)
+        self._open()
         return KEPT
 
     @cython.cfunc
     def close_table(self) -> cython.int:
         """The innermost one, which is open."""
-        self.cells.pop()
+        self.innermost = self.around.pop()
+        self.size -= 1
         return 0
 
     @cython.cfunc
@@ -156,37 +171,48 @@ class OpenTables:
         mode: cython.int = self._without_table()
         tables: cython.Py_ssize_t = self.count()
         if tables:
-            self.cells[-1] = 0
+            self.innermost = 0
         if not tables or (mode == _IN_ROW and not cell) or (mode == _IN_TABLE_BODY and not cell and element != _TR):
             return IGNORED
-        self.cells[-1] = element if _TRAITS[element] & _T_CELL else 0
+        if _is_cell(element):
+            self.innermost = element
         return KEPT
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def end_part(self, element: cython.int) -> cython.bint:
         """Whether this end tag ends the open cell."""
-        if not self.count() or not self.cells[-1] or not self.ends_cell(self.cells[-1], element):
+        if not self.count() or self.innermost == 0 or not self.ends_cell(self.innermost, element):
             return False
-        self.cells[-1] = 0
+        self.innermost = 0
         return True
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def cell(self) -> cython.int:
         """The cell or caption that is open in the innermost table, 0 for none."""
-        found: cython.int = self.cells[-1] if self.count() else 0
-        return found
+        return self.innermost if self.count() else 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def ends_cell(self, cell: cython.int, element: cython.int) -> cython.bint:
         """13.2.6.4.11 and .15; that a row group of the name is open is not looked at."""
         mode: cython.int = self._without_table()
-        if (mode == _IN_ROW and not _TRAITS[element] & _T_CELL) or (
-            mode == _IN_TABLE_BODY and not (_TRAITS[element] & _T_CELL or element == _TR)
-        ):
+        if mode == _IN_ROW and not _is_cell(element):
+            return False
+        if mode == _IN_TABLE_BODY and not (_is_cell(element) or element == _TR):
             return False
         if cell == _CAPTION or element == _TD or element == _TH:
             return cell == element
         return element != _CAPTION and element != _COL and element != _COLGROUP
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _is_cell(element: cython.int) -> cython.bint:
+    """Whether an element is a cell of a table, or its caption."""
+    cells: cython.p_const_uchar = _CELLS
+    return cells[element] != 0
