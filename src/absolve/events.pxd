@@ -110,5 +110,6 @@ cdef class Events:
     cdef Py_ssize_t start(self, Py_ssize_t index) noexcept
     cdef Py_ssize_t end(self, Py_ssize_t index) noexcept
     cdef int kind(self, Py_ssize_t index) noexcept
+    cdef bint read(self, Py_ssize_t index, Link link) except? -1
     cdef Part _its_part(self)
     cdef object at(self, Py_ssize_t index)

@@ -381,6 +381,31 @@ class Events:
         return self.objects[index]
 
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def read(self, index: cython.Py_ssize_t, link: Link) -> cython.bint:
+        """Let a link be that of this number: whether it is one that is kept as numbers, and not something else."""
+        if cython.compiled:
+            self._seek(index)
+            if self._its_kind == _OBJECT or self._its_kind >= _MOST_KINDS:
+                return False
+            kind: Link = self.kinds[self._its_kind]
+            if link.place is not kind.place:
+                link.place = kind.place
+            if link.base is not kind.base:
+                link.base = kind.base
+            if link.claim is not kind.claim:
+                link.claim = kind.claim
+            link.start = self._start
+            link.end = self._start + self._its_size
+            link.tag_start = self._tag if self._in_tag else -1
+            link.tag_end = self._tag + self._tag_size if self._in_tag else -1
+            coding = _settled(kind.coding, link.start, link.end)
+            if link.coding is not coding:
+                link.coding = coding
+            return True
+        return False
+
+    @cython.cfunc
     def _its_part(self) -> Part:
         """The part that was read last."""
         part: Part = Part.__new__(Part)

@@ -14,6 +14,7 @@ from absolve.tags cimport Tag
 cdef class Columns:
     cdef readonly Py_ssize_t at_once
     cdef readonly tuple names
+    cdef Py_ssize_t size
     cdef readonly Words ruled
     cdef readonly Numbers line
     cdef readonly Numbers column
@@ -36,6 +37,7 @@ cdef class Columns:
 @cython.final
 cdef class _Span:
     cdef bint _transparent
+    cdef object _entity
     cdef Positions _positions
     cdef _Span _outer
     cdef object _inner
@@ -59,6 +61,7 @@ cdef class _Events:
     cdef dict _rules
     cdef object _known
     cdef Ruled _ruled
+    cdef Link _passing
 
     cpdef Py_ssize_t take(self, Columns columns, Py_ssize_t at)
     cdef int link(self, Columns columns, Link link)

@@ -29,6 +29,7 @@ if cython.compiled:
     from cython.cimports.absolve.buffers import Numbers, Texts, Words
     from cython.cimports.absolve.codings import CharacterReferences
     from cython.cimports.absolve.events import Events
+    from cython.cimports.absolve.positions import Positions  # noqa: TC002 - the type of a C variable
     from cython.cimports.absolve.resolved import shown, value_of
     from cython.cimports.absolve.ruled import Facts, Ruled
     from cython.cimports.absolve.tags import Tag
@@ -105,6 +106,7 @@ class Columns:
     def _begin(
         self, rows: cython.Py_ssize_t, text: Texts | None, reference: Texts | None, target: Texts | None
     ) -> cython.int:
+        self.size = 0
         self.ruled = Words(rows)
         self.line = Numbers(room=rows)
         self.column = Numbers(room=rows)
@@ -119,11 +121,11 @@ class Columns:
         return 0
 
     def __len__(self) -> int:
-        return len(self.ruled)
+        return self.size
 
     def __iter__(self) -> Iterator[Any]:
         places = [COLUMNS.index(name) for name in self.names] if self.names != COLUMNS else None
-        for at in range(len(self.ruled)):
+        for at in range(self.size):
             row = self._row(at)
             yield row if places is None else [row[place] for place in places]
 
@@ -152,6 +154,7 @@ class Columns:
         tag: Tag,
     ) -> cython.int:
         """What rows say of the place where a reference stands; what they say of the reference is still to come."""
+        self.size += 1
         self.ruled.add(ruled.words)  # itself it would hold the document
         self.line.add(positions.line)
         self.column.add(positions.column)
@@ -238,7 +241,8 @@ class _Span:
 
     def __init__(self, entity: Entity, outer: _Span | None = None, inner: Inner | None = None) -> None:
         self._transparent = entity.charset.transparent
-        self._positions = entity.positions
+        self._entity = entity
+        self._positions: Positions | None = None  # until a link is there
         self._outer = outer if inner is not None else None
         self._inner = inner
         if inner is not None:
@@ -260,8 +264,11 @@ class _Span:
     def placed(self, start: cython.Py_ssize_t) -> Positions:
         """The positions, moved there, of the outermost bytes that hold the lines as they are: UTF-16 does not."""
         if self._outer is None or not self._outer._transparent:  # noqa: SLF001 - of its class
-            self._positions.move(start)
-            return self._positions
+            if self._positions is None:
+                self._positions = self._entity.positions
+            positions: Positions = self._positions
+            positions.move(start)
+            return positions
         first: cython.Py_ssize_t = self._offsets.start(start) if self._offsets is not None else 0
         return self._outer.placed(self._start + first)
 
@@ -300,18 +307,22 @@ class _Events:
         self._rules: dict[int | Pair, Ruled] = {}
         self._known = Known()
         self._ruled: Ruled | None = None
+        self._passing = Link.__new__(Link)  # the link that is come to, where it is none that is kept
 
     @cython.ccall
     def take(self, columns: Columns, at: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Take the links from this event on, up to a part or to where the columns are full; where that is."""
         size: cython.Py_ssize_t = len(self._events)
         packed: Events | None = self._packed
-        while at < size and len(columns) < columns.at_once:
-            event = packed.at(at) if packed is not None else self._events[at]
-            if type(event) is Link:
-                self.link(columns, event)
-            elif type(event) is Part:
-                break
+        while at < size and columns.size < columns.at_once:
+            if packed is not None and packed.read(at, self._passing):
+                self.link(columns, self._passing)
+            else:
+                event = self._events[at]
+                if type(event) is Link:
+                    self.link(columns, event)
+                elif type(event) is Part:
+                    break
             at += 1
         return at
 
@@ -355,6 +366,8 @@ class _Events:
                 self._known = Known()
             ruled = Ruled(self._entity, link, self._document, self._known)
             self._rules[key] = ruled
+            if link is self._passing:  # it is kept now
+                self._passing = Link.__new__(Link)
         return ruled
 
 

@@ -34,10 +34,11 @@ class Layer(enum.IntEnum):
 
     @property
     def label(self) -> str:
-        return self.name.lower()
+        return _LABELS[self]
 
 
-EMBEDDED, ENCAPSULATING, RETRIEVAL, BY_DEFAULT = Layer  # by its attributes an enumeration gives them slowly
+_LABELS = ("", *(layer.name.lower() for layer in Layer))  # by its attributes an enumeration gives them slowly
+EMBEDDED, ENCAPSULATING, RETRIEVAL, BY_DEFAULT = Layer
 
 
 class Reference(NamedTuple):

@@ -271,7 +271,7 @@ def _enter(entity: Entity, part: Part, index: cython.Py_ssize_t, charset: Charse
         entity.named = inner.named
     for notice in inner.notices:
         position = outside(part, offsets, notice.position)
-        entity.notices.append(notice._replace(text=with_url(part, notice.text), position=position))
+        entity.notices.append(new(Notice, (notice.code, with_url(part, notice.text), position, notice.failed)))
 
 
 @cython.ccall
