@@ -262,6 +262,25 @@ def test_an_instruction_stands_outside_of_every_base() -> None:
     assert targets(text)[0] == "http://doc.example/dir/a&b"
 
 
+def test_a_reference_in_an_instruction_ends_with_it() -> None:
+    assert targets('<?xml-stylesheet href="a?><x b=""/>') == []
+    assert targets("<?xml-stylesheet href='?><?xml-stylesheet href='b'?><x/>") == ["http://doc.example/dir/b"]
+
+
+def test_what_is_written_in_an_instruction_does_not_end_it() -> None:
+    text = "<?xml-stylesheet href='a?&gt;b'?><?xml-stylesheet href='c'?><x/>"
+    new = absolve.rewrite(text, media_type="application/xml", policy=lambda found: f"{found.reference}?>")
+    assert new == "<?xml-stylesheet href='a?&gt;b?&gt;'?><?xml-stylesheet href='c?&gt;'?><x/>"
+    assert absolve.rewrite(text, media_type="application/xml", url=URL).startswith(
+        "<?xml-stylesheet href='http://doc.example/dir/a?&gt;b'?>"
+    )
+
+
+def test_white_space_and_entities_in_an_instruction_stay_what_they_are() -> None:
+    text = "<!DOCTYPE x [<!ENTITY e 'v'>]><?xml-stylesheet href='a\tb&amp;&e;'?><x/>"
+    assert [row.reference for row in absolve.links(text, media_type="application/xml")] == ["a\tb&&e;"]
+
+
 def test_what_a_saver_wrote_counts_where_nobody_else_said() -> None:
     text = f"<!-- saved from url=(0018)http://s.example/ --><svg {SVG}><image href='a'/></svg>"
     assert targets(text, url=None) == ["http://s.example/a"]

@@ -15,7 +15,7 @@ from absolve.formats import html_places as places
 from absolve.formats import xml_tables as tables
 from absolve.formats.grammars import GRAMMARS, WHITE_SPACE
 from absolve.formats.html_savers import retrieval_url
-from absolve.formats.xml_codings import CData, CharacterData, Mixed, unknown_entity
+from absolve.formats.xml_codings import CData, CharacterData, Mixed, PseudoAttribute, unknown_entity
 from absolve.formats.xml_names import chosen
 from absolve.formats.xml_prolog import ENTITY, checked
 from absolve.formats.xml_tables import Choice
@@ -153,12 +153,14 @@ class _Walk:
             return 0
         self.last.start = start
         position = target.end()
-        while found := _ATTRIBUTE.match(self.data, position):
+        end = self.data.find(b"?>", position)
+        while found := _ATTRIBUTE.match(self.data, position, end):
             position = found.end()
             if found[1].decode() == place.attribute:
                 self.last.end = position
                 first, last = found.span(2 if found[2] is not None else 3)
-                self.references(place, first, last, self.last.coding(first), None, None)
+                coding = PseudoAttribute(self.charset, self.data[first - 1 : first])
+                self.references(place, first, last, coding, None, None)
         return 0
 
     @cython.cfunc

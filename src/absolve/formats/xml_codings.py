@@ -199,6 +199,28 @@ def writable(value: bytes) -> bytes:
     return _NO_CHARACTER.sub(lambda found: b"".join(b"%%%02X" % byte for byte in found[0]), value)
 
 
+class PseudoAttribute:
+    """A value in a processing instruction (xml-stylesheet 1.0, 3): no entities but those of 4.6, white space as it is.
+
+    Nothing in it may end the instruction.
+    """
+
+    slot: tuple[int, int] | None = None
+
+    def __init__(self, charset: Charset, quote: bytes) -> None:
+        self._text = CharacterData(charset)
+        self._attribute = CharacterData(charset, quote)
+
+    def decode(self, raw: bytes) -> bytes:
+        return self._text.decode(raw)
+
+    def decode_mapped(self, raw: bytes) -> tuple[bytes, Offsets]:
+        return self._text.decode_mapped(raw)
+
+    def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:
+        return self._attribute.encode(value, after, before).replace(b">", b"&gt;")
+
+
 class CData:
     """What stands in a CDATA section (2.7), where nothing can be escaped.
 

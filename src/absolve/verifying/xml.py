@@ -136,7 +136,8 @@ class _Judge:
             self._differ("tree", f"the text of {_name(old)}", old.text, new.text)
         elif one or other:
             self._looks = True
-            self._references(in_value(place, one.encode()), in_value(place, other.encode()))
+            old_value, new_value = (value.encode("utf-8", "surrogatepass") for value in (one, other))
+            self._references(in_value(place, old_value), in_value(place, new_value))
         return True
 
     def _read(self, place: Place, value: str) -> References:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+import re
+import sys
 from typing import TYPE_CHECKING, Any, Final
 
 from lxml import etree
@@ -23,31 +24,35 @@ if TYPE_CHECKING:
 
 XML_BASE: Final = f"{{{tables.XML}}}base"
 _BASE, _TEMPLATE = (f"{{{tables.XHTML}}}{name}" for name in ("base", "template"))
+_PREDEFINED: Final = {"lt": "<", "gt": ">", "amp": "&", "apos": "'", "quot": '"'}
+_REFERENCE: Final = re.compile(r"&(?:(lt|gt|amp|apos|quot)|#x([0-9A-Fa-f]++)|#([0-9]++));")
+_LONGEST: Final = 8  # digits of a reference, without zeros before them: more are beyond any character
 _PAGES: Final = (f"{{{tables.XHTML}}}", f"{{{tables.SVG}}}")
 
 
 def parsed(entity: Entity) -> Any:
     """The root element that lxml sees; SyntaxError or ValueError where it sees none. Nothing else is read for it."""
-    return _root(html_side.decoded(entity))
+    parser = etree.XMLParser(
+        encoding="utf-8", resolve_entities=False, no_network=True, load_dtd=False, huge_tree=True, strip_cdata=False
+    )
+    return etree.fromstring(html_side.decoded(entity).encode(), parser)
 
 
 def pseudo_attributes(instruction: Any) -> dict[str, str]:
     """Those of a processing instruction, which are written as attributes are (xml-stylesheet 1.0, 3).
 
-    lxml leaves character references in them as they stand, so they are read as those of an element; as it gives them
-    where that cannot be.
+    lxml leaves the references in them as they stand.
     """
-    if "&" in (instruction.text or ""):
-        with suppress(SyntaxError):
-            return dict(_root(f"<x {instruction.text}/>").attrib)
-    return dict(instruction.attrib)
+    return {name: _REFERENCE.sub(_character, value) for name, value in instruction.attrib.items()}
 
 
-def _root(text: str) -> Any:
-    parser = etree.XMLParser(
-        encoding="utf-8", resolve_entities=False, no_network=True, load_dtd=False, huge_tree=True, strip_cdata=False
-    )
-    return etree.fromstring(text.encode(), parser)
+def _character(reference: re.Match[str]) -> str:
+    name, hexadecimal, decimal = reference.groups()
+    if name:
+        return _PREDEFINED[name]
+    digits = (hexadecimal or decimal).lstrip("0")[:_LONGEST] or "0"
+    code = int(digits, 16 if hexadecimal else 10)
+    return chr(code) if code <= sys.maxunicode else "\N{REPLACEMENT CHARACTER}"
 
 
 class Side:
