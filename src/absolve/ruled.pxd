@@ -30,8 +30,9 @@ cdef class _Under:
     cdef bytes own_page
     cdef bint secure
     cdef bint tidies
-    cdef object held
-    cdef object near
+    cdef set held
+    cdef str where
+    cdef tuple codes
     cdef Appending appending
     cdef bytes scheme
     cdef tuple beside
@@ -68,5 +69,4 @@ cdef class Ruled:
     cpdef bint tells(self, Link link, bytes data, Py_ssize_t start, Py_ssize_t end)
     cdef Facts _found(self, Link link, bytes value)
     cdef bint _is_seen(self, bytes data, Py_ssize_t start, Py_ssize_t host, Py_ssize_t end)
-    cdef int _see(self, object seen)
     cdef bint _told(self, Link link, bytes data, Py_ssize_t start, Py_ssize_t end)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from absolve.typing import Resolver
 
     Codes = tuple[str, ...]  # of problems
-    Seen = tuple[str, bool]  # the scope of what is on a host, and whether it is insecure to go there
+    Seen = tuple[str, Codes]  # the scope of what is on a host, and what is wrong with going there
 else:
     from absolve import _cython as cython
 
@@ -107,7 +107,7 @@ class _Under:
         self.secure = own[:6].lower() == "https:"
         self.tidies = entity.settings.profile == "whatwg"
         self.held = entity.held
-        self.near = self.seen(url)
+        self.where, self.codes = self.seen(url)  # of what is beside it
         self.appending: Appending | None = None
         if isinstance(resolver, Appending) and resolver.usable and url.isascii() and harmless(url):
             self.appending = resolver
@@ -121,9 +121,9 @@ class _Under:
 
     @cython.cfunc
     def seen(self, url: str) -> Seen:
-        """The scope of what is on the host of a URL, and whether it is insecure to go there."""
+        """The scope of what is on the host of a URL, and what is wrong with going there."""
         insecure = self.secure and url[:5].lower() == "http:"
-        return "internal" if site_of(url) == self.site else "external", insecure
+        return "internal" if site_of(url) == self.site else "external", _INSECURE if insecure else _NONE
 
     @cython.cfunc
     def prefix(self, of: cython.int) -> bytes:
@@ -245,7 +245,8 @@ class Ruled:
                     return False
                 self.dots = found >> DOTS
             self.target = under.prefix(found)
-            self._see(under.near)
+            self.where = under.where
+            self.codes = under.codes
             return self._told(link, data, start, end)
         if found == OPAQUE and not under.tidies and under.site and not under.held:
             value: bytes = data[start:end]
@@ -272,16 +273,8 @@ class Ruled:
             self._hosts[url] = under.seen(name) if _is_plain(name) else None
         seen = self._hosts[url]
         if seen is not None:
-            self._see(seen)
+            self.where, self.codes = seen
         return seen is not None
-
-    @cython.cfunc
-    def _see(self, seen: Seen) -> cython.int:
-        """Let what is on a host be what is said."""
-        where, insecure = seen
-        self.where = where
-        self.codes = _INSECURE if insecure else _NONE
-        return 0
 
     @cython.cfunc
     def _told(
@@ -336,11 +329,14 @@ def _is_page(
     size: cython.Py_ssize_t = len(page)
     first: cython.Py_ssize_t = min(len(prefix), size)
     rest: cython.Py_ssize_t = size - first  # bytes of the page behind the prefix
-    if not size or rest > end - start or not _same(q, 0, page, 0, first) or not _same(p, start, page, first, rest):
+    if not size or rest > end - start:
         return False
     if first < len(prefix):
-        return q[first] == 35
-    return start + rest == end or p[start + rest] == 35
+        if q[first] != 35:
+            return False
+    elif start + rest < end and p[start + rest] != 35:
+        return False
+    return _same(q, 0, page, 0, first) and _same(p, start, page, first, rest)
 
 
 @cython.cfunc

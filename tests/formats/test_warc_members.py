@@ -17,6 +17,7 @@ from test_warc_records import BITS, NOISE, RECORD, found
 from absolve.formats import warc_members, warc_records
 from absolve.formats.warc_members import MOST, next_member, opened
 from absolve.formats.warc_records import pieces
+from absolve.formats.warc_window import CHUNK
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -101,6 +102,8 @@ def test_no_changed_bit_goes_unnoticed() -> None:
         member(RECORD, flags=32),
         member(RECORD) + member(RECORD),
         member(RECORD) + member(RECORD)[-4:],
+        member(RECORD)[:-4] + bytes(4),
+        member(RECORD) + struct.pack("<I", len(RECORD) + 1),
         member(RECORD)[:-4] + struct.pack("<I", len(RECORD) - 1),
         member(RECORD)[:-4] + struct.pack("<I", len(RECORD) + 1),
         member(RECORD)[:-4] + struct.pack("<I", (1 << 32) - 1),
@@ -198,7 +201,7 @@ def given_to_libdeflate(data: bytes, monkeypatch: pytest.MonkeyPatch) -> list[in
         return decompress(raw, size)
 
     monkeypatch.setattr(warc_members, "_decompress", counted)
-    same_without(data)
+    assert b"".join([piece.raw for piece in pieces(io.BytesIO(data), 4 * MOST)]) == data
     return asked
 
 
@@ -207,12 +210,22 @@ def test_members_are_opened_by_libdeflate(monkeypatch: pytest.MonkeyPatch) -> No
     assert given_to_libdeflate(b"".join(members), monkeypatch) == list(map(len, members))
 
 
+@pytest.mark.parametrize("before", range(5))
+def test_so_are_those_that_begin_where_the_bytes_that_are_held_end(
+    before: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = member(NOISE[: CHUNK - before - len(member(NOISE[:65_000], 0)) + 65_000], 0)
+    assert len(first) == CHUNK - before
+    second = member(RECORD)
+    assert given_to_libdeflate(first + second, monkeypatch) == [len(first), len(second)]
+
+
 def test_the_largest_members_are_opened_as_they_come(monkeypatch: pytest.MonkeyPatch) -> None:
     noise = random.Random(5).randbytes(MOST)  # noqa: S311 - the same in each run
     large = gzip.compress(noise)
     small = gzip.compress(RECORD)
     assert given_to_libdeflate(small + large + small, monkeypatch) == [len(small), len(small)]
-    assert b"".join(piece.records or b"" for piece in pieces(io.BytesIO(large), MOST)) == noise
+    assert b"".join([piece.records or b"" for piece in pieces(io.BytesIO(large), MOST)]) == noise
 
 
 @pytest.mark.parametrize(

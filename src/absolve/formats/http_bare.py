@@ -23,9 +23,12 @@ else:
 
 _CONTENT_TYPE: Final = b"content-type"
 _MEANT: Final = frozenset({_CONTENT_TYPE, *(name.encode() for name in OF_HTTP)})  # what the walker reads of a header
-# How long those names are, and what they begin with: most others need not be cut out.
-_LENGTHS = cython.declare(cython.longlong, sum(1 << length for length in {len(name) for name in _MEANT}))
-_FIRST = cython.declare(bytes, bytes(bytes([byte]).lower() in {name[:1] for name in _MEANT} for byte in range(256)))
+# What those names begin with and how long they are: most others need not be cut out.
+_LONGEST = cython.declare(cython.Py_ssize_t, 31)
+_shapes = {(name[:1], len(name)) for name in _MEANT}
+_SHAPES = cython.declare(
+    bytes, bytes((bytes([byte]).lower(), length) in _shapes for byte in range(256) for length in range(32))
+)
 _NO_BODY = cython.declare(frozenset, frozenset(map(int, NO_BODY)))
 
 
@@ -40,7 +43,7 @@ def is_bare(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cy
     more is one that ends where a second response begins.
     """
     p: cython.p_const_uchar = data
-    first: cython.p_const_uchar = _FIRST
+    shapes: cython.p_const_uchar = _SHAPES
     i: cython.Py_ssize_t
     line_end: cython.Py_ssize_t
     length: cython.Py_ssize_t
@@ -62,13 +65,13 @@ def is_bare(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cy
         line_end = find(p, 10, i, end)
         if line_end < 0 or (line_end + 1 < end and p[line_end + 1] in (9, 32)):  # RFC 9112 5.2: it is folded
             return False
-        if first[p[start]] and length < 63 and _LENGTHS >> length & 1:
-            name: bytes = data[start:i].lower()
+        if length <= _LONGEST and shapes[p[start] << 5 | length]:
+            name: bytes = p[start:i].lower()
             if name in _MEANT:
                 if name != _CONTENT_TYPE:
                     return False
                 if media_type is None:  # the first one counts
-                    media_type = data[i + 1 : line_end].strip(b"\t\r ").decode("utf-8", "surrogateescape")
+                    media_type = p[i + 1 : line_end].strip(b"\t\r ").decode("utf-8", "surrogateescape")
         start = line_end + 1
     if start + 5 <= end and p[start : start + 5] == b"HTTP/":
         return False

@@ -43,6 +43,7 @@ else:
     from absolve.formats.http_bare import is_bare
     from absolve.formats.warc_headers import Extent, Record, extent_at, has_field, only_line_ends, record_at
 
+_GAP = cython.declare(cython.Py_ssize_t, GAP)
 _IDENTITY: Final = Raw(UTF_8)
 _HTTP_TYPES: Final = frozenset({"application/http", formats.HTTP})
 _SEGMENT: Final = b"warc-segment-number"
@@ -83,9 +84,10 @@ def bare(data: bytes, options: WalkOptions) -> cython.Py_ssize_t:
 def _alone(data: bytes, options: WalkOptions) -> Extent | None:
     """The extent of the one record that a member holds, as most do; None where it may hold something else."""
     extent = extent_at(data, 0)
-    if extent is None or extent.end > len(data) or extent.end > options.max_decompressed:
+    most: cython.Py_ssize_t = options.max_decompressed
+    if extent is None or extent.end > len(data) or extent.end > most:
         return None
-    return extent if len(data) - extent.end <= GAP and only_line_ends(data, extent.end) else None
+    return extent if len(data) - extent.end <= _GAP and only_line_ends(data, extent.end) else None
 
 
 @cython.cfunc
