@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import cython
 
     from absolve.entity import Entity
+    from absolve.formats.warc_records import Piece
     from absolve.model import Notice
     from absolve.policy import Policy
     from absolve.typing import Coding
@@ -61,14 +62,29 @@ class Stretch(NamedTuple):
 
 
 class Range(NamedTuple):
-    """Some bytes of an archive, from the beginning of a record to that of another; `before` documents stand before."""
+    """Some bytes of an archive: the records that begin in them, the first at `start`; `before` documents stand before.
+
+    Where `before` is None nothing of that is known: no record need begin at `start`.
+    """
 
     start: int = 0
     end: int = sys.maxsize
-    before: int = 0
+    before: int | None = 0
 
 
+END: Final = sys.maxsize  # where no record begins any more
 WHOLE: Final = Range()
+
+
+class Course:
+    """How far an archive has been worked on: the next record begins at `position`, and `before` documents before it.
+
+    That is all that one must know who goes on from there.
+    """
+
+    def __init__(self, position: int = 0, before: int = 0) -> None:
+        self.position = position
+        self.before = before
 
 
 def ranges(file: IO[bytes], settings: Settings, size: int) -> Iterator[Range]:
@@ -77,21 +93,48 @@ def ranges(file: IO[bytes], settings: Settings, size: int) -> Iterator[Range]:
     All of it is read and decompressed for that, but of its records only the heads are looked at. What cannot be read
     is in the last of them, and said where that is worked on.
     """
-    walker = formats.walker(formats.RECORDS)
     start = at_start = before = 0
     with suppress(OSError, ValueError, DocumentError):
         for piece in pieces(file, settings.max_decompressed):
-            if piece.raw[:4] == DICTIONARY:  # what comes behind cannot be read without it
+            if _is_dictionary(piece):
                 break
-            if piece.records is None or walker is None or len(piece.records) > settings.max_size:
+            if piece.records is None or len(piece.records) > settings.max_size:
                 continue
             if piece.offset - start >= size:
                 yield Range(start, piece.offset, at_start)
                 start, at_start = piece.offset, before
-            documents = sum(type(event) is Part for event in walker(piece.records, charsets.UTF_8, settings))
-            if settings.max_depth and documents <= settings.max_links:  # else none is entered, nor counted
-                before += documents
-    yield Range(start, sys.maxsize, at_start)
+            before += _documents(piece.records, settings)
+    yield Range(start, END, at_start)
+
+
+def counted(file: IO[bytes], settings: Settings, course: Course, end: int) -> None:
+    """Go on to the first record at `end` or behind, with nothing but the count of the documents that are passed."""
+    file.seek(course.position)
+    position = END
+    for piece in pieces(file, settings.max_decompressed, start=course.position):
+        if piece.records is not None:
+            if piece.offset >= end:
+                position = piece.offset
+                break
+            if len(piece.records) <= settings.max_size:
+                course.before += _documents(piece.records, settings)
+        elif _is_dictionary(piece):
+            end = END
+    course.position = position
+
+
+def _documents(records: bytes, settings: Settings) -> int:
+    """How many documents are numbered in what a piece of an archive holds."""
+    walker = formats.walker(formats.RECORDS)
+    if walker is None:
+        return 0
+    documents = sum(type(event) is Part for event in walker(records, charsets.UTF_8, settings))
+    return documents if settings.max_depth and documents <= settings.max_links else 0  # else none is entered
+
+
+def _is_dictionary(piece: Piece) -> bool:
+    """Whether what comes behind cannot be read without this."""
+    return piece.records is None and piece.raw[:4] == DICTIONARY
 
 
 def stretches(
@@ -102,9 +145,13 @@ def stretches(
     said: str = "--url",
     within: Range = WHOLE,
     *,
+    course: Course | None = None,
     every: bool = False,
 ) -> Iterator[Stretch]:
     """The stretches of an archive that is open for bytes, which are all of it, or of a range of it, in order.
+
+    The range begins with a record; what stands behind its last one is of it, up to where the next one begins, and when
+    all is given `course` says where. Behind a dictionary of Zstandard all is of it.
 
     `url` is the retrieval URL of all its records in the user's word, which `said` names. What of it cannot be read is
     said, and stays; a record too large for the settings is given in several stretches. A record that is seen to have no
@@ -114,18 +161,22 @@ def stretches(
     seen = not every and settings.max_depth > 0 and settings.max_links > 0  # else something is said of every record
     if within.start:
         file.seek(within.start)
-    before = within.before
+    before = within.before or 0
     end: cython.Py_ssize_t = within.end
+    position: cython.Py_ssize_t = END
     most: cython.Py_ssize_t = settings.max_size
     documents: cython.Py_ssize_t
     entity: Entity | None = None
     piece: Piece
     for piece in pieces(file, settings.max_decompressed, start=within.start):
-        if piece.offset >= end and piece.raw:  # without bytes it is said of what ended there
-            return
         if piece.records is None:
+            if _is_dictionary(piece):
+                end = END
             yield Stretch(piece.raw, diagnostics=tuple(_said(notice, name) for notice in piece.notices))
             continue
+        if piece.offset >= end:
+            position = piece.offset
+            break
         if entity is not None and seen and len(piece.records) <= most:
             documents = bare(piece.records, settings)
             if documents >= 0:
@@ -153,6 +204,9 @@ def stretches(
             continue
         before = entity.named
         yield new(Stretch, (piece.raw, document, entity, piece.coding, tuple(entity.diagnostics)))
+    if course is not None:
+        course.position = position
+        course.before = before
 
 
 def said_of_fault(error: Exception, record: Document) -> Diagnostic:

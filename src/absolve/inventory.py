@@ -101,6 +101,34 @@ class Columns:
         """Begin anew, with room for as much as there was: what was there may be in other hands."""
         self._begin(len(self), self.text, self.reference, self.target)
 
+    def taken(self) -> Columns:
+        """What is there, for who keeps it when this is cleared."""
+        found = Columns(self.at_once, self.names)
+        found.size = self.size
+        found.ruled = self.ruled
+        found.line = self.line
+        found.column = self.column
+        found.start = self.start
+        found.end = self.end
+        found.rel = self.rel
+        found.text = self.text
+        found.reference = self.reference
+        found.target = self.target
+        found.scope = self.scope
+        found.problems = self.problems
+        return found
+
+    def weight(self) -> int:
+        """About how many bytes of memory the rows take."""
+        rows: cython.Py_ssize_t = len(self)
+        texts: cython.Py_ssize_t = self.text.ends.at(rows) + self.reference.ends.at(rows) + self.target.ends.at(rows)
+        return texts + 64 * rows
+
+    def renumber(self, before: int) -> None:
+        """Let so many documents more stand before those of the rows in the outermost one; no row is added behind."""
+        words = self.ruled.words
+        words[:] = [(word[0], renumbered(word[1], before), *word[2:]) for word in words]
+
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def _begin(
@@ -209,6 +237,13 @@ class Columns:
                 list(self.problems.at(at)),
             ),
         )
+
+
+def renumbered(path: str, before: int) -> str:
+    """The path of an entity before whose first step so many documents more stand: `record[2]/body[1]`."""
+    name, _, rest = path.partition("[")
+    number, end, rest = rest.partition("]")
+    return f"{name}[{int(number) + before}]{rest}" if end else path
 
 
 def rows(entity: Entity, document: str | None = None) -> Iterator[Row]:

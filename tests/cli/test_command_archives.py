@@ -15,9 +15,6 @@ import absolve as library
 from absolve import rewriting
 from absolve.cli import many
 from absolve.engine import archives
-from absolve.engine.documents import Reading
-from absolve.inputs import Input
-from absolve.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -241,7 +238,8 @@ def test_an_archive_of_100_mb_takes_less_than_100(
 def cut(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let each record be worth a process."""
     monkeypatch.setattr(many, "WORTH_A_POOL", 1)
-    monkeypatch.setattr(archives, "RANGE", 1)
+    monkeypatch.setattr(archives, "LARGE", 1)
+    monkeypatch.setattr(archives, "RANGE", 150)
 
 
 @pytest.mark.usefixtures("cut")
@@ -265,10 +263,19 @@ def _both(absolve: Runner, path: Path) -> tuple[Any, ...]:
     return tuple(absolve("links", path, jobs) for jobs in ("-j2", "-j1"))
 
 
-def test_only_what_is_fewer_than_the_processes_is_cut(archive: Path) -> None:
-    input_ = Input(str(archive), archive.name)
-    how = Reading(Settings())
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(archives, "RANGE", 1)
-        parts = [len(list(archives.spread([input_] * count, how, jobs))) for count, jobs in ((1, 1), (1, 2), (2, 2), (3, 2))]
-    assert parts == [1, 3, 2, 3]
+@pytest.mark.usefixtures("cut")
+@pytest.mark.parametrize("options", [[], ["--unique", "--columns", "reference"], ["--where", "entity < 'record[5]'"]], ids=str)
+def test_archives_in_archives_and_several_are_listed_by_many_as_by_one(
+    absolve: Runner, tmp_path: Path, options: list[str]
+) -> None:
+    nested = record(PAGE + record(PAGE) * 5)
+    names = [tmp_path / name for name in ("a.warc", "b.warc.gz", "c.html", "d.warc")]
+    names[0].write_bytes(nested + record(PAGE * 2, "") + nested + b"junk" + record(PAGE))
+    names[1].write_bytes(gzip.compress(record(PAGE)) + gzip.compress(record(gzip.compress(record(PAGE)) * 9), 0) * 2)
+    names[2].write_bytes(PAGE)
+    names[3].write_bytes(names[0].read_bytes()[:-20])
+    by_many, by_one = (absolve("links", *names, names[0], "--verbose", *options, jobs) for jobs in ("-j2", "-j1"))
+    assert by_many.out == by_one.out != b""
+    assert by_many.status == by_one.status == 1
+    said = [[line for line in done.err.splitlines() if str(tmp_path) in line] for done in (by_many, by_one)]
+    assert said[0] == said[1] != []

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import signal
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from absolve.engine.relay import Relay
 
 
 def twice(number: int) -> Iterator[int]:
@@ -52,3 +54,37 @@ def sleepy(path: Path) -> Iterator[int]:
     path.touch()
     time.sleep(60)
     yield 0
+
+
+def summed(number: int, relay: Relay) -> Iterator[Any]:
+    """The sum of all items so far, handed on at once or at the end; some end their process before, and some behind."""
+    yield number
+    if number % 10 == 3:
+        os.kill(os.getpid(), signal.SIGKILL)
+    before = relay.take() if number else None
+    value = (before.value or 0 if before else 0) + number
+    if number % 7:
+        relay.hand_on(value)
+    time.sleep(0.002 * (number % 3))
+    yield (value, bool(before and before.lost))
+    if number % 10 == 6:
+        os.kill(os.getpid(), signal.SIGKILL)
+    if not number % 7:
+        relay.hand_on(value)
+
+
+def careless(number: int, relay: Relay) -> Iterator[Any]:
+    """Only each third item takes something; what nobody takes need not be handed on."""
+    if number % 3 == 2:
+        yield relay.take()
+    else:
+        if number % 3 == 1:
+            relay.hand_on(number)
+        yield number
+
+
+def summed_quickly(number: int, relay: Relay) -> Iterator[int]:
+    time.sleep(0.1)
+    value = (relay.take().value if number else 0) + number
+    relay.hand_on(value)
+    yield value

@@ -15,6 +15,7 @@ import pytest
 
 from absolve.engine import pool
 from absolve.engine.pool import End
+from absolve.engine.relay import Handed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -93,6 +94,37 @@ def test_each_item_that_ends_its_process_is_known_and_nothing_is_told_twice() ->
     ]
 
 
+@pytest.mark.parametrize("jobs", [2, 3])
+def test_each_item_takes_what_the_one_before_hands_on(jobs: int) -> None:
+    found = list(pool.run(pool_work.summed, range(40), jobs, relayed=True))
+    ended = {item: piece.lost for item, piece in found if isinstance(piece, End)}
+    assert list(ended) == list(range(40))
+    assert {item for item, lost in ended.items() if lost} == {item for item in range(40) if item % 10 in {3, 6}}
+    told = {item: piece for item, piece in found if isinstance(piece, tuple) and not isinstance(piece, End)}
+    value = 0
+    for item in range(40):
+        if item % 10 != 3:
+            value += item  # what ends before it has taken passes on what there is
+        if item in told:
+            assert told[item] == (value, item % 10 == 4)
+    assert len(told) >= 32
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 3])
+def test_what_nobody_takes_need_not_be_handed_on(jobs: int) -> None:
+    found = [piece for _, piece in pool.run(pool_work.careless, range(60), jobs, relayed=True) if piece != End()]
+    assert found == [Handed(item - 1) if item % 3 == 2 else item for item in range(60)]
+
+
+def test_what_is_handed_on_is_not_held_up_by_who_works_on_what_was_told() -> None:
+    with closing(pool.run(pool_work.summed_quickly, range(8), 2, relayed=True)) as run:
+        assert next(run) == (0, 0)
+        time.sleep(1)  # the others go on meanwhile
+        begun = time.monotonic()
+        assert [piece for _, piece in run if piece != End()] == [0, 1, 3, 6, 10, 15, 21, 28][1:]
+        assert time.monotonic() - begun < 0.5
+
+
 UNGUARDED = """
 import pool_work
 from absolve.engine import pool
@@ -126,7 +158,7 @@ def test_where_no_process_starts_that_is_said_once_and_no_item_is_lost(tmp_path:
 def test_closing_ends_the_processes_at_once(tmp_path: Path) -> None:
     before = time.monotonic()
     run: Any = pool.run(pool_work.sleepy, [tmp_path / "a", tmp_path / "b"], 2)
-    ours = pool._Pool(pool_work.sleepy, 2)
+    ours: Any = pool._Pool(pool_work.sleepy, 2)
     for worker, name in zip(ours._workers, "ab", strict=True):
         ours._give(worker, ord(name), tmp_path / name)
         worker.send()

@@ -70,7 +70,7 @@ def run(options: argparse.Namespace, report: Report) -> None:
         return
     with shared.opened(options, many.names(options), stream=sinks.is_stream(format_)) as out:
         apart = spread(found, how.reading, many.processes(options))
-        pieces = many.run(partial(listed, how), apart, lambda input_: input_, options, report)
+        pieces = many.run(partial(listed, how), apart, lambda input_: input_, options, report, relayed=True)
         chunks: Iterator[Any] = (rows.chunk for _, rows in pieces)
         if how.unique:
             chunks = (sink.encode(how.columns, rows) for rows in map(Unique().of, chunks))

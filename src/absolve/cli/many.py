@@ -14,7 +14,7 @@ from absolve.archives import WHOLE
 from absolve.cli import options as shared
 from absolve.cli import progress
 from absolve.cli.reporting import Report
-from absolve.engine import flushing, pool
+from absolve.engine import flushing, pool, turns
 from absolve.engine.pieces import Failure, Size
 from absolve.errors import Diagnostic, DocumentError, UsageError
 from absolve.globs import Globs
@@ -134,18 +134,20 @@ def _listed(name: str, origins: inputs.Origins, report: Report) -> Iterator[Inpu
 
 
 def run(
-    work: Callable[[Item], Iterable[Piece]],
+    work: Callable[..., Iterable[Piece]],
     items: Iterable[Item],
     input_of: Callable[[Item], Input],
     options: argparse.Namespace,
     report: Report,
     ended: Callable[[Item], None] | None = None,
     expect: Callable[[list[tuple[Item, Ready]]], None] | None = None,
+    *,
+    relayed: bool = False,
 ) -> Generator[tuple[Item, Any]]:
     """Work on all items and report what is said of them; what else they come to is the caller's, in their order.
 
     `ended` is told of each item that nothing more comes of, while a failure is still that item's; `expect` of what is
-    ready to be put and comes next.
+    ready to be put and comes next. `relayed` as of `pool.run`.
     """
     report.quiet, report.verbose = options.quiet, options.verbose
     streams = not getattr(options, "in_place", False) and options.output in {None, outputs.STDOUT}
@@ -155,7 +157,10 @@ def run(
     ):
         jobs, items = _processes(items, input_of, options)
         number = size = 0
-        with closing(pool.run(work, items, jobs)) as done, closing(flushing.flushed(done, expect)) as told:
+        with (
+            closing(pool.run(work, items, jobs, relayed=relayed)) as done,
+            closing(flushing.flushed(turns.unbroken(done, input_of) if relayed else done, expect)) as told,
+        ):
             for item, piece in told:
                 report.input = input_of(item).name
                 if isinstance(piece, Diagnostic):

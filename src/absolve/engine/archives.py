@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import sys
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from absolve import formats, sources
-from absolve.archives import Stretch, ranges, said_of_fault, stretches
+from absolve.archives import END, Range, Stretch, ranges, said_of_fault, stretches
 from absolve.engine.documents import about_bases, empty, walked
 from absolve.engine.pieces import Failure
 from absolve.errors import DocumentError
+from absolve.formats.compression import ZSTD_FRAME, is_skippable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from absolve.archives import Course
     from absolve.engine.documents import Reading
     from absolve.errors import Diagnostic
     from absolve.inputs import Input
 
-RANGE: Final = 16 << 20  # bytes of an archive that a process of this machine lists apart
+LARGE: Final = 16 << 20  # bytes: what fewer take is less than what starting processes does
+RANGE: Final = 2 << 20  # bytes of a larger archive that a process of this machine lists apart
 
 
 def is_archive(input_: Input, how: Reading) -> bool:
@@ -31,7 +33,10 @@ def is_archive(input_: Input, how: Reading) -> bool:
 
 
 def cut(input_: Input, how: Reading, size: int) -> Iterator[Input]:
-    """An input as inputs that are listed apart: an archive of more than `size` bytes in ranges of about as many."""
+    """An input as inputs that are listed apart: an archive of more than `size` bytes in ranges of about as many.
+
+    All of it is read and decompressed for that: each range can be listed whatever becomes of the others.
+    """
     try:
         if Path(input_.name).stat().st_size <= size or not is_archive(input_, how):
             yield input_
@@ -44,21 +49,40 @@ def cut(input_: Input, how: Reading, size: int) -> Iterator[Input]:
 
 
 def spread(found: Iterable[Input], how: Reading, jobs: int) -> Iterator[Input]:
-    """Inputs for so many processes: where there are fewer, large archives are cut, so that all have work."""
-    rest = iter(found)
-    first = list(islice(rest, jobs))
-    for input_ in first:
-        if 1 < jobs > len(first):
-            yield from cut(input_, how, RANGE)
-        else:
+    """Inputs for so many processes: large archives are cut, so that all have work; nothing of them is read for that.
+
+    What is in a range but the first is not known then: who lists it has to look (`engine.turns`).
+    """
+    for input_ in found:
+        size = _size(input_, how) if jobs > 1 else 0
+        if size <= LARGE:
             yield input_
-    yield from rest
+            continue
+        for start in range(0, size, RANGE):
+            end = start + RANGE if start + RANGE < size else END
+            yield input_._replace(within=Range(start, end, None if start else 0))
 
 
-def each(input_: Input, how: Reading, *, every: bool = False) -> Iterator[Stretch]:
-    """The stretches of an input, in their order, with all that is to be said of them; `every` as of `stretches`."""
+def _size(input_: Input, how: Reading) -> int:
+    """The bytes of an archive that can be cut anywhere; 0 for any other input.
+
+    Of frames of Zstandard none can be read without the dictionary that may come first.
+    """
+    try:
+        head = sources.head(input_.name)
+        is_cut = is_archive(input_, how) and not head.startswith(ZSTD_FRAME) and not is_skippable(head[:4])
+        return Path(input_.name).stat().st_size if is_cut else 0
+    except (OSError, ValueError, DocumentError):  # it does not open: the task will say it
+        return 0
+
+
+def each(input_: Input, how: Reading, course: Course | None = None, *, every: bool = False) -> Iterator[Stretch]:
+    """The stretches of an input, in their order, with all that is to be said of them.
+
+    `every` and, of an archive, `course` as of `stretches`.
+    """
     if is_archive(input_, how):
-        yield from _records(input_, how, every=every)
+        yield from _records(input_, how, course, every=every)
     else:
         document, entity, diagnostics = walked(input_, how)
         yield Stretch(document.data, document, entity, diagnostics=tuple(diagnostics))
@@ -74,12 +98,12 @@ def left(stretch: Stretch, error: Exception) -> Failure:
     return Failure(said_of_fault(error, record))
 
 
-def _records(input_: Input, how: Reading, *, every: bool) -> Iterator[Stretch]:
+def _records(input_: Input, how: Reading, course: Course | None, *, every: bool) -> Iterator[Stretch]:
     said: set[Diagnostic] = set()  # of all records together: bases have no place in the file
     is_empty = True
     with sources.opened(input_.name) as file:
-        found = stretches(file, input_.name, how.settings, input_.url, input_.said, input_.within, every=every)
-        for stretch in found:
+        named = (input_.name, how.settings, input_.url, input_.said)
+        for stretch in stretches(file, *named, input_.within, course=course, every=every):
             is_empty = False
             about = {} if stretch.entity is None else dict.fromkeys(about_bases(stretch.entity))
             new = tuple(diagnostic for diagnostic in about if diagnostic not in said)

@@ -9,7 +9,7 @@ from absolve.errors import Diagnostic, DocumentError, UsageError
 from absolve.inventory import COLUMNS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from absolve.inventory import Row
 
@@ -30,12 +30,27 @@ def check(condition: str) -> None:
         raise UsageError(f"--where: {str(error).partition(chr(10))[0]}") from error
 
 
-def kept(condition: str, rows: Sequence[Row], name: str) -> list[Row]:
-    """The rows for which a condition holds, in their order; DocumentError where it cannot be worked out for one."""
-    try:
-        return [rows[place] for place in _places(condition, rows)]
-    except duckdb.Error as error:
+def kept(condition: str, rows: Sequence[Row], name: str) -> Iterator[list[Row]]:
+    """The rows for which a condition holds, in their order; DocumentError behind them where it fails for a row."""
+    places, error = _worked_out(condition, rows)
+    yield [rows[place] for place in places]
+    if error is not None:
         raise DocumentError(Diagnostic("where", str(error).partition("\n")[0], name)) from error
+
+
+def _worked_out(condition: str, rows: Sequence[Row]) -> tuple[list[int], duckdb.Error | None]:
+    """The places of the rows for which it holds, up to the first for which it fails; and how."""
+    try:
+        return _places(condition, rows), None
+    except duckdb.Error as error:
+        if len(rows) <= 1:
+            return [], error
+    middle = len(rows) // 2
+    first, fault = _worked_out(condition, rows[:middle])
+    if fault is not None:
+        return first, fault
+    rest, fault = _worked_out(condition, rows[middle:])
+    return first + [middle + place for place in rest], fault
 
 
 _PLACE = "place of the row"  # no column of ours, and none that a condition would name

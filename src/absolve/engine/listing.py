@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from absolve import inventory, sinks
+from absolve.archives import WHOLE, Course
 from absolve.engine.archives import each, left
 from absolve.engine.documents import is_document
 from absolve.engine.pieces import Rows, Size, guarded
+from absolve.engine.turns import in_turn
 from absolve.errors import FAULTS
 from absolve.selecting import Selection
 
@@ -18,6 +21,8 @@ if TYPE_CHECKING:
 
     from absolve.engine.documents import Reading
     from absolve.engine.pieces import Piece
+    from absolve.engine.relay import Relay
+    from absolve.engine.turns import Found
     from absolve.inputs import Input
 
 AT_ONCE = 10_000  # rows in a piece
@@ -37,30 +42,44 @@ class Listing(NamedTuple):
     unique: bool = False
 
 
-def listed(how: Listing, input_: Input) -> Iterator[Piece]:
-    """The rows of one input; a file in a folder that is no document has none."""
-    return guarded(input_.name, _listed(how, input_), strict=sys.flags.dev_mode)
+def listed(how: Listing, input_: Input, relay: Relay | None = None) -> Iterator[Piece]:
+    """The rows of one input; a file in a folder that is no document has none.
+
+    A range of an archive of which it is not known what is in it needs the relay.
+    """
+    return guarded(input_.name, _listed(how, input_, relay), strict=sys.flags.dev_mode)
 
 
-def _listed(how: Listing, input_: Input) -> Iterator[Piece]:
-    if input_.found and not is_document(input_.name, how.reading):
+def _listed(how: Listing, input_: Input, relay: Relay | None) -> Iterator[Piece]:
+    if input_.found and input_.within == WHOLE and not is_document(input_.name, how.reading):
         return
     unique = Unique()
+    for found in in_turn(partial(_found, how), input_, how.reading, relay):
+        if isinstance(found, inventory.Columns):
+            yield from _pieces(how, found, unique, input_.name)
+        else:
+            yield found
+
+
+def _found(how: Listing, input_: Input) -> Iterator[Found]:
+    """The rows, in columns that are cleared when the next come, and what else there is to be told."""
     asks = any(how.selection) or how.where is not None  # of whole rows
     # Until they are full: many records of an archive have but a few rows.
     waiting = inventory.Columns(AT_ONCE, inventory.COLUMNS if asks else how.columns)
     size = 0
-    for stretch in each(input_, how.reading):
+    course = Course()
+    for stretch in each(input_, how.reading, course):
         yield from stretch.diagnostics
         size += len(stretch.raw)
         if stretch.entity is not None:
             faults: list[Exception] = []
             for _ in _faultless(inventory.fill(waiting, stretch.entity, input_.name), faults):
-                yield _piece(how, waiting, unique, input_.name)
+                yield waiting
             for fault in faults:
                 yield left(stretch, fault)
+    yield course
     if len(waiting):
-        yield _piece(how, waiting, unique, input_.name)
+        yield waiting
     yield Size(size)
 
 
@@ -72,20 +91,23 @@ def _faultless(found: Iterator[None], faults: list[Exception]) -> Iterator[None]
         faults.append(error)
 
 
-def _piece(how: Listing, found: inventory.Columns, unique: Unique, name: str) -> Rows:
-    cells: inventory.Columns | Sequence[Sequence[Any]] = found
-    if any(how.selection) or how.where is not None:
-        rows = [row for row in found if how.selection.wants(row)]
-        if how.where is not None:
-            rows = _where(how.where, rows, name)
-        cells = _columns(rows, how.columns)
+def _pieces(how: Listing, found: inventory.Columns, unique: Unique, name: str) -> Iterator[Rows]:
+    if not any(how.selection) and how.where is None:
+        yield _rows(how, found, unique)
+        return
+    rows = [row for row in found if how.selection.wants(row)]
+    for kept in (rows,) if how.where is None else _where(how.where, rows, name):
+        yield _rows(how, _columns(kept, how.columns), unique)
+
+
+def _rows(how: Listing, cells: inventory.Columns | Sequence[Sequence[Any]], unique: Unique) -> Rows:
     if how.unique:
         cells = unique.of(cells)
         return Rows(cells, len(cells))
     return Rows(sinks.by_name(how.format).encode(how.columns, cells), len(cells))
 
 
-def _where(condition: str, rows: Sequence[inventory.Row], name: str) -> list[inventory.Row]:
+def _where(condition: str, rows: Sequence[inventory.Row], name: str) -> Iterator[list[inventory.Row]]:
     from absolve.engine import conditions  # and with it DuckDB: few want it
 
     return conditions.kept(condition, rows, name)

@@ -1,4 +1,7 @@
-"""A pool of processes: what a task tells of each item comes in the order of the items, and little waits in between."""
+"""A pool of processes: what a task tells of each item comes in the order of the items, and little waits in between.
+
+Work that says so is given a relay, too: by that, what is done with one item depends on that with the one before.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,12 @@ import struct
 import time
 from collections import deque
 from contextlib import suppress
+from functools import partial
 from itertools import islice
 from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
+from absolve.engine.relay import Arm, Exchange, Hand
 from absolve.errors import UsageError
 
 if TYPE_CHECKING:
@@ -46,40 +51,49 @@ class End(NamedTuple):
     lost: str | None = None
 
 
-def run(work: Callable[[Item], Iterable[Told]], items: Iterable[Item], jobs: int) -> Generator[tuple[Item, Told | End]]:
+def run(
+    work: Callable[..., Iterable[Told]], items: Iterable[Item], jobs: int, *, relayed: bool = False
+) -> Generator[tuple[Item, Told | End]]:
     """What `work` tells of each item, item by item in their order, and an `End` behind each.
 
     With one job it is done in this process; else in so many others, where `work` and the items must be able to go.
     When the iterator is closed the processes end at once. A worker that dies takes only the item with it
-    that it was at. UsageError where no worker starts at all.
+    that it was at. UsageError where no worker starts at all. `relayed`: the work is given a `Relay` behind the item.
     """
     if jobs > 1:
-        pool = _Pool(work, jobs)
+        pool: _Pool[Item, Told] = _Pool(work, jobs, relayed=relayed)
         try:
             yield from pool.run(items)
         finally:
             pool.close()
         return
+    hand = Hand()
     for item in items:
-        for told in work(item):
+        hand.next()
+        for told in work(item, hand) if relayed else work(item):
             yield item, told
         yield item, End()
 
 
-def _serve(work: Callable[[Item], Iterable[Told]], connection: Connection, *, alone: bool) -> None:
+def _serve(
+    work: Callable[..., Iterable[Any]], connection: Connection, relay: Connection | None, *, alone: bool
+) -> None:
     """The life of a worker: items come with their numbers, what is told of them goes back, until nobody is there.
 
     Of quick items several go back in one message; `alone`: none does, so that the one is known that ends a worker.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent is told, too, and ends us
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    message = bytearray()
+    arm = Arm(relay, partial(_send, connection, message)) if relay is not None else None
     with suppress(EOFError, BrokenPipeError, ConnectionResetError):
         connection.send_bytes(_STARTED)
         while True:
-            message = bytearray()
             begun = time.monotonic()
             for number, item in pickle.loads(connection.recv_bytes()):  # noqa: S301 - of our own process
-                told = iter(work(item))
+                if arm is not None:
+                    arm.number = number
+                told = iter(work(item) if arm is None else work(item, arm))
                 some = list(islice(told, AT_ONCE))
                 at_once = alone or len(some) == AT_ONCE
                 while len(some) == AT_ONCE:
@@ -111,14 +125,19 @@ class _Worker:
     may be given; `waiting` are those that it is to be given now, with their numbers.
     """
 
-    def __init__(self, work: Callable[[Item], Iterable[Told]], *, alone: bool = False) -> None:
+    def __init__(
+        self, work: Callable[..., Iterable[Any]], exchange: Exchange | None, *, alone: bool = False
+    ) -> None:
         context = multiprocessing.get_context("spawn")  # a fork would copy threads' locks, of a progress bar for one
         self.connection, theirs = context.Pipe()
+        relay = exchange.arm() if exchange is not None else None
         self.process: SpawnProcess = context.Process(
-            target=_serve, args=(work, theirs), kwargs={"alone": alone}, daemon=True
+            target=_serve, args=(work, theirs, relay), kwargs={"alone": alone}, daemon=True
         )
         self.process.start()
         theirs.close()
+        if relay is not None:
+            relay.close()
         self.started = False
         self.alone = alone
         self.given: deque[int] = deque()
@@ -157,9 +176,10 @@ def _frames(message: bytes) -> Iterator[tuple[int, _Frame]]:
 
 
 class _Pool(Generic[Item, Told]):
-    def __init__(self, work: Callable[[Item], Iterable[Told]], jobs: int) -> None:
-        self._work = work
-        self._workers = [_Worker(work) for _ in range(jobs)]
+    def __init__(self, work: Callable[..., Iterable[Told]], jobs: int, *, relayed: bool = False) -> None:
+        self._exchange = Exchange() if relayed else None
+        self._worker = partial(_Worker, work, self._exchange)
+        self._workers = [self._worker() for _ in range(jobs)]
         self._items: dict[int, Item] = {}  # those that are under way
         self._told: dict[int, deque[_Frame | End]] = {}  # what waits for its turn
         self._held = 0  # bytes of them
@@ -203,6 +223,8 @@ class _Pool(Generic[Item, Told]):
                     yield item, told
             if end:
                 del self._items[number], self._told[number]
+                if self._exchange is not None:
+                    self._exchange.ended(number, lost=end.lost is not None)
                 yield item, end
 
     def _give(self, worker: _Worker, number: int, item: Item) -> None:
@@ -254,7 +276,7 @@ class _Pool(Generic[Item, Told]):
                 raise UsageError(f"no other process starts: each {how} before its work; {_UNGUARDED}")
         elif is_known:
             self._told[rest.pop(0)].append(End(f"the process that worked on it {how}"))
-        fresh = _Worker(self._work, alone=worker.started and not is_known)
+        fresh = self._worker(alone=worker.started and not is_known)
         self._workers[self._workers.index(worker)] = fresh
         for number in rest:
             self._give(fresh, number, self._items[number])
@@ -269,6 +291,8 @@ class _Pool(Generic[Item, Told]):
             if worker.process.is_alive():
                 worker.process.kill()
                 worker.process.join()
+        if self._exchange is not None:
+            self._exchange.close()
 
 
 def _how_it_ended(code: int | None) -> str:

@@ -15,6 +15,7 @@ from absolve.formats.compression import BROKEN, ZSTD_FRAME, Gzip, Zstandard, dec
 from absolve.formats.warc_headers import LONGEST_HEAD, LONGEST_LINE
 from absolve.formats.warc_members import LEAST, MOST, begins_record, consumed, is_there
 from absolve.formats.warc_notices import cut_off, said, too_large, url_at, wrong_length
+from absolve.formats.warc_search import START
 from absolve.formats.warc_window import CHUNK
 
 if TYPE_CHECKING:
@@ -268,7 +269,7 @@ class _Cutter(Window):
 
     def _next_start(self, skip: int, end: int) -> int | None:
         """Where, from here, the next record begins in what is held, before this end."""
-        for found in _START.finditer(self._held, self._at + skip - 1):
+        for found in START.finditer(self._held, self._at + skip - 1):
             position = found.end()
             if found.start() - self._at >= end:
                 break
@@ -395,4 +396,3 @@ class _Cutter(Window):
         return Piece(offset, raw, coding.decode(raw), coding)
 
 
-_START: Final = re.compile(rb"\n(?=WARC/[0-9]\.[0-9]+[\t ]*+\r?\n|[a-z]{3,10}:[^\n ]*+ )|(\x1f\x8b\x08(?=[\x00-\x1f]))")

@@ -1,0 +1,42 @@
+"""Where a record of a WARC or ARC file may begin: found from any place in the file, and to be proved by who cuts it."""
+
+from __future__ import annotations
+
+import re
+from typing import IO, Final
+
+from absolve.formats.warc_headers import LONGEST_LINE, record_at
+from absolve.formats.warc_members import begins_record
+from absolve.formats.warc_window import CHUNK
+
+START: Final = re.compile(rb"\n(?=WARC/[0-9]\.[0-9]+[\t ]*+\r?\n|[a-z]{3,10}:[^\n ]*+ )|(\x1f\x8b\x08(?=[\x00-\x1f]))")
+_GZIP: Final = b"\x1f\x8b\x08"
+
+
+def first_record(file: IO[bytes], start: int, end: int) -> int | None:
+    """Where the first record, or the first member of gzip, seems to begin between these offsets; None for nowhere.
+
+    It need not be one: it may stand in a record. The file can be read at any place; `start` is not its first byte.
+    """
+    file.seek(0)
+    in_members = file.read(3) == _GZIP
+    at = start - 1  # the line end before a record
+    file.seek(at)
+    held = b""
+    while at < end:
+        more = file.read(CHUNK)
+        held += more
+        known = len(held) - LONGEST_LINE if more else len(held)
+        for found in START.finditer(held):
+            if found.start() >= known:
+                break
+            position = found.start() if in_members else found.end()
+            if in_members is (found[1] is None) or not start <= at + position < end:
+                continue
+            if begins_record(held[position : position + CHUNK]) if in_members else record_at(held, position):
+                return at + position
+        if not more:
+            break
+        held = held[max(known, 0) :]
+        at += max(known, 0)
+    return None
