@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from itertools import pairwise
+from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
@@ -19,6 +20,7 @@ from absolve.walk import walk
 from benchmarks.measure import peak
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from absolve.model import Event
@@ -231,6 +233,87 @@ def test_a_value_is_settled_as_a_whole_wherever_a_thousand_edits_are_over(number
     assert together == before.replace("'x'", "'http://h/it&#39;s/x'") + alone
 
 
+# --- what rules them, and whose they are --------------------------------------------------------------------------------
+
+Said = tuple[str, str, tuple[str, ...], str | None]  # element, reference, the bases from the innermost on, its own claim
+
+
+def chain(base: Base | None) -> tuple[str, ...]:
+    return () if base is None else (base.reference, *chain(base.scope))
+
+
+def said(event: Event, data: bytes) -> Said:
+    assert isinstance(event, Link)
+    reference = data[event.start : event.end].decode()
+    return event.place.element, reference, chain(event.base), event.claim.reference if event.claim is not None else None
+
+
+def feed(random: Random, count: int) -> tuple[str, list[Said]]:
+    """Elements in elements, many with a base, and what is to be said of their links."""
+    numbers = iter(range(count))
+
+    def element(depth: int, bases: tuple[str, ...]) -> tuple[str, list[Said]]:
+        name, number = f"n{random.randrange(40)}", next(numbers, None)
+        if number is None or depth > 50:
+            return "", []
+        inner = (f"b{number}/", *bases) if random.random() < 0.6 else bases
+        own: list[tuple[str, Said]] = []
+        own += [(f" xml:base='{inner[0]}'", (name, inner[0], bases, inner[0]))] if inner is not bases else []
+        own += [(f" l:href='r{number}'", (name, f"r{number}", inner, None))] if random.random() < 0.8 else []
+        random.shuffle(own)
+        inside = [element(depth + 1, inner) for _ in range(random.choice((0, 1, 1, 2, 3)))]
+        text = f"<{name}{''.join(text for text, _ in own)}>{''.join(text for text, _ in inside)}</{name}>"
+        return text, [one for _, one in own] + [one for _, many in inside for one in many]
+
+    found = [element(0, ()) for _ in range(count)]
+    text = "".join(text for text, _ in found)
+    return f"<r xmlns:l='http://www.w3.org/1999/xlink'>{text}</r>", [one for _, many in found for one in many]
+
+
+def applets(random: Random, count: int) -> tuple[str, list[Said]]:
+    """Elements with a codebase before or behind what it rules, or without one, and links that it does not rule."""
+    pieces, expected = [], []
+    for number in range(count):
+        codebase = f"c{number}/" if random.random() < 0.7 else ""
+        bases = (codebase,) if codebase else ()
+        own: list[tuple[str, list[Said]]] = [
+            (f' codebase="{codebase}"', [("applet", codebase, (), codebase or None)]),
+            (f" code='k{number}'", [("applet", f"k{number}", bases, None)]),
+            (f" archive='a{number}, z'", [("applet", word, bases, None) for word in (f"a{number}", "z")]),
+            (f" itemid=i{number}", [("applet", f"i{number}", (), None)]),
+        ]
+        own = random.sample(own, random.randrange(5))
+        if not any("codebase" in text for text, _ in own):
+            own = [(text, [(name, word, (), claim) for name, word, _, claim in links]) for text, links in own]
+        pieces.append(f"<applet{''.join(text for text, _ in own)}></applet><x{number} itemid=y>")
+        expected += [link for _, links in own for link in links] + [(f"x{number}", "y", (), None)]
+    return "".join(pieces), expected
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize(("make", "media_type"), [(feed, "application/xml"), (applets, "text/html")], ids=["feed", "applets"])
+def test_links_say_what_rules_them_wherever_they_are_read_from(
+    make: Callable[[Random, int], tuple[str, list[Said]]], media_type: str, seed: int
+) -> None:
+    random = Random(seed)  # noqa: S311 - no cryptography
+    text, expected = make(random, 900)
+    data = text.encode()
+    events = walk(absolve.Document(data, media_type=media_type), Settings()).events
+    assert [said(event, data) for event in events] == expected
+    for index in [*reversed(range(len(expected))), *(random.randrange(len(expected)) for _ in range(999))]:
+        assert said(events[index], data) == expected[index]
+
+
+def test_links_under_one_base_have_the_very_same() -> None:
+    page = b"<applet code='x' archive='y,z' codebase=d/></applet>" * 300
+    events = walk(absolve.Document(page, media_type="text/html"), Settings()).events
+    links = [event for event in events if isinstance(event, Link)]
+    for number in range(0, len(links), 4):
+        code, first, second, codebase = links[number : number + 4]
+        assert code.base is not None
+        assert [code.base is one for one in (first.base, second.base, codebase.claim)] == [True] * 3
+
+
 # --- memory ------------------------------------------------------------------------------------------------------------
 
 NOTHING_BUT_LINKS = {
@@ -238,12 +321,24 @@ NOTHING_BUT_LINKS = {
     "text/css": b"a{b:url(x)}@import 'y';" * 3,
     "application/xml": b"<r xmlns:l='http://www.w3.org/1999/xlink'>" + b"<y l:href='a'/><y l:href='&amp;b'/>" * 3 + b"</r>",
 }
+RULED = {
+    "text/html": b"<object codebase=c/ data=x></object><applet code='x' archive='y,z' codebase=' d/ '></applet>" * 2,
+    "application/xml": b"<feed xmlns='http://www.w3.org/2005/Atom'>%b</feed>"
+    % (b"<entry xml:base='b/'><link href='a'/><content type='html'>&lt;a href=x></content></entry>" * 2),
+}
+NAMED = {
+    "text/html": b"".join(b"<x-%d itemid=a><svg><G%d xlink:href=b>" % (number, number) for number in range(9)),
+    "application/xml": b"<r xmlns:l='http://www.w3.org/1999/xlink'>%b</r>"
+    % b"".join(b"<n%d l:href='a'/><svg:N xmlns:svg='http://www.w3.org/2000/svg' l:href='a'/>" % number for number in range(9)),
+}
 
 
 @pytest.mark.skipif(not IS_COMPILED, reason="interpreted, links are objects")
-@pytest.mark.parametrize("media_type", NOTHING_BUT_LINKS)
-def test_no_link_is_kept_as_an_object(media_type: str) -> None:
-    entity = walk(absolve.Document(NOTHING_BUT_LINKS[media_type], media_type=media_type), Settings())
+@pytest.mark.parametrize(
+    ("media_type", "page"), [item for pages in (NOTHING_BUT_LINKS, RULED, NAMED) for item in pages.items()]
+)
+def test_no_link_is_kept_as_an_object(media_type: str, page: bytes) -> None:
+    entity = walk(absolve.Document(page, media_type=media_type), Settings())
     assert (len(entity.events) > 4, entity.objects) == (True, [])  # a few are kept as they are
 
 

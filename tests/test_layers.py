@@ -21,10 +21,10 @@ SOURCE = Path(absolve.__file__).parent
 LAYERS = (
     {"_cython", "_version", "errors"},
     {"buffers", "seek"},
-    {"prescan"},
+    {"prescan", "records"},
     {"character_references", "charsets", "model", "typing"},
     {"characters", "offsets"},
-    {"codings", "edits", "positions", "resolvers"},
+    {"codings", "edits", "positions", "resolvers", "scopes"},
     {"events"},
     {"bases"},  # section 3 resolves relative claims by section 4
     {"formats", "settings"},

@@ -34,7 +34,7 @@ else:
 
 _NO_BASES: Final = Bases()
 _NOTHING: Final = ("", True, _NO_BASES)
-_MOST_SCOPED: Final = 2048  # scoped bases of which it is remembered what rules there: more than a feed has entries
+_MOST_SCOPED: Final = 1024  # scoped bases of which it is remembered what rules there: most feeds have fewer
 AMBIGUOUS: Final = "ambiguous"  # the code of the notice that a scanner gives where it had to guess
 
 

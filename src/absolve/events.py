@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from absolve.model import IN_VAIN
+from absolve.scopes import NUMBERED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     import cython
 
@@ -17,40 +18,50 @@ else:
     from absolve import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.absolve.buffers import Numbers, grown
+    from cython.cimports.absolve.buffers import Numbers
     from cython.cimports.absolve.codings import Unquoted
-    from cython.cimports.absolve.events import LONGEST, Mark, marked, next_number, put_number
+    from cython.cimports.absolve.events import marked
     from cython.cimports.absolve.model import Link, Part
-    from cython.cimports.libc.stdlib import free
+    from cython.cimports.absolve.records import Records
+    from cython.cimports.absolve.scopes import Scopes
 else:
     from absolve.buffers import Numbers
     from absolve.codings import Unquoted
     from absolve.model import Link, Part
+    from absolve.records import Records
+    from absolve.scopes import Scopes
 
 _MOST_KINDS = cython.declare(cython.Py_ssize_t, 4096)
 _MOST_KINDS_OF_PARTS = cython.declare(cython.Py_ssize_t, 16)  # they are looked through one by one
 _OBJECT = cython.declare(cython.int, -1)  # the kind of what is kept as it is
-_STEP = cython.declare(cython.int, 8)  # from one mark to the next are 256 events
+
+# What is to be made of a kind for each link of it; a kind keeps it in the place of where a tag starts.
+_NAMED = cython.declare(cython.Py_ssize_t, 1)  # its place has the name of the tag
+_SCOPED = cython.declare(cython.Py_ssize_t, 2)
+_CLAIMS = cython.declare(cython.Py_ssize_t, 4)
 
 
 @cython.final
 @cython.no_gc
 @cython.cclass
-class Events:
+class Events(Records):
     """A list of events that only grows; where it is compiled, links and parts are made anew whenever they are come to.
 
     The place, the coding and the scope that links have in common are their kind, which is kept once; so it is with
     parts of which their container says nothing. A link is then its kind's number and its spans, each as many bytes long
-    as it must be: 5 to 7 bytes for most links in the place of 90, or of 300 where the value has no quotes. They are
-    read forward; of every 256th event it is known where it stands.
+    as it must be: 5 to 7 bytes for most links in the place of 90, or of 300 where the value has no quotes.
 
-    The coding of values without quotes that has no slot is made one whose slot is the link, or the part.
+    The coding of values without quotes that has no slot is made one whose slot is the link, or the part. A place for
+    any element (`*`) is made that of the tag by `naming`, of the place and where the tag starts.
 
     `objects` are the events that are kept as they are, all but links and parts among them; `count` says how many are
     links and parts, `parts` how many are parts. `kinds` has a link of each kind, which says no more than that.
+    `scopes` has the claims that walkers tell of by numbers.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, naming: Callable[[Place, int], Place] | None = None) -> None:
+        self.naming = naming
+        self.scopes: Scopes | None = None
         self.objects: list[Event] = []
         self.count = 0
         self.parts = 0
@@ -58,20 +69,9 @@ class Events:
         self._kinds_of_parts: list[Part] | None = None
         self._parts: Numbers | None = None
         self._numbers: dict[int, int] = {}
-        self._size = 0
-        if cython.compiled:
-            self._written = self._room = self._last = 0
-            self._coded: Any = cython.NULL
-            self._marks: Any = cython.NULL
-            self._marks_room = 0
-            self._index = self._told_tag = -1
-            self._bare: Coding | None = None
-            self._claims = False
-
-    def __dealloc__(self) -> None:
-        if cython.compiled:
-            free(self._coded)
-            free(self._marks)
+        self._size = 0  # interpreted nobody else says so
+        self._bare: Coding | None = None
+        self._claims = False
 
     def __len__(self) -> int:
         return self._size
@@ -94,7 +94,7 @@ class Events:
             tag: cython.Py_ssize_t = link.tag_start
             self.tell(link.place, link.start, link.end, link.coding, link.base, tag, link.tag_end, link.claim)
         elif type(event) is Part:
-            self._add(event)
+            self._add(event, -1)
         else:
             self._keep(event)
 
@@ -113,34 +113,66 @@ class Events:
     ) -> cython.int:
         """Take a link that is not made yet."""
         self.count += 1
-        may_pack: cython.bint = claim is None or claim is IN_VAIN
-        if may_pack and self._pack(place, start, end, coding, base, tag_start, tag_end, claim):
-            return 0
-        link: Link = Link.__new__(Link)
-        link.place = place
-        link.start = start
-        link.end = end
-        link.coding = _settled(coding, start, end)
-        link.base = base
-        link.tag_start = tag_start
-        link.tag_end = tag_end
-        link.claim = claim
-        return self._keep(link)
+        if cython.compiled and (claim is None or claim is IN_VAIN):
+            number: cython.int = self._number(place, start, end, coding, base, tag_start, tag_end, claim)
+            if number >= 0:
+                return self._put(number, start, end, tag_start, tag_end, -1, -1)
+        return self._keep_link(place, start, end, coding, base, tag_start, tag_end, claim)
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
-    def _add(self, part: Part) -> cython.int:
-        """Take a part."""
+    def tell_ruled(
+        self,
+        place: Place,
+        start: cython.Py_ssize_t,
+        end: cython.Py_ssize_t,
+        coding: Coding,
+        scope: cython.Py_ssize_t,
+        tag_start: cython.Py_ssize_t,
+        tag_end: cython.Py_ssize_t,
+        claim: cython.Py_ssize_t,
+    ) -> cython.int:
+        """The same for one with a scope or a claim that has a number in `scopes`; -1 for none."""
+        scopes: Scopes = self.scopes  # type: ignore[assignment]  # who has a number knows that there are some
+        self.count += 1
+        if cython.compiled:
+            base = NUMBERED if scope >= 0 else None
+            says = NUMBERED if claim >= 0 else None
+            number: cython.int = self._number(place, start, end, coding, base, tag_start, tag_end, says)
+            if number >= 0:
+                return self._put(number, start, end, tag_start, tag_end, scope, claim)
+        return self._keep_link(place, start, end, coding, scopes.at(scope), tag_start, tag_end, scopes.at(claim))
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def tell_part(
+        self,
+        media_type: str,
+        start: cython.Py_ssize_t,
+        end: cython.Py_ssize_t,
+        coding: Coding,
+        name: str,
+        scope: cython.Py_ssize_t,
+    ) -> cython.int:
+        """Take a part of which nothing else is to be said, but its scope by a number in `scopes`; -1 for none."""
+        return self._add(Part(media_type, start, end, coding, name, NUMBERED if scope >= 0 else None), scope)
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def _add(self, part: Part, scope: cython.Py_ssize_t) -> cython.int:
+        """Take a part, whose scope may have a number."""
         if self._parts is None:
             self._parts = Numbers()
         self._parts.add(self._size)
         self.parts += 1
         self.count += 1
-        if part.base is None and part.encloses and not (part.claims or part.whole or part.derived or part.sealed):
-            number: cython.int = self._kind_of_part(part)
-            if number >= 0 and self._put(number, part.start, part.end, -1, -1):
-                return 0
+        if cython.compiled:
+            number: cython.int = self._number_of_part(part)
+            if number >= 0:
+                return self._put(number, part.start, part.end, -1, -1, scope, -1)
         part.coding = _settled(part.coding, part.start, part.end)
+        if scope >= 0:
+            part.base = self.scopes.at(scope)  # type: ignore[union-attr]  # as above
         return self._keep(part)
 
     @cython.cfunc
@@ -153,16 +185,12 @@ class Events:
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def _keep(self, event: Event) -> cython.int:
-        if cython.compiled:
-            self._grow()
-            self._written = put_number(self._coded + self._written, 0) - self._coded
-        self._size += 1
         self.objects.append(event)
-        return 0
+        return self._put_object()
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
-    def _pack(
+    def _keep_link(
         self,
         place: Place,
         start: cython.Py_ssize_t,
@@ -172,94 +200,95 @@ class Events:
         tag_start: cython.Py_ssize_t,
         tag_end: cython.Py_ssize_t,
         claim: Base | None,
-    ) -> cython.bint:
-        """Keep a link as numbers, if they say all of it."""
+    ) -> cython.int:
+        """Make a link, and keep it as it is."""
+        link: Link = Link.__new__(Link)
+        link.place = place if self.naming is None or place.element != "*" else self.naming(place, tag_start)
+        link.start = start
+        link.end = end
+        link.coding = _settled(coding, start, end)
+        link.base = base
+        link.tag_start = tag_start
+        link.tag_end = tag_end
+        link.claim = claim
+        return self._keep(link)
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def _number(
+        self,
+        place: Place,
+        start: cython.Py_ssize_t,
+        end: cython.Py_ssize_t,
+        coding: Coding,
+        base: Base | None,
+        tag_start: cython.Py_ssize_t,
+        tag_end: cython.Py_ssize_t,
+        claim: Base | None,
+    ) -> cython.int:
+        """The number of a link's kind; -1 where numbers cannot say all of it, or there are too many kinds."""
         if cython.compiled:
-            number: cython.int
             is_bare: cython.bint = type(coding) is Unquoted and coding.slot is not None
             if is_bare and (self._bare is not coding or len(self.kinds) > _MOST_KINDS >> 1):
                 self._bare = coding  # the first link of a value: with a kind for each there would be too many
-                return False
+                return -1
             if end < start or (tag_start >= 0 and not tag_start < min(start, tag_end)):
-                return False
-            number = self._kind(place, coding, base, claim)
-            return number >= 0 and self._put(number, start, end, tag_start, tag_end)
-        return False
-
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
-    def _put(
-        self,
-        number: cython.int,
-        start: cython.Py_ssize_t,
-        end: cython.Py_ssize_t,
-        tag_start: cython.Py_ssize_t,
-        tag_end: cython.Py_ssize_t,
-    ) -> cython.bint:
-        """Keep the number of a kind, and spans; whether they are kept so."""
-        if cython.compiled:
-            self._grow()
-            behind: cython.Py_ssize_t = start - self._last  # it may stand before: the lowest bit is the sign
-            at = put_number(self._coded + self._written, number + 1)
-            at = put_number(at, behind << 1 if behind >= 0 else (-behind << 1) - 1)
-            at = put_number(at, end - start)
-            if tag_start < 0 or (tag_start == self._told_tag and tag_end == self._told_tag_end):
-                at[0] = 0  # there may be a million links in one long tag
-                at[1] = tag_start >= 0
-                at += 2
-            else:
-                at = put_number(at, start - tag_start)
-                at = put_number(at, tag_end - tag_start)
-                self._told_tag = tag_start
-                self._told_tag_end = tag_end
-            self._written = at - self._coded
-            self._last = start
-            self._size += 1
-        return cython.compiled
-
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
-    def _kind(self, place: Place, coding: Coding, base: Base | None, claim: Base | None) -> cython.int:
-        """The number of a kind; -1 where there are too many of them."""
-        number: cython.int = -1
-        if cython.compiled:
-            kind: Link
+                return -1
             mark: cython.uint = marked(place, coding)
             if self._recent[mark]:
-                kind = self.kinds[self._recent[mark] - 1]
+                kind: Link = self.kinds[self._recent[mark] - 1]
                 if kind.place is place and kind.coding is coding and kind.base is base and kind.claim is claim:
                     return self._recent[mark] - 1
-            # One number: a table of numbers is nothing for the garbage collector.
-            key = id(place) << 65 | id(coding) << 1 | (claim is not None)
-            if base is not None:
-                key |= id(base) << 129
-            known = self._numbers.get(key)
-            if known is None:
-                if len(self.kinds) >= _MOST_KINDS:
-                    return -1
-                known = self._numbers[key] = len(self.kinds)
-                kind = Link.__new__(Link)
-                kind.place = place
-                kind.coding = coding
-                kind.base = base
-                kind.claim = claim
-                self.kinds.append(kind)
-                self._claims = self._claims or claim is not None
-            number = known
+            number: cython.int = self._number_of(place, coding, base, claim)
             self._recent[mark] = number + 1
+            return number
+        return -1
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def _number_of(self, place: Place, coding: Coding, base: Base | None, claim: Base | None) -> cython.int:
+        """That of a kind that was not met just now."""
+        # One number: a table of numbers is nothing for the garbage collector.
+        key = id(place) << 66 | id(coding) << 2 | (0 if claim is None else 1 if claim is IN_VAIN else 2)
+        if base is not None:
+            key |= id(base) << 130
+        known = self._numbers.get(key)
+        if known is not None:
+            return known
+        if len(self.kinds) >= _MOST_KINDS:
+            return -1
+        number = self._numbers[key] = len(self.kinds)
+        kind: Link = Link.__new__(Link)
+        kind.place = place
+        kind.coding = coding
+        kind.base = base
+        kind.claim = claim
+        kind.tag_start = 0
+        if self.naming is not None and place.element == "*":
+            kind.tag_start |= _NAMED
+        if base is NUMBERED:
+            kind.tag_start |= _SCOPED
+        if claim is NUMBERED:
+            kind.tag_start |= _CLAIMS
+        self.kinds.append(kind)
+        self._claims = self._claims or claim is not None
         return number
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
-    def _kind_of_part(self, part: Part) -> cython.int:
-        """The number of a part's kind, behind those of all links; -1 where there are too many of them."""
+    def _number_of_part(self, part: Part) -> cython.int:
+        """The number of a part's kind, behind those of all links; -1 where more is said, or there are too many."""
         kind: Part
         number: cython.Py_ssize_t
+        says_more = not part.encloses or part.claims or part.whole or part.derived or part.sealed
+        if says_more or not (part.base is None or part.base is NUMBERED):
+            return -1
         if self._kinds_of_parts is None:
             self._kinds_of_parts = []
         for number in range(len(self._kinds_of_parts)):
             kind = self._kinds_of_parts[number]
-            if kind.coding is part.coding and kind.media_type == part.media_type and kind.name == part.name:
+            alike = kind.coding is part.coding and kind.base is part.base
+            if alike and kind.media_type == part.media_type and kind.name == part.name:
                 return _MOST_KINDS + number
         if len(self._kinds_of_parts) == _MOST_KINDS_OF_PARTS or (
             type(part.coding) is Unquoted and part.coding.slot is not None
@@ -269,73 +298,14 @@ class Events:
         return _MOST_KINDS + len(self._kinds_of_parts) - 1
 
     @cython.cfunc
-    @cython.exceptval(-1, check=True)
-    def _grow(self) -> cython.int:
-        """Make room for one more, and a mark if it is time for one."""
-        if cython.compiled:
-            room: cython.Py_ssize_t
-            if self._written + LONGEST > self._room:
-                room = self._room + (self._room >> 1) + 8 * LONGEST
-                self._coded = grown(self._coded, room)
-                self._room = room
-            if self._size & ((1 << _STEP) - 1) == 0:
-                if self._size >> _STEP == self._marks_room:
-                    room = self._marks_room + (self._marks_room >> 1) + 4
-                    self._marks = cython.cast(cython.pointer(Mark), grown(self._marks, room * cython.sizeof(Mark)))
-                    self._marks_room = room
-                self._told_tag = -1
-                mark = cython.address(self._marks[self._size >> _STEP])
-                mark.at = self._written
-                mark.start = self._last
-                mark.objects = len(self.objects)
-        return 0
-
-    @cython.cfunc
-    @cython.exceptval(check=False)
-    def _seek(self, index: cython.Py_ssize_t) -> cython.int:
-        """Read the numbers of an event: most often those that stand behind the ones that were read last."""
-        if cython.compiled:
-            number: cython.Py_ssize_t = 0
-            if index < self._index or index >> _STEP > self._index >> _STEP:
-                mark = cython.address(self._marks[index >> _STEP])
-                self._index = (index >> _STEP << _STEP) - 1
-                self._read = mark.at
-                self._start = mark.start
-                self._objects = mark.objects - 1
-            at = self._coded + self._read
-            while self._index < index:
-                self._index += 1
-                at = next_number(at, cython.address(number))
-                self._its_kind = cython.cast(cython.int, number) - 1
-                if self._its_kind == _OBJECT:
-                    self._objects += 1
-                    continue
-                at = next_number(at, cython.address(number))
-                if number & 1:
-                    self._start -= (number >> 1) + 1
-                else:
-                    self._start += number >> 1
-                at = next_number(at, cython.address(self._its_size))
-                if at[0]:
-                    at = next_number(at, cython.address(number))
-                    self._tag = self._start - number
-                    at = next_number(at, cython.address(self._tag_size))
-                    self._in_tag = True
-                else:
-                    self._in_tag = at[1]
-                    at += 2
-            self._read = at - self._coded
-        return 0
-
-    @cython.cfunc
     @cython.exceptval(check=False)
     def start(self, index: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Where the link of this number starts that makes no claim; -1 for any other event."""
         if cython.compiled:
             self._seek(index)
-            if self._its_kind == _OBJECT or self._its_kind >= _MOST_KINDS:
+            if self._kind == _OBJECT or self._kind >= _MOST_KINDS:
                 return -1
-            return -1 if self._claims and self.kinds[self._its_kind].claim is not None else self._start
+            return -1 if self._claims and self.kinds[self._kind].claim is not None else self._start
         event = self.objects[index]
         return event.start if type(event) is Link and event.claim is None else -1
 
@@ -344,7 +314,8 @@ class Events:
     def end(self, index: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Where it ends."""
         if cython.compiled:
-            self._seek(index)
+            if index != self._index:
+                self._seek(index)
             return self._start + self._its_size
         link: Link = self.objects[index]  # type: ignore[assignment]  # `start` said so
         return link.end
@@ -354,29 +325,23 @@ class Events:
     def kind(self, index: cython.Py_ssize_t) -> cython.int:
         """The number of its kind; -1 where it is kept as it is."""
         if cython.compiled:
-            self._seek(index)
-            return self._its_kind
+            if index != self._index:
+                self._seek(index)
+            return self._kind
         return -1
 
     @cython.cfunc
     def at(self, index: cython.Py_ssize_t) -> Event:
         """The event of this number; a link that was kept as numbers is made of them."""
         if cython.compiled:
-            self._seek(index)
-            if self._its_kind == _OBJECT:
+            if index != self._index:
+                self._seek(index)
+            if self._kind == _OBJECT:
                 return self.objects[self._objects]
-            if self._its_kind >= _MOST_KINDS:
+            if self._kind >= _MOST_KINDS:
                 return self._its_part()
-            kind: Link = self.kinds[self._its_kind]
             link: Link = Link.__new__(Link)
-            link.place = kind.place
-            link.base = kind.base
-            link.start = self._start
-            link.end = self._start + self._its_size
-            link.claim = kind.claim
-            link.tag_start = self._tag if self._in_tag else -1
-            link.tag_end = self._tag + self._tag_size if self._in_tag else -1
-            link.coding = _settled(kind.coding, link.start, link.end)
+            self.read(index, link)
             return link
         return self.objects[index]
 
@@ -385,10 +350,11 @@ class Events:
     def read(self, index: cython.Py_ssize_t, link: Link) -> cython.bint:
         """Let a link be that of this number: whether it is one that is kept as numbers, and not something else."""
         if cython.compiled:
-            self._seek(index)
-            if self._its_kind == _OBJECT or self._its_kind >= _MOST_KINDS:
+            if index != self._index:
+                self._seek(index)
+            if self._kind == _OBJECT or self._kind >= _MOST_KINDS:
                 return False
-            kind: Link = self.kinds[self._its_kind]
+            kind: Link = self.kinds[self._kind]
             if link.place is not kind.place:
                 link.place = kind.place
             if link.base is not kind.base:
@@ -402,20 +368,37 @@ class Events:
             coding = _settled(kind.coding, link.start, link.end)
             if link.coding is not coding:
                 link.coding = coding
+            if kind.tag_start:
+                self._complete(link, kind.tag_start)
             return True
         return False
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def _complete(self, link: Link, what: cython.Py_ssize_t) -> cython.int:
+        """Give the link that was read last what its kind does not say."""
+        if cython.compiled:
+            if what & _NAMED:
+                link.place = self.naming(link.place, link.tag_start)
+            if what & _SCOPED:
+                link.base = self.scopes.at(self._scope)
+            if what & _CLAIMS:
+                link.claim = self.scopes.at(self._claim)
+        return 0
 
     @cython.cfunc
     def _its_part(self) -> Part:
         """The part that was read last."""
         part: Part = Part.__new__(Part)
         if cython.compiled:
-            kind: Part = self._kinds_of_parts[self._its_kind - _MOST_KINDS]
+            kind: Part = self._kinds_of_parts[self._kind - _MOST_KINDS]
             part.media_type = kind.media_type
             part.start = self._start
             part.end = self._start + self._its_size
             part.coding = _settled(kind.coding, part.start, part.end)
             part.name = kind.name
+            if kind.base is not None:
+                part.base = self.scopes.at(self._scope)
             part.claims = part.derived = ()
             part.encloses = True
             part.sealed = ""

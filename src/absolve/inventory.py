@@ -41,7 +41,7 @@ else:
     from absolve.ruled import Facts, Ruled
     from absolve.tags import Tag
 
-_MOST_RULES = cython.declare(cython.Py_ssize_t, 1000)
+_MOST_RULES = cython.declare(cython.Py_ssize_t, 256)
 AT_ONCE: Final = 512  # rows that are made before the first of them is given
 
 

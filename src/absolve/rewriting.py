@@ -11,6 +11,7 @@ from absolve.model import Settled
 from absolve.notices import too_large
 from absolve.policy import absolute
 from absolve.resolved import Resolved
+from absolve.scopes import NUMBERED
 from absolve.walk import inner_at
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def rewrite(entity: Entity, policy: Policy | None = None) -> bytes:
 
 _LARGEST = (1 << 32) - 1
 _SOME = 1000  # edits that are held at a time, if more need not be
-_MOST_RULES = 1000
+_MOST_RULES = 256
 _MOST_KNOWN = 10_000  # references of which it is remembered what becomes of them
 
 
@@ -282,7 +283,7 @@ class _Edits:
     @cython.cfunc
     def know(self, kind: cython.int) -> cython.int:
         """Remember the rule for all links of a kind that are values of their own, without quotes if they have none."""
-        if kind >= 0 and self.kinds[kind].coding.slot is None:
+        if kind >= 0 and self.kinds[kind].coding.slot is None and self.kinds[kind].base is not NUMBERED:
             self.of_kind[kind] = self.rule
         return 0
 

@@ -499,13 +499,22 @@ def test_what_is_well_formed_is_not_recovered() -> None:
     assert targets(f"<html {XHTML}><title/><a href='a'/></html>", recover=True) == ["http://doc.example/dir/a"]
 
 
-def test_a_base_that_is_said_again_and_again_is_kept_once() -> None:
-    entry = "<entry xml:base='%s'/>"
-    text = f"<feed {ATOM}>{entry % ' b/ '}{entry % 'b&#47;'}{entry % 'c/'}</feed>"
+def test_each_base_says_what_it_is_where_it_stands_and_what_is_around_it() -> None:
+    entry = "<entry xml:base='%s'><link href='a'/></entry>"
+    text = f"<feed {ATOM} xml:base='/f/'>{entry % ' b/ '}{entry % 'b&#47;'}<link href='a'/></feed>"
     events = walk(Document(text.encode(), media_type="application/xml"), Settings()).events
-    first, second, third = (event.claim.reference for event in events if isinstance(event, Link) and event.claim)
-    assert (first, third) == ("b/", "c/")
-    assert second is first
+    links = [event for event in events if isinstance(event, Link)]
+    claimed = [(link.claim and (link.claim.reference, link.claim.position), link.base) for link in links]
+    outer, one, other = (link.claim for link in links if link.claim is not None)
+    positions = [text.index(value) for value in ("/f/", " b/ ", "b&#47;")]
+    assert claimed == [
+        (("/f/", positions[0]), None),
+        (("b/", positions[1]), outer),
+        (None, one),
+        (("b/", positions[2]), outer),
+        (None, other),
+        (None, outer),
+    ]
 
 
 # --- tags and names -------------------------------------------------------------------------------------------------

@@ -6,11 +6,13 @@ events. What depends on more than one attribute of a tag (`meta`, `link`, `objec
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from absolve.formats import html_actions, html_keywords
 from absolve.formats import html_names as names
 from absolve.formats import html_places as places
+from absolve.formats.claims import base_claim, codebase_claim
 from absolve.formats.html_names import ATTRIBUTE_ID, ELEMENT_ID
 from absolve.formats.html_places import CSS, CSS_DECLARATIONS, MEDIA_TYPE
 from absolve.formats.html_savers import retrieval_url
@@ -38,12 +40,14 @@ if cython.compiled:
     )
     from cython.cimports.absolve.formats.html_scanner import Scanner
     from cython.cimports.absolve.formats.html_values import Values
+    from cython.cimports.absolve.scopes import Scopes
     from cython.cimports.absolve.seek import find
 else:
     from absolve.events import Events
     from absolve.formats.html_bytes import may_be_savers, may_be_space, may_end_in_space, may_hold_css_link
     from absolve.formats.html_scanner import Scanner
     from absolve.formats.html_values import Values
+    from absolve.scopes import Scopes
     from absolve.seek import find
 
 
@@ -77,7 +81,6 @@ _AT = cython.declare(cython.int, 64)
 _NOTHING = cython.declare(cython.int, html_actions.NOTHING)
 _URL = cython.declare(cython.int, html_actions.URL)
 _OTHER = cython.declare(cython.int, html_actions.OTHER)
-_ANY_ELEMENT = cython.declare(cython.int, html_actions.ANY_ELEMENT)
 _IN_CODEBASE = cython.declare(cython.int, html_actions.IN_CODEBASE)
 _META = cython.declare(cython.int, html_actions.META)
 _LINK_HREF = cython.declare(cython.int, html_actions.LINK_HREF)
@@ -103,7 +106,6 @@ class _Walk:
     charset: Charset
     options: WalkOptions
     places: list[Place]
-    named: dict[int, Place]
     actions: bytes
     scanner: Scanner
     attributes: Attributes
@@ -114,6 +116,7 @@ class _Walk:
     scripts: Kept[str | None]
     has_base: cython.bint
     has_retrieval: cython.bint
+    ruled: cython.Py_ssize_t
 
     def __init__(self, data: bytes, charset: Charset, options: WalkOptions) -> None:
         self.data = data
@@ -121,17 +124,17 @@ class _Walk:
         self.options = options
         tables = html_actions.tables_of(charset, options.lazy)
         self.places = tables.places
-        self.named = tables.named
         self.actions = tables.actions
         self.scanner = Scanner(data, tables.interest)
         self.attributes = self.scanner.attributes
         self.values = Values(data, charset, self.attributes, tables)
-        self.events = Events()
+        self.events = Events(partial(places.of_tag, data))
         self.meta_places = tables.meta_places
         self.link_places = tables.link_places
         self.scripts = tables.scripts
         self.has_base = False
         self.has_retrieval = False
+        self.ruled = -1  # the number of the codebase that the link is of, or under, which is told of
 
     def run(self) -> Events:
         """Tell of every token that the scanner reports."""
@@ -175,7 +178,7 @@ class _Walk:
         k: cython.int
         attribute: cython.int
         action: cython.int
-        scope = None
+        codebase: cython.Py_ssize_t = -1
         for k in range(self.attributes.found):
             attribute = self.attributes.order[k]
             action = actions[row + attribute]
@@ -186,39 +189,26 @@ class _Walk:
                 continue
             place = self.places[row + attribute]
             if action == _URL:
-                self.url(attribute, place, None, None)
+                self.url(attribute, place, None)
             elif action == _LINK_HREF:
-                self.url(attribute, self.link_place(), None, None)
+                self.url(attribute, self.link_place(), None)
             elif action == _META:
                 self.meta()
             elif action == _BASE_HREF:
                 self.base(place)
             elif action == _IN_CODEBASE or action == _CODEBASE_ROW:
-                if scope is None:
-                    scope = self.codebase()
-                if action == _IN_CODEBASE:
-                    self.value(attribute, place, scope)
-                else:
-                    self.url(attribute, place, None, scope)
+                if codebase < 0:
+                    codebase = self.codebase()
+                self.ruled = codebase
+                self.value(attribute, place)
+                self.ruled = -1
             else:
-                if action == _ANY_ELEMENT:
-                    place = self.named_place(scanner, row + attribute)
-                self.value(attribute, place, None)
+                self.value(attribute, place)
         if scanner.element == _STYLE_ELEMENT:
             self.style(scanner)
         elif scanner.element == _SCRIPT_ELEMENT:
             self.script()
         return 0
-
-    @cython.cfunc
-    def named_place(self, scanner: Scanner, index: cython.int) -> Place:
-        """A place for any element as that of this one."""
-        found: Place | None = self.named.get(index) if scanner.element else None
-        if found is None:
-            found = places.named(self.places[index], self.element_name(scanner))
-            if scanner.element:
-                self.named[index] = found
-        return found
 
     @cython.cfunc
     def foreign_tag(self, scanner: Scanner) -> cython.int:
@@ -232,9 +222,9 @@ class _Walk:
                 self.declarations(attribute)
             if actions[row + attribute] != _OTHER:
                 continue
-            place = _FOREIGN[(scanner.namespace, self.element_name(scanner), _ATTRIBUTE_NAME[attribute])]
+            place = _FOREIGN.row(scanner.namespace, self.element_name(scanner), _ATTRIBUTE_NAME[attribute])
             if place is not None:
-                self.value(attribute, place, None)
+                self.value(attribute, place)
         if scanner.element == _STYLE_ELEMENT and not self.attributes.self_closing:
             self.foreign_style(scanner)
         return 0
@@ -250,7 +240,7 @@ class _Walk:
     @cython.cfunc
     @cython.boundscheck(False)
     @cython.wraparound(False)
-    def url(self, attribute: cython.int, place: Place, scope: Base | None, claim: Base | None) -> cython.int:
+    def url(self, attribute: cython.int, place: Place, claim: Base | None) -> cython.int:
         """Tell of a value that is one reference: white space around it belongs to HTML, however it is written."""
         p: cython.p_const_uchar = self.data
         start: cython.Py_ssize_t = self.attributes.value_start[attribute]
@@ -261,23 +251,23 @@ class _Walk:
             end -= 1
         if start < end and (may_be_space(p, start, end) or (p[end - 1] == 59 and may_end_in_space(p, start, end))):
             ((start, end),) = self.values.references("url", start, end, self.values.coding(attribute))
-        self.tell(place, start, end, self.values.common(attribute, start, end), scope, claim)
+        self.tell(place, start, end, self.values.common(attribute, start, end), claim)
         return 0
 
     @cython.cfunc
-    def value(self, attribute: cython.int, place: Place, scope: Base | None) -> cython.int:
+    def value(self, attribute: cython.int, place: Place) -> cython.int:
         """Tell of the references, or of the inner document, in one attribute's value."""
         start: cython.Py_ssize_t = self.attributes.value_start[attribute]
         end: cython.Py_ssize_t = self.attributes.value_end[attribute]
         syntax = place.syntax
         if syntax == "url":
-            self.url(attribute, place, scope, None)
+            self.url(attribute, place, None)
         elif syntax == "srcdoc":
             self.events.append(Part(MEDIA_TYPE, start, end, self.values.common(attribute, start, end), "srcdoc"))
         else:
             coding = self.values.coding(attribute)
             for one, other in self.values.references(syntax, start, end, coding):
-                self.tell(place, one, other, coding, scope, None)
+                self.tell(place, one, other, coding, None)
         return 0
 
     @cython.cfunc
@@ -296,11 +286,22 @@ class _Walk:
         start: cython.Py_ssize_t,
         end: cython.Py_ssize_t,
         coding: Coding,
-        scope: Base | None,
         claim: Base | None,
     ) -> cython.int:
         """Tell of one link of the tag."""
-        return self.events.tell(place, start, end, coding, scope, self.scanner.start, self.scanner.end, claim)
+        if self.ruled >= 0:
+            return self.tell_ruled(place, start, end, coding)
+        return self.events.tell(place, start, end, coding, None, self.scanner.start, self.scanner.end, claim)
+
+    @cython.cfunc
+    def tell_ruled(
+        self, place: Place, start: cython.Py_ssize_t, end: cython.Py_ssize_t, coding: Coding
+    ) -> cython.int:
+        """Tell of the codebase of the tag, or of one link under it."""
+        tag: Scanner = self.scanner
+        if place.attribute == "codebase":
+            return self.events.tell_ruled(place, start, end, coding, -1, tag.start, tag.end, self.ruled)
+        return self.events.tell_ruled(place, start, end, coding, self.ruled, tag.start, tag.end, -1)
 
     # --- what takes more than one attribute -----------------------------------------------------------------------
 
@@ -310,14 +311,21 @@ class _Walk:
         claim = IN_VAIN
         if not self.has_base and not self.scanner.tree.tables.template_depth:
             self.has_base = True
-            claim = places.base_claim(self.values.double.decode(self.attributes.raw(_HREF)), self.scanner.start)
+            claim = base_claim(self.values.double.decode(self.attributes.raw(_HREF)), self.scanner.start)
             self.events.append(claim)
-        return self.url(_HREF, place, None, claim)
+        return self.url(_HREF, place, claim)
 
     @cython.cfunc
-    def codebase(self) -> Base | None:
-        value = self.values.double.decode(self.attributes.raw(_CODEBASE))
-        return places.codebase_claim(value, self.attributes.value_start[_CODEBASE])
+    @cython.exceptval(-1, check=True)
+    def codebase(self) -> cython.Py_ssize_t:
+        """The number of the claim that the tag's codebase makes; -1 for none."""
+        tag: Attributes = self.attributes
+        if not tag.has(_CODEBASE):
+            return -1
+        if self.events.scopes is None:
+            self.events.scopes = Scopes(self.data)
+        start, end = tag.value_start[_CODEBASE], tag.value_end[_CODEBASE]
+        return self.events.scopes.add(start, end, self.values.double, codebase_claim, -1)
 
     @cython.cfunc
     def meta(self) -> cython.int:
@@ -326,7 +334,7 @@ class _Walk:
         keywords = (tag.raw(_HTTP_EQUIV), tag.raw(_PROPERTY), tag.raw(_NAME), tag.raw(_ITEMPROP))
         place = _decided(self.meta_places, keywords)
         if place is not None:
-            self.value(_CONTENT, place, None)
+            self.value(_CONTENT, place)
         return 0
 
     @cython.cfunc

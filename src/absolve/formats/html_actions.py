@@ -22,26 +22,21 @@ if TYPE_CHECKING:
 NOTHING = 0
 URL = 1  # the whole value is one reference
 OTHER = 2  # by its grammar, or an inner document
-ANY_ELEMENT = 3  # the row names no element
-IN_CODEBASE = 4
-META = 5
-LINK_HREF = 6
-BASE_HREF = 7
-CODEBASE_ROW = 8
-STYLE = 9  # declarations of CSS, whatever the row says besides
+IN_CODEBASE = 3
+META = 4
+LINK_HREF = 5
+BASE_HREF = 6
+CODEBASE_ROW = 7
+STYLE = 8  # declarations of CSS, whatever the row says besides
 _SPECIAL = {("meta", "content"): META, ("link", "href"): LINK_HREF, ("base", "href"): BASE_HREF}
 _NO_PLACE = Place("", "")
 
 
 class Actions:
-    """By element row and attribute number: `interest`, what is reported; `places`; `actions`, what is to be done.
-
-    `named` has the places for any element that were met, as those of one.
-    """
+    """By element row and attribute number: `interest`, what is reported; `places`; `actions`, what is to be done."""
 
     def __init__(self, *, lazy: bool) -> None:
         self.places: list[Place] = [_NO_PLACE] * (ATTRIBUTES * ROWS)
-        self.named: dict[int, Place] = {}
         interest = bytearray(len(self.places))
         actions = bytearray(len(self.places))
         for place in places.html_rows(lazy=lazy):
@@ -79,8 +74,6 @@ def _action(place: Place) -> int:
         return special
     if place.syntax == "css":
         return STYLE
-    if place.element == "*":
-        return ANY_ELEMENT
     return URL if place.syntax == "url" else OTHER
 
 
@@ -97,7 +90,6 @@ class Tables(NamedTuple):
     """
 
     places: list[Place]
-    named: dict[int, Place]
     actions: bytes
     interest: bytes
     double: CharacterReferences
@@ -116,7 +108,7 @@ def tables_of(charset: Charset, lazy: bool) -> Tables:
     """Those of a charset, with or without the attributes of lazy loading."""
     found = actions(lazy=lazy)
     return Tables(
-        *(found.places, found.named, found.actions, found.interest, quoted(charset, 0x22), quoted(charset, 0x27)),
+        *(found.places, found.actions, found.interest, quoted(charset, 0x22), quoted(charset, 0x27)),
         Unquoted(charset, None),
         *(Unquoted(charset, None, absent=True), Raw(charset), CharacterReferences(charset, b"")),
         *(keywords.meta_places(charset), keywords.link_places(charset), keywords.scripts(charset)),

@@ -6,13 +6,13 @@ decoded, trimmed and in lower case; positions are whatever the caller counts.
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import Final
 
 from absolve.formats import html_names as names
 from absolve.formats import html_tables as tables
-from absolve.formats.grammars import WHITE_SPACE
-from absolve.model import Base, Layer, Place
+from absolve.model import Place
 
 MEDIA_TYPE: Final = "text/html"
 CSS: Final = "text/css"
@@ -35,18 +35,17 @@ def html_rows(*, lazy: bool) -> list[Place]:
     return sorted(found, key=lambda place: place.element != "*")
 
 
-class Rows(dict[Key, "Place | None"]):
-    """The row of an attribute by its names: that of its element, else that of any element, else None."""
+class Rows(dict[Key, Place]):
+    """Rows by the names of attributes; those for any element by `*`."""
 
-    def __missing__(self, key: Key) -> Place | None:
-        namespace, element, attribute = key
-        place = self.get((namespace, "*", attribute))
-        if place is None:
-            return None
-        place = named(place, element)
-        if len(self) < 8192:  # names are the document's own, and documents are many
-            self[key] = place
-        return place
+    def row(self, namespace: int, element: str, attribute: str) -> Place | None:
+        """The row of an attribute: that of its element, else that for any element, else None."""
+        return self.get((namespace, element, attribute)) or self.get((namespace, "*", attribute))
+
+    def place(self, namespace: int, element: str, attribute: str) -> Place | None:
+        """The same, and a row for any element is given the name of this one."""
+        place = self.row(namespace, element, attribute)
+        return named(place, element) if place is not None and place.element == "*" else place
 
 
 @cache
@@ -77,6 +76,15 @@ def named(place: Place, element: str) -> Place:
             _NAMED.clear()
         _NAMED[key] = place._replace(element=element)
     return _NAMED[key]
+
+
+def of_tag(data: bytes, place: Place, start: int) -> Place:
+    """A row for any element as that of the HTML tag which starts here."""
+    name = _TAG_NAME.match(data, start)
+    return named(place, name[1].lower().decode("utf-8", "replace")) if name else place
+
+
+_TAG_NAME: Final = re.compile(rb"<([^\t\n\f\r />]*+)")  # 13.2.5.8, tag name state
 
 
 # --- what depends on more than one attribute -----------------------------------------------------------------------
@@ -112,18 +120,6 @@ _LINK_PLACES: Final = {
         *(tables.LINK_KIND, tables.AS_KIND, tables.TYPE_KIND),
     }
 }
-
-
-def base_claim(value: bytes, position: int) -> Base:
-    """The claim of a base element with this href (RFC 1808 section 3.1)."""
-    reference = value.strip(WHITE_SPACE).decode("utf-8", "surrogateescape")
-    return Base(Layer.EMBEDDED, reference, "base element", position)
-
-
-def codebase_claim(value: bytes, position: int) -> Base | None:
-    """The claim that `codebase` makes for classid, data, archive and code of its element (HTML 4.01 13.3)."""
-    reference = value.strip(WHITE_SPACE).decode("utf-8", "surrogateescape")
-    return Base(Layer.EMBEDDED, reference, "codebase attribute", position) if reference else None
 
 
 # --- texts that are documents --------------------------------------------------------------------------------------

@@ -8,51 +8,51 @@ are not expanded in content, and those that are plain text are known in referenc
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from absolve.errors import WalkError
 from absolve.formats import html_places as places
 from absolve.formats import xml_tables as tables
-from absolve.formats.grammars import GRAMMARS, WHITE_SPACE
+from absolve.formats.claims import base_claim, codebase_claim, xml_base_claim
 from absolve.formats.html_savers import retrieval_url
-from absolve.formats.xml_codings import CData, CharacterData, Mixed, PseudoAttribute, unknown_entity
-from absolve.formats.xml_names import chosen
+from absolve.formats.xml_codings import PseudoAttribute
+from absolve.formats.xml_names import chosen, of_tag
 from absolve.formats.xml_prolog import ENTITY, checked
 from absolve.formats.xml_tables import Choice
-from absolve.model import Base, Layer, Notice, Part, Place, new
+from absolve.model import IN_VAIN, Base, Layer, Notice, Place
 
 if TYPE_CHECKING:
     import cython
 
     from absolve.charsets import Charset
     from absolve.formats.xml_prolog import Prolog
-    from absolve.typing import Coding, WalkOptions
+    from absolve.scopes import Says
+    from absolve.typing import WalkOptions
 else:
     from absolve import _cython as cython
 
 if cython.compiled:
     from cython.cimports.absolve.events import Events
     from cython.cimports.absolve.formats.html_bytes import may_be_savers
-    from cython.cimports.absolve.formats.xml_codings import is_plain
     from cython.cimports.absolve.formats.xml_names import Namespaces, Written
     from cython.cimports.absolve.formats.xml_tags import Tag
+    from cython.cimports.absolve.formats.xml_values import Values
+    from cython.cimports.absolve.scopes import Scopes
     from cython.cimports.absolve.seek import find
 else:
     from absolve.events import Events
     from absolve.formats.html_bytes import may_be_savers
-    from absolve.formats.xml_codings import is_plain
     from absolve.formats.xml_names import Namespaces, Written
     from absolve.formats.xml_tags import Tag
+    from absolve.formats.xml_values import Values
+    from absolve.scopes import Scopes
     from absolve.seek import find
 
 # 2.6, the pseudo-attributes of an instruction, which are written as attributes are
 _ATTRIBUTE: Final = re.compile(rb"[\t\n\r ]++([^\t\n\r =/>?]++)[\t\n\r ]*+=[\t\n\r ]*+(?:\"([^\"]*+)\"|'([^']*+)')")
 _INSTRUCTION: Final = re.compile(rb"<\?([^\t\n\r ?]++)")
-_SECTION: Final = re.compile(rb"[\t\n\r ]*+<!\[CDATA\[((?:[^\]]++|\](?!\]>))*+)\]\]>[\t\n\r ]*+")
 _NESTED = cython.declare(cython.int, 100)  # xml:base in scope of each other: every link would name them all
-
-# The syntax of a place whose text is a document -> its media type.
-_TEXT_PARTS: Final = {"html": places.MEDIA_TYPE, "css": places.CSS, **places.JSON_SCRIPTS}
 
 
 def walk(data: bytes, charset: Charset, options: WalkOptions) -> Events:
@@ -78,17 +78,17 @@ class _Walk:
     has_retrieval: cython.bint
     depth: cython.int
     template: cython.int
-    scope: Base | None
-    scopes: list[tuple[int, Base | None]]
-    claimed: str
+    scope: cython.Py_ssize_t
+    outer: list[tuple[int, int]]
+    values: Values
     text: Place | None
     text_start: cython.Py_ssize_t
-    text_scope: Base | None
+    text_scope: cython.Py_ssize_t
 
     def __init__(self, data: bytes, charset: Charset, options: WalkOptions, prolog: Prolog) -> None:
         self.data = data
         self.charset = charset
-        self.events = Events()
+        self.events = Events(partial(of_tag, data))
         self.prolog = prolog
         self.marked = set(prolog.marked)  # entities of which nothing was said yet
         self.last = Tag(data, charset, prolog)
@@ -96,9 +96,9 @@ class _Walk:
         self.has_root = self.is_page = self.has_base = self.has_retrieval = False
         self.depth = 0
         self.template = 0  # the depth of the outermost template element that is open
-        self.scope = None  # the innermost xml:base
-        self.scopes = []  # the depth of each element with one, and what it was before
-        self.claimed = ""  # the reference of the last xml:base
+        self.scope = -1  # the number of the innermost xml:base
+        self.outer = []  # the depth of each element with one, and what it was before
+        self.values = Values(data, charset, self.events, self.last, prolog)
         self.text = None  # the place that the text of the element is whose start tag was read last
 
     @cython.boundscheck(False)
@@ -160,7 +160,7 @@ class _Walk:
                 self.last.end = position
                 first, last = found.span(2 if found[2] is not None else 3)
                 coding = PseudoAttribute(self.charset, self.data[first - 1 : first])
-                self.references(place, first, last, coding, None, None)
+                self.values.references(place, first, last, coding)
         return 0
 
     @cython.cfunc
@@ -224,10 +224,10 @@ class _Walk:
     @cython.exceptval(-1, check=True)
     def end_element(self, start: cython.Py_ssize_t) -> cython.int:
         if self.text is not None:
-            self.text_of(self.text, self.text_start, start, self.text_scope)
+            self.values.text(self.text, self.text_start, start, self.text_scope)
             self.text = None
-        if self.scopes and self.scopes[-1][0] == self.depth:
-            self.scope = self.scopes.pop()[1]
+        if self.outer and self.outer[-1][0] == self.depth:
+            self.scope = self.outer.pop()[1]
         self.names.end(self.depth)
         if self.template == self.depth:
             self.template = 0
@@ -241,8 +241,9 @@ class _Walk:
     def tag(self, element: Written, tag: Tag) -> cython.int:
         """Tell of the references in a start tag, and remember what its text is."""
         found: list[tuple[Place | Choice, int, int]] = []
-        claim: Base | None = None
-        codebase: Base | None = None
+        claim: cython.Py_ssize_t = -1
+        codebase: cython.Py_ssize_t = -1
+        scope: cython.Py_ssize_t = self.scope
         words: dict[str, str] | None = None
         tag.rewind()
         while tag.next():
@@ -251,10 +252,9 @@ class _Walk:
                 continue
             found.append((known, tag.value_start, tag.value_end))
             if known.attribute == "xml:base":
-                claim = self.claim(tag.value_start, tag.value_end)
+                scope = claim = self.claim(xml_base_claim, tag.value_start, tag.value_end, self.scope)
         if not found and element.text is None:
             return 0
-        scope = claim or self.scope
         if element.is_html:
             codebase = self.codebase(found, scope)
         for row, start, end in found:
@@ -266,18 +266,22 @@ class _Walk:
                 place = row
             if place is None:
                 continue
+            self.values.under = scope
             if place.attribute == "xml:base":
-                self.references(place, start, end, self.last.coding(start), self.scope, claim)
+                self.values.under = self.scope
+                self.states(claim, place, start, end)
             elif place.attribute == "codebase":
-                self.references(place, start, end, self.last.coding(start), scope, codebase)
+                self.states(codebase, place, start, end)
             elif element.is_html:
-                self.of_html(place, start, end, (codebase if place.against == "codebase" else None) or scope)
+                if codebase >= 0 and place.against == "codebase":
+                    self.values.under = codebase
+                self.of_html(place, start, end)
             else:
-                self.value(place, start, end, scope)
-        if claim is not None:
-            self.scopes.append((self.depth, self.scope))
+                self.values.value(place, start, end)
+        if claim >= 0:
+            self.outer.append((self.depth, self.scope))
             self.scope = claim
-            if len(self.scopes) > _NESTED:
+            if len(self.outer) > _NESTED:
                 raise WalkError("too-deep", f"xml:base nested more than {_NESTED} deep", self.last.start)
         if element.text is not None and not tag.is_closed:
             self.text = chosen(element.text, tag.words()) if isinstance(element.text, Choice) else element.text
@@ -286,29 +290,39 @@ class _Walk:
         return 0
 
     @cython.cfunc
-    def claim(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> Base:
-        """XML Base 3.1: the base of this element and all in it."""
-        reference = self.last.decoded(start, end).strip(WHITE_SPACE).decode("utf-8", "surrogateescape")
-        if reference == self.claimed:  # kept once where it is said again and again
-            reference = self.claimed
-        self.claimed = reference
-        return new(Base, (Layer.EMBEDDED, reference, "xml:base attribute", start, self.scope))
+    @cython.exceptval(-1, check=True)
+    def claim(
+        self, says: Says, start: cython.Py_ssize_t, end: cython.Py_ssize_t, outer: cython.Py_ssize_t
+    ) -> cython.Py_ssize_t:
+        """The number of the claim that a value makes in the scope of another; -1 for none."""
+        if self.events.scopes is None:
+            self.events.scopes = Scopes(self.data)
+        return self.events.scopes.add(start, end, self.last.coding(start), says, outer)
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def states(
+        self, claim: cython.Py_ssize_t, place: Place, start: cython.Py_ssize_t, end: cython.Py_ssize_t
+    ) -> cython.int:
+        """Tell of the reference whose claim has this number."""
+        self.values.stated = claim
+        self.values.references(place, start, end, self.last.coding(start))
+        self.values.stated = -1
+        return 0
 
     # --- XHTML: what takes more than one attribute ----------------------------------------------------------------
 
     @cython.cfunc
-    def codebase(self, found: list[tuple[Place | Choice, int, int]], scope: Base | None) -> Base | None:
+    @cython.exceptval(-1, check=True)
+    def codebase(self, found: list[tuple[Place | Choice, int, int]], outer: cython.Py_ssize_t) -> cython.Py_ssize_t:
         for place, start, end in found:
             if type(place) is Place and place.attribute == "codebase":
-                claim = places.codebase_claim(self.last.decoded(start, end), start)
-                return claim and claim._replace(scope=scope)
-        return None
+                return self.claim(codebase_claim, start, end, outer)
+        return -1
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
-    def of_html(
-        self, place: Place, start: cython.Py_ssize_t, end: cython.Py_ssize_t, scope: Base | None
-    ) -> cython.int:
+    def of_html(self, place: Place, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
         if place.element == "base" and place.attribute == "href":
             return self.base(place, start, end)
         if place is places.META_CONTENT:
@@ -318,91 +332,20 @@ class _Walk:
             place = found
         elif place.element == "link" and place.attribute == "href":
             place = places.link_place(*self.last.keywords(("rel", "as", "type")))
-        return self.value(place, start, end, None if place.against == "own" else scope)
+        if place.against == "own":
+            self.values.under = -1
+        return self.values.value(place, start, end)
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def base(self, place: Place, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
         """The first base element with an href, outside templates, of a page: not of a page's piece in a feed."""
-        claim = places.base_claim(self.last.decoded(start, end), self.last.start)
+        self.values.under = -1
+        self.values.based = IN_VAIN
         if self.is_page and not self.has_base and not self.template:
             self.has_base = True
-            self.events.append(claim)
-        return self.references(place, start, end, self.last.coding(start), None, claim)
-
-    # --- values and texts -----------------------------------------------------------------------------------------
-
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
-    def value(self, place: Place, start: cython.Py_ssize_t, end: cython.Py_ssize_t, scope: Base | None) -> cython.int:
-        """Tell of the references, or of the inner document, in one attribute's value."""
-        syntax = place.syntax
-        if syntax == "css":
-            raw = self.data[start:end]
-            if 0x28 in raw or 0x26 in raw or 0x5C in raw:
-                self.events.append(Part(places.CSS_DECLARATIONS, start, end, self.last.coding(start), "", scope))
-        elif syntax == "srcdoc":
-            self.events.append(Part(places.MEDIA_TYPE, start, end, self.last.coding(start), "srcdoc", scope))
-        else:
-            self.references(place, start, end, self.last.coding(start), scope, None)
-        return 0
-
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
-    def text_of(
-        self, place: Place, start: cython.Py_ssize_t, end: cython.Py_ssize_t, scope: Base | None
-    ) -> cython.int:
-        """Tell of the reference that an element's text is, or of the inner document."""
-        raw = self.data[start:end]
-        if not raw.strip(WHITE_SPACE):
-            return 0
-        media_type = _TEXT_PARTS.get(place.syntax)
-        coding: Coding = self.last.text
-        self.last.start = self.last.end = -1
-        if 0x3C in raw:
-            data = CData(self.charset, "absolve.references" if place.syntax == "html" else "absolve.percent")
-            if section := _SECTION.fullmatch(raw):
-                coding = data
-                start, end = start + section.start(1), start + section.end(1)
-            else:
-                coding = Mixed(self.last.text, data)
-        if media_type is None:
-            if isinstance(coding, Mixed):
-                words = "a reference in pieces (CDATA sections, comments, instructions between) is left alone"
-                self.events.append(Notice("pieces", words, self.text_start))
-            else:
-                self.references(place, start, end, coding, scope, None)
-        elif 0x3C in raw or 0x26 in raw or media_type != places.MEDIA_TYPE:  # else no HTML
-            name = place.element if media_type == places.MEDIA_TYPE else ""
-            self.events.append(Part(media_type, start, end, coding, name, scope))
-        return 0
-
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
-    def references(
-        self,
-        place: Place,
-        start: cython.Py_ssize_t,
-        end: cython.Py_ssize_t,
-        coding: Coding,
-        scope: Base | None,
-        claim: Base | None,
-    ) -> cython.int:
-        """Tell of the references in a value, by its grammar; the grammar sees what the bytes stand for."""
-        if place.syntax == "url" and is_plain(self.data, start, end):  # as most are: it is what it says, and all of it
-            return self.events.tell(place, start, end, coding, scope, self.last.start, self.last.end, claim)
-        raw = self.data[start:end]
-        if 0x26 in raw and isinstance(coding, CharacterData):
-            name = unknown_entity(raw, self.prolog.entities)
-            if name is not None:
-                words = f"the entity &{name.decode('utf-8', 'replace')}; is not known here: the reference is left alone"
-                self.events.append(Notice("entity", words, start))
-                return 0
-        value, offsets = coding.decode_mapped(raw)
-        if offsets is None:  # no coding of ours is without them
-            return 0
-        for one, other in GRAMMARS[place.syntax](value):
-            first = start + offsets.start(one)
-            last = start + (offsets.end(other) if other > one else offsets.start(one))
-            self.events.tell(place, first, last, coding, scope, self.last.start, self.last.end, claim)
+            self.values.based = base_claim(self.last.decoded(start, end), self.last.start)
+            self.events.append(self.values.based)
+        self.values.references(place, start, end, self.last.coding(start))
+        self.values.based = None
         return 0

@@ -5,6 +5,7 @@ Names are expat's: namespace and local name with a separator between, or a name 
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
@@ -36,13 +37,20 @@ class Element:
         self.text = rows.get((self.local, ""))
         self.places = _Attributes(self, rows, lazy=lazy)
 
+    def named(self, place: Place) -> Place:
+        """A row for any element as that of this one."""
+        return _named(place, self.local)
+
     @property
     def is_html(self) -> bool:
         return self.namespace == tables.XHTML
 
 
 class _Attributes(dict[str, Place | Choice | None]):
-    """The row of each attribute of an element by its name, looked up once; None for one that holds no reference."""
+    """The row of each attribute of an element by its name, looked up once; None for one that holds no reference.
+
+    A row for any element is the same for all of them.
+    """
 
     def __init__(self, element: Element, rows: dict[tuple[str, str], Place | Choice], *, lazy: bool) -> None:
         self._element = element
@@ -63,18 +71,14 @@ class _Attributes(dict[str, Place | Choice | None]):
         local = self._element.local
         attribute = name if general is None else general.attribute
         if self._element.namespace in _HTML:
-            in_html = self._in_html(_HTML[self._element.namespace], local, attribute)
-            return in_html or self._named(general)
-        return self._rows.get((local, attribute)) or self._named(self._rows.get(("*", attribute)) or general)
+            return self._in_html(_HTML[self._element.namespace], local, attribute) or general
+        return self._rows.get((local, attribute)) or self._rows.get(("*", attribute)) or general
 
     def _in_html(self, namespace: int, local: str, attribute: str) -> Place | None:
         """XHTML is in lower case; the tables have the names of SVG and MathML so, too."""
         if namespace != names.HTML:
             local, attribute = local.lower(), attribute.lower()
-        return places.rows(lazy=self._lazy)[namespace, local, attribute]
-
-    def _named(self, row: Place | Choice | None) -> Place | Choice | None:
-        return places.named(row, self._element.local) if isinstance(row, Place) else row
+        return places.rows(lazy=self._lazy).row(namespace, local, attribute)
 
 
 @cache
@@ -266,6 +270,20 @@ class Namespaces:
         self._names = names
         self._known = names.known
         return 0
+
+
+def of_tag(data: bytes, place: Place, start: int) -> Place:
+    """A row for any element as that of the tag which starts here."""
+    name = _TAG_NAME.match(data, start)
+    return _named(place, name[1].rpartition(b":")[2].decode("utf-8", "surrogateescape")) if name else place
+
+
+def _named(place: Place, local: str) -> Place:
+    return places.named(place, local.lower() if place in _IN_LOWER_CASE else local) if place.element == "*" else place
+
+
+_TAG_NAME: Final = re.compile(rb"<([^\t\n\r />]*+)")
+_IN_LOWER_CASE: Final = frozenset(place for (_, element, _), place in places.FOREIGN.items() if element == "*")
 
 
 def chosen(row: Place | Choice | None, attributes: dict[str, str]) -> Place | None:

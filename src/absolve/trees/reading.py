@@ -18,6 +18,7 @@ from absolve.edits import splice
 from absolve.entity import Entity
 from absolve.errors import WalkError
 from absolve.formats import html_places as places
+from absolve.formats.claims import base_claim, codebase_claim
 from absolve.formats.grammars import GRAMMARS
 from absolve.formats.html_names import HTML, SVG
 from absolve.formats.html_savers import retrieval_url
@@ -138,7 +139,7 @@ class _Reading:
             self.text(seen, found)
 
     def place(self, seen: Seen, name: str, found: Attributes) -> Place | None:
-        place = self.rows[seen.namespace, seen.name, name]
+        place = self.rows.place(seen.namespace, seen.name, name)
         if place is None or not (self.bases if place.element == "base" else seen.inside):
             return None
         if place is places.META_CONTENT:
@@ -166,7 +167,7 @@ class _Reading:
 
     def base(self, seen: Seen, start: int, end: int) -> Base:
         """The first base element with an href, outside templates, makes the claim; later ones claim in vain."""
-        claim = places.base_claim(bytes(self.data[start:end]), start)
+        claim = base_claim(bytes(self.data[start:end]), start)
         if not self.has_base and not seen.in_template:
             self.has_base = True
             self.events.append(claim)
@@ -174,7 +175,7 @@ class _Reading:
 
     def codebase(self, found: Attributes) -> Base | None:
         value = next((value for _, name, value in found if name == "codebase"), "")
-        return places.codebase_claim(_encoded(value)[0], len(self.data) + 1)
+        return codebase_claim(_encoded(value)[0], len(self.data) + 1)
 
     def text(self, seen: Seen, found: Attributes) -> None:
         """Tell of the text of a style or script element that is a document."""

@@ -154,7 +154,7 @@ class Judge:
 
     def _place(self, tag: str, attributes: Attributes, attribute: str) -> Place | None:
         namespace, element = _split(tag)
-        place = places.rows(lazy=self._before.settings.lazy)[namespace, element, attribute]
+        place = places.rows(lazy=self._before.settings.lazy).place(namespace, element, attribute)
         if place is not places.META_CONTENT:
             return place
         keys = ("http-equiv", "property", "name", "itemprop")

@@ -8,7 +8,7 @@ from absolve.bases import Bases, establish, inherited
 from absolve.charsets import UTF_8
 from absolve.codings import Raw, to_utf8
 from absolve.entity import Entity
-from absolve.formats import html_places as places
+from absolve.formats.claims import base_claim, codebase_claim
 from absolve.model import Link
 from absolve.resolved import Rule
 
@@ -65,7 +65,7 @@ class Side:
         key = (place, codebase)
         if key not in self._rules:
             if codebase not in self._scopes:
-                self._scopes[codebase] = places.codebase_claim(codebase, 0)
+                self._scopes[codebase] = codebase_claim(codebase, 0)
             link = Link(place, 0, 0, CODING, self._scopes[codebase])
             self._rules[key] = Rule(self._entity, link)
         return self._rules[key]
@@ -81,5 +81,5 @@ def _claim(tree: Tree, charset: Charset) -> Base | None:
         if hidden or tag == _TEMPLATE:
             hidden += size - bool(hidden)
         elif tag == _BASE and content is not None and "href" in content[0]:
-            return places.base_claim(content[0]["href"].encode("utf-8", errors(charset)), 0)
+            return base_claim(content[0]["href"].encode("utf-8", errors(charset)), 0)
     return None

@@ -93,6 +93,8 @@ class _Judge:
         if place is places.META_CONTENT:
             names = ("http-equiv", "property", "name", "itemprop")
             place = places.meta_place(*(words.get(name, "").strip().lower() for name in names))
+        elif place is not None:
+            place = element.named(place)
         if place is not None and place.syntax == "srcdoc":
             self._document(value, changed, "srcdoc")
             return

@@ -10,8 +10,8 @@ from lxml import etree
 
 from absolve.bases import Bases, establish, inherited
 from absolve.entity import Entity
-from absolve.formats import html_places as places
 from absolve.formats import xml_tables as tables
+from absolve.formats.claims import base_claim, codebase_claim
 from absolve.formats.xml_names import elements
 from absolve.model import Base, Layer, Link
 from absolve.resolved import Rule
@@ -82,7 +82,7 @@ class Side:
             return None
         for node in self.root.iter(_BASE):
             if node.get("href") is not None and next(node.iterancestors(_TEMPLATE), None) is None:
-                return places.base_claim(node.get("href").encode(), 0)
+                return base_claim(node.get("href").encode(), 0)
         return None
 
     def _found_scopes(self) -> dict[Any, Base]:
@@ -123,7 +123,7 @@ class Side:
         if claims and place.element == "base":
             scope = None
         codebase = node.get("codebase") if place.against == "codebase" else None
-        if codebase is not None and (claim := places.codebase_claim(codebase.encode(), 0)):
+        if codebase is not None and (claim := codebase_claim(codebase.encode(), 0)):
             scope = claim._replace(scope=scope)
             return Rule(self._entity, Link(place, 0, 0, html_side.CODING, scope))
         key = (place, id(scope))
