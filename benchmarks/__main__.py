@@ -114,8 +114,9 @@ def sized(_options: argparse.Namespace) -> Found:
 
 
 def of_processes(options: argparse.Namespace) -> Found:
-    found = processes.compared(corpus.pages(options.megabytes), max(options.runs // 5, 1))
-    return f"{processes.PAGES:,} pages in a folder, against one process.\n\n{processes.processes_table(found)}", True
+    runs = max(options.runs // 5, 1)
+    found = processes.compared(corpus.pages(options.megabytes), runs, options.megabytes * 5)
+    return f"A folder of pages and one archive, against one process.\n\n{processes.processes_table(found)}", True
 
 
 def of_archives(options: argparse.Namespace) -> Found:

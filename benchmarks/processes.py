@@ -1,4 +1,6 @@
-"""How much faster a folder is listed and rewritten by two processes than by one: by the clock, and by the processor.
+"""How much faster a folder is listed and rewritten, and one archive listed, by two processes than by one.
+
+By the clock, and by the processor.
 
 The clock's ratio wants a machine that does nothing else. The processor's is what two free cores would come to: all that
 the run cost, its starts included, shared between them.
@@ -15,6 +17,8 @@ from itertools import cycle, islice
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
+
+from benchmarks import archives
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,9 +38,10 @@ class Cost(NamedTuple):
 
 
 class Compared(NamedTuple):
-    """One command's costs in one process and in two, run by run."""
+    """One command's costs in one process and in two, run by run; what it works on."""
 
     command: str
+    source: str
     one: list[Cost]
     two: list[Cost]
 
@@ -49,18 +54,27 @@ class Compared(NamedTuple):
         return median(2 * one.processor / two.processor for one, two in zip(self.one, self.two, strict=True))
 
 
-def compared(documents: Sequence[Document], runs: int) -> list[Compared]:
-    """List and rewrite 5,000 pages, in one process and in two, in turn."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
+def compared(documents: Sequence[Document], runs: int, megabytes: float) -> list[Compared]:
+    """List and rewrite 5,000 pages, and list a WARC file of so many megabytes, in one process and in two, in turn."""
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
         for number, document in enumerate(islice(cycle(documents), PAGES)):
             path = folder / "site" / f"{number % 50}" / f"{number}.html"
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(document.data)
+        archive = folder / "x.warc.gz"
+        members = archives.units()["compressed"]
+        with archive.open("wb") as file:
+            file.writelines([members] * max(round(megabytes * 1e6 / len(members)), 1))
+        size = f"a WARC file of {megabytes:g} MB, compressed"
         results = []
-        for command, output in (("links", "links.csv"), ("rewrite", "out")):
-            argv = [command, str(folder / "site"), "--url=http://example.com/", "--quiet", "-o", str(folder / output)]
-            found = Compared(command, [], [])
+        for command, source, name, output in (
+            ("links", f"{PAGES:,} pages", "site", "links.csv"),
+            ("rewrite", f"{PAGES:,} pages", "site", "out"),
+            ("links", size, archive.name, "links.csv"),
+        ):
+            argv = [command, str(folder / name), "--url=http://example.com/", "--quiet", "-o", str(folder / output)]
+            found = Compared(command, source, [], [])
             for _ in range(runs):
                 found.one.append(cost([*argv, "--jobs=1"], folder))
                 found.two.append(cost([*argv, "--jobs=2"], folder))
@@ -80,11 +94,11 @@ def cost(argv: list[str], folder: Path) -> Cost:
 def processes_table(results: Sequence[Compared]) -> str:
     """The table of RESULTS.md."""
     lines = [
-        "| command | one process (s) | two (s) | faster by the clock | by the processor |",
-        "|---|---|---|---|---|",
+        "| command | of | one process (s) | two (s) | faster by the clock | by the processor |",
+        "|---|---|---|---|---|---|",
     ]
     for found in results:
         one, two = (median(cost.clock for cost in costs) for costs in (found.one, found.two))
         ratios = f"{found.by_clock:.2f} | {found.by_processor:.2f}"
-        lines.append(f"| `{found.command}` | {one:.1f} | {two:.1f} | {ratios} |")
+        lines.append(f"| `{found.command}` | {found.source} | {one:.1f} | {two:.1f} | {ratios} |")
     return "\n".join(lines)
