@@ -6,6 +6,8 @@ import re
 import sys
 from typing import TYPE_CHECKING
 
+from absolve.offsets import is_cut
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -135,8 +137,8 @@ def kept_end(coding: Coding, value: bytes, raw: bytes) -> tuple[int, int]:
         kept += 1
     while kept:
         position = len(old) - kept
-        whole = offsets.end(position) <= offsets.start(position) and old[position] & 0xC0 != 0x80
-        if whole:  # neither a character nor what stands for it is cut in two
+        # Neither a character nor what stands for it is cut in two.
+        if not is_cut(offsets, position) and old[position] & 0xC0 != 0x80:
             break
         kept -= 1
     return kept, offsets.start(len(old) - kept) if kept else len(raw)

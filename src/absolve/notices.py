@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from absolve.errors import Diagnostic, DocumentError, WalkError
-from absolve.model import RETRIEVAL, Notice
+from absolve.model import RETRIEVAL, Link, Notice, Part
+from absolve.offsets import CUT_OFF, is_cut
 
 if TYPE_CHECKING:
     from absolve.entity import Entity
-    from absolve.model import Part
     from absolve.typing import Offsets
 
 TOO_LARGE: Final = "documents of more than {} bytes are left as they are (--max-size)"
@@ -56,6 +56,24 @@ def leave(
         raise WalkError(error.code, str(error), position) from error
     else:  # the lines are those of what it decodes to
         raise failure(inner, error) from error
+
+
+def cut_off(inner: Entity, entity: Entity, part: Part, offsets: Offsets | None) -> Notice | None:
+    """What is to be said where a link in a part begins or ends inside of what one reference stands for; else None.
+
+    It cannot be changed there. Only entities that an XML document declares stand for more than a character (4.4 there).
+    """
+    folds = getattr(part.coding, "folds", None)
+    if folds is None or offsets is None or not folds(raw := entity.data[part.start : part.end]):
+        return None
+    for event in inner.events:
+        if isinstance(event, (Link, Part)) and (
+            is_cut(offsets, event.start)
+            or is_cut(offsets, event.end)
+            or (isinstance(event, Part) and folds(raw[offsets.start(event.start) : offsets.end(event.end)]))
+        ):
+            return Notice("entity", CUT_OFF, part.start)
+    return None
 
 
 def with_url(part: Part, text: str) -> str:

@@ -100,6 +100,15 @@ class Offsets:
 IDENTITY_OFFSETS: Final = Offsets()
 
 
+# What is said of links that would have to be changed there.
+CUT_OFF: Final = "a link begins or ends inside of what an entity stands for: what is around it is left alone"
+
+
+def is_cut(offsets: OffsetsProtocol, position: int) -> bool:
+    """Whether an offset of the value stands inside of a unit, of which the raw bytes can only be taken as a whole."""
+    return offsets.end(position) > offsets.start(position)
+
+
 @cython.final
 @cython.cclass
 class Decoded:

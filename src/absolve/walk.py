@@ -18,7 +18,7 @@ from absolve.errors import CodingError, Diagnostic, DocumentError, WalkError
 from absolve.formats import HTML, JSON_LD, WALKERS, canonical, essence_of, kind_of, walker
 from absolve.layers import retrieval_claim
 from absolve.model import BY_DEFAULT, DEFAULT, Base, Held, Notice, new
-from absolve.notices import TOO_LARGE, TOO_MANY, failure, leave, outside, too_large, too_many, with_url
+from absolve.notices import TOO_LARGE, TOO_MANY, cut_off, failure, leave, outside, too_large, too_many, with_url
 from absolve.resolvers.urls import has_scheme
 from absolve.settings import Settings
 
@@ -256,6 +256,10 @@ def _enter(entity: Entity, part: Part, index: cython.Py_ssize_t, charset: Charse
         own = not part.name and not WALKERS[media_type].archive  # a style sheet's links are the document's
         whole = charset is not None or (own and isinstance(error, WalkError) and error.code == TOO_MANY)
         leave(inner, entity, part, offsets, error, whole=whole)
+        return
+    cut = cut_off(inner, entity, part, offsets)
+    if cut is not None:
+        entity.notices.append(cut)
         return
     entity.count += inner.count
     if entity.inside is None:

@@ -608,6 +608,48 @@ def test_what_an_entity_hides_is_left_alone_and_said(subset: str, inner: str) ->
     assert "entity" in {one.code for one in said(text)}
 
 
+PAGE = f"<!DOCTYPE html [<!ENTITY e '{{}}'>]><html {XHTML}>{{}}</html>"
+
+
+@pytest.mark.parametrize(
+    ("entity", "inner"),
+    [
+        (" x", "<a href='&e;'/>"),
+        ("0; url=x", "<meta http-equiv='refresh' content='&e;'/>"),
+        ("x y", "<a href='http://h/' ping='&e;'/>"),
+        ("x, y", "<img srcset='&e; 2x, z'/>"),
+        ("color:red; background:url(x)", "<p style='&e;'/>"),
+        ("x)", "<p style='color:red; background:url(&e;'/>"),
+        ("url(x)", "<style>a {{ b: &e; }}</style>"),
+        ("a href=x", "<iframe srcdoc='&lt;&e;>'/>"),
+        ("url(x)", "<iframe srcdoc='&lt;p style=a:&e;>'/>"),
+    ],
+)
+def test_a_link_that_only_begins_or_ends_in_an_entity_is_left_alone_and_said(entity: str, inner: str) -> None:
+    text = PAGE.format(entity, inner)
+    assert found(text) == [] or "ping" in inner
+    assert rewritten(text) == text
+    assert [one.code for one in said(text)] == ["entity"]
+
+
+@pytest.mark.parametrize(
+    ("entity", "inner", "expected"),
+    [
+        ("x ", "<a href='&e;'/>", "<a href='{}&e;'/>"),
+        ("x", "<a href=' &e;y '/>", "<a href=' {}&e;y '/>"),
+        ("x", "<a href='http://h/' ping='&e; &e;'/>", "<a href='http://h/' ping='{0}&e; {0}&e;'/>"),
+        ("x", "<p style='b:url(&e;)'/>", "<p style='b:url({}&e;)'/>"),
+        ("color:red;", "<p style='&e;b:url(x)'/>", "<p style='&e;b:url({}x)'/>"),
+        ("ACME and sons", "<iframe srcdoc='&e; &lt;a href=x>'/>", "<iframe srcdoc='&e; &lt;a href={}x>'/>"),
+        ("color:red", "<p style='&e;'/><a href='x'/>", "<p style='&e;'/><a href='{}x'/>"),
+    ],
+)
+def test_entities_around_and_in_links_stay_as_they_are_written(entity: str, inner: str, expected: str) -> None:
+    text = PAGE.format(entity, inner)
+    assert rewritten(text) == PAGE.format(entity, expected.format("http://doc.example/dir/"))
+    assert said(text) == []
+
+
 def laughs(depth: int, inner: str) -> str:
     entities = "".join(f"<!ENTITY e{n} '{f'&e{n - 1};' * 10}'>" for n in range(1, depth))
     return f"<!DOCTYPE feed [<!ENTITY e0 'ha'>{entities}]><feed {ATOM}><title>{inner}</title><link href='a'/></feed>"

@@ -65,6 +65,13 @@ class CharacterData:
         self._quote = ord(quote) if quote else 0
         self._must = re.compile(b"[&<\\t\\n\\r%b]" % quote if quote else rb"[&<\r]")
 
+    def folds(self, raw: bytes) -> bool:
+        """Whether a reference in these bytes stands for more than a character: links may be in it, or parts of them."""
+        if self._entities is None or self._entities is PREDEFINED or 0x26 not in raw:
+            return False
+        texts = (self._entities.get(found[1], b"") for found in _NAMED.finditer(raw))
+        return any(len(text.decode("utf-8", "replace")) > 1 for text in texts)
+
     def decode(self, raw: bytes) -> bytes:
         return self.decode_mapped(raw)[0]
 
@@ -281,6 +288,10 @@ class Mixed:
             else:
                 coding.read(made, raw, start, end)
         return made.whole()
+
+    def folds(self, raw: bytes) -> bool:
+        """As `CharacterData.folds`, by what seems to be a reference in a CDATA section, too."""
+        return self._text.folds(raw)
 
     def _stretches(self, raw: bytes) -> Iterator[tuple[CharacterData | None, int, int]]:
         position = 0

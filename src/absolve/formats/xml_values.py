@@ -9,6 +9,7 @@ from absolve.formats import html_places as places
 from absolve.formats.grammars import GRAMMARS, WHITE_SPACE
 from absolve.formats.xml_codings import CData, CharacterData, Mixed, unknown_entity
 from absolve.model import Notice
+from absolve.offsets import CUT_OFF, is_cut
 
 if TYPE_CHECKING:
     import cython
@@ -118,6 +119,9 @@ class Values:
         if offsets is None:  # no coding of ours is without them
             return 0
         for one, other in GRAMMARS[place.syntax](value):
+            if is_cut(offsets, one) or (is_cut(offsets, other) and place.syntax != "url"):  # blanks behind a URL
+                self._events.append(Notice("entity", CUT_OFF, start))
+                return 0
             first = start + offsets.start(one)
             self._tell(place, first, start + offsets.end(other) if other > one else first, coding)
         return 0
