@@ -25,6 +25,7 @@ LAYERS = (
     {"character_references", "charsets", "model", "typing"},
     {"characters", "offsets"},
     {"codings", "edits", "positions", "resolvers", "scopes"},
+    {"parts"},
     {"events"},
     {"bases"},  # section 3 resolves relative claims by section 4
     {"formats", "settings"},

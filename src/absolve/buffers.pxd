@@ -30,6 +30,7 @@ cdef class Numbers:
     cpdef int add(self, Py_ssize_t number) except? -1
     cdef int _grow(self, Py_ssize_t room) except? -1
     cdef Py_ssize_t at(self, Py_ssize_t index) noexcept
+    cdef Py_ssize_t before(self, Py_ssize_t number) noexcept
     cdef int cut(self, Py_ssize_t size) noexcept
     cpdef Numbers mapped(self, Numbers numbers)
 

@@ -84,6 +84,20 @@ class Numbers:
 
     @cython.cfunc
     @cython.exceptval(check=False)
+    def before(self, number: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """How many of them, which stand in their order, are less than this."""
+        first: cython.Py_ssize_t = 0
+        last: cython.Py_ssize_t = self._size
+        while first < last:
+            middle: cython.Py_ssize_t = (first + last) >> 1
+            if self.at(middle) < number:
+                first = middle + 1
+            else:
+                last = middle
+        return first
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
     def cut(self, size: cython.Py_ssize_t) -> cython.int:
         """Let go of all but the first so many numbers."""
         if not cython.compiled:

@@ -17,5 +17,4 @@ cdef class CharacterOffsets:
     cdef bytes _decoded(self)
     cdef bytes _character(self, Py_ssize_t start)
     cdef bytes _learnt(self, bytes raw)
-    cdef Py_ssize_t _mark(self, Py_ssize_t position) noexcept
     cdef Py_ssize_t _found(self, Py_ssize_t position, bint after) except? -1

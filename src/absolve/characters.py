@@ -117,7 +117,7 @@ class CharacterOffsets:
     @cython.wraparound(False)
     def _found(self, position: cython.Py_ssize_t, after: cython.bint) -> cython.Py_ssize_t:
         """The raw offset of an offset of the value; within a character where that begins, or ends if `after`."""
-        index: cython.Py_ssize_t = self._mark(position)
+        index: cython.Py_ssize_t = self._values.before(position + 1) - 1  # the last mark that is not behind it
         at: cython.Py_ssize_t = self._values.at(index)
         i: cython.Py_ssize_t = self._raws.at(index)
         raw: bytes = self._raw
@@ -133,20 +133,6 @@ class CharacterOffsets:
                 return self._end if after else i
             i = self._end
         return i
-
-    @cython.cfunc
-    @cython.exceptval(check=False)
-    def _mark(self, position: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """The last mark that is not behind an offset of the value."""
-        low: cython.Py_ssize_t = 0
-        high: cython.Py_ssize_t = len(self._values)
-        while high - low > 1:
-            middle: cython.Py_ssize_t = (low + high) // 2
-            if self._values.at(middle) <= position:
-                low = middle
-            else:
-                high = middle
-        return low
 
     def start(self, position: int) -> int:
         """The raw offset at which the character at this offset of the value begins."""

@@ -116,17 +116,10 @@ class Insides:
     @cython.exceptval(check=False)
     def named(self, index: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """What is remembered of the document inside this event; -1 where there is none, or it is kept."""
-        first: cython.Py_ssize_t = 0
-        last: cython.Py_ssize_t = len(self._indexes)
-        while first < last:
-            middle: cython.Py_ssize_t = (first + last) >> 1
-            if self._indexes.at(middle) < index:
-                first = middle + 1
-            else:
-                last = middle
-        if first == len(self._indexes) or self._indexes.at(first) != index:
+        number: cython.Py_ssize_t = self._indexes.before(index)
+        if number == len(self._indexes) or self._indexes.at(number) != index:
             return _IS_KEPT
-        return self._named.at(first)
+        return self._named.at(number)
 
 
 @cython.cclass

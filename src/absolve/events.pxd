@@ -5,6 +5,7 @@ cimport cython
 from absolve.buffers cimport Numbers
 from absolve.codings cimport Unquoted
 from absolve.model cimport Link, Part
+from absolve.parts cimport Kinds
 from absolve.records cimport Records
 from absolve.scopes cimport Scopes
 
@@ -21,7 +22,7 @@ cdef class Events(Records):
     cdef readonly Py_ssize_t count
     cdef readonly Py_ssize_t parts
     cdef readonly list kinds
-    cdef list _kinds_of_parts
+    cdef Kinds _kinds_of_parts
     cdef Numbers _parts
     cdef dict _numbers
     cdef unsigned short _recent[64]  # by `marked`: the number of a kind and one; 0 for none
@@ -80,7 +81,6 @@ cdef class Events(Records):
         object claim,
     ) except? -1
     cdef int _number_of(self, object place, object coding, object base, object claim) except? -1
-    cdef int _number_of_part(self, Part part) except? -1
     cdef Py_ssize_t start(self, Py_ssize_t index) noexcept
     cdef Py_ssize_t end(self, Py_ssize_t index) noexcept
     cdef int kind(self, Py_ssize_t index) noexcept

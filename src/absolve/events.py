@@ -22,17 +22,18 @@ if cython.compiled:
     from cython.cimports.absolve.codings import Unquoted
     from cython.cimports.absolve.events import marked
     from cython.cimports.absolve.model import Link, Part
+    from cython.cimports.absolve.parts import Kinds
     from cython.cimports.absolve.records import Records
     from cython.cimports.absolve.scopes import Scopes
 else:
     from absolve.buffers import Numbers
     from absolve.codings import Unquoted
     from absolve.model import Link, Part
+    from absolve.parts import Kinds
     from absolve.records import Records
     from absolve.scopes import Scopes
 
 _MOST_KINDS = cython.declare(cython.Py_ssize_t, 4096)
-_MOST_KINDS_OF_PARTS = cython.declare(cython.Py_ssize_t, 16)  # they are looked through one by one
 _OBJECT = cython.declare(cython.int, -1)  # the kind of what is kept as it is
 
 # What is to be made of a kind for each link of it; a kind keeps it in the place of where a tag starts.
@@ -66,7 +67,7 @@ class Events(Records):
         self.count = 0
         self.parts = 0
         self.kinds: list[Link] = []
-        self._kinds_of_parts: list[Part] | None = None
+        self._kinds_of_parts: Kinds | None = None
         self._parts: Numbers | None = None
         self._numbers: dict[int, int] = {}
         self._size = 0  # interpreted nobody else says so
@@ -167,9 +168,11 @@ class Events(Records):
         self.parts += 1
         self.count += 1
         if cython.compiled:
-            number: cython.int = self._number_of_part(part)
+            if self._kinds_of_parts is None:
+                self._kinds_of_parts = Kinds()
+            number: cython.int = self._kinds_of_parts.number(part)
             if number >= 0:
-                return self._put(number, part.start, part.end, -1, -1, scope, -1)
+                return self._put(_MOST_KINDS + number, part.start, part.end, -1, -1, scope, -1)
         part.coding = _settled(part.coding, part.start, part.end)
         if scope >= 0:
             part.base = self.scopes.at(scope)  # type: ignore[union-attr]  # as above
@@ -275,29 +278,6 @@ class Events(Records):
         return number
 
     @cython.cfunc
-    @cython.exceptval(-1, check=True)
-    def _number_of_part(self, part: Part) -> cython.int:
-        """The number of a part's kind, behind those of all links; -1 where more is said, or there are too many."""
-        kind: Part
-        number: cython.Py_ssize_t
-        says_more = not part.encloses or part.claims or part.whole or part.derived or part.sealed
-        if says_more or not (part.base is None or part.base is NUMBERED):
-            return -1
-        if self._kinds_of_parts is None:
-            self._kinds_of_parts = []
-        for number in range(len(self._kinds_of_parts)):
-            kind = self._kinds_of_parts[number]
-            alike = kind.coding is part.coding and kind.base is part.base
-            if alike and kind.media_type == part.media_type and kind.name == part.name:
-                return _MOST_KINDS + number
-        if len(self._kinds_of_parts) == _MOST_KINDS_OF_PARTS or (
-            type(part.coding) is Unquoted and part.coding.slot is not None
-        ):
-            return -1
-        self._kinds_of_parts.append(part)
-        return _MOST_KINDS + len(self._kinds_of_parts) - 1
-
-    @cython.cfunc
     @cython.exceptval(check=False)
     def start(self, index: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Where the link of this number starts that makes no claim; -1 for any other event."""
@@ -389,20 +369,14 @@ class Events(Records):
     @cython.cfunc
     def _its_part(self) -> Part:
         """The part that was read last."""
-        part: Part = Part.__new__(Part)
         if cython.compiled:
-            kind: Part = self._kinds_of_parts[self._kind - _MOST_KINDS]
-            part.media_type = kind.media_type
-            part.start = self._start
-            part.end = self._start + self._its_size
-            part.coding = _settled(kind.coding, part.start, part.end)
-            part.name = kind.name
-            if kind.base is not None:
+            end: cython.Py_ssize_t = self._start + self._its_size
+            part: Part = self._kinds_of_parts.part(self._kind - _MOST_KINDS, self._start, end)
+            part.coding = _settled(part.coding, part.start, part.end)
+            if part.base is not None:
                 part.base = self.scopes.at(self._scope)
-            part.claims = part.derived = ()
-            part.encloses = True
-            part.sealed = ""
-        return part
+            return part
+        raise NotImplementedError
 
 
 @cython.cfunc

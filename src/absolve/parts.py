@@ -1,0 +1,66 @@
+"""What parts of one kind have in common, for an entity that has many of which its container says nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from absolve.scopes import NUMBERED
+
+if TYPE_CHECKING:
+    import cython
+else:
+    from absolve import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.absolve.codings import Unquoted
+    from cython.cimports.absolve.model import Part
+else:
+    from absolve.codings import Unquoted
+    from absolve.model import Part
+
+_MOST = cython.declare(cython.Py_ssize_t, 16)  # they are looked through one by one
+
+
+@cython.final
+@cython.no_gc
+@cython.cclass
+class Kinds:
+    """The kinds of parts by their numbers, from 0: the first part of each."""
+
+    def __init__(self) -> None:
+        self._first: list[Part] = []
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def number(self, part: Part) -> cython.int:
+        """That of a part's kind, whose base is none or has a number; -1 where more is said, or there are too many."""
+        kind: Part
+        number: cython.int = 0
+        says_more = not part.encloses or part.claims or part.whole or part.derived or part.sealed
+        if says_more or not (part.base is None or part.base is NUMBERED):
+            return -1
+        for kind in self._first:
+            alike = kind.coding is part.coding and kind.base is part.base
+            if alike and kind.media_type == part.media_type and kind.name == part.name:
+                return number
+            number += 1
+        if number == _MOST or (type(part.coding) is Unquoted and part.coding.slot is not None):
+            return -1
+        self._first.append(part)
+        return number
+
+    @cython.cfunc
+    def part(self, number: cython.int, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> Part:
+        """A part of this kind; it has a number in the place of a base if it has one, and the coding of all of them."""
+        kind: Part = self._first[number]
+        part: Part = Part.__new__(Part)
+        part.media_type = kind.media_type
+        part.start = start
+        part.end = end
+        part.coding = kind.coding
+        part.name = kind.name
+        part.base = kind.base
+        part.claims = part.derived = ()
+        part.encloses = True
+        part.sealed = ""
+        return part
