@@ -78,7 +78,11 @@ def cut_off(inner: Entity, entity: Entity, part: Part, offsets: Offsets | None) 
 
 def with_url(part: Part, text: str) -> str:
     """What is said of a part, with the URL that its container records for it."""
-    recorded = next((claim.reference for claim in part.claims if claim.layer is RETRIEVAL), "")
+    recorded = ""
+    for claim in part.claims:
+        if claim.layer is RETRIEVAL:
+            recorded = claim.reference
+            break
     if part.base is not None and part.base.layer is RETRIEVAL:  # of a package: its name is its path there
         recorded = part.name
     return f"{text} ({recorded})" if recorded else text

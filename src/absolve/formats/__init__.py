@@ -156,6 +156,7 @@ def kind_of(media_type: str) -> str:
     return canonical(essence_of(media_type)[0])
 
 
+@lru_cache(maxsize=64)
 def is_read(media_type: str) -> bool:
     """Whether absolve reads documents of this media type, which may have parameters."""
     return kind_of(media_type) in WALKERS

@@ -23,12 +23,12 @@ else:
 
 _CONTENT_TYPE: Final = b"content-type"
 _MEANT: Final = frozenset({_CONTENT_TYPE, *(name.encode() for name in OF_HTTP)})  # what the walker reads of a header
-# What those names begin with and how long they are: most others need not be cut out.
+# By the first byte of a name and its length, whether one of those has both: most others need not be cut out.
 _LONGEST = cython.declare(cython.Py_ssize_t, 31)
-_shapes = {(name[:1], len(name)) for name in _MEANT}
-_SHAPES = cython.declare(
-    bytes, bytes((bytes([byte]).lower(), length) in _shapes for byte in range(256) for length in range(32))
-)
+_shapes = bytearray(256 << 5)
+for _name in _MEANT:
+    _shapes[_name[0] << 5 | len(_name)] = _shapes[_name.upper()[0] << 5 | len(_name)] = 1
+_SHAPES = cython.declare(bytes, bytes(_shapes))
 _NO_BODY = cython.declare(frozenset, frozenset(map(int, NO_BODY)))
 
 
