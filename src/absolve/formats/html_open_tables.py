@@ -19,7 +19,8 @@ IGNORED = cython.declare(cython.int, names.IGNORED)
 _TRAITS = cython.declare(tuple, names.ELEMENT_TRAITS)
 _T_HEAD = cython.declare(cython.int, int(Trait.HEAD))
 _T_TABLE_PART = cython.declare(cython.int, int(Trait.TABLE_PART))
-_CELLS = cython.declare(bytes, bytes(bool(found & Trait.CELL) for found in names.ELEMENT_TRAITS))
+_cell = int(Trait.CELL)  # no flag: its operators are slow
+_CELLS = cython.declare(bytes, bytes(bool(found & _cell) for found in names.ELEMENT_TRAITS))
 
 _CAPTION = cython.declare(cython.int, ELEMENT_ID[b"caption"])
 _COL = cython.declare(cython.int, ELEMENT_ID[b"col"])
