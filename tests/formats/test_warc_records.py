@@ -95,3 +95,10 @@ def test_pieces_do_not_depend_on_how_much_is_read_at_once(before: str, bit: str,
 @given(st.lists(st.sampled_from(sorted(BITS)), max_size=6), st.sampled_from([997, 4096, 65_536, 300_000]))
 def test_nor_do_those_of_any_file_that_is_put_together(bits: list[str], most: int) -> None:
     same_however_it_is_read(b"".join([BITS[bit] for bit in bits]), most)
+
+
+def test_version_lines_without_headers_are_passed_over_in_linear_time() -> None:
+    data = b"junk\n" + b"WARC/1.0\r\n" * 100_000 + RECORD
+    found = list(pieces(io.BytesIO(data), 10_000_000))
+    assert b"".join(piece.raw for piece in found) == data
+    assert [piece.records for piece in found if piece.records is not None] == [RECORD]

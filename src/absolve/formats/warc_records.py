@@ -15,7 +15,7 @@ from absolve.formats.compression import BROKEN, ZSTD_FRAME, Gzip, Zstandard, dec
 from absolve.formats.warc_headers import LONGEST_HEAD, LONGEST_LINE
 from absolve.formats.warc_members import LEAST, MOST, begins_record, consumed, is_there
 from absolve.formats.warc_notices import cut_off, said, too_large, url_at, wrong_length
-from absolve.formats.warc_search import START
+from absolve.formats.warc_search import START, begun
 from absolve.formats.warc_window import CHUNK
 
 if TYPE_CHECKING:
@@ -30,11 +30,11 @@ else:
     from absolve import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.absolve.formats.warc_headers import arc_record, extent_at, head_end, record_at, version_end
+    from cython.cimports.absolve.formats.warc_headers import arc_record, extent_at, head_end, version_end
     from cython.cimports.absolve.formats.warc_members import next_member, opened
     from cython.cimports.absolve.formats.warc_window import Window
 else:
-    from absolve.formats.warc_headers import arc_record, extent_at, head_end, record_at, version_end
+    from absolve.formats.warc_headers import arc_record, extent_at, head_end, version_end
     from absolve.formats.warc_members import next_member, opened
     from absolve.formats.warc_window import Window
 
@@ -274,7 +274,7 @@ class _Cutter(Window):
             if found.start() - self._at >= end:
                 break
             if found[1] is None:
-                if record_at(self._held, position) is not None:
+                if begun(self._held, position):
                     return position - self._at
             elif self._compressed and begins_record(self._held[found.start() : found.start() + CHUNK]):
                 return found.start() - self._at

@@ -5,12 +5,24 @@ from __future__ import annotations
 import re
 from typing import IO, Final
 
-from absolve.formats.warc_headers import LONGEST_LINE, record_at
+from absolve.formats.warc_headers import LONGEST_LINE, head_end, record_at
 from absolve.formats.warc_members import begins_record
 from absolve.formats.warc_window import CHUNK
 
 START: Final = re.compile(rb"\n(?=WARC/[0-9]\.[0-9]+[\t ]*+\r?\n|[a-z]{3,10}:[^\n ]*+ )|(\x1f\x8b\x08(?=[\x00-\x1f]))")
+_VERSION: Final = re.compile(rb"\nWARC/[0-9]\.[0-9]+[\t ]*+\r?\n")
 _GZIP: Final = b"\x1f\x8b\x08"
+
+
+def begun(held: bytes, position: int) -> bool:
+    """Whether a record begins where `START` was found, by its header.
+
+    No version line stands in the header of another one: what is between two is looked at once, however many there are.
+    """
+    following = _VERSION.search(held, position) if held.startswith(b"WARC/", position) else None
+    if following is not None and head_end(held, position, following.start() + 1) < 0:
+        return False
+    return record_at(held, position) is not None
 
 
 def first_record(file: IO[bytes], start: int, end: int) -> int | None:
@@ -33,7 +45,7 @@ def first_record(file: IO[bytes], start: int, end: int) -> int | None:
             position = found.start() if in_members else found.end()
             if in_members is (found[1] is None) or not start <= at + position < end:
                 continue
-            if begins_record(held[position : position + CHUNK]) if in_members else record_at(held, position):
+            if begins_record(held[position : position + CHUNK]) if in_members else begun(held, position):
                 return at + position
         if not more:
             break
