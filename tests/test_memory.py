@@ -27,6 +27,8 @@ _NAMES = (
     "ping, unquoted with references",
     "unclosed svg",
     "deep svg, breakouts",
+    "XML, pseudo-attributes",
+    "XML, instructions",
 )
 
 

@@ -8,7 +8,7 @@ are not expanded in content, and those that are plain text are known in referenc
 from __future__ import annotations
 
 import re
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Final
 
 from absolve.errors import WalkError
@@ -53,6 +53,12 @@ else:
 _ATTRIBUTE: Final = re.compile(rb"[\t\n\r ]++([^\t\n\r =/>?]++)[\t\n\r ]*+=[\t\n\r ]*+(?:\"([^\"]*+)\"|'([^']*+)')")
 _INSTRUCTION: Final = re.compile(rb"<\?([^\t\n\r ?]++)")
 _NESTED = cython.declare(cython.int, 100)  # xml:base in scope of each other: every link would name them all
+
+
+@lru_cache(maxsize=64)
+def _pseudo(charset: Charset, quote: bytes) -> PseudoAttribute:
+    """One for all that are alike: links of one kind are kept as numbers."""
+    return PseudoAttribute(charset, quote)
 
 
 def walk(data: bytes, charset: Charset, options: WalkOptions) -> Events:
@@ -159,8 +165,7 @@ class _Walk:
             if found[1].decode() == place.attribute:
                 self.last.end = position
                 first, last = found.span(2 if found[2] is not None else 3)
-                coding = PseudoAttribute(self.charset, self.data[first - 1 : first])
-                self.values.references(place, first, last, coding)
+                self.values.references(place, first, last, _pseudo(self.charset, self.data[first - 1 : first]))
         return 0
 
     @cython.cfunc
