@@ -124,11 +124,6 @@ class Columns:
         texts: cython.Py_ssize_t = self.text.ends.at(rows) + self.reference.ends.at(rows) + self.target.ends.at(rows)
         return texts + 64 * rows
 
-    def renumber(self, before: int) -> None:
-        """Let so many documents more stand before those of the rows in the outermost one; no row is added behind."""
-        words = self.ruled.words
-        words[:] = [(word[0], renumbered(word[1], before), *word[2:]) for word in words]
-
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def _begin(
@@ -237,13 +232,6 @@ class Columns:
                 list(self.problems.at(at)),
             ),
         )
-
-
-def renumbered(path: str, before: int) -> str:
-    """The path of an entity before whose first step so many documents more stand: `record[2]/body[1]`."""
-    name, _, rest = path.partition("[")
-    number, end, rest = rest.partition("]")
-    return f"{name}[{int(number) + before}]{rest}" if end else path
 
 
 def rows(entity: Entity, document: str | None = None) -> Iterator[Row]:

@@ -19,9 +19,9 @@ from absolve.engine.listing import Listing, Unique, listed
 from absolve.engine.pieces import Failure, Rows, Size
 from absolve.engine.pool import End
 from absolve.engine.relay import Hand, Handed
+from absolve.engine.turns import renumbered
 from absolve.formats.warc_search import first_record
 from absolve.inputs import Input
-from absolve.inventory import renumbered
 from absolve.selecting import Selection
 from absolve.settings import Settings
 

@@ -84,8 +84,21 @@ def _told(found: Iterator[Found], next_: _Next, before: int = 0) -> Iterator[Tol
             next_.goes_on_from(one)
             continue
         if before and isinstance(one, Columns):
-            one.renumber(before)
+            renumber(one, before)
         yield one
+
+
+def renumber(columns: Columns, before: int) -> None:
+    """Let so many documents more stand before those of the rows in the outermost one; no row is added behind."""
+    words = columns.ruled.words
+    words[:] = [(word[0], renumbered(word[1], before), *word[2:]) for word in words]
+
+
+def renumbered(path: str, before: int) -> str:
+    """The path of an entity before whose first step so many documents more stand: `record[2]/body[1]`."""
+    name, _, rest = path.partition("[")
+    number, end, rest = rest.partition("]")
+    return f"{name}[{int(number) + before}]{rest}" if end else path
 
 
 class _Next:

@@ -50,7 +50,6 @@ _LETTER = cython.declare(cython.int, names.LETTER)
 _NAME_END = cython.declare(cython.int, names.NAME_END)
 _CLASSES = cython.declare(bytes, names.CLASSES)
 _LOWER = cython.declare(bytes, names.LOWER)
-_WHITE_SPACE = cython.declare(tuple, (b"\t", b"\n", b"\f", b"\r", b" "))
 _ALL = cython.declare(cython.ulonglong, names.WORD_MASK)
 _START = cython.declare(cython.int, 1)  # what the tree is told of: start tags of this name,
 _END_TAG = cython.declare(cython.int, 2)  # its end tags,
@@ -167,7 +166,10 @@ class Scanner:
         while i < end:
             if p[i] == 38 and references:
                 read = reference_at(self.data, i, end, False)
-                if read is None or read[1] not in _WHITE_SPACE:
+                if read is None:
+                    break
+                text: bytes = read[1]
+                if len(text) > 1 or not classes[text[0]] & _SPACE:
                     break
                 i = read[0]
             elif classes[p[i]] & _SPACE or p[i] == 0:

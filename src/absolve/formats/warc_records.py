@@ -15,7 +15,7 @@ from absolve.formats.compression import BROKEN, ZSTD_FRAME, Gzip, Zstandard, dec
 from absolve.formats.warc_headers import LONGEST_HEAD, LONGEST_LINE
 from absolve.formats.warc_members import LEAST, MOST, begins_record, consumed, is_there
 from absolve.formats.warc_notices import cut_off, said, too_large, url_at, wrong_length
-from absolve.formats.warc_search import START, begun
+from absolve.formats.warc_search import GZIP, START, begun
 from absolve.formats.warc_window import CHUNK
 
 if TYPE_CHECKING:
@@ -45,7 +45,6 @@ _LONGEST_HEAD = cython.declare(cython.Py_ssize_t, LONGEST_HEAD)
 _LEAST = cython.declare(cython.Py_ssize_t, LEAST)
 _MOST = cython.declare(cython.Py_ssize_t, MOST)
 _LINE_ENDS: Final = re.compile(rb"[\r\n]*+")
-_GZIP: Final = b"\x1f\x8b\x08"
 _RECORD = cython.declare(cython.int, 0)  # what begins a piece
 _BLANK = cython.declare(cython.int, 1)
 _MEMBER = cython.declare(cython.int, 2)
@@ -244,7 +243,7 @@ class _Cutter(Window):
         position = self._at + rest
         if 0 <= version_end(self._held, position) <= position + 4096:
             return True
-        if self._compressed and self._held.startswith((_GZIP, ZSTD_FRAME), position):
+        if self._compressed and self._held.startswith((GZIP, ZSTD_FRAME), position):
             return True
         if self._held.find(b"\n", position, position + 4096) >= 0:
             return arc_record(self._held, position) is not None

@@ -9,9 +9,10 @@ from absolve.formats.warc_headers import LONGEST_LINE, head_end, record_at
 from absolve.formats.warc_members import begins_record
 from absolve.formats.warc_window import CHUNK
 
-START: Final = re.compile(rb"\n(?=WARC/[0-9]\.[0-9]+[\t ]*+\r?\n|[a-z]{3,10}:[^\n ]*+ )|(\x1f\x8b\x08(?=[\x00-\x1f]))")
-_VERSION: Final = re.compile(rb"\nWARC/[0-9]\.[0-9]+[\t ]*+\r?\n")
-_GZIP: Final = b"\x1f\x8b\x08"
+GZIP: Final = b"\x1f\x8b\x08"
+_LINE: Final = rb"WARC/[0-9]\.[0-9]+[\t ]*+\r?\n"
+_VERSION: Final = re.compile(rb"\n" + _LINE)
+START: Final = re.compile(rb"\n(?=%b|[a-z]{3,10}:[^\n ]*+ )|(\x1f\x8b\x08(?=[\x00-\x1f]))" % _LINE)
 
 
 def begun(held: bytes, position: int) -> bool:
@@ -31,7 +32,7 @@ def first_record(file: IO[bytes], start: int, end: int) -> int | None:
     It need not be one: it may stand in a record. The file can be read at any place; `start` is not its first byte.
     """
     file.seek(0)
-    in_members = file.read(3) == _GZIP
+    in_members = file.read(len(GZIP)) == GZIP
     at = start - 1  # the line end before a record
     file.seek(at)
     held = b""
