@@ -178,6 +178,7 @@ def test_a_frameset_counts_while_nothing_else_has(document: bytes) -> None:
         b"<select><table><td></td></table><select x>",
         b"<select><table><td><input></table><select x>",
         b"<template><select></template><select o>",
+        b"<template><select></template><template><select o>",
         b"<table><template><select><td></td></template></table><select o>",
     ],
 )

@@ -642,6 +642,7 @@ def test_a_link_that_only_begins_or_ends_in_an_entity_is_left_alone_and_said(ent
         ("color:red;", "<p style='&e;b:url(x)'/>", "<p style='&e;b:url({}x)'/>"),
         ("ACME and sons", "<iframe srcdoc='&e; &lt;a href=x>'/>", "<iframe srcdoc='&e; &lt;a href={}x>'/>"),
         ("color:red", "<p style='&e;'/><a href='x'/>", "<p style='&e;'/><a href='{}x'/>"),
+        ("x", "<iframe srcdoc='&lt;p style=b:url(&e;)>'/>", "<iframe srcdoc='&lt;p style=b:url({}&e;)>'/>"),
     ],
 )
 def test_entities_around_and_in_links_stay_as_they_are_written(entity: str, inner: str, expected: str) -> None:
