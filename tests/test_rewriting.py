@@ -270,6 +270,20 @@ def test_the_whatwg_profile_encodes_queries_of_css_in_utf_8_whatever_the_documen
     assert rewritten(page, charset="windows-1252", profile="whatwg") == done.format(URL).encode()
 
 
+@pytest.mark.parametrize(
+    ("media_type", "unit"),
+    [
+        ("text/html", '<object codebase="%s" data="%s"></object><a href="%s">'),
+        ("application/xml", '<feed xmlns="http://www.w3.org/2005/Atom" xml:base="%s"><link href="%s"/></feed><a xmlns="http://www.w3.org/1999/xhtml" href="%s"/>'),
+    ],
+)
+def test_each_link_of_a_kind_follows_the_base_of_its_own_element(media_type: str, unit: str) -> None:
+    parts = [unit % (f"{name}/", "x", "x") for name in "abca"]
+    done = [unit % (f"{DIR}{name}/", f"{DIR}{name}/x", f"{DIR}x") for name in "abca"]
+    around = ("<x>", "</x>") if media_type != "text/html" else ("", "")
+    assert rewritten("".join(parts).join(around), media_type=media_type) == "".join(done).join(around)
+
+
 def test_a_document_inside_with_a_base_of_its_own_leaves_the_rules_around_it_as_they_are() -> None:
     page = "<a href={0}x></a><iframe srcdoc='{2}<a href={1}x></a>'></iframe><a href={0}x></a>"
     base = "<base href=http://other.example/>"
