@@ -329,3 +329,36 @@ def test_offsets_of_a_long_document_are_those_of_its_characters_where_ascii_is_a
         at += len(character)
         raw_at += len(unit)
     assert at == len(value)
+
+
+def one_by_one(charset: Charset, raw: bytes) -> list[tuple[bytes, int]]:
+    """The characters of raw bytes, as UTF-8, and how many bytes each takes; a byte that begins none is one of its own."""
+    found = []
+    while raw:
+        size = 1
+        while not charset.one_byte and size <= 4:
+            try:
+                raw[:size].decode(charset.codec)
+            except UnicodeDecodeError:
+                size += 1
+            else:
+                break
+        size = size if size <= 4 else 1
+        found.append((charset.decode(raw[:size]).encode("utf-8", "surrogatepass"), len(raw[:size])))
+        raw = raw[size:]
+    return found
+
+
+@given(st.data())
+def test_a_long_value_is_read_as_its_characters_are_read_one_by_one(data: st.DataObject) -> None:
+    charset = data.draw(st.sampled_from([charset for charset in TRANSPARENT if charset.codec != "utf-8"]))
+    some = st.one_of(st.binary(max_size=8), st.text(max_size=8).map(lambda text: charset.encode(text, "ignore")), st.just(b"x" * 50))
+    raw = b"".join(data.draw(st.lists(some, max_size=40)))
+    value, offsets = Raw(charset).decode_mapped(raw)
+    assert offsets is not None
+    at = raw_at = 0
+    for character, size in one_by_one(charset, raw):
+        assert (value[at : at + len(character)], offsets.start(at), offsets.end(at)) == (character, raw_at, raw_at)
+        at += len(character)
+        raw_at += size
+    assert (at, raw_at) == (len(value), len(raw))

@@ -10,11 +10,13 @@ cdef class CharacterOffsets:
     cdef object _charset
     cdef bytes _raw
     cdef dict _known
+    cdef object _decoder  # where it was asked for
     cdef Numbers _values
     cdef Numbers _raws
     cdef Py_ssize_t _end  # of the character that was read last
 
     cdef bytes _decoded(self)
+    cdef bytes _stretch(self, Py_ssize_t start, Py_ssize_t end)
     cdef bytes _character(self, Py_ssize_t start)
     cdef bytes _learnt(self, bytes raw)
     cdef Py_ssize_t _found(self, Py_ssize_t position, bint after) except? -1

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from codecs import getincrementaldecoder
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from codecs import IncrementalDecoder
+
     import cython
 
     from absolve.charsets import Charset
@@ -37,6 +40,7 @@ class CharacterOffsets:
         self._charset = charset
         self._raw = raw
         self._known = _KNOWN.setdefault(charset, {})
+        self._decoder: IncrementalDecoder | None = None
         self._values = Numbers()  # offsets of the value, and of the raw bytes: the marks
         self._raws = Numbers(narrow=len(raw) <= NARROW)
         self.value = self._decoded()
@@ -50,6 +54,7 @@ class CharacterOffsets:
         n: cython.Py_ssize_t = len(raw)
         i: cython.Py_ssize_t = 0
         ascii_end: cython.Py_ssize_t
+        end: cython.Py_ssize_t
         size: cython.Py_ssize_t = 0
         marked: cython.Py_ssize_t = 0
         pieces: list[bytes] = []
@@ -64,21 +69,42 @@ class CharacterOffsets:
                 if len(pieces) >= _MANY:
                     value += b"".join(pieces)
                     pieces.clear()
-            if p[i] < 128:
-                ascii_end = i + 1
-                while ascii_end < n and ascii_end - i < _STEP and p[ascii_end] < 128:
-                    ascii_end += 1
-                new = raw[i:ascii_end]
-                i = ascii_end
-            else:
-                new = self._character(i)
-                i = self._end
+            ascii_end = i
+            end = min(i + _STEP, n)
+            while ascii_end < end and p[ascii_end] < 128:
+                ascii_end += 1
+            new = raw[i:end] if ascii_end == end else self._stretch(i, end)
+            i = end if ascii_end == end else self._end
             size += len(new)
             pieces.append(new)
         if not value:
             return b"".join(pieces)
         value += b"".join(pieces)
         return bytes(value)
+
+    @cython.cfunc
+    def _stretch(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> bytes:
+        """The characters that begin and end here, as UTF-8, and `_end`; one at least, even where it ends behind this.
+
+        A codec reads them as they are read one by one: no character is how another one begins.
+        """
+        raw = self._raw[start:end]
+        if self._charset.one_byte:
+            self._end = end
+            return self._charset.decode(raw).encode("utf-8", "surrogatepass")
+        decoder: IncrementalDecoder | None = self._decoder
+        if decoder is None:
+            decoder = self._decoder = getincrementaldecoder(self._charset.codec)()
+        decoder.reset()
+        try:
+            text = decoder.decode(raw)
+        except UnicodeDecodeError as error:
+            if error.start == 0:
+                return self._character(start)
+            self._end = start + error.start
+            return self._raw[start : self._end].decode(self._charset.codec).encode("utf-8", "surrogatepass")
+        self._end = end - len(decoder.getstate()[0])  # a character may have begun
+        return text.encode("utf-8", "surrogatepass") if self._end > start else self._character(start)
 
     @cython.cfunc
     def _character(self, start: cython.Py_ssize_t) -> bytes:
