@@ -314,6 +314,28 @@ def test_links_under_one_base_have_the_very_same() -> None:
         assert [code.base is one for one in (first.base, second.base, codebase.claim)] == [True] * 3
 
 
+XHTML = "xmlns='http://www.w3.org/1999/xhtml'"
+
+
+def test_claims_of_two_kinds_mean_the_same_when_they_are_read_again() -> None:
+    unit = "<div xml:base='a{0}/'><object codebase='b{0}/' data='x'/></div>"
+    page = f"<html {XHTML}><body>{''.join(unit.format(number) for number in range(1500))}</body></html>"
+    rows = [row for row in absolve.links(page, url="http://h/", media_type="application/xml") if row.attribute == "data"]
+    expected = [(f"http://h/a{number}/b{number}/x", "codebase attribute, line 1") for number in range(1500)]
+    assert [(row.target, row.base_source) for row in rows] == expected
+
+
+def test_parts_of_one_kind_have_the_name_and_the_base_of_each() -> None:
+    style = "<g style='fill:url(x)'/><g xml:base='b/' style='fill:url(x)'/>"
+    drawing = f"<svg xmlns='http://www.w3.org/2000/svg'>{style * 5}</svg>"
+    rows = [row for row in absolve.links(drawing, url="http://h/") if row.attribute != "xml:base"]
+    assert [row.target for row in rows] == ["http://h/x", "http://h/b/x"] * 5
+    entry = "".join(f"<{name} type='html'>&lt;a href=x></{name}>" for name in ("title", "summary", "content"))
+    atom = f"<feed xmlns='http://www.w3.org/2005/Atom'>{f'<entry>{entry}</entry>' * 5}</feed>"
+    names = [row.entity for row in absolve.links(atom, url="http://h/")]
+    assert names == [f"{name}[{number}]" for number, name in enumerate(["title", "summary", "content"] * 5, 1)]
+
+
 # --- memory ------------------------------------------------------------------------------------------------------------
 
 NOTHING_BUT_LINKS = {

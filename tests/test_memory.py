@@ -57,3 +57,16 @@ def test_to_judge_a_long_reference_takes_a_few_times_its_size(name: str) -> None
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 13 * len(data) + _SOME  # what is found out is said of the reference and of its target, as text too
+
+
+def test_nothing_of_a_long_base_is_held_when_its_document_is_gone() -> None:
+    page = "<base href='%d/'><a href=x>"
+    rewrite(page % 1, url="http://h/")
+    tracemalloc.start()
+    before, _ = tracemalloc.get_traced_memory()
+    for number in range(20):
+        long = f"http://h/{number}/{'a' * 100_000}/"
+        assert rewrite(page % number, url=long).count("a" * 100_000) == 2
+    after, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert after - before < 500_000

@@ -39,7 +39,7 @@ def establish(
         if ruling is not None:
             fates.append(new(Claim, (claim, url, "ignored", line)))
         elif not url:
-            fates.append(Claim(claim, None, "unsuitable", line))
+            fates.append(new(Claim, (claim, None, "unsuitable", line)))
         else:
             ruling = new(Claim, (claim, url, "won", line))
             fates.append(ruling)
@@ -47,7 +47,7 @@ def establish(
         return outer._replace(chain=(*fates, *outer.chain)) if fates else outer
     if outer.chain:
         overruled = "overruled" if has_scheme(ruling.base.reference) else "resolved against"
-        fates += [fate._replace(verdict=overruled) if fate.verdict == "won" else fate for fate in outer.chain]
+        fates += [_fated(fate, overruled) if fate.verdict == "won" else fate for fate in outer.chain]
     source = ruling.base.source if ruling.line is None else f"{ruling.base.source}, line {ruling.line}"
     return new(BaseURL, (ruling.url or "", ruling.base.layer, source, tuple(fates)))
 
@@ -69,9 +69,16 @@ def inherited(base: BaseURL, source: str) -> BaseURL:
     """3.2: what an inner document gets from the entity around it, whichever layer gave it there."""
     if base.layer is BY_DEFAULT:
         return base
-    claim = Base(ENCAPSULATING, base.url, f"{source} ({base.source})" if base.source else source)
-    chain = (fate._replace(verdict="resolved against") if fate.verdict == "won" else fate for fate in base.chain)
-    return BaseURL(base.url, ENCAPSULATING, claim.source, (Claim(claim, base.url, "won"), *chain))
+    words = f"{source} ({base.source})" if base.source else source
+    won = new(Claim, (new(Base, (ENCAPSULATING, base.url, words, None, None)), base.url, "won", None))
+    chain = [_fated(fate, "resolved against") if fate.verdict == "won" else fate for fate in base.chain]
+    return new(BaseURL, (base.url, ENCAPSULATING, words, (won, *chain)))
+
+
+@cython.cfunc
+def _fated(fate: Claim, verdict: str) -> Claim:
+    """A claim of another fate."""
+    return new(Claim, (fate.base, fate.url, verdict, fate.line))
 
 
 def same_document(one: str, other: str) -> bool:

@@ -27,7 +27,6 @@ cdef class Events(Records):
     cdef dict _numbers
     cdef unsigned short _recent[64]  # by `marked`: the number of a kind and one; 0 for none
     cdef object _bare  # the coding of the last value without quotes of which links were told
-    cdef bint _claims  # whether there are kinds that make one
 
     cpdef append(self, object event)
     cdef int tell(

@@ -72,7 +72,6 @@ class Events(Records):
         self._numbers: dict[int, int] = {}
         self._size = 0  # interpreted nobody else says so
         self._bare: Coding | None = None
-        self._claims = False
 
     def __len__(self) -> int:
         return self._size
@@ -274,18 +273,17 @@ class Events(Records):
         if claim is NUMBERED:
             kind.tag_start |= _CLAIMS
         self.kinds.append(kind)
-        self._claims = self._claims or claim is not None
         return number
 
     @cython.cfunc
     @cython.exceptval(check=False)
     def start(self, index: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """Where the link of this number starts that makes no claim; -1 for any other event."""
+        """Where the link of this number starts; -1 for another event, and for a link whose claim has no number."""
         if cython.compiled:
             self._seek(index)
             if self._kind == _OBJECT or self._kind >= _MOST_KINDS:
                 return -1
-            return -1 if self._claims and self.kinds[self._kind].claim is not None else self._start
+            return self._start
         event = self.objects[index]
         return event.start if type(event) is Link and event.claim is None else -1
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
 
 from absolve.bases import inherited
 from absolve.errors import UsageError
@@ -35,6 +36,19 @@ def retrieval_claim(url: str, said: str = "--url") -> Base:
     if not is_plain(url) and (not has_scheme(url) or is_malformed(url)):
         raise UsageError(f"the retrieval URL must be an absolute URL, not {url!r}")
     return new(Base, (RETRIEVAL, url, said, None, None))
+
+
+def retrieved(url: str, said: str, profile: str) -> BaseURL:
+    """The base URL of what was retrieved from there, as the user said: mostly many documents in turn are of one."""
+    return _retrieved_by(url, said, profile) if len(url) <= _LONGEST else _retrieved_by.__wrapped__(url, said, profile)
+
+
+@lru_cache(maxsize=64)
+def _retrieved_by(url: str, said: str, profile: str) -> BaseURL:
+    return establish(DEFAULT, [retrieval_claim(url, said)], profile)
+
+
+_LONGEST: Final = 4096  # characters of a URL that is remembered when the document is gone
 
 
 @cython.ccall

@@ -16,7 +16,7 @@ from absolve.codings import Raw
 from absolve.entity import Inner
 from absolve.errors import CodingError, Diagnostic, DocumentError, WalkError
 from absolve.formats import HTML, JSON_LD, WALKERS, canonical, essence_of, kind_of, walker
-from absolve.layers import retrieval_claim
+from absolve.layers import retrieved
 from absolve.model import BY_DEFAULT, DEFAULT, Base, Held, Notice, new
 from absolve.notices import TOO_LARGE, TOO_MANY, cut_off, failure, leave, outside, too_large, too_many, with_url
 from absolve.resolvers.urls import has_scheme
@@ -33,13 +33,13 @@ else:
     from absolve import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.absolve.bases import Bases, establish
+    from cython.cimports.absolve.bases import Bases
     from cython.cimports.absolve.entity import Entity, Insides, Room
     from cython.cimports.absolve.events import Events
     from cython.cimports.absolve.layers import around_part, established
     from cython.cimports.absolve.model import Document, Link, Part
 else:
-    from absolve.bases import Bases, establish
+    from absolve.bases import Bases
     from absolve.entity import Entity, Insides, Room
     from absolve.events import Events
     from absolve.layers import around_part, established
@@ -71,10 +71,10 @@ def walk(document: Document, settings: Settings, *, for_rewrite: bool = False) -
     if len(document.data) > settings.max_size:
         raise too_large(settings.max_size, name)
     media_type, parameter = _media_type(document, name)
-    said = retrieval_claim(document.url, document.said) if document.url is not None else None
-    if said is not None and not said.reference.endswith("/") and media_type in formats.PACKAGES:
-        said = None  # the package's own URL: what its root has nobody knows
-    own = establish(DEFAULT, [said], settings.profile) if said is not None else DEFAULT
+    url = document.url
+    own = retrieved(url, document.said, settings.profile) if url is not None else DEFAULT
+    if url is not None and not url.endswith("/") and media_type in formats.PACKAGES:
+        own = DEFAULT  # it is the package's own URL: what its root has nobody knows
     entity = Entity(document.data, UTF_8, media_type, name, "", settings)
     entity.named = document.before
     entity.origin = document.origin

@@ -260,7 +260,9 @@ class CData:
 
 
 _WITHOUT_REFERENCES: Final = CharacterData(UTF_8, entities=None)
-_MARKUP: Final = re.compile(rb"<!\[CDATA\[(.*?)\]\]>|<!--.*?-->|<\?.*?\?>", re.DOTALL)
+_MARKUP: Final = re.compile(
+    rb"<!\[CDATA\[([^\]]*+(?:\](?!\]>)[^\]]*+)*+)\]\]>|<!--[^-]*+(?:-(?!->)[^-]*+)*+-->|<\?[^?]*+(?:\?(?!>)[^?]*+)*+\?>"
+)
 
 
 class Mixed:

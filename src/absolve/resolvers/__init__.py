@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from absolve.errors import UsageError
 from absolve.resolvers import rfc1808, rfc3986, whatwg
@@ -18,6 +18,8 @@ PROFILES: Mapping[str, Profile] = {
     "rfc3986": rfc3986.profile,  # its successor, strict
     "whatwg": whatwg.profile,  # what browsers do; loads ada-url when first used
 }
+
+_LONGEST: Final = 4096  # characters of a base whose resolver outlives the document
 
 
 def by_name(name: str) -> Profile:
@@ -37,7 +39,13 @@ def resolve(base: str, reference: str, profile: str = "rfc1808") -> str | None:
     return resolver(profile, base)(reference)
 
 
-@lru_cache(maxsize=64)
 def resolver(profile: str, base: str, charset: str = "utf-8") -> Resolver:
     """The resolver of a profile (by name) for a base, kept: documents share bases. Raises UsageError as `by_name`."""
+    if len(base) > _LONGEST:
+        return by_name(profile)(base, charset)
+    return _kept(profile, base, charset)
+
+
+@lru_cache(maxsize=64)
+def _kept(profile: str, base: str, charset: str) -> Resolver:
     return by_name(profile)(base, charset)
