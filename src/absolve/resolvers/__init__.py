@@ -46,6 +46,6 @@ def resolver(profile: str, base: str, charset: str = "utf-8") -> Resolver:
     return _kept(profile, base, charset)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=1024)  # more than most feeds have entries, of which each may have a base
 def _kept(profile: str, base: str, charset: str) -> Resolver:
     return by_name(profile)(base, charset)
