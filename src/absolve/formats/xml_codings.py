@@ -29,6 +29,7 @@ if cython.compiled:
 else:
     from absolve.offsets import Decoded
 
+_SINGLE = cython.declare(tuple, tuple(bytes((byte,)) for byte in range(128)))
 PREDEFINED: Final[dict[bytes, bytes]] = {b"lt": b"<", b"gt": b">", b"amp": b"&", b"apos": b"'", b"quot": b'"'}  # 4.6
 
 # 4.1, CharRef and EntityRef
@@ -73,7 +74,7 @@ class CharacterData:
         return any(len(text.decode("utf-8", "replace")) > 1 for text in texts)
 
     def decode(self, raw: bytes) -> bytes:
-        return self.decode_mapped(raw)[0]
+        return raw if is_plain(raw, 0, len(raw)) else self.decode_mapped(raw)[0]
 
     def decode_mapped(self, raw: bytes) -> tuple[bytes, Offsets]:
         made = Decoded(raw)
@@ -112,6 +113,9 @@ class CharacterData:
         """What a reference stands for; None for an entity that is not known."""
         p: cython.p_const_uchar = raw
         if p[start + 1] != 35:
+            new: cython.int = _predefined(p, start + 1, end - 1)
+            if new:
+                return _SINGLE[new]
             return self._entities.get(raw[start + 1 : end - 1])  # type: ignore[union-attr]  # there are some
         is_hexadecimal: cython.bint = p[start + 2] == 120
         digits = raw[start + (3 if is_hexadecimal else 2) : end - 1].lstrip(b"0")
@@ -153,6 +157,21 @@ def _reference_end(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py
         while i < end and _is_of_name(p[i]):
             i += 1
     return i + 1 if first < i < end and p[i] == 59 else 0
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _predefined(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
+    """The character that an entity of this name stands for whatever a document declares (4.6); 0 for another name."""
+    if end - i == 2 and p[i + 1] == 116:
+        return 60 if p[i] == 108 else 62 if p[i] == 103 else 0
+    if end - i == 3 and p[i] == 97 and p[i + 1] == 109 and p[i + 2] == 112:
+        return 38
+    if end - i == 4 and p[i] == 113 and p[i + 1] == 117 and p[i + 2] == 111 and p[i + 3] == 116:
+        return 34
+    return 0  # apos is rare
 
 
 @cython.cfunc
