@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from absolve.bases import claimed_url, establish, inherited, same_document
+from absolve.library import rewrite
 from absolve.model import DEFAULT, VERDICTS, Base, BaseURL, Layer
 
 OWN = BaseURL("http://doc.example/dir/page.html", Layer.RETRIEVAL, "--url")
@@ -109,3 +110,9 @@ def test_two_urls_are_of_one_document_if_only_fragments_differ(one: str, other: 
 
 def test_layers_are_named_as_rows_name_them() -> None:
     assert [layer.label for layer in Layer] == ["embedded", "encapsulating", "retrieval", "default"]
+
+
+def test_a_byte_of_the_users_url_that_is_no_character_is_none_in_the_document_either() -> None:
+    page = b"<meta charset=gbk><a href=x>"
+    assert rewrite(page, url=b"http://h/\xe9a/".decode("utf-8", "surrogateescape")) == page.replace(b"=x", b"=http://h/%E9a/x")
+    assert rewrite(page, url="http://h/\ud800/").endswith(b"/x>")

@@ -126,6 +126,17 @@ def inside(charset: Charset) -> Charset:
     return Charset(charset.name, "utf-8", within=charset.codec)
 
 
+def for_any(text: str) -> str:
+    """Text that documents in any charset get from outside: a byte that was no character there may be part of one here.
+
+    Such bytes, kept as lone surrogates, are percent-escaped.
+    """
+    return text if text.isascii() else _RAW_BYTE.sub(lambda found: f"%{ord(found[0]) & 0xFF:02X}", text)
+
+
+_RAW_BYTE: Final = re.compile("[\udc80-\udcff]")  # PEP 383
+
+
 def of_html(data: bytes, given: str | None = None, header: str | None = None) -> tuple[Charset, int]:
     """The charset of an HTML document and the length of its byte order mark (HTML Standard 13.2.3.2).
 

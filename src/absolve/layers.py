@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from absolve.bases import inherited
+from absolve.charsets import for_any
 from absolve.errors import UsageError
 from absolve.formats import WALKERS
 from absolve.model import BY_DEFAULT, DEFAULT, EMBEDDED, PACKAGE_ROOT, RETRIEVAL, Base, BaseURL, new
@@ -35,7 +36,7 @@ def retrieval_claim(url: str, said: str = "--url") -> Base:
     """What the user said, by the option `said`; UsageError where it is no absolute URL."""
     if not is_plain(url) and (not has_scheme(url) or is_malformed(url)):
         raise UsageError(f"the retrieval URL must be an absolute URL, not {url!r}")
-    return new(Base, (RETRIEVAL, url, said, None, None))
+    return new(Base, (RETRIEVAL, for_any(url), said, None, None))
 
 
 def retrieved(url: str, said: str, profile: str) -> BaseURL:

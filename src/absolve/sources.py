@@ -9,6 +9,7 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final
 
+from absolve.charsets import for_any
 from absolve.errors import Diagnostic, DocumentError
 from absolve.model import Base, Document, Layer
 from absolve.notices import too_large
@@ -134,7 +135,7 @@ def unreadable(name: str, error: Exception) -> DocumentError:
 def _claims(name: str, *, file_urls: bool) -> Iterator[Base]:
     for source, url in ((f"{_ORIGIN} attribute", _origin(name)), ("Zone.Identifier file", _host_url(name))):
         if url and not url.lower().startswith(_NOWHERE):
-            yield Base(Layer.RETRIEVAL, url, source)
+            yield Base(Layer.RETRIEVAL, for_any(url), source)
     if file_urls:
         yield Base(Layer.RETRIEVAL, Path(os.path.abspath(name)).as_uri(), "--file-urls")  # noqa: PTH100 - without links
 

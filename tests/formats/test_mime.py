@@ -415,3 +415,17 @@ def test_hostile_messages_take_linear_time(data: bytes, media_type: str) -> None
     except absolve.AbsolveError as error:
         assert "no-message" in str(error)  # noqa: PT017 - or none
     assert time.perf_counter() - began < 10
+
+
+@pytest.mark.parametrize("charset", ["shift_jis", "gbk", "utf-8", "iso-8859-1"])
+@pytest.mark.parametrize("header", [b"Content-Base: http://b.example/\xe9a/", b"Base: <URL:http://b.example/\xe9a/>"])
+def test_a_byte_of_a_header_that_is_no_character_is_none_in_the_body_either(header: bytes, charset: str) -> None:
+    head = header + b"\nContent-Type: text/html; charset=%b\n\n" % charset.encode()
+    done = rewritten(head + LINK)
+    assert done == head + b'<a href="http://b.example/%E9a/x">x</a>'
+    assert absolve.verify(head + LINK, done, media_type="message/rfc822", url=URL) == []
+
+
+def test_characters_of_a_header_are_written_in_the_charset_of_the_body() -> None:
+    head = "Content-Base: http://b.example/é/\nContent-Type: text/html; charset=iso-8859-1\n\n".encode()
+    assert rewritten(head + LINK) == head + b'<a href="http://b.example/\xe9/x">x</a>'

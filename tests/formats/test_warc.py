@@ -372,3 +372,9 @@ def test_other_readers_read_what_was_rewritten() -> None:
     assert [one.content_stream().read() for one in found] == [ABSOLUTE] * 3
     assert all(one.verify_block_digest() for one in FastReader(io.BytesIO(new), parse_http=False))
     assert all(one.verify_payload_digest() for one in FastReader(io.BytesIO(new)))
+
+
+def test_a_byte_of_a_records_url_that_is_no_character_is_none_in_the_page_either() -> None:
+    page = http(PAGE).replace(b"text/html", b"text/html; charset=shift_jis")
+    data = record(page, url="http://w.example/~a/").replace(b"~a", b"\xe9a")
+    assert b'<a href="http://w.example/%E9a/x">x</a>' in rewritten(data)

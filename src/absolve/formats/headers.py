@@ -6,7 +6,7 @@ import binascii
 import re
 from typing import TYPE_CHECKING, Final
 
-from absolve.charsets import UTF_8, lookup
+from absolve.charsets import UTF_8, for_any, lookup
 from absolve.codings import to_utf8
 from absolve.formats.grammars import GRAMMARS
 from absolve.model import Base, Layer, Link, Place
@@ -264,7 +264,7 @@ def _links(
             if field.name == name:
                 start, end, coding = _one_url(data, field)
                 reference = coding.decode(data[start:end]).decode("utf-8", "surrogateescape")
-                claims[field.position] = Base(Layer.EMBEDDED, reference, f"{BASES[name]} header", start)
+                claims[field.position] = Base(Layer.EMBEDDED, for_any(reference), f"{BASES[name]} header", start)
     yield from claims.values()
     for field in found:
         place = places[field.name]

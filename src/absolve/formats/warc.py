@@ -9,7 +9,7 @@ import io
 from typing import TYPE_CHECKING, Final
 
 from absolve import formats
-from absolve.charsets import UTF_8
+from absolve.charsets import UTF_8, for_any
 from absolve.codings import Raw
 from absolve.formats import headers
 from absolve.formats.digests import WHOLE, payloads, renewed
@@ -147,7 +147,7 @@ def record(data: bytes, start: int, extent: Extent, options: WalkOptions) -> lis
         found.end,
         _IDENTITY,
         name="revisit" if found.kind == "revisit" else "record",
-        claims=[new(Base, (RETRIEVAL, found.url, field, None, None))] if found.url else [],
+        claims=[new(Base, (RETRIEVAL, for_any(found.url), field, None, None))] if found.url else [],
         whole=True,
         encloses=False,
         derived=_derived(data, found, options),
