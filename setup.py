@@ -40,6 +40,7 @@ COMPILED = (  # modules that run once a byte or once a link; one that is not the
     "absolve.formats.http_bare",
     "absolve.formats.http_responses",
     "absolve.formats.warc",
+    "absolve.formats.warc_ahead",
     "absolve.formats.warc_headers",
     "absolve.formats.warc_members",
     "absolve.formats.warc_records",

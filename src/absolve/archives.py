@@ -168,7 +168,8 @@ def stretches(
     documents: cython.Py_ssize_t
     entity: Entity | None = None
     piece: Piece
-    for piece in pieces(file, settings.max_decompressed, start=within.start):
+    # Who works on a range has others beside.
+    for piece in pieces(file, settings.max_decompressed, start=within.start, ahead=within == WHOLE):
         if piece.records is None:
             if _is_dictionary(piece):
                 end = END

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from test_warc_records import BITS, NOISE, RECORD, found
 
 from absolve.formats import warc_members, warc_records
-from absolve.formats.warc_members import MOST, next_member, opened
+from absolve.formats.warc_members import LONGEST, Opener, next_member
 from absolve.formats.warc_records import pieces
 from absolve.formats.warc_window import CHUNK
 
@@ -44,6 +44,14 @@ def member(value: bytes, level: int = 6, flags: int = 0) -> bytes:
     return header + gzip.compress(value, level, mtime=0)[10:]
 
 
+def packaged() -> Opener:
+    """One that calls the package, as where the functions in C cannot be had."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(warc_members, "is_direct", False)
+        return Opener()
+
+
+either_way = pytest.mark.parametrize("opener", [Opener(), packaged()], ids=["directly", "by the package"])
 VALUES = st.one_of(
     st.binary(min_size=1, max_size=3000),
     st.builds(lambda unit, times: unit * times, st.binary(min_size=1, max_size=9), st.integers(1, 9000)),
@@ -51,22 +59,25 @@ VALUES = st.one_of(
 MEMBERS = st.builds(member, VALUES, st.integers(0, 9), st.integers(0, 31))
 
 
+@either_way
 @given(MEMBERS)
-def test_a_whole_member_is_opened_as_zlib_opens_it(raw: bytes) -> None:
-    value = opened(raw, LIMIT)
+def test_a_whole_member_is_opened_as_zlib_opens_it(opener: Opener, raw: bytes) -> None:
+    value = opener.opened(raw, LIMIT)
     if value is None:  # its size stands in it twice, or its header has a sum of its own
         assert raw[3] & 2 or raw.find(raw[-4:], 14) < len(raw) - 4
     else:
         assert value == by_zlib(raw)
 
 
+@either_way
 @pytest.mark.parametrize("flags", [0, 1, 4, 8, 16, 29])
-def test_most_headers_are_taken(flags: int) -> None:
-    assert opened(member(RECORD, flags=flags), LIMIT) == RECORD
+def test_most_headers_are_taken(flags: int, opener: Opener) -> None:
+    assert opener.opened(member(RECORD, flags=flags), LIMIT) == RECORD
 
 
+@either_way
 @given(MEMBERS, st.data())
-def test_what_zlib_does_not_open_is_not_opened(raw: bytes, data: st.DataObject) -> None:
+def test_what_zlib_does_not_open_is_not_opened(opener: Opener, raw: bytes, data: st.DataObject) -> None:
     made: dict[str, Callable[[], bytes]] = {
         "cut off": lambda: raw[: data.draw(st.integers(0, len(raw)))],
         "padded": lambda: raw + data.draw(st.binary(max_size=30)),
@@ -77,21 +88,23 @@ def test_what_zlib_does_not_open_is_not_opened(raw: bytes, data: st.DataObject) 
         "one byte changed": lambda: _changed(raw, data.draw(st.integers(0, len(raw) - 1)), data.draw(st.integers(1, 255))),
     }
     broken = made[data.draw(st.sampled_from(sorted(made)))]()
-    assert opened(broken, LIMIT) in (None, by_zlib(broken))
+    assert opener.opened(broken, LIMIT) in (None, by_zlib(broken))
 
 
 def _changed(raw: bytes, at: int, by: int) -> bytes:
     return raw[:at] + bytes((raw[at] ^ by,)) + raw[at + 1 :]
 
 
-def test_no_changed_bit_goes_unnoticed() -> None:
+@either_way
+def test_no_changed_bit_goes_unnoticed(opener: Opener) -> None:
     raw = member(RECORD, flags=8)
     for at in range(len(raw)):
         for bit in range(8):
             broken = _changed(raw, at, 1 << bit)
-            assert opened(broken, LIMIT) in (None, by_zlib(broken)), (at, bit)
+            assert opener.opened(broken, LIMIT) in (None, by_zlib(broken)), (at, bit)
 
 
+@either_way
 @pytest.mark.parametrize(
     "raw",
     [
@@ -110,14 +123,15 @@ def test_no_changed_bit_goes_unnoticed() -> None:
         member(RECORD)[:-8] + b"\0\0\0\0" + member(RECORD)[-4:],
     ],
 )
-def test_what_cannot_be_proved_is_left_to_zlib(raw: bytes) -> None:
-    assert opened(raw, LIMIT) is None
+def test_what_cannot_be_proved_is_left_to_zlib(opener: Opener, raw: bytes) -> None:
+    assert opener.opened(raw, LIMIT) is None
 
 
-def test_no_more_is_opened_than_the_limit() -> None:
+@either_way
+def test_no_more_is_opened_than_the_limit(opener: Opener) -> None:
     raw = member(RECORD)
-    assert opened(raw, len(RECORD)) == RECORD
-    assert opened(raw, len(RECORD) - 1) is None
+    assert opener.opened(raw, len(RECORD)) == RECORD
+    assert opener.opened(raw, len(RECORD) - 1) is None
 
 
 def test_a_size_that_no_data_of_that_length_makes_asks_for_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -128,15 +142,17 @@ def test_a_size_that_no_data_of_that_length_makes_asks_for_no_memory(monkeypatch
         return bytearray(size)
 
     monkeypatch.setattr(warc_members, "_decompress", decompress)
+    opener = packaged()
     raw = member(RECORD)[:-4]
-    opened(raw + struct.pack("<I", 1032 * (len(raw) + 4)), 1 << 40)
+    opener.opened(raw + struct.pack("<I", 1032 * (len(raw) + 4)), 1 << 40)
     assert asked == [1032 * (len(raw) + 4)]
-    opened(raw + struct.pack("<I", 1032 * (len(raw) + 4) + 1), 1 << 40)
+    opener.opened(raw + struct.pack("<I", 1032 * (len(raw) + 4) + 1), 1 << 40)
     assert len(asked) == 1
 
 
-def test_the_densest_data_there_is_are_opened() -> None:
-    assert opened(member(bytes(1 << 20), 9), 1 << 20) == bytes(1 << 20)
+@either_way
+def test_the_densest_data_there_is_are_opened(opener: Opener) -> None:
+    assert opener.opened(member(bytes(1 << 20), 9), 1 << 20) == bytes(1 << 20)
 
 
 @pytest.mark.parametrize(
@@ -201,13 +217,23 @@ def given_to_libdeflate(data: bytes, monkeypatch: pytest.MonkeyPatch) -> list[in
         return decompress(raw, size)
 
     monkeypatch.setattr(warc_members, "_decompress", counted)
-    assert b"".join([piece.raw for piece in pieces(io.BytesIO(data), 4 * MOST)]) == data
+    monkeypatch.setattr(warc_members, "is_direct", False)
+    assert b"".join([piece.raw for piece in pieces(io.BytesIO(data), 4 * LONGEST)]) == data
     return asked
 
 
 def test_members_are_opened_by_libdeflate(monkeypatch: pytest.MonkeyPatch) -> None:
     members = [gzip.compress(RECORD + NOISE[: 10_000 * number]) for number in range(20)]
     assert given_to_libdeflate(b"".join(members), monkeypatch) == list(map(len, members))
+
+
+def test_so_they_are_without_its_package_where_its_functions_can_be_had(monkeypatch: pytest.MonkeyPatch) -> None:
+    if not warc_members.is_direct:
+        pytest.skip("they cannot")
+    members = [gzip.compress(RECORD + NOISE[: 10_000 * number]) for number in range(20)]
+    for module, name in ((warc_members, "_decompress"), (warc_records, "decompressor")):
+        monkeypatch.setattr(module, name, None)
+    assert [piece.raw for piece in pieces(io.BytesIO(b"".join(members)), LIMIT)] == members
 
 
 @pytest.mark.parametrize("before", range(5))
@@ -221,11 +247,11 @@ def test_so_are_those_that_begin_where_the_bytes_that_are_held_end(
 
 
 def test_the_largest_members_are_opened_as_they_come(monkeypatch: pytest.MonkeyPatch) -> None:
-    noise = random.Random(5).randbytes(MOST)  # noqa: S311 - the same in each run
+    noise = random.Random(5).randbytes(LONGEST)  # noqa: S311 - the same in each run
     large = gzip.compress(noise)
     small = gzip.compress(RECORD)
     assert given_to_libdeflate(small + large + small, monkeypatch) == [len(small), len(small)]
-    assert b"".join([piece.records or b"" for piece in pieces(io.BytesIO(large), MOST)]) == noise
+    assert b"".join([piece.records or b"" for piece in pieces(io.BytesIO(large), LONGEST)]) == noise
 
 
 @pytest.mark.parametrize(

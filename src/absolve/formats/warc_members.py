@@ -3,10 +3,14 @@
 libdeflate takes three quarters of the time of zlib-ng, but wants all of a member and how much comes out of it. In an
 archive the next member tells where one ends, and its own last four bytes how much it holds. What cannot be proved so is
 left to zlib, which has the last word: whatever is broken, padded, or larger than is allowed.
+
+Where the functions of the library in C can be had, these are called; else those of its package for Python, which make
+everything anew for each member, and do not say how much of the bytes they read.
 """
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
@@ -22,30 +26,42 @@ else:
     from absolve import _cython as cython
 
 if cython.compiled:
+    from cython.cimports.absolve.formats.libdeflate import load, opens_here
     from cython.cimports.absolve.formats.warc_headers import arc_record, version_end
     from cython.cimports.absolve.seek import find
+    from cython.cimports.cpython.bytes import PyBytes_FromStringAndSize
 else:
     from absolve.formats.warc_headers import arc_record, version_end
     from absolve.seek import find
 
 LEAST: Final = 18  # bytes of a member: those of its header and its trailer (RFC 1952 2.3)
-MOST: Final = 1 << 20  # bytes of a member that is opened at once
+LONGEST: Final = 1 << 20  # bytes of a member that is opened at once
 _LEAST = cython.declare(cython.Py_ssize_t, LEAST)
 _RATIO = cython.declare(cython.Py_ssize_t, 1032)  # deflate makes no more of a byte (zlib, technical details)
 _CHECKED_HEADER = cython.declare(cython.int, 2)  # FHCRC, which libdeflate does not look at
 
 
-def _library() -> tuple[Callable[[bytes, int], bytearray] | None, type[Exception]]:
-    """What opens a member, and what it raises; None where libdeflate is not installed."""
+
+
+def _package() -> tuple[Callable[[bytes, int], bytearray] | None, type[Exception], str | None]:
+    """What opens a member, what it raises, and the file of its code in C; None where libdeflate is not installed."""
     try:
         found: Any = import_module("deflate")
     except ImportError:
-        return None, ValueError
-    return found.gzip_decompress, found.DeflateError
+        return None, ValueError, None
+    return found.gzip_decompress, found.DeflateError, getattr(getattr(found, "_deflate", None), "__file__", None)
 
 
-_decompress, _BROKEN = _library()
+def _is_direct(file: str | None) -> bool:
+    """Whether the functions in C are found in this file."""
+    if cython.compiled:
+        return file is not None and load(cython.address(library), os.fsencode(file))  # noqa: F821 - in the .pxd
+    return False
+
+
+_decompress, _BROKEN, _file = _package()
 is_there: Final = _decompress is not None
+is_direct: Final = _is_direct(_file)
 
 
 @cython.ccall
@@ -64,23 +80,56 @@ def next_member(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -
         start += 1
 
 
-@cython.ccall
-def opened(raw: bytes, limit: cython.Py_ssize_t) -> bytes | None:
-    """What is in a member that is these bytes and no less, not more than `limit` bytes; None where that is not sure.
-
-    It is none where zlib would open less of it, or nothing. (What only zlib refuses is a code that RFC 1951 does not
-    allow, where the length and the sum of what comes out are right all the same: that nothing writes.)
-    """
-    p: cython.p_const_uchar = raw
-    end: cython.Py_ssize_t = len(raw)
-    size: cython.Py_ssize_t
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def size_of(p: cython.p_const_uchar, end: cython.Py_ssize_t, limit: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """How many bytes are in a member that is these bytes, in its own word; 0 where it is not to be opened at once."""
     if end < _LEAST or p[3] & _CHECKED_HEADER:
-        return None
+        return 0
+    size: cython.Py_ssize_t
     size = p[end - 4] | p[end - 3] << 8 | p[end - 2] << 16 | cython.cast(cython.Py_ssize_t, p[end - 1]) << 24
-    if size == 0 or size > limit or size > _RATIO * end or _decompress is None:
-        return None
+    return 0 if size > limit or size > _RATIO * end else size
+
+
+@cython.final
+@cython.cclass
+class Opener:
+    """Opens members of gzip at once, one at a time."""
+
+    def __init__(self) -> None:
+        if cython.compiled and is_direct and self._machine is cython.NULL:
+            self._machine = library.machine()  # noqa: F821 - in the .pxd
+
+    def __dealloc__(self) -> None:
+        if cython.compiled and self._machine is not cython.NULL:
+            library.let_go(self._machine)  # noqa: F821 - in the .pxd
+
+    @cython.ccall
+    def opened(self, raw: bytes, limit: cython.Py_ssize_t) -> bytes | None:
+        """What is in a member that is these bytes and no less, at most `limit` bytes; None where that is not sure.
+
+        It is none where zlib would open less of it, or nothing. (What only zlib refuses is a code that RFC 1951 does
+        not allow, where the length and the sum of what comes out are right all the same: that nothing writes.)
+        """
+        p: cython.p_const_uchar = raw
+        end: cython.Py_ssize_t = len(raw)
+        size: cython.Py_ssize_t = size_of(p, end, limit)
+        if size == 0:
+            return None
+        if cython.compiled and self._machine is not cython.NULL:
+            value: bytes = PyBytes_FromStringAndSize(cython.NULL, size)
+            into: cython.p_const_uchar = value
+            is_whole = opens_here(cython.address(library), self._machine, p, end, into, size)  # noqa: F821 - in the .pxd
+            return value if is_whole else None
+        return _by_package(raw, size)
+
+
+@cython.cfunc
+def _by_package(raw: bytes, size: cython.Py_ssize_t) -> bytes | None:
     try:
-        value = bytes(_decompress(raw, size))
+        value = bytes(_decompress(raw, size)) if _decompress is not None else b""
     except _BROKEN:
         return None
     return value if len(value) == size and not _is_twice(raw) else None

@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Final
 from absolve.errors import CodingError
 from absolve.formats.compression import BROKEN, ZSTD_FRAME, Gzip, Zstandard, decompressor, frame_end, is_skippable
 from absolve.formats.warc_headers import LONGEST_HEAD, LONGEST_LINE
-from absolve.formats.warc_members import LEAST, MOST, begins_record, consumed, is_there
+from absolve.formats.warc_members import begins_record, consumed, is_there
 from absolve.formats.warc_notices import cut_off, said, too_large, url_at, wrong_length
 from absolve.formats.warc_search import GZIP, START, begun
 from absolve.formats.warc_window import CHUNK
@@ -30,20 +30,16 @@ else:
     from absolve import _cython as cython
 
 if cython.compiled:
+    from cython.cimports.absolve.formats.warc_ahead import Members
     from cython.cimports.absolve.formats.warc_headers import arc_record, extent_at, head_end, version_end
-    from cython.cimports.absolve.formats.warc_members import next_member, opened
-    from cython.cimports.absolve.formats.warc_window import Window
 else:
+    from absolve.formats.warc_ahead import Members
     from absolve.formats.warc_headers import arc_record, extent_at, head_end, version_end
-    from absolve.formats.warc_members import next_member, opened
-    from absolve.formats.warc_window import Window
 
 _FIRST: Final = 1 << 13  # bytes of a member that are decompressed at first: of most it is all
 GAP: Final = 64  # bytes of empty lines behind a record that are taken for its own
 _GAP = cython.declare(cython.Py_ssize_t, GAP)
 _LONGEST_HEAD = cython.declare(cython.Py_ssize_t, LONGEST_HEAD)
-_LEAST = cython.declare(cython.Py_ssize_t, LEAST)
-_MOST = cython.declare(cython.Py_ssize_t, MOST)
 _LINE_ENDS: Final = re.compile(rb"[\r\n]*+")
 _RECORD = cython.declare(cython.int, 0)  # what begins a piece
 _BLANK = cython.declare(cython.int, 1)
@@ -88,21 +84,23 @@ def _opened(offset: cython.Py_ssize_t, raw: bytes, records: bytes, coding: Codin
     return piece
 
 
-def pieces(file: IO[bytes], limit: int, *, compressed: bool = True, start: int = 0) -> Iterator[Piece]:
+def pieces(
+    file: IO[bytes], limit: int, *, compressed: bool = True, start: int = 0, ahead: bool = False
+) -> Iterator[Piece]:
     """The pieces of a file, in order. One of more than `limit` bytes, compressed or not, is cut as it comes.
 
     `compressed`: members of gzip and frames of Zstandard are opened; else they are no records. `start` is where the
-    file stands, in bytes: where a piece begins.
+    file stands, in bytes: where a piece begins. `ahead`: much is done between one piece and the next, so that a thread
+    is to open members meanwhile, if it can.
     """
-    return _Cutter(file, limit, compressed=compressed, start=start).pieces()
+    return _Cutter(file, limit, compressed=compressed, start=start, ahead=ahead).pieces()
 
 
 @cython.final
 @cython.cclass
-class _Cutter(Window):
+class _Cutter(Members):
     """A file that is cut: where the next piece begins is where it stands."""
 
-    _limit: cython.Py_ssize_t
     _compressed: cython.bint
     _dictionary: bytes
     _gzip: Gzip
@@ -112,9 +110,8 @@ class _Cutter(Window):
     _used: cython.Py_ssize_t
     _broken: str | None
 
-    def __init__(self, file: IO[bytes], limit: int, *, compressed: bool, start: int) -> None:
-        super().__init__(file, start)
-        self._limit = limit
+    def __init__(self, file: IO[bytes], limit: int, *, compressed: bool, start: int, ahead: bool) -> None:
+        super().__init__(file, start, limit, ahead=ahead)
         self._compressed = compressed
         self._dictionary = b""
         self._gzip = Gzip(limit)  # one for all: what is read here is not decoded by it
@@ -130,6 +127,12 @@ class _Cutter(Window):
     # --- cutting ---
 
     def pieces(self) -> Iterator[Piece]:
+        try:
+            yield from self._cut()
+        finally:
+            self._close()
+
+    def _cut(self) -> Iterator[Piece]:
         kind: cython.int
         while self._has(1):
             self._has(16)
@@ -284,11 +287,10 @@ class _Cutter(Window):
     @cython.cfunc
     def _member(self) -> Piece | None:
         """A member of gzip (RFC 1952 2.2), which holds one record, or more; None where it ends too early or late."""
-        if is_there:
-            piece = self._whole_member()
-            if piece is not None:
-                return piece
         offset: cython.Py_ssize_t = self._offset()
+        value: bytes | None = self._whole_member() if is_there else None
+        if value is not None:
+            return _opened(offset, self._raw, value, self._gzip)
         machine = self._machine = decompressor(31)
         values: list[bytes] = []
         size: cython.Py_ssize_t = 0
@@ -302,7 +304,7 @@ class _Cutter(Window):
             raw = self._held[self._at + self._used : self._at + self._used + step]
             step = min(2 * step, CHUNK)
             try:
-                value: bytes = machine.decompress(raw, self._limit - size + 1)
+                value = machine.decompress(raw, self._limit - size + 1)
             except BROKEN as error:
                 self._broken = f"the gzip data is broken: {error}"
                 return None
@@ -312,29 +314,6 @@ class _Cutter(Window):
             if size > self._limit:
                 return None
         return _opened(offset, self._taken(self._used), values[0] if len(values) == 1 else b"".join(values), self._gzip)
-
-    @cython.cfunc
-    def _whole_member(self) -> Piece | None:
-        """One that ends where the next begins, or the file ends, opened at once; None where that is not sure."""
-        searched: cython.Py_ssize_t = _LEAST
-        held: cython.Py_ssize_t
-        end: cython.Py_ssize_t
-        while (end := next_member(self._held, self._at + searched, min(len(self._held), self._at + _MOST))) < 0:
-            held = len(self._held) - self._at
-            if held >= _MOST:
-                return None
-            searched = max(searched, held - 3)
-            if not self._has(held + 1):
-                end = len(self._held)
-                break
-        p: cython.p_const_uchar = self._held
-        raw: bytes = p[self._at : end]
-        value = opened(raw, self._limit)
-        if value is None:
-            return None
-        offset: cython.Py_ssize_t = self._offset()
-        self._at = end
-        return _opened(offset, raw, value, self._gzip)
 
     def _no_member(self) -> Iterator[Piece]:
         """What was none to the end, or is too large."""

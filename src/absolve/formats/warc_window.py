@@ -26,13 +26,18 @@ def _keep_memory() -> None:
 
 @cython.cclass
 class Window:
-    """What is held of a file: `_held` begins `_before` bytes into it, and `_at` is where one stands in that."""
+    """What is held of a file: `_held` begins `_before` bytes into it, and `_at` is where one stands in that.
+
+    `_chunk` bytes are read at once, where the file has them, or more.
+    """
 
     def __init__(self, file: IO[bytes], start: int) -> None:
         self._file = file
         self._held = b""
         self._at = 0
         self._before = start
+        self._chunk = _CHUNK
+        self._error: Exception | None = None
         _keep_memory()
 
     @cython.cfunc
@@ -54,7 +59,10 @@ class Window:
     def _read(self, size: cython.Py_ssize_t) -> cython.int:
         # At least as much as is held already: each byte is then copied twice at most, however large a member is.
         missing: cython.Py_ssize_t = self._at + size - len(self._held)
-        more: bytes = self._file.read(max(missing, _CHUNK, len(self._held) - self._at))
+        wanted: cython.Py_ssize_t = max(missing, _CHUNK, len(self._held) - self._at)
+        more: bytes = self._next(wanted)
+        if self._chunk > wanted and len(more) == wanted:
+            more += self._beyond(self._chunk - wanted)
         if self._at:
             self._before += self._at
             self._held = self._held[self._at :] + more
@@ -62,9 +70,32 @@ class Window:
         else:
             self._held += more
         while more and len(self._held) < size:  # a pipe gives what it has
-            more = self._file.read(max(size - len(self._held), _CHUNK))
+            more = self._next(max(size - len(self._held), _CHUNK))
             self._held += more
         return 0
+
+    @cython.cfunc
+    def _next(self, size: cython.Py_ssize_t) -> bytes:
+        error = self._error
+        if error is not None:
+            self._error = None
+            raise error
+        more: bytes = self._file.read(size)
+        return more
+
+    @cython.cfunc
+    def _beyond(self, size: cython.Py_ssize_t) -> bytes:
+        """About so many bytes more, which nobody has asked for yet: nor is an error, until somebody does."""
+        found: list[bytes] = []
+        while size > 0:
+            try:
+                more: bytes = self._file.read(_CHUNK)
+            except Exception as error:  # noqa: BLE001 - raised where it would have been
+                self._error = error
+                break
+            found.append(more)
+            size -= len(more) if len(more) == _CHUNK else size
+        return b"".join(found)
 
     @cython.cfunc
     def _taken(self, size: cython.Py_ssize_t) -> bytes:
