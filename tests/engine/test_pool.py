@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pool_work
 import pytest
 
-from absolve.engine import pool
+from absolve.engine import messages, pool
 from absolve.engine.pool import End
 from absolve.engine.relay import Handed
 
@@ -71,14 +71,14 @@ def test_a_process_that_dies_takes_one_item_with_it() -> None:
 
 def test_of_quick_items_several_are_told_in_one_message(monkeypatch: pytest.MonkeyPatch) -> None:
     frames = []
-    real = pool._frames
+    real = messages.received
 
-    def counted(message: bytes) -> Any:
-        found = list(real(message))
+    def counted(connection: Any) -> Any:
+        found = real(connection)
         frames.append(len(found))
         return found
 
-    monkeypatch.setattr(pool, "_frames", counted)
+    monkeypatch.setattr(pool, "received", counted)
     assert len(told(pool_work.twice, 1000, 2)) == 3000
     assert sum(frames) == 1000
     assert len(frames) < 500

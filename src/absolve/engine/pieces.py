@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from pickle import PickleBuffer
+from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
 
 from absolve.errors import FAULTS, Diagnostic, DocumentError, fault
 
@@ -28,6 +29,10 @@ class Rows(NamedTuple):
 
     chunk: Any
     number: int
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[Any, ...]:
+        chunk = PickleBuffer(self.chunk) if protocol.__index__() >= 5 and isinstance(self.chunk, bytes) else self.chunk
+        return Rows, (chunk, self.number)
 
 
 class Shown(NamedTuple):

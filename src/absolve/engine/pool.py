@@ -8,15 +8,14 @@ from __future__ import annotations
 import multiprocessing
 import pickle
 import signal
-import struct
 import time
 from collections import deque
 from contextlib import suppress
 from functools import partial
-from itertools import islice
 from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
+from absolve.engine.messages import Frame, Outbox, received
 from absolve.engine.relay import Arm, Exchange, Hand
 from absolve.errors import UsageError
 
@@ -38,10 +37,6 @@ PROMPT = 0.02  # seconds after which a message goes
 PATIENCE = 2.0  # seconds that a worker has to end when it is asked to
 STARTS = 3  # workers one behind the other that end before they have started: then none will
 
-# A message is frames. Each begins with the number of its item, whether that is at its end, and the length of the pickle
-# of what is told of it.
-_HEAD = struct.Struct("<Q?Q")
-_STARTED = b""  # what a worker says first
 _UNGUARDED = "a program that calls absolve does so under if __name__ == '__main__', or with one job"
 
 
@@ -84,38 +79,38 @@ def _serve(
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent is told, too, and ends us
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    message = bytearray()
-    arm = Arm(relay, partial(_send, connection, message)) if relay is not None else None
+    outbox = Outbox(connection)
+    arm = Arm(relay, outbox.send) if relay is not None else None
     with suppress(EOFError, BrokenPipeError, ConnectionResetError):
-        connection.send_bytes(_STARTED)
+        outbox.greet()
         while True:
             begun = time.monotonic()
             for number, item in pickle.loads(connection.recv_bytes()):  # noqa: S301 - of our own process
                 if arm is not None:
                     arm.number = number
                 told = iter(work(item) if arm is None else work(item, arm))
-                some = list(islice(told, AT_ONCE))
-                at_once = alone or len(some) == AT_ONCE
-                while len(some) == AT_ONCE:
-                    message += _frame(number, some, ended=False)
-                    _send(connection, message)
-                    some = list(islice(told, AT_ONCE))
-                message += _frame(number, some, ended=True)
-                if at_once or len(message) >= FULL or time.monotonic() - begun >= PROMPT:
-                    _send(connection, message)
+                some, ended = _some(told)
+                at_once = alone or not ended
+                while not ended:
+                    outbox.add(number, some, ended=False)
+                    outbox.send()
+                    some, ended = _some(told)
+                outbox.add(number, some, ended=True)
+                if at_once or outbox.size >= FULL or time.monotonic() - begun >= PROMPT:
+                    outbox.send()
                     begun = time.monotonic()
-            _send(connection, message)
+            outbox.send()
 
 
-def _frame(number: int, told: list[Any], *, ended: bool) -> bytes:
-    pickled = pickle.dumps(told, pickle.HIGHEST_PROTOCOL)
-    return _HEAD.pack(number, ended, len(pickled)) + pickled
-
-
-def _send(connection: Connection, message: bytearray) -> None:
-    if message:
-        connection.send_bytes(message)
-        message.clear()
+def _some(told: Iterator[Told]) -> tuple[list[Told], bool]:
+    """What is told next, as much as there is to wait for, and whether nothing comes behind it."""
+    found = []
+    due = time.monotonic() + PROMPT
+    for one in told:
+        found.append(one)
+        if len(found) == AT_ONCE or time.monotonic() >= due:
+            return found, False
+    return found, True
 
 
 class _Worker:
@@ -158,30 +153,13 @@ class _Worker:
             self.waiting = []
 
 
-class _Frame(NamedTuple):
-    """What is told of an item at once, as it came, and whether that is the end."""
-
-    ended: bool
-    pickled: memoryview
-
-
-def _frames(message: bytes) -> Iterator[tuple[int, _Frame]]:
-    view = memoryview(message)
-    start = 0
-    while start < len(message):
-        number, ended, size = _HEAD.unpack_from(message, start)
-        start += _HEAD.size
-        yield number, _Frame(ended, view[start : start + size])
-        start += size
-
-
 class _Pool(Generic[Item, Told]):
     def __init__(self, work: Callable[..., Iterable[Told]], jobs: int, *, relayed: bool = False) -> None:
         self._exchange = Exchange() if relayed else None
         self._worker = partial(_Worker, work, self._exchange)
         self._workers = [self._worker() for _ in range(jobs)]
         self._items: dict[int, Item] = {}  # those that are under way
-        self._told: dict[int, deque[_Frame | End]] = {}  # what waits for its turn
+        self._told: dict[int, deque[Frame | End]] = {}  # what waits for its turn
         self._held = 0  # bytes of them
         self._unstarted = 0  # workers that ended before they had started, since one did
 
@@ -217,9 +195,9 @@ class _Pool(Generic[Item, Told]):
             if isinstance(frame, End):
                 end = frame
             else:
-                self._held -= len(frame.pickled)
+                self._held -= frame.size
                 end = End() if frame.ended else None
-                for told in pickle.loads(frame.pickled):  # noqa: S301 - of our own process
+                for told in frame.told():
                     yield item, told
             if end:
                 del self._items[number], self._told[number]
@@ -238,21 +216,19 @@ class _Pool(Generic[Item, Told]):
         for ready in wait([worker.connection for worker in may]) if may else ():
             worker = next(worker for worker in may if worker.connection is ready)
             try:
-                message = worker.connection.recv_bytes()
-            except (EOFError, ConnectionResetError):
+                frames = received(worker.connection)
+            except EOFError:
                 self._replace(worker)
                 continue
-            if message == _STARTED:
-                worker.started = True
-                self._unstarted = 0
-            else:
-                self._take(worker, message)
+            worker.started = True
+            self._unstarted = 0
+            self._take(worker, frames)
 
-    def _take(self, worker: _Worker, message: bytes) -> None:
+    def _take(self, worker: _Worker, frames: list[tuple[int, Frame]]) -> None:
         ended = 0
-        for number, frame in _frames(message):
+        for number, frame in frames:
             self._told[number].append(frame)
-            self._held += len(frame.pickled)
+            self._held += frame.size
             worker.at = None if frame.ended else number
             if frame.ended:
                 worker.given.remove(number)
