@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from array import array
 
 import pytest
@@ -96,3 +97,35 @@ def test_words_that_are_sequences_give_what_stands_in_them() -> None:
         words.add(codes)
     assert words.items() == ["empty", "insecure", "whitespace", "empty"]
     assert words.ends().raw() == array("i", [0, 0, 1, 1, 3, 4]).tobytes()
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+@pytest.mark.parametrize("apart", [False, True], ids=["in the pickle", "beside it"])
+@pytest.mark.parametrize("size", [0, 1, 1000])
+def test_what_goes_to_another_process_is_there_what_it_was_and_can_grow(protocol: int, apart: bool, size: int) -> None:
+    kept = Numbers(narrow=True), Numbers(), Texts(), Words()
+    for number in range(size):
+        kept[0].add(number)
+        kept[1].add(-number << 40)
+        kept[2].add(f"é{number}".encode() if number % 3 else None)
+        kept[3].add((str(number % 7),))
+    if apart and protocol < 5:
+        pytest.skip("it has no buffers beside it")
+    buffers: list[pickle.PickleBuffer] | None = [] if apart else None
+    packed = pickle.dumps(kept, protocol, buffer_callback=buffers.append if buffers is not None else None)
+    assert len(buffers or ()) == (5 if apart else 0)
+    # As they come from a connection: a part of what can be written over afterwards.
+    blocks = [bytearray(b"-") + buffer.raw() for buffer in buffers or ()]
+    narrow, wide, texts, words = pickle.loads(packed, buffers=[memoryview(block)[1:] for block in blocks])  # noqa: S301 - our own
+    for block in blocks:
+        block[:] = bytes(len(block))
+    for number in (size, size + 1):
+        for numbers, cell in ((kept[0], number), (narrow, number), (kept[1], -number << 40), (wide, -number << 40)):
+            numbers.add(cell)
+        for some in (kept[2], texts):
+            some.add(b"more")
+        for some in (kept[3], words):
+            some.add((str(number % 7),))
+    assert (narrow.raw(), wide.raw()) == (kept[0].raw(), kept[1].raw())
+    assert (texts.raw(), texts.ends.raw(), texts.present()) == (kept[2].raw(), kept[2].ends.raw(), kept[2].present())
+    assert (words.words, words.numbers.raw()) == (kept[3].words, kept[3].numbers.raw())

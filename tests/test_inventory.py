@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import all_references
@@ -620,3 +621,21 @@ def test_columns_give_the_wanted_ones_in_the_wanted_order() -> None:
     columns = Columns(columns=("target", "line"))
     assert list(inventory.fill(columns, entity)) == []
     assert list(columns) == [["http://doc.example/dir/x", 1]]
+
+
+def test_columns_are_the_same_in_another_process_and_when_they_are_kept() -> None:
+    columns = Columns(100, ("target", "document", "problems"))
+    document = Document(b"<a href=x rel=y>z</a><a href='//['><a href=/y>" * 7, media_type="text/html", url="http://h/d/")
+    for _ in inventory.fill(columns, walk(document, Settings())):
+        raise AssertionError("there is room")
+    rows = list(columns)
+    assert len({tuple(map(str, row)) for row in rows}) == 3
+    for found in (pickle.loads(pickle.dumps(columns)), columns.taken()):  # noqa: S301 - our own
+        columns.clear()
+        assert (found.at_once, found.names, len(found)) == (100, ("target", "document", "problems"), 21)
+        assert list(found) == rows
+        for name in COLUMNS:
+            assert len(found.cells(name)) == 21
+        for _ in inventory.fill(found, walk(document, Settings())):
+            raise AssertionError("there is room")
+        assert list(found) == rows * 2

@@ -162,14 +162,14 @@ def _ruled(rows: Words, name: str) -> Array:
     return _numbered(rows.numbers.mapped(of), list(numbers))
 
 
-def gathered(batches: Iterable[pa.RecordBatch], schema: pa.Schema, rows: int) -> Iterator[pa.Table]:
-    """The batches as tables of at least so many rows, but for the last."""
+def gathered(chunks: Iterable[pa.RecordBatch | Columns], schema: pa.Schema, rows: int) -> Iterator[pa.Table]:
+    """Batches, and the inventory's own columns, as tables of at least so many rows, but for the last."""
     waiting: list[pa.RecordBatch] = []
     small = number = 0  # batches at the end that are not joined, rows of all
-    for batch_ in batches:
-        waiting.append(batch_)
+    for chunk in chunks:
+        waiting.append(batch(schema.names, chunk) if isinstance(chunk, Columns) else chunk)
         small += 1
-        number += batch_.num_rows
+        number += waiting[-1].num_rows
         if number >= rows:
             yield pa.Table.from_batches(waiting, schema).unify_dictionaries()
             waiting, small, number = [], 0, 0

@@ -1,8 +1,10 @@
 """C layout of the cells of columns; buffers.py holds the code."""
 
 cimport cython
+from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.object cimport PyObject
 from libc.stdlib cimport realloc
+from libc.string cimport memcpy
 
 
 cdef extern from "Python.h":
@@ -20,6 +22,21 @@ cdef inline unsigned char* grown(void* cells, Py_ssize_t size) except NULL:
     return <unsigned char*>found
 
 
+cdef inline unsigned char* copied(object buffer, Py_ssize_t* size) except? NULL:
+    """The bytes of a buffer in memory of their own, and how many they are; NULL for none."""
+    cdef Py_buffer view
+    cdef unsigned char* found = NULL
+    PyObject_GetBuffer(buffer, &view, PyBUF_SIMPLE)
+    try:
+        size[0] = view.len
+        if view.len:
+            found = grown(NULL, view.len)
+            memcpy(found, view.buf, view.len)
+    finally:
+        PyBuffer_Release(&view)
+    return found
+
+
 @cython.final
 cdef class Numbers:
     cdef bint _narrow
@@ -33,6 +50,7 @@ cdef class Numbers:
     cdef Py_ssize_t before(self, Py_ssize_t number) noexcept
     cdef int cut(self, Py_ssize_t size) noexcept
     cpdef Numbers mapped(self, Numbers numbers)
+    cdef int take(self, object raw) except? -1
 
 
 @cython.final
@@ -59,6 +77,7 @@ cdef class Texts:
     cdef int _grow(self, Py_ssize_t size) except? -1
     cdef str at(self, Py_ssize_t index)
     cpdef bytes present(self)
+    cdef int take(self, Numbers ends, object missing, object raw) except? -1
 
 
 @cython.final
@@ -73,3 +92,4 @@ cdef class Words:
     cdef object at(self, Py_ssize_t index)
     cpdef Numbers ends(self)
     cpdef list items(self)
+    cdef int take(self, list words, Numbers numbers) except? -1

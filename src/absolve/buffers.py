@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from array import array
-from typing import TYPE_CHECKING, Any, Final
+from pickle import PickleBuffer
+from typing import TYPE_CHECKING, Any, Final, SupportsIndex
 
 if TYPE_CHECKING:
     import cython
@@ -16,12 +17,14 @@ if cython.compiled:
         PyBytes_AS_STRING,
         PyBytes_FromStringAndSize,
         _PyBytes_Resize,
+        copied,
         grown,
     )
     from cython.cimports.libc.stdlib import free
     from cython.cimports.libc.string import memcpy
 
 NARROW: Final = (1 << 31) - 1  # the largest number of 32 bits
+_OUT_OF_BAND: Final = 5  # the first protocol of pickles that have buffers beside them
 _MOST_BYTES = cython.declare(cython.Py_ssize_t, NARROW)  # of texts, whose ends have 32 bits
 
 
@@ -131,6 +134,21 @@ class Numbers:
             raw: bytes = self._cells[: self._size * (4 if self._narrow else 8)]
             return raw
         return self._numbers.tobytes()
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def take(self, raw: bytes | memoryview) -> cython.int:
+        """Have the numbers of which these are the bytes."""
+        if cython.compiled:
+            self._cells = copied(raw, cython.address(self._size))
+            self._size = self._room = self._size // (4 if self._narrow else 8)
+        else:
+            self._numbers.frombytes(raw)
+            self._size = len(self._numbers)
+        return 0
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[Any, ...]:
+        return _numbers, (_apart(self.raw(), protocol), self._narrow)
 
 
 @cython.final
@@ -289,6 +307,23 @@ class Texts:
             bits[place >> 3] &= ~(1 << (place & 7))
         return bytes(bits)
 
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def take(self, ends: Numbers, missing: Any, raw: bytes | memoryview) -> cython.int:
+        """Have the texts of which these are the bytes, that end there."""
+        self.ends = ends
+        self._missing = missing
+        if cython.compiled:
+            self._text = copied(raw, cython.address(self._size))
+            self._room = self._size
+        else:
+            self._bytes += raw
+            self._size = len(self._bytes)
+        return 0
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[Any, ...]:
+        return _texts, (self.ends, self._missing, _apart(self.raw(), protocol))
+
 
 @cython.final
 @cython.cclass
@@ -346,3 +381,41 @@ class Words:
         if not any(self.words):
             return []
         return [item for index in range(len(self)) for item in self.at(index)]
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def take(self, words: list[Any], numbers: Numbers) -> cython.int:
+        """Have these values, each once, and the number of each cell's."""
+        self.words = words
+        self.numbers = numbers
+        self._known = {word: number for number, word in enumerate(words)}
+        return 0
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[Any, ...]:
+        return _words, (self.words, self.numbers)
+
+
+# --- as they go from one process to another ---------------------------------------------------------------------------
+
+
+def _apart(raw: bytes, protocol: SupportsIndex) -> bytes | PickleBuffer:
+    """Bytes for a pickle of this protocol, out of its band if it has one."""
+    return PickleBuffer(raw) if protocol.__index__() >= _OUT_OF_BAND else raw
+
+
+def _numbers(raw: bytes | memoryview, narrow: bool) -> Numbers:
+    found = Numbers(narrow=narrow)
+    found.take(raw)
+    return found
+
+
+def _texts(ends: Numbers, missing: set[int], raw: bytes | memoryview) -> Texts:
+    found = Texts()
+    found.take(ends, missing, raw)
+    return found
+
+
+def _words(words: list[Any], numbers: Numbers) -> Words:
+    found = Words()
+    found.take(words, numbers)
+    return found

@@ -103,20 +103,13 @@ class Columns:
 
     def taken(self) -> Columns:
         """What is there, for who keeps it when this is cleared."""
-        found = Columns(self.at_once, self.names)
-        found.size = self.size
-        found.ruled = self.ruled
-        found.line = self.line
-        found.column = self.column
-        found.start = self.start
-        found.end = self.end
-        found.rel = self.rel
-        found.text = self.text
-        found.reference = self.reference
-        found.target = self.target
-        found.scope = self.scope
-        found.problems = self.problems
-        return found
+        return _kept(*self.__reduce__()[1])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        numbers = (self.line, self.column, self.start, self.end)
+        texts = (self.text, self.reference, self.target)
+        words = (self.ruled, self.rel, self.scope, self.problems)
+        return _kept, (self.at_once, self.names, numbers, texts, words)
 
     def weight(self) -> int:
         """About how many bytes of memory the rows take."""
@@ -232,6 +225,22 @@ class Columns:
                 list(self.problems.at(at)),
             ),
         )
+
+
+def _kept(
+    at_once: int,
+    names: tuple[str, ...],
+    numbers: tuple[Numbers, ...],
+    texts: tuple[Texts, ...],
+    words: tuple[Words, ...],
+) -> Columns:
+    """What `Columns.__reduce__` says."""
+    found = Columns(at_once, names)
+    found.line, found.column, found.start, found.end = numbers
+    found.text, found.reference, found.target = texts
+    found.ruled, found.rel, found.scope, found.problems = words
+    found.size = len(found.line)
+    return found
 
 
 def rows(entity: Entity, document: str | None = None) -> Iterator[Row]:

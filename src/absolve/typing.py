@@ -101,5 +101,6 @@ class Sink(Protocol):
     def write(self, columns: Sequence[str], chunks: Iterable[Any], file: Any, /) -> None:
         """Write what was encoded, as it comes, to a file that is open for bytes and stays open.
 
+        If the sink takes columns (`sinks.Format`), `inventory.Columns` may be among the chunks: what is not encoded.
         A sink that is no stream (`sinks.Format`) is given the path of a file that is not there yet.
         """

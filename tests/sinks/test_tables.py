@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import absolve
-from absolve import sinks
+from absolve import library, sinks
 from absolve.inventory import COLUMNS, Row
 
 if TYPE_CHECKING:
@@ -146,6 +146,56 @@ def test_batches_of_few_rows_are_joined_before_they_are_many() -> None:
     assert [table.num_rows for table in tables] == [900, 100]
     assert tables[0].column(0).num_chunks < 900 // 2
     assert [tuple(row.values()) for row in pa.concat_tables(tables).to_pylist()] == rows
+
+
+@pytest.mark.parametrize("format_", [*filter(sinks.takes_columns, sinks.FORMATS)])
+def test_what_takes_columns_writes_them_among_what_is_encoded(format_: str, tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    if format_ == "duckdb":
+        pytest.importorskip("duckdb")
+    sink = sinks.by_name(format_)
+    names = ("target", "line", "problems", "document", "kind")
+    places = [COLUMNS.index(name) for name in names]
+    rows = [[row[place] for place in places] for row in ROWS]
+    columns = library.columns(PAGE, name="é.html")
+    written: list[list[tuple[Any, ...]]] = []
+    for chunks in ([columns, sink.encode(names, rows), columns.taken()], [sink.encode(names, rows * 3)]):
+        path = tmp_path / f"{len(written)}.{format_}"
+        if sinks.is_stream(format_):
+            with path.open("wb") as file:
+                sink.write(names, chunks, file)
+        else:
+            sink.write(names, chunks, path)
+        written.append(read(path, format_))
+    assert written[0] == written[1] == [tuple(row) for row in rows * 3]
+
+
+@pytest.mark.parametrize("format_", [*filter(sinks.takes_columns, sinks.FORMATS)])
+def test_a_process_that_does_not_write_loads_no_package_for_it(format_: str, tmp_path: Path) -> None:
+    (tmp_path / "x.html").write_text(PAGE)
+    program = f"""
+import sys
+from absolve.engine.listing import Listing, listed
+from absolve.engine.pieces import Rows
+from absolve.engine.documents import Reading
+from absolve.inputs import Input
+from absolve.settings import Settings
+found = listed(Listing(Reading(Settings()), format={format_!r}), Input({str(tmp_path / "x.html")!r}, "x"))
+print(sum(piece.number for piece in found if isinstance(piece, Rows)), "pyarrow" in sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True)
+    assert done.stdout == f"{len(ROWS)} False\n"
+
+
+def read(path: Path, format_: str) -> list[tuple[Any, ...]]:
+    if format_ == "parquet":
+        from pyarrow import parquet
+
+        return [tuple(row.values()) for row in parquet.read_table(path).to_pylist()]
+    import duckdb
+
+    with closing(duckdb.connect(str(path))) as database:
+        return database.execute("SELECT * FROM links").fetchall()
 
 
 def parquet_file() -> io.BytesIO:

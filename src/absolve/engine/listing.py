@@ -104,6 +104,8 @@ def _rows(how: Listing, cells: inventory.Columns | Sequence[Sequence[Any]], uniq
     if how.unique:
         cells = unique.of(cells)
         return Rows(cells, len(cells))
+    if isinstance(cells, inventory.Columns) and sinks.takes_columns(how.format):
+        return Rows(cells.taken(), len(cells))  # the process that writes has its packages, others need not load them
     return Rows(sinks.by_name(how.format).encode(how.columns, cells), len(cells))
 
 

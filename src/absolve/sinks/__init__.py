@@ -13,19 +13,24 @@ if TYPE_CHECKING:
 
 
 class Format(NamedTuple):
-    """A sink's module. `stream`: it writes to any file that is open, a pipe too; else it wants a file of its own."""
+    """A sink's module.
+
+    `stream`: it writes to any file that is open, a pipe too; else it wants a file of its own. `columns`: of the
+    inventory's own columns nothing is to be encoded, they are written as they are.
+    """
 
     module: str
     stream: bool = True
+    columns: bool = False
 
 
 # A format's name is its suffix without the dot.
 SINKS: Final[dict[str, Format]] = {
     ".jsonl": Format("absolve.sinks.jsonl"),
     ".csv": Format("absolve.sinks.csv"),
-    ".parquet": Format("absolve.sinks.parquet"),
+    ".parquet": Format("absolve.sinks.parquet", columns=True),
     ".sqlite": Format("absolve.sinks.sqlite", stream=False),
-    ".duckdb": Format("absolve.sinks.duckdb", stream=False),
+    ".duckdb": Format("absolve.sinks.duckdb", stream=False, columns=True),
 }
 OTHERWISE: Final = {".ndjson": ".jsonl", ".db": ".sqlite", ".sqlite3": ".sqlite"}  # other suffixes of the same
 FORMATS: Final = tuple(suffix.removeprefix(".") for suffix in SINKS)
@@ -50,3 +55,8 @@ def name_of(path: str) -> str:
 def is_stream(name: str) -> bool:
     """Whether a format (one of FORMATS) can go to the standard output."""
     return SINKS[f".{name}"].stream
+
+
+def takes_columns(name: str) -> bool:
+    """Whether the sink of a format (one of FORMATS) writes `inventory.Columns` among its chunks."""
+    return SINKS[f".{name}"].columns
