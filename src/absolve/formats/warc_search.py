@@ -12,7 +12,11 @@ from absolve.formats.warc_window import CHUNK
 GZIP: Final = b"\x1f\x8b\x08"
 _LINE: Final = rb"WARC/[0-9]\.[0-9]+[\t ]*+\r?\n"
 _VERSION: Final = re.compile(rb"\n" + _LINE)
-START: Final = re.compile(rb"\n(?=%b|[a-z]{3,10}:[^\n ]*+ )|(\x1f\x8b\x08(?=[\x00-\x1f]))" % _LINE)
+_RECORD: Final = rb"\n(?=%b|[a-z]{3,10}:[^\n ]*+ )" % _LINE
+_MEMBER: Final = rb"\x1f\x8b\x08(?=[\x00-\x1f])"
+START: Final = re.compile(rb"%b|(%b)" % (_RECORD, _MEMBER))
+_RECORDS: Final = re.compile(_RECORD)
+_MEMBERS: Final = re.compile(_MEMBER)  # that is looked for by its first bytes, ten times as fast
 
 
 def begun(held: bytes, position: int) -> bool:
@@ -33,6 +37,7 @@ def first_record(file: IO[bytes], start: int, end: int) -> int | None:
     """
     file.seek(0)
     in_members = file.read(len(GZIP)) == GZIP
+    begins = _MEMBERS if in_members else _RECORDS
     at = start - 1  # the line end before a record
     file.seek(at)
     held = b""
@@ -40,11 +45,11 @@ def first_record(file: IO[bytes], start: int, end: int) -> int | None:
         more = file.read(CHUNK)
         held += more
         known = len(held) - LONGEST_LINE if more else len(held)
-        for found in START.finditer(held):
+        for found in begins.finditer(held):
             if found.start() >= known:
                 break
             position = found.start() if in_members else found.end()
-            if in_members is (found[1] is None) or not start <= at + position < end:
+            if not start <= at + position < end:
                 continue
             if begins_record(held[position : position + CHUNK]) if in_members else begun(held, position):
                 return at + position
