@@ -13,5 +13,5 @@ cdef class Window:
     cdef bint _has(self, Py_ssize_t size) except? -1
     cdef int _read(self, Py_ssize_t size) except? -1
     cdef bytes _next(self, Py_ssize_t size)
-    cdef bytes _beyond(self, Py_ssize_t size)
+    cdef int _beyond(self, list[bytes] found, Py_ssize_t size) except? -1
     cdef bytes _taken(self, Py_ssize_t size)

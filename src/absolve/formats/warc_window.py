@@ -61,14 +61,12 @@ class Window:
         missing: cython.Py_ssize_t = self._at + size - len(self._held)
         wanted: cython.Py_ssize_t = max(missing, _CHUNK, len(self._held) - self._at)
         more: bytes = self._next(wanted)
+        found: list[bytes] = [self._held[self._at :], more]
         if self._chunk > wanted and len(more) == wanted:
-            more += self._beyond(self._chunk - wanted)
-        if self._at:
-            self._before += self._at
-            self._held = self._held[self._at :] + more
-            self._at = 0
-        else:
-            self._held += more
+            self._beyond(found, self._chunk - wanted)
+        self._held = b"".join(found)
+        self._before += self._at
+        self._at = 0
         while more and len(self._held) < size:  # a pipe gives what it has
             more = self._next(max(size - len(self._held), _CHUNK))
             self._held += more
@@ -84,9 +82,9 @@ class Window:
         return more
 
     @cython.cfunc
-    def _beyond(self, size: cython.Py_ssize_t) -> bytes:
-        """About so many bytes more, which nobody has asked for yet: nor is an error, until somebody does."""
-        found: list[bytes] = []
+    @cython.exceptval(-1, check=True)
+    def _beyond(self, found: list[bytes], size: cython.Py_ssize_t) -> cython.int:
+        """Add about so many bytes that nobody has asked for yet: nor is an error raised, until somebody does."""
         while size > 0:
             try:
                 more: bytes = self._file.read(_CHUNK)
@@ -95,7 +93,7 @@ class Window:
                 break
             found.append(more)
             size -= len(more) if len(more) == _CHUNK else size
-        return b"".join(found)
+        return 0
 
     @cython.cfunc
     def _taken(self, size: cython.Py_ssize_t) -> bytes:
