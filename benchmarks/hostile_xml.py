@@ -13,6 +13,12 @@ _ATOM: Final = b"<feed xmlns='http://www.w3.org/2005/Atom'>"
 _XLINK: Final = b"<x xmlns:l='http://www.w3.org/1999/xlink'>"
 
 
+def _deep(size: int) -> bytes:
+    """As deep as is read, again and again."""
+    levels = b"<x>" * 4_998 + b"<y l:href='a'/>" + b"</x>" * 4_998
+    return _XLINK + levels * max(size // len(levels), 1) + b"</x>"
+
+
 def _xml(make: Callable[[int], bytes]) -> Shape:
     return Shape(make, "application/xml")
 
@@ -20,7 +26,8 @@ def _xml(make: Callable[[int], bytes]) -> Shape:
 SHAPES: Final[dict[str, Shape]] = {
     f"XML, {name}": _xml(make)
     for name, make in {
-        "nested elements": nested(b"<x>", b"</x>", _XLINK + b"<y l:href='a'/></x>"),
+        "nested elements": _deep,
+        "elements nested too deep": nested(b"<x>", b"</x>", _XLINK + b"<y l:href='a'/></x>"),
         "links": repeated(b"<link href='a'/>", _ATOM, b"</feed>"),
         "links of references": repeated(b"<y l:href='&#32;a&amp;b'/>", _XLINK, b"</x>"),
         "one link of references": repeated(b"&amp;", _ATOM + b"<link href='a", b"'/></feed>"),

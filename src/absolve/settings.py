@@ -22,7 +22,7 @@ class Settings(NamedTuple):
     lazy: bool = False
     conditional_comments: bool = False
     json_ld: bool = False
-    recover: bool = False  # read XML that is not well-formed as HTML
+    recover: bool = False  # read XML that is not well-formed, or too deep, as HTML
     break_signatures: bool = False
     max_depth: int = 32  # documents inside documents
     max_size: int = 1 << 30  # bytes of a document; four times as many are wanted to work on it

@@ -58,7 +58,7 @@ __all__ = [
 _FEW = cython.declare(cython.int, 4)  # events that take less memory as a list
 _MOST_KEPT = cython.declare(cython.Py_ssize_t, 1000)  # small documents inside one
 _NO_ROOM = Room(0)  # in what is not kept itself
-NOT_WELL_FORMED = "not-well-formed"  # the code of an error that `recover` gets over
+_RECOVERED = frozenset({"elements-too-deep", "not-well-formed"})  # codes of errors that `recover` gets over
 
 
 def walk(document: Document, settings: Settings, *, for_rewrite: bool = False) -> Entity:
@@ -141,7 +141,7 @@ def _fold(entity: Entity, around: Bases, depth: cython.Py_ssize_t) -> None:
     try:
         events = walk_it(entity.data, entity.charset, entity.settings)
     except WalkError as error:
-        if not (entity.settings.recover and error.code == NOT_WELL_FORMED):
+        if not (entity.settings.recover and error.code in _RECOVERED):
             raise
         text = f"{str(error).partition(' (')[0]}: read as HTML"
         entity.notices.append(Notice(error.code, text, error.position))

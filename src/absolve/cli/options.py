@@ -57,7 +57,8 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
     add_profile(group)
     group.add_argument("--lazy", action="store_true", help="data-src, data-href and the like count, too")
     group.add_argument("--conditional-comments", action="store_true", help="so does HTML in <!--[if IE]> comments")
-    group.add_argument("--recover", action="store_true", help="read XML that is not well-formed as HTML")
+    recovers = "read XML that is not well-formed, or nested too deep, as HTML"
+    group.add_argument("--recover", action="store_true", help=recovers)
     add_limits(group)
 
 

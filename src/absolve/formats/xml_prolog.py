@@ -12,11 +12,14 @@ from xml.parsers import expat
 
 from absolve.errors import WalkError
 from absolve.formats.xml_codings import PREDEFINED
+from absolve.formats.xml_depth import DEEPEST, too_deep
 from absolve.formats.xml_names import SEPARATOR
 from absolve.formats.xml_shortened import shortened
 
 NOT_WELL_FORMED: Final = "not-well-formed"
+TOO_DEEP: Final = "elements-too-deep"
 _HINT: Final = "--recover reads it as HTML"
+_LEAST: Final = 3  # bytes of a start tag
 _DOCTYPE: Final = b"<!DOCTYPE"
 ENTITY: Final = re.compile(rb"&([^#;&][^;&]*+);")  # 4.1, EntityRef, where it is well-formed
 
@@ -43,7 +46,10 @@ _NOTHING: Final = Prolog()
 
 
 def checked(data: bytes) -> Prolog:
-    """What is declared in a document in UTF-8; WalkError where it is not well-formed, or its namespaces are not."""
+    """What is declared in a document in UTF-8.
+
+    WalkError where it is not well-formed, or its namespaces are not, or its elements are nested too deep.
+    """
     if (nul := data.find(0)) >= 0:  # not even expat may see it: it would guess UTF-16
         raise WalkError(NOT_WELL_FORMED, f"a NUL byte ({_HINT})", nul)
     begins = _behind_declarations(data)
@@ -53,7 +59,22 @@ def checked(data: bytes) -> Prolog:
             found = _declared(data, short)
             if found.end <= begins:
                 return found
-    return _declared(data, data)
+    try:
+        return _declared(data, data)
+    except WalkError as error:
+        if error.code == TOO_DEEP:
+            _well_formed_before(data, error.position)
+        raise
+
+
+def _well_formed_before(data: bytes, position: int) -> None:
+    """WalkError where a document is not well-formed before an element that begins there."""
+    before = data[:position]
+    try:
+        _declared(before, before)
+    except WalkError as error:
+        if error.position < position:  # else it is that elements are open at the end
+            raise
 
 
 def _behind_declarations(data: bytes) -> int:
@@ -69,6 +90,7 @@ def _behind_declarations(data: bytes) -> int:
 
 def _declared(data: bytes, seen: bytes | bytearray) -> Prolog:
     """The same by what expat says of these bytes in its place."""
+    _check_depth(data, 0)
     parser = expat.ParserCreate("utf-8", SEPARATOR, None)  # None: it need not remember every name that it tells us
     reader = _Reader(parser, data) if data.find(_DOCTYPE) >= 0 else None
     try:
@@ -85,13 +107,21 @@ def _declared(data: bytes, seen: bytes | bytearray) -> Prolog:
     return reader.prolog if reader is not None else _NOTHING
 
 
+def _check_depth(data: bytes, start: int) -> None:
+    """WalkError where elements are nested too deep, behind `start`, and before a document type declaration."""
+    position = too_deep(data, start) if len(data) > DEEPEST * _LEAST else -1
+    if position >= 0:
+        raise WalkError(TOO_DEEP, f"elements nested more than {DEEPEST} deep ({_HINT})", position)
+
+
 class _Reader:
-    """Takes down what a parser meets in a document type declaration."""
+    """Takes down what a parser meets in a document type declaration; behind it elements may be nested too deep."""
 
     def __init__(self, parser: expat.XMLParserType, data: bytes) -> None:
         self.prolog = Prolog()
         self.prolog.entities = dict(PREDEFINED)
         self.parser = parser
+        self.data = data
         parser.StartDoctypeDeclHandler = self.begin
         parser.EndDoctypeDeclHandler = self.end
         if data.find(b"&") >= 0:  # else nobody refers to any
@@ -107,6 +137,7 @@ class _Reader:
     def end(self) -> None:
         self.parser.CommentHandler = self.parser.ProcessingInstructionHandler = None
         self.prolog.end = self.parser.CurrentByteIndex + 1
+        _check_depth(self.data, self.prolog.end)
 
     def entity(self, name: str, is_parameter: bool, value: str | None, *_external: str | None) -> None:
         """An entity of the internal subset. Its text is known where it is no more than text."""
