@@ -18,7 +18,7 @@ from absolve.codings import CharacterReferences, Raw, Unquoted, quoted
 from absolve.edits import lower, splice
 from absolve.formats.css_codings import DOUBLE_QUOTED, SINGLE_QUOTED, UNQUOTED
 from absolve.formats.json_values import JSONString
-from absolve.model import Edit
+from absolve.model import Edit, Part
 from absolve.offsets import Decoded, Offsets
 
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ def spliced(coding: Coding, raw: bytes, start: int, end: int, new: bytes) -> tup
     """What the raw bytes decode to after an edit of the value, and what they should decode to."""
     value, offsets = coding.decode_mapped(raw)
     assert offsets is not None
-    written = splice(raw, lower([Edit(start, end, new)], raw, 0, coding, offsets))
+    written = splice(raw, lower([Edit(start, end, new)], raw, Part("", 0, len(raw), coding), offsets))
     return coding.decode_mapped(written)[0], value[:start] + new + value[end:]
 
 
@@ -253,8 +253,8 @@ def test_a_document_within_a_coding_within_a_coding(label: str) -> None:
     assert mapped is not None
     assert offsets is not None
     at = document.index(b"x")
-    middle = lower([Edit(at, at + 1, "é'日&amp;".encode())], value[start:end], start, inner, offsets)
-    written = splice(raw, lower(middle, raw, 0, outer, mapped))
+    middle = lower([Edit(at, at + 1, "é'日&amp;".encode())], value, Part("", start, end, inner), offsets)
+    written = splice(raw, lower(middle, raw, Part("", 0, len(raw), outer), mapped))
     wanted = document.replace(b"x", "é'日&amp;".encode(), 1)
     again = outer.decode(written)
     assert inner.decode(again[again.index(b"'") + 1 : again.rindex(b"'")]) == wanted

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from absolve.charsets import UTF_8
 from absolve.codings import quoted
 from absolve.edits import lower, splice
-from absolve.model import Edit
+from absolve.model import Edit, Part
 
 
 def test_no_edits_give_the_very_same_object() -> None:
@@ -45,7 +45,8 @@ def test_an_inner_edit_is_lowered_to_the_bytes_that_its_span_stands_for() -> Non
     value, offsets = coding.decode_mapped(raw)
     assert value == b"a&b<c"
     assert offsets is not None
-    lowered = lower([Edit(1, 2, b'"'), Edit(3, 3, b"&lt;"), Edit(5, 5, b"!")], raw, 100, coding, offsets)
+    part = Part("text/html", 100, 100 + len(raw), coding)
+    lowered = lower([Edit(1, 2, b'"'), Edit(3, 3, b"&lt;"), Edit(5, 5, b"!")], bytes(100) + raw, part, offsets)
     assert [(edit.start, edit.end, edit.new) for edit in lowered] == [
         (101, 106, b"&quot;"),
         (107, 107, b"&amp;lt;"),

@@ -73,6 +73,8 @@ OBJECTS = {"imports of modules", "speculation rules", "XML, xml:base again and a
         "a string of backslashes",
         "directories and parents",
         "full stops",
+        "nested srcdoc",
+        "nested srcdoc, no quotes",
         "parent directories",
         "XML, elements nested too deep",
         "XML, entities",

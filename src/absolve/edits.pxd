@@ -2,7 +2,7 @@
 
 cimport cython
 from absolve.buffers cimport Growing
-from absolve.model cimport Edit
+from absolve.model cimport Edit, Part
 
 
 @cython.final
@@ -16,7 +16,7 @@ cdef class Splicer:
     cpdef bytes finish(self)
 
 
-cpdef list[Edit] lower(object edits, bytes raw, Py_ssize_t start, object coding, object offsets)
+cpdef list[Edit] lower(object edits, bytes data, Part part, object offsets)
 cpdef Edit shortened(Edit edit, bytes value, object offsets)
 
 

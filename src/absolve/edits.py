@@ -13,18 +13,17 @@ if TYPE_CHECKING:
 
     import cython
 
-    from absolve.model import Part
     from absolve.typing import Coding, Offsets
 else:
     from absolve import _cython as cython
 
 if cython.compiled:
     from cython.cimports.absolve.buffers import Growing
-    from cython.cimports.absolve.model import Edit, edit_at
+    from cython.cimports.absolve.model import Edit, Part, edit_at
     from cython.cimports.libc.string import memcpy
 else:
     from absolve.buffers import Growing
-    from absolve.model import Edit, edit_at
+    from absolve.model import Edit, Part, edit_at
 
 # Bytes that a coding is shown of what follows, and of what stands before; the longest named reference has 33.
 LOOK_AHEAD = 64
@@ -104,11 +103,12 @@ class Splicer:
 
 
 @cython.ccall
-def lower(
-    edits: Sequence[Edit], raw: bytes, start: cython.Py_ssize_t, coding: Coding, offsets: Offsets
-) -> list[Edit]:
-    """The edits of an inner document as edits of the outer one: `raw` stands there from `start` on, in `coding`."""
+def lower(edits: Sequence[Edit], data: bytes, part: Part, offsets: Offsets) -> list[Edit]:
+    """The edits of an inner document as edits of the outer one, which has these bytes."""
     edit: Edit
+    coding = part.coding
+    start: cython.Py_ssize_t = part.start
+    end: cython.Py_ssize_t = part.end
     first: cython.Py_ssize_t
     last: cython.Py_ssize_t
     lowered: list[Edit] = []
@@ -117,8 +117,11 @@ def lower(
         first = offsets.start(edit.start)
         last = offsets.end(edit.end) if edit.end > edit.start else first
         encode = coding.encode if encoder is None else encoder(first, last)
-        new = encode(edit.new, raw[last : last + LOOK_AHEAD], raw[max(0, first - LOOK_AHEAD) : first])
-        lowered.append(edit_at(start + first, start + last, new))
+        first += start
+        last += start
+        after = data[last : min(last + LOOK_AHEAD, end)]
+        new = encode(edit.new, after, data[max(start, first - LOOK_AHEAD) : first])
+        lowered.append(edit_at(first, last, new))
     return lowered
 
 

@@ -15,6 +15,13 @@ cdef class Room:
 
 
 @cython.final
+cdef class Deep:
+    cdef Py_ssize_t _left
+
+    cdef bint takes(self, Py_ssize_t size) except? -1
+
+
+@cython.final
 cdef class Insides:
     cdef dict _kept
     cdef Numbers _indexes
@@ -38,9 +45,12 @@ cdef class Entity:
     cdef public object events
     cdef public Insides inside
     cdef public Room room
+    cdef public Deep deep
+    cdef public Py_ssize_t level
     cdef public Py_ssize_t depth
     cdef public Py_ssize_t count
     cdef public bint for_rewrite
+    cdef public bint is_proof
     cdef public Py_ssize_t named
     cdef public tuple enclosed
     cdef public list notices
@@ -49,5 +59,7 @@ cdef class Entity:
     cdef object _positions
     cdef dict _scoped
 
+    cdef int is_text_in(self, Entity outer) except? -1
+    cdef bint may_be_so_deep(self) except? -1
     cpdef object ruled(self, Link link)
     cpdef object ruling(self, object scope, bint own=*)

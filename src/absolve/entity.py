@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve import formats
@@ -65,6 +66,40 @@ class Room:
 
 
 _LARGE = cython.declare(cython.Py_ssize_t, 4096)  # bytes: what is found in such takes no more than a few times as many
+
+
+@cython.final
+@cython.cclass
+class Deep:
+    """How many more bytes the large documents may have that are text in the text of one, more than `ENTERED` deep.
+
+    Each is held, and the same characters may stand in as many of them as there are levels. Small ones, and what is in
+    them, do not count: those for which there is no room are walked again, and that must give the same. Behind one that
+    is too much no other is entered: then a second rewrite, for which they are longer, enters no others.
+    """
+
+    def __init__(self, left: cython.Py_ssize_t) -> None:
+        self._left = left
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def takes(self, size: cython.Py_ssize_t) -> cython.bint:
+        """Whether one of so many bytes may be entered."""
+        if size >= _LARGE:
+            self._left -= size
+            return self._left >= 0
+        return True
+
+    @property
+    def is_full(self) -> bool:
+        """Whether one was not entered."""
+        return self._left < 0
+
+
+ENTERED: Final = 2  # so many levels of documents whose text is in a text are entered, however large they are,
+MOST_DEEP: Final = 16 << 20  # and so many bytes of what is deeper,
+_PROVES: Final = 4  # of a rewrite as many times more: what was entered before may be longer
+_UNCOUNTED = cython.declare(Deep, Deep(sys.maxsize))
 _IS_KEPT = cython.declare(cython.Py_ssize_t, -1)
 
 
@@ -129,8 +164,9 @@ class Entity:
     `bases.own` is the document's own URL, `bases.base` that of its links. `path` leads here from the outermost
     entity, "" there. `notices` are those of this entity and all inside it, by its own offsets; `count` is how many
     links and parts it has, with those inside. `origin` is that of its Document. `for_rewrite`: the documents
-    inside in which nothing changes were not entered. `depth` is how many it is inside of, and `room` is what there is
-    for the small ones in all of them. `enclosed` has what the bases that a part gets from here depend
+    inside in which nothing changes were not entered; `is_proof`: it is what a rewrite made. `depth` is how many it is
+    inside of, and `room` is what there is for the small ones in all of them; `level` is how many it is inside of as
+    text, and `deep` counts the bytes of those. `enclosed` has what the bases that a part gets from here depend
     on (its name, whether the entity encloses it), and those of the last one.
     """
 
@@ -147,9 +183,12 @@ class Entity:
         self.events: list[Event] | Events = []
         self.inside: Insides | None = None  # None as long as there are none
         self.room: Room | None = None
+        self.deep: Deep | None = None
+        self.level = 0
         self.depth = 0
         self.count = 0
         self.for_rewrite = False
+        self.is_proof = False
         self.named = 0  # how many of the parts have a step in the path
         self.enclosed = _NOTHING
         self.notices: list[Notice] = []
@@ -157,6 +196,22 @@ class Entity:
         self.held: set[str] = set()  # what is in the message, by `found_as`: one set for all that is in it
         self._positions: Positions | None = None
         self._scoped: dict[int, Ruling] | None = None
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def is_text_in(self, outer: Entity) -> cython.int:
+        """Let it be text in the text of another one, as a srcdoc and a conditional comment are."""
+        if outer.deep is None:
+            outer.deep = Deep(MOST_DEEP * (_PROVES if outer.is_proof else 1))
+        self.deep = outer.deep if len(outer.data) >= _LARGE else _UNCOUNTED
+        self.level = outer.level + (1 if self.path != outer.path else 0)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def may_be_so_deep(self) -> cython.bint:
+        """Whether there may be this document so many levels deep as text."""
+        return self.level <= ENTERED or self.deep.takes(len(self.data))  # type: ignore[union-attr]  # as deep as this
 
     @property
     def positions(self) -> Positions:

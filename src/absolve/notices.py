@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from absolve.entity import ENTERED, MOST_DEEP
 from absolve.errors import Diagnostic, DocumentError, WalkError
 from absolve.model import RETRIEVAL, Link, Notice, Part
 from absolve.offsets import CUT_OFF, is_cut
@@ -29,6 +30,11 @@ def too_large(max_size: int, name: str) -> DocumentError:
 def too_many(entity: Entity, position: int) -> WalkError:
     text = f"documents of more than {entity.settings.max_links} links are left as they are (--max-links)"
     return WalkError(TOO_MANY, text, position)
+
+
+def deeper(position: int) -> Notice:
+    text = f"documents nested more than {ENTERED} deep are left as they are"
+    return Notice("too-deep", f"{text} where they have more than {MOST_DEEP >> 20} MiB together", position)
 
 
 def leave(

@@ -195,7 +195,6 @@ class _Edits:
         edits: _Edits = _Edits(entity, self.policy, self)
         wrapped = getattr(part.coding, "wrapped", None)
         value: bytes = edits.data
-        raw: bytes = b""
         lowered: list[Edit] = []
         for changed in edits.parts():
             if not changed:
@@ -203,17 +202,16 @@ class _Edits:
             if offsets is None:
                 lowered += changed
                 continue
-            raw = raw or self.data[part.start : part.end]
             small = [shortened(edit, value, offsets) for edit in changed]
-            lowered += lower(small, raw, part.start, part.coding, offsets)
+            lowered += lower(small, self.data, part, offsets)
             if wrapped is None and not part.derived:
                 yield lowered
                 lowered = []
         if not lowered:
             return
         if offsets is None:
-            raw = self.data[part.start : part.end]
             lowered = [Edit(part.start, part.end, part.coding.encode(splice(value, lowered)))]
+        raw = self.data[part.start : part.end]
         if wrapped is not None:
             lowered = wrapped(raw, part.start, lowered)
         yield [*lowered, *derived(raw, part, lowered)] if part.derived else lowered

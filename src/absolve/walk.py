@@ -15,10 +15,10 @@ from absolve.charsets import DETECT, UTF_8, inside
 from absolve.codings import Raw
 from absolve.entity import Inner
 from absolve.errors import CodingError, Diagnostic, DocumentError, WalkError
-from absolve.formats import HTML, JSON_LD, WALKERS, canonical, essence_of, kind_of, walker
+from absolve.formats import HTML, JSON_LD, WALKERS, XML, canonical, essence_of, kind_of, walker
 from absolve.layers import retrieved
 from absolve.model import BY_DEFAULT, DEFAULT, Base, Held, Notice, new
-from absolve.notices import TOO_LARGE, TOO_MANY, cut_off, failure, leave, outside, too_large, too_many, with_url
+from absolve.notices import TOO_LARGE, TOO_MANY, cut_off, deeper, failure, leave, outside, too_large, too_many, with_url
 from absolve.resolvers.urls import has_scheme
 from absolve.settings import Settings
 
@@ -57,15 +57,16 @@ __all__ = [
 
 _FEW = cython.declare(cython.int, 4)  # events that take less memory as a list
 _MOST_KEPT = cython.declare(cython.Py_ssize_t, 1000)  # small documents inside one
+_TEXTS = frozenset({HTML, XML})
 _NO_ROOM = Room(0)  # in what is not kept itself
 _RECOVERED = frozenset({"elements-too-deep", "not-well-formed"})  # codes of errors that `recover` gets over
 
 
-def walk(document: Document, settings: Settings, *, for_rewrite: bool = False) -> Entity:
+def walk(document: Document, settings: Settings, *, for_rewrite: bool = False, is_proof: bool = False) -> Entity:
     """Walk a document and every document inside it; `for_rewrite`, not those in which nothing changes.
 
-    DocumentError where it is of no kind that absolve reads, or passes a limit of the settings; UsageError for a charset
-    or retrieval URL that is none.
+    `is_proof`: it is to be compared with the one that it was before. DocumentError where it is of no kind that absolve
+    reads, or passes a limit of the settings; UsageError for a charset or retrieval URL that is none.
     """
     name = document.name or "<bytes>"
     if len(document.data) > settings.max_size:
@@ -79,6 +80,7 @@ def walk(document: Document, settings: Settings, *, for_rewrite: bool = False) -
     entity.named = document.before
     entity.origin = document.origin
     entity.for_rewrite = for_rewrite
+    entity.is_proof = is_proof
     claims = () if document.claims and WALKERS[media_type].archive else document.claims
     try:
         entity.charset, mark = _charset(document.data, media_type, document.charset, parameter)
@@ -244,6 +246,9 @@ def _enter(entity: Entity, part: Part, index: cython.Py_ssize_t, charset: Charse
         entity.room = Room(_MOST_KEPT)
     named: cython.Py_ssize_t = entity.named
     inner = _opened(entity, part, value, media_type, named)
+    if inner.level > entity.level and not inner.may_be_so_deep():
+        entity.notices.append(deeper(part.start))
+        return
     keeps: cython.bint = charset is not None or entity.room.takes(len(value))
     if not keeps:
         inner.room = _NO_ROOM
@@ -382,11 +387,14 @@ def _opened(entity: Entity, part: Part, value: bytes, media_type: str, named: cy
         path = f"{path}/{step}" if path else step
     inner = Entity(value, UTF_8, media_type, entity.name, path, entity.settings)
     inner.for_rewrite = entity.for_rewrite
+    inner.is_proof = entity.is_proof
     if not part.name:
         inner.named = named  # the steps from one document are counted through all its parts
     if part.encloses or part.base is not None:
         inner.held = entity.held
     inner.room = entity.room
+    if media_type == HTML and not part.whole and entity.media_type in _TEXTS:
+        inner.is_text_in(entity)
     return inner
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from absolve.edits import lower, splice
 from absolve.errors import CodingError
 from absolve.formats.mime_codings import Base64, QuotedPrintable
-from absolve.model import Edit
+from absolve.model import Edit, Part
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,8 @@ def edited(raw: bytes, *edits: tuple[int, int, bytes]) -> bytes:
     coding = QuotedPrintable(raw)
     _, offsets = coding.decode_mapped(raw)
     assert offsets is not None
-    lowered = lower([Edit(*edit) for edit in edits], raw, 100, coding, offsets)
+    part = Part("text/html", 100, 100 + len(raw), coding)
+    lowered = lower([Edit(*edit) for edit in edits], bytes(100) + raw, part, offsets)
     done = coding.wrapped(raw, 100, lowered)
     return splice(raw, [Edit(edit.start - 100, edit.end - 100, edit.new) for edit in done])
 

@@ -55,7 +55,7 @@ def differences(before: Entity, document: Document, after: bytes, policy: Policy
         before=document.before,
     )
     try:
-        rewritten = walk(written, before.settings)
+        rewritten = walk(written, before.settings, is_proof=True)
     except DocumentError as error:  # XML that is not well-formed any more
         said = error.diagnostic
         text = f"what came out cannot be read: {said.text} (after: {said.line}:{said.column})"

@@ -124,7 +124,7 @@ class Judge:
 
     def _document(self, old: str, new: str, step: str) -> None:
         """HTML in an attribute or a comment; what is nested too deep for absolve is text."""
-        if old == new and not self._looks:
+        if old == new and not (self._looks and not (step and self._before.leaves)):
             return
         if step and self._before.depth >= self._before.settings.max_depth:
             if old != new:

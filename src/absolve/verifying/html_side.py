@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from absolve.bases import Bases, establish, inherited
 from absolve.charsets import UTF_8
 from absolve.codings import Raw, to_utf8
-from absolve.entity import Entity
+from absolve.entity import ENTERED, Entity
 from absolve.formats.claims import base_claim, codebase_claim
 from absolve.model import Link
 from absolve.resolved import Rule
@@ -43,6 +43,7 @@ class Side:
         self.depth = depth
         self._at = at
         self._entity = Entity(b"", like.charset, like.media_type, like.name, "", like.settings)
+        self._entity.deep = like.deep
         claim = _claim(tree, like.charset)
         base = around.own if at is None else around.base
         if claim is not None:
@@ -50,6 +51,11 @@ class Side:
         self.bases = self._entity.bases = Bases(around.own, base)
         self._scopes: dict[bytes, Base | None] = {b"": None}
         self._rules: dict[tuple[Place, bytes], Rule] = {}
+
+    @property
+    def leaves(self) -> bool:
+        """Whether absolve left some of the documents alone that are nested as deep as those inside this one."""
+        return self.depth >= ENTERED and self._entity.deep is not None and self._entity.deep.is_full
 
     def inside(self, tree: Tree, step: str, at: Position) -> Side:
         """A tree inside this one: of a srcdoc, which is a document of its own, or of a comment."""

@@ -69,6 +69,7 @@ class Side:
         self.elements = elements(str(root.tag), lazy=like.settings.lazy)
         self._before = set(before)
         self._entity = Entity(b"", like.charset, like.media_type, like.name, "", like.settings)
+        self._entity.deep = like.deep
         own = like.bases.own
         claim = self._claim()
         self.bases = Bases(own, establish(own, [claim], like.settings.profile) if claim is not None else own)
