@@ -74,6 +74,7 @@ COMPILED = (  # modules that run once a byte or once a link; one that is not the
     "absolve.ruled",
     "absolve.scopes",
     "absolve.seek",
+    "absolve.slots",
     "absolve.tags",
     "absolve.walk",
     "absolve.writing",

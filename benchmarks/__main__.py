@@ -144,7 +144,7 @@ def of_growth(options: argparse.Namespace) -> Found:
 
 def of_shapes(options: argparse.Namespace) -> Found:
     found = list(shapes.taken(options.shapes, max(map(float, options.sizes.split(",")))))
-    return f"Each rewritten in a process of its own.\n\n{shapes.shapes_table(found)}", True
+    return f"Each rewritten, and listed, in a process of its own.\n\n{shapes.shapes_table(found)}", True
 
 
 class Part(NamedTuple):

@@ -19,18 +19,28 @@ _PROGRAM = """\
 import sys, absolve
 with open(sys.argv[1], "rb") as file:
     data = file.read()
+known = {"media_type": sys.argv[2], "charset": sys.argv[3] or None, "url": "http://h.example/d/"}
+size = 0
 try:
-    new = absolve.rewrite(data, media_type=sys.argv[2], charset=sys.argv[3] or None, url="http://h.example/d/")
+    if sys.argv[4] == "rewrite":
+        size = len(absolve.rewrite(data, **known))
+    for row in absolve.links(data, **known) if sys.argv[4] == "links" else ():
+        size = max(size, len(row.reference.encode()) + len((row.target or "").encode()))
 except absolve.DocumentError:  # it stays as it is
-    new = data
-print(len(new))
+    pass
+print(size)
 """
+JOBS = ("rewrite", "links")
 
 
 class Took(NamedTuple):
-    """One shape: megabytes of the document, of what it becomes, of the most memory that its process had."""
+    """One shape: megabytes of the document, of what is made of it, of the most memory that its process had.
+
+    What is made of it is what it becomes, or the longest reference and target in a row.
+    """
 
     shape: str
+    job: str
     size: float
     result: float
     memory: float
@@ -41,25 +51,26 @@ class Took(NamedTuple):
         return max(self.memory - FREE, 0) / self.size
 
 
-def taken(pattern: str, megabytes: float) -> Iterator[Took]:
-    """Each shape whose name matches, of so many megabytes."""
+def taken(pattern: str, megabytes: float, jobs: Sequence[str] = JOBS) -> Iterator[Took]:
+    """Each shape whose name matches, of so many megabytes; rewritten, and listed."""
     for name, shape in SHAPES.items():
         if re.search(pattern, name):
             data = shape.make(int(megabytes * 1e6))
             with tempfile.TemporaryDirectory() as folder:
                 path = Path(folder) / "x"
                 path.write_bytes(data)
-                memory, words = peak_and_words(_PROGRAM, str(path), shape.media_type, shape.charset or "")
-                yield Took(name, len(data) / 1e6, sum(map(int, words)) / 1e6, memory)
+                for job in jobs:
+                    memory, words = peak_and_words(_PROGRAM, str(path), shape.media_type, shape.charset or "", job)
+                    yield Took(name, job, len(data) / 1e6, sum(map(int, words)) / 1e6, memory)
 
 
 def shapes_table(found: Sequence[Took]) -> str:
     """Those that take more than a document should, the worst first."""
     much = sorted((took for took in found if took.beyond > MOST), key=lambda took: -took.beyond)
     rows = [
-        [took.shape, f"{took.size:.1f}", f"{took.result:.1f}", f"{took.memory:.0f}", f"{took.beyond:.1f}"]
+        [took.shape, took.job, f"{took.size:.1f}", f"{took.result:.1f}", f"{took.memory:.0f}", f"{took.beyond:.1f}"]
         for took in much
     ]
     text = f"{len(much)} of {len(found)} take more than {MOST} times their size, beyond {FREE} MB."
-    head = ("shape", "MB", "MB of its result", "MB of memory", "beyond 50, by its size")
+    head = ("shape", "", "MB", "MB of its result", "MB of memory", "beyond 50, by its size")
     return f"{text}\n\n{table(head, rows)}" if rows else text

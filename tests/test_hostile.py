@@ -76,6 +76,7 @@ OBJECTS = {"imports of modules", "speculation rules", "XML, xml:base again and a
         "nested srcdoc",
         "nested srcdoc, no quotes",
         "parent directories",
+        "pings, unquoted",
         "XML, elements nested too deep",
         "XML, entities",
         "XML, nested elements",
@@ -85,8 +86,8 @@ OBJECTS = {"imports of modules", "speculation rules", "XML, xml:base again and a
 def test_a_shape_takes_little_more_than_its_size(name: str) -> None:
     if name in OBJECTS and not IS_COMPILED:
         pytest.skip("interpreted, links are objects")
-    (took,) = shapes.taken(f"^{re.escape(name)}$", 4)
-    assert not took.beyond > shapes.MOST  # off Linux nobody knows
+    for took in shapes.taken(f"^{re.escape(name)}$", 4):
+        assert not took.beyond > shapes.MOST, took.job  # off Linux nobody knows
 
 
 # --- lines and columns -----------------------------------------------------------------------------------------------

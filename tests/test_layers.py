@@ -25,7 +25,7 @@ LAYERS = (
     {"character_references", "charsets", "model", "typing"},
     {"characters", "offsets"},
     {"codings", "edits", "positions", "resolvers", "scopes"},
-    {"parts"},
+    {"parts", "slots"},
     {"events"},
     {"bases"},  # section 3 resolves relative claims by section 4
     {"formats", "settings"},

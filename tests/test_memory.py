@@ -15,6 +15,8 @@ _SOME = 500_000  # what any document may take here
 _NAMES = (
     "ping",
     "srcset, unquoted",
+    "srcsets, unquoted",
+    "pings, unquoted",
     "srcset of a and space",
     "srcset of descriptors",
     "UTF-16, srcset of a and space",

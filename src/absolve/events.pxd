@@ -8,6 +8,7 @@ from absolve.model cimport Link, Part
 from absolve.parts cimport Kinds
 from absolve.records cimport Records
 from absolve.scopes cimport Scopes
+from absolve.slots cimport Slots
 
 
 cdef inline unsigned int marked(object place, object coding) noexcept:
@@ -26,7 +27,7 @@ cdef class Events(Records):
     cdef Numbers _parts
     cdef dict _numbers
     cdef unsigned short _recent[64]  # by `marked`: the number of a kind and one; 0 for none
-    cdef object _bare  # the coding of the last value without quotes of which links were told
+    cdef Slots _slots  # of values without quotes that have several links
 
     cpdef append(self, object event)
     cdef int tell(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from absolve.model import IN_VAIN
 from absolve.scopes import NUMBERED
+from absolve.slots import ANY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -25,6 +26,7 @@ if cython.compiled:
     from cython.cimports.absolve.parts import Kinds
     from cython.cimports.absolve.records import Records
     from cython.cimports.absolve.scopes import Scopes
+    from cython.cimports.absolve.slots import Slots
 else:
     from absolve.buffers import Numbers
     from absolve.codings import Unquoted
@@ -32,6 +34,7 @@ else:
     from absolve.parts import Kinds
     from absolve.records import Records
     from absolve.scopes import Scopes
+    from absolve.slots import Slots
 
 _MOST_KINDS = cython.declare(cython.Py_ssize_t, 4096)
 _OBJECT = cython.declare(cython.int, -1)  # the kind of what is kept as it is
@@ -40,6 +43,7 @@ _OBJECT = cython.declare(cython.int, -1)  # the kind of what is kept as it is
 _NAMED = cython.declare(cython.Py_ssize_t, 1)  # its place has the name of the tag
 _SCOPED = cython.declare(cython.Py_ssize_t, 2)
 _CLAIMS = cython.declare(cython.Py_ssize_t, 4)
+_SLOTTED = cython.declare(cython.Py_ssize_t, 8)  # it is one of the links in a value without quotes
 
 
 @cython.final
@@ -52,7 +56,8 @@ class Events(Records):
     parts of which their container says nothing. A link is then its kind's number and its spans, each as many bytes long
     as it must be: 5 to 7 bytes for most links in the place of 90, or of 300 where the value has no quotes.
 
-    The coding of values without quotes that has no slot is made one whose slot is the link, or the part. A place for
+    The coding of values without quotes that has no slot is made one whose slot is the link, or the part; of those with
+    one, for links that share it, the slot is kept beside them. A place for
     any element (`*`) is made that of the tag by `naming`, of the place and where the tag starts.
 
     `objects` are the events that are kept as they are, all but links and parts among them; `count` says how many are
@@ -71,7 +76,7 @@ class Events(Records):
         self._parts: Numbers | None = None
         self._numbers: dict[int, int] = {}
         self._size = 0  # interpreted nobody else says so
-        self._bare: Coding | None = None
+        self._slots: Slots | None = None
 
     def __len__(self) -> int:
         return self._size
@@ -116,7 +121,7 @@ class Events(Records):
         if cython.compiled and (claim is None or claim is IN_VAIN):
             number: cython.int = self._number(place, start, end, coding, base, tag_start, tag_end, claim)
             if number >= 0:
-                return self._put(number, start, end, tag_start, tag_end, -1, -1)
+                return self._put(number, start, end, tag_start, tag_end, -1, -1, _slot(coding))
         return self._keep_link(place, start, end, coding, base, tag_start, tag_end, claim)
 
     @cython.cfunc
@@ -140,7 +145,7 @@ class Events(Records):
             says = NUMBERED if claim >= 0 else None
             number: cython.int = self._number(place, start, end, coding, base, tag_start, tag_end, says)
             if number >= 0:
-                return self._put(number, start, end, tag_start, tag_end, scope, claim)
+                return self._put(number, start, end, tag_start, tag_end, scope, claim, _slot(coding))
         return self._keep_link(place, start, end, coding, scopes.at(scope), tag_start, tag_end, scopes.at(claim))
 
     @cython.cfunc
@@ -171,7 +176,7 @@ class Events(Records):
                 self._kinds_of_parts = Kinds()
             number: cython.int = self._kinds_of_parts.number(part)
             if number >= 0:
-                return self._put(_MOST_KINDS + number, part.start, part.end, -1, -1, scope, -1)
+                return self._put(_MOST_KINDS + number, part.start, part.end, -1, -1, scope, -1, None)
         part.coding = _settled(part.coding, part.start, part.end)
         if scope >= 0:
             part.base = self.scopes.at(scope)  # type: ignore[union-attr]  # as above
@@ -231,9 +236,12 @@ class Events(Records):
         """The number of a link's kind; -1 where numbers cannot say all of it, or there are too many kinds."""
         if cython.compiled:
             is_bare: cython.bint = type(coding) is Unquoted and coding.slot is not None
-            if is_bare and (self._bare is not coding or len(self.kinds) > _MOST_KINDS >> 1):
-                self._bare = coding  # the first link of a value: with a kind for each there would be too many
-                return -1
+            if is_bare:
+                if not coding.slot[0] <= start <= coding.slot[1]:
+                    return -1
+                if self._slots is None:
+                    self._slots = Slots()
+                coding = self._slots.kind(coding)
             if end < start or (tag_start >= 0 and not tag_start < min(start, tag_end)):
                 return -1
             mark: cython.uint = marked(place, coding)
@@ -272,6 +280,8 @@ class Events(Records):
             kind.tag_start |= _SCOPED
         if claim is NUMBERED:
             kind.tag_start |= _CLAIMS
+        if coding.slot is ANY:
+            kind.tag_start |= _SLOTTED
         self.kinds.append(kind)
         return number
 
@@ -362,6 +372,8 @@ class Events(Records):
                 link.base = self.scopes.at(self._scope)
             if what & _CLAIMS:
                 link.claim = self.scopes.at(self._claim)
+            if what & _SLOTTED:
+                link.coding = self._slots.coding(link.coding, self._slot, self._slot_end)
         return 0
 
     @cython.cfunc
@@ -375,6 +387,13 @@ class Events(Records):
                 part.base = self.scopes.at(self._scope)
             return part
         raise NotImplementedError
+
+
+@cython.cfunc
+@cython.inline
+def _slot(coding: Coding) -> tuple[int, int] | None:
+    """The slot of a coding that others have, too."""
+    return coding.slot if type(coding) is Unquoted else None
 
 
 @cython.cfunc

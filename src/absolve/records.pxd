@@ -4,7 +4,7 @@ cimport cython
 
 
 cdef enum:
-    LONGEST = 80  # bytes of an event: a kind, six numbers, and what says which of them there are
+    LONGEST = 100  # bytes of an event: a kind, eight numbers, and what says which of them there are
 
 
 cdef struct Mark:
@@ -46,6 +46,7 @@ cdef class Records:
     cdef Py_ssize_t _told_tag_end
     cdef Py_ssize_t _told_scope
     cdef Py_ssize_t _told_claim
+    cdef tuple _told_slot
     cdef Mark* _marks
     cdef Py_ssize_t _marks_room
     # those that were read last, of the event `_index`
@@ -60,6 +61,8 @@ cdef class Records:
     cdef bint _in_tag
     cdef Py_ssize_t _scope  # of the last one that has either of them
     cdef Py_ssize_t _claim
+    cdef Py_ssize_t _slot  # of the last one that has any
+    cdef Py_ssize_t _slot_end
 
     cdef int _put_object(self) except? -1
     cdef int _put(
@@ -71,6 +74,7 @@ cdef class Records:
         Py_ssize_t tag_end,
         Py_ssize_t scope,
         Py_ssize_t claim,
+        tuple slot,
     ) except? -1
     cdef int _grow(self) except? -1
     cdef int _seek(self, Py_ssize_t index) noexcept

@@ -22,6 +22,7 @@ _STEP = cython.declare(cython.int, 8)  # from one mark to the next are 256 event
 _IN_TAG = cython.declare(cython.int, 1)
 _TELLS_TAG = cython.declare(cython.int, 2)
 _TELLS_RULE = cython.declare(cython.int, 4)  # the numbers of a scope and a claim
+_TELLS_SLOT = cython.declare(cython.int, 8)
 
 
 @cython.no_gc
@@ -66,8 +67,9 @@ class Records:
         tag_end: cython.Py_ssize_t,
         scope: cython.Py_ssize_t,
         claim: cython.Py_ssize_t,
+        slot: tuple | None,  # type: ignore[type-arg]  # as the compiler has it
     ) -> cython.int:
-        """Keep an event's kind, its span, that of its tag, and the numbers of what rules it; -1 for what it has not."""
+        """Keep an event's kind, its span, that of its tag, the numbers of what rules it, and a slot; -1 for none."""
         if cython.compiled:
             self._grow()
             behind: cython.Py_ssize_t = start - self._last  # it may stand before: the lowest bit is the sign
@@ -75,12 +77,14 @@ class Records:
             rules: cython.bint = scope >= 0 or claim >= 0
             if rules:  # there may be a million links in one long tag
                 rules = scope != self._told_scope or claim != self._told_claim
+            slots: cython.bint = slot is not None and slot != self._told_slot
             at = put_number(self._coded + self._written, kind + 1)
             at = put_number(at, behind << 1 if behind >= 0 else (-behind << 1) - 1)
             at = put_number(at, end - start)
-            if told or rules:
+            if told or rules or slots:
                 at[0] = 0
                 at[1] = (_IN_TAG if tag_start >= 0 else 0) | (0 if told else _TELLS_TAG) | (_TELLS_RULE if rules else 0)
+                at[1] |= _TELLS_SLOT if slots else 0
                 at += 2
             if not told:
                 at = put_number(at, start - tag_start)
@@ -92,6 +96,12 @@ class Records:
                 at = put_number(at, claim + 1)
                 self._told_scope = scope
                 self._told_claim = claim
+            if slots:
+                first: cython.Py_ssize_t = slot[0]
+                last: cython.Py_ssize_t = slot[1]
+                at = put_number(at, start - first)
+                at = put_number(at, last - first)
+                self._told_slot = slot
             self._written = at - self._coded
             self._last = start
             self._size += 1
@@ -113,6 +123,7 @@ class Records:
                     self._marks = cython.cast(cython.pointer(Mark), grown(self._marks, room * cython.sizeof(Mark)))
                     self._marks_room = room
                 self._told_tag = self._told_scope = self._told_claim = -1
+                self._told_slot = None
                 mark = cython.address(self._marks[self._size >> _STEP])
                 mark.at = self._written
                 mark.start = self._last
@@ -161,5 +172,10 @@ class Records:
                     self._scope = number - 1
                     at = next_number(at, cython.address(number))
                     self._claim = number - 1
+                if flags & _TELLS_SLOT:
+                    at = next_number(at, cython.address(number))
+                    self._slot = self._start - number
+                    at = next_number(at, cython.address(number))
+                    self._slot_end = self._slot + number
             self._read = at - self._coded
         return 0

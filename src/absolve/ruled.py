@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
@@ -45,7 +46,9 @@ _INSECURE = cython.declare(tuple, ("insecure",))
 _SCHEME_RELATIVE = cython.declare(tuple, ("scheme-relative",))
 _SPACED = cython.declare(tuple, (WHITE_SPACE,))
 
+_NO_CHARACTER: Final = re.compile("[\ud800-\udfff]")
 _MOST_KNOWN: Final = 10_000  # references, or hosts, of which what was found out is remembered
+_LONGEST_KNOWN: Final = 1 << 16  # bytes of such a reference
 
 
 @cython.final
@@ -192,7 +195,7 @@ class Ruled:
             found = self._known.get(value)
         if found is None:
             found = self._found(link, value)
-            if link.claim is None:
+            if link.claim is None and len(value) <= _LONGEST_KNOWN:
                 if len(self._known) >= _MOST_KNOWN:
                     self._known.clear()
                 self._known[value] = found
@@ -208,8 +211,11 @@ class Ruled:
         target = resolved.target
         codes = tuple(problems(resolved, target))
         spaceable = self._is_url and WHITE_SPACE not in codes and not is_never(reference)
-        seen_target = shown(target).encode() if target is not None else None
-        return Facts(shown(reference).encode(), seen_target, scope(resolved, target), codes, spaceable)
+        where = scope(resolved, target)
+        seen = value if _is_characters(reference) else shown(reference).encode()  # which may be long
+        if target is None:
+            return Facts(seen, None, where, codes, spaceable)
+        return Facts(seen, (target if _is_characters(target) else shown(target)).encode(), where, codes, spaceable)
 
     @cython.ccall
     def tells(
@@ -291,6 +297,12 @@ class Ruled:
         if self._is_url and _spaced(self._data, link):
             self.codes = (*self.codes, WHITE_SPACE) if self.codes else _SPACED
         return True
+
+
+@cython.cfunc
+def _is_characters(text: str) -> cython.bint:
+    """Whether nothing in a text stands for bytes that are no character."""
+    return text.isascii() or _NO_CHARACTER.search(text) is None
 
 
 @cython.cfunc
