@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from concurrent import futures
 from contextlib import closing
@@ -147,14 +148,26 @@ def test_what_does_not_get_to_the_disk_is_a_failure_and_gone(tmp_path: Path, mon
 
 
 def test_who_stops_waits_for_no_file_that_nobody_is_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stopped = threading.Event()
+
+    class Stopping(futures.ThreadPoolExecutor):
+        def shutdown(self, *arguments: bool, cancel_futures: bool = False) -> None:
+            super().shutdown(wait=False, cancel_futures=cancel_futures)
+            stopped.set()
+            super().shutdown(*arguments)
+
     begun = []
 
     def flush(made: Made) -> None:
         begun.append(made)
-        time.sleep(0.1)
+        if int(Path(made.temporary).stem) >= flushing.TOGETHER:
+            assert stopped.wait(60)
 
+    monkeypatch.setattr(futures, "ThreadPoolExecutor", Stopping)
     monkeypatch.setattr(outputs, "flush", flush)
+    monkeypatch.setattr(flushing, "LONG", 60.0)
     told = ((number, ready(tmp_path, number)) for number in range(1000))
     with closing(flushing.flushed(told)) as found:
         next(found)
-    assert len(begun) <= flushing.TOGETHER + 2 * flushing.AT_ONCE
+        assert not stopped.is_set()
+    assert flushing.TOGETHER <= len(begun) <= flushing.TOGETHER + flushing.AT_ONCE
