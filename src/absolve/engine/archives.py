@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from absolve.inputs import Input
 
 LARGE: Final = 16 << 20  # bytes: what fewer take is less than what starting processes does
-RANGE: Final = 2 << 20  # bytes of a larger archive that a process of this machine lists apart
+RANGE: Final = 2 << 20  # bytes of a larger archive that a process of this machine lists apart, at least
+LONGEST: Final = 8 << 20  # and at most: large ranges wait less for each other, and are held in memory
+EACH: Final = 16  # ranges for each process of an archive between these: all have work up to the end
 
 
 def is_archive(input_: Input, how: Reading) -> bool:
@@ -58,8 +60,9 @@ def spread(found: Iterable[Input], how: Reading, jobs: int) -> Iterator[Input]:
         if size <= LARGE:
             yield input_
             continue
-        for start in range(0, size, RANGE):
-            end = start + RANGE if start + RANGE < size else END
+        step = min(max(size // (EACH * jobs), RANGE), LONGEST)
+        for start in range(0, size, step):
+            end = start + step if start + step < size else END
             yield input_._replace(within=Range(start, end, None if start else 0))
 
 
