@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pool_work
 import pytest
 
-from absolve.engine import messages, pool
+from absolve.engine import hearing, messages, pool
 from absolve.engine.pool import End
 from absolve.engine.relay import Handed
 
@@ -78,7 +78,7 @@ def test_of_quick_items_several_are_told_in_one_message(monkeypatch: pytest.Monk
         frames.append(len(found))
         return found
 
-    monkeypatch.setattr(pool, "received", counted)
+    monkeypatch.setattr(hearing, "received", counted)
     assert len(told(pool_work.twice, 1000, 2)) == 3000
     assert sum(frames) == 1000
     assert len(frames) < 500

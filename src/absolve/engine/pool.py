@@ -11,11 +11,10 @@ import signal
 import time
 from collections import deque
 from contextlib import suppress
-from functools import partial
-from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
-from absolve.engine.messages import Frame, Outbox, received
+from absolve.engine.hearing import Ear
+from absolve.engine.messages import Frame, Outbox
 from absolve.engine.relay import Arm, Exchange, Hand
 from absolve.errors import UsageError
 
@@ -30,7 +29,7 @@ Told = TypeVar("Told")
 AHEAD = 4  # items that a worker has been given and not told all of: it need not wait for the next one
 QUICK = 16  # as many where it tells of several at a time
 WAITING = 64  # items a worker that may be under way, or done, before the first of them is
-HELD = 64 << 20  # bytes that may wait for their turn; beyond, only the worker whose turn it is is heard
+HELD = 32 << 20  # bytes that may wait to be told; beyond, only the worker whose turn it is is heard
 AT_ONCE = 32  # pieces in a frame
 FULL = 1 << 16  # bytes: a message of as many goes
 PROMPT = 0.02  # seconds after which a message goes
@@ -156,11 +155,11 @@ class _Worker:
 class _Pool(Generic[Item, Told]):
     def __init__(self, work: Callable[..., Iterable[Told]], jobs: int, *, relayed: bool = False) -> None:
         self._exchange = Exchange() if relayed else None
-        self._worker = partial(_Worker, work, self._exchange)
+        self._ear = Ear(HELD)
+        self._work = work
         self._workers = [self._worker() for _ in range(jobs)]
         self._items: dict[int, Item] = {}  # those that are under way
         self._told: dict[int, deque[Frame | End]] = {}  # what waits for its turn
-        self._held = 0  # bytes of them
         self._unstarted = 0  # workers that ended before they had started, since one did
 
     def run(self, items: Iterable[Item]) -> Iterator[tuple[Item, Told | End]]:
@@ -195,7 +194,7 @@ class _Pool(Generic[Item, Told]):
             if isinstance(frame, End):
                 end = frame
             else:
-                self._held -= frame.size
+                self._ear.done(frame.size)
                 end = End() if frame.ended else None
                 for told in frame.told():
                     yield item, told
@@ -210,25 +209,27 @@ class _Pool(Generic[Item, Told]):
         self._told[number] = deque()
         worker.give(number, item)
 
+    def _worker(self, *, alone: bool = False) -> _Worker:
+        worker = _Worker(self._work, self._exchange, alone=alone)
+        self._ear.add(worker.connection)
+        return worker
+
     def _hear(self, first: int) -> None:
-        """Take the messages of those that may speak: of the worker of the first item, of others while little waits."""
-        may = [worker for worker in self._workers if first in worker.given or (worker.given and self._held < HELD)]
-        for ready in wait([worker.connection for worker in may]) if may else ():
-            worker = next(worker for worker in may if worker.connection is ready)
-            try:
-                frames = received(worker.connection)
-            except EOFError:
-                self._replace(worker)
-                continue
-            worker.started = True
-            self._unstarted = 0
-            self._take(worker, frames)
+        """Take the next message; of the worker of the first item there will be one."""
+        turn = next((worker.connection for worker in self._workers if first in worker.given), None)
+        connection, frames = self._ear.next(turn)
+        worker = next(worker for worker in self._workers if worker.connection is connection)
+        if frames is None:
+            self._replace(worker)
+            return
+        worker.started = True
+        self._unstarted = 0
+        self._take(worker, frames)
 
     def _take(self, worker: _Worker, frames: list[tuple[int, Frame]]) -> None:
         ended = 0
         for number, frame in frames:
             self._told[number].append(frame)
-            self._held += frame.size
             worker.at = None if frame.ended else number
             if frame.ended:
                 worker.given.remove(number)
@@ -260,13 +261,15 @@ class _Pool(Generic[Item, Told]):
     def close(self) -> None:
         """End all processes, at once where they are at something."""
         for worker in self._workers:
-            worker.connection.close()
             worker.process.terminate()
         for worker in self._workers:
             worker.process.join(PATIENCE)
             if worker.process.is_alive():
                 worker.process.kill()
                 worker.process.join()
+        self._ear.close()
+        for worker in self._workers:
+            worker.connection.close()
         if self._exchange is not None:
             self._exchange.close()
 
