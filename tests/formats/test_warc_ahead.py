@@ -119,10 +119,9 @@ def test_an_error_of_the_file_comes_where_it_comes_without(end: int) -> None:
 # --- the thread -------------------------------------------------------------------------------------------------------
 
 
-def taken(ahead: Ahead, members: Iterable[bytes]) -> list[bytes | None]:
-    """What is said to be in each of them."""
+def taken(ahead: Ahead, members: Iterable[bytes], at: int = 0) -> list[bytes | None]:
+    """What is said to be in each of them, the first at this offset."""
     values = []
-    at = 0
     for raw in members:
         assert ahead.size_at(at) == len(raw)
         values.append(ahead.value(raw, Opener()))
@@ -148,6 +147,33 @@ def test_nothing_waits_for_what_it_has_not_begun() -> None:
         ahead.see(b"".join(BIG), 0, 0)
         assert taken(ahead, BIG[:-1]) == [gzip.decompress(raw) for raw in BIG[:-1]]
         ahead.close()
+
+
+@pytest.mark.parametrize("is_broken", [False, True])
+def test_who_comes_to_the_one_that_it_is_at_opens_others_as_well(*, is_broken: bool) -> None:
+    large = member(warc(b"".join([b"%d" % number for number in range(200_000)])))
+    if is_broken:
+        large = large[:-8] + bytes(4) + large[-4:]
+    broken = [raw[:-8] + bytes(4) + raw[-4:] for raw in BIG]
+    members = [large, *[raw for pair in zip(BIG, broken, strict=True) for raw in pair]]
+    expected = [None if is_broken else gzip.decompress(large), *[value for raw in BIG for value in (gzip.decompress(raw), None)]]
+    for pause in range(60):  # so long that it has begun with the large one, and is not through
+        ahead = Ahead(1 << 21)
+        ahead.see(b"".join([*members, BIG[0]]), 0, 0)
+        time.sleep(pause / 20_000)
+        assert taken(ahead, members) == expected
+        ahead.close()
+
+
+def test_what_it_was_given_last_is_what_counts() -> None:
+    other = [member(warc(NOISE[number : number + 3000])) for number in range(40)]
+    ahead = Ahead(LIMIT)
+    for turn in range(0, 400, 2):
+        ahead.see(b"".join(BIG) * 12, 0, turn << 22)
+        time.sleep(turn / 500_000)  # it is at one of them, or through
+        ahead.see(b"".join(other), 0, turn + 1 << 22)
+        assert taken(ahead, other[:-1], turn + 1 << 22) == [gzip.decompress(raw) for raw in other[:-1]]
+    ahead.close()
 
 
 def test_it_opens_no_broken_one() -> None:

@@ -21,10 +21,12 @@ if cython.compiled:
         BROKEN,
         MOST,
         OPENED,
+        TAKEN,
         State,
         empty,
         end,
         go,
+        helped,
         put,
         started,
         taken,
@@ -37,9 +39,9 @@ else:
 
 from absolve.formats.warc_members import LEAST, LONGEST, is_direct
 
-BYTES: Final = 1 << 20  # that are opened and not come to yet, at most
+BYTES: Final = 1 << 21  # that are opened and not come to yet, at most
 FEWEST: Final = 1 << 15  # bytes in memory for which a thread is started
-MORE: Final = 1 << 18  # bytes that are read at once then
+MORE: Final = 1 << 19  # bytes that are read at once then
 _BYTES = cython.declare(cython.Py_ssize_t, BYTES)
 _FEWEST = cython.declare(cython.Py_ssize_t, FEWEST)
 _MORE = cython.declare(cython.Py_ssize_t, MORE)
@@ -166,6 +168,8 @@ class Ahead:
             value: bytes = self._values[self._at]
             self._values[self._at] = None
             state: State = taken(self._thread, self._at)
+            if state == TAKEN:
+                state = helped(self._thread, self._at, opener._machine)  # noqa: SLF001 - in C
             if state == OPENED:
                 self.opened += 1
                 return value

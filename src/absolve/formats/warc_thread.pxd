@@ -1,7 +1,8 @@
 """A thread that opens members of gzip while another one works on those before: nothing in it belongs to Python.
 
 It never has Python's lock and calls nothing that wants it, so that it goes on whatever the other one does; and it never
-makes the other one wait but for the member that it is at. Members are taken from a list, each by one of the two.
+makes the other one wait but for the member that it is at. Members are taken from a list, each by one of the two; who
+waits for one opens others.
 """
 
 from cpython.pythread cimport (
@@ -14,7 +15,7 @@ from cpython.pythread cimport (
 from libc.stddef cimport size_t
 from libc.stdlib cimport calloc, free
 
-from absolve.formats.libdeflate cimport Library, opens
+from absolve.formats.libdeflate cimport Library, opens, opens_here
 
 
 cdef extern from *:
@@ -39,6 +40,7 @@ cdef extern from *:
 
 cdef enum:
     MOST = 1024  # members that are in the list at most
+    PATIENCE = 200  # looks at one that is being opened, some 10 microseconds
 
 
 cdef enum State:
@@ -76,22 +78,29 @@ cdef struct Thread:
 # --- the thread -------------------------------------------------------------------------------------------------------
 
 
+cdef inline Member* free_one(Thread* thread) noexcept nogil:
+    """A member that is free, which is taken then; NULL for none. `list` is held."""
+    while thread.at < thread.count and thread.members[thread.at].state != FREE:
+        thread.at += 1
+    if thread.at >= thread.count:
+        return NULL
+    thread.members[thread.at].state = TAKEN
+    return &thread.members[thread.at]
+
+
 cdef inline Member* next_one(Thread* thread) noexcept nogil:
-    """A member that is left, which is taken then; waits until there is one. NULL: there will be none."""
+    """The same for the thread, which waits until there is one; NULL: there will be none."""
     cdef Member* found = NULL
-    while True:
-        PyThread_acquire_lock(thread.list, 1)
-        while thread.at < thread.count and thread.members[thread.at].state != FREE:
-            thread.at += 1
-        if thread.ends or thread.at < thread.count:
+    PyThread_acquire_lock(thread.list, 1)
+    while not thread.ends:
+        found = free_one(thread)
+        if found != NULL:
+            thread.busy = True
             break
         thread.idle = True
         PyThread_release_lock(thread.list)
         PyThread_acquire_lock(thread.work, 1)
-    if not thread.ends:
-        found = &thread.members[thread.at]
-        found.state = TAKEN
-        thread.busy = True
+        PyThread_acquire_lock(thread.list, 1)
     PyThread_release_lock(thread.list)
     return found
 
@@ -193,14 +202,39 @@ cdef inline void wake(Thread* thread) noexcept:
 
 
 cdef inline State taken(Thread* thread, int number) noexcept:
-    """What has become of a member; where it was free, it is not the thread's any more."""
+    """What has become of a member; where it was free, it is not the thread's any more. TAKEN: the thread is at it."""
+    cdef Member* member = &thread.members[number]
+    cdef int patience = PATIENCE
     PyThread_acquire_lock(thread.list, 1)
-    cdef State state = thread.members[number].state
+    cdef State state = member.state
     if state == FREE:
-        thread.members[number].state = TAKEN
-    elif state == TAKEN:
-        wait(thread)
-        state = thread.members[number].state
+        member.state = TAKEN
+    while state == TAKEN and patience:
+        PyThread_release_lock(thread.list)
+        patience -= 1
+        PyThread_acquire_lock(thread.list, 1)
+        state = member.state
+    PyThread_release_lock(thread.list)
+    return state
+
+
+cdef inline State helped(Thread* thread, int number, void* machine) noexcept:
+    """What has become of a member that the thread is at, when it is through; meanwhile others are opened here."""
+    cdef State state
+    cdef Member* other
+    PyThread_acquire_lock(thread.list, 1)
+    while thread.members[number].state == TAKEN:
+        other = free_one(thread)
+        if other == NULL:
+            wait(thread)
+            break
+        PyThread_release_lock(thread.list)
+        state = OPENED if opens_here(
+            &thread.library, machine, other.raw, other.end, other.value, other.size
+        ) else BROKEN
+        PyThread_acquire_lock(thread.list, 1)
+        other.state = state
+    state = thread.members[number].state
     PyThread_release_lock(thread.list)
     return state
 
