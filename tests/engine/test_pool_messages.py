@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import pickle
+from collections import deque
 from multiprocessing import Pipe
 from threading import Thread
 from typing import Any
@@ -100,3 +102,21 @@ def test_what_does_not_come_as_a_whole_is_an_end(whole: int) -> None:
     with pytest.raises(EOFError):
         received(ours)
     dying.join(10)
+
+
+@pytest.mark.parametrize("size", range(7))
+def test_what_has_gone_is_forgotten_and_nothing_else(size: int) -> None:
+    parts = deque([memoryview(part) for part in (b"ab", b"c", b"def")])
+    messages._forget(parts, size)
+    assert b"".join(parts) == b"abcdef"[size:]
+
+
+def test_parts_begin_where_arrow_wants_them() -> None:
+    ours, theirs = Pipe()
+    outbox = Outbox(theirs)
+    outbox.add(1, [Rows(b"x" * (APART + 1), 1), Rows(b"y" * (APART + 7), 1), Rows(b"z" * APART, 1)], ended=True)
+    Thread(target=outbox.send).start()
+    ((_, frame),) = received(ours)
+    places = [ctypes.addressof(ctypes.c_char.from_buffer(part)) for part in frame.parts]
+    assert len(places) == 4
+    assert {(place - places[0]) % 64 for place in places} == {0}
