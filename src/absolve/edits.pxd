@@ -9,6 +9,8 @@ from absolve.model cimport Edit, Part
 cdef class Splicer:
     cdef bytes _data
     cdef Py_ssize_t _most
+    cdef object _spill
+    cdef readonly Py_ssize_t spilled
     cdef Py_ssize_t _read
     cdef Growing _made
 

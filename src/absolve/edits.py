@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from absolve.offsets import is_cut
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     import cython
 
@@ -28,6 +28,7 @@ else:
 # Bytes that a coding is shown of what follows, and of what stands before; the longest named reference has 33.
 LOOK_AHEAD = 64
 _QUOTE = re.compile(b'"')
+_AT_ONCE = cython.declare(cython.Py_ssize_t, 4 << 20)  # bytes that are spilled
 
 
 def splice(data: bytes, edits: Sequence[Edit]) -> bytes:
@@ -45,12 +46,17 @@ def splice(data: bytes, edits: Sequence[Edit]) -> bytes:
 class Splicer:
     """Makes edits as they come, so that they need not be held, as long as no more than `most` bytes come of them.
 
-    Where it is compiled every byte goes straight to where it stands in the end.
+    Where it is compiled every byte goes straight to where it stands in the end. What is more than some megabytes is
+    given to `spill`, if there is one, piece by piece: `spilled` says how many bytes were.
     """
 
-    def __init__(self, data: bytes, most: cython.Py_ssize_t = sys.maxsize) -> None:
+    def __init__(
+        self, data: bytes, most: cython.Py_ssize_t = sys.maxsize, spill: Callable[[bytes], object] | None = None
+    ) -> None:
         self._data = data
         self._most = most
+        self._spill = spill
+        self.spilled = 0
         self._read = 0  # how much of it is spliced
         self._made: Growing | None = None
 
@@ -70,10 +76,14 @@ class Splicer:
             start = edit.end
         if not edits:
             return True
+        if self._spill is not None and size > _AT_ONCE and len(edits) > 1:  # a base of a megabyte before each of them
+            half = len(edits) // 2
+            return self.take(edits[:half]) and self.take(edits[half:])
         made: Growing | None = self._made
         if made is None:
-            made = self._made = Growing(size + len(self._data) - start)  # right away for all, if nothing more changes
-        if size > self._most - made.size:
+            room: cython.Py_ssize_t = size + len(self._data) - start  # right away for all, if nothing more changes
+            made = self._made = Growing(room if self._spill is None else min(room, size + _AT_ONCE))
+        if size > self._most - self.spilled - made.size:
             return False
         start, self._read = self._read, start
         if cython.compiled:
@@ -90,11 +100,18 @@ class Splicer:
                 made.add(self._data, start, edit.start)
                 made.add(edit.new, 0, len(edit.new))
                 start = edit.end
+        if self._spill is not None and made.size >= _AT_ONCE:
+            self.spilled += made.size
+            self._spill(made.finish())
+            self._made = Growing(0)
         return True
 
     @cython.ccall
     def finish(self) -> bytes:
-        """The bytes with every edit made; the very same object where there was none. Nothing comes after it."""
+        """The bytes with every edit made, but for those that were spilled; the very same object where there was none.
+
+        Nothing comes after it.
+        """
         made: Growing | None = self._made
         if made is None:
             return self._data

@@ -15,7 +15,7 @@ from absolve.scopes import NUMBERED
 from absolve.walk import inner_at
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     import cython
 
@@ -52,12 +52,15 @@ _BLANKS = WHITE_SPACE.decode()
 _START = attrgetter("start")
 
 
-def rewrite(entity: Entity, policy: Policy | None = None) -> bytes:
+def rewrite(
+    entity: Entity, policy: Policy | None = None, spill: Callable[[bytes], object] | None = None
+) -> bytes:
     """The entity's bytes with every link changed as the policy says; the very same object where nothing changes.
 
     DocumentError where they would be more than the settings allow: a base of a megabyte is written into every link.
+    Where there are many, all but the last of them are given to `spill`, if there is one, as they are made.
     """
-    splicer = Splicer(entity.data, entity.settings.max_size)
+    splicer = Splicer(entity.data, entity.settings.max_size, spill)
     try:
         for changed in _Edits(entity, policy or absolute, None, True).parts():
             if not splicer.take(changed):
@@ -65,7 +68,7 @@ def rewrite(entity: Entity, policy: Policy | None = None) -> bytes:
     except OverflowError as error:  # where things stand in an archive is said by numbers of 32 bits
         raise too_large(_LARGEST, entity.name) from error
     data = splicer.finish()
-    if len(data) > entity.settings.max_size and data is not entity.data:
+    if splicer.spilled + len(data) > entity.settings.max_size and data is not entity.data:
         raise too_large(entity.settings.max_size, entity.name)
     return data
 

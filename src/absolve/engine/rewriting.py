@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+import tempfile
+from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, NamedTuple
 
@@ -64,18 +66,118 @@ def _rewritten(how: Rewriting, job: Job) -> Iterator[Piece]:
         return
     found = walked(job.input, how.reading)
     yield from found.diagnostics
-    data, faults = new_bytes(how, found)
-    yield from faults
-    if faults:
-        return
+    if how.verify or found.entity.is_ambiguous:
+        data, faults = new_bytes(how, found)
+        yield from faults
+        if faults:
+            return
+        yield from _told(how, job, found.document.data, data)
+    else:
+        yield from _flowing(how, job, found)
+    yield Size(len(found.document.data))
+
+
+def _told(how: Rewriting, job: Job, old: bytes, data: bytes) -> Iterator[Piece]:
+    """What a document becomes goes to where it belongs."""
     if how.in_place:
-        if data != found.document.data:
-            yield _made_in_place(how, Path(job.input.name), found.document.data, data)
+        if data != old:
+            yield _made_in_place(how, Path(job.input.name), old, data)
     elif job.target is None:
         yield Shown(data)
     else:
         yield _made(how, Path(job.target), data, _like(job))
-    yield Size(len(found.document.data))
+
+
+def _flowing(how: Rewriting, job: Job, found: Walked) -> Iterator[Piece]:
+    """The same as it is made, if it is large; none of it is seen before all is there."""
+    old = found.document.data
+    spill = _Spill(how, job, old)
+    try:
+        with spill.stack:
+            data = rewriting.rewrite(found.entity, how.policy, spill.write)
+            if spill.file is not None:
+                spill.write(data)
+                if spill.made is None:
+                    yield from spill.shown()
+        if spill.file is None:
+            yield from _told(how, job, old, data)
+        elif spill.made is not None:
+            yield from spill.ready(spill.made)
+    except OSError as error:
+        raise unwritable(spill.path, error) from error
+
+
+class _Spill:
+    """A file for what a document becomes, opened when the first piece comes, under a name that is not its last one.
+
+    For what goes to no file it has no name, and `made` is None.
+    """
+
+    def __init__(self, how: Rewriting, job: Job, old: bytes) -> None:
+        self.stack = ExitStack()
+        self.path = Path(job.input.name if how.in_place else job.target or outputs.STDOUT)
+        self.file: IO[bytes] | None = None
+        self.made: outputs.Made | None = None
+        self._how = how
+        self._job = job
+        self._old = old
+        self._size = 0
+        self._is_same = True
+
+    def write(self, piece: bytes) -> None:
+        """Take the next piece; OSError, and DocumentError, where there is no place for it."""
+        file = self.file
+        if file is None:
+            file = self.file = self._opened()
+        self._is_same = self._is_same and self._old.startswith(piece, self._size)
+        self._size += len(piece)
+        file.write(piece)
+
+    def _opened(self) -> IO[bytes]:
+        how, path = self._how, self.path
+        like: Path | None
+        if how.in_place:
+            path = like = _real(path)
+        elif self._job.target is None or outputs.is_device(path):
+            return self.stack.enter_context(tempfile.TemporaryFile())
+        else:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            _check_inside(how, path)
+            like = _like(self._job)
+        file, self.made = self.stack.enter_context(outputs.preparing(path, like=like, token=how.token))
+        return file
+
+    def shown(self) -> Iterator[Piece]:
+        """All pieces for the standard output, or for a device."""
+        file = self.file
+        if file is None:
+            return
+        file.seek(0)
+        if self._job.target is None:
+            while piece := file.read(_AT_ONCE):
+                yield Shown(piece)
+            return
+        with outputs.writing(self.path) as device:
+            shutil.copyfileobj(file, device, _AT_ONCE)
+        yield Ready(())
+
+    def ready(self, made: outputs.Made) -> Iterator[Piece]:
+        """The file, if it is another than it was; in place with one of what it was."""
+        if self._how.in_place and self._is_same and self._size == len(self._old):
+            outputs.discard(made)
+        elif self._how.in_place and self._how.backup is not None:
+            try:
+                real = Path(made.target)
+                kept = _complete(real.with_name(real.name + self._how.backup), self._old, real, self._how.token)
+            except OSError:
+                outputs.discard(made)
+                raise
+            yield Ready((kept, made))
+        else:
+            yield Ready((made,))
+
+
+_AT_ONCE = 1 << 20
 
 
 def new_bytes(how: Rewriting, found: Walked) -> tuple[bytes, list[Failure]]:
