@@ -10,6 +10,7 @@ from absolve.charsets import UTF_8
 from absolve.codings import quoted
 from absolve.edits import lower, splice
 from absolve.model import Edit, Part
+from absolve.offsets import IDENTITY_OFFSETS, Offsets
 
 
 def test_no_edits_give_the_very_same_object() -> None:
@@ -52,3 +53,31 @@ def test_an_inner_edit_is_lowered_to_the_bytes_that_its_span_stands_for() -> Non
         (107, 107, b"&amp;lt;"),
         (112, 112, b"!"),
     ]
+
+
+class Shown:
+    """A coding that keeps what it is shown of what stands around."""
+
+    slot = None
+
+    def __init__(self) -> None:
+        self.around: list[tuple[bytes, bytes]] = []
+
+    def decode(self, raw: bytes) -> bytes:
+        return raw
+
+    def decode_mapped(self, raw: bytes) -> tuple[bytes, Offsets]:
+        return raw, IDENTITY_OFFSETS
+
+    def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:
+        self.around.append((before, after))
+        return value
+
+
+def test_a_coding_is_shown_what_stands_around_in_its_own_part() -> None:
+    coding = Shown()
+    lower([Edit(1, 2, b"x"), Edit(3, 3, b"y")], b"<abcd>", Part("text/html", 1, 5, coding), IDENTITY_OFFSETS)
+    assert coding.around == [(b"a", b"cd"), (b"abc", b"d")]
+    long = Shown()
+    lower([Edit(100, 100, b"x")], b"<" + bytes(range(200)) + b">", Part("text/html", 1, 201, long), IDENTITY_OFFSETS)
+    assert long.around == [(bytes(range(36, 100)), bytes(range(100, 164)))]

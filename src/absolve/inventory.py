@@ -398,8 +398,6 @@ class _Events:
                 self._known = Known()
             ruled = Ruled(self._entity, link, self._document, self._known)
             self._rules[key] = ruled
-            if link is self._passing:  # it is kept now
-                self._passing = Link.__new__(Link)
         return ruled
 
 

@@ -57,7 +57,6 @@ cdef class Ruled:
     cdef readonly tuple codes
     cdef Entity _entity
     cdef bytes _data
-    cdef Link _link
     cdef Rule _rule
     cdef dict _known
     cdef bint _is_url

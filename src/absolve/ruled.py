@@ -169,7 +169,6 @@ class Ruled:
         self.words = (document, entity.path, place.element, place.attribute, place.kind, *under.words)
         self._entity = entity
         self._data = entity.data
-        self._link = link
         self._rule = rule
         self._known: dict[bytes, Facts] = {}
         self._is_url = place.syntax == "url"
@@ -205,7 +204,7 @@ class Ruled:
     def _found(self, link: Link, value: bytes) -> Facts:
         rule = self._rule
         if rule is None:  # most need none
-            rule = self._rule = Rule(self._entity, self._link)
+            rule = self._rule = Rule(self._entity, link)
         reference = text(value)
         resolved = Resolved(self._entity, link, rule, reference)
         target = resolved.target

@@ -60,6 +60,11 @@ def test_elements_beside_each_other_are_not_deep() -> None:
     assert links(data) == ["http://h/a"]
 
 
+def test_elements_that_an_entity_stands_for_are_none_of_the_document() -> None:
+    inside = b"<x>" * 2 * DEEPEST + b"</x>" * 2 * DEEPEST
+    assert links(b"<!DOCTYPE y [<!ENTITY e '" + inside + b"'>]>" + LINK) == ["http://h/a"]
+
+
 def test_html_may_be_as_deep_as_it_likes() -> None:
     page = b"<div>" * 2 * DEEPEST + b"<a href=x>"
     assert absolve.rewrite(page, url=URL) == b"<div>" * 2 * DEEPEST + b"<a href=http://h/x>"
