@@ -13,7 +13,7 @@ import zstandard
 
 import absolve as library
 from absolve import rewriting
-from absolve.cli import many
+from absolve.cli import many, progress
 from absolve.engine import archives
 
 if TYPE_CHECKING:
@@ -236,7 +236,8 @@ def test_an_archive_of_100_mb_takes_less_than_100(
 
 @pytest.fixture
 def cut(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let each record be worth a process."""
+    """Let each record be worth a process; a run that takes long says once more at its end what failed."""
+    monkeypatch.setattr(progress, "EVERY", 3600.0)
     monkeypatch.setattr(many, "WORTH_A_POOL", 1)
     monkeypatch.setattr(archives, "LARGE", 1)
     monkeypatch.setattr(archives, "RANGE", 150)
