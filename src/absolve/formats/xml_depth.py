@@ -10,9 +10,9 @@ else:
     from absolve import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.absolve.seek import find
+    from cython.cimports.absolve.seek import find, tag_end
 else:
-    from absolve.seek import find
+    from absolve.seek import find, tag_end
 
 DEEPEST: Final = 5000  # elements inside of each other: as many as Blink reads (kMaxXMLTreeDepth)
 _DEEPEST = cython.declare(cython.Py_ssize_t, DEEPEST)
@@ -39,8 +39,8 @@ def too_deep(data: bytes, start: cython.Py_ssize_t) -> cython.Py_ssize_t:
         elif p[i + 1] != 33:
             if depth == _DEEPEST:
                 return i
-            at = _tag_end(p, i + 1, n + 2)
-            if at > 0 and p[at - 1] != 47:
+            at = tag_end(p, i + 1, n + 2)
+            if p[at - 2] != 47:
                 depth += 1
         elif p[i + 2] == 45:
             at = data.find(b"-->", i + 4)
@@ -52,19 +52,3 @@ def too_deep(data: bytes, start: cython.Py_ssize_t) -> cython.Py_ssize_t:
             return -1
         i = find(p, 60, at, n)
     return -1
-
-
-@cython.cfunc
-@cython.inline
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
-def _tag_end(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
-    """Where the `>` of a start tag stands (3.1, STag and EmptyElemTag): not in a value; -1 for nowhere."""
-    while i < end and p[i] != 62:
-        if p[i] == 34 or p[i] == 39:
-            i = find(p, p[i], i + 1, end)
-            if i < 0:
-                return -1
-        i += 1
-    return i if i < end else -1
