@@ -49,7 +49,7 @@ COMPILED = (  # modules that run once a byte or once a link; one that is not the
     "absolve.formats.json_values",
     "absolve.formats.xml",
     "absolve.formats.xml_codings",
-    "absolve.formats.xml_depth",
+    "absolve.formats.xml_bounds",
     "absolve.formats.xml_names",
     "absolve.formats.xml_shortened",
     "absolve.formats.xml_tags",

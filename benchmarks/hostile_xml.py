@@ -19,6 +19,18 @@ def _deep(size: int) -> bytes:
     return _XLINK + levels * max(size // len(levels), 1) + b"</x>"
 
 
+def _with_attributes(unit: bytes) -> Callable[[int], bytes]:
+    """Elements with as many attributes as are read."""
+    element = b"<y l:href='a'" + b"".join(unit % number for number in range(9_999)) + b"/>"
+    return lambda size: _XLINK + element * max(size // len(element), 1) + b"</x>"
+
+
+def _with_defaults(unit: bytes) -> Callable[[int], bytes]:
+    """Elements that have as many attributes as may have a default."""
+    declared = b"".join(unit % number for number in range(64))
+    return repeated(b"<x/>", b"<!DOCTYPE r [<!ATTLIST x" + declared + b">]><r>", b"</r>")
+
+
 def _xml(make: Callable[[int], bytes]) -> Shape:
     return Shape(make, "application/xml")
 
@@ -31,8 +43,14 @@ SHAPES: Final[dict[str, Shape]] = {
         "links": repeated(b"<link href='a'/>", _ATOM, b"</feed>"),
         "links of references": repeated(b"<y l:href='&#32;a&amp;b'/>", _XLINK, b"</x>"),
         "one link of references": repeated(b"&amp;", _ATOM + b"<link href='a", b"'/></feed>"),
-        "attributes": numbered(_XLINK + b"<y l:href='a'", b" a%d='b'", b"/></x>"),
-        "namespaces": numbered(b"<x", b" xmlns:a%d='b'", b"/>"),
+        "attributes": _with_attributes(b" a%d='b'"),
+        "attributes in many elements": numbered(_XLINK, b"<y a%d='b'/>", b"</x>"),
+        "too many attributes": numbered(_XLINK + b"<y l:href='a'", b" a%d='b'", b"/></x>"),
+        "default attributes": _with_defaults(b" a%d CDATA 'b'"),
+        "namespaces": _with_attributes(b" xmlns:a%d='b'"),
+        "namespaces in many elements": numbered(_XLINK, b"<y xmlns:a%d='b'/>", b"</x>"),
+        "too many namespaces": numbered(b"<x", b" xmlns:a%d='b'", b"/>"),
+        "default namespaces": _with_defaults(b" xmlns:a%d CDATA 'b'"),
         "names": numbered(_XLINK, b"<n%d l:href='a'/>", b"</x>"),
         "xml:base again and again": repeated(b"<entry xml:base='b/'><link href='a'/></entry>", _ATOM, b"</feed>"),
         "CDATA sections and text": repeated(b"<![CDATA[<a href=x>]]>&lt;a href=y>", b"<rss><description>", b"</description></rss>"),
@@ -43,7 +61,9 @@ SHAPES: Final[dict[str, Shape]] = {
         "comments": repeated(b"<!--saved-->", b"<x>", b"</x>"),
         "instructions": repeated(b"<?xml-stylesheet href='a'?>", b"", b"<x/>"),
         "pseudo-attributes": repeated(b" href='a'", b"<?xml-stylesheet", b"?><x/>"),
-        "entities": numbered(b"<!DOCTYPE x [", b"<!ENTITY e%d 'v'>", b"]><x/>"),
+        "too many entities": numbered(b"<!DOCTYPE x [", b"<!ENTITY e%d 'v'>", b"]><x/>"),
+        "too many declared attributes": numbered(b"<!DOCTYPE x [", b"<!ATTLIST e%d a CDATA 'v'>", b"]><x/>"),
+        "too many default attributes": numbered(b"<!DOCTYPE x [<!ATTLIST x", b" a%d CDATA '" + b"v" * 60 + b"'", b">]><x/>"),
         "entity references": repeated(b"&e;", b"<!DOCTYPE rss [<!ENTITY e 'v'>]><rss><link>", b"</link></rss>"),
     }.items()
 }

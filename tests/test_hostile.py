@@ -28,7 +28,14 @@ def diagnostics(data: bytes, max_depth: int = MAX_DEPTH) -> list[str]:
     return [str(said) for said in walk(absolve.Document(data), Settings(max_depth=max_depth)).diagnostics]
 
 
-REFUSED = {"XML, elements nested too deep": "elements-too-deep"}  # once they are large; by which code
+REFUSED = {  # once they are large; by which code
+    "XML, elements nested too deep": "elements-too-deep",
+    "XML, too many attributes": "too-many-attributes",
+    "XML, too many namespaces": "too-many-attributes",
+    "XML, too many entities": "too-many-declarations",
+    "XML, too many declared attributes": "too-many-declarations",
+    "XML, too many default attributes": "too-many-declarations",
+}
 
 
 def bytes_given_back(name: str, size: int) -> None:

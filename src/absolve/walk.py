@@ -59,7 +59,9 @@ _FEW = cython.declare(cython.int, 4)  # events that take less memory as a list
 _MOST_KEPT = cython.declare(cython.Py_ssize_t, 1000)  # small documents inside one
 _TEXTS = frozenset({HTML, XML})
 _NO_ROOM = Room(0)  # in what is not kept itself
-_RECOVERED = frozenset({"elements-too-deep", "not-well-formed"})  # codes of errors that `recover` gets over
+_RECOVERED = frozenset(  # codes of errors that `recover` gets over
+    {"elements-too-deep", "not-well-formed", "too-many-attributes", "too-many-declarations"}
+)
 
 
 def walk(document: Document, settings: Settings, *, for_rewrite: bool = False, is_proof: bool = False) -> Entity:

@@ -567,8 +567,8 @@ def test_namespaces_may_be_declared_at_any_depth(depth: int) -> None:
 
 
 def test_entities_in_entities_are_looked_into_only_so_deep() -> None:
-    entities = "".join(f"<!ENTITY e{n} '&#38;e{n - 1};'>" for n in range(1, 20_000))
-    text = f"<!DOCTYPE feed [<!ENTITY e0 'alternate'>{entities}]><feed {ATOM}><link rel='&e19999;' href='a'/></feed>"
+    entities = "".join(f"<!ENTITY e{n} '&#38;e{n - 1};'>" for n in range(1, 9_999))
+    text = f"<!DOCTYPE feed [<!ENTITY e0 'alternate'>{entities}]><feed {ATOM}><link rel='&e9998;' href='a'/></feed>"
     assert targets(text) == ["http://doc.example/dir/a"]
 
 

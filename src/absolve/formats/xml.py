@@ -52,6 +52,7 @@ else:
 # 2.6, the pseudo-attributes of an instruction, which are written as attributes are
 _ATTRIBUTE: Final = re.compile(rb"[\t\n\r ]++([^\t\n\r =/>?]++)[\t\n\r ]*+=[\t\n\r ]*+(?:\"([^\"]*+)\"|'([^']*+)')")
 _INSTRUCTION: Final = re.compile(rb"<\?([^\t\n\r ?]++)")
+_NO_DEFAULTS: Final[dict[bytes, str]] = {}
 _NESTED = cython.declare(cython.int, 100)  # xml:base in scope of each other: every link would name them all
 
 
@@ -203,7 +204,8 @@ class _Walk:
         self.depth += 1
         self.text = None  # what has an element in it is no text
         if tag.declares or (self.prolog.end and raw in self.prolog.namespaces):
-            self.names.declare(tag.declared(self.prolog.namespaces.get(raw, ()), self.names.bindings), self.depth)
+            defaults = self.prolog.namespaces.get(raw, _NO_DEFAULTS)
+            self.names.declare(tag.declared(defaults, self.names.bindings), self.depth)
         element: Written = self.names.element(raw)
         if not self.has_root:
             element = self.root(element, raw)

@@ -6,20 +6,18 @@ Nothing outside the document is read: no external entity and no DTD. Expat bound
 from __future__ import annotations
 
 import re
+from collections import Counter
 from contextlib import suppress
-from typing import Final
+from typing import Final, NoReturn
 from xml.parsers import expat
 
 from absolve.errors import WalkError
+from absolve.formats import xml_bounds as bounds
 from absolve.formats.xml_codings import PREDEFINED
-from absolve.formats.xml_depth import DEEPEST, too_deep
 from absolve.formats.xml_names import SEPARATOR
 from absolve.formats.xml_shortened import shortened
 
 NOT_WELL_FORMED: Final = "not-well-formed"
-TOO_DEEP: Final = "elements-too-deep"
-_HINT: Final = "--recover reads it as HTML"
-_LEAST: Final = 3  # bytes of a start tag
 _DOCTYPE: Final = b"<!DOCTYPE"
 ENTITY: Final = re.compile(rb"&([^#;&][^;&]*+);")  # 4.1, EntityRef, where it is well-formed
 
@@ -37,7 +35,7 @@ class Prolog:
         self.entities = PREDEFINED
         self.nested: dict[bytes, bytes] = {}
         self.marked: set[str] = set()
-        self.namespaces: dict[bytes, list[tuple[bytes, str]]] = {}
+        self.namespaces: dict[bytes, dict[bytes, str]] = {}
         self.inside: list[int] = []
         self.end = 0
 
@@ -48,10 +46,10 @@ _NOTHING: Final = Prolog()
 def checked(data: bytes) -> Prolog:
     """What is declared in a document in UTF-8.
 
-    WalkError where it is not well-formed, or its namespaces are not, or its elements are nested too deep.
+    WalkError where it is not well-formed, or its namespaces are not, or it has more of something than is read.
     """
     if (nul := data.find(0)) >= 0:  # not even expat may see it: it would guess UTF-16
-        raise WalkError(NOT_WELL_FORMED, f"a NUL byte ({_HINT})", nul)
+        raise WalkError(NOT_WELL_FORMED, f"a NUL byte ({bounds.HINT})", nul)
     begins = _behind_declarations(data)
     short = shortened(data, begins)
     if short is not data:
@@ -62,7 +60,7 @@ def checked(data: bytes) -> Prolog:
     try:
         return _declared(data, data)
     except WalkError as error:
-        if error.code == TOO_DEEP:
+        if error.code in bounds.AHEAD:
             _well_formed_before(data, error.position)
         raise
 
@@ -90,7 +88,7 @@ def _behind_declarations(data: bytes) -> int:
 
 def _declared(data: bytes, seen: bytes | bytearray) -> Prolog:
     """The same by what expat says of these bytes in its place."""
-    _check_depth(data, 0)
+    bounds.check_elements(data, 0)
     parser = expat.ParserCreate("utf-8", SEPARATOR, None)  # None: it need not remember every name that it tells us
     reader = _Reader(parser, data) if data.find(_DOCTYPE) >= 0 else None
     try:
@@ -100,18 +98,11 @@ def _declared(data: bytes, seen: bytes | bytearray) -> Prolog:
         if position < 0:  # at the end of an empty document
             position = len(seen)
         words = expat.ErrorString(error.code)
-        raise WalkError(NOT_WELL_FORMED, f"{words} ({_HINT})", position) from None
+        raise WalkError(NOT_WELL_FORMED, f"{words} ({bounds.HINT})", position) from None
     finally:
         if reader is not None:
             del reader.parser  # which has the reader's methods: together they would wait for the garbage collector
     return reader.prolog if reader is not None else _NOTHING
-
-
-def _check_depth(data: bytes, start: int) -> None:
-    """WalkError where elements are nested too deep, behind `start`, and before a document type declaration."""
-    position = too_deep(data, start) if len(data) > DEEPEST * _LEAST else -1
-    if position >= 0:
-        raise WalkError(TOO_DEEP, f"elements nested more than {DEEPEST} deep ({_HINT})", position)
 
 
 class _Reader:
@@ -124,8 +115,10 @@ class _Reader:
         self.data = data
         parser.StartDoctypeDeclHandler = self.begin
         parser.EndDoctypeDeclHandler = self.end
-        if data.find(b"&") >= 0:  # else nobody refers to any
-            parser.EntityDeclHandler = self.entity
+        self.refers = data.find(b"&") >= 0
+        self.declared = {"entities": 0, "attributes": 0}
+        self.defaults: Counter[str] = Counter()  # by the names of elements
+        parser.EntityDeclHandler = self.entity
         parser.AttlistDeclHandler = self.attribute
 
     def begin(self, *_names: object) -> None:
@@ -137,10 +130,13 @@ class _Reader:
     def end(self) -> None:
         self.parser.CommentHandler = self.parser.ProcessingInstructionHandler = None
         self.prolog.end = self.parser.CurrentByteIndex + 1
-        _check_depth(self.data, self.prolog.end)
+        bounds.check_elements(self.data, self.prolog.end)
 
     def entity(self, name: str, is_parameter: bool, value: str | None, *_external: str | None) -> None:
         """An entity of the internal subset. Its text is known where it is no more than text."""
+        self.count("entities")
+        if not self.refers:
+            return
         self.parser.DefaultHandler = _nothing  # while there is one, no entity is expanded in content
         key = name.encode()
         if is_parameter or value is None or key in self.prolog.entities:
@@ -153,10 +149,25 @@ class _Reader:
 
     def attribute(self, element: str, name: str, _type: str, default: str | None, _required: bool) -> None:
         """An attribute's default (3.3.2), where that declares a namespace: the other ones are not written anywhere."""
+        self.count("attributes")
+        if default is None:
+            return
+        self.defaults[element] += 1
+        if self.defaults[element] > bounds.MOST_DEFAULTS:
+            self.refuse(f"an element with more than {bounds.MOST_DEFAULTS} attributes that have a default")
         prefix, _, local = name.rpartition(":")
-        if default is not None and (name == "xmlns" or prefix == "xmlns"):
-            declared = self.prolog.namespaces.setdefault(element.encode(), [])
-            declared.append((local.encode() if prefix else b"", default))
+        if name == "xmlns" or prefix == "xmlns":
+            declared = self.prolog.namespaces.setdefault(element.encode(), {})
+            declared.setdefault(local.encode() if prefix else b"", default)  # of two the first counts (3.3)
+
+    def count(self, what: str) -> None:
+        self.declared[what] += 1
+        if self.declared[what] > bounds.MOST_DECLARED:
+            self.refuse(f"more than {bounds.MOST_DECLARED} {what} declared")
+
+    def refuse(self, words: str) -> NoReturn:
+        position = self.parser.CurrentByteIndex
+        raise WalkError(bounds.TOO_MANY_DECLARATIONS, f"{words} ({bounds.HINT})", position)
 
 
 def _nothing(_text: str) -> None:

@@ -10,7 +10,7 @@ from absolve.formats.xml_prolog import ENTITY
 from absolve.formats.xml_tables import NAMESPACES, OTHER
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     import cython
 
@@ -124,14 +124,16 @@ class Tag:
         return i + 5 == self.attribute_end or p[i + 5] == 58
 
     @cython.cfunc
-    def declared(self, defaults: Iterable[tuple[bytes, str]], bindings: dict) -> tuple:  # type: ignore[type-arg]
+    def declared(self, defaults: Mapping[bytes, str], bindings: dict) -> tuple:  # type: ignore[type-arg]
         """The namespaces that the tag brings into scope; `defaults` are those that it need not name.
 
         Of those that the tables do not speak of only what they take the place of in `bindings`: there may be thousands.
         """
         found: dict[bytes, str] = {}
-        for prefix, namespace in defaults:
-            found.setdefault(prefix, _known(namespace))  # of two declarations of an attribute the first counts (3.3)
+        for prefix, default in defaults.items():
+            namespace = _known(default)
+            if namespace is not OTHER or not prefix or prefix in bindings:
+                found[prefix] = namespace
         self.rewind()
         while self.next():
             if self._is_declaration():

@@ -1,0 +1,96 @@
+"""What an XML document may have at most.
+
+Expat keeps something for each of these, or goes through all of them again and again.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from absolve.errors import WalkError
+
+if TYPE_CHECKING:
+    import cython
+else:
+    from absolve import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.absolve.seek import find, tag_end
+else:
+    from absolve.seek import find, tag_end
+
+DEEPEST: Final = 5000  # elements inside of each other: as many as Blink reads (kMaxXMLTreeDepth)
+MOST_ATTRIBUTES: Final = 10_000  # of one element: as many as Java's parsers read for long (elementAttributeLimit)
+MOST_DECLARED: Final = 10_000  # entities, and as many attributes, in a document type declaration
+MOST_DEFAULTS: Final = 64  # attributes with a default, of one element: each of its start tags has them all
+TOO_DEEP: Final = "elements-too-deep"
+TOO_MANY_ATTRIBUTES: Final = "too-many-attributes"
+TOO_MANY_DECLARATIONS: Final = "too-many-declarations"
+AHEAD: Final = frozenset({TOO_DEEP, TOO_MANY_ATTRIBUTES})  # codes of what is found ahead of expat
+HINT: Final = "--recover reads it as HTML"
+_DEEPEST = cython.declare(cython.Py_ssize_t, DEEPEST)
+_MOST = cython.declare(cython.Py_ssize_t, MOST_ATTRIBUTES)
+_LEAST = cython.declare(cython.Py_ssize_t, 3)  # bytes of a start tag
+_LEAST_ATTRIBUTE = cython.declare(cython.Py_ssize_t, 5)  # bytes of an attribute and the space before it
+
+
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def check_elements(data: bytes, start: cython.Py_ssize_t) -> None:
+    """WalkError at the first start tag with too many attributes, or that opens one element too many.
+
+    Before `start` nothing has begun that does not end there; what is behind the next document type declaration is not
+    looked at. What is said holds as far as the document is well-formed.
+    """
+    p: cython.p_const_uchar = data
+    n: cython.Py_ssize_t = len(data) - 2  # behind it nothing begins that has an end
+    if n < _DEEPEST * _LEAST:
+        return
+    i: cython.Py_ssize_t = find(p, 60, start, n)
+    at: cython.Py_ssize_t
+    depth: cython.Py_ssize_t = 0
+    while i >= 0:
+        if p[i + 1] == 47:
+            depth -= 1
+            at = i + 2
+        elif p[i + 1] == 63:
+            at = data.find(b"?>", i + 2)
+        elif p[i + 1] != 33:
+            if depth == _DEEPEST:
+                raise WalkError(TOO_DEEP, f"elements nested more than {DEEPEST} deep ({HINT})", i)
+            at = tag_end(p, i + 1, n + 2)
+            if at - i > _MOST * _LEAST_ATTRIBUTE and _attributes(p, i, at) > _MOST:
+                words = f"an element with more than {MOST_ATTRIBUTES} attributes ({HINT})"
+                raise WalkError(TOO_MANY_ATTRIBUTES, words, i)
+            if p[at - 2] != 47:
+                depth += 1
+        elif p[i + 2] == 45:
+            at = data.find(b"-->", i + 4)
+        elif p[i + 2] == 91:
+            at = data.find(b"]]>", i + 9)
+        else:
+            return
+        if at < 0:
+            return
+        i = find(p, 60, at, n)
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _attributes(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """How many attributes a start tag has (3.1)."""
+    count: cython.Py_ssize_t = 0
+    i: cython.Py_ssize_t = find(p, 61, start, end)
+    while i >= 0:
+        i += 1
+        while p[i] <= 32:  # the tag ends with `>`
+            i += 1
+        if p[i] != 34 and p[i] != 39:
+            break
+        count += 1
+        i = find(p, p[i], i + 1, end)
+        if i >= 0:
+            i = find(p, 61, i, end)
+    return count

@@ -1,0 +1,262 @@
+"""XML with more of something than is read: it is left alone, and that is said where it is."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import hypothesis
+import hypothesis.strategies as st
+import pytest
+
+import absolve
+from absolve.errors import Diagnostic, DocumentError, WalkError
+from absolve.formats import xml_bounds as bounds
+from absolve.formats.xml_bounds import DEEPEST, MOST_ATTRIBUTES, MOST_DECLARED, MOST_DEFAULTS
+from absolve.model import Document
+from absolve.settings import Settings
+from absolve.walk import walk
+
+LINK = b"<y xmlns:l='http://www.w3.org/1999/xlink' l:href='a'/>"
+URL = "http://h/"
+
+
+def nested(levels: int, opened: bytes = b"<x>", closed: bytes = b"</x>") -> bytes:
+    """So many elements in each other, and a link in the innermost one, which is one more."""
+    return opened * (levels - 1) + LINK + closed * (levels - 1)
+
+
+def links(data: bytes) -> list[str | None]:
+    return [row.target for row in absolve.links(data, media_type="application/xml", url=URL)]
+
+
+def error(data: bytes) -> Diagnostic:
+    with pytest.raises(DocumentError) as raised:
+        absolve.rewrite(data, media_type="application/xml", url=URL)
+    return raised.value.diagnostic
+
+
+# --- what is not too deep -------------------------------------------------------------------------------------------
+
+MARKUP = {
+    "text": b"",
+    "a comment": b"<!-- <x> <x -->",
+    "a CDATA section": b"<![CDATA[<x> <x]]>",
+    "an instruction": b"<?p <x> '?>",
+    "an empty element": b"<z/>",
+    "an empty element with a value": b"<z a='b' c = \"d/\" />",
+    "a value with what ends no tag": b"<z a='/>' b=\"'>\"></z\n>",
+    "an end in a value": b"<z a='&lt;/x>'></z>",
+}
+
+
+@pytest.mark.parametrize("markup", MARKUP.values(), ids=MARKUP)
+@pytest.mark.parametrize("before", [b"", b"<?p <x>?><!-- <!DOCTYPE -->\n", b"<!DOCTYPE x [<!ENTITY e '<!--'> <!-- <x> -->] >"])
+def test_as_many_elements_as_are_read_may_be_open(markup: bytes, before: bytes) -> None:
+    opened = b"<x>" + markup
+    assert links(before + nested(DEEPEST, opened)) == ["http://h/a"]
+    diagnostic = error(before + nested(DEEPEST + 1, opened))
+    assert diagnostic.code == "elements-too-deep"
+
+
+def test_elements_beside_each_other_are_not_deep() -> None:
+    data = b"<r>" + b"<x><x/></x>" * 2 * DEEPEST + LINK + b"</r>"
+    assert links(data) == ["http://h/a"]
+
+
+def test_elements_that_an_entity_stands_for_are_none_of_the_document() -> None:
+    inside = b"<x>" * 2 * DEEPEST + b"</x>" * 2 * DEEPEST
+    assert links(b"<!DOCTYPE y [<!ENTITY e '" + inside + b"'>]>" + LINK) == ["http://h/a"]
+
+
+def test_html_may_be_as_deep_as_it_likes() -> None:
+    page = b"<div>" * 2 * DEEPEST + b"<a href=x>"
+    assert absolve.rewrite(page, url=URL) == b"<div>" * 2 * DEEPEST + b"<a href=http://h/x>"
+
+
+# --- what is ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("before", [b"", "\ufeff<!-- é -->\n".encode(), b"<!DOCTYPE x [<!ENTITY e '&#60;x>'>\n]>"])
+@pytest.mark.parametrize("opened", [b"<x>", b'<x d="' + b"a" * 200 + b'">'])
+def test_the_first_element_that_is_too_deep_is_told_with_its_place(before: bytes, opened: bytes) -> None:
+    data = before + nested(DEEPEST + 1, opened + b"\n")
+    said = error(data)
+    line = before.count(b"\n") + DEEPEST + 1
+    assert (said.code, said.line, said.column) == ("elements-too-deep", line, 1)
+    assert said.text == f"elements nested more than {DEEPEST} deep (--recover reads it as HTML)"
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "windows-1252"])
+def test_the_place_is_one_of_the_document_in_its_own_charset(encoding: str) -> None:
+    text = f"<?xml version='1.0' encoding='{encoding}'?><!-- é -->" + nested(DEEPEST + 1).decode()
+    said = error(text.encode(encoding))
+    assert (said.code, said.line, said.column) == ("elements-too-deep", 1, text.index("<y") + 1)
+
+
+def test_elements_that_never_end_are_too_deep_first() -> None:
+    assert error(b"<x>" * 100_000).code == "elements-too-deep"
+
+
+@pytest.mark.parametrize("fault", [b"</y>", b"<x a=b>", b"&", b"&nbsp;", b"]]>", b"<x a='' a=''>", b"<x>\0", b"<p:x>"])
+def test_a_document_that_is_not_well_formed_before_is_that(fault: bytes) -> None:
+    said = error(b"<x>\n" + fault + b"<x>" * 2 * DEEPEST)
+    assert (said.code, said.line) == ("not-well-formed", 2)
+
+
+def test_what_is_wrong_behind_it_nobody_looks_for() -> None:
+    assert error(b"<x>" * (DEEPEST + 1) + b"</y>").code == "elements-too-deep"
+
+
+def test_recover_reads_it_as_html() -> None:
+    data = b"<html>" + b"<p>" * DEEPEST + b"<a href=x>"
+    document = Document(data, media_type="application/xml", url=URL)
+    settings = Settings(recover=True)
+    assert [said.code for said in walk(document, settings).diagnostics] == ["elements-too-deep"]
+    assert absolve.rewrite(document, recover=True).endswith(b"<a href=http://h/x>")
+
+
+def test_in_a_document_around_it_only_the_part_stays() -> None:
+    data = (
+        b"Content-Type: multipart/mixed; boundary=B\n\n--B\nContent-Type: application/xml\n\n"
+        + nested(DEEPEST + 1)
+        + b"\n--B\nContent-Type: text/html\n\n<a href=x>\n--B--\n"
+    )
+    entity = walk(Document(data, media_type="message/rfc822", url=URL), Settings())
+    assert [(said.code, said.failed) for said in entity.diagnostics] == [("elements-too-deep", True)]
+    new = absolve.rewrite(data, media_type="message/rfc822", url=URL)
+    assert new == data.replace(b"<a href=x>", b"<a href=http://h/x>")
+    assert absolve.verify(data, new, media_type="message/rfc822", url=URL) == []
+
+
+# --- attributes -----------------------------------------------------------------------------------------------------
+
+XLINK = b" xmlns:l='http://www.w3.org/1999/xlink'"
+
+
+def attributes(count: int, unit: bytes = b" a%d='b'") -> bytes:
+    """An element with so many attributes, one of which is a link."""
+    return b"<x" + b"".join(unit % number for number in range(count - 2)) + XLINK + b" l:href='a'/>"
+
+
+UNITS = [b" a%d='b'", b" xmlns:a%d='b'", b"\n a%d\t=\r\n\"='=\"", b" a%d='/>'", b" a%d=''"]
+
+
+@pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.parametrize("before", [b"", b"<!DOCTYPE r [<!ATTLIST x a CDATA 'b'>] >"])
+def test_an_element_may_have_as_many_attributes_as_are_read(unit: bytes, before: bytes) -> None:
+    assert links(before + b"<r>" + attributes(MOST_ATTRIBUTES, unit) + b"</r>") == ["http://h/a"]
+    said = error(before + b"<r>\n" + attributes(MOST_ATTRIBUTES + 1, unit) + b"</r>")
+    assert (said.code, said.line, said.column) == ("too-many-attributes", 2, 1)
+    assert said.text == f"an element with more than {MOST_ATTRIBUTES} attributes (--recover reads it as HTML)"
+
+
+def test_many_elements_may_have_attributes() -> None:
+    data = b"<r>" + attributes(MOST_ATTRIBUTES // 2) * 3 + b"</r>"
+    assert links(data) == ["http://h/a"] * 3
+
+
+def test_equals_signs_in_a_value_are_no_attributes() -> None:
+    assert links(b"<x a='" + b"=" * 10 * MOST_ATTRIBUTES + b"'" + attributes(2)[2:]) == ["http://h/a"]
+
+
+@pytest.mark.parametrize("fault", [b"<x a=b/>", b"<x a='' a=''/>", b"&nbsp;", b"<p:x/>"])
+def test_what_is_not_well_formed_before_is_said(fault: bytes) -> None:
+    assert error(b"<r>" + fault + attributes(MOST_ATTRIBUTES + 1)).code == "not-well-formed"
+
+
+def test_a_tag_that_is_none_is_not_counted() -> None:
+    assert error(b"<x" + b" a=b" * 2 * MOST_ATTRIBUTES + b"/>").code == "not-well-formed"
+
+
+# --- declarations ---------------------------------------------------------------------------------------------------
+
+
+def declared(*declarations: bytes, root: bytes = b"<x l:href='a'/>") -> bytes:
+    return b"<!DOCTYPE x [\n<!ATTLIST x" + XLINK.replace(b"=", b" CDATA ") + b">\n" + b"\n".join(declarations) + b"]>" + root
+
+
+def numbered(count: int, unit: bytes) -> list[bytes]:
+    return [unit % number for number in range(count)]
+
+
+@pytest.mark.parametrize("unit", [b"<!ATTLIST x a%d CDATA 'v'>", b"<!ATTLIST x xmlns:a%d CDATA 'v'>"])
+def test_an_element_may_have_as_many_defaults_as_are_read(unit: bytes) -> None:
+    more = b"<!ATTLIST y b CDATA 'v' c CDATA #IMPLIED> <!ATTLIST x b CDATA #REQUIRED>"
+    assert links(declared(*numbered(MOST_DEFAULTS - 1, unit), more)) == ["http://h/a"]
+    said = error(declared(more, *numbered(MOST_DEFAULTS, unit)))
+    assert (said.code, said.line) == ("too-many-declarations", MOST_DEFAULTS + 3)
+    assert said.text == f"an element with more than {MOST_DEFAULTS} attributes that have a default (--recover reads it as HTML)"
+
+
+UNITS_DECLARED = {
+    b"<!ENTITY e%d 'v'>": "entities",
+    b"<!ENTITY %% e%d 'v'>": "entities",
+    b"<!ENTITY e%d SYSTEM 'v'>": "entities",
+    b"<!ATTLIST y%d a CDATA 'v'>": "attributes",
+    b"<!ATTLIST y a%d CDATA #IMPLIED>": "attributes",
+}
+
+
+@pytest.mark.parametrize(("unit", "what"), UNITS_DECLARED.items())
+@pytest.mark.parametrize("root", [b"<x l:href='a'/>", b"<x l:href='a'>&amp;</x>"])
+def test_as_much_may_be_declared_as_is_read(unit: bytes, what: str, root: bytes) -> None:
+    before = what == "attributes"  # the namespace is one
+    assert links(declared(*numbered(MOST_DECLARED - before, unit), root=root)) == ["http://h/a"]
+    said = error(declared(*numbered(MOST_DECLARED - before + 1, unit), root=root))
+    assert (said.code, said.line) == ("too-many-declarations", MOST_DECLARED - before + 3)
+    assert said.text == f"more than {MOST_DECLARED} {what} declared (--recover reads it as HTML)"
+
+
+def test_of_two_declarations_of_a_namespace_the_first_counts() -> None:
+    other = b"<!ATTLIST x xmlns:l CDATA 'http://other/'>"
+    assert links(declared(other)) == ["http://h/a"]
+    assert links(declared().replace(b"[", b"[" + other)) == []
+
+
+def test_what_hides_a_namespace_may_be_a_default() -> None:
+    data = b"<!DOCTYPE r [<!ATTLIST y xmlns:l CDATA 'http://other/'>]><r" + XLINK + b"><y l:href='b'/><x l:href='a'/></r>"
+    assert links(data) == ["http://h/a"]
+
+
+@pytest.mark.parametrize("code", ["too-many-attributes", "too-many-declarations"])
+def test_recover_reads_as_html_what_has_too_many(code: str) -> None:
+    many = attributes(MOST_ATTRIBUTES + 1) if code == "too-many-attributes" else declared(*numbered(65, b"<!ATTLIST x a%d CDATA ''>"))
+    document = Document(many + b"<a href=x>", media_type="application/xml", url=URL)
+    assert [said.code for said in walk(document, Settings(recover=True)).diagnostics] == [code]
+    assert absolve.rewrite(document, recover=True).endswith(b"<a href=http://h/x>")
+
+
+# --- the scan by itself ---------------------------------------------------------------------------------------------
+
+
+def deep_at(data: bytes) -> int:
+    """Where the scan says that elements are too deep; -1 where it does not."""
+    try:
+        bounds.check_elements(data, 0)
+    except WalkError as error:
+        return error.position
+    return -1
+
+
+CUT = nested(DEEPEST + 1, b"<x a='/>' b=\">\"><!-- - --><![CDATA[ ]]><?p ?>")
+
+
+@pytest.mark.parametrize("tail", range(1, 60))
+def test_a_document_that_ends_anywhere_is_read_to_its_end(tail: int) -> None:
+    whole = CUT[: deep_at(CUT) + 1]
+    assert deep_at(whole) == -1  # nothing is known of what has not even a name
+    assert deep_at(whole[:-tail]) == -1
+
+
+_PIECES = [b"<", b"/", b">", b"!", b"?", b"-", b"[", b"]", b"'", b'"', b"x", b" ", b"="]
+_LARGE = {"elements": b"<x>" * (DEEPEST - 10), "attributes": b"<x" + b" a=''" * MOST_ATTRIBUTES}
+
+
+@pytest.mark.parametrize("before", _LARGE.values(), ids=_LARGE)
+@hypothesis.given(pieces=st.lists(st.sampled_from(_PIECES), max_size=40))
+def test_any_bytes_are_read_to_their_end(before: bytes, pieces: list[bytes]) -> None:
+    data = before + b"".join(pieces)
+    with suppress(WalkError):
+        bounds.check_elements(data, 0)
+    with suppress(WalkError):
+        bounds.check_elements(data + b">", len(before))
