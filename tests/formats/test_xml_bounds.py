@@ -168,6 +168,12 @@ def test_a_tag_that_is_none_is_not_counted() -> None:
     assert error(b"<x" + b" a=b" * 2 * MOST_ATTRIBUTES + b"/>").code == "not-well-formed"
 
 
+@pytest.mark.parametrize("tail", [b"", b" ", b" a", b" a=", b" a= ", b" a='", b" a='b"])
+def test_a_tag_that_does_not_end_is_read_to_its_end(tail: bytes) -> None:
+    bounds.check_elements(b"<x" + b" a=''" * MOST_ATTRIBUTES + tail, 0)
+    assert error(b"<x" + b" a=''" * (MOST_ATTRIBUTES + 1) + tail).code == "too-many-attributes"
+
+
 # --- declarations ---------------------------------------------------------------------------------------------------
 
 

@@ -15,9 +15,9 @@ else:
     from absolve import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.absolve.seek import find, tag_end
+    from cython.cimports.absolve.seek import find, is_space, tag_end
 else:
-    from absolve.seek import find, tag_end
+    from absolve.seek import find, is_space, tag_end
 
 DEEPEST: Final = 5000  # elements inside of each other: as many as Blink reads (kMaxXMLTreeDepth)
 MOST_ATTRIBUTES: Final = 10_000  # of one element: as many as Java's parsers read for long (elementAttributeLimit)
@@ -85,12 +85,13 @@ def _attributes(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.P
     i: cython.Py_ssize_t = find(p, 61, start, end)
     while i >= 0:
         i += 1
-        while p[i] <= 32:  # the tag ends with `>`
+        while i < end and is_space(p[i]):
             i += 1
-        if p[i] != 34 and p[i] != 39:
+        if i == end or (p[i] != 34 and p[i] != 39):
+            break
+        i = find(p, p[i], i + 1, end)
+        if i < 0:
             break
         count += 1
-        i = find(p, p[i], i + 1, end)
-        if i >= 0:
-            i = find(p, 61, i, end)
+        i = find(p, 61, i, end)
     return count
