@@ -19,6 +19,7 @@ cdef inline unsigned int marked(object place, object coding) noexcept:
 cdef class Events(Records):
     cdef public Scopes scopes
     cdef object naming
+    cdef bytes _data
     cdef readonly list objects
     cdef readonly Py_ssize_t count
     cdef readonly Py_ssize_t parts

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from absolve.model import IN_VAIN
 from absolve.scopes import NUMBERED
@@ -36,6 +36,7 @@ else:
     from absolve.scopes import Scopes
     from absolve.slots import Slots
 
+_FEW_KINDS = cython.declare(cython.Py_ssize_t, 8)
 _MOST_KINDS = cython.declare(cython.Py_ssize_t, 4096)
 _OBJECT = cython.declare(cython.int, -1)  # the kind of what is kept as it is
 
@@ -58,15 +59,16 @@ class Events(Records):
 
     The coding of values without quotes that has no slot is made one whose slot is the link, or the part; of those with
     one, for links that share it, the slot is kept beside them. A place for
-    any element (`*`) is made that of the tag by `naming`, of the place and where the tag starts.
+    any element (`*`) is made that of the tag by `naming`, of the `data`, the place and where the tag starts.
 
     `objects` are the events that are kept as they are, all but links and parts among them; `count` says how many are
     links and parts, `parts` how many are parts. `kinds` has a link of each kind, which says no more than that.
     `scopes` has the claims that walkers tell of by numbers.
     """
 
-    def __init__(self, naming: Callable[[Place, int], Place] | None = None) -> None:
+    def __init__(self, naming: Callable[[bytes, Place, int], Place] | None = None, data: bytes = b"") -> None:
         self.naming = naming
+        self._data = data
         self.scopes: Scopes | None = None
         self.objects: list[Event] = []
         self.count = 0
@@ -74,7 +76,7 @@ class Events(Records):
         self.kinds: list[Link] = []
         self._kinds_of_parts: Kinds | None = None
         self._parts: Numbers | None = None
-        self._numbers: dict[int, int] = {}
+        self._numbers: dict[int, int] | None = None
         self._size = 0  # interpreted nobody else says so
         self._slots: Slots | None = None
 
@@ -210,7 +212,7 @@ class Events(Records):
     ) -> cython.int:
         """Make a link, and keep it as it is."""
         link: Link = Link.__new__(Link)
-        link.place = place if self.naming is None or place.element != "*" else self.naming(place, tag_start)
+        link.place = place if self.naming is None or place.element != "*" else self.naming(self._data, place, tag_start)
         link.start = start
         link.end = end
         link.coding = _settled(coding, start, end)
@@ -258,17 +260,28 @@ class Events(Records):
     @cython.exceptval(-1, check=True)
     def _number_of(self, place: Place, coding: Coding, base: Base | None, claim: Base | None) -> cython.int:
         """That of a kind that was not met just now."""
-        # One number: a table of numbers is nothing for the garbage collector.
-        key = id(place) << 66 | id(coding) << 2 | (0 if claim is None else 1 if claim is IN_VAIN else 2)
-        if base is not None:
-            key |= id(base) << 130
-        known = self._numbers.get(key)
-        if known is not None:
-            return known
-        if len(self.kinds) >= _MOST_KINDS:
-            return -1
-        number = self._numbers[key] = len(self.kinds)
-        kind: Link = Link.__new__(Link)
+        kind: Link
+        number: cython.int = len(self.kinds)
+        index: cython.int
+        if number <= _FEW_KINDS:  # as in most documents: they are looked through one by one
+            for index in range(number):
+                kind = self.kinds[index]
+                if kind.place is place and kind.coding is coding and kind.base is base and kind.claim is claim:
+                    return index
+        else:
+            if self._numbers is None:
+                self._numbers = {}
+                for index in range(number):
+                    kind = self.kinds[index]
+                    self._numbers[_key(kind.place, kind.coding, kind.base, kind.claim)] = index
+            key = _key(place, coding, base, claim)
+            known = self._numbers.get(key)
+            if known is not None:
+                return known
+            if number >= _MOST_KINDS:
+                return -1
+            self._numbers[key] = number
+        kind = Link.__new__(Link)
         kind.place = place
         kind.coding = coding
         kind.base = base
@@ -367,7 +380,7 @@ class Events(Records):
         """Give the link that was read last what its kind does not say."""
         if cython.compiled:
             if what & _NAMED:
-                link.place = self.naming(link.place, link.tag_start)
+                link.place = self.naming(self._data, link.place, link.tag_start)
             if what & _SCOPED:
                 link.base = self.scopes.at(self._scope)
             if what & _CLAIMS:
@@ -387,6 +400,13 @@ class Events(Records):
                 part.base = self.scopes.at(self._scope)
             return part
         raise NotImplementedError
+
+
+@cython.cfunc
+def _key(place: Place, coding: Coding, base: Base | None, claim: Base | None) -> Any:
+    """A kind as one number: a table of numbers is nothing for the garbage collector."""
+    key = id(place) << 66 | id(coding) << 2 | (0 if claim is None else 1 if claim is IN_VAIN else 2)
+    return key if base is None else key | id(base) << 130
 
 
 @cython.cfunc

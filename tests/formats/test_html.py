@@ -8,7 +8,7 @@ import pytest
 
 import absolve
 from absolve.charsets import UTF_8, by_label
-from absolve.formats import html_keywords
+from absolve.formats import html, html_keywords
 from absolve.formats import html_tables as tables
 from absolve.formats.html import walk
 from absolve.model import IN_VAIN, Base, Event, Layer, Link, Notice, Part, Place
@@ -397,3 +397,47 @@ def test_of_long_keywords_nothing_outlives_the_document() -> None:
     for rel, is_kept in ((b"stylesheet next-one", True), (b"x " * 1000 + b"stylesheet", False)):
         absolve.rewrite(b"<link href=x rel='%b'>" % rel, url="http://h/", media_type="text/html")
         assert ((rel, b"", b"") in kept.known) is is_kept
+
+
+# --- one walker for many documents ----------------------------------------------------------------------------------
+
+LEAVES = {  # each leaves something behind that decides about the tags of a document that it is still in
+    "nothing": "<p><a href=x>",
+    "a cut off tag": "<a href=x><img src='y",
+    "a base": "<base href=b/><a href=x>",
+    "open tables": "<table><tr><td><table><caption><a href=x>",
+    "templates": "<template><col><template><tr><base href=b/><a href=x>",
+    "foreign content": "<svg><title><math><mi><unknown><a xlink:href=x>",
+    "a form": "<form action=x><form action=y>",
+    "a select": "<select><option><svg>",
+    "framesets": "<frameset><frame src=x><frameset>",
+    "the end of a frameset": "<frameset></frameset><a href=x><frame src=y>",
+    "attributes of html and body": "<html manifest=x><html manifest=y><body background=x><body background=y>",
+    "the last attributes": "<object codebase=b/ data=x classid=y><meta http-equiv=refresh content='0;url=x'>",
+    "a saver's comment": "<!-- saved from url=(0019)http://example.org/ --><a href=x>",
+    "a style": "<p style='background: url(x)'><style>@import 'y';</style>",
+    "a head": "<head profile=x><head profile=y><a href=x>",
+    "a head too late": "<p><head profile=x><a href=x>",
+    "noscript": "<head><noscript><a href=x>",
+    "noscript in noscript": "<head><noscript><head><noscript><a href=x>",
+    "elements without an end": "<body><p><p><p><div><b><p><a href=x>",
+    "NUL": "\0<a href=x>",
+}
+
+
+def said(page: str, **settings: Any) -> list[object]:
+    return [
+        (repr(event), event.claim, event.base, event.tag_start, event.tag_end) if type(event) is Link else repr(event)
+        for event in events(page, **settings)
+    ]
+
+
+@pytest.mark.parametrize("first", LEAVES)
+def test_a_document_is_walked_alike_whatever_was_walked_before_it(first: str) -> None:
+    for second in LEAVES.values():
+        for ends in ("", "</svg></table></template></select></form></frameset>"):
+            page = f"{ends}{second}"
+            html._spare.clear()  # what is used again
+            alone = said(page)
+            said(LEAVES[first], lazy=True)
+            assert said(page) == alone

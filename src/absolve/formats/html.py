@@ -6,9 +6,9 @@ events. What depends on more than one attribute of a tag (`meta`, `link`, `objec
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from absolve.charsets import UTF_8
 from absolve.formats import html_actions, html_keywords
 from absolve.formats import html_names as names
 from absolve.formats import html_places as places
@@ -51,6 +51,7 @@ else:
     from absolve.seek import find
 
 
+_NO_EVENTS = Events()
 _NUL = b"\0"
 _TEXT_CSS = CSS.encode()
 _UNDECIDED = object()
@@ -94,19 +95,31 @@ _MATHML_ROW = cython.declare(cython.int, names.MATHML_ROW)
 
 def walk(data: bytes, charset: Charset, options: WalkOptions) -> Events:
     """The events of an HTML document whose bytes are in an ASCII-compatible charset."""
-    return _Walk(data, charset, options).run()
+    walker: _Walk = _spare.pop() if _spare else _Walk()
+    events = walker.run(data, charset, options)
+    if len(data) <= _SMALL:
+        walker.begin(b"", charset, options)  # of this document nothing is held
+        _spare.append(walker)
+    return events
+
+
+# What walks over small documents, of which there are many in turn, is used again. Nobody else has it meanwhile.
+_spare: list[_Walk] = []
+_SMALL = cython.declare(cython.Py_ssize_t, 1 << 16)  # bytes: what walks over them takes a few times as many
 
 
 @cython.final
 @cython.cclass
 class _Walk:
-    """One walk over one document."""
+    """One walk over one document, and then over another one."""
 
     data: bytes
     charset: Charset
+    lazy: cython.bint
     options: WalkOptions
     places: list[Place]
     actions: bytes
+    interest: bytes
     scanner: Scanner
     attributes: Attributes
     values: Values
@@ -118,26 +131,47 @@ class _Walk:
     has_retrieval: cython.bint
     ruled: cython.Py_ssize_t
 
-    def __init__(self, data: bytes, charset: Charset, options: WalkOptions) -> None:
-        self.data = data
+    def __init__(self) -> None:
+        self.scanner = Scanner(b"", b"")
+        self.attributes = self.scanner.attributes
+        self.prepare(UTF_8, False)
+
+    @cython.cfunc
+    def prepare(self, charset: Charset, lazy: cython.bint) -> cython.int:
+        """Take the tables for documents in a charset."""
+        tables = html_actions.tables_of(charset, lazy)
         self.charset = charset
-        self.options = options
-        tables = html_actions.tables_of(charset, options.lazy)
+        self.lazy = lazy
         self.places = tables.places
         self.actions = tables.actions
-        self.scanner = Scanner(data, tables.interest)
-        self.attributes = self.scanner.attributes
-        self.values = Values(data, charset, self.attributes, tables)
-        self.events = Events(partial(places.of_tag, data))
+        self.interest = tables.interest
+        self.values = Values(charset, self.attributes, tables)
         self.meta_places = tables.meta_places
         self.link_places = tables.link_places
         self.scripts = tables.scripts
+        return 0
+
+    @cython.cfunc
+    def begin(self, data: bytes, charset: Charset, options: WalkOptions) -> cython.int:
+        """Take another document: what the one before has left counts for nothing in it."""
+        lazy: cython.bint = options.lazy
+        if charset is not self.charset or lazy != self.lazy:
+            self.prepare(charset, lazy)
+        self.data = data
+        self.options = options
+        self.scanner.begin(data, self.interest)
+        self.values.begin(data)
+        self.events = _NO_EVENTS
         self.has_base = False
         self.has_retrieval = False
         self.ruled = -1  # the number of the codebase that the link is of, or under, which is told of
+        return 0
 
-    def run(self) -> Events:
+    @cython.cfunc
+    def run(self, data: bytes, charset: Charset, options: WalkOptions) -> Events:
         """Tell of every token that the scanner reports."""
+        self.begin(data, charset, options)
+        self.events = Events(places.of_tag, data)
         scanner: Scanner = self.scanner
         kind: cython.int
         most: cython.Py_ssize_t = self.options.max_links

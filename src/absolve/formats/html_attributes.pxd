@@ -17,6 +17,7 @@ cdef class Attributes:
     cdef Py_ssize_t value_end[256]
     cdef int quote[256]
 
+    cdef int begin(self, bytes data)
     cdef Py_ssize_t read(self, Py_ssize_t i) except? -1
     cdef bint has(self, int number) noexcept
     cdef int drop(self, int number)

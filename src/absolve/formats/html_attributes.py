@@ -43,18 +43,24 @@ class Attributes:
     or not, is appended to it afresh as (name start, name end, value start, value end, quote).
     """
 
-    def __init__(self, data: bytes, record: list[tuple[int, int, int, int, int]] | None = None) -> None:
-        self.data = data
+    def __init__(self, record: list[tuple[int, int, int, int, int]] | None = None) -> None:
         self.record = record
-        self.found = 0
-        self.self_closing = False
         self.serial = 0
+        self.begin(b"")
         if not cython.compiled:
             self.order = [0] * _NUMBERS
             self.stamp = [0] * _NUMBERS  # the serial number of the tag that had it last
             self.value_start = [0] * _NUMBERS
             self.value_end = [0] * _NUMBERS
             self.quote = [0] * _NUMBERS
+
+    @cython.cfunc
+    def begin(self, data: bytes) -> cython.int:
+        """Take another document; its tags have serial numbers of their own."""
+        self.data = data
+        self.found = 0
+        self.self_closing = False
+        return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)

@@ -12,6 +12,7 @@ cdef class Stack:
     cdef readonly Py_ssize_t depth
     cdef readonly int namespace
 
+    cdef int begin(self)
     cdef int push(self, int namespace, int element, bytes name, bint decided)
     cdef int pop_to(self, Py_ssize_t depth)
     cdef bint _is(self, Py_ssize_t depth, int element, bytes name) noexcept

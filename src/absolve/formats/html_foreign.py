@@ -61,8 +61,17 @@ class Stack:
         self._nodes = Numbers(narrow=True)
         self._names: list[bytes] = []  # in lower case, where the number of the element is 0
         self._known: dict[bytes, bytes] = {}  # the same names, each kept once
+        self.begin()
+
+    @cython.cfunc
+    def begin(self) -> cython.int:
+        """Let none be open, as before the first tag of a document."""
+        self._nodes.cut(0)
+        self._names.clear()
+        self._known.clear()
         self.depth = 0
         self.namespace = HTML
+        return 0
 
     @cython.cfunc
     def push(self, namespace: cython.int, element: cython.int, name: bytes, decided: cython.bint) -> cython.int:

@@ -13,6 +13,7 @@ cdef class OpenTables:
     cdef readonly int template_depth
     cdef int mode
 
+    cdef int begin(self)
     cdef bint decides(self) except? -1
     cdef int open_template(self)
     cdef int close_template(self)

@@ -53,12 +53,20 @@ class OpenTables:
 
     def __init__(self) -> None:
         self.around: list[int] = []
+        self.templates: list[int] = []
+        self.begin()
+
+    @cython.cfunc
+    def begin(self) -> cython.int:
+        """Let none be open, as before the first tag of a document."""
+        self.around.clear()
         self.innermost = 0
         self.size = 0
         self.first = 0
-        self.templates: list[int] = []
+        self.templates.clear()
         self.template_depth = 0
         self.mode = _IN_BODY
+        return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)

@@ -27,6 +27,7 @@ cdef class Scanner:
     cdef readonly Py_ssize_t truncated
     cdef set merged
 
+    cdef int begin(self, bytes data, bytes interest)
     cpdef int next(self) except? -1
     cdef int _text(self, Py_ssize_t i, Py_ssize_t end, bint references) except? -1
     cdef int _start_tag(self) except? -1

@@ -90,17 +90,25 @@ class Scanner:
     def __init__(
         self, data: bytes, interest: bytes, record: list[tuple[int, int, int, int, int]] | None = None
     ) -> None:
+        self.tree = Tree()
+        self.attributes = Attributes(record)
+        self.recorded = record is not None
+        self.begin(data, interest)
+
+    @cython.cfunc
+    def begin(self, data: bytes, interest: bytes) -> cython.int:
+        """Begin a pass over another document: what the one before has left counts for nothing in it."""
         self.data = data
         self.size = len(data)
         self.at = 0
-        self.tree = Tree()
+        self.tree.begin()
         self.interest = interest
-        self.recorded = record is not None
-        self.attributes = Attributes(data, record)
+        self.attributes.begin(data)
         self.start = self.end = self.name_start = self.name_end = self.text_start = self.text_end = 0
         self.element = self.namespace = self.fate = 0
         self.truncated = -1
-        self.merged: set[tuple[int, int]] = set()
+        self.merged: set[tuple[int, int]] | None = None
+        return 0
 
     @cython.ccall
     @cython.exceptval(-1, check=True)
@@ -233,6 +241,8 @@ class Scanner:
     def _merge(self) -> cython.int:
         """13.2.6.4.7: of a second html or body only the attributes count that the element lacks."""
         attributes: Attributes = self.attributes
+        if self.merged is None:
+            self.merged = set()
         kept: cython.int = 0
         k: cython.int
         number: cython.int

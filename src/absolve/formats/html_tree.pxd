@@ -24,6 +24,7 @@ cdef class Tree:
     cdef int started[256]
     cdef int ended[256]
 
+    cdef int begin(self)
     cpdef int start(self, int element, bytes name, bint self_closing, bint decided) except? -1
     cpdef int end(self, int element, bytes name) except? -1
     cpdef text(self)

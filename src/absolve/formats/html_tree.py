@@ -37,6 +37,7 @@ RAWTEXT = cython.declare(cython.int, names.RAWTEXT)
 SCRIPT_DATA = cython.declare(cython.int, names.SCRIPT_DATA)
 PLAINTEXT = cython.declare(cython.int, names.PLAINTEXT)
 
+_NUMBERS = cython.declare(cython.int, 256)
 _TRAITS = cython.declare(tuple, names.ELEMENT_TRAITS)
 _T_RCDATA = cython.declare(cython.int, int(Trait.RCDATA))
 _T_RAWTEXT = cython.declare(cython.int, int(Trait.RAWTEXT))
@@ -82,9 +83,17 @@ class Tree:
     """
 
     def __init__(self) -> None:
-        self.frameset_ok = True  # 13.2.4.5 the frameset-ok flag
         self.tables = OpenTables()
         self.foreign = Stack()
+        self.begin()
+
+    @cython.cfunc
+    def begin(self) -> cython.int:
+        """Take the state that there is before the first tag of a document."""
+        element: cython.int
+        self.frameset_ok = True  # 13.2.4.5 the frameset-ok flag
+        self.tables.begin()
+        self.foreign.begin()
         self.namespace = HTML
         self.every = True
         self.select_open = False
@@ -95,8 +104,11 @@ class Tree:
         self.after_frameset = False
         self.guessed = False
         if not cython.compiled:
-            self.started = [0] * 256
-            self.ended = [0] * 256
+            self.started = [0] * _NUMBERS
+            self.ended = [0] * _NUMBERS
+        for element in range(_NUMBERS):
+            self.started[element] = self.ended[element] = 0
+        return 0
 
     @cython.ccall
     def text(self) -> None:

@@ -18,5 +18,6 @@ cdef class Values:
     cdef Unquoted _bare
     cdef Unquoted _absent
 
+    cdef int begin(self, bytes data)
     cdef object coding(self, int attribute)
     cdef object common(self, int attribute, Py_ssize_t start, Py_ssize_t end)

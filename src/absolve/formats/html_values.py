@@ -33,8 +33,8 @@ class Values:
     text between tags, without character references and with them.
     """
 
-    def __init__(self, data: bytes, charset: Charset, attributes: Attributes, tables: Tables) -> None:
-        self._data = data
+    def __init__(self, charset: Charset, attributes: Attributes, tables: Tables) -> None:
+        self._data = b""
         self._charset = charset
         self._attributes = attributes
         self.double = tables.double
@@ -43,6 +43,12 @@ class Values:
         self._absent = tables.absent
         self.raw = tables.raw
         self.text = tables.text
+
+    @cython.cfunc
+    def begin(self, data: bytes) -> cython.int:
+        """Take another document."""
+        self._data = data
+        return 0
 
     @cython.cfunc
     def coding(self, attribute: cython.int) -> Coding:

@@ -8,7 +8,7 @@ are not expanded in content, and those that are plain text are known in referenc
 from __future__ import annotations
 
 import re
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from absolve.errors import WalkError
@@ -95,7 +95,7 @@ class _Walk:
     def __init__(self, data: bytes, charset: Charset, options: WalkOptions, prolog: Prolog) -> None:
         self.data = data
         self.charset = charset
-        self.events = Events(partial(of_tag, data))
+        self.events = Events(of_tag, data)
         self.prolog = prolog
         self.marked = set(prolog.marked)  # entities of which nothing was said yet
         self.last = Tag(data, charset, prolog)
