@@ -320,6 +320,7 @@ def test_offsets_of_a_long_document_are_those_of_its_characters_where_ascii_is_a
     value, offsets = Raw(charset).decode_mapped(b"".join(units) * 40)
     assert offsets is not None
     at = raw_at = 0
+    places = [(0, 0)]
     for unit in units * 40:
         character = charset.decode(unit).encode("utf-8", "surrogatepass")
         assert value[at : at + len(character)] == character
@@ -328,7 +329,10 @@ def test_offsets_of_a_long_document_are_those_of_its_characters_where_ascii_is_a
             assert (offsets.start(within), offsets.end(within)) == (raw_at, raw_at + len(unit))
         at += len(character)
         raw_at += len(unit)
+        places.append((at, raw_at))
     assert at == len(value)
+    for one, other in zip(places, reversed(places), strict=True):  # on and back again
+        assert (offsets.start(one[0]), offsets.end(other[0])) == (one[1], other[1])
 
 
 def one_by_one(charset: Charset, raw: bytes) -> list[tuple[bytes, int]]:
@@ -357,8 +361,13 @@ def test_a_long_value_is_read_as_its_characters_are_read_one_by_one(data: st.Dat
     value, offsets = Raw(charset).decode_mapped(raw)
     assert offsets is not None
     at = raw_at = 0
+    places = {0: (0, 0)}
     for character, size in one_by_one(charset, raw):
         assert (value[at : at + len(character)], offsets.start(at), offsets.end(at)) == (character, raw_at, raw_at)
+        places |= dict.fromkeys(range(at + 1, at + len(character)), (raw_at, raw_at + size))
         at += len(character)
         raw_at += size
+        places[at] = (raw_at, raw_at)
     assert (at, raw_at) == (len(value), len(raw))
+    for place in data.draw(st.lists(st.sampled_from(sorted(places)), max_size=20)):  # in any order
+        assert (offsets.start(place), offsets.end(place)) == places[place]

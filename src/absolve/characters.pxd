@@ -10,9 +10,12 @@ cdef class CharacterOffsets:
     cdef object _charset
     cdef bytes _raw
     cdef dict _known
+    cdef bytearray _sizes  # where they were asked for
     cdef object _decoder  # where it was asked for
     cdef Numbers _values
     cdef Numbers _raws
+    cdef Py_ssize_t _last
+    cdef Py_ssize_t _last_raw
     cdef Py_ssize_t _end  # of the character that was read last
 
     cdef bytes _decoded(self)
@@ -20,3 +23,4 @@ cdef class CharacterOffsets:
     cdef bytes _character(self, Py_ssize_t start)
     cdef bytes _learnt(self, bytes raw)
     cdef Py_ssize_t _found(self, Py_ssize_t position, bint after) except? -1
+    cdef int _size(self, Py_ssize_t start) except? -1

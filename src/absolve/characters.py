@@ -21,11 +21,16 @@ if cython.compiled:
 else:
     from absolve.buffers import Numbers
 
-_STEP = cython.declare(cython.int, 64)  # bytes of a value between two marks, or a few more
+_STEP = cython.declare(cython.int, 1024)  # bytes between two marks, more or less
 _LONGEST = cython.declare(cython.int, 4)  # bytes of a character
 _MOST_KNOWN = cython.declare(cython.int, 16_384)
 _MANY = cython.declare(cython.int, 4096)  # pieces that are put together at once: more take memory while they are
 _KNOWN: dict[Charset, dict[bytes, bytes]] = {}  # what bytes stand for, nothing where they are no character
+# How many bytes a character takes, by its first two as a number, where these decide: so many raw ones, and from the bit
+# _VALUE on so many of the value. 0 where nobody asked yet.
+_SIZES: dict[Charset, bytearray] = {}
+_RAW = cython.declare(cython.int, 7)
+_VALUE = cython.declare(cython.int, 3)
 
 
 @cython.final
@@ -33,16 +38,19 @@ _KNOWN: dict[Charset, dict[bytes, bytes]] = {}  # what bytes stand for, nothing 
 class CharacterOffsets:
     """What raw bytes stand for, `value`, and where its characters stand in them.
 
-    Only some of the places are kept: between them the characters are counted again.
+    Only some of the places are kept: between them the characters are counted again, and on from where that was done
+    last, if they are asked for in their order.
     """
 
     def __init__(self, charset: Charset, raw: bytes) -> None:
         self._charset = charset
         self._raw = raw
         self._known = _KNOWN.setdefault(charset, {})
+        self._sizes: bytearray | None = None  # until one is asked for
         self._decoder: IncrementalDecoder | None = None
         self._values = Numbers()  # offsets of the value, and of the raw bytes: the marks
         self._raws = Numbers(narrow=len(raw) <= NARROW)
+        self._last = self._last_raw = 0  # where it was counted to last, in the value and in the raw bytes
         self.value = self._decoded()
 
     @cython.cfunc
@@ -149,16 +157,48 @@ class CharacterOffsets:
         raw: bytes = self._raw
         p: cython.p_const_uchar = raw
         n: cython.Py_ssize_t = len(raw)
+        size: cython.int = 0
+        if at < self._last <= position:
+            at = self._last
+            i = self._last_raw
         while at < position and i < n:
             if p[i] < 128:
                 at += 1
                 i += 1
                 continue
-            at += len(self._character(i))
-            if at > position:
-                return self._end if after else i
-            i = self._end
-        return i
+            size = self._size(i)
+            if at + (size >> _VALUE) > position:
+                break
+            at += size >> _VALUE
+            i += size & _RAW
+        self._last = at
+        self._last_raw = i
+        return i + (size & _RAW) if after and at < position and i < n else i
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    @cython.boundscheck(False)
+    @cython.wraparound(False)
+    def _size(self, start: cython.Py_ssize_t) -> cython.int:
+        """How many bytes the character takes that begins here, which is not ASCII: raw ones, and of the value."""
+        raw: bytes = self._raw
+        p: cython.p_const_uchar = raw
+        few: cython.Py_ssize_t = 1 if self._charset.one_byte else 2
+        key: cython.int = p[start] << 8
+        if few == 2 and start + 1 < len(raw):
+            key |= p[start + 1]
+        if self._sizes is None:
+            self._sizes = _SIZES.get(self._charset)
+            if self._sizes is None:
+                self._sizes = _SIZES[self._charset] = bytearray(1 << 16)
+        sizes: cython.p_uchar = self._sizes
+        if sizes[key]:
+            return sizes[key]
+        size: cython.int = len(self._character(start)) << _VALUE
+        size |= self._end - start
+        if self._end - start <= few and self._learnt(raw[start : self._end]):  # else the bytes behind it decide, too
+            sizes[key] = size
+        return size
 
     def start(self, position: int) -> int:
         """The raw offset at which the character at this offset of the value begins."""
