@@ -69,6 +69,8 @@ def test_nothing_of_a_long_base_is_held_when_its_document_is_gone() -> None:
     for number in range(20):
         long = f"http://h/{number}/{'a' * 100_000}/"
         assert rewrite(page % number, url=long).count("a" * 100_000) == 2
+        host = f"http://{'a' * 100_000}.h{number}/"
+        assert [row.scope for row in links(page % number, url=host)] == ["internal", "internal"]
     after, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert after - before < 500_000

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from absolve.bases import claimed_url, found_as, same_document
 from absolve.model import PACKAGE_ROOT
 from absolve.resolvers.comparison import climbs_above_root, divergent
 from absolve.resolvers.references import NEVER_RELATIVE
+from absolve.resolvers.remembering import remembered
 from absolve.resolvers.urls import has_scheme, host_port, scheme
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def scope(resolved: Resolved, target: str | None) -> str:
     return "internal" if host == site_of(own) else "external"
 
 
-site_of = lru_cache(maxsize=1024)(host_port)
+site_of = remembered(1024)(host_port)
 
 
 def _hostless_scope(target: str | None, own: str | None) -> str:

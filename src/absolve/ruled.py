@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from absolve.judging import WHITE_SPACE, is_never, problems, scope, site_of
 from absolve.resolved import Resolved
 from absolve.resolvers.comparison import climbs_above_root, harmless
 from absolve.resolvers.references import NEVER_RELATIVE
+from absolve.resolvers.remembering import remembered
 from absolve.resolvers.urls import is_plain, split_fragment
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ else:
     from absolve.seek import find
 
 
-_is_plain = lru_cache(maxsize=1024)(is_plain)
+_is_plain = remembered(1024)(is_plain)
 
 # Of what is told by its bytes.
 _NONE = cython.declare(tuple, ())

@@ -57,6 +57,10 @@ DIVERGENT = [
     ("http://a/b;v/c", "g", True),
     ("http://a/b\\c", "g", True),
     ("http://a/b/..", "g", True),
+    ("http://u:p@a/b", "g", False),
+    ("http://:é[@a/b", "//h", False),
+    ("http://u?@a/b", "g", True),
+    ("http://u\\@a/b", "g", False),
     ("http://a/b/%2e%2E", "g", True),
     ("http://a/b/c/d", "%2e%2e/../x", True),
     ("http://a/b", "//h?q", False),
@@ -92,6 +96,15 @@ def test_the_quick_answers_are_those_of_the_three_resolvers(base: str, reference
 
 
 @given(
+    st.lists(st.sampled_from(["a", ":", "@", "%", "é", "[", "<", "|", "?", "\\", "%40", ";", "\udce9"])).map("".join),
+    st.sampled_from(["g", "/g", "../g", "?g", "#g", "", "//i/g", "//i", "g:h"]),
+)
+def test_the_quick_answers_hold_on_bases_with_user_information(user: str, reference: str) -> None:
+    base = f"http://{user}@h/d/e"
+    assert comparison.divergent(base, reference) == judged(base, reference)
+
+
+@given(
     st.lists(st.sampled_from(["a", ".", "..", "/", "?", "%2e", "%", "é", "b.c", ":81"]), max_size=7).map("".join),
     st.lists(
         st.sampled_from(["a", ".", "..", "/", "?", "#", ";", ":", "//", "%2E", "%", "@", "b.c", "é", "http://h"]),
@@ -109,3 +122,5 @@ def test_to_judge_a_base_with_a_long_host_takes_linear_time() -> None:
     assert comparison.harmless(f"http://{host}/b")
     assert not comparison.harmless(f"http://{host}/%2e")
     assert not comparison.harmless(f"http://{host}:{'1' * 300_000}/.b")
+    assert comparison.harmless(f"http://{host}:@h/b")
+    assert not comparison.harmless(f"http://{host}:{host}%/b")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from absolve.errors import UsageError
 from absolve.resolvers import rfc1808, rfc3986, whatwg
+from absolve.resolvers.remembering import LONGEST
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,8 +19,6 @@ PROFILES: Mapping[str, Profile] = {
     "rfc3986": rfc3986.profile,  # its successor, strict
     "whatwg": whatwg.profile,  # what browsers do; loads ada-url when first used
 }
-
-_LONGEST: Final = 4096  # characters of a base whose resolver outlives the document
 
 
 def by_name(name: str) -> Profile:
@@ -41,7 +40,7 @@ def resolve(base: str, reference: str, profile: str = "rfc1808") -> str | None:
 
 def resolver(profile: str, base: str, charset: str = "utf-8") -> Resolver:
     """The resolver of a profile (by name) for a base, kept: documents share bases. Raises UsageError as `by_name`."""
-    if len(base) > _LONGEST:
+    if len(base) > LONGEST:
         return by_name(profile)(base, charset)
     return _kept(profile, base, charset)
 

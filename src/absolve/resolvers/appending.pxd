@@ -5,6 +5,7 @@ cimport cython
 cdef int OTHER, ABSOLUTE, OPAQUE, FRAGMENT, QUERY, ROOT, PATH, NETWORK, KIND, DOTS
 
 cdef int shape(const unsigned char* p, Py_ssize_t start, Py_ssize_t end) noexcept
+cdef int _shape_of(bytes raw) except? -1
 cdef bint is_name(const unsigned char* p, Py_ssize_t i, Py_ssize_t end) noexcept
 
 
@@ -12,6 +13,7 @@ cdef bint is_name(const unsigned char* p, Py_ssize_t i, Py_ssize_t end) noexcept
 cdef class Appending:
     cdef object _resolve
     cdef readonly bint usable
+    cdef bint _is_long
     cdef dict _known
     cdef dict _written
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from absolve.resolvers.remembering import LONGEST
+
 if TYPE_CHECKING:
     import cython
 
@@ -116,6 +118,13 @@ def shape(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ssiz
 
 
 @cython.cfunc
+@cython.exceptval(-1, check=True)
+def _shape_of(raw: bytes) -> cython.int:
+    """The shape of a reference of which nothing else asks for the bytes."""
+    return shape(raw, 0, len(raw))
+
+
+@cython.cfunc
 @cython.inline
 @cython.exceptval(check=False)
 @cython.boundscheck(False)
@@ -203,21 +212,22 @@ def _reference_end(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py
 class Appending:
     """A resolver that goes the short way where it can: asks `resolve` once for what a shape is appended to.
 
-    `usable` is false where `resolve` has ways of its own with every reference, or resolves none.
+    `usable` is false where `resolve` has ways of its own with every reference, or resolves none. What references get
+    of a long base is not kept here: who appends it keeps it.
     """
 
     def __init__(self, resolve: Resolver, *, usable: bool = True) -> None:
         self._resolve = resolve
         found = resolve("x") if usable else None
         self.usable = found is not None
-        self._known: dict[int, str] = {} if found is None else {PATH: found[:-1]}
+        self._is_long = found is not None and len(found) > LONGEST
+        self._known: dict[int, str] = {} if found is None or self._is_long else {PATH: found[:-1]}
         self._written: dict[int, bytes | None] = {}
 
     def __call__(self, reference: str) -> str | None:
         found: cython.int
-        if self.usable and reference.isascii():
-            raw = reference.encode("ascii")
-            found = shape(raw, 0, len(raw))
+        if self.usable and not self._is_long and reference.isascii():
+            found = _shape_of(reference.encode("ascii"))
             if found >= FRAGMENT:
                 return self.prefix(found) + (reference[found >> DOTS :] if found >> DOTS else reference)
         return self._resolve(reference)
@@ -242,5 +252,7 @@ class Appending:
             target = self._resolve(f"{dots}{mark}x")
             if target is None:
                 raise ValueError(f"a base that takes x takes no {dots}{mark}x")
-            found = self._known[of] = target[: -len(mark) - 1]
+            found = target[: -len(mark) - 1]
+            if not self._is_long:
+                self._known[of] = found
         return found

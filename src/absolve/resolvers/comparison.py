@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from absolve.resolvers import PROFILES, references, rfc3986, whatwg
+from absolve.resolvers.remembering import remembered
 
 if TYPE_CHECKING:
     from absolve.model import Reference
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 # A base whose directory is the same in every profile: no params, no backslash, no dot segment in any spelling.
 HARMLESS_BASE = re.compile(
-    r"(?:https?|ftp)://[A-Za-z0-9.-]+(?::[0-9]+)?"
+    r"(?:https?|ftp)://(?:[^\x00-\x20/?#\\@]*+@)?[A-Za-z0-9.-]+(?::[0-9]+)?"
     r"(?:/(?!\.|[^?#]*?(?:/\.|%2[Ee]))[^\x00-\x20;\\?#]*(?:\?[^\x00-\x20;\\#]*)?)?"
 )
 
@@ -74,15 +75,27 @@ def divergent(base: str, reference: str, charset: str = "utf-8") -> bool:
     """
     if HARMLESS.fullmatch(reference) and harmless(base):
         return False
-    *others, browser = (resolve(reference) for resolve in _resolvers(base, charset))
-    if browser is None or None in others:
+    *others, standard = _resolvers(base, charset)
+    browser = standard(reference)
+    if browser is None:
         return False
     normalize = _normalizer(charset)
-    targets = {normalize(target) for target in {*others} if target is not None}
-    return None not in targets and targets != {browser}
+    differ = False
+    target = None
+    for resolve in others:  # one after the other: each may take megabytes
+        last, target = target, resolve(reference)
+        if target is None:
+            return False
+        if target != last:
+            del last
+            found = normalize(target)
+            if found is None:
+                return False
+            differ = differ or found != browser
+    return differ
 
 
-@lru_cache(maxsize=64)
+@remembered(64)
 def harmless(base: str) -> bool:
     """Whether a base (str) has the same directory in every profile."""
     return HARMLESS_BASE.fullmatch(base) is not None
@@ -94,7 +107,7 @@ def _normalizer(charset: str) -> Resolver:
     return whatwg.profile("", charset)
 
 
-@lru_cache(maxsize=16)
+@remembered(16)
 def _resolvers(base: str, charset: str) -> list[Resolver]:
     """The resolvers of all profiles, that of the URL Standard last."""
     return [PROFILES[name](base, charset) for name in ("rfc1808", "rfc3986", "whatwg")]

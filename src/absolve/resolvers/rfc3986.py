@@ -50,8 +50,7 @@ def profile(base: str, _charset: str = "utf-8", /) -> Resolver:
 
 def transform(base: Reference, text: str) -> str | None:
     """Resolve a reference by 5.2.2, the strict branch; `base` is `split(base)` (5.2.1)."""
-    reference = split(text)
-    scheme, authority, path, _, query, fragment = reference
+    scheme, authority, path, _, query, fragment = split(text)
     if scheme is not None:
         if scheme.lower() in NEVER_RELATIVE and authority is None:
             return text  # their path is no hierarchy: `data:,a/../b` has no dot segments

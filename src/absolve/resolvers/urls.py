@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from absolve.resolvers import whatwg
 from absolve.resolvers.references import NEVER_RELATIVE, STRICT_SCHEME
-from absolve.resolvers.rfc3986 import split
 
 if TYPE_CHECKING:
     import cython
@@ -57,9 +56,10 @@ def host_port(url: str) -> str | None:
     match = AUTHORITY.match(url)
     if match is None:
         return None
-    if not match[2].isascii() and (host := whatwg.host(url)) is not None:
+    start, end = match.span(2)
+    if not url.isascii() and not match[2].isascii() and (host := whatwg.host(url)) is not None:
         return host
-    authority = match[2].rpartition("@")[2].lower()
+    authority = url[max(url.rfind("@", start, end) + 1, start) : end].lower()
     host, colon, port = authority.rpartition(":")
     if not colon or "]" in port:  # no port, or the colon of an IPv6 address
         return authority
@@ -123,4 +123,4 @@ def is_malformed(url: str) -> bool:
     """Whether a URL (str) has an authority (`scheme://`) and the URL Standard's parser fails on it."""
     if is_plain(url):
         return False
-    return split(url).net_loc is not None and has_scheme(url) and whatwg.parse(url) is None
+    return AUTHORITY.match(url) is not None and not whatwg.can_parse(url)

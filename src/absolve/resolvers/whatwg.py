@@ -50,12 +50,22 @@ def profile(base: str, charset: str = "utf-8", /) -> Resolver:
 
 def parse(url: str, base: str | None = None) -> str | None:
     """The serialization of what the URL Standard's parser makes of a URL (str), None where it fails."""
+    found = _parsed(url, base)
+    return found.href if found is not None else None
+
+
+def can_parse(url: str) -> bool:
+    """Whether the URL Standard's parser makes anything of a URL (str)."""
+    return _parsed(url, None) is not None
+
+
+def _parsed(url: str, base: str | None) -> URL | None:
     if not url.isascii():
         url = SURROGATES.sub("\ufffd", url)
     if base is not None and not base.isascii():
         base = SURROGATES.sub("\ufffd", base)
     try:
-        return _library()(url, base).href
+        return _library()(url, base)
     except ValueError:
         return None
 
