@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import all_references
 import pytest
@@ -16,6 +16,9 @@ from absolve.library import base, links
 from absolve.model import KINDS, Document, Link
 from absolve.resolved import Resolved
 from absolve.walk import Settings, walk
+
+if TYPE_CHECKING:
+    from absolve.entity import Entity
 
 URL = "http://doc.example/dir/page.html"
 
@@ -557,7 +560,7 @@ def test_the_problems_of_a_link(page: str, url: str | None, codes: str) -> None:
 
 HOSTS = ["http://h", "https://doc.example", "HTTP://h:80", "http://h:99999", "http://1.2.3", "https://xn--a", "http://[x", "//h", "ftp://h", ""]
 PATHS = ["", "/", "/x", "x", "?x", "#x", "./x", "../x", "../../../x", "/a/../x", "a.;b", "/..;x", "a%2e", "%2e%2e/x", "?x=http://h/../", "/a b", "\\x", ":x", "y:x", "é", "/é"]
-BASES = ["http://doc.example/dir/page.html", "https://doc.example/dir/page.html#x", "https://doc.example:443", "http://h", "http://h/a;b/c", "file:///d/e", "mailto:x", None]
+BASES = ["http://doc.example/dir/page.html", "https://doc.example/dir/page.html#x", "https://doc.example:443", "http://h", "http://h/a;b/c", "http://h//a/b//c?d/e", "file:///d/e", "mailto:x", None]
 
 
 @pytest.mark.parametrize("profile", ["rfc1808", "rfc3986", "whatwg"])
@@ -570,10 +573,28 @@ def test_what_is_known_of_a_host_or_a_base_is_what_is_found_out(profile: str, ur
     links = [event for event in entity.events if type(event) is Link and event.claim is None]
     found = [row for row in inventory.rows(entity) if row.element == "a"]
     assert len(found) == len(HOSTS) * len(PATHS)
-    for row, resolved in zip(found, (Resolved(entity, link) for link in links), strict=True):
-        target = resolved.target
-        codes = list(judging.problems(resolved, target))
-        assert (row.target, row.scope, row.problems) == (target, judging.scope(resolved, target), codes), row
+    for row, link in zip(found, links, strict=True):
+        assert (row.target, row.scope, row.problems) == found_out(entity, link), row
+
+
+def found_out(entity: Entity, link: Link) -> tuple[str | None, str, list[str]]:
+    """The target, the scope and the problems of a link by what is asked for one of which nothing is known."""
+    resolved = Resolved(entity, link)
+    target = resolved.target
+    return target, judging.scope(resolved, target), list(judging.problems(resolved, target))
+
+
+@pytest.mark.parametrize("profile", ["rfc1808", "rfc3986", "whatwg"])
+@pytest.mark.parametrize("url", BASES)
+def test_what_is_known_of_a_claim_is_what_is_found_out(profile: str, url: str | None) -> None:
+    claims = [f"{host}{path}".replace("\\", "/") for host in HOSTS for path in PATHS] + ["mailto:x", "javascript:1"]
+    page = "".join(f'<a xml:base="{claim}"><b xml:base="../{claim}"/></a>' for claim in claims)
+    entity = walk(Document(f"<feed>{page}</feed>", url=url, media_type="application/xml"), Settings(profile=profile))
+    links = [event for event in entity.events if type(event) is Link]
+    found = list(inventory.rows(entity))
+    assert len(found) == 2 * len(claims)
+    for row, link in zip(found, links, strict=True):
+        assert (row.target, row.scope, row.problems) == found_out(entity, link), row
 
 
 def test_every_code_has_its_rows_and_stands_in_the_order_of_the_design() -> None:

@@ -10,6 +10,7 @@ cdef class CharacterOffsets:
     cdef object _charset
     cdef bytes _raw
     cdef dict _known
+    cdef int _few
     cdef bytearray _sizes  # where they were asked for
     cdef object _decoder  # where it was asked for
     cdef Numbers _values

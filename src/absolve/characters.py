@@ -46,6 +46,7 @@ class CharacterOffsets:
         self._charset = charset
         self._raw = raw
         self._known = _KNOWN.setdefault(charset, {})
+        self._few = 1 if charset.one_byte else 2  # so many bytes decide of most characters
         self._sizes: bytearray | None = None  # until one is asked for
         self._decoder: IncrementalDecoder | None = None
         self._values = Numbers()  # offsets of the value, and of the raw bytes: the marks
@@ -183,9 +184,8 @@ class CharacterOffsets:
         """How many bytes the character takes that begins here, which is not ASCII: raw ones, and of the value."""
         raw: bytes = self._raw
         p: cython.p_const_uchar = raw
-        few: cython.Py_ssize_t = 1 if self._charset.one_byte else 2
         key: cython.int = p[start] << 8
-        if few == 2 and start + 1 < len(raw):
+        if self._few == 2 and start + 1 < len(raw):
             key |= p[start + 1]
         if self._sizes is None:
             self._sizes = _SIZES.get(self._charset)
@@ -196,7 +196,7 @@ class CharacterOffsets:
             return sizes[key]
         size: cython.int = len(self._character(start)) << _VALUE
         size |= self._end - start
-        if self._end - start <= few and self._learnt(raw[start : self._end]):  # else the bytes behind it decide, too
+        if self._end - start <= self._few and self._learnt(raw[start : self._end]):  # else more bytes decide
             sizes[key] = size
         return size
 

@@ -381,10 +381,11 @@ class _Events:
             facts = ruled.judged(link, data[first:last])
         start: cython.Py_ssize_t = link.start
         end: cython.Py_ssize_t = link.end
+        positions: Positions = self._span.placed(start)
         if self._span._outer is not None:  # noqa: SLF001 - a class of this module
             start, end = self._span.of(start, end)
         self._tag.see(link)
-        columns.add(ruled, self._span.placed(link.start), start, end, self._tag)
+        columns.add(ruled, positions, start, end, self._tag)
         return columns.add_facts(facts) if facts is not None else columns.add_told(ruled, data, first, last)
 
     @cython.cfunc

@@ -46,7 +46,13 @@ def scope(resolved: Resolved, target: str | None) -> str:
     return "internal" if host == site_of(own) else "external"
 
 
-site_of = remembered(1024)(host_port)
+def site_of(url: str) -> str | None:
+    """The `host_port` of a URL, remembered by what decides it: each entry of a feed may have a base of its own."""
+    end = url.find("/", url.find("://") + 3)
+    return _site_of(url[:end] if end > 0 else url)
+
+
+_site_of = remembered(1024)(host_port)
 
 
 def _hostless_scope(target: str | None, own: str | None) -> str:
@@ -102,7 +108,7 @@ def _could_resolve(resolved: Resolved) -> bool:
 
 def _claim_problems(resolved: Resolved, claim: Base) -> Iterator[str]:
     """What is wrong with a base stands on the row of its claim."""
-    if resolved.element not in _OF_DOCUMENTS:  # it rules its own element, and may be relative (HTML 4.01 13.3)
+    if resolved.element not in OF_DOCUMENTS:  # it rules its own element, and may be relative (HTML 4.01 13.3)
         url = claimed_url(claim, resolved.base, resolved.entity.settings.profile)
         if url is None or _useless(url):
             yield "unsuitable-base"
@@ -118,7 +124,7 @@ def _claim_problems(resolved: Resolved, claim: Base) -> Iterator[str]:
         yield "relative-base"
 
 
-_OF_DOCUMENTS: Final = frozenset({"base", "header"})  # elements whose claims are about all of the document
+OF_DOCUMENTS: Final = frozenset({"base", "header"})  # elements whose claims are about all of the document
 
 
 def _useless(url: str | None) -> bool:

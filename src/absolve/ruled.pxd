@@ -39,11 +39,11 @@ cdef class _Under:
     cdef int _shape
     cdef bytes _prefix
     cdef dict _prefixes
-    cdef dict _climbing
+    cdef int _levels
 
     cdef object seen(self, str url)
     cdef bytes prefix(self, int of)
-    cdef bint climbs(self, int of, bytes reference)
+    cdef bint climbs(self, int of) except? -1
 
 
 @cython.final
@@ -60,6 +60,7 @@ cdef class Ruled:
     cdef Rule _rule
     cdef dict _known
     cdef bint _is_url
+    cdef bint _of_documents
     cdef dict _hosts
     cdef _Under _under
 

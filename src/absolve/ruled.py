@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from absolve.judging import WHITE_SPACE, is_never, problems, scope, site_of
+from absolve.judging import OF_DOCUMENTS, WHITE_SPACE, is_never, problems, scope, site_of
 from absolve.resolved import Resolved
-from absolve.resolvers.comparison import climbs_above_root, harmless
+from absolve.resolvers.comparison import harmless
 from absolve.resolvers.references import NEVER_RELATIVE
 from absolve.resolvers.remembering import remembered
 from absolve.resolvers.urls import is_plain, split_fragment
@@ -28,13 +28,22 @@ if cython.compiled:
     from cython.cimports.absolve.codings import CharacterReferences
     from cython.cimports.absolve.entity import Entity  # noqa: TC002 - the type of a C argument
     from cython.cimports.absolve.resolved import Rule, shown, text
-    from cython.cimports.absolve.resolvers.appending import DOTS, FRAGMENT, NETWORK, OPAQUE, Appending, is_name, shape
+    from cython.cimports.absolve.resolvers.appending import (
+        DOTS,
+        FRAGMENT,
+        NETWORK,
+        OPAQUE,
+        PATH,
+        Appending,
+        is_name,
+        shape,
+    )
     from cython.cimports.absolve.seek import find
     from cython.cimports.libc.string import memcmp
 else:
     from absolve.codings import CharacterReferences
     from absolve.resolved import Rule, shown, text
-    from absolve.resolvers.appending import DOTS, FRAGMENT, NETWORK, OPAQUE, Appending, is_name, shape
+    from absolve.resolvers.appending import DOTS, FRAGMENT, NETWORK, OPAQUE, PATH, Appending, is_name, shape
     from absolve.seek import find
 
 
@@ -120,7 +129,7 @@ class _Under:
         self._shape = 0
         self._prefix = b""
         self._prefixes: dict[int, bytes] = {}
-        self._climbing: dict[int, bool] = {}
+        self._levels = -1
 
     @cython.cfunc
     def seen(self, url: str) -> Seen:
@@ -141,11 +150,12 @@ class _Under:
         return self._prefix
 
     @cython.cfunc
-    def climbs(self, of: cython.int, reference: bytes) -> cython.bint:
-        """Whether references of this shape, as this one is, climb above the root."""
-        if of not in self._climbing:
-            self._climbing[of] = climbs_above_root(self.url, reference.decode("ascii"))
-        return self._climbing[of]
+    @cython.exceptval(-1, check=True)
+    def climbs(self, of: cython.int) -> cython.bint:
+        """Whether references of this shape climb above the root: each `../` takes away a segment of the directory."""
+        if self._levels < 0:
+            self._levels = self.prefix(PATH).count(b"/") - 3  # two before the host, one behind it
+        return (of >> DOTS) // 3 > self._levels
 
 
 @cython.final
@@ -172,6 +182,7 @@ class Ruled:
         self._rule = rule
         self._known: dict[bytes, Facts] = {}
         self._is_url = place.syntax == "url"
+        self._of_documents = place.element in OF_DOCUMENTS
         self._hosts = known.hosts
         self._under = under
         self.target = b""
@@ -222,13 +233,14 @@ class Ruled:
     ) -> cython.bint:
         """Whether the bytes of the reference in this span, and its host, tell what is to be said of it.
 
-        The profiles agree about a shape against a harmless base, and about most of what is absolute.
+        The profiles agree about a shape against a harmless base, and about most of what is absolute. What is wrong with
+        a claim is not told, and nothing is with one that rules no more than an element, if it is a place.
         """
         found: cython.int
         host_end: cython.Py_ssize_t
         p: cython.p_const_uchar = data
         under: _Under = self._under
-        if under.appending is None or link.claim is not None:
+        if under.appending is None or (link.claim is not None and self._of_documents):
             return False
         self.target = b""
         self.dots = 0
@@ -246,14 +258,14 @@ class Ruled:
             return self._told(link, data, start, end)
         if found >= FRAGMENT:
             if found >> DOTS:
-                if under.climbs(found, data[start:end]):
+                if under.climbs(found):
                     return False
                 self.dots = found >> DOTS
             self.target = under.prefix(found)
             self.where = under.where
             self.codes = under.codes
             return self._told(link, data, start, end)
-        if found == OPAQUE and not under.tidies and under.site and not under.held:
+        if found == OPAQUE and link.claim is None and not under.tidies and under.site and not under.held:
             value: bytes = data[start:end]
             self.where = "other"
             self.codes = _NONE
