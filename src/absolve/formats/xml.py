@@ -17,7 +17,7 @@ from absolve.formats import xml_tables as tables
 from absolve.formats.claims import base_claim, codebase_claim, xml_base_claim
 from absolve.formats.html_savers import retrieval_url
 from absolve.formats.xml_codings import PseudoAttribute
-from absolve.formats.xml_names import chosen, of_tag
+from absolve.formats.xml_names import of_tag, of_words
 from absolve.formats.xml_prolog import ENTITY, checked
 from absolve.formats.xml_tables import Choice
 from absolve.model import IN_VAIN, Base, Layer, Notice, Place
@@ -77,6 +77,7 @@ class _Walk:
     events: Events
     prolog: Prolog
     marked: set[str]
+    defaults: dict[bytes, dict[bytes, str]]
     last: Tag
     names: Namespaces
     has_root: cython.bint
@@ -98,6 +99,7 @@ class _Walk:
         self.events = Events(of_tag, data)
         self.prolog = prolog
         self.marked = set(prolog.marked)  # entities of which nothing was said yet
+        self.defaults = prolog.namespaces
         self.last = Tag(data, charset, prolog)
         self.names = Namespaces(lazy=options.lazy)
         self.has_root = self.is_page = self.has_base = self.has_retrieval = False
@@ -203,8 +205,8 @@ class _Walk:
         raw = tag.read(start)
         self.depth += 1
         self.text = None  # what has an element in it is no text
-        if tag.declares or (self.prolog.end and raw in self.prolog.namespaces):
-            defaults = self.prolog.namespaces.get(raw, _NO_DEFAULTS)
+        if tag.declares or (self.defaults and raw in self.defaults):
+            defaults = self.defaults.get(raw, _NO_DEFAULTS)
             self.names.declare(tag.declared(defaults, self.names.bindings), self.depth)
         element: Written = self.names.element(raw)
         if not self.has_root:
@@ -251,10 +253,10 @@ class _Walk:
         claim: cython.Py_ssize_t = -1
         codebase: cython.Py_ssize_t = -1
         scope: cython.Py_ssize_t = self.scope
-        words: dict[str, str] | None = None
+        p: cython.p_const_uchar = self.data
         tag.rewind()
         while tag.next():
-            known: Place | Choice | None = self.names.row(element, self.data[tag.attribute : tag.attribute_end])
+            known: Place | Choice | None = self.names.row(element, p[tag.attribute : tag.attribute_end])
             if known is None:
                 continue
             found.append((known, tag.value_start, tag.value_end))
@@ -265,12 +267,7 @@ class _Walk:
         if element.is_html:
             codebase = self.codebase(found, scope)
         for row, start, end in found:
-            place: Place | None
-            if isinstance(row, Choice):
-                words = words or tag.words()
-                place = chosen(row, words)
-            else:
-                place = row
+            place = of_words(row, tag.keywords(row.by)) if isinstance(row, Choice) else row
             if place is None:
                 continue
             self.values.under = scope
@@ -291,7 +288,8 @@ class _Walk:
             if len(self.outer) > _NESTED:
                 raise WalkError("too-deep", f"xml:base nested more than {_NESTED} deep", self.last.start)
         if element.text is not None and not tag.is_closed:
-            self.text = chosen(element.text, tag.words()) if isinstance(element.text, Choice) else element.text
+            text: Place | Choice = element.text
+            self.text = of_words(text, tag.keywords(text.by)) if isinstance(text, Choice) else text
             self.text_start = self.last.end
             self.text_scope = scope
         return 0

@@ -12,6 +12,7 @@ cdef class CharacterData:
     cdef int _quote
     cdef object _must
 
+    cpdef bytes decode(self, bytes raw)
     cpdef int read(self, Decoded made, bytes raw, Py_ssize_t start, Py_ssize_t end)
     cdef bytes _meaning(self, bytes raw, Py_ssize_t start, Py_ssize_t end)
 

@@ -73,6 +73,7 @@ class CharacterData:
         texts = (self._entities.get(found[1], b"") for found in _NAMED.finditer(raw))
         return any(len(text.decode("utf-8", "replace")) > 1 for text in texts)
 
+    @cython.ccall
     def decode(self, raw: bytes) -> bytes:
         return raw if is_plain(raw, 0, len(raw)) else self.decode_mapped(raw)[0]
 

@@ -290,5 +290,10 @@ def chosen(row: Place | Choice | None, attributes: dict[str, str]) -> Place | No
     """The place that a row gives in a tag with these attributes, whose names are in lower case; a `Choice` asks."""
     if not isinstance(row, Choice):
         return row
-    key = " ".join([attributes.get(name, "").strip().lower() for name in row.by])
+    return of_words(row, [attributes.get(name, "").strip().lower() for name in row.by])
+
+
+def of_words(row: Choice, words: list[str]) -> Place | None:
+    """The place that a row gives where the values of the attributes it asks for are these."""
+    key = " ".join(words)
     return row.places.get(key) or row.places.get(f"{key.partition('/')[0]}/") or row.default

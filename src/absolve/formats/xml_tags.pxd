@@ -2,14 +2,16 @@
 
 cimport cython
 
+from absolve.formats.xml_codings cimport CharacterData
+
 
 @cython.final
 cdef class Tag:
     cdef bytes _data
-    cdef object _prolog
-    cdef readonly object text
-    cdef object _double
-    cdef object _single
+    cdef dict _nested
+    cdef readonly CharacterData text
+    cdef CharacterData _double
+    cdef CharacterData _single
     cdef Py_ssize_t start
     cdef Py_ssize_t end
     cdef bint is_closed
@@ -28,9 +30,8 @@ cdef class Tag:
     cdef bint next(self) noexcept
     cdef bint _is_declaration(self) noexcept
     cdef tuple declared(self, object defaults, dict bindings)
-    cdef dict words(self)
-    cdef list keywords(self, object names)
+    cdef list keywords(self, tuple names)
     cdef str _word(self)
     cdef bytes _unfolded(self, bytes raw, int depth)
-    cdef object coding(self, Py_ssize_t start)
+    cdef CharacterData coding(self, Py_ssize_t start)
     cdef bytes decoded(self, Py_ssize_t start, Py_ssize_t end)

@@ -10,7 +10,7 @@ from absolve.formats.xml_prolog import ENTITY
 from absolve.formats.xml_tables import NAMESPACES, OTHER
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     import cython
 
@@ -27,10 +27,15 @@ else:
 _DEEPEST = cython.declare(cython.int, 100)  # entities in entities
 
 
+def _codings(charset: Charset, entities: Mapping[bytes, bytes]) -> tuple[CharacterData, ...]:
+    """The codings of text, and of what stands between quotation marks, and between apostrophes."""
+    return tuple([CharacterData(charset, quote, entities) for quote in (b"", b'"', b"'")])
+
+
 @lru_cache(maxsize=64)
-def _usual(charset: Charset, quote: bytes) -> CharacterData:
-    """The coding of text, or of what stands between these quotes, in documents that declare no entities."""
-    return CharacterData(charset, quote, PREDEFINED)
+def _usual(charset: Charset) -> tuple[CharacterData, ...]:
+    """The same in documents that declare no entities."""
+    return _codings(charset, PREDEFINED)
 
 
 @cython.cfunc
@@ -52,11 +57,9 @@ class Tag:
 
     def __init__(self, data: bytes, charset: Charset, prolog: Prolog) -> None:
         self._data = data
-        self._prolog = prolog
-        own = prolog.entities if prolog.end else None
-        self.text, self._double, self._single = (
-            _usual(charset, quote) if own is None else CharacterData(charset, quote, own) for quote in (b"", b'"', b"'")
-        )
+        self._nested = prolog.nested
+        codings = _codings(charset, prolog.entities) if prolog.end else _usual(charset)
+        self.text, self._double, self._single = codings
         self.start = self.end = -1
 
     @cython.cfunc
@@ -78,7 +81,7 @@ class Tag:
                 self.has_others = True
         self.is_closed = p[self._at] == 47
         self.end = self._at + (2 if self.is_closed else 1)
-        return self._data[start + 1 : i]
+        return p[start + 1 : i]
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -144,26 +147,24 @@ class Tag:
         return tuple(found.items())
 
     @cython.cfunc
-    def words(self) -> dict:  # type: ignore[type-arg]
-        """The normalized values of the attributes by their names in lower case."""
-        found: dict[str, str] = {}
+    def keywords(self, names: tuple) -> list:  # type: ignore[type-arg]
+        """The normalized values of the attributes of these names: trimmed, in lower case, empty for one not there."""
+        p: cython.p_const_uchar = self._data
+        found = [""] * len(names)
+        index: cython.Py_ssize_t
         self.rewind()
         while self.next():
-            name = self._data[self.attribute : self.attribute_end].decode("utf-8", "surrogateescape").lower()
-            found[name] = self._word()
+            for index in range(len(names)):
+                if _is_called(p, self.attribute, self.attribute_end, names[index]):
+                    found[index] = self._word().strip().lower()
         return found
-
-    @cython.cfunc
-    def keywords(self, names: Iterable[str]) -> list:  # type: ignore[type-arg]
-        """The values of these attributes: trimmed, in lower case, empty for one that is not there."""
-        words = self.words()
-        return [words.get(name, "").strip().lower() for name in names]
 
     @cython.cfunc
     def _word(self) -> str:
         """The attribute's value normalized (3.3.3), with all entities in it."""
-        raw = self._data[self.value_start : self.value_end]
-        if self._prolog.nested:
+        p: cython.p_const_uchar = self._data
+        raw: bytes = p[self.value_start : self.value_end]
+        if self._nested:
             raw = self._unfolded(raw, 0)
         return self._double.decode(raw).decode("utf-8", "surrogateescape")
 
@@ -173,7 +174,7 @@ class Tag:
         pieces: list[bytes] = []
         position = 0
         for found in ENTITY.finditer(raw) if depth < _DEEPEST else ():
-            inner = self._prolog.nested.get(found[1])
+            inner = self._nested.get(found[1])
             if inner is not None:
                 pieces += (raw[position : found.start()], self._unfolded(inner, depth + 1))
                 position = found.end()
@@ -188,3 +189,20 @@ class Tag:
     def decoded(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> bytes:
         """What a value stands for."""
         return self.coding(start).decode(self._data[start:end])
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _is_called(
+    p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ssize_t, name: str
+) -> cython.bint:
+    """Whether this span is a name, which is in lower case, whatever the case is that it is written in."""
+    i: cython.Py_ssize_t
+    if end - start != len(name):
+        return False
+    for i in range(end - start):
+        if (p[start + i] | 32 if 65 <= p[start + i] <= 90 else p[start + i]) != ord(name[i]):
+            return False
+    return True

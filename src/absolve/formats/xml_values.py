@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from absolve.formats import html_places as places
-from absolve.formats.grammars import GRAMMARS, WHITE_SPACE
+from absolve.formats.grammars import GRAMMARS
 from absolve.formats.xml_codings import CData, CharacterData, Mixed, unknown_entity
 from absolve.model import Notice
 from absolve.offsets import CUT_OFF, is_cut
@@ -27,8 +27,10 @@ if cython.compiled:
     from cython.cimports.absolve.events import Events  # noqa: TC002 - the type of a C argument
     from cython.cimports.absolve.formats.xml_codings import is_plain
     from cython.cimports.absolve.formats.xml_tags import Tag  # noqa: TC002 - likewise
+    from cython.cimports.absolve.seek import find, is_space
 else:
     from absolve.formats.xml_codings import is_plain
+    from absolve.seek import find, is_space
 
 _SECTION: Final = re.compile(rb"[\t\n\r ]*+<!\[CDATA\[((?:[^\]]++|\](?!\]>))*+)\]\]>[\t\n\r ]*+")
 
@@ -75,18 +77,19 @@ class Values:
         self, place: Place, start: cython.Py_ssize_t, end: cython.Py_ssize_t, scope: cython.Py_ssize_t
     ) -> cython.int:
         """Tell of the reference that an element's text is, or of the inner document."""
-        raw = self._data[start:end]
-        if not raw.strip(WHITE_SPACE):
+        p: cython.p_const_uchar = self._data
+        if _is_blank(p, start, end):
             return 0
+        has_markup: cython.bint = find(p, 60, start, end) >= 0
         media_type = _TEXT_PARTS.get(place.syntax)
         coding: Coding = self._tag.text
         self.under = scope
         self._tag.start = self._tag.end = -1
-        if 0x3C in raw:
+        if has_markup:
             data = CData(self._charset, "absolve.references" if place.syntax == "html" else "absolve.percent")
-            if section := _SECTION.fullmatch(raw):
+            if section := _SECTION.fullmatch(self._data, start, end):
                 coding = data
-                start, end = start + section.start(1), start + section.end(1)
+                start, end = section.span(1)
             else:
                 coding = Mixed(self._tag.text, data)
         if media_type is None:
@@ -95,7 +98,7 @@ class Values:
                 self._events.append(Notice("pieces", words, start))
             else:
                 self.references(place, start, end, coding)
-        elif 0x3C in raw or 0x26 in raw or media_type != places.MEDIA_TYPE:  # else no HTML
+        elif has_markup or find(p, 38, start, end) >= 0 or media_type != places.MEDIA_TYPE:  # else no HTML
             name = place.element if media_type == places.MEDIA_TYPE else ""
             self._events.tell_part(media_type, start, end, coding, name, self.under)
         return 0
@@ -136,3 +139,14 @@ class Values:
         if self.under < 0 and self.stated < 0:
             return self._events.tell(place, start, end, coding, None, tag.start, tag.end, self.based)
         return self._events.tell_ruled(place, start, end, coding, self.under, tag.start, tag.end, self.stated)
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _is_blank(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
+    """Whether there is nothing but white space in this span."""
+    while start < end and is_space(p[start]):
+        start += 1
+    return start == end
