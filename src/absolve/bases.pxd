@@ -5,6 +5,17 @@ cimport cython
 
 cpdef object establish(object outer, object claims, str profile, object line_of=*)
 cpdef str claimed_url(object claim, object outer, str profile)
+cpdef object inherited(object base, str source)
+cdef int _lose(list fates, tuple chain, str verdict)
+
+
+@cython.final
+cdef class Ruling:
+    cdef readonly object base
+    cdef readonly str profile
+    cdef readonly str charset
+    cdef readonly object resolver
+    cdef readonly bint elsewhere
 
 
 @cython.final
@@ -12,7 +23,8 @@ cdef class Bases:
     cdef readonly object own
     cdef readonly object base
     cdef readonly tuple beside
-    cdef dict _rulings
+    cdef Ruling _around
+    cdef list _rulings
 
-    cpdef object ruling(self, bint own, str profile, str charset)
-    cpdef object ruled_by(self, object base, str profile, str charset)
+    cpdef Ruling ruling(self, bint own, str profile, str charset)
+    cpdef Ruling ruled_by(self, object base, str profile, str charset)

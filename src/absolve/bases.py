@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from absolve.model import BY_DEFAULT, DEFAULT, ENCAPSULATING, Base, BaseURL, Claim, new
+from absolve.model import BY_DEFAULT, DEFAULT, ENCAPSULATING, Base, BaseURL, Claim
 from absolve.resolvers import resolver
-from absolve.resolvers.urls import has_scheme, is_malformed, split_fragment
+from absolve.resolvers.urls import split_fragment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -16,6 +16,13 @@ if TYPE_CHECKING:
     from absolve.typing import Resolver
 else:
     from absolve import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.absolve.model import made as new
+    from cython.cimports.absolve.resolvers.urls import has_scheme, is_malformed
+else:
+    from absolve.model import new
+    from absolve.resolvers.urls import has_scheme, is_malformed
 
 # HTML Standard 4.2.3: such a URL is not taken for the base of a document.
 NO_BASE = frozenset({"javascript", "data"})
@@ -32,24 +39,28 @@ def establish(
     0 where there are none.
     """
     fates: list[Claim] = []
-    ruling: Claim | None = None
+    ruling: Base | None = None
+    ruling_url = ""
+    source = ""
+    around: tuple[Claim, ...] = outer.chain
     for claim in claims:
-        line = line_of(claim.position) or None if line_of and claim.position is not None else None
+        position = claim.position
+        line = line_of(position) or None if line_of is not None and position is not None else None
         url = claimed_url(claim, outer, profile)
         if ruling is not None:
             fates.append(new(Claim, (claim, url, "ignored", line)))
         elif not url:
             fates.append(new(Claim, (claim, None, "unsuitable", line)))
         else:
-            ruling = new(Claim, (claim, url, "won", line))
-            fates.append(ruling)
+            ruling = claim
+            ruling_url = url
+            source = claim.source if line is None else f"{claim.source}, line {line}"
+            fates.append(new(Claim, (claim, url, "won", line)))
     if ruling is None:
-        return outer._replace(chain=(*fates, *outer.chain)) if fates else outer
-    if outer.chain:
-        overruled = "overruled" if has_scheme(ruling.base.reference) else "resolved against"
-        fates += [_fated(fate, overruled) if fate.verdict == "won" else fate for fate in outer.chain]
-    source = ruling.base.source if ruling.line is None else f"{ruling.base.source}, line {ruling.line}"
-    return new(BaseURL, (ruling.url or "", ruling.base.layer, source, tuple(fates)))
+        return new(BaseURL, (outer.url, outer.layer, outer.source, (*fates, *around))) if fates else outer
+    if around:
+        _lose(fates, around, "overruled" if has_scheme(ruling.reference) else "resolved against")
+    return new(BaseURL, (ruling_url, ruling.layer, source, tuple(fates)))
 
 
 @cython.ccall
@@ -65,25 +76,32 @@ def claimed_url(claim: Base, outer: BaseURL, profile: str) -> str | None:
     return None if url is None or is_malformed(url) else url
 
 
+@cython.ccall
 def inherited(base: BaseURL, source: str) -> BaseURL:
     """3.2: what an inner document gets from the entity around it, whichever layer gave it there."""
     if base.layer is BY_DEFAULT:
         return base
     words = f"{source} ({base.source})" if base.source else source
     won = new(Claim, (new(Base, (ENCAPSULATING, base.url, words, None, None)), base.url, "won", None))
-    chain = [_fated(fate, "resolved against") if fate.verdict == "won" else fate for fate in base.chain]
-    return new(BaseURL, (base.url, ENCAPSULATING, words, (won, *chain)))
+    chain = [won]
+    _lose(chain, base.chain, "resolved against")
+    return new(BaseURL, (base.url, ENCAPSULATING, words, tuple(chain)))
 
 
 @cython.cfunc
-def _fated(fate: Claim, verdict: str) -> Claim:
-    """A claim of another fate."""
-    return new(Claim, (fate.base, fate.url, verdict, fate.line))
+def _lose(fates: list[Claim], chain: tuple[Claim, ...], verdict: str) -> cython.int:
+    """Add the claims of layers further out, of which the one that won there has this fate here."""
+    for fate in chain:
+        base, url, found, line = cython.cast(tuple, fate)
+        fates.append(new(Claim, (base, url, verdict, line)) if found == "won" else fate)
+    return 0
 
 
 def same_document(one: str, other: str) -> bool:
     """Whether two URLs differ in nothing but a fragment."""
-    return one == other or split_fragment(one)[0] == split_fragment(other)[0]
+    if "#" not in one and "#" not in other:
+        return one == other
+    return split_fragment(one)[0] == split_fragment(other)[0]
 
 
 def found_as(url: str) -> str:
@@ -95,12 +113,26 @@ def found_as(url: str) -> str:
     return unquote(url).lower()
 
 
-class Ruling(NamedTuple):
-    """A base, the resolver against it, and whether it leads elsewhere than the document's own URL."""
+@cython.final
+@cython.cclass
+class Ruling:
+    """A base, the resolver against it in a profile and a charset, and whether it leads elsewhere than the own URL.
 
-    base: BaseURL
-    resolver: Resolver
-    elsewhere: bool
+    The resolver is that of the ruling `around`, where that is of the same URL.
+    """
+
+    def __init__(
+        self, base: BaseURL, profile: str, charset: str, elsewhere: cython.bint, around: Ruling | None
+    ) -> None:
+        self.base = base
+        self.profile = profile
+        self.charset = charset
+        self.elsewhere = elsewhere
+        url = base.url
+        if around is not None and around.base.url == url and around.profile == profile and around.charset == charset:
+            self.resolver: Resolver = around.resolver
+        else:
+            self.resolver = resolver(profile, url, charset)
 
 
 @cython.final
@@ -110,25 +142,36 @@ class Bases:
 
     `beside` are claims of 3.3 that count after those that the document itself makes: what is kept beside a file.
     Its style sheets and style attributes have these very bases, so that what is worked out of them is so only once.
+    `around` is what rules where the document is, if it is inside of another one and that is known.
     """
 
-    def __init__(self, own: BaseURL = DEFAULT, base: BaseURL = DEFAULT, beside: tuple[Base, ...] = ()) -> None:
+    def __init__(
+        self,
+        own: BaseURL = DEFAULT,
+        base: BaseURL = DEFAULT,
+        beside: tuple[Base, ...] = (),
+        around: Ruling | None = None,
+    ) -> None:
         self.own = own
         self.base = base
         self.beside = beside
-        self._rulings: dict[tuple[bool, str, str], Ruling] = {}
+        self._around = around
+        self._rulings: list[Ruling] = []
 
     @cython.ccall
     def ruling(self, own: cython.bint, profile: str, charset: str) -> Ruling:
         """What rules the links that are resolved against the document's own URL, or all others."""
-        key = (own, profile, charset)
-        found = self._rulings.get(key)
-        if found is None:
-            found = self._rulings[key] = self.ruled_by(self.own if own else self.base, profile, charset)
+        found: Ruling
+        base = self.own if own else self.base
+        for found in self._rulings:  # mostly one or two
+            if found.base is base and found.profile == profile and found.charset == charset:
+                return found
+        found = self.ruled_by(base, profile, charset)
+        self._rulings.append(found)
         return found
 
     @cython.ccall
     def ruled_by(self, base: BaseURL, profile: str, charset: str) -> Ruling:
         """The same for those of this base."""
         elsewhere = base is not self.own and not same_document(base.url, self.own.url)
-        return new(Ruling, (base, resolver(profile, base.url, charset), elsewhere))
+        return Ruling(base, profile, charset, elsewhere, self._around)

@@ -2,7 +2,7 @@
 
 cimport cython
 
-from absolve.bases cimport Bases
+from absolve.bases cimport Bases, Ruling
 from absolve.buffers cimport Numbers
 from absolve.model cimport Link
 
@@ -58,8 +58,9 @@ cdef class Entity:
     cdef public object held
     cdef object _positions
     cdef dict _scoped
+    cdef Py_ssize_t _scoped_size
 
     cdef int is_text_in(self, Entity outer) except? -1
     cdef bint may_be_so_deep(self) except? -1
-    cpdef object ruled(self, Link link)
-    cpdef object ruling(self, object scope, bint own=*)
+    cpdef Ruling ruled(self, Link link)
+    cpdef Ruling ruling(self, object scope, bint own=*)

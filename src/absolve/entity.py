@@ -6,16 +6,14 @@ import sys
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve import formats
-from absolve.bases import establish, found_as
+from absolve.bases import found_as
 from absolve.errors import Diagnostic
-from absolve.positions import Positions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     import cython
 
-    from absolve.bases import Ruling
     from absolve.charsets import Charset
     from absolve.model import Base, Event, Held, Link, Notice, Part
     from absolve.settings import Settings
@@ -24,18 +22,21 @@ else:
     from absolve import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.absolve.bases import Bases
+    from cython.cimports.absolve.bases import Bases, Ruling, establish
     from cython.cimports.absolve.buffers import Numbers
     from cython.cimports.absolve.events import Events
     from cython.cimports.absolve.model import Link  # noqa: TC002 - the type of a C argument
+    from cython.cimports.absolve.positions import Positions
 else:
-    from absolve.bases import Bases
+    from absolve.bases import Bases, Ruling, establish
     from absolve.buffers import Numbers
     from absolve.events import Events
+    from absolve.positions import Positions
 
 _NO_BASES: Final = Bases()
 _NOTHING: Final = ("", True, _NO_BASES)
-_MOST_SCOPED: Final = 1024  # scoped bases of which it is remembered what rules there: most feeds have fewer
+_MOST_SCOPED = cython.declare(cython.Py_ssize_t, 1 << 20)  # for what rules under scoped bases: most feeds have fewer
+_SCOPED = cython.declare(cython.Py_ssize_t, 200)  # taken for each of them, with its URL: some thousands
 AMBIGUOUS: Final = "ambiguous"  # the code of the notice that a scanner gives where it had to guess
 
 
@@ -196,6 +197,7 @@ class Entity:
         self.held: set[str] = set()  # what is in the message, by `found_as`: one set for all that is in it
         self._positions: Positions | None = None
         self._scoped: dict[int, Ruling] | None = None
+        self._scoped_size = 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
@@ -225,7 +227,9 @@ class Entity:
         return self.positions.at(position)
 
     def line(self, position: int) -> int:
-        return self.line_column(position)[0]
+        positions: Positions = self.positions
+        positions.move(position)
+        return positions.line
 
     @property
     def diagnostics(self) -> list[Diagnostic]:
@@ -276,11 +280,13 @@ class Entity:
             return self.bases.ruling(own, self.settings.profile, self.charset.name)
         if self._scoped is None:
             self._scoped = {}
-        elif len(self._scoped) >= _MOST_SCOPED:  # those of one place stand together
-            self._scoped.clear()
         found = self._scoped.get(id(scope))
         if found is None:
             profile = self.settings.profile
-            base = establish(self.ruling(scope.scope)[0], [scope], profile, self.line)
+            base = establish(self.ruling(scope.scope).base, [scope], profile, self.line)
+            self._scoped_size += _SCOPED + len(base.url)
+            if self._scoped_size > _MOST_SCOPED:  # those of one place stand together
+                self._scoped.clear()
+                self._scoped_size = _SCOPED + len(base.url)
             found = self._scoped[id(scope)] = self.bases.ruled_by(base, profile, self.charset.name)
         return found

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from absolve.bases import inherited
 from absolve.charsets import for_any
 from absolve.errors import UsageError
 from absolve.formats import WALKERS
@@ -25,11 +24,11 @@ else:
     from absolve import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.absolve.bases import Bases, establish
+    from cython.cimports.absolve.bases import Bases, Ruling, establish, inherited
     from cython.cimports.absolve.entity import Entity  # noqa: TC002 - the type of a C argument
     from cython.cimports.absolve.model import Part  # noqa: TC002 - likewise
 else:
-    from absolve.bases import Bases, establish
+    from absolve.bases import Bases, Ruling, establish, inherited
 
 
 def retrieval_claim(url: str, said: str = "--url") -> Base:
@@ -57,14 +56,15 @@ def around_part(entity: Entity, part: Part, media_type: str) -> Bases:
     """The bases that a part has from outside: from the entity around it, and from what its container says for it."""
     if part.name and WALKERS[media_type].archive:
         return Bases()  # nothing out here is known of what is in it
-    base = entity.ruling(part.base)[0] if part.base is not None else entity.bases.base
+    ruling: Ruling | None = entity.ruling(part.base) if part.base is not None else None
+    base = entity.bases.base if ruling is None else ruling.base
     if not part.name:
-        around = entity.bases if part.base is None else Bases(entity.bases.own, base, entity.bases.beside)
+        around = entity.bases if part.base is None else Bases(entity.bases.own, base, entity.bases.beside, ruling)
     elif part.base is None and not part.claims and entity.enclosed[:2] == (part.name, part.encloses):
         return entity.enclosed[2]  # one chain of claims for thousands of documents side by side
     else:
         own = inherited(base, part.name) if part.encloses or base.layer is EMBEDDED else base
-        around = Bases(own, own)
+        around = Bases(own, own, (), ruling)
     if part.claims:
         own, profile = around.own, entity.settings.profile
         if part.claims[0].layer is RETRIEVAL:

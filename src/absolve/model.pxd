@@ -1,6 +1,24 @@
 """C layout of the values that are made once a link or once a document; model.py holds the code."""
 
 cimport cython
+from cpython.object cimport PyObject, PyTypeObject
+from cpython.ref cimport Py_INCREF
+from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE, PyTuple_SET_ITEM
+
+
+cdef extern from "Python.h":
+    object PyType_GenericAlloc(PyTypeObject* type, Py_ssize_t size)
+
+
+cdef inline object made(object kind, tuple items):
+    """A named tuple of this kind, as `new` makes it."""
+    cdef Py_ssize_t i
+    cdef object item, found = PyType_GenericAlloc(<PyTypeObject*>kind, PyTuple_GET_SIZE(items))
+    for i in range(PyTuple_GET_SIZE(items)):
+        item = <object>PyTuple_GET_ITEM(items, i)
+        Py_INCREF(item)
+        PyTuple_SET_ITEM(found, i, item)
+    return found
 
 
 @cython.final

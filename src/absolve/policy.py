@@ -54,7 +54,7 @@ def _rules(resolved: Resolved) -> bool:
     claim = resolved.link.claim
     if not chain or chain[0].verdict != "won" or chain[0].base is not claim or resolved.element == "header":
         return False
-    return resolved.entity.ruling(None)[1]("x") is not None
+    return resolved.entity.ruling(None).resolver("x") is not None
 
 
 _SPECIAL = frozenset({"http", "https", "ws", "wss", "ftp", "file"})

@@ -6,21 +6,25 @@ import re
 from typing import TYPE_CHECKING
 
 from absolve.model import PACKAGE_ROOT
-from absolve.resolvers.urls import is_malformed
 
 if TYPE_CHECKING:
     import cython
 
+    from absolve.bases import Ruling
     from absolve.entity import Entity
     from absolve.model import BaseURL, Link, Place
 else:
     from absolve import _cython as cython
 
 if cython.compiled:
+    from cython.cimports.absolve.bases import Ruling  # noqa: TC002 - the type of a C variable
     from cython.cimports.absolve.entity import Entity  # noqa: TC002 - the type of a C argument
+    from cython.cimports.absolve.model import Link  # noqa: TC002 - likewise
     from cython.cimports.absolve.resolvers.appending import Appending
+    from cython.cimports.absolve.resolvers.urls import is_malformed
 else:
     from absolve.resolvers.appending import Appending
+    from absolve.resolvers.urls import is_malformed
 
 _AS_IT_STANDS = frozenset({"url", "srcset", "spaces", "likely", "config", "css"})  # no URL of plain bytes is escaped
 
@@ -63,19 +67,24 @@ class Rule:
         place: Place = link.place
         self.place = place
         self.scope = link.base
-        self.base, self.resolver, self.elsewhere = entity.ruled(link)
+        _, _, syntax, _, _, empty, stays = cython.cast(tuple, place)
+        ruling: Ruling = entity.ruled(link)
+        self.base = ruling.base
+        self.resolver = ruling.resolver
+        self.elsewhere = ruling.elsewhere
         url: str = self.base.url
+        settings = entity.settings
         self.own = entity.bases.own
-        self.settings = entity.settings
-        self.keeps_fragments = entity.settings.fragments == "keep" and not self.elsewhere
-        self.stays_always = place.stays == "always" or url.startswith(_NOBODY_KNOWS)
-        self.stays_as_fragment = place.stays == "fragment"
-        self.empty = place.empty
+        self.settings = settings
+        self.keeps_fragments = not self.elsewhere and settings.fragments == "keep"
+        self.stays_always = stays == "always" or url.startswith(_NOBODY_KNOWS)
+        self.stays_as_fragment = stays == "fragment"
+        self.empty = empty
         # Where the base element is to be emptied, what is held would no longer be found by a relative reference.
-        emptied = self.elsewhere and entity.settings.base == "empty"
+        emptied = self.elsewhere and settings.base == "empty"
         self.held = entity.held if link.claim is None and not emptied else _NOTHING
         self.short: Appending | None = None
-        if isinstance(self.resolver, Appending) and self.resolver.usable and place.syntax in _AS_IT_STANDS:
+        if isinstance(self.resolver, Appending) and self.resolver.usable and syntax in _AS_IT_STANDS:
             self.short = None if self.held else self.resolver
 
     @cython.ccall

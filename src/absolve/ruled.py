@@ -170,10 +170,11 @@ class Ruled:
 
     def __init__(self, entity: Entity, link: Link, document: str, known: Known, rule: Rule | None = None) -> None:
         place = link.place
-        base, resolver, _ = entity.ruled(link)
+        ruling = entity.ruled(link)
+        base = ruling.base
         under: _Under | None = known.bases.get(id(base))
         if under is None:
-            under = known.bases[id(base)] = _Under(entity, base, resolver)
+            under = known.bases[id(base)] = _Under(entity, base, ruling.resolver)
         self.place = place
         self.scope = link.base
         self.words = (document, entity.path, place.element, place.attribute, place.kind, *under.words)

@@ -24,7 +24,7 @@ else:
     from absolve.buffers import Numbers
 
 NUMBERED: Final = Base(Layer.EMBEDDED, "", "")  # stands for a claim that has a number here
-_MOST_MADE = cython.declare(cython.Py_ssize_t, 1024)  # more than most feeds have entries
+_MOST_MADE = cython.declare(cython.Py_ssize_t, 4096)  # more than most feeds have entries
 
 
 @cython.final

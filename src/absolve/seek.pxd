@@ -1,6 +1,7 @@
 """C signatures of seek.py."""
 
 cdef Py_ssize_t find(const unsigned char* data, int byte, Py_ssize_t start, Py_ssize_t end) noexcept
+cdef bytes cut(bytes data, Py_ssize_t start, Py_ssize_t end)
 cdef Py_ssize_t comment_end(const unsigned char* p, Py_ssize_t i, Py_ssize_t end) noexcept
 cdef Py_ssize_t tag_end(const unsigned char* p, Py_ssize_t i, Py_ssize_t end) noexcept
 cdef bint is_space(int byte) noexcept

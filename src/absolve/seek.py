@@ -28,6 +28,21 @@ def find(
 
 
 @cython.cfunc
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def cut(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> bytes:
+    """The bytes of a span, or as many as there are: a slice of Python's is an object made of two others."""
+    start = max(start, 0)
+    end = min(end, len(data))
+    if start >= end:
+        return b""
+    if cython.compiled:
+        p: cython.p_const_uchar = data
+        return p[start:end]
+    return data[start:end]
+
+
+@cython.cfunc
 @cython.exceptval(check=False)
 def is_space(byte: cython.int) -> cython.bint:
     """Whether a byte is ASCII white space (Infra Standard 4.6)."""

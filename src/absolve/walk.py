@@ -56,7 +56,7 @@ __all__ = [
 ]
 
 _FEW = cython.declare(cython.int, 4)  # events that take less memory as a list
-_MOST_KEPT = cython.declare(cython.Py_ssize_t, 1000)  # small documents inside one
+_MOST_KEPT = cython.declare(cython.Py_ssize_t, 2048)  # small documents inside one, of some 2 KB each
 _TEXTS = frozenset({HTML, XML})
 _NO_ROOM = Room(0)  # in what is not kept itself
 _RECOVERED = frozenset(  # codes of errors that `recover` gets over

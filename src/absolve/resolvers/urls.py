@@ -30,9 +30,17 @@ PORTS = {
 AUTHORITY = re.compile(rf"{STRICT_SCHEME.pattern}//([^/?#\\]*)")
 
 
-def has_scheme(reference: str) -> bool:
+@cython.ccall
+@cython.exceptval(-1, check=True)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def has_scheme(reference: str) -> cython.bint:
     """Whether a reference (str) is absolute in every profile: it starts with a scheme name (RFC 3986 3.1)."""
-    return STRICT_SCHEME.match(reference) is not None
+    i: cython.Py_ssize_t = 0
+    n: cython.Py_ssize_t = len(reference)
+    while i < n and (_is_letter_or_digit(reference[i]) or (i and reference[i] in "+-.")):
+        i += 1
+    return 0 < i < n and reference[i] == ":" and _is_letter(reference[0])
 
 
 def scheme(reference: str) -> str | None:
@@ -66,9 +74,11 @@ def host_port(url: str) -> str | None:
     return host if port in {"", PORTS.get(match[1].lower())} else authority
 
 
+@cython.ccall
+@cython.exceptval(-1, check=True)
 @cython.boundscheck(False)
 @cython.wraparound(False)
-def is_plain(url: str) -> bool:
+def is_plain(url: str) -> cython.bint:
     """Whether a URL (str) has an authority that is well formed at a glance, or is a file's without one.
 
     Such is a name whose last label begins with a letter (that of no IPv4 address does), and a port of four digits.
@@ -119,7 +129,9 @@ def _is_letter_or_digit(c: cython.Py_UCS4) -> cython.bint:
     return _is_letter(c) or "0" <= c <= "9"
 
 
-def is_malformed(url: str) -> bool:
+@cython.ccall
+@cython.exceptval(-1, check=True)
+def is_malformed(url: str) -> cython.bint:
     """Whether a URL (str) has an authority (`scheme://`) and the URL Standard's parser fails on it."""
     if is_plain(url):
         return False

@@ -113,7 +113,7 @@ class Side:
 
     def base_url(self, node: Any) -> str:
         """The base of an element, from its codebase on outwards."""
-        return self._entity.ruling(self._scope(node))[0].url
+        return self._entity.ruling(self._scope(node)).base.url
 
     def _scope(self, node: Any) -> Base | None:
         return self._scopes.get(node)
@@ -136,7 +136,7 @@ class Side:
 
     def inside(self, tree: Tree, step: str, node: Any) -> html_side.Side:
         """A tree of the HTML that stands, escaped, in this node."""
-        own = inherited(self._entity.ruling(self._scope(node))[0], step)
+        own = inherited(self._entity.ruling(self._scope(node)).base, step)
         return html_side.Side(tree, self._entity, Bases(own, own), self.position(node), 1)
 
     def position(self, node: Any) -> Position:
