@@ -45,6 +45,29 @@ def test_numbers_that_are_places_give_what_stands_there() -> None:
     assert len(found) == 6
 
 
+@pytest.mark.parametrize("first", [None, b""])
+def test_a_long_text_may_come_first_and_be_followed(first: bytes | None) -> None:
+    long = "é".encode() * 100_000
+    for more in ([], [b"x"], [long], [None, b"x" * 500_000, b"y"]):
+        texts = Texts()
+        for text in (first, long, *more):
+            texts.add(text)
+        expected = [first, long, *more]
+        assert texts.cells() == [text.decode() if text is not None else None for text in expected]
+        assert pickle.loads(pickle.dumps(texts)).cells() == texts.cells()  # noqa: S301 - our own
+        assert texts.raw() == b"".join(text or b"" for text in expected)
+
+
+def test_a_long_text_is_taken_where_there_was_room_for_others() -> None:
+    before = Texts()
+    for _ in range(1000):
+        before.add(b"x" * 100)
+    texts = Texts(before)
+    texts.add(b"y" * 200_000)
+    texts.add(b"z")
+    assert texts.cells() == ["y" * 200_000, "z"]
+
+
 def test_texts_stand_one_behind_the_other_and_may_be_missing() -> None:
     texts = Texts()
     assert (len(texts), texts.raw(), texts.present()) == (0, b"", None)

@@ -637,6 +637,28 @@ def test_columns_that_are_full_are_emptied_for_the_next_rows() -> None:
     assert list(Columns(4)) == []
 
 
+def test_columns_are_full_when_their_texts_are_long() -> None:
+    page = f"<base href='http://h/{'d' * 1000}/'>" + "<a href=x>" * 20 + "<a href=//i/>"
+    entity = walk(Document(page, media_type="text/html"), Settings())
+    expected = list(inventory.rows(entity))
+    columns = Columns(100, most=5000)
+    found: list[Row] = []
+    for _ in inventory.fill(columns, entity):
+        assert 3 <= len(columns) <= 5
+        found += columns
+    assert [*found, *columns] == expected
+    assert len(expected) == 22
+
+
+def test_rows_are_the_same_where_no_more_than_one_is_held() -> None:
+    long = "\0" * 200_000 + "e\u0301" * 30_000
+    page = f"<a href='{long}'><a href=x><a href='\\{long}'><a href='//[{long}'><img src='' alt=x>"
+    columns = Columns()
+    entity = walk(Document(page, media_type="text/html", url=URL), Settings())
+    assert list(inventory.fill(columns, entity)) == []
+    assert list(inventory.rows(entity)) == list(columns) == list(columns.given())
+
+
 def test_columns_give_the_wanted_ones_in_the_wanted_order() -> None:
     entity = walk(Document("<a href=x>", media_type="text/html", url=URL), Settings())
     columns = Columns(columns=("target", "line"))

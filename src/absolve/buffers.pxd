@@ -71,11 +71,14 @@ cdef class Texts:
     cdef Py_ssize_t _size
     cdef Py_ssize_t _room
     cdef unsigned char* _text
+    cdef bytes _only
+    cdef bint _is_own
 
     cpdef int add(self, bytes text) except? -1
     cpdef int add_behind(self, bytes prefix, bytes data, Py_ssize_t start, Py_ssize_t end) except? -1
     cdef int _grow(self, Py_ssize_t size) except? -1
     cdef str at(self, Py_ssize_t index)
+    cdef str last(self, Py_ssize_t index)
     cpdef bytes present(self)
     cdef int take(self, Numbers ends, object missing, object raw) except? -1
 

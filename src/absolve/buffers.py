@@ -26,6 +26,7 @@ if cython.compiled:
 NARROW: Final = (1 << 31) - 1  # the largest number of 32 bits
 _OUT_OF_BAND: Final = 5  # the first protocol of pickles that have buffers beside them
 _MOST_BYTES = cython.declare(cython.Py_ssize_t, NARROW)  # of texts, whose ends have 32 bits
+_LONG = cython.declare(cython.Py_ssize_t, 1 << 16)  # bytes of a text that is not copied unless another comes
 
 
 @cython.final
@@ -223,14 +224,16 @@ class Texts:
         self._size = 0
         if cython.compiled:
             self._room = 0
-            self._text: Any = cython.NULL
+            self._text: Any = cython.NULL  # memory of its own, or that of `_only`
+            self._only: bytes | None = None
+            self._is_own = True
             if before is not None:
                 self._grow(before._size)  # noqa: SLF001 - of its class
         else:
             self._bytes = bytearray()
 
     def __dealloc__(self) -> None:
-        if cython.compiled:
+        if cython.compiled and self._is_own:
             free(self._text)
 
     def __len__(self) -> int:
@@ -241,6 +244,13 @@ class Texts:
     def add(self, text: bytes | None) -> cython.int:
         if text is None:
             self._missing.add(len(self))
+            return self.ends.add(self._size)
+        if cython.compiled and not self._size and len(text) > max(self._room, _LONG):
+            free(self._text)
+            self._only = text
+            self._text = cython.cast(cython.p_uchar, text)
+            self._is_own = False
+            self._size = self._room = len(text)
             return self.ends.add(self._size)
         return self.add_behind(b"", text, 0, len(text))
 
@@ -272,7 +282,14 @@ class Texts:
         """Make room for so many bytes."""
         if cython.compiled:
             room: cython.Py_ssize_t = 2 * self._room + size + 512
-            self._text = grown(self._text, room)
+            if self._is_own:
+                self._text = grown(self._text, room)
+            else:
+                text: cython.p_uchar = grown(cython.NULL, room)
+                memcpy(text, self._text, self._size)
+                self._text = text
+                self._is_own = True
+                self._only = None
             self._room = room
         return 0
 
@@ -286,6 +303,19 @@ class Texts:
         if cython.compiled:
             return self._text[start:end].decode("utf-8")
         return self._bytes[start:end].decode()
+
+    @cython.cfunc
+    def last(self, index: cython.Py_ssize_t) -> str | None:
+        """The text in the last cell, of which nobody is to ask for it again: its bytes are let go."""
+        found = self.at(index)
+        if cython.compiled and self._size > _LONG:
+            if self._is_own:
+                free(self._text)
+            self._text = cython.NULL
+            self._is_own = True
+            self._only = None
+            self._size = self._room = 0
+        return found
 
     def cells(self) -> list[str | None]:
         return [self.at(index) for index in range(len(self))]

@@ -13,6 +13,8 @@ from absolve.tags cimport Tag
 @cython.final
 cdef class Columns:
     cdef readonly Py_ssize_t at_once
+    cdef Py_ssize_t most
+    cdef readonly bint full
     cdef readonly tuple names
     cdef Py_ssize_t size
     cdef readonly Words ruled
@@ -31,7 +33,8 @@ cdef class Columns:
     cdef int add(self, Ruled ruled, Positions positions, Py_ssize_t start, Py_ssize_t end, Tag tag) except? -1
     cdef int add_told(self, Ruled ruled, bytes data, Py_ssize_t start, Py_ssize_t end) except? -1
     cdef int add_facts(self, Facts facts) except? -1
-    cdef object _row(self, Py_ssize_t at)
+    cdef int fill(self) noexcept
+    cdef object _row(self, Py_ssize_t at, bint is_last)
 
 
 @cython.final

@@ -43,6 +43,7 @@ else:
 
 _MOST_RULES = cython.declare(cython.Py_ssize_t, 256)
 AT_ONCE: Final = 512  # rows that are made before the first of them is given
+MOST_TEXT: Final = 4 << 20  # bytes of references and targets behind which no more are made before that
 
 
 class Row(NamedTuple):
@@ -87,13 +88,17 @@ class Where(NamedTuple):
 @cython.final
 @cython.cclass
 class Columns:
-    """Rows, column by column, `at_once` of them at most; iterating gives each `Row`, or only these `names` of it.
+    """Rows, column by column; iterating gives each `Row`, or only these `names` of it.
 
-    `ruled` has for each what it shares with others, the columns of RULED.
+    They are `full` where there are `at_once` of them, or their references and targets take `most` bytes. `ruled` has
+    for each what it shares with others, the columns of RULED.
     """
 
-    def __init__(self, at_once: int = sys.maxsize, columns: tuple[str, ...] = COLUMNS) -> None:
+    def __init__(
+        self, at_once: int = sys.maxsize, columns: tuple[str, ...] = COLUMNS, most: int = sys.maxsize
+    ) -> None:
         self.at_once = at_once
+        self.most = most
         self.names = columns
         self._begin(0, None, None, None)
 
@@ -117,12 +122,18 @@ class Columns:
         texts: cython.Py_ssize_t = self.text.ends.at(rows) + self.reference.ends.at(rows) + self.target.ends.at(rows)
         return texts + 64 * rows
 
+    def given(self) -> Iterator[Row]:
+        """Each row, of which no more is kept than must be: the columns are only to be cleared then."""
+        for at in range(self.size):
+            yield self._row(at, at + 1 == self.size)
+
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def _begin(
         self, rows: cython.Py_ssize_t, text: Texts | None, reference: Texts | None, target: Texts | None
     ) -> cython.int:
         self.size = 0
+        self.full = False
         self.ruled = Words(rows)
         self.line = Numbers(room=rows)
         self.column = Numbers(room=rows)
@@ -142,7 +153,7 @@ class Columns:
     def __iter__(self) -> Iterator[Any]:
         places = [COLUMNS.index(name) for name in self.names] if self.names != COLUMNS else None
         for at in range(self.size):
-            row = self._row(at)
+            row = self._row(at, False)
             yield row if places is None else [row[place] for place in places]
 
     def cells(self, name: str, of: Callable[[Any], Any] | None = None) -> list[Any]:
@@ -188,7 +199,8 @@ class Columns:
         self.reference.add_behind(b"", data, start, end)
         self.target.add_behind(ruled.target, data, start + ruled.dots, end)
         self.scope.add(ruled.where)
-        return self.problems.add(ruled.codes)
+        self.problems.add(ruled.codes)
+        return self.fill()
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
@@ -196,10 +208,20 @@ class Columns:
         self.reference.add(facts.reference)
         self.target.add(facts.target)
         self.scope.add(facts.scope)
-        return self.problems.add(facts.problems)
+        self.problems.add(facts.problems)
+        return self.fill()
 
     @cython.cfunc
-    def _row(self, at: cython.Py_ssize_t) -> Row:
+    @cython.inline
+    @cython.exceptval(check=False)
+    def fill(self) -> cython.int:
+        """See whether there is room for one more."""
+        texts: cython.Py_ssize_t = self.reference._size + self.target._size  # noqa: SLF001 - C attributes
+        self.full = self.size >= self.at_once or texts >= self.most
+        return 0
+
+    @cython.cfunc
+    def _row(self, at: cython.Py_ssize_t, is_last: cython.bint) -> Row:
         document, entity, element, attribute, kind, base, layer, source = self.ruled.at(at)
         # Its own constructor is a function in Python, which takes several times as long.
         return tuple.__new__(
@@ -216,11 +238,11 @@ class Columns:
                 kind,
                 self.rel.at(at),
                 self.text.at(at),
-                self.reference.at(at),
+                self.reference.last(at) if is_last else self.reference.at(at),
                 base,
                 layer,
                 source,
-                self.target.at(at),
+                self.target.last(at) if is_last else self.target.at(at),
                 self.scope.at(at),
                 list(self.problems.at(at)),
             ),
@@ -240,15 +262,16 @@ def _kept(
     found.text, found.reference, found.target = texts
     found.ruled, found.rel, found.scope, found.problems = words
     found.size = len(found.line)
+    found.fill()
     return found
 
 
 def rows(entity: Entity, document: str | None = None) -> Iterator[Row]:
     """The rows of an entity and of every document inside it, in the order in which they stand."""
-    columns = Columns(AT_ONCE)
+    columns = Columns(AT_ONCE, most=MOST_TEXT)
     for _ in fill(columns, entity, document):
-        yield from columns
-    yield from columns
+        yield from columns.given()
+    yield from columns.given()
 
 
 def fill(columns: Columns, entity: Entity, document: str | None = None) -> Iterator[None]:
@@ -310,7 +333,7 @@ def _fill(columns: Columns, entity: Entity, document: str, span: _Span) -> Itera
     at = 0
     while True:
         at = events.take(columns, at)
-        if len(columns) >= columns.at_once:
+        if columns.full:
             yield
             columns.clear()
         elif at < len(entity.events):
@@ -346,7 +369,7 @@ class _Events:
         """Take the links from this event on, up to a part or to where the columns are full; where that is."""
         size: cython.Py_ssize_t = len(self._events)
         packed: Events | None = self._packed
-        while at < size and columns.size < columns.at_once:
+        while at < size and not columns.full:
             if packed is not None and packed.read(at, self._passing):
                 self.link(columns, self._passing)
             else:

@@ -224,6 +224,7 @@ class Ruled:
         spaceable = self._is_url and WHITE_SPACE not in codes and not is_never(reference)
         where = scope(resolved, target)
         seen = value if _is_characters(reference) else shown(reference).encode()  # which may be long
+        del reference, resolved
         if target is None:
             return Facts(seen, None, where, codes, spaceable)
         return Facts(seen, (target if _is_characters(target) else shown(target)).encode(), where, codes, spaceable)

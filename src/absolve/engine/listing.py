@@ -65,7 +65,7 @@ def _found(how: Listing, input_: Input) -> Iterator[Found]:
     """The rows, in columns that are cleared when the next come, and what else there is to be told."""
     asks = any(how.selection) or how.where is not None  # of whole rows
     # Until they are full: many records of an archive have but a few rows.
-    waiting = inventory.Columns(AT_ONCE, inventory.COLUMNS if asks else how.columns)
+    waiting = inventory.Columns(AT_ONCE, inventory.COLUMNS if asks else how.columns, inventory.MOST_TEXT)
     size = 0
     course = Course()
     for stretch in each(input_, how.reading, course):

@@ -50,6 +50,10 @@ def steps(base: str, parts: Reference, text: str) -> str | None:
         return None
     # Step 2c: otherwise it inherits the scheme.
     _, net_loc, path, params, query, fragment = components(text)
+    if net_loc is None and path and path[0] not in "./" and "/." not in path:
+        directory = _directory(parts.path)
+        if "/." not in directory:  # steps 4 to 7 come to this
+            return unsplit((parts.scheme, parts.net_loc, directory, None, None, None)) + text
     if not net_loc:
         # Step 3: it inherits the net_loc (if any), unless its own is non-empty.
         net_loc = _inherited(parts.net_loc, net_loc)
@@ -80,13 +84,19 @@ def _inherited(base: str | None, own: str | None) -> str | None:
     return own if base is None else base
 
 
+@cython.cfunc
+def _directory(base: str) -> str:
+    """A path without its last segment."""
+    return base[: base.rfind("/") + 1] or "/"
+
+
 @cython.ccall
 def merge(base: str, path: str) -> str:
     """Step 6: a relative path in the place of the last segment of the base's path, dot segments removed.
 
     A base without a path (`http://h`) has its root there, so what is returned always starts with a slash.
     """
-    joined = (base[: base.rfind("/") + 1] or "/") + path
+    joined = _directory(base) + path
     if "/." not in joined:  # nor any segment that begins with a dot
         return joined
     # In the bytes of the path itself: there may be millions of segments.
