@@ -42,7 +42,7 @@ cdef class Events(Records):
         Py_ssize_t tag_end,
         object claim,
     ) except? -1
-    cdef int tell_ruled(
+    cpdef int tell_ruled(
         self,
         object place,
         Py_ssize_t start,

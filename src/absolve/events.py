@@ -126,7 +126,7 @@ class Events(Records):
                 return self._put(number, start, end, tag_start, tag_end, -1, -1, _slot(coding))
         return self._keep_link(place, start, end, coding, base, tag_start, tag_end, claim)
 
-    @cython.cfunc
+    @cython.ccall
     @cython.exceptval(-1, check=True)
     def tell_ruled(
         self,

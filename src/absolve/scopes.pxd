@@ -15,7 +15,7 @@ cdef class Scopes:
     cdef list _ways
     cdef dict _made
 
-    cdef Py_ssize_t add(
+    cpdef Py_ssize_t add(
         self, Py_ssize_t start, Py_ssize_t end, object coding, object says, Py_ssize_t outer
     ) except? -1
     cpdef object at(self, Py_ssize_t number)

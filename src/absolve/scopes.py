@@ -46,7 +46,7 @@ class Scopes:
         self._ways: list[tuple[Coding, Says]] = []
         self._made: dict[int, Base] = {}
 
-    @cython.cfunc
+    @cython.ccall
     @cython.exceptval(-1, check=True)
     def add(
         self, start: cython.Py_ssize_t, end: cython.Py_ssize_t, coding: Coding, says: Says, outer: cython.Py_ssize_t

@@ -12,6 +12,8 @@ import absolve
 from absolve import formats
 from absolve.formats import json_ld_tables as tables
 from absolve.model import KINDS
+from absolve.settings import Settings
+from absolve.walk import walk
 
 URL = "http://h.example/d/p"
 SCHEMA = '"@context": "https://schema.org"'
@@ -188,11 +190,53 @@ def test_a_property_stands_in_one_table() -> None:
     assert {*tables.URLS.values(), *tables.THINGS.values()} <= KINDS
 
 
+# --- contexts, wherever they stand, in documents of any size -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [0, 1 << 16])  # larger ones are read twice
+@pytest.mark.parametrize(
+    ("text", "targets"),
+    [
+        ('{"url": "x", "@context": {"@base": "b/"}}', ["/d/b/x", "/d/b/"]),
+        ('{"a": {"@context": {"@base": "c/"}, "url": "y"}, "url": "x", "@context": {"@base": "b/"}}', ["/d/b/c/", "/d/b/c/y", "/d/b/x", "/d/b/"]),
+        ('{"a": {"url": "y", "@context": {"@base": "c/"}}, "@context": [{"@base": "b/"}, {"@base": "e/"}], "url": "x"}',
+         ["/d/b/e/c/y", "/d/b/e/c/", "/d/b/", "/d/b/e/", "/d/b/e/x"]),
+        ('[{"@context": {"@base": "b/"}, "url": "x"}, {"url": "y"}, ["z"]]', ["/d/b/", "/d/b/x", "/d/y"]),
+        ('{"@graph": [{"@context": {"@base": "b/"}, "url": ["x", {"@id": "y"}]}], "url": "z"}', ["/d/b/", "/d/b/x", "/d/b/y", "/d/z"]),
+        ('{"@context": {"@base": "b/", "a": {"@id": "c:x", "@context": {"@base": "n/"}}}, "url": "x"}', ["/d/b/", "/d/b/x"]),
+        ('{"@context": {}, "url": "x", "@context": {"@base": "b/"}}', ["/d/b/x", "/d/b/"]),
+        ('{"@context": {"@base": "b/"}, "a": {}, "url": "x", "@graph": [{}, {"url": "y"}]}', ["/d/b/", "/d/b/x", "/d/b/y"]),
+    ],
+)  # fmt: skip
+def test_a_context_rules_its_object_wherever_it_stands(text: str, targets: list[str], size: int) -> None:
+    known = f'{{"@context": "https://schema.org", "@graph": {text}}}' + " " * size
+    assert [row.target for row in rows(known)][1:] == [f"http://h.example{target}" for target in targets]
+
+
+@pytest.mark.parametrize("size", [0, 1 << 16])
+def test_so_many_terms_may_be_in_force(size: int) -> None:
+    def nested(terms: int) -> str:
+        inner = ", ".join(f'"t{number}": {{"@id": "x", "@type": "@id"}}' for number in range(terms))
+        outer = ", ".join(f'"u{number}": "x"' for number in range(5_000))
+        return f'{{"@context": {{{outer}}}, "@graph": [{{"@context": {{{inner}}}, "t0": "a"}}]}}' + " " * size
+
+    assert [row.reference for row in rows(nested(5_000))] == ["a"]
+    text = nested(5_001)
+    assert rows(text) == []
+    (said,) = walk(absolve.Document(text, media_type="application/ld+json"), Settings()).diagnostics
+    assert (said.code, said.column) == ("too-many-terms", text.index('{"@context"', 1) + 1)
+
+
+def test_terms_of_objects_that_are_over_do_not_count() -> None:
+    context = {f"t{number}": {"@id": "x", "@type": "@id"} for number in range(6_000)}
+    assert [row.reference for row in rows(json.dumps([{"@context": context, "t0": "a"}] * 3))] == ["a"] * 3
+
+
 @pytest.mark.parametrize(
     "value",
     [
-        {"@context": [{f"t{number}": "http://e.example/"} for number in range(30_000)], "@id": "x"},
-        {"@context": {f"t{number}": "x" for number in range(20_000)}, "@graph": [{"@context": {"a": "b"}, "@id": "t1:x"}] * 20_000},
+        {"@context": [{f"t{number}": "http://e.example/"} for number in range(9_000)], "@id": "x"},
+        {"@context": {f"t{number}": "x" for number in range(9_000)}, "@graph": [{"@context": {"a": "b"}, "@id": "t1:x"}] * 20_000},
         [{"url": "x" * 100}] * 50_000,
     ],
 )

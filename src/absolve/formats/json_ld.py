@@ -7,14 +7,18 @@ is one by schema.org's vocabulary. Never: keywords, blank nodes, compact IRIs of
 from __future__ import annotations
 
 import re
+from array import array
+from bisect import bisect_left
 from functools import cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.events import Events
 from absolve.formats import json_ld_tables as tables
 from absolve.formats.grammars import likely, url
 from absolve.formats.json_values import JSONString, values
-from absolve.model import Base, Layer, Link, Notice, Place
+from absolve.model import Base, Layer, Notice, Place
+from absolve.scopes import Scopes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -28,6 +32,10 @@ if TYPE_CHECKING:
 
 _STRING: Final = JSONString()
 _SCHEMA: Final = re.compile(r"(?:(?:https?:)?//)?(?:www\.)?schema\.(?:org|googleapis\.com)(?:/|\Z)", re.IGNORECASE)
+_SMALL: Final = 1 << 16  # bytes of a document whose values are kept, and not read twice
+_MOST_TERMS: Final = 10_000  # in force at one place; schema.org has 3,000
+_KEPT: Final = 1000  # names of properties
+_SAID: Final = frozenset({"string", "word"})  # kinds of values in a context that say something
 _CONTAINERS: Final = frozenset({"@list", "@set"})  # what is in them is a value of the property around them
 _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _ABSOLUTE: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
@@ -44,24 +52,31 @@ class _Term(NamedTuple):
 
 
 _NO_TERM: Final = _Term("")
+_UNKNOWN: Final[Meant | None] = (Place("", ""), None)  # in the place of what was not looked up yet
 
 
 class _Context:
     """What is declared for a node and all inside it (JSON-LD 1.1 Processing Algorithms 4.1).
 
-    `based` is false under `"@base": null`: there a relative reference stays one. `known`: names that no term declares
-    are those of schema.org; where no context says anything (not `declared`), they are taken for such, too.
+    `base` is the number of the claim in force, -1 for none; `based` is false under `"@base": null`: there a relative
+    reference stays one. `known`: names that no term declares are those of schema.org; where no context says anything
+    (not `declared`), they are taken for such, too. `claims` are those that the node itself makes: where each stands,
+    its number, and that of the one before it. `size` says how many terms are declared here and around.
     """
 
-    __slots__ = ("base", "based", "declared", "known", "outer", "terms")
+    __slots__ = ("base", "based", "claims", "declared", "known", "meant", "outer", "size", "start", "terms")
 
-    def __init__(self, outer: _Context | None = None) -> None:
+    def __init__(self, outer: _Context | None = None, start: int = -1) -> None:
         self.outer = outer
-        self.base: Base | None = outer.base if outer else None
+        self.start = start  # of the object
+        self.base: int = outer.base if outer else -1
         self.based: bool = outer.based if outer else True
         self.known: bool = outer.known if outer else True
         self.declared: bool = outer.declared if outer else False
+        self.size: int = outer.size if outer else 0
         self.terms: dict[str, _Term] = {}
+        self.meant: dict[str, Meant | None] = {}  # what the values of a property are
+        self.claims = array("q")
 
     def term(self, name: str) -> _Term | None:
         """What the innermost context that speaks of a term says."""
@@ -76,126 +91,173 @@ class _Context:
         self.known = self.known or bool(_SCHEMA.match(vocabulary))
 
 
-_OUTSIDE: Final = _Context()
-
-
 @cache
 def _place(name: str, kind: str = "metadata", syntax: str = "url", empty: str = "nothing", *, stays: bool) -> Place:
     return Place("json-ld", name, syntax, kind, empty=empty, stays="always" if stays else "")
 
 
 def walk(data: bytes, charset: Charset, options: WalkOptions) -> Iterable[Event]:  # noqa: ARG001 - JSON is UTF-8
-    """All references; they are rewritten only where that is asked for (`json_ld`)."""
-    found: list[Value] = []
-    for value in values(data):
+    """All references; they are rewritten only where that is asked for (`json_ld`).
+
+    A context rules what stands before it in its object, too: so they are found first.
+    """
+    known = list(values(data)) if len(data) <= _SMALL else None
+    contexts = _Contexts()
+    for value in values(data) if known is None else known:
         if isinstance(value, Notice):
             return [value]  # nothing in it is known to be what it seems
-        if value.kind in {"string", "word"}:
-            found.append(value)
-    events = Events()
-    for link in _Walk(data, found, stays=not options.json_ld).events():
-        events.append(link)
-    return events
+        contexts.see(value)
+    contexts.sort()
+    return _Walk(data, contexts, stays=not options.json_ld).events(values(data) if known is None else known)
+
+
+class _Contexts:
+    """The objects that have contexts, by where each begins; there may be one for every few bytes."""
+
+    def __init__(self) -> None:
+        self._objects = array("q")
+        self._starts = array("q")
+        self._ends = array("q")
+
+    def see(self, value: Value) -> None:
+        """Take a value of the document, which may be a context; one inside another (4.1.8) is none of a node."""
+        path = value.path
+        if path and path[-1] == "@context" and value.kind != "key" and "@context" not in path[:-1]:
+            quotes = value.kind == "string"
+            self._objects.append(value.inside)
+            self._starts.append(value.start - quotes)
+            self._ends.append(value.end + quotes)
+
+    def sort(self) -> None:
+        """They were met where each ended."""
+        objects = self._objects
+        if any(first > second for first, second in pairwise(objects)):
+            order = sorted(range(len(objects)), key=objects.__getitem__)
+            for name in ("_objects", "_starts", "_ends"):
+                setattr(self, name, array("q", map(getattr(self, name).__getitem__, order)))
+
+    def of(self, start: int) -> Iterator[tuple[int, int]]:
+        """The spans of those that the object has which begins there; more than one only if it repeats the name."""
+        at = bisect_left(self._objects, start)
+        while at < len(self._objects) and self._objects[at] == start:
+            yield self._starts[at], self._ends[at]
+            at += 1
 
 
 class _Walk:
-    """The strings of one document."""
+    """One document."""
 
-    def __init__(self, data: bytes, found: list[Value], *, stays: bool) -> None:
+    def __init__(self, data: bytes, contexts: _Contexts, *, stays: bool) -> None:
         self._data = data
-        self._found = found
+        self._contexts = contexts
         self._stays = stays
-        self._declared: dict[Path, list[Value]] = {}  # what stands in the contexts of a node, by its path
-        self._contexts: dict[Path, _Context] = {}
-        self._claims: dict[int, Base] = {}  # what an @base claims, by its position
-        self._meant: dict[tuple[_Context, str], Meant | None] = {}
+        self._events = Events()
+        self._events.scopes = Scopes(data)
+        self._opened = [_Context()]  # the innermost object that is open, and those around it which have contexts
+
+    def events(self, found: Iterable[Value | Notice]) -> Iterable[Event]:
+        """All of them; only a notice where there are too many terms."""
         for value in found:
-            if "@context" in value.path:
-                self._declared.setdefault(value.path[: value.path.index("@context")], []).append(value)
+            if isinstance(value, Notice):  # `walk` has seen that there is none
+                break
+            kind, path = value.kind, value.path
+            if kind == "key":
+                if value.inside != self._opened[-1].start and "@context" not in path[:-1]:
+                    self._enter(value.inside)
+                    if self._opened[-1].size > _MOST_TERMS:
+                        words = f"JSON-LD with more than {_MOST_TERMS} terms in force is left as it is"
+                        return [Notice("too-many-terms", words, value.inside)]
+            elif kind == "string":
+                if "@context" in path:
+                    self._in_context(value)
+                else:
+                    self._node(value)
+            elif kind == "object" and value.start == self._opened[-1].start:
+                self._opened.pop()
+        return self._events
 
-    def events(self) -> Iterator[Link]:
-        for value in self._found:
-            if value.kind != "string":
-                continue
-            if "@context" in value.path:
-                yield from self._in_context(value)
-            elif link := self._link(value):
-                yield link
+    def _text(self, value: Value, raw: bytes) -> str:
+        return _STRING.decode(raw[value.start : value.end]).decode("utf-8", "surrogateescape")
 
-    def _text(self, value: Value) -> str:
-        return _STRING.decode(self._data[value.start : value.end]).decode("utf-8", "surrogateescape")
+    def _tell(self, place: Place, start: int, end: int, scope: int, claim: int = -1) -> None:
+        self._events.tell_ruled(place, start, end, _STRING, scope, -1, -1, claim)
 
     # --- contexts -----------------------------------------------------------------------------------------------------
 
-    def _in_context(self, value: Value) -> Iterator[Link]:
+    def _in_context(self, value: Value) -> None:
         """The references that a context itself has: an @base, another context (4.1.2, 5.2.1), and one to import."""
-        node = value.path[: value.path.index("@context")]
-        rest = _without_index(value.path[len(node) + 1 :])
-        self._context(node)
-        if rest == ("@base",) and value.start in self._claims:
-            claim = self._claims[value.start]
-            yield Link(_place("@base", stays=self._stays), value.start, value.end, _STRING, claim.scope, claim=claim)
-        elif rest in ((), ("@import",)) and _is_address(self._text(value)):
-            yield Link(_place("@context", stays=self._stays), value.start, value.end, _STRING)
+        context = self._opened[-1]
+        rest = _without_index(value.path[value.path.index("@context") + 1 :])
+        if rest == ("@base",) and context.claims and context.claims[-3] == value.start:
+            outer, number = context.claims.pop(), context.claims.pop()
+            context.claims.pop()
+            self._tell(_place("@base", stays=self._stays), value.start, value.end, outer, number)
+        elif rest in ((), ("@import",)) and _is_address(self._text(value, self._data)):
+            self._tell(_place("@context", stays=self._stays), value.start, value.end, -1)
 
-    def _context(self, path: Path) -> _Context:
-        """What is in force at a node: what is around it, and then its own contexts in their order."""
-        found = self._contexts.get(path)
-        if found is None:
-            found = self._context(path[:-1]) if path else _OUTSIDE
-            if path in self._declared:
-                found = _Context(found)
-                for value in self._declared[path]:
-                    self._declare(found, _without_index(value.path[len(path) + 1 :]), value)
-            self._contexts[path] = found
-        return found
+    def _enter(self, start: int) -> None:
+        """What is in force in an object: what is around it, and then its own contexts in their order."""
+        context = None
+        for first, last in self._contexts.of(start):
+            context = context or _Context(self._opened[-1], start)
+            raw = self._data[first:last]
+            for value in values(raw):
+                if not isinstance(value, Notice) and value.kind in _SAID:
+                    self._declare(context, _without_index(value.path), value, raw, first)
+        if context is not None:
+            context.claims.reverse()  # they are come to again in the same order
+            self._opened.append(context)
 
-    def _declare(self, context: _Context, rest: Path, value: Value) -> None:
-        """Take one thing that a context says."""
-        text = self._text(value) if value.kind == "string" else None
+    def _declare(self, context: _Context, rest: Path, value: Value, raw: bytes, first: int) -> None:
+        """Take one thing that a context says, which begins at `first`."""
+        text = self._text(value, raw) if value.kind == "string" else None
         context.known = context.known and context.declared
         context.declared = True
         if not rest and text is None:  # 5.1: null takes all back
-            context.outer, context.terms = None, {}
-            context.base, context.based, context.known = None, True, False
+            context.outer, context.terms, context.size = None, {}, 0
+            context.base, context.based, context.known = -1, True, False
         elif rest in ((), ("@vocab",)):  # 5.2, 5.8
             context.know(text or "")
         elif rest == ("@base",):
-            self._rebase(context, text, value)
+            self._rebase(context, text, first + value.start, first + value.end)
         elif rest[1:] in ((), ("@id",), ("@type",)) and not str(rest[0]).startswith("@"):
             name, says = str(rest[0]), rest[1:]
             term = context.terms.get(name, _NO_TERM) if says else _NO_TERM
             meaning = text or ""
+            context.size += name not in context.terms
             context.terms[name] = _Term(term.iri, meaning) if says == ("@type",) else _Term(meaning, term.type)
 
-    def _rebase(self, context: _Context, reference: str | None, value: Value) -> None:
+    def _rebase(self, context: _Context, reference: str | None, start: int, end: int) -> None:
         """5.7: an @base is resolved against the base so far; null takes it away."""
         if reference is None or not (context.based or _SCHEME.match(reference)):
-            context.base, context.based = None, False
+            context.base, context.based = -1, False
             return
-        claim = Base(Layer.EMBEDDED, reference, "@base", value.start, context.base)
-        self._claims[value.start] = claim
-        context.base, context.based = claim, True
+        scopes: Scopes = self._events.scopes  # type: ignore[assignment]  # there are some from the beginning
+        number = scopes.add(start, end, _STRING, _base_claim, context.base)
+        context.claims.extend((context.base, number, start))
+        context.base, context.based = number, True
 
     # --- nodes --------------------------------------------------------------------------------------------------------
 
-    def _link(self, value: Value) -> Link | None:
+    def _node(self, value: Value) -> None:
+        """A string outside contexts."""
         name = next((step for step in reversed(value.path) if isinstance(step, str) and step not in _CONTAINERS), None)
         if name is None:
-            return None
-        context = self._context(value.path[:-1])
-        if (context, name) not in self._meant:
-            self._meant[context, name] = self._of(context, name)
-        meant = self._meant[context, name]
+            return
+        context = self._opened[-1]
+        meant = context.meant.get(name, _UNKNOWN)
+        if meant is _UNKNOWN:
+            meant = self._of(context, name)
+            if len(context.meant) < _KEPT:
+                context.meant[name] = meant
         if meant is None:  # as of most properties
-            return None
+            return
         place, looks = meant
         raw = self._data[value.start : value.end]
         start, end = url(raw)[0]
         text = _STRING.decode(raw[start:end]).decode("utf-8", "surrogateescape")
-        if _NO_IRI.search(text) or not _is_iri(context, text) or not (looks is None or looks(text)):
-            return None
-        return Link(place, value.start + start, value.start + end, _STRING, context.base)
+        if not _NO_IRI.search(text) and _is_iri(context, text) and (looks is None or looks(text)):
+            self._tell(place, value.start + start, value.start + end, context.base)
 
     def _of(self, context: _Context, name: str) -> Meant | None:
         """What the values of this property are; None where they are no references."""
@@ -210,6 +272,11 @@ class _Walk:
         if local in tables.THINGS:
             return _place(local, tables.THINGS[local], "likely", stays=self._stays), _is_likely
         return (_place(local, stays=self._stays), _ABSOLUTE.match) if local in tables.TEXTS else None
+
+
+def _base_claim(value: bytes, position: int) -> Base:
+    """The claim that an @base makes for its node and all in it."""
+    return Base(Layer.EMBEDDED, value.decode("utf-8", "surrogateescape"), "@base", position)
 
 
 def _is_likely(text: str) -> bool:

@@ -73,13 +73,15 @@ class Value(NamedTuple):
     """One value, or a name in an object: the names and indexes that lead to it, and its span.
 
     That of a string is without its quotes. `kind` is key, string, word (a number, true, false or null), object or
-    array; these two come when they are closed.
+    array; these two come when they are closed. `inside` is where the object or array begins that it stands in, -1 for
+    none.
     """
 
     path: Path
     start: int
     end: int
     kind: str
+    inside: int = -1
 
     @property
     def is_key(self) -> bool:
@@ -97,6 +99,7 @@ def values(data: bytes) -> Iterator[Value | Notice]:
     i: cython.Py_ssize_t
     end: cython.Py_ssize_t
     c: cython.uchar
+    inside: cython.Py_ssize_t = -1
     expects_key: cython.bint = False
     stack: list[str | int] = []
     opened: list[tuple[int, int]] = []  # the brackets that close what is open, and where it begins
@@ -112,12 +115,13 @@ def values(data: bytes) -> Iterator[Value | Notice]:
             position = end + 1
             if expects_key:
                 stack[-1] = _STRING.decode(data[i + 1 : end]).decode("utf-8", "replace")
-            yield new(Value, (tuple(stack), i + 1, end, "key" if expects_key else "string"))
+            yield new(Value, (tuple(stack), i + 1, end, "key" if expects_key else "string", inside))
         elif c == 123 or c == 91:
             if len(opened) >= _DEPTH:
                 yield Notice("too-deep", f"JSON nested more than {_DEPTH} deep is left as it is", i)
                 return
             opened.append((c + 2, i))
+            inside = i
             stack.append(0 if c == 91 else "")
             expects_key = c == 123
             position = i + 1
@@ -127,7 +131,9 @@ def values(data: bytes) -> Iterator[Value | Notice]:
                 break
             position = i + 1
             stack.pop()
-            yield new(Value, (tuple(stack), opened.pop()[1], position, "object" if c == 125 else "array"))
+            i = opened.pop()[1]
+            inside = opened[-1][1] if opened else -1
+            yield new(Value, (tuple(stack), i, position, "object" if c == 125 else "array", inside))
             expects_key = False
         elif c == 44:
             position = i + 1
@@ -144,7 +150,7 @@ def values(data: bytes) -> Iterator[Value | Notice]:
             if end < 0:
                 break
             position = end
-            yield new(Value, (tuple(stack), i, end, "word"))
+            yield new(Value, (tuple(stack), i, end, "word", inside))
     if opened or _text_start(p, position, n) < n:
         yield Notice("malformed-json", "this is no JSON; what follows is left as it is", position)
 
