@@ -13,7 +13,6 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.errors import UsageError, WalkError
-from absolve.prescan import Metas
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,7 +22,10 @@ else:
     from absolve import _cython as cython
 
 if cython.compiled:
+    from cython.cimports.absolve.prescan import Metas
     from cython.cimports.absolve.seek import utf8_end
+else:
+    from absolve.prescan import Metas
 
 
 class Charset(NamedTuple):
@@ -82,7 +84,7 @@ _OPAQUE: Final = frozenset({"utf-16le", "utf-16be", "iso-2022-jp"})
 _MANY_BYTES: Final = frozenset({"utf-8", "gbk", "gb18030", "big5", "euc-jp", "shift_jis", "euc-kr"})
 _AFTER_A_BYTE: Final = re.compile("[\udc80-\udcff][^\x00-\x7f\udc80-\udcff]")
 _BYTE_ORDER_MARKS: Final = {b"\xef\xbb\xbf": "utf-8", b"\xfe\xff": "utf-16be", b"\xff\xfe": "utf-16le"}
-_BEGIN_MARKS: Final = frozenset(mark[:1] for mark in _BYTE_ORDER_MARKS)
+_BEGINS_MARK = cython.declare(cython.int, min(mark[0] for mark in _BYTE_ORDER_MARKS))
 
 
 @lru_cache(maxsize=256)
@@ -112,7 +114,9 @@ def by_label(label: str) -> Charset:
 
 def byte_order_mark(data: bytes) -> tuple[Charset, int] | None:
     """The charset that a byte order mark gives (Encoding Standard 6), and the mark's length in bytes."""
-    for mark, name in _BYTE_ORDER_MARKS.items() if data[:1] in _BEGIN_MARKS else ():
+    if not data or data[0] < _BEGINS_MARK:
+        return None
+    for mark, name in _BYTE_ORDER_MARKS.items():
         if data.startswith(mark):
             charset = lookup(name)
             return (charset, len(mark)) if charset else None
@@ -220,7 +224,10 @@ def of_no_text(data: bytes, given: str | None = None, header: str | None = None)
 
 def _guessed(data: bytes) -> Charset:
     if cython.compiled:  # so much is, and no text is made of it
-        data = data[utf8_end(data, len(data)) :]
+        end: cython.Py_ssize_t = utf8_end(data, len(data))
+        if end == len(data):
+            return UTF_8
+        data = data[end:]
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -255,7 +262,7 @@ _XML_ENCODING: Final = re.compile(
 
 def declared_in_html(data: bytes) -> Charset | None:
     """The charset that the first meta element with a known one declares; failing that the XML declaration counts."""
-    metas = Metas(data)
+    metas: Metas = Metas(data)
     while metas.next():
         tag = data[metas.start : metas.end]
         if found := _of_meta(tag) if len(tag) <= _SHORT else _of_attributes(_attributes(tag)):

@@ -20,13 +20,18 @@ else:
 if cython.compiled:
     from cython.cimports.absolve.buffers import Growing
     from cython.cimports.absolve.model import Edit, Part, edit_at
+    from cython.cimports.absolve.offsets import Offsets as ByUnits
+    from cython.cimports.absolve.seek import cut
     from cython.cimports.libc.string import memcpy
 else:
     from absolve.buffers import Growing
     from absolve.model import Edit, Part, edit_at
+    from absolve.offsets import Offsets as ByUnits
+    from absolve.seek import cut
 
 # Bytes that a coding is shown of what follows, and of what stands before; the longest named reference has 33.
 LOOK_AHEAD = 64
+_AROUND = cython.declare(cython.Py_ssize_t, LOOK_AHEAD)
 _QUOTE = re.compile(b'"')
 _AT_ONCE = cython.declare(cython.Py_ssize_t, 4 << 20)  # bytes that are spilled
 
@@ -119,6 +124,26 @@ class Splicer:
         return made.finish()
 
 
+@cython.cfunc
+@cython.exceptval(-1, check=True)
+def _raw_start(offsets: Offsets, position: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """`offsets.start`, by a call in C where they are of the kind that most are."""
+    if type(offsets) is ByUnits:
+        known: ByUnits = offsets
+        return known.start(position)
+    return offsets.start(position)
+
+
+@cython.cfunc
+@cython.exceptval(-1, check=True)
+def _raw_end(offsets: Offsets, position: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """`offsets.end` likewise."""
+    if type(offsets) is ByUnits:
+        known: ByUnits = offsets
+        return known.end(position)
+    return offsets.end(position)
+
+
 @cython.ccall
 def lower(edits: Sequence[Edit], data: bytes, part: Part, offsets: Offsets) -> list[Edit]:
     """The edits of an inner document as edits of the outer one, which has these bytes."""
@@ -131,13 +156,13 @@ def lower(edits: Sequence[Edit], data: bytes, part: Part, offsets: Offsets) -> l
     lowered: list[Edit] = []
     encoder = getattr(coding, "encoder", None)  # of a coding whose stretches are coded each in its own way
     for edit in edits:
-        first = offsets.start(edit.start)
-        last = offsets.end(edit.end) if edit.end > edit.start else first
+        first = _raw_start(offsets, edit.start)
+        last = _raw_end(offsets, edit.end) if edit.end > edit.start else first
         encode = coding.encode if encoder is None else encoder(first, last)
         first += start
         last += start
-        after = data[last : min(last + LOOK_AHEAD, end)]
-        new = encode(edit.new, after, data[max(start, first - LOOK_AHEAD) : first])
+        after = cut(data, last, min(last + _AROUND, end))
+        new = encode(edit.new, after, cut(data, max(start, first - _AROUND), first))
         lowered.append(edit_at(first, last, new))
     return lowered
 
@@ -172,7 +197,7 @@ def shortened(edit: Edit, value: bytes, offsets: Offsets) -> Edit:
     while end > edit.start and size and value[end - 1] == edit.new[size - 1]:
         end -= 1
         size -= 1
-    while end < edit.end and (offsets.end(end) > offsets.start(end) or value[end] & 0xC0 == 0x80):
+    while end < edit.end and (_raw_end(offsets, end) > _raw_start(offsets, end) or value[end] & 0xC0 == 0x80):
         end += 1
         size += 1
     return edit if end == edit.end else edit_at(edit.start, end, edit.new[:size])

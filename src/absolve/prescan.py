@@ -24,6 +24,14 @@ _OF_HEAD: Final = frozenset(
     b"script style title link object base noscript html head /script /style /title /meta /link /object /base"
     b" /noscript".split()
 )
+_NAMES: Final = frozenset(name.lstrip(b"/") for name in (*_TEXT, *_OF_HEAD))
+_SHORTEST = cython.declare(cython.Py_ssize_t, 3)
+_LONGEST = cython.declare(cython.Py_ssize_t, 8)
+# How long names are that begin with a letter: a bit for each length from the shortest on.
+_lengths = bytes(
+    sum({1 << len(name) - _SHORTEST for name in _NAMES if name[0] & 31 == letter}) for letter in range(32)
+)
+_LENGTHS = cython.declare(bytes, _lengths)
 
 
 @cython.final
@@ -71,6 +79,10 @@ class Metas:
                         self.end = position
                         return True
                     continue
+                if not _may_matter(p, position, i):
+                    self._in_head = False
+                    position = tag_end(p, i, n)
+                    continue
                 name = p[position:i].lower()
                 position = tag_end(p, i, n)
                 self._in_head = self._in_head and name in _OF_HEAD
@@ -96,6 +108,20 @@ def _is_letter(byte: cython.int) -> cython.bint:
 @cython.wraparound(False)
 def _is_meta(p: cython.p_const_uchar, i: cython.Py_ssize_t) -> cython.bint:
     return p[i] | 32 == 109 and p[i + 1] | 32 == 101 and p[i + 2] | 32 == 116 and p[i + 3] | 32 == 97
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _may_matter(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
+    """Whether a tag whose name is here, with its slash, may be of the head or have text: most are like none."""
+    lengths: cython.p_const_uchar = _LENGTHS
+    if p[i] == 47:
+        i += 1
+    if not _SHORTEST <= end - i <= _LONGEST:
+        return False
+    return lengths[p[i] & 31] >> (end - i - _SHORTEST) & 1 != 0
 
 
 @cython.cfunc

@@ -5,7 +5,7 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from absolve.edits import Splicer, derived, settled, splice
+from absolve.edits import derived, settled, splice
 from absolve.formats.grammars import WHITE_SPACE
 from absolve.model import Settled
 from absolve.notices import too_large
@@ -28,7 +28,7 @@ else:
 
 if cython.compiled:
     from cython.cimports.absolve.codings import Unquoted
-    from cython.cimports.absolve.edits import Anew, lower, shortened
+    from cython.cimports.absolve.edits import Anew, Splicer, lower, shortened
     from cython.cimports.absolve.entity import Entity  # noqa: TC002 - the type of a C field
     from cython.cimports.absolve.events import Events
     from cython.cimports.absolve.model import Edit, Link, Part, edit_at
@@ -39,7 +39,7 @@ if cython.compiled:
     from cython.cimports.absolve.writing import Written, after_word, edit_of
 else:
     from absolve.codings import Unquoted
-    from absolve.edits import Anew, lower, shortened
+    from absolve.edits import Anew, Splicer, lower, shortened
     from absolve.events import Events
     from absolve.model import Edit, Link, Part, edit_at
     from absolve.policy import absolute_of
@@ -60,7 +60,7 @@ def rewrite(
     DocumentError where they would be more than the settings allow: a base of a megabyte is written into every link.
     Where there are many, all but the last of them are given to `spill`, if there is one, as they are made.
     """
-    splicer = Splicer(entity.data, entity.settings.max_size, spill)
+    splicer: Splicer = Splicer(entity.data, entity.settings.max_size, spill)
     try:
         for changed in _Edits(entity, policy or absolute, None, True).parts():
             if not splicer.take(changed):

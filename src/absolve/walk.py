@@ -38,12 +38,14 @@ if cython.compiled:
     from cython.cimports.absolve.events import Events
     from cython.cimports.absolve.layers import around_part, established
     from cython.cimports.absolve.model import Document, Link, Part
+    from cython.cimports.absolve.seek import cut
 else:
     from absolve.bases import Bases
     from absolve.entity import Entity, Insides, Room
     from absolve.events import Events
     from absolve.layers import around_part, established
     from absolve.model import Document, Link, Part
+    from absolve.seek import cut
 
 __all__ = [
     "Settings",
@@ -201,7 +203,10 @@ def _counted(entity: Entity, events: Iterable[Event]) -> list[Event] | Events:
     count: cython.Py_ssize_t
     if isinstance(events, Events) and events.count <= most:
         entity.count += events.count
-        return events if len(events) > _FEW else list(events)
+        packed: Events = events
+        if len(packed) > _FEW:
+            return packed
+        return [packed.at(number) for number in range(len(packed))]
     found: list[Event] = events if isinstance(events, list) else []
     grows = found is not events
     count = 0
@@ -233,7 +238,7 @@ def _enter(entity: Entity, part: Part, index: cython.Py_ssize_t, charset: Charse
         entity.notices.append(Notice("too-deep", text, part.start))
         return
     try:
-        value, offsets = part.coding.decode_mapped(entity.data[part.start : part.end])
+        value, offsets = part.coding.decode_mapped(cut(entity.data, part.start, part.end))
     except CodingError as error:
         entity.notices.append(Notice(error.code, with_url(part, str(error)), part.start, failed=True))
         return
@@ -264,9 +269,9 @@ def _enter(entity: Entity, part: Part, index: cython.Py_ssize_t, charset: Charse
         whole = charset is not None or (own and isinstance(error, WalkError) and error.code == TOO_MANY)
         leave(inner, entity, part, offsets, error, whole=whole)
         return
-    cut = cut_off(inner, entity, part, offsets)
-    if cut is not None:
-        entity.notices.append(cut)
+    said = cut_off(inner, entity, part, offsets)
+    if said is not None:
+        entity.notices.append(said)
         return
     entity.count += inner.count
     if entity.inside is None:
@@ -300,7 +305,7 @@ def inner_at(entity: Entity, index: cython.Py_ssize_t) -> Inner | None:
     if named < 0:
         return None
     part: Part = entity.events[index]  # type: ignore[assignment]  # nothing else has a document inside
-    value, offsets = part.coding.decode_mapped(entity.data[part.start : part.end])
+    value, offsets = part.coding.decode_mapped(cut(entity.data, part.start, part.end))
     media_type = _kind(part)
     events = None if part.name or part.whole else _events_of(value, media_type, entity.settings)
     inner = _opened(entity, part, value, media_type, named)

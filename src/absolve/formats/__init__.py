@@ -168,6 +168,7 @@ def is_archive(media_type: str) -> bool:
 
 
 @cache
+@lru_cache(maxsize=64)
 def walker(media_type: str) -> Walker | None:
     """The walker of a media type; None for a kind that absolve does not read."""
     if media_type not in WALKERS:
