@@ -148,6 +148,21 @@ def test_a_multipart_without_a_boundary_stays_and_that_is_said(data: bytes) -> N
     assert codes(data) == [("no-boundary", 3, True)]
 
 
+@pytest.mark.parametrize("begin", [b"text/html; a=", b"text/html;\r\n a=", b'text/html; a="'])
+def test_a_content_type_may_have_so_many_characters(begin: bytes) -> None:
+    most = begin + b"b" * (8_192 - len(begin.replace(b"\r\n", b"")))
+    assert codes(b"Content-Type: " + most + b"\n\n" + LINK) == []
+    header = b"Content-Location: y\nContent-Type: " + most + b"b\n\n"
+    assert codes(header + LINK) == [("long-field", header.count(b"\n") + 1, True)]
+    assert rewritten(header + LINK) == header.replace(b"y\n", b"http://h.example/d/y\n", 1) + LINK
+
+
+def test_many_parameters_take_linear_time() -> None:
+    began = time.perf_counter()
+    rows(b"Content-Type: text/html" + b";a=b" * 1_000_000 + b"\n\n" + LINK)
+    assert time.perf_counter() - began < 10
+
+
 def test_a_multipart_with_the_boundary_of_the_one_around_it_has_no_parts() -> None:
     data = multipart(b"Content-Type: multipart/mixed; boundary=B\n\n", html())
     assert rewritten(data) == data.replace(LINK, DONE)

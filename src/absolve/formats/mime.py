@@ -41,6 +41,7 @@ _SIGNATURES: Final = {
     "domainkey-signature": "DomainKey-Signature",
 }
 _SEALED_PLACES: Final = {name: place._replace(stays="always") for name, place in headers.OF_MAIL.items()}
+_LONGEST: Final = 8192  # characters of a Content-Type: to read one takes the square of it
 _AS_IT_IS: Final = frozenset({"", "7bit", "8bit", "binary"})  # RFC 2045 6.2
 _IDENTITY: Final = Raw(UTF_8)
 
@@ -98,7 +99,9 @@ class _Walk:
         self._fields = found
         self._body = body
         self._options = options
-        self._content = _content(headers.first(data, found, "content-type"), default)
+        text = headers.first(data, found, "content-type")
+        self._is_long = text is not None and len(text) > _LONGEST
+        self._content = _content(None if self._is_long else text, default)
         signatures = (said for name, said in _SIGNATURES.items() if any(field.name == name for field in found))
         self._signature = "" if options.break_signatures else next(signatures, "")
 
@@ -107,6 +110,10 @@ class _Walk:
         places: dict[str, Place] = _SEALED_PLACES if self._signature else headers.OF_MAIL
         known = list(headers.links(self._data, self._fields, places, tuple(headers.BASES)))
         yield from known
+        if self._is_long:
+            text = f"a body whose Content-Type has more than {_LONGEST} characters is left as it is"
+            yield Notice("long-field", text, self._body, failed=True)
+            return
         media_type = self._content.media_type
         if media_type.startswith("multipart/"):
             boundary = self._content.parameter("boundary").rstrip().encode("utf-8", "surrogateescape")
