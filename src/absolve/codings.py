@@ -299,9 +299,13 @@ class Unquoted(CharacterReferences):
 
     def settle(self, raw: bytes) -> bytes:
         """The value's raw bytes as they stand in the tag: with double quotes if they must, with = if it has none."""
+        return b"".join(self.parts(raw))
+
+    def parts(self, raw: bytes) -> tuple[bytes, bytes, bytes]:
+        """The same: what stands before the value, the value itself, what stands behind it."""
         if raw and not self._absent and not _NEEDS_QUOTES.search(raw):
-            return raw
-        return b'%b"%b"' % (b"=" if self._absent else b"", raw.replace(b'"', b"&quot;"))
+            return b"", raw, b""
+        return b'="' if self._absent else b'"', raw.replace(b'"', b"&quot;"), b'"'
 
 
 def quoted(charset: Charset, quote: int) -> CharacterReferences:

@@ -15,6 +15,7 @@ cdef class Splicer:
     cdef Growing _made
 
     cpdef bint take(self, object edits)
+    cdef bint _put_down(self, Edit edit) except? -1
     cpdef bytes finish(self)
 
 
@@ -32,4 +33,4 @@ cdef class Anew:
     cdef Growing _made
 
     cdef int take(self, Edit edit) except? -1
-    cdef Edit settled(self)
+    cdef list[Edit] settled(self)

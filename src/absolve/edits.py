@@ -84,6 +84,8 @@ class Splicer:
         if self._spill is not None and size > _AT_ONCE and len(edits) > 1:  # a base of a megabyte before each of them
             half = len(edits) // 2
             return self.take(edits[:half]) and self.take(edits[half:])
+        if self._spill is not None and size > _AT_ONCE:
+            return self._put_down(edits[0])
         made: Growing | None = self._made
         if made is None:
             room: cython.Py_ssize_t = size + len(self._data) - start  # right away for all, if nothing more changes
@@ -109,6 +111,22 @@ class Splicer:
             self.spilled += made.size
             self._spill(made.finish())
             self._made = Growing(0)
+        return True
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def _put_down(self, edit: Edit) -> cython.bint:
+        """Make an edit of megabytes, as `take` does, without copying what it writes."""
+        made: Growing = self._made if self._made is not None else Growing()
+        if made.size + edit.start - self._read + len(edit.new) > self._most - self.spilled:
+            return False
+        made.add(self._data, self._read, edit.start)
+        self._read = edit.end
+        for piece in (made.finish(), edit.new):
+            if piece:
+                self.spilled += len(piece)
+                self._spill(piece)  # type: ignore[misc]  # there is one
+        self._made = Growing()
         return True
 
     @cython.ccall
@@ -230,7 +248,7 @@ def settled(data: bytes, coding: Coding, changed: list[Edit]) -> list[Edit]:
 @cython.final
 @cython.cclass
 class Anew:
-    """The same as one edit, made as they come: those of one value may be a million, and none of them is held."""
+    """The same in a few edits, made as they come: those of one value may be a million, and none of them is held."""
 
     def __init__(self, data: bytes, coding: Coding) -> None:
         self._data = data
@@ -251,8 +269,12 @@ class Anew:
         return 0
 
     @cython.cfunc
-    def settled(self) -> Edit:
-        """The value as it stands then; nothing comes after it."""
+    def settled(self) -> list[Edit]:
+        """The value as it stands then, and the quotes that it needs; nothing comes after it."""
         self._made.add(self._data, self._read, self._end)
         raw = self._made.finish()
-        return edit_at(self._start, self._end, self._coding.settle(raw))  # type: ignore[attr-defined]  # as above
+        before, inside, after = self._coding.parts(raw)  # type: ignore[attr-defined]  # a coding with a slot has it
+        whole = edit_at(self._start, self._end, inside)
+        if not before:
+            return [whole]
+        return [edit_at(self._start, self._start, before), whole, edit_at(self._end, self._end, after)]

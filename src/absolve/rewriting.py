@@ -231,7 +231,7 @@ class _Edits:
     def settle(self) -> cython.int:
         """Take the edits of a value that is settled as a whole: nothing more in it comes."""
         if self.anew is not None:
-            self.found.append(self.anew.settled())
+            self.found += self.anew.settled()
             self.anew = None
         elif self.open is not None:
             self.found += settled(self.data, self.open, self.changed)

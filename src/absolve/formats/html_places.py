@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from absolve.formats import html_names as names
 from absolve.formats import html_tables as tables
 from absolve.model import Place
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 MEDIA_TYPE: Final = "text/html"
 CSS: Final = "text/css"
@@ -139,16 +142,19 @@ def json_script(script_type: str) -> str | None:
     return JSON_SCRIPTS.get(essence if "/" in essence else script_type)
 
 
-def foreign_text(data: bytes, start: int) -> list[tuple[int, int, bool]]:
+def foreign_text(data: bytes, start: int) -> Iterator[tuple[int, int, bool]]:
     """The spans of the text that a foreign element begins with, one run of it: CDATA sections (True), or other text."""
-    found: list[tuple[int, int, bool]] = []
-    first = position = data.find(b"<", start)
-    while 0 <= position < len(data) and data.startswith(b"<![CDATA[", position):
-        end = data.find(b"]]>", position + 9)
+    position = data.find(b"<", start)
+    if position < 0 or not data.startswith(_CDATA, position):
+        yield start, position if position >= 0 else len(data), False
+    while 0 <= position < len(data) and data.startswith(_CDATA, position):  # there may be a hundred thousand
+        end = data.find(b"]]>", position + len(_CDATA))
         end = len(data) if end < 0 else end
-        found.append((position + 9, end, True))
+        yield position + len(_CDATA), end, True
         position = data.find(b"<", end)
-    return found or [(start, first if first >= 0 else len(data), False)]
+
+
+_CDATA: Final = b"<![CDATA["
 
 
 def conditional(data: bytes, start: int, end: int) -> tuple[int, int] | None:
