@@ -29,6 +29,7 @@ if cython.compiled:
     from cython.cimports.absolve.buffers import Numbers, Texts, Words
     from cython.cimports.absolve.codings import CharacterReferences
     from cython.cimports.absolve.events import Events
+    from cython.cimports.absolve.model import made as new
     from cython.cimports.absolve.positions import Positions  # noqa: TC002 - the type of a C variable
     from cython.cimports.absolve.resolved import shown, value_of
     from cython.cimports.absolve.ruled import Facts, Ruled
@@ -37,6 +38,7 @@ else:
     from absolve.buffers import Numbers, Texts, Words
     from absolve.codings import CharacterReferences
     from absolve.events import Events
+    from absolve.model import new
     from absolve.resolved import shown, value_of
     from absolve.ruled import Facts, Ruled
     from absolve.tags import Tag
@@ -223,8 +225,8 @@ class Columns:
     @cython.cfunc
     def _row(self, at: cython.Py_ssize_t, is_last: cython.bint) -> Row:
         document, entity, element, attribute, kind, base, layer, source = self.ruled.at(at)
-        # Its own constructor is a function in Python, which takes several times as long.
-        return tuple.__new__(
+        codes: tuple[str, ...] = self.problems.at(at)
+        return new(
             Row,
             (
                 document,
@@ -244,7 +246,7 @@ class Columns:
                 source,
                 self.target.last(at) if is_last else self.target.at(at),
                 self.scope.at(at),
-                list(self.problems.at(at)),
+                list(codes) if codes else [],
             ),
         )
 
@@ -268,6 +270,8 @@ def _kept(
 
 def rows(entity: Entity, document: str | None = None) -> Iterator[Row]:
     """The rows of an entity and of every document inside it, in the order in which they stand."""
+    if not entity.count:  # as in every other file of XML
+        return
     columns = Columns(AT_ONCE, most=MOST_TEXT)
     for _ in fill(columns, entity, document):
         yield from columns.given()
@@ -338,7 +342,7 @@ def _fill(columns: Columns, entity: Entity, document: str, span: _Span) -> Itera
             columns.clear()
         elif at < len(entity.events):
             inner = inner_at(entity, at)
-            if inner is not None:
+            if inner is not None and inner.entity.count:
                 within = _Span(inner.entity) if inner.part.name else _Span(inner.entity, span, inner)
                 yield from _fill(columns, inner.entity, document, within)
             at += 1
