@@ -41,6 +41,9 @@ _BASES: Final = {
     "long base, many links": Shape(
         lambda size: b"<base href=http://h/" + b"d/" * 500 + b">" + b"<a href=../x>" * (size // 13)
     ),
+    "base half as long as its document": Shape(
+        lambda size: b"<base href=http://h/" + b"d" * (size // 2) + b"/>" + b"<a href=x>" * 20 + b" " * (size // 2)
+    ),
     "codebase": Shape(numbered(b"", b"<object codebase=c%d/ data=x></object>")),
     "savers' comments of spaces": Shape(
         repeated(b"<!-- Page saved with SingleFile" + b" " * 8000 + b"-->", after=b"<a href=x>")
@@ -101,6 +104,8 @@ _SRCDOC: Final = {
     ),
     "srcdoc of references": Shape(repeated(b"&amp;", b'<iframe srcdoc="<a href=x>', b'">')),
     "srcdoc of lines": Shape(repeated(b"\r\n<a href=x>", b'<iframe srcdoc="', b'">')),
+    "srcdoc of NUL bytes": Shape(repeated(b"\0", b'<iframe srcdoc="<a href=x>', b'<a href=y>">')),
+    "srcdoc of carriage returns": Shape(repeated(b"\r", b'<iframe srcdoc="<a href=x>', b'<a href=y>">')),
     "srcdoc with styles": Shape(repeated(b"<p style='a:url(x)'>", b'<iframe srcdoc="', b'">')),
     "srcdoc of unquoted links": Shape(repeated(b"<a&#32;href=x&gt;", b"<iframe srcdoc=", b">")),
 }
@@ -242,6 +247,7 @@ _CSS: Final = {
     "url of spaces": _sheet(b" ", b"a{b:url(", b"x)}"),
     "url closed by spaces": _sheet(b" ", b"a{b:url(x", b"y)}"),
     "url of backslashes": _sheet(b"\\", b"a{b:url(", b"x)}"),
+    "url of NUL bytes": _sheet(b"\0", b"a{b:url(", b")}"),
     "url of escapes": _sheet(b"\\41 ", b"a{b:url(", b")}"),
     "urls": _sheet(b"url(x)"),
     "urls that differ": Shape(numbered(b"", b"a{b:url(x%d)}"), "text/css"),
@@ -273,6 +279,7 @@ _CSS: Final = {
     "style of carriage returns": _style(b"\r", b"a{b:url(x)}"),
     "style attribute of urls": Shape(repeated(b"a:url(x);", b'<p style="', b'"><a href=x>')),
     "style attribute of references": Shape(repeated(b"&#92;61 ", b'<p style="a:url(', b')"><a href=x>')),
+    "style attribute of NUL bytes": Shape(repeated(b"\0", b'<p style="a:url(x)', b';b:url(y)"><a href=x>')),
     "style attributes": Shape(repeated(b"<p style=a:url(x)>")),
     "style attributes, quoted": Shape(repeated(b"<p style='a:url(&quot;x&quot;)'>")),
     "style attribute in style's srcdoc": Shape(repeated(b"<p style='a:url(x)'>\r", b'<iframe srcdoc="', b'">')),

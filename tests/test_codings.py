@@ -48,11 +48,31 @@ def test_a_unit_has_a_start_and_an_end() -> None:
 
 
 def test_a_value_may_be_longer_than_its_raw_bytes_can_be_by_32_bits() -> None:
-    offsets = Offsets(9)
+    offsets = Offsets()
     for end, raw_start, raw_end in ((1, 0, 3), (1 << 32, 4, 5), (1 << 33, 6, 9)):
         offsets.add(end, raw_start, raw_end)
     assert [offsets.start(at) for at in (0, 1, 2, 1 << 32, (1 << 32) + 1, 1 << 33)] == [0, 3, 4, 5, 6, 9]
     assert [offsets.end(at) for at in (1, 2, 3, 1 << 32, (1 << 32) + 1, (1 << 33) + 1)] == [3, 4, 5, 5, 6, 10]
+
+
+@given(st.lists(st.tuples(*[st.sampled_from([0, 1, 2, 127, 128, 40_000])] * 3), max_size=100), st.integers(0, 5))
+def test_units_stand_where_they_were_added(units: list[tuple[int, int, int]], beyond: int) -> None:
+    offsets = Offsets()
+    end = raw_end = 0
+    added: list[tuple[int, int, int, int]] = []
+    for between, raw, new in units:
+        added.append((end + between, end + between + new, raw_end + between, raw_end + between + raw))
+        _, end, raw_start, raw_end = added[-1]
+        offsets.add(end, raw_start, raw_end)
+    for position in sorted({at + by for unit in added for at in unit[:2] for by in (-1, 0, 1)} | {end + beyond}):
+        if position < 0:
+            continue
+        begun = [unit for unit in added if unit[0] <= position]
+        _, end, raw_start, raw_end = begun[-1] if begun else (0, 0, 0, 0)
+        assert offsets.start(position) == (raw_start if position < end else raw_end + position - end)
+        begun = [unit for unit in added if unit[0] < position]
+        _, end, _, raw_end = begun[-1] if begun else (0, 0, 0, 0)
+        assert offsets.end(position) == raw_end + max(position - end, 0)
 
 
 # --- what raw bytes stand for ---------------------------------------------------------------------------------------

@@ -6,17 +6,22 @@ from absolve.buffers cimport Growing, Numbers
 
 @cython.final
 cdef class Offsets:
+    cdef bytearray _coded
+    cdef Py_ssize_t _size
+    cdef Py_ssize_t _end
+    cdef Py_ssize_t _raw_end
     cdef Numbers _ends
-    cdef bint _are_narrow
-    cdef Numbers _raw_starts
     cdef Numbers _raw_ends
+    cdef Numbers _places
+    cdef Py_ssize_t _found_end
+    cdef Py_ssize_t _found_raw_start
+    cdef Py_ssize_t _found_raw_end
 
     cpdef int add(self, Py_ssize_t end, Py_ssize_t raw_start, Py_ssize_t raw_end)
-    cdef int _widen(self)
+    cdef int _put(self, Py_ssize_t number) except? -1
     cpdef Py_ssize_t start(self, Py_ssize_t position)
     cpdef Py_ssize_t end(self, Py_ssize_t position)
-    cdef Py_ssize_t _last_before(self, Py_ssize_t position) noexcept
-    cdef Py_ssize_t _begins(self, Py_ssize_t index) noexcept
+    cdef int _seek(self, Py_ssize_t position) noexcept
 
 
 @cython.final

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from absolve.buffers import NARROW
-
 if TYPE_CHECKING:
     import cython
 
@@ -19,7 +17,7 @@ else:
     from absolve.buffers import Growing, Numbers
 
 
-_NARROW = cython.declare(cython.Py_ssize_t, NARROW)
+_STEP = cython.declare(cython.int, 5)  # from one mark to the next are 32 units
 
 
 @cython.final
@@ -27,74 +25,107 @@ _NARROW = cython.declare(cython.Py_ssize_t, NARROW)
 class Offsets:
     """Offsets by the units that are not one byte for one byte: what is between two of them stands for itself.
 
-    Of a unit are kept where it ends in the value, and where it begins and ends in `raw_size` raw bytes.
+    Of a unit are kept, each in as many bytes as it must have, how far it is behind the one before it, and how many raw
+    bytes stand for how many of the value. Of every 32nd it is known where the one before it ends.
     """
 
-    def __init__(self, raw_size: int = 0) -> None:
-        self._ends = Numbers(narrow=True)
-        self._are_narrow = True  # the ends: a value may be longer than its raw bytes
-        self._raw_starts = Numbers(narrow=raw_size <= NARROW)
-        self._raw_ends = Numbers(narrow=raw_size <= NARROW)
+    def __init__(self) -> None:
+        self._coded = bytearray()
+        self._size = 0
+        self._end = 0
+        self._raw_end = 0
+        self._ends = Numbers()
+        self._raw_ends = Numbers()
+        self._places = Numbers()
+        self._found_end = 0  # of the unit that was looked for
+        self._found_raw_start = 0
+        self._found_raw_end = 0
 
     @cython.ccall
     def add(self, end: cython.Py_ssize_t, raw_start: cython.Py_ssize_t, raw_end: cython.Py_ssize_t) -> cython.int:
         """Add a unit behind all others."""
-        if end > _NARROW and self._are_narrow:
-            self._widen()
-        self._ends.add(end)
-        self._raw_starts.add(raw_start)
-        return self._raw_ends.add(raw_end)
+        if self._size & ((1 << _STEP) - 1) == 0:
+            self._ends.add(self._end)
+            self._raw_ends.add(self._raw_end)
+            self._places.add(len(self._coded))
+        between: cython.Py_ssize_t = raw_start - self._raw_end
+        self._put(between)
+        self._put(raw_end - raw_start)
+        self._put(end - self._end - between)
+        self._size += 1
+        self._end = end
+        self._raw_end = raw_end
+        return 0
 
     @cython.cfunc
-    def _widen(self) -> cython.int:
-        """Make room for ends that take 64 bits."""
-        index: cython.Py_ssize_t
-        ends = Numbers()
-        for index in range(len(self._ends)):
-            ends.add(self._ends.at(index))
-        self._ends = ends
-        self._are_narrow = False
+    @cython.exceptval(-1, check=True)
+    def _put(self, number: cython.Py_ssize_t) -> cython.int:
+        """Seven bits a byte, the lowest first; the highest bit says that more follow."""
+        while number > 127:
+            self._coded.append(number & 127 | 128)
+            number >>= 7
+        self._coded.append(number)
         return 0
 
     @cython.ccall
     def start(self, position: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """The raw offset at which the unit at this offset of the value begins."""
-        index: cython.Py_ssize_t = self._last_before(position + 1)
-        if index < 0:
-            return position
-        if position < self._ends.at(index):
-            return self._raw_starts.at(index)
-        return self._raw_ends.at(index) + position - self._ends.at(index)
+        self._seek(position + 1)
+        if position < self._found_end:
+            return self._found_raw_start
+        return self._found_raw_end + position - self._found_end
 
     @cython.ccall
     def end(self, position: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """The raw offset at which the unit before this offset of the value ends."""
-        index: cython.Py_ssize_t = self._last_before(position)
-        if index < 0:
-            return position
-        return self._raw_ends.at(index) + max(position - self._ends.at(index), 0)
+        self._seek(position)
+        return self._found_raw_end + max(position - self._found_end, 0)
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _last_before(self, position: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """The last unit that begins before this offset of the value; -1 where none does."""
-        low: cython.Py_ssize_t = 0
-        high: cython.Py_ssize_t = len(self._ends)
-        while low < high:
-            middle: cython.Py_ssize_t = (low + high) // 2
-            if self._begins(middle) < position:
-                low = middle + 1
-            else:
-                high = middle
-        return low - 1
-
-    @cython.cfunc
-    @cython.exceptval(check=False)
-    def _begins(self, index: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """Where a unit begins in the value."""
-        if index == 0:
-            return self._raw_starts.at(0)
-        return self._ends.at(index - 1) + self._raw_starts.at(index) - self._raw_ends.at(index - 1)
+    @cython.boundscheck(False)
+    @cython.wraparound(False)
+    def _seek(self, position: cython.Py_ssize_t) -> cython.int:
+        """Find the last unit that begins before this offset of the value; all are 0 where none does."""
+        coded: cython.p_const_uchar = self._coded  # type: ignore[assignment]  # in C the same
+        mark: cython.Py_ssize_t = self._ends.before(position) - 1
+        index: cython.Py_ssize_t
+        at: cython.Py_ssize_t
+        part: cython.int
+        shift: cython.int
+        number: cython.Py_ssize_t
+        bits: cython.Py_ssize_t
+        end: cython.Py_ssize_t
+        raw_end: cython.Py_ssize_t
+        self._found_end = self._found_raw_start = self._found_raw_end = 0
+        if mark < 0:
+            return 0
+        at = self._places.at(mark)
+        end = self._found_end = self._ends.at(mark)
+        raw_end = self._found_raw_end = self._raw_ends.at(mark)
+        for index in range(mark << _STEP, min((mark + 1) << _STEP, self._size)):  # noqa: B007 - so many times
+            for part in range(3):
+                number = 0
+                shift = 0
+                while True:
+                    bits = coded[at]
+                    at += 1
+                    number |= (bits & 127) << shift
+                    shift += 7
+                    if bits <= 127:
+                        break
+                if part == 0:
+                    end += number
+                    if end >= position:
+                        return 0
+                    self._found_raw_start = raw_end + number
+                elif part == 1:
+                    raw_end = self._found_raw_start + number
+                else:
+                    end += number
+            self._found_end = end
+            self._found_raw_end = raw_end
+        return 0
 
 
 IDENTITY_OFFSETS: Final = Offsets()
@@ -131,7 +162,7 @@ class Decoded:
         if value is None:
             value = self._value = Growing(len(self._raw))
             if self._mapped:
-                self._offsets = Offsets(len(self._raw))
+                self._offsets = Offsets()
         if start > self._read:
             value.add(self._raw, self._read, start)
         value.add(new, 0, len(new))
