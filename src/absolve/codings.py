@@ -267,7 +267,8 @@ class CharacterReferences:
 
 _NAMED: Final = {b'"': b"&quot;", b"<": b"&lt;"}
 _UNTERMINATED: Final = re.compile(rb"&#?[A-Za-z0-9]++\Z")
-_NEEDS_QUOTES: Final = re.compile(rb"[\t\n\f\r \"'=<>`]")
+_quoting = bytes(byte in b"\t\n\f\r \"'=<>`" for byte in range(256))
+_QUOTING = cython.declare(bytes, _quoting)
 
 
 @cython.final
@@ -303,9 +304,22 @@ class Unquoted(CharacterReferences):
 
     def parts(self, raw: bytes) -> tuple[bytes, bytes, bytes]:
         """The same: what stands before the value, the value itself, what stands behind it."""
-        if raw and not self._absent and not _NEEDS_QUOTES.search(raw):
+        if raw and not self._absent and not _needs_quotes(raw, len(raw)):
             return b"", raw, b""
         return b'="' if self._absent else b'"', raw.replace(b'"', b"&quot;"), b'"'
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _needs_quotes(p: cython.p_const_uchar, size: cython.Py_ssize_t) -> cython.bint:
+    """Whether these bytes cannot be a value without quotes (HTML Standard 13.1.2.3)."""
+    i: cython.Py_ssize_t = 0
+    quoting: cython.p_const_uchar = _QUOTING
+    while i < size and not quoting[p[i]]:
+        i += 1
+    return i < size
 
 
 def quoted(charset: Charset, quote: int) -> CharacterReferences:

@@ -15,7 +15,7 @@ from absolve.charsets import DETECT, UTF_8, inside
 from absolve.codings import Raw
 from absolve.entity import Inner
 from absolve.errors import CodingError, Diagnostic, DocumentError, WalkError
-from absolve.formats import HTML, JSON_LD, WALKERS, XML, canonical, essence_of, kind_of, walker
+from absolve.formats import HTML, JSON_LD, PACKAGES, WALKERS, XML, canonical, essence_of, kind_of, walker
 from absolve.layers import retrieved
 from absolve.model import BY_DEFAULT, DEFAULT, Base, Held, Notice, new
 from absolve.notices import TOO_LARGE, TOO_MANY, cut_off, deeper, failure, leave, outside, too_large, too_many, with_url
@@ -78,7 +78,7 @@ def walk(document: Document, settings: Settings, *, for_rewrite: bool = False, i
     media_type, parameter = _media_type(document, name)
     url = document.url
     own = retrieved(url, document.said, settings.profile) if url is not None else DEFAULT
-    if url is not None and not url.endswith("/") and media_type in formats.PACKAGES:
+    if media_type in PACKAGES and url is not None and not url.endswith("/"):
         own = DEFAULT  # it is the package's own URL: what its root has nobody knows
     entity = Entity(document.data, UTF_8, media_type, name, "", settings)
     entity.named = document.before

@@ -56,6 +56,7 @@ _NUL = b"\0"
 _TEXT_CSS = CSS.encode()
 _UNDECIDED = object()
 _FOREIGN = places.FOREIGN
+_OF_TAG = places.of_tag
 
 _ATTRIBUTES = cython.declare(cython.int, names.ATTRIBUTES)
 _TAG = cython.declare(cython.int, names.TAG)
@@ -171,7 +172,7 @@ class _Walk:
     def run(self, data: bytes, charset: Charset, options: WalkOptions) -> Events:
         """Tell of every token that the scanner reports."""
         self.begin(data, charset, options)
-        self.events = Events(places.of_tag, data)
+        self.events = Events(_OF_TAG, data)
         scanner: Scanner = self.scanner
         kind: cython.int
         most: cython.Py_ssize_t = self.options.max_links
