@@ -64,6 +64,8 @@ SHAPES: Final[dict[str, Shape]] = {
         "too many entities": numbered(b"<!DOCTYPE x [", b"<!ENTITY e%d 'v'>", b"]><x/>"),
         "too many declared attributes": numbered(b"<!DOCTYPE x [", b"<!ATTLIST e%d a CDATA 'v'>", b"]><x/>"),
         "too many default attributes": numbered(b"<!DOCTYPE x [<!ATTLIST x", b" a%d CDATA '" + b"v" * 60 + b"'", b">]><x/>"),
+        "long entities": repeated(b"<link href='&e;'/>", b"<!DOCTYPE feed [<!ENTITY e '" + b"v" * 400 + b"'>]>" + _ATOM, b"</feed>"),
+        "entities too long": repeated(b"&e;", b"<!DOCTYPE rss [<!ENTITY e '" + b"v" * 60 + b"'>]><rss><link>", b"</link></rss>"),
         "entity references": repeated(b"&e;", b"<!DOCTYPE rss [<!ENTITY e 'v'>]><rss><link>", b"</link></rss>"),
     }.items()
 }

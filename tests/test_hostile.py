@@ -30,6 +30,7 @@ def diagnostics(data: bytes, max_depth: int = MAX_DEPTH) -> list[str]:
 
 REFUSED = {  # once they are large; by which code
     "XML, elements nested too deep": "elements-too-deep",
+    "XML, entities too long": "entities-too-long",
     "XML, too many attributes": "too-many-attributes",
     "XML, too many namespaces": "too-many-attributes",
     "XML, too many entities": "too-many-declarations",

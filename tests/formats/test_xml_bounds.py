@@ -224,6 +224,66 @@ def test_what_hides_a_namespace_may_be_a_default() -> None:
     assert links(data) == ["http://h/a"]
 
 
+# --- what entities stand for ----------------------------------------------------------------------------------------
+
+MUCH = 1 << 20
+LONG = b"<!ENTITY e '" + b"v" * 1_000 + b"'>"
+
+
+@pytest.mark.parametrize(
+    ("declarations", "reference", "size"),
+    [
+        ([LONG], b"&e;", 1_000),
+        ([LONG, b"<!ENTITY f '&e;&e;'>"], b"&f;", 2_006),
+        ([b"<!ENTITY f '&#38;e;v'>", LONG], b"&f;", 1_004),
+        ([LONG, b"<!ENTITY f '&#38;e;'>", b"<!ENTITY g '&#38;f;&#38;e;&#38;f;'>"], b"&g;", 3_015),
+    ],
+)
+@pytest.mark.parametrize("place", [b"<y a='%s'/>", b"<y l:href='%s' a='&e;'/>", b"<y xmlns:a='%s'/>", b"<y xml:base='%s'/>"])
+def test_entities_may_stand_for_much_in_one_tag(
+    declarations: list[bytes], reference: bytes, size: int, place: bytes
+) -> None:
+    def document(count: int, after: bytes = b"") -> bytes:
+        return declared(*declarations, root=b"<x l:href='a'>\n" + place % (reference * count) + after + b"</x>")
+
+    most = (MUCH - 1_000 * (b"&e;" in place)) // size
+    walk(Document(document(most, place % reference * 20), media_type="application/xml", url=URL), Settings())
+    said = error(document(most + 1))
+    assert (said.code, said.text) == ("entities-too-long", f"entities that stand for more than {MUCH} bytes here (--recover reads it as HTML)")
+    assert said.line == len(declarations) + 3
+
+
+RSS = b"<!DOCTYPE rss [" + LONG + b"]><rss><channel><%b>%b</%b><link>a</link></channel></rss>"
+
+
+@pytest.mark.parametrize("name", [b"link", b"description"])
+def test_entities_may_stand_for_much_in_a_text(name: bytes) -> None:
+    most = MUCH // 1_000
+    assert links(RSS % (name, b"&e;" * most, name))[-1] == "http://h/a"
+    assert error(RSS % (name, b"&e;" * (most + 1), name)).code == "entities-too-long"
+
+
+def test_in_text_that_is_no_reference_they_may_stand_for_anything() -> None:
+    assert links(RSS % (b"title", b"&e;" * 10_000, b"title")) == ["http://h/a"]
+
+
+def test_in_a_large_document_they_may_stand_for_as_much_as_it_has() -> None:
+    data = declared(LONG, root=b"<x l:href='a'><y a='%s'/>" + b" " * 2 * MUCH + b"</x>")
+    assert links(data % (b"&e;" * 2_000)) == ["http://h/a"]
+    assert error(data % (b"&e;" * 3_000)).code == "entities-too-long"
+
+
+def test_entities_of_entities_are_measured_in_linear_time() -> None:
+    chain = [b"<!ENTITY e%d '&#38;e%d;&#38;x;'>" % (number + 1, number) for number in range(9_000)]
+    data = declared(b"<!ENTITY e0 ''><!ENTITY x '" + b"&#38;lt;" * 100 + b"'>", *chain, root=b"<x l:href='a'><y a='&e9000;'/></x>")
+    assert error(data).code == "entities-too-long"
+
+
+def test_entities_in_each_other_are_measured_once() -> None:
+    circle = declared(b"<!ENTITY a '&#38;b;'>", b"<!ENTITY b '&#38;a;'>", root=b"<x l:href='a'>&a;&b;</x>")
+    assert links(circle) == ["http://h/a"]
+
+
 @pytest.mark.parametrize("code", ["too-many-attributes", "too-many-declarations"])
 def test_recover_reads_as_html_what_has_too_many(code: str) -> None:
     many = attributes(MOST_ATTRIBUTES + 1) if code == "too-many-attributes" else declared(*numbered(65, b"<!ATTLIST x a%d CDATA ''>"))

@@ -16,9 +16,10 @@ from absolve.formats import html_places as places
 from absolve.formats import xml_tables as tables
 from absolve.formats.claims import base_claim, codebase_claim, xml_base_claim
 from absolve.formats.html_savers import retrieval_url
+from absolve.formats.xml_bounds import ENTITY
 from absolve.formats.xml_codings import PseudoAttribute
 from absolve.formats.xml_names import of_tag, of_words
-from absolve.formats.xml_prolog import ENTITY, checked
+from absolve.formats.xml_prolog import checked
 from absolve.formats.xml_tables import Choice
 from absolve.model import IN_VAIN, Base, Layer, Notice, Place
 
@@ -205,6 +206,8 @@ class _Walk:
         raw = tag.read(start)
         self.depth += 1
         self.text = None  # what has an element in it is no text
+        if self.prolog.expansion is not None:
+            self.prolog.expansion.check(start, tag.end)
         if tag.declares or (self.defaults and raw in self.defaults):
             defaults = self.defaults.get(raw, _NO_DEFAULTS)
             self.names.declare(tag.declared(defaults, self.names.bindings), self.depth)

@@ -5,11 +5,14 @@ Expat keeps something for each of these, or goes through all of them again and a
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
 from absolve.errors import WalkError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import cython
 else:
     from absolve import _cython as cython
@@ -26,12 +29,59 @@ MOST_DEFAULTS: Final = 64  # attributes with a default, of one element: each of 
 TOO_DEEP: Final = "elements-too-deep"
 TOO_MANY_ATTRIBUTES: Final = "too-many-attributes"
 TOO_MANY_DECLARATIONS: Final = "too-many-declarations"
+TOO_LONG_ENTITIES: Final = "entities-too-long"
 AHEAD: Final = frozenset({TOO_DEEP, TOO_MANY_ATTRIBUTES})  # codes of what is found ahead of expat
+ENTITY: Final = re.compile(rb"&([^#;&][^;&]*+);")  # 4.1, EntityRef, where it is well-formed
+_MUCH: Final = 1 << 20  # bytes
 HINT: Final = "--recover reads it as HTML"
 _DEEPEST = cython.declare(cython.Py_ssize_t, DEEPEST)
 _MOST = cython.declare(cython.Py_ssize_t, MOST_ATTRIBUTES)
 _LEAST = cython.declare(cython.Py_ssize_t, 3)  # bytes of a start tag
 _LEAST_ATTRIBUTE = cython.declare(cython.Py_ssize_t, 5)  # bytes of an attribute and the space before it
+
+
+class Expansion:
+    """What entities stand for: `entities` have text, the text of those `nested` has references; by their names.
+
+    Expat lets them stand for a hundred times as much as the document has.
+    """
+
+    def __init__(self, data: bytes, entities: Mapping[bytes, bytes], nested: Mapping[bytes, bytes]) -> None:
+        self._data = data
+        self._entities = entities
+        self._nested = nested
+        self._most = max(len(data), _MUCH)
+        self._sizes: dict[bytes, int] = {}
+
+    def check(self, start: int, end: int, *, is_text: bool = False) -> None:
+        """WalkError where they stand for more than the document has, and much, in this tag or text.
+
+        In text those are not looked into that have references.
+        """
+        total = 0
+        for found in ENTITY.finditer(self._data, start, end):
+            total += len(self._entities.get(found[1], b"")) if is_text else self._size(found[1])
+            if total > self._most:
+                words = f"entities that stand for more than {self._most} bytes here ({HINT})"
+                raise WalkError(TOO_LONG_ENTITIES, words, found.start())
+
+    def _size(self, name: bytes) -> int:
+        """How many bytes one stands for, or more; those in it may be thousands deep, or in each other."""
+        sizes = self._sizes
+        stack = [name] if name not in sizes else []
+        opened: set[bytes] = set()
+        while stack:
+            inner = stack[-1]
+            text = self._nested.get(inner, b"")
+            if inner not in opened:
+                opened.add(inner)
+                stack += {one for one in ENTITY.findall(text) if one not in sizes and one not in opened}
+            if stack[-1] == inner:
+                if inner not in sizes:
+                    more = sum(sizes.get(one, 0) for one in ENTITY.findall(text))
+                    sizes[inner] = len(self._entities.get(inner, text)) + more
+                stack.pop()
+        return sizes[name]
 
 
 @cython.boundscheck(False)

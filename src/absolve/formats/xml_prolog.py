@@ -5,7 +5,6 @@ Nothing outside the document is read: no external entity and no DTD. Expat bound
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from contextlib import suppress
 from typing import Final, NoReturn
@@ -19,7 +18,6 @@ from absolve.formats.xml_shortened import shortened
 
 NOT_WELL_FORMED: Final = "not-well-formed"
 _DOCTYPE: Final = b"<!DOCTYPE"
-ENTITY: Final = re.compile(rb"&([^#;&][^;&]*+);")  # 4.1, EntityRef, where it is well-formed
 
 
 class Prolog:
@@ -27,7 +25,8 @@ class Prolog:
 
     `entities` are those whose text is no more than text, `nested` those with references in it, `marked` those with
     either references or markup. `namespaces` are what attributes declare that a start tag need not have, by the name of
-    the element: prefixes, without one empty, and URIs. `inside` says where comments and instructions begin in the
+    the element: prefixes, without one empty, and URIs. `expansion` bounds what entities stand for, where any are known
+    that are not those of 4.6. `inside` says where comments and instructions begin in the
     subset, `end` where the document type declaration ends.
     """
 
@@ -36,6 +35,7 @@ class Prolog:
         self.nested: dict[bytes, bytes] = {}
         self.marked: set[str] = set()
         self.namespaces: dict[bytes, dict[bytes, str]] = {}
+        self.expansion: bounds.Expansion | None = None
         self.inside: list[int] = []
         self.end = 0
 
@@ -146,6 +146,8 @@ class _Reader:
             self.prolog.nested.setdefault(key, value.encode())
         else:
             self.prolog.entities[key] = value.encode()
+        if self.prolog.expansion is None:
+            self.prolog.expansion = bounds.Expansion(self.data, self.prolog.entities, self.prolog.nested)
 
     def attribute(self, element: str, name: str, _type: str, default: str | None, _required: bool) -> None:
         """An attribute's default (3.3.2), where that declares a namespace: the other ones are not written anywhere."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from absolve.formats.xml_bounds import ENTITY
 from absolve.formats.xml_codings import PREDEFINED, CharacterData
-from absolve.formats.xml_prolog import ENTITY
 from absolve.formats.xml_tables import NAMESPACES, OTHER
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ class Tag:
 
     @cython.cfunc
     def _unfolded(self, raw: bytes, depth: cython.int) -> bytes:
-        """A value with what the entities stand for that have references in them; expat bounds how long it gets."""
+        """A value with what the entities stand for that have references in them; its length was checked."""
         pieces: list[bytes] = []
         position = 0
         for found in ENTITY.finditer(raw) if depth < _DEEPEST else ():

@@ -81,6 +81,8 @@ class Values:
         if _is_blank(p, start, end):
             return 0
         has_markup: cython.bint = find(p, 60, start, end) >= 0
+        if self._prolog.expansion is not None:
+            self._prolog.expansion.check(start, end, is_text=True)
         media_type = _TEXT_PARTS.get(place.syntax)
         coding: Coding = self._tag.text
         self.under = scope
