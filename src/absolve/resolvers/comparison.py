@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from absolve.resolvers import PROFILES, references, rfc3986, whatwg
-from absolve.resolvers.remembering import remembered
+from absolve.resolvers.remembering import LONGEST, remembered
 
 if TYPE_CHECKING:
     from absolve.model import Reference
@@ -76,7 +77,7 @@ def divergent(base: str, reference: str, charset: str = "utf-8") -> bool:
     if HARMLESS.fullmatch(reference) and harmless(base):
         return False
     *others, standard = _resolvers(base, charset)
-    browser = standard(reference)
+    browser = _sign(standard(reference))
     if browser is None:
         return False
     normalize = _normalizer(charset)
@@ -88,11 +89,16 @@ def divergent(base: str, reference: str, charset: str = "utf-8") -> bool:
             return False
         if target != last:
             del last
-            found = normalize(target)
+            found = _sign(normalize(target))
             if found is None:
                 return False
             differ = differ or found != browser
     return differ
+
+
+def _sign(url: str | None) -> str | bytes | None:
+    """What stands for a URL: itself, or if it is long 32 bytes of it."""
+    return url if url is None or len(url) <= LONGEST else blake2b(url.encode(), digest_size=32).digest()
 
 
 @remembered(64)
