@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import absolve
+from absolve.formats.headers import MOST_FIELDS
 from absolve.model import Document
 from absolve.walk import Settings, walk
 
@@ -60,6 +61,14 @@ STAYS = {
     "absolute links": har(entry('<a href="http://a.example/">')),
     "fields that are no links": har(entry(None, headers=[("Server", "x"), ("Set-Cookie", "a=/x")])),
     "a field without a value": har({"request": {"url": URL}, "response": {"headers": [{"name": "Location"}]}}),
+    "a field with a comment and no value": har(
+        {"request": {"url": URL}, "response": {"headers": [{"name": "Location", "comment": "x"}, {"value": "x", "comment": ""}]}}
+    ),
+    "a field whose value is none": har(entry(None, headers=[("Location", ["x"]), ("Location", 1), ("Location", {"value": "x"})])),
+    "what is no list of fields": har(
+        {"request": {"url": URL}, "response": {"headers": {"a": {"name": "Location", "value": "x"}}}},
+        {"request": {"url": URL}, "response": {"headers": ["Location", ["name", "value"], {}]}},
+    ),
     "no redirect": har(entry(None, redirectURL="")),
     "a byte order mark": b"\xef\xbb\xbf" + har(entry("<p>")),
     "no URL": har(entry(url=None)),
@@ -134,6 +143,16 @@ def test_text_is_characters_whatever_its_page_says_of_its_charset() -> None:
 def test_fields_of_the_header_are_links(name: str, value: str, new: str) -> None:
     changed = rewritten(har(entry(None, headers=[("A", "b"), (name, value), ("Server", "x")])))
     assert [field["value"] for field in read(changed)["headers"]] == ["b", new, "x"]
+
+
+def test_a_header_may_have_so_many_fields_that_are_links() -> None:
+    def archive(count: int) -> bytes:
+        return har(entry(headers=[("Link", "<x>"), ("A", "b")] * count), entry())
+
+    assert said(archive(MOST_FIELDS)) == []
+    data = archive(MOST_FIELDS + 1)
+    assert said(data) == [("too-many-fields", True)]
+    assert [row.reference for row in absolve.links(data, name="x.har")] == ["x"]
 
 
 def test_the_header_base_rules_the_header_and_the_body() -> None:

@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+import absolve
 from absolve.formats import headers
 from absolve.model import Base, Link
 from absolve.offsets import Offsets
@@ -14,6 +15,19 @@ from absolve.offsets import Offsets
 def read(data: bytes, *, skip: bool = False) -> tuple[list[tuple[str, bytes]], bytes]:
     fields, body = headers.fields(data, skip=skip)
     return [(field.name, data[field.start : field.end]) for field in fields], data[body:]
+
+
+@pytest.mark.parametrize("media_type", ["message/rfc822", "message/http"])
+def test_a_header_may_have_so_many_fields(media_type: str) -> None:
+    begin = b"HTTP/1.1 200 OK\n" if media_type == "message/http" else b""
+    data = begin + b"Content-Type: text/html\n" + b"A: b\n" * (headers.MOST_FIELDS - 1) + b"%s\n<a href=x>"
+    url = "http://h.example/"
+    assert [row.target for row in absolve.links(data % b"", media_type=media_type, url=url)] == ["http://h.example/x"]
+    with pytest.raises(absolve.DocumentError) as raised:
+        absolve.rewrite(data % b"B: c\n", media_type=media_type, url=url)
+    said = raised.value.diagnostic
+    assert (said.code, said.line) == ("too-many-fields", (data % b"").count(b"\n"))
+    assert said.text == "a header of more than 10000 fields"
 
 
 @pytest.mark.parametrize(
@@ -146,7 +160,7 @@ def test_offsets_leave_out_the_folding() -> None:
 @pytest.mark.parametrize(
     "data",
     [
-        b"A: b\n" * 200_000,
+        b"A: b\n" * headers.MOST_FIELDS,
         b"A:" + b"\n b" * 300_000,
         b"A:" + b"\n " * 500_000,
         b"A" * 1_000_000,

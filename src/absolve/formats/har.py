@@ -44,6 +44,8 @@ _MEDIA_TYPE: Final = ("response", "content", "mimeType")
 _TEXT: Final = ("response", "content", "text")
 _ENCODING: Final = ("response", "content", "encoding")
 _SIZE: Final = ("response", "content", "size")
+_KNOWN: Final = frozenset({_REDIRECT_URL, _STATUS, _MEDIA_TYPE, _TEXT, _ENCODING, _SIZE})
+_PLAIN: Final = frozenset({"string", "word"})  # kinds of values that are not made of others
 
 
 def walk(data: bytes, _charset: Charset, _options: WalkOptions) -> Iterator[Event]:
@@ -73,16 +75,26 @@ def walk(data: bytes, _charset: Charset, _options: WalkOptions) -> Iterator[Even
 def walk_entry(data: bytes, _charset: Charset, _options: WalkOptions) -> Iterator[Event]:
     """The header fields of a response that are links and bases, its `redirectURL`, and its body."""
     known: dict[Path, Value] = {}
-    fields: dict[int, dict[str, Value]] = {}
+    field: dict[str, Value] = {}
+    fields: list[tuple[str, Value]] = []
     for found in values(data):
-        if isinstance(found, Notice) or found.is_key or found.kind not in {"string", "word"}:
+        if isinstance(found, Notice) or found.is_key:
             continue
         path = found.path
-        if path[:2] == _HEADERS and len(path) == 4 and isinstance(path[2], int):
-            fields.setdefault(path[2], {})[str(path[3])] = found
-        else:
+        if path in _KNOWN and found.kind in _PLAIN:
             known[path] = found
-    yield from _header(data, [(field["name"], field["value"]) for field in fields.values() if len(field) > 1])
+        elif path[:2] != _HEADERS or len(path) < 3 or not isinstance(path[2], int):
+            continue
+        elif len(path) == 4 and found.kind in _PLAIN:
+            field[str(path[3])] = found
+        elif len(path) == 3:
+            name = _text(data, field.get("name")).lower()
+            if name in headers.OF_HTTP and "value" in field and field["value"].kind == "string":
+                if len(fields) == headers.MOST_FIELDS:
+                    raise headers.too_many(headers.MOST_FIELDS, found.start)
+                fields.append((name, field["value"]))
+            field = {}
+    yield from _header(data, fields)
     redirect = known.get(_REDIRECT_URL)
     if redirect is not None and redirect.kind == "string":
         yield Link(_REDIRECT, redirect.start, redirect.end, _STRING)
@@ -128,15 +140,13 @@ class _Values:
         return by + first, by + (offsets.end(end) if end > start else first)
 
 
-def _header(data: bytes, fields: list[tuple[Value, Value]]) -> Iterator[Base | Link]:
+def _header(data: bytes, fields: list[tuple[str, Value]]) -> Iterator[Base | Link]:
     """What the fields are in an HTTP message, each with its place here."""
     values_ = _Values()
     found: list[headers.Field] = []
     for name, value in fields:
-        known = _text(data, name).lower()
-        if known in headers.OF_HTTP and value.kind == "string":
-            start, end = values_.add(data, value)
-            found.append(headers.Field(known, start, start, end))
+        start, end = values_.add(data, value)
+        found.append(headers.Field(name, start, start, end))
     claims: dict[int, Base] = {}
     for event in headers.links(bytes(values_.text), found, headers.OF_HTTP, _BASES):
         if isinstance(event, Base):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from absolve.charsets import UTF_8, for_any, lookup
 from absolve.codings import to_utf8
+from absolve.errors import WalkError
 from absolve.formats.grammars import GRAMMARS
 from absolve.model import Base, Layer, Link, Place
 from absolve.offsets import Decoded
@@ -69,6 +70,7 @@ class Field:
         self.end = end
 
 
+MOST_FIELDS: Final = 10_000  # in a header; servers read a hundred or two
 _BLANKS: Final = b"\t\n\r "
 # Names that are met most, as they are spelt most; of any other the lower case is made each time.
 _spellings = {
@@ -88,8 +90,10 @@ _NAMES = cython.declare(dict, _spellings)
 
 @cython.boundscheck(False)
 @cython.wraparound(False)
-def fields(data: bytes, start: cython.Py_ssize_t = 0, *, skip: cython.bint = False) -> tuple[list[Field], int]:
-    """The header fields from an offset on, and where the body begins.
+def fields(
+    data: bytes, start: cython.Py_ssize_t = 0, *, skip: cython.bint = False, most: cython.Py_ssize_t = MOST_FIELDS
+) -> tuple[list[Field], int]:
+    """The header fields from an offset on, and where the body begins; WalkError where there are more than `most`.
 
     A line that is no field ends the header, and begins the body, unless such lines are to be skipped.
     """
@@ -122,6 +126,8 @@ def fields(data: bytes, start: cython.Py_ssize_t = 0, *, skip: cython.bint = Fal
             last = end
             while last > first and p[last - 1] in (9, 10, 13, 32):
                 last -= 1
+            if len(found) == most:
+                raise too_many(most, start)
             raw: bytes = p[start:name_end]
             name = _NAMES.get(raw)
             found.append(_field(name if name is not None else raw.decode("ascii").lower(), start, first, last))
@@ -136,6 +142,11 @@ def fields(data: bytes, start: cython.Py_ssize_t = 0, *, skip: cython.bint = Fal
         else:
             break
     return found, start
+
+
+def too_many(most: int, position: int) -> WalkError:
+    """What is said of a header with more fields than this."""
+    return WalkError("too-many-fields", f"a header of more than {most} fields", position)
 
 
 @cython.cfunc

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, NamedTuple
+from io import BytesIO
+from typing import TYPE_CHECKING, Final
 
 from absolve.errors import CodingError
 from absolve.offsets import Composed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from absolve.typing import Coding, Offsets
 
@@ -19,70 +20,67 @@ _LINE_END: Final = re.compile(rb"\r?\n")
 _EXCERPT: Final = 20
 
 
-class _Chunk(NamedTuple):
-    size: int
-    before: bytes  # spaces that some servers write
-    digits: bytes  # of the size; some servers pad them
-    line: bytes  # what follows the size in its line, and the line's end
-    end: bytes  # the line's end after the data
-
-
 class Chunked:
     """RFC 9112 7.1. Chunks keep their sizes and extensions, but that the last one takes what is more; trailers stay.
 
-    An instance serves one body: it keeps the chunks that it met.
+    An instance serves one body: it keeps what it was decoded from.
     """
 
     slot: tuple[int, int] | None = None
 
     def __init__(self) -> None:
-        self._chunks: list[_Chunk] = []
-        self._rest = b""
+        self._raw = b""
+        self._rest = 0  # where the last-chunk begins, the trailer section behind it, and what is beyond
 
     def decode(self, raw: bytes) -> bytes:
         """The data of all chunks. CodingError where a size does not lead to the end of a line, or there is no last."""
-        self._chunks = []
-        pieces: list[bytes] = []
-        position = 0
-        while True:
-            found = CHUNK.match(raw, position)
-            if found is None:
-                raise CodingError("wrong-chunk", self._fault(raw, position))
-            size = int(found[1], 16)
-            if not size:
-                self._rest = raw[position:]  # last-chunk, trailer section, and what is beyond
-                return b"".join(pieces)
-            data_end = found.end() + size
-            end = _LINE_END.match(raw, data_end)
-            if end is None:
-                raise CodingError("wrong-chunk", self._fault(raw, data_end))
-            pieces.append(raw[found.end() : data_end])
-            before = raw[position : found.start(1)]
-            self._chunks.append(_Chunk(size, before, found[1], found[2], end[0]))
-            position = end.end()
-
-    @staticmethod
-    def _fault(raw: bytes, position: int) -> str:
-        if position >= len(raw):
-            return f"the chunked body ends before its last chunk, {len(raw)} bytes from its start"
-        excerpt = raw[position : position + _EXCERPT]
-        return f"a chunk has the wrong size: {excerpt!r} stands {position} bytes from the start of the body"
+        value = BytesIO()  # which gives its bytes without a copy
+        self._raw = raw
+        self._rest = 0
+        for head, end, self._rest in _chunks(raw):
+            value.write(raw[head.end() : end])
+        return value.getvalue()
 
     def decode_mapped(self, raw: bytes) -> tuple[bytes, None]:
         return self.decode(raw), None  # an edit would change the size of its chunk, too
 
     def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:  # noqa: ARG002 - as it is
-        pieces: list[bytes] = []
-        position = 0
-        for index, chunk in enumerate(self._chunks):
-            is_last = index == len(self._chunks) - 1
-            data = value[position:] if is_last else value[position : position + chunk.size]
+        raw = BytesIO()
+        start = position = 0
+        for head, end, following in _chunks(self._raw):
+            size = end - head.end()
+            data = value[position:] if following == self._rest else value[position : position + size]
             position += len(data)
             if data:
-                digits = chunk.digits if len(data) == chunk.size else b"%0*x" % (len(chunk.digits), len(data))
-                pieces += [chunk.before, digits, chunk.line, data, chunk.end]
-        pieces.append(self._rest)
-        return b"".join(pieces)
+                digits = head[1] if len(data) == size else b"%0*x" % (len(head[1]), len(data))
+                raw.writelines((self._raw[start : head.start(1)], digits, head[2], data, self._raw[end:following]))
+            start = following
+        raw.write(self._raw[self._rest :])
+        return raw.getvalue()
+
+
+def _chunks(raw: bytes) -> Iterator[tuple[re.Match[bytes], int, int]]:
+    """Each chunk before the last: the line with its size, where its data ends, and where the next one begins."""
+    position = 0
+    while True:
+        head = CHUNK.match(raw, position)
+        if head is None:
+            raise CodingError("wrong-chunk", _fault(raw, position))
+        size = int(head[1], 16)
+        if not size:
+            return
+        end = _LINE_END.match(raw, head.end() + size)
+        if end is None:
+            raise CodingError("wrong-chunk", _fault(raw, head.end() + size))
+        position = end.end()
+        yield head, end.start(), position
+
+
+def _fault(raw: bytes, position: int) -> str:
+    if position >= len(raw):
+        return f"the chunked body ends before its last chunk, {len(raw)} bytes from its start"
+    excerpt = raw[position : position + _EXCERPT]
+    return f"a chunk has the wrong size: {excerpt!r} stands {position} bytes from the start of the body"
 
 
 class Stack:

@@ -106,7 +106,7 @@ def _warc_record(data: bytes, start: cython.Py_ssize_t, line: cython.Py_ssize_t)
     size: Field | None = None
     if head_end(data, line - 1, start + LONGEST_HEAD) < 0:
         return None
-    found, block = fields(data, line, skip=True)
+    found, block = fields(data, line, skip=True, most=LONGEST_HEAD)
     for field in found:
         if field.name == "content-length":
             size = field

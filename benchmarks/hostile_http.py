@@ -1,0 +1,22 @@
+"""HTTP messages and archives of them made to hurt: whatever comes before the document, and is read for it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from benchmarks.makers import Shape, repeated
+
+_HEADER: Final = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
+_CHUNKED: Final = _HEADER + b"Transfer-Encoding: chunked\r\n\r\n"
+_ENTRY: Final = b'{"log":{"entries":[{"request":{"url":"http://a/"},"response":{"headers":['
+_CONTENT: Final = b'{}],"content":{"mimeType":"text/html","text":"<a href=x>"}}}]}}'
+
+SHAPES: Final[dict[str, Shape]] = {
+    "HTTP, chunks": Shape(repeated(b"1\r\n<\r\n", _CHUNKED, b"0\r\n\r\n"), "message/http"),
+    "HTTP, links in chunks": Shape(repeated(b"a\r\n<a href=x>\r\n", _CHUNKED, b"0\r\n\r\n"), "message/http"),
+    "HTTP, links in a field": Shape(repeated(b"<a>;rel=x,", _HEADER + b"Link: ", b"<b>\r\n\r\n"), "message/http"),
+    "HTTP, too many fields": Shape(repeated(b"a:b\r\n", _HEADER, b"\r\n<a href=x>"), "message/http"),
+    "mail, too many fields": Shape(repeated(b"a:b\n", b"", b"\n<a href=x>"), "message/rfc822"),
+    "HAR, fields": Shape(repeated(b'{"name":"a","value":"b"},', _ENTRY, _CONTENT), "application/har+json"),
+    "HAR, too many links in fields": Shape(repeated(b'{"name":"Link","value":"<b>"},', _ENTRY, _CONTENT), "application/har+json"),
+}
