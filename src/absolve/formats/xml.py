@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import cython
 
     from absolve.charsets import Charset
+    from absolve.formats.xml_bounds import Expansion
     from absolve.formats.xml_prolog import Prolog
     from absolve.scopes import Says
     from absolve.typing import WalkOptions
@@ -79,6 +80,7 @@ class _Walk:
     prolog: Prolog
     marked: set[str]
     defaults: dict[bytes, dict[bytes, str]]
+    expansion: Expansion | None
     last: Tag
     names: Namespaces
     has_root: cython.bint
@@ -101,6 +103,7 @@ class _Walk:
         self.prolog = prolog
         self.marked = set(prolog.marked)  # entities of which nothing was said yet
         self.defaults = prolog.namespaces
+        self.expansion = prolog.expansion
         self.last = Tag(data, charset, prolog)
         self.names = Namespaces(lazy=options.lazy)
         self.has_root = self.is_page = self.has_base = self.has_retrieval = False
@@ -206,8 +209,8 @@ class _Walk:
         raw = tag.read(start)
         self.depth += 1
         self.text = None  # what has an element in it is no text
-        if self.prolog.expansion is not None:
-            self.prolog.expansion.check(start, tag.end)
+        if self.expansion is not None:
+            self.expansion.check(start, tag.end)
         if tag.declares or (self.defaults and raw in self.defaults):
             defaults = self.defaults.get(raw, _NO_DEFAULTS)
             self.names.declare(tag.declared(defaults, self.names.bindings), self.depth)
