@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -141,3 +143,14 @@ def test_a_rewrite_does_not_look_into_documents_that_stay_unless_a_policy_is_to_
     assert len(inside) == len(list(inners(walk(document, settings)))) == 1
     assert not list(inners(walk(document, settings, for_rewrite=True)))
     assert list(inners(walk(document, settings._replace(json_ld=True), for_rewrite=True)))
+
+
+def test_pages_need_no_openssl() -> None:
+    code = """
+import sys, absolve
+page = "<base href=b/><a href='../x y'><img srcset='a 1x, b 2x'><p style='background: url(z)'>"
+absolve.rewrite(page, url="http://h.example/")
+assert len(list(absolve.links(page, url="http://h.example/"))) == 5
+assert "hashlib" not in sys.modules  # 4 MB with it
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)

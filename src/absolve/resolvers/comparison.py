@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from absolve.resolvers import PROFILES, references, rfc3986, whatwg
@@ -98,7 +97,11 @@ def divergent(base: str, reference: str, charset: str = "utf-8") -> bool:
 
 def _sign(url: str | None) -> str | bytes | None:
     """What stands for a URL: itself, or if it is long 32 bytes of it."""
-    return url if url is None or len(url) <= LONGEST else blake2b(url.encode(), digest_size=32).digest()
+    if url is None or len(url) <= LONGEST:
+        return url
+    from hashlib import blake2b  # with it comes OpenSSL, 4 MB that few documents need
+
+    return blake2b(url.encode(), digest_size=32).digest()
 
 
 @remembered(64)
