@@ -25,6 +25,12 @@ def _with_attributes(unit: bytes) -> Callable[[int], bytes]:
     return lambda size: _XLINK + element * max(size // len(element), 1) + b"</x>"
 
 
+def _with_names(unit: bytes) -> Callable[[int], bytes]:
+    """Elements with nearly as many names that differ as are read, again and again."""
+    elements = b"".join(unit % number for number in range(40_000))
+    return lambda size: _XLINK + elements * max(size // len(elements), 1) + b"</x>"
+
+
 def _with_defaults(unit: bytes) -> Callable[[int], bytes]:
     """Elements that have as many attributes as may have a default."""
     declared = b"".join(unit % number for number in range(64))
@@ -44,14 +50,17 @@ SHAPES: Final[dict[str, Shape]] = {
         "links of references": repeated(b"<y l:href='&#32;a&amp;b'/>", _XLINK, b"</x>"),
         "one link of references": repeated(b"&amp;", _ATOM + b"<link href='a", b"'/></feed>"),
         "attributes": _with_attributes(b" a%d='b'"),
-        "attributes in many elements": numbered(_XLINK, b"<y a%d='b'/>", b"</x>"),
+        "attributes in many elements": _with_names(b"<y a%d='b'/>"),
         "too many attributes": numbered(_XLINK + b"<y l:href='a'", b" a%d='b'", b"/></x>"),
         "default attributes": _with_defaults(b" a%d CDATA 'b'"),
         "namespaces": _with_attributes(b" xmlns:a%d='b'"),
-        "namespaces in many elements": numbered(_XLINK, b"<y xmlns:a%d='b'/>", b"</x>"),
+        "namespaces in many elements": _with_names(b"<y xmlns:a%d='b'/>"),
         "too many namespaces": numbered(b"<x", b" xmlns:a%d='b'", b"/>"),
         "default namespaces": _with_defaults(b" xmlns:a%d CDATA 'b'"),
-        "names": numbered(_XLINK, b"<n%d l:href='a'/>", b"</x>"),
+        "names": _with_names(b"<n%d l:href='a'/>"),
+        "too many names": numbered(_XLINK, b"<n%d l:href='a'/>", b"</x>"),
+        "too many names of attributes": numbered(_XLINK, b"<y a%d='b'/>", b"</x>"),
+        "namespaces that differ": numbered(_XLINK, b"<y xmlns='%d'/>", b"</x>"),
         "xml:base again and again": repeated(b"<entry xml:base='b/'><link href='a'/></entry>", _ATOM, b"</feed>"),
         "CDATA sections and text": repeated(b"<![CDATA[<a href=x>]]>&lt;a href=y>", b"<rss><description>", b"</description></rss>"),
         "empty CDATA sections": repeated(b"<![CDATA[]]>", b"<rss><link>a", b"</link></rss>"),

@@ -62,7 +62,14 @@ _MOST_KEPT = cython.declare(cython.Py_ssize_t, 2048)  # small documents inside o
 _TEXTS = frozenset({HTML, XML})
 _NO_ROOM = Room(0)  # in what is not kept itself
 _RECOVERED = frozenset(  # codes of errors that `recover` gets over
-    {"elements-too-deep", "entities-too-long", "not-well-formed", "too-many-attributes", "too-many-declarations"}
+    {
+        "elements-too-deep",
+        "entities-too-long",
+        "not-well-formed",
+        "too-many-attributes",
+        "too-many-declarations",
+        "too-many-names",
+    }
 )
 
 

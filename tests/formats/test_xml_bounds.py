@@ -11,7 +11,7 @@ import pytest
 import absolve
 from absolve.errors import Diagnostic, DocumentError, WalkError
 from absolve.formats import xml_bounds as bounds
-from absolve.formats.xml_bounds import DEEPEST, MOST_ATTRIBUTES, MOST_DECLARED, MOST_DEFAULTS
+from absolve.formats.xml_bounds import DEEPEST, MOST_ATTRIBUTES, MOST_DECLARED, MOST_DEFAULTS, MOST_NAMES
 from absolve.model import Document
 from absolve.settings import Settings
 from absolve.walk import walk
@@ -174,6 +174,33 @@ def test_a_tag_that_does_not_end_is_read_to_its_end(tail: bytes) -> None:
     assert error(b"<x" + b" a=''" * (MOST_ATTRIBUTES + 1) + tail).code == "too-many-attributes"
 
 
+# --- names ----------------------------------------------------------------------------------------------------------
+
+NAMED = [b"<n%d/>", b"<n%d></n%d>", b"<n a%d='b'/>", b'<n a%d = "="\n/>', b"<n xmlns:a%d='b'/>", b"<n%d a%d=''/>"]
+
+
+def named(count: int, unit: bytes) -> bytes:
+    """An element with a link, and elements with so many names that differ from each other and from its three."""
+    each = 2 if unit.startswith(b"<n%d a") else 1
+    return b"<x" + XLINK + b" l:href='a'>" + b"".join(unit.replace(b"%d", b"%d" % number) for number in range(count // each)) + b"</x>"
+
+
+@pytest.mark.parametrize("unit", NAMED)
+def test_as_many_names_are_read_as_may_differ(unit: bytes) -> None:
+    data = named(MOST_NAMES - 4, unit)
+    assert links(data) == ["http://h/a"]
+    again = data.removesuffix(b"</x>") + data + b"</x>"
+    assert links(again) == ["http://h/a"] * 2
+    said = error(named(MOST_NAMES + 4_000, unit))  # some have the hash of others
+    assert said.code == "too-many-names"
+    assert said.text == f"more than {MOST_NAMES} names of elements and attributes that differ (--recover reads it as HTML)"
+
+
+def test_what_is_no_name_is_not_counted() -> None:
+    values = b"".join(b"<n a=' a%d=' b=\"<n%d/>\">a%d=<!--<a%d b%d=''>--></n>" % ((number,) * 5) for number in range(MOST_NAMES + 9))
+    assert links(b"<x" + XLINK + b" l:href='a'>" + values.replace(b'"<n', b'"&lt;n') + b"</x>") == ["http://h/a"]
+
+
 # --- declarations ---------------------------------------------------------------------------------------------------
 
 
@@ -284,9 +311,15 @@ def test_entities_in_each_other_are_measured_once() -> None:
     assert links(circle) == ["http://h/a"]
 
 
-@pytest.mark.parametrize("code", ["too-many-attributes", "too-many-declarations"])
-def test_recover_reads_as_html_what_has_too_many(code: str) -> None:
-    many = attributes(MOST_ATTRIBUTES + 1) if code == "too-many-attributes" else declared(*numbered(65, b"<!ATTLIST x a%d CDATA ''>"))
+MANY = {
+    "too-many-attributes": attributes(MOST_ATTRIBUTES + 1),
+    "too-many-names": named(MOST_NAMES + 4_000, b"<n%d/>"),
+    "too-many-declarations": declared(*numbered(65, b"<!ATTLIST x a%d CDATA ''>")),
+}
+
+
+@pytest.mark.parametrize(("code", "many"), MANY.items(), ids=MANY)
+def test_recover_reads_as_html_what_has_too_many(code: str, many: bytes) -> None:
     document = Document(many + b"<a href=x>", media_type="application/xml", url=URL)
     assert [said.code for said in walk(document, Settings(recover=True)).diagnostics] == [code]
     assert absolve.rewrite(document, recover=True).endswith(b"<a href=http://h/x>")
@@ -315,7 +348,11 @@ def test_a_document_that_ends_anywhere_is_read_to_its_end(tail: int) -> None:
 
 
 _PIECES = [b"<", b"/", b">", b"!", b"?", b"-", b"[", b"]", b"'", b'"', b"x", b" ", b"="]
-_LARGE = {"elements": b"<x>" * (DEEPEST - 10), "attributes": b"<x" + b" a=''" * MOST_ATTRIBUTES}
+_LARGE = {
+    "elements": b"<x>" * (DEEPEST - 10),
+    "attributes": b"<x" + b" a=''" * MOST_ATTRIBUTES,
+    "names": b"<x>" * (DEEPEST - 10) + b" " * 6 * MOST_NAMES,
+}
 
 
 @pytest.mark.parametrize("kind", _LARGE)
