@@ -54,6 +54,7 @@ COMPILED = (  # modules that run once a byte or once a link; one that is not the
     "absolve.formats.xml_shortened",
     "absolve.formats.xml_tags",
     "absolve.formats.xml_values",
+    "absolve.growing",
     "absolve.inventory",
     "absolve.judging",
     "absolve.layers",

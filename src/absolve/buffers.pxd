@@ -2,16 +2,8 @@
 
 cimport cython
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
-from cpython.object cimport PyObject
 from libc.stdlib cimport realloc
 from libc.string cimport memcpy
-
-
-cdef extern from "Python.h":
-    int _PyBytes_Resize(PyObject** bytes, Py_ssize_t size) except -1
-    PyObject* PyBytes_FromStringAndSize(const char* bytes, Py_ssize_t size) except NULL
-    char* PyBytes_AS_STRING(PyObject* bytes)
-    void Py_CLEAR(PyObject* object)
 
 
 cdef inline unsigned char* grown(void* cells, Py_ssize_t size) except NULL:
@@ -51,17 +43,6 @@ cdef class Numbers:
     cdef int cut(self, Py_ssize_t size) noexcept
     cpdef Numbers mapped(self, Numbers numbers)
     cdef int take(self, object raw) except? -1
-
-
-@cython.final
-cdef class Growing:
-    cdef readonly Py_ssize_t size
-    cdef Py_ssize_t _room
-    cdef PyObject* _made
-
-    cdef int add(self, bytes data, Py_ssize_t start, Py_ssize_t end) except? -1
-    cdef unsigned char* more(self, Py_ssize_t size) except *
-    cdef bytes finish(self)
 
 
 @cython.final

@@ -1,7 +1,7 @@
 """C layout of what splices; edits.py holds the code."""
 
 cimport cython
-from absolve.buffers cimport Growing
+from absolve.growing cimport Growing
 from absolve.model cimport Edit, Part
 
 

@@ -18,13 +18,13 @@ else:
     from absolve import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.absolve.buffers import Growing
+    from cython.cimports.absolve.growing import Growing
     from cython.cimports.absolve.model import Edit, Part, edit_at
     from cython.cimports.absolve.offsets import Offsets as ByUnits
     from cython.cimports.absolve.seek import cut
     from cython.cimports.libc.string import memcpy
 else:
-    from absolve.buffers import Growing
+    from absolve.growing import Growing
     from absolve.model import Edit, Part, edit_at
     from absolve.offsets import Offsets as ByUnits
     from absolve.seek import cut

@@ -1,7 +1,8 @@
 """C layout of values in the making and of their offsets; offsets.py holds the code."""
 
 cimport cython
-from absolve.buffers cimport Growing, Numbers
+from absolve.buffers cimport Numbers
+from absolve.growing cimport Growing
 
 
 @cython.final

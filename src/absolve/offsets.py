@@ -12,9 +12,11 @@ else:
     from absolve import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.absolve.buffers import Growing, Numbers
+    from cython.cimports.absolve.buffers import Numbers
+    from cython.cimports.absolve.growing import Growing
 else:
-    from absolve.buffers import Growing, Numbers
+    from absolve.buffers import Numbers
+    from absolve.growing import Growing
 
 
 _STEP = cython.declare(cython.int, 5)  # from one mark to the next are 32 units
