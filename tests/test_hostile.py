@@ -76,6 +76,7 @@ def test_a_large_one_of_each_shape_is_read_to_its_end(name: str) -> None:
 # --- memory ----------------------------------------------------------------------------------------------------------
 
 OBJECTS = {  # interpreted, links are objects
+    "HTTP, links in a field",
     "JSON-LD, contexts",
     "JSON-LD, strings",
     "XML, xml:base again and again",
@@ -95,6 +96,7 @@ OBJECTS = {  # interpreted, links are objects
         "nested srcdoc, no quotes",
         "HAR, fields",
         "HTTP, chunks",
+        "HTTP, links in chunks",
         "JSON-LD, numbers",
         "JSON-LD, too many terms",
         "parent directories",

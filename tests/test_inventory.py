@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from absolve import inventory, judging
 from absolve.inventory import COLUMNS, Columns, Row
-from absolve.library import base, links
+from absolve.library import base, into, links
 from absolve.model import KINDS, Document, Link
 from absolve.resolved import Resolved
 from absolve.walk import Settings, walk
@@ -682,3 +682,12 @@ def test_columns_are_the_same_in_another_process_and_when_they_are_kept() -> Non
         for _ in inventory.fill(found, walk(document, Settings())):
             raise AssertionError("there is room")
         assert list(found) == rows * 2
+
+
+def test_columns_are_full_where_the_bases_of_their_rows_take_much_of_what_is_written() -> None:
+    base = b"http://h/" + b"x" * 1000 + b"/"
+    document = Document(b"<base href='" + base + b"'>" + b"<a href=http://a/>" * 100)
+    found = inventory.Columns(most=10_100)
+    sizes = [len(found) for _ in into(found, document)]
+    assert sizes == [9] + [10] * 9  # the first row is that of the base: its reference, and its target
+    assert len(found) == 2

@@ -47,6 +47,7 @@ TYPES: Final = {
 }
 _PLACES: Final = {name: place for place, name in enumerate(RULED)}
 ROWS: Final = 1 << 16  # of a batch of many documents
+_MOST_BYTES: Final = 64 << 20  # of a batch, or of what is gathered: 100,000 rows take half of it
 _JOINED: Final = 256  # batches that become one: those of small documents take more memory than their rows
 
 
@@ -68,10 +69,11 @@ def links(source: Source, **options: Any) -> pa.Table:
 def batches(sources: Iterable[Source], *, rows: int = ROWS, **options: Any) -> Iterator[pa.RecordBatch]:
     """The links of many documents, with all columns, in batches of so many rows, but for the last.
 
-    A table for each document, and joining them, takes longer. Options and errors are those of `absolve.links`; what
-    documents do not have in common (`url`, `name`) their `absolve.Document` says.
+    Where references are long a batch has fewer. A table for each document, and joining them, takes longer.
+    Options and errors are those of `absolve.links`; what documents do not have in common (`url`, `name`) their
+    `absolve.Document` says.
     """
-    found = Columns(rows)
+    found = Columns(rows, most=_MOST_BYTES)
     for source in sources:
         for _ in library.into(found, source, **options):
             yield batch(COLUMNS, found)
@@ -163,16 +165,20 @@ def _ruled(rows: Words, name: str) -> Array:
 
 
 def gathered(chunks: Iterable[pa.RecordBatch | Columns], schema: pa.Schema, rows: int) -> Iterator[pa.Table]:
-    """Batches, and the inventory's own columns, as tables of at least so many rows, but for the last."""
+    """Batches, and the inventory's own columns, as tables of at least so many rows, but for the last.
+
+    Where rows are large a table has fewer: it is closed when it takes as much memory as a hundred thousand should.
+    """
     waiting: list[pa.RecordBatch] = []
-    small = number = 0  # batches at the end that are not joined, rows of all
+    small = number = size = 0  # batches at the end that are not joined, rows of all, their bytes
     for chunk in chunks:
         waiting.append(batch(schema.names, chunk) if isinstance(chunk, Columns) else chunk)
         small += 1
         number += waiting[-1].num_rows
-        if number >= rows:
+        size += waiting[-1].nbytes
+        if number >= rows or size >= _MOST_BYTES:
             yield pa.Table.from_batches(waiting, schema).unify_dictionaries()
-            waiting, small, number = [], 0, 0
+            waiting, small, number, size = [], 0, 0, 0
         elif small == _JOINED:
             whole = pa.Table.from_batches(waiting[-small:], schema).unify_dictionaries().combine_chunks()
             waiting[-small:] = whole.to_batches()

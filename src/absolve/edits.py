@@ -221,9 +221,13 @@ def shortened(edit: Edit, value: bytes, offsets: Offsets) -> Edit:
     return edit if end == edit.end else edit_at(edit.start, end, edit.new[:size])
 
 
-def derived(raw: bytes, part: Part, lowered: list[Edit]) -> Iterator[Edit]:
-    """The fields that speak of a part, for its new bytes."""
-    new = splice(raw, [Edit(edit.start - part.start, edit.end - part.start, edit.new) for edit in lowered])
+def derived(data: bytes, part: Part, lowered: list[Edit]) -> Iterator[Edit]:
+    """The fields that speak of a part, for its new bytes; it stands in these."""
+    if len(lowered) == 1 and lowered[0].start == part.start and lowered[0].end == part.end:
+        new = lowered[0].new  # without a copy
+    else:
+        inside = [Edit(edit.start - part.start, edit.end - part.start, edit.new) for edit in lowered]
+        new = splice(data[part.start : part.end], inside)
     for field in part.derived:
         yield Edit(field.start, field.end, field.value(new))
 

@@ -43,9 +43,11 @@ else:
     from absolve.ruled import Facts, Ruled
     from absolve.tags import Tag
 
+RULED: Final = ("document", "entity", "element", "attribute", "kind", "base", "base_layer", "base_source")
 _MOST_RULES = cython.declare(cython.Py_ssize_t, 256)
+_BASE = cython.declare(cython.Py_ssize_t, RULED.index("base"))
 AT_ONCE: Final = 512  # rows that are made before the first of them is given
-MOST_TEXT: Final = 4 << 20  # bytes of references and targets behind which no more are made before that
+MOST_TEXT: Final = 4 << 20  # bytes of references, targets and bases behind which no more are made before that
 
 
 class Row(NamedTuple):
@@ -73,7 +75,6 @@ class Row(NamedTuple):
 
 COLUMNS: Final = Row._fields
 NUMBERS: Final = frozenset({"line", "column", "start", "end"})
-RULED: Final = ("document", "entity", "element", "attribute", "kind", "base", "base_layer", "base_source")
 
 
 class Where(NamedTuple):
@@ -92,8 +93,9 @@ class Where(NamedTuple):
 class Columns:
     """Rows, column by column; iterating gives each `Row`, or only these `names` of it.
 
-    They are `full` where there are `at_once` of them, or their references and targets take `most` bytes. `ruled` has
-    for each what it shares with others, the columns of RULED.
+    They are `full` where there are `at_once` of them, or their references, targets and bases take `most` bytes: a base
+    is here once, but in each row as soon as they are written. `ruled` has for each what it shares with others, the
+    columns of RULED.
     """
 
     def __init__(
@@ -135,6 +137,7 @@ class Columns:
         self, rows: cython.Py_ssize_t, text: Texts | None, reference: Texts | None, target: Texts | None
     ) -> cython.int:
         self.size = 0
+        self.bases = 0
         self.full = False
         self.ruled = Words(rows)
         self.line = Numbers(room=rows)
@@ -184,6 +187,7 @@ class Columns:
     ) -> cython.int:
         """What rows say of the place where a reference stands; what they say of the reference is still to come."""
         self.size += 1
+        self.bases += len(cython.cast(str, ruled.words[_BASE]))
         self.ruled.add(ruled.words)  # itself it would hold the document
         self.line.add(positions.line)
         self.column.add(positions.column)
@@ -218,7 +222,7 @@ class Columns:
     @cython.exceptval(check=False)
     def fill(self) -> cython.int:
         """See whether there is room for one more."""
-        texts: cython.Py_ssize_t = self.reference._size + self.target._size  # noqa: SLF001 - C attributes
+        texts: cython.Py_ssize_t = self.reference._size + self.target._size + self.bases  # noqa: SLF001 - C attributes
         self.full = self.size >= self.at_once or texts >= self.most
         return 0
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from absolve.edits import derived, settled, splice
+from absolve.edits import derived, settled
 from absolve.formats.grammars import WHITE_SPACE
 from absolve.model import Settled
 from absolve.notices import too_large
@@ -199,25 +199,25 @@ class _Edits:
         wrapped = getattr(part.coding, "wrapped", None)
         value: bytes = edits.data
         lowered: list[Edit] = []
+        whole: Splicer | None = Splicer(value) if offsets is None else None  # all of it is written anew
         for changed in edits.parts():
             if not changed:
                 continue
             if offsets is None:
-                lowered += changed
+                whole.take(changed)  # type: ignore[union-attr]  # there is one
                 continue
             small = [shortened(edit, value, offsets) for edit in changed]
             lowered += lower(small, self.data, part, offsets)
             if wrapped is None and not part.derived:
                 yield lowered
                 lowered = []
+        if whole is not None:
+            lowered = _anew(part, value, whole)
         if not lowered:
             return
-        if offsets is None:
-            lowered = [Edit(part.start, part.end, part.coding.encode(splice(value, lowered)))]
-        raw = self.data[part.start : part.end]
         if wrapped is not None:
-            lowered = wrapped(raw, part.start, lowered)
-        yield [*lowered, *derived(raw, part, lowered)] if part.derived else lowered
+            lowered = wrapped(self.data[part.start : part.end], part.start, lowered)
+        yield [*lowered, *derived(self.data, part, lowered)] if part.derived else lowered
 
     @cython.cfunc
     def taken(self) -> list[Edit]:
@@ -374,6 +374,14 @@ class _Edits:
             self.open = coding
             self.changed.append(edit)
         return 0
+
+
+@cython.cfunc
+def _anew(part: Part, old: bytes, whole: Splicer) -> list[Edit]:
+    """The edit of a part of which nothing maps to a small one, if there is any."""
+    value = whole.finish()
+    whole = None  # type: ignore[assignment]  # what it holds can go
+    return [] if value is old else [Edit(part.start, part.end, part.coding.encode(value))]
 
 
 @cython.cfunc

@@ -58,6 +58,7 @@ __all__ = [
 ]
 
 _FEW = cython.declare(cython.int, 4)  # events that take less memory as a list
+_SOME = cython.declare(cython.Py_ssize_t, 1000)  # that make it worth while to keep them as numbers
 _MOST_KEPT = cython.declare(cython.Py_ssize_t, 2048)  # small documents inside one, of some 2 KB each
 _TEXTS = frozenset({HTML, XML})
 _NO_ROOM = Room(0)  # in what is not kept itself
@@ -214,11 +215,13 @@ def _counted(entity: Entity, events: Iterable[Event]) -> list[Event] | Events:
         if len(packed) > _FEW:
             return packed
         return [packed.at(number) for number in range(len(packed))]
-    found: list[Event] = events if isinstance(events, list) else []
+    found: list[Event] | Events = events if isinstance(events, list) else []
     grows = found is not events
     count = 0
     for event in events:
         if grows:
+            if len(found) == _SOME:
+                found = _packed(found)  # type: ignore[arg-type]  # it is a list so far
             found.append(event)
         if type(event) is Link or type(event) is Part:
             count += 1
@@ -226,6 +229,15 @@ def _counted(entity: Entity, events: Iterable[Event]) -> list[Event] | Events:
                 raise too_many(entity, event.start)
     entity.count += count
     return found
+
+
+@cython.cfunc
+def _packed(found: list[Event]) -> Events:
+    """The same events as numbers: in one field of a header there may be a million links."""
+    packed: Events = Events()
+    for event in found:
+        packed.append(event)
+    return packed
 
 
 @cython.cfunc

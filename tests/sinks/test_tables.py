@@ -148,6 +148,22 @@ def test_batches_of_few_rows_are_joined_before_they_are_many() -> None:
     assert [tuple(row.values()) for row in pa.concat_tables(tables).to_pylist()] == rows
 
 
+def test_tables_of_large_rows_have_as_many_as_take_little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pyarrow")
+    from absolve import arrow
+
+    monkeypatch.setattr(arrow, "_MOST_BYTES", 10_000)
+    document = absolve.Document(b"".join(b"<a href='%d%s'>" % (number, b"x" * 1000) for number in range(40)), name="a")
+    rows = [list(row) for row in absolve.links(document)]
+    batches = list(arrow.batches([document]))
+    assert [batch.num_rows for batch in batches] == [10] * 4
+    assert [[*row.values()] for batch in batches for row in batch.to_pylist()] == rows
+    columns = [arrow.batch(("reference",), [[row[COLUMNS.index("reference")]]]) for row in rows]
+    tables = list(arrow.gathered(columns, arrow.schema(["reference"]), 1000))
+    assert [table.num_rows for table in tables] == [10] * 4
+    assert [row["reference"] for table in tables for row in table.to_pylist()] == [row[11] for row in rows]
+
+
 @pytest.mark.parametrize("format_", [*filter(sinks.takes_columns, sinks.FORMATS)])
 def test_what_takes_columns_writes_them_among_what_is_encoded(format_: str, tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")

@@ -18,6 +18,8 @@ from absolve.formats.http_responses import NO_BODY, codings_of, response_at, sni
 from absolve.model import Derived, Notice, Part, new
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from absolve.charsets import Charset
     from absolve.formats.headers import Field
     from absolve.formats.http_responses import Response
@@ -30,7 +32,7 @@ _PARTIAL: Final = b"206"
 _IDENTITY: Final = Raw(UTF_8)
 
 
-def walk(data: bytes, _charset: Charset, options: WalkOptions) -> list[Event]:
+def walk(data: bytes, _charset: Charset, options: WalkOptions) -> Iterator[Event]:
     """One response, or several of which only the last has a body (`100 Continue`, and what `curl -iL` prints).
 
     A request has no links. WalkError for what is neither.
@@ -38,15 +40,13 @@ def walk(data: bytes, _charset: Charset, options: WalkOptions) -> list[Event]:
     response = response_at(data, 0)
     if response is None:
         if _REQUEST_LINE.match(data):
-            return []
+            return
         raise WalkError("no-http", "this does not begin as an HTTP message does")
-    found: list[Event] = []
     while following := response_at(data, response.body):
-        found += headers.links(data, response.fields, headers.OF_HTTP, ())
+        yield from headers.links(data, response.fields, headers.OF_HTTP, ())
         response = following
-    found += headers.links(data, response.fields, headers.OF_HTTP, _BASES)
-    found += _body(data, response, options)
-    return found
+    yield from headers.links(data, response.fields, headers.OF_HTTP, _BASES)
+    yield from _body(data, response, options)
 
 
 def _body(data: bytes, response: Response, options: WalkOptions) -> list[Part | Notice]:

@@ -46,10 +46,11 @@ class Chunked:
 
     def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:  # noqa: ARG002 - as it is
         raw = BytesIO()
+        rest = memoryview(value)  # whose pieces are no copies: most of it may go into the last chunk
         start = position = 0
         for head, end, following in _chunks(self._raw):
             size = end - head.end()
-            data = value[position:] if following == self._rest else value[position : position + size]
+            data = rest[position:] if following == self._rest else rest[position : position + size]
             position += len(data)
             if data:
                 digits = head[1] if len(data) == size else b"%0*x" % (len(head[1]), len(data))
