@@ -9,15 +9,17 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from css_judge import JUDGE_ERRS, LETTERS, assert_judged, found
 from hypothesis import given
 from hypothesis import strategies as st
 
+import absolve
 from absolve.formats.css import URL, walk
 from absolve.formats.css_codings import DOUBLE_QUOTED, SINGLE_QUOTED, UNQUOTED
+from absolve.resolved import text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -183,6 +185,33 @@ def test_a_style_attribute_has_no_import(data: bytes, links: list[tuple[str, str
 def test_bytes_that_are_no_utf_8_pass_both_ways(link: bytes) -> None:
     assert found(b"\xffa{b:url(" + link + b")}") == [(URL, link)]
     assert all(coding.encode(link) == link for coding in CODINGS.values())
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        b"\xc3\\\xae",
+        b"\xe2\\\x82\xac",
+        b"\xe2\x82\\\xac",
+        b"\xe2\\\x82\\\xac",
+        b"\xc3\\\n\xae",
+        b"\xc3\\\r\n\\\f\xae",
+        b"\xc3\\\n\\\xae",
+    ],
+)
+@pytest.mark.parametrize("before", [b"", b"\\\n", b"a\\b"])
+def test_bytes_on_both_sides_of_an_escape_are_no_character(before: bytes, broken: bytes) -> None:
+    value = DOUBLE_QUOTED.decode(before + broken)
+    assert "\N{REPLACEMENT CHARACTER}" in text(value)
+    assert not {"î", "€"} & set(text(value))
+    assert DOUBLE_QUOTED.decode(b"\\\xae") == b"\xae"  # it is no character alone, and is said to be none
+    known: dict[str, Any] = {"media_type": "text/css", "url": "http://h/"}
+    sheet = b'@charset "utf-8"; a{b:url("' + before + broken + b'")}'
+    written = absolve.rewrite(sheet, **known)
+    assert written == sheet.replace(b'("', b'("http://h/')
+    assert absolve.verify(sheet, written, **known) == []
+    said = absolve.verify(sheet, written.replace(b"h/", b"g/"), **known)
+    assert "tinycss2: css: " in "".join(diagnostic.text for diagnostic in said)
 
 
 @pytest.mark.parametrize(

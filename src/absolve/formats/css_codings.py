@@ -12,7 +12,10 @@ if TYPE_CHECKING:
 
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}".encode()
 # 4.3.7, consume an escaped code point; an escaped newline (4.3.5); 3.3, NUL is U+FFFD.
-_ESCAPE = re.compile(rb"\\(?:([0-9A-Fa-f]{1,6})(?:\r\n|[ \t\n\r\f])?|(\r\n|[\n\r\f])|(\0)|(.)|\Z)|\0", re.DOTALL)
+_ESCAPE = re.compile(
+    rb"\\(?:([0-9A-Fa-f]{1,6})(?:\r\n|[ \t\n\r\f])?|(?:\r\n|[\n\r\f])([\x80-\xbf]?)|(\0)|(.)|\Z)|\0", re.DOTALL
+)
+_NO_ASCII, _LEADS = 0x80, 0xC0  # RFC 3629 3: the bytes between are never the first ones of a character
 _SWALLOWED = b"0123456789abcdefABCDEF \t\n\r\f"  # what a hex escape would take in, were it to follow
 
 
@@ -31,14 +34,14 @@ class CSSCoding:
         self._last = last  # what a backslash before the end of the file stands for
 
     def _value(self, escape: re.Match[bytes]) -> bytes:
-        digits, newline, _, character = escape.groups()
+        digits, behind_newline, _, character = escape.groups()
         if digits:
             code = int(digits, 16)
             if code == 0 or code > 0x10FFFF or 0xD800 <= code <= 0xDFFF:
                 return _REPLACEMENT
             return chr(code).encode()
-        if newline:
-            return b""
+        if behind_newline is not None:
+            return bytes(behind_newline)
         if character:
             return bytes(character)
         return self._last if escape[0] == b"\\" else _REPLACEMENT
@@ -48,10 +51,23 @@ class CSSCoding:
         return self.decode_mapped(raw)[0] if 0x5C in raw or 0 in raw else raw
 
     def decode_mapped(self, raw: bytes) -> tuple[bytes, Offsets]:
-        """Read the value, with a unit for each escape; that of an escaped newline is empty on the value's side."""
+        """Read the value, with a unit for each escape; that of an escaped newline is empty on the value's side.
+
+        A byte that is no character does not become one by what is before the escape: it becomes U+FFFD (3.2, decode).
+        """
         made = Decoded(raw)
+        end = last = 0  # the last byte of the value
         for escape in _ESCAPE.finditer(raw):
-            made.unit(escape.start(), escape.end(), self._value(escape))
+            start = escape.start()
+            if start > end:
+                last = raw[start - 1]
+            end = escape.end()
+            value = self._value(escape)
+            if value:
+                if last >= _NO_ASCII and _NO_ASCII <= value[0] < _LEADS:
+                    value = _REPLACEMENT
+                last = value[-1]
+            made.unit(start, end, value)
         return made.whole()
 
     def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:  # noqa: ARG002 - escapes are closed

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 from absolve.formats.css import IMAGE_SET, IMPORT, URL
 from absolve.formats.grammars import WHITE_SPACE
 from absolve.model import Link
+from absolve.resolved import text, value_of
 from absolve.verifying.differences import Position, shown
 from absolve.verifying.html_side import CODING, decoded
-from absolve.verifying.meant import Rules
+from absolve.verifying.meant import Rules, lost
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,6 +71,8 @@ def _fault(old: Any, new: Any, meant: Meant, rules: list[Rule]) -> tuple[str, st
     if old.type not in {"url", "string"} or old.value == new.value:
         return None
     here, there = old.value.strip(_BLANKS), new.value.strip(_BLANKS)
+    if text(value_of(here)) != here:  # bytes that are no characters, and would be one without an escape between them
+        here, there = lost(here), lost(there)
     faults = [meant.fault_of_value(place, here, there, *rules) for place in _PLACES]
     return None if None in faults else ("target", f"tinycss2: css: {faults[0]}")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from absolve.codings import from_utf8, to_utf8
@@ -20,6 +21,13 @@ if TYPE_CHECKING:
     from absolve.policy import Policy
 
 _BLANKS = WHITE_SPACE.decode()
+_LOST = "\N{REPLACEMENT CHARACTER}"
+_NO_CHARACTER = re.compile("[\udc80-\udcff]")
+
+
+def lost(reference: str) -> str:
+    """A reference with U+FFFD for each byte that is no character."""
+    return _NO_CHARACTER.sub(_LOST, reference)
 
 
 class Meant:
@@ -48,6 +56,8 @@ class Meant:
                 bare = resolved.reference.strip(_BLANKS)
                 if bare != resolved.reference:  # by CSS escapes, which a parser's value does not show
                     self._known(resolved, bare).update(value.strip(_BLANKS) for value in values)
+                if _LOST in bare:  # for bytes with such an escape between them, which a parser's value does not show
+                    self._known(resolved, lost(bare)).update(lost(value.strip(_BLANKS)) for value in values)
         for inner in inners(entity):
             part = inner.part
             inside = inner.entity.charset if part.whole else charset
