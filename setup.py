@@ -69,6 +69,7 @@ COMPILED = (  # modules that run once a byte or once a link; one that is not the
     "absolve.resolvers.comparison",
     "absolve.resolvers.references",
     "absolve.resolvers.rfc1808",
+    "absolve.resolvers.rfc3986",
     "absolve.resolvers.urls",
     "absolve.resolved",
     "absolve.rewriting",

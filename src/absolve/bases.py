@@ -99,9 +99,13 @@ def _lose(fates: list[Claim], chain: tuple[Claim, ...], verdict: str) -> cython.
 
 def same_document(one: str, other: str) -> bool:
     """Whether two URLs differ in nothing but a fragment."""
-    if "#" not in one and "#" not in other:
-        return one == other
-    return split_fragment(one)[0] == split_fragment(other)[0]
+    end = one.find("#")
+    if end < 0:
+        end = len(one)
+    other_end = other.find("#")
+    if other_end < 0:
+        other_end = len(other)
+    return end == other_end and one[:end] == other[:end]
 
 
 def found_as(url: str) -> str:

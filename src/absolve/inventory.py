@@ -230,6 +230,10 @@ class Columns:
     def _row(self, at: cython.Py_ssize_t, is_last: cython.bint) -> Row:
         document, entity, element, attribute, kind, base, layer, source = self.ruled.at(at)
         codes: tuple[str, ...] = self.problems.at(at)
+        reference = self.reference.last(at) if is_last else self.reference.at(at)
+        target = self.target.last(at) if is_last else self.target.at(at)
+        if target == reference:  # as of all that is absolute: one text for both
+            target = reference
         return new(
             Row,
             (
@@ -244,11 +248,11 @@ class Columns:
                 kind,
                 self.rel.at(at),
                 self.text.at(at),
-                self.reference.last(at) if is_last else self.reference.at(at),
+                reference,
                 base,
                 layer,
                 source,
-                self.target.last(at) if is_last else self.target.at(at),
+                target,
                 self.scope.at(at),
                 list(codes) if codes else [],
             ),

@@ -24,6 +24,7 @@ PROBLEMS: Final = (
     " scheme-relative backslash whitespace"
 ).split()
 WHITE_SPACE: Final = "whitespace"
+BEGINNING: Final = len("http:")  # characters of a target that tell its problems
 _INNER_SPACE: Final = re.compile(r"[\t\n\f\r ]")
 _SCHEME_RELATIVE: Final = re.compile(r"//|[\\/]{2}")
 
@@ -66,7 +67,10 @@ _HOSTLESS: Final = frozenset({"file", scheme(PACKAGE_ROOT)})
 
 
 def problems(resolved: Resolved, target: str | None) -> Iterator[str]:
-    """The problem codes of a reference, in the order of design.md section 6; white space around it is `_spaced`."""
+    """The problem codes of a reference, in the order of design.md section 6; white space around it is `_spaced`.
+
+    Of the target only its first BEGINNING characters are asked for, or whether there is none.
+    """
     reference = resolved.reference
     base = resolved.base.url
     never = is_never(reference)

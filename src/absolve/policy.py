@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from absolve.bases import found_as
 from absolve.resolvers.urls import has_scheme, scheme
+from absolve.resolvers.whatwg import SPECIAL
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,15 +58,12 @@ def _rules(resolved: Resolved) -> bool:
     return resolved.entity.ruling(None).resolver("x") is not None
 
 
-_SPECIAL = frozenset({"http", "https", "ws", "wss", "ftp", "file"})
-
-
 def _is_absolute(reference: str, rule: Rule) -> bool:
     """Absolute references keep their bytes. In the URL Standard `http:g` is none where the base is http too (4.4)."""
     if rule.settings.profile != "whatwg":
         return has_scheme(reference)
     bare = reference.translate({9: None, 10: None, 13: None})
     found = scheme(bare)
-    if found is None or found not in _SPECIAL or found != scheme(rule.base.url):
+    if found is None or found not in SPECIAL or found != scheme(rule.base.url):
         return found is not None
     return bare[len(found) + 1 : len(found) + 3].replace("\\", "/") == "//"

@@ -76,7 +76,8 @@ def rewrite(
 _LARGEST = (1 << 32) - 1
 _SOME = 1000  # edits that are held at a time, if more need not be
 _MOST_RULES = 256
-_MOST_KNOWN = 10_000  # references of which it is remembered what becomes of them
+_MOST_KNOWN = 10_000  # references of which it is remembered what becomes of them,
+_LONGEST_KNOWN = 1 << 16  # and bytes of one with that
 
 
 def edits(entity: Entity, policy: Policy) -> list[Edit]:
@@ -346,7 +347,7 @@ class _Edits:
             reference = text(link.coding.decode(raw))
             new = absolute_of(reference, rule)
             edit = None if new is None else edit_of(self.entity, link, rule, reference, new, raw, written)
-            if alone:
+            if alone and len(raw) + (0 if edit is None else len(edit.new)) <= _LONGEST_KNOWN:
                 if len(written.known) >= _MOST_KNOWN:
                     written.known.clear()
                 written.known[raw] = edit

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from absolve.judging import OF_DOCUMENTS, WHITE_SPACE, is_never, problems, scope, site_of
+from absolve.judging import BEGINNING, OF_DOCUMENTS, WHITE_SPACE, is_never, problems, scope, site_of
 from absolve.resolved import Resolved
 from absolve.resolvers.comparison import harmless
 from absolve.resolvers.references import NEVER_RELATIVE
@@ -57,7 +57,7 @@ _SPACED = cython.declare(tuple, (WHITE_SPACE,))
 
 _NO_CHARACTER: Final = re.compile("[\ud800-\udfff]")
 _MOST_KNOWN: Final = 10_000  # references, or hosts, of which what was found out is remembered
-_LONGEST_KNOWN: Final = 1 << 16  # bytes of such a reference
+_LONGEST_KNOWN: Final = 1 << 16  # bytes of such a reference and its target
 
 
 @cython.final
@@ -123,7 +123,7 @@ class _Under:
         self.appending: Appending | None = None
         if isinstance(resolver, Appending) and resolver.usable and url.isascii() and harmless(url):
             self.appending = resolver
-        self.scheme = b"%b:" % url.partition(":")[0].encode("utf-8", "surrogatepass")
+        self.scheme = url[: url.find(":") + 1].encode("utf-8", "surrogatepass")
         # of a reference without a scheme
         self.beside = (*_INSECURE, *_SCHEME_RELATIVE) if self.secure and self.scheme == b"http:" else _SCHEME_RELATIVE
         self._shape = 0
@@ -206,7 +206,8 @@ class Ruled:
             found = self._known.get(value)
         if found is None:
             found = self._found(link, value)
-            if link.claim is None and len(value) <= _LONGEST_KNOWN:
+            target = found.target
+            if link.claim is None and len(value) + (0 if target is None else len(target)) <= _LONGEST_KNOWN:
                 if len(self._known) >= _MOST_KNOWN:
                     self._known.clear()
                 self._known[value] = found
@@ -219,15 +220,16 @@ class Ruled:
             rule = self._rule = Rule(self._entity, link)
         reference = text(value)
         resolved = Resolved(self._entity, link, rule, reference)
+        # What may be long is held no longer than it must be.
         target = resolved.target
-        codes = tuple(problems(resolved, target))
-        spaceable = self._is_url and WHITE_SPACE not in codes and not is_never(reference)
         where = scope(resolved, target)
-        seen = value if _is_characters(reference) else shown(reference).encode()  # which may be long
-        del reference, resolved
-        if target is None:
-            return Facts(seen, None, where, codes, spaceable)
-        return Facts(seen, (target if _is_characters(target) else shown(target)).encode(), where, codes, spaceable)
+        beginning = None if target is None else target[:BEGINNING]
+        led = None if target is None else (target if _is_characters(target) else shown(target)).encode()
+        del target
+        codes = tuple(problems(resolved, beginning))
+        spaceable = self._is_url and WHITE_SPACE not in codes and not is_never(reference)
+        seen = value if _is_characters(reference) else shown(reference).encode()
+        return Facts(seen, led, where, codes, spaceable)
 
     @cython.ccall
     def tells(

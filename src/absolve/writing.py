@@ -66,7 +66,8 @@ def edit_of(
         known = written.prefixes.get(prefix) if alone else None
         if known is None:
             known = link.coding.encode(value_of(prefix), raw[:LOOK_AHEAD], _before(entity.data, link.start))
-            if alone and "&" not in prefix and "\\" not in prefix:  # else what is around has a say
+            if alone and len(known) <= _LONGEST_KNOWN and "&" not in prefix and "\\" not in prefix:
+                # else what is around has a say
                 written.prefixes[prefix] = known
         return Edit(0, 0, known)
     value = value_of(new)
@@ -82,4 +83,5 @@ def _before(data: bytes, start: cython.Py_ssize_t) -> bytes:
     return data[start - LOOK_AHEAD if start > LOOK_AHEAD else 0 : start]
 
 
+_LONGEST_KNOWN = 1 << 16  # bytes of a prefix that is remembered
 _LISTS = frozenset({"commas", "refresh", "spaces", "srcset", "tasks"})  # no empty reference can be written in them

@@ -72,6 +72,25 @@ DIVERGENT = [
     ("http://a/b", "http://[x", False),
     ("http://a/b", "mailto:u@h", False),
     ("", "g", False),
+    # What may be long decides by being there: a query, a fragment, user information.
+    ("http://a/b;c?q", "?", True),
+    ("http://a/b;c?\t ", "?", False),  # the URL Standard takes white space from the end
+    ("http://a/b;c", "?  ", False),
+    ("http://a?b/c;d", "g", True),  # RFC 1808: a?b is the host
+    ("http://a/b;c#f", "", True),
+    ("http://a/b;c#", "", True),
+    ("http://a/b;c  #f", "", True),
+    ("http://a/b", "c:d?e#f", False),
+    ("http://u:p@a/b;c", "", False),
+    ("http://u@v@a/b;c", ";g", True),
+    ("http://u@v\\w@a/b", "/g", True),
+    ("http://a/b", "//u@v\\w@a/b", False),
+    ("http://a/b", "//@/c", False),
+    ("http://a/b", "x://u@h/../c", False),
+    ("http://a/b", "x:c/../d", True),  # a path that is no hierarchy for one of them
+    ("http://a/b", "x:c?d/../e", False),
+    ("file:///a/b", "file:c", True),
+    ("http://a/b", "https:c", False),
 ]
 
 
@@ -84,10 +103,21 @@ def test_the_charset_of_the_query_is_no_divergence() -> None:
     assert not comparison.divergent("http://a/b", "\udce9/é|?é", "windows-1252")
 
 
+def test_a_base_whose_query_is_written_in_another_charset_diverges_where_it_did() -> None:
+    assert comparison.divergent("http://a/b;c?é", "", "windows-1252")
+    assert not comparison.divergent("http://a/b;c?é", "")
+    assert not comparison.divergent("http://a/b;c?e", "", "windows-1252")
+
+
 def judged(base: str, reference: str) -> bool:
     targets = [PROFILES[name](base)(reference) for name in PROFILES]
     parsed = {None if target is None else whatwg.parse(target) for target in targets}
     return None not in parsed and len(parsed) > 1
+
+
+@pytest.mark.parametrize(("base", "reference", "divergent"), DIVERGENT)
+def test_the_table_is_what_the_three_resolvers_say(base: str, reference: str, divergent: bool) -> None:
+    assert judged(base, reference) == divergent
 
 
 @given(bases, references)
@@ -102,6 +132,28 @@ def test_the_quick_answers_are_those_of_the_three_resolvers(base: str, reference
 def test_the_quick_answers_hold_on_bases_with_user_information(user: str, reference: str) -> None:
     base = f"http://{user}@h/d/e"
     assert comparison.divergent(base, reference) == judged(base, reference)
+
+
+@given(
+    st.sampled_from(["http://h/b;c", "file:///a", "x:a", "x:/a;b/c", "ws://h?q/c", "http://u@h\\d/e"]),
+    *[
+        st.lists(
+            st.sampled_from(["a", " ", "\t", "\0", "?", "#", "/", "//", ";", "@", ":", "..", "é", "\\", "x:", "http:"]),
+            max_size=6,
+        ).map("".join)
+        for _ in range(2)
+    ],
+)
+def test_the_quick_answers_hold_whatever_is_left_out_of_long_urls(base: str, rest: str, reference: str) -> None:
+    assert comparison.divergent(base + rest, reference) == judged(base + rest, reference)
+
+
+@pytest.mark.parametrize("base", ["http://h/a", "http://h/a;b"])
+@pytest.mark.parametrize("unit", ["'", "€", "@", "../", "..;/", "\\", "a\t", "?", "#"])
+@pytest.mark.parametrize("before", ["", "//", "http://h/", "x:", "?", "#", "http://u"])
+def test_long_references_are_judged_as_short_ones_are(base: str, before: str, unit: str) -> None:
+    long = before + unit * 6000 + "@g/x"
+    assert comparison.divergent(base, long) == judged(base, long) == comparison.divergent(base, before + unit * 6 + "@g/x")
 
 
 @given(

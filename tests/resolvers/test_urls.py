@@ -93,6 +93,15 @@ def test_what_parses_or_has_no_authority_is_not_malformed(url: str) -> None:
         "http://h:x",
         "file://h:80/",
         "app://[",
+        "http://u@/a",
+        "http://u@v@[/a",
+        "http://u@[\\@h",
+        "http:////[/a",
+        "http://\t/[/a",
+        "app://u@[/a@h",
+        "app://u\\@[/a",
+        "file://u@h/a",
+        "http://h \t:/ ",
     ],
 )
 def test_an_authority_that_does_not_parse_is_malformed(url: str) -> None:
@@ -103,6 +112,8 @@ def test_an_authority_that_does_not_parse_is_malformed(url: str) -> None:
     st.one_of(
         bases,
         st.builds("http://{}".format, st.text(alphabet="ab01x.-:/?#@XN é", max_size=12)),
+        st.builds("app://{}".format, st.text(alphabet="ab:/?#@[\\\t é", max_size=9)),
+        st.builds("http://{}".format, st.text(alphabet="ab:/?#@[\\\t é", max_size=9)),
         st.builds(
             "{}://{}".format,
             st.sampled_from(["http", "app", "file"]),

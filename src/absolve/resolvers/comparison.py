@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from itertools import chain
+from typing import TYPE_CHECKING, Final
 
-from absolve.resolvers import PROFILES, references, rfc3986, whatwg
+from absolve.resolvers import references, resolver, rfc3986, whatwg
 from absolve.resolvers.remembering import LONGEST, remembered
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from absolve.model import Reference
     from absolve.typing import Resolver
+
+_AT_ONCE: Final = 1 << 16  # characters
 
 # What may not stand somewhere is looked for ahead: a group that repeats takes memory each time, one character does not.
 
@@ -44,7 +49,7 @@ def climbs_above_root(base: str, reference: str) -> bool:
         return False
     if _climbs(rfc3986.split(base), rfc3986.split(reference)):
         return True
-    return ";" in base + reference and _climbs(references.split(base), references.split(reference))
+    return (";" in base or ";" in reference) and _climbs(references.split(base), references.split(reference))
 
 
 def _climbs(base: Reference, reference: Reference) -> bool:
@@ -54,10 +59,14 @@ def _climbs(base: Reference, reference: Reference) -> bool:
     elif not references.hierarchical(base):
         return False
     path = reference.path
+    between: Iterator[str] = iter(())
     if reference.scheme is None and not reference.net_loc and not path.startswith("/"):
-        path = base.path[: base.path.rfind("/") + 1] + path
+        root = base.path.startswith("/")
+        directory = base.path.rfind("/")
+        if directory >= root:
+            between = rfc3986.segments(base.path, root, directory)
     depth = 0
-    for segment in rfc3986.segments(path.removeprefix("/")):
+    for segment in chain(between, rfc3986.segments(path, path.startswith("/"))):
         if segment == "..":
             depth -= 1
             if depth < 0:
@@ -75,24 +84,63 @@ def divergent(base: str, reference: str, charset: str = "utf-8") -> bool:
     """
     if HARMLESS.fullmatch(reference) and harmless(base):
         return False
-    *others, standard = _resolvers(base, charset)
-    browser = _sign(standard(reference))
-    if browser is None:
+    reference = _decisive(reference)
+    base = _decisive(base, queries=charset == "utf-8")  # in others a base's own query is written otherwise than theirs
+    target = resolver("rfc1808", base, charset)(reference)
+    other = resolver("rfc3986", base, charset)(reference)
+    if target is None or other is None:
         return False
+    if target == other:
+        if target == reference and _is_alone(reference):
+            return False  # the URL Standard makes the same of it, whatever the base
+        other = None
+    # One after the other: each may take megabytes.
     normalize = _normalizer(charset)
-    differ = False
-    target = None
-    for resolve in others:  # one after the other: each may take megabytes
-        last, target = target, resolve(reference)
-        if target is None:
-            return False
-        if target != last:
-            del last
-            found = _sign(normalize(target))
-            if found is None:
-                return False
-            differ = differ or found != browser
-    return differ
+    found = {_sign(normalize(target))}
+    del target
+    if other is not None:
+        found.add(_sign(normalize(other)))
+        del other
+    if None in found:
+        return False
+    found.add(_sign(resolver("whatwg", base, charset)(reference)))
+    return None not in found and len(found) > 1
+
+
+_AUTHORITY: Final = re.compile(rf"(?:{references.STRICT_SCHEME.pattern})?//([^/?#\\]*+)")
+
+
+def _decisive(url: str, *, queries: bool = True) -> str:
+    """A base or a reference of which the profiles make URLs that differ just where those of this one do.
+
+    What may be long and decides nothing is left out: a fragment, a query, user information. Every profile begins them
+    at the same character and gives them to a URL whole or not at all, so it is enough that they are there.
+    """
+    crosshatch = url.find("#")
+    if crosshatch >= 0:
+        url = url[: crosshatch + 1]
+    mark = url.find("?")
+    authority = url.find("//", 0, mark) if mark >= 0 else -1
+    if authority >= 0 > url.find("/", authority + 2, mark):
+        mark = -1  # of a net_loc, for RFC 1808
+    if queries and 0 <= mark < len(url) - 1 and url[mark + 1] > " " and url[mark + 1] != "#":
+        url = f"{url[:mark]}?q{'#' if crosshatch >= 0 else ''}"
+    match = _AUTHORITY.match(url)
+    if match is not None:
+        start = match.start(2)
+        at = url.rfind("@", start, match.end())
+        if at > start:
+            url = f"{url[:start]}u{url[at:]}"
+    return url
+
+
+def _is_alone(reference: str) -> bool:
+    """Whether the URL Standard takes nothing from a base for a reference, by its scheme state (4.4)."""
+    match = references.STRICT_SCHEME.match(reference)
+    if match is None:
+        return False
+    name = match[1].lower()
+    return name not in whatwg.SPECIAL or (name != "file" and reference.startswith("//", match.end()))
 
 
 def _sign(url: str | None) -> str | bytes | None:
@@ -101,7 +149,10 @@ def _sign(url: str | None) -> str | bytes | None:
         return url
     from hashlib import blake2b  # with it comes OpenSSL, 4 MB that few documents need
 
-    return blake2b(url.encode(), digest_size=32).digest()
+    digest = blake2b(digest_size=32)
+    for at in range(0, len(url), _AT_ONCE):
+        digest.update(url[at : at + _AT_ONCE].encode())
+    return digest.digest()
 
 
 @remembered(64)
@@ -114,9 +165,3 @@ def harmless(base: str) -> bool:
 def _normalizer(charset: str) -> Resolver:
     """What the URL Standard makes of a URL."""
     return whatwg.profile("", charset)
-
-
-@remembered(16)
-def _resolvers(base: str, charset: str) -> list[Resolver]:
-    """The resolvers of all profiles, that of the URL Standard last."""
-    return [PROFILES[name](base, charset) for name in ("rfc1808", "rfc3986", "whatwg")]

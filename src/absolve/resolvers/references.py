@@ -53,26 +53,39 @@ def split(text: str) -> Reference:
 @cython.ccall
 def components(text: str) -> Components:
     """What `split` makes its Reference of, where nobody asks for them by name."""
+    # A URL may have megabytes: nothing is cut out but what is a component.
+    start: cython.Py_ssize_t = 0
+    end: cython.Py_ssize_t = len(text)
+    at: cython.Py_ssize_t
     scheme = net_loc = params = query = fragment = None
     # 2.4.1 the fragment: after the first crosshatch
-    if "#" in text:
-        text, _, fragment = text.partition("#")
+    at = text.find("#")
+    if at >= 0:
+        fragment = text[at + 1 :]
+        end = at
     # 2.4.2 the scheme: before a colon that stands before any character not allowed in one
-    if ":" in text and (match := SCHEME.match(text)):
+    if text.find(":", 0, end) >= 0 and (match := SCHEME.match(text, 0, end)):
         scheme = match[1]
-        text = text[match.end() :]
+        start = match.end()
     # 2.4.3 the network location: from a double slash at the start to the next slash, a question mark included
-    if text.startswith("//"):
-        net_loc, slash, rest = text[2:].partition("/")
-        text = slash + rest
+    if text.startswith("//", start, end):
+        at = text.find("/", start + 2, end)
+        if at < 0:
+            at = end
+        net_loc = text[start + 2 : at]
+        start = at
     # 2.4.4 the query: after the first question mark
-    if "?" in text:
-        text, _, query = text.partition("?")
+    at = text.find("?", start, end)
+    if at >= 0:
+        query = text[at + 1 : end]
+        end = at
     # 2.4.5 the parameters: after the first semicolon
-    if ";" in text:
-        text, _, params = text.partition(";")
+    at = text.find(";", start, end)
+    if at >= 0:
+        params = text[at + 1 : end]
+        end = at
     # 2.4.6 the path: what is left, the preceding slash stored along with it
-    return scheme, net_loc, text, params, query, fragment
+    return scheme, net_loc, text[start:end], params, query, fragment
 
 
 @cython.ccall
@@ -83,19 +96,15 @@ def unsplit(reference: Components) -> str:
     without net_loc whose path begins with two slashes. (The URL Standard does the same.)
     """
     scheme, net_loc, path, params, query, fragment = reference
-    text = "" if scheme is None else f"{scheme}:"
-    if net_loc is not None:
-        text += f"//{net_loc}"
-    elif path.startswith("//"):
-        text += "/."
-    text += path
-    if params is not None:
-        text += f";{params}"
-    if query is not None:
-        text += f"?{query}"
-    if fragment is not None:
-        text += f"#{fragment}"
-    return text
+    colon = "" if scheme is None else ":"
+    slashes = "//" if net_loc is not None else "/." if path.startswith("//") else ""
+    semicolon = "" if params is None else ";"
+    mark = "" if query is None else "?"
+    crosshatch = "" if fragment is None else "#"
+    return (  # at once: a URL may have megabytes
+        f"{scheme or ''}{colon}{slashes}{net_loc or ''}{path}"
+        f"{semicolon}{params or ''}{mark}{query or ''}{crosshatch}{fragment or ''}"
+    )
 
 
 @cython.ccall

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from absolve.resolvers.appending import Appending
 from absolve.resolvers.references import SCHEME, split
+from absolve.resolvers.remembering import LONGEST
 
 if TYPE_CHECKING:
     import cython
@@ -30,8 +31,8 @@ def profile(base: str, _charset: str = "utf-8", /) -> Resolver:
     It gives the absolute URL, not encoded, lower-cased or tidied in any way; None for a relative reference where the
     base is unknown, not absolute, opaque, or of a scheme that 2.3 never uses with relative URLs. Raises nothing.
     """
-    parts = split(base)
-    return Appending(lambda reference: steps(base, parts, reference))
+    parts = split(base) if len(base) <= LONGEST else None  # what is long is taken apart each time, rather than held
+    return Appending(lambda reference: steps(base, split(base) if parts is None else parts, reference))
 
 
 @cython.ccall
@@ -53,7 +54,9 @@ def steps(base: str, parts: Reference, text: str) -> str | None:
     if net_loc is None and path and path[0] not in "./" and "/." not in path:
         directory = _directory(parts.path)
         if "/." not in directory:  # steps 4 to 7 come to this
-            return unsplit((parts.scheme, parts.net_loc, directory, None, None, None)) + text
+            del path, params, query, fragment  # which may be long
+            directory = unsplit((parts.scheme, parts.net_loc, directory, None, None, None))
+            return directory + text
     if not net_loc:
         # Step 3: it inherits the net_loc (if any), unless its own is non-empty.
         net_loc = _inherited(parts.net_loc, net_loc)
@@ -101,6 +104,7 @@ def merge(base: str, path: str) -> str:
         return joined
     # In the bytes of the path itself: there may be millions of segments.
     kept = bytearray(joined.encode("utf-8", "surrogatepass"))
+    del joined
     del kept[_kept(kept, len(kept)) :]
     return kept.decode("utf-8", "surrogatepass")
 

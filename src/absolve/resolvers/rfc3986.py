@@ -7,35 +7,51 @@ from typing import TYPE_CHECKING, Final
 from absolve.model import Reference
 from absolve.resolvers.appending import Appending
 from absolve.resolvers.references import NEVER_RELATIVE, STRICT_SCHEME, hierarchical, unsplit
+from absolve.resolvers.remembering import LONGEST
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from absolve.typing import Resolver
+    import cython
 
+    from absolve.typing import Resolver
+else:
+    from absolve import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.absolve.seek import find
+    from cython.cimports.libc.string import memmove
+else:
+    from absolve.seek import find
 
 _AT_ONCE: Final = 1 << 14  # characters
-DOTS = (".", "..")  # 3.3: the dot-segments
 
 
 def split(text: str) -> Reference:
     """Parse a reference (str) as the grammar of RFC 3986 does; it has no params, they are path. Raises nothing."""
+    start = 0
+    end = len(text)
+    scheme = authority = query = fragment = None
     # 3.5: the fragment, from the first number sign; 3.4: the query, from the first question mark before it
-    text, mark, rest = text.partition("#")
-    fragment = rest if mark else None
-    text, mark, rest = text.partition("?")
-    query = rest if mark else None
+    if (at := text.find("#")) >= 0:
+        fragment = text[at + 1 :]
+        end = at
+    if (at := text.find("?", 0, end)) >= 0:
+        query = text[at + 1 : end]
+        end = at
     # 3.1: the scheme
-    scheme = authority = None
-    if match := STRICT_SCHEME.match(text):
+    if match := STRICT_SCHEME.match(text, 0, end):
         scheme = match[1]
-        text = text[match.end() :]
+        start = match.end()
     # 3.2: the authority, from a double slash to the next slash, question mark or number sign
-    if text.startswith("//"):
-        authority, slash, rest = text[2:].partition("/")
-        text = slash + rest
+    if text.startswith("//", start, end):
+        at = text.find("/", start + 2, end)
+        if at < 0:
+            at = end
+        authority = text[start + 2 : at]
+        start = at
     # 3.3: the path
-    return Reference(scheme, authority, text, None, query, fragment)
+    return Reference(scheme, authority, text[start:end], None, query, fragment)
 
 
 def profile(base: str, _charset: str = "utf-8", /) -> Resolver:
@@ -44,8 +60,8 @@ def profile(base: str, _charset: str = "utf-8", /) -> Resolver:
     It gives the absolute URL, dot segments removed, otherwise not normalized; None for a relative reference where the
     base is unknown, not absolute, opaque, or of a scheme without relative references (RFC 1808 2.3). Raises nothing.
     """
-    parts = split(base)
-    return Appending(lambda reference: transform(parts, reference))
+    parts = split(base) if len(base) <= LONGEST else None  # what is long is taken apart each time, rather than held
+    return Appending(lambda reference: transform(split(base) if parts is None else parts, reference))
 
 
 def transform(base: Reference, text: str) -> str | None:
@@ -82,38 +98,93 @@ def merge(base: Reference, path: str) -> str:
     return base.path[: base.path.rfind("/") + 1] + path
 
 
-def segments(path: str) -> Iterator[str]:
-    """What stands between the slashes of a path (3.3), some thousands at a time: there may be millions."""
-    start = 0
-    while (end := path.find("/", start + _AT_ONCE)) >= 0:
-        yield from path[start:end].split("/")
-        start = end + 1
-    yield from path[start:].split("/")
+def segments(path: str, start: int = 0, end: int | None = None) -> Iterator[str]:
+    """What stands between the slashes of a path (3.3) in this span, some thousands at a time: there may be millions."""
+    if end is None:
+        end = len(path)
+    while (at := path.find("/", start + _AT_ONCE, end)) >= 0:
+        yield from path[start:at].split("/")
+        start = at + 1
+    yield from path[start:end].split("/")
 
 
+@cython.ccall
 def remove_dot_segments(path: str) -> str:
-    """5.2.4, with the output buffer kept as a list of segments; all but the very first have a slash before them."""
+    """5.2.4, in the bytes of the path itself: there may be millions of segments."""
     if "/." not in path and not path.startswith("."):
         return path
-    between = path.split("/")
+    kept = bytearray(path.encode("utf-8", "surrogatepass"))
+    del kept[_kept(kept, len(kept)) :]
+    return kept.decode("utf-8", "surrogatepass")
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _kept(p: cython.p_uchar, n: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """5.2.4: how many bytes are left of a path, from its first one on: the output buffer, behind it the input."""
+    i: cython.Py_ssize_t = 0
+    end: cython.Py_ssize_t = _segment_end(p, 0, n)
+    size: cython.Py_ssize_t
+    dots: cython.int
     # 2A and 2D: "../", "./", ".." and "." at the very start are removed.
-    start = next((at for at, segment in enumerate(between) if segment not in DOTS), len(between))
-    if start == len(between):
-        return ""
-    first, rest = between[start], between[start + 1 :]
-    # 2E: the first segment goes to the output.
-    output = [first] if first else []
-    begun = bool(first)
-    for segment in rest:
-        # 2C: "/../" or a final "/.." removes the last segment of the output
-        if segment == "..":
-            if output:
-                output.pop()
-                begun = begun and bool(output)
-        # 2B: "/./" or a final "/." is a slash; 2E: any other segment goes to the output
-        elif segment != ".":
-            output.append(segment)
-    # 2B and 2C leave a slash of a dot segment at the end.
-    if rest and rest[-1] in DOTS:
-        output.append("")
-    return "/".join(output) if begun or not output else "/" + "/".join(output)
+    while _dots(p, i, end):
+        if end == n:
+            return 0
+        i = end + 1
+        end = _segment_end(p, i, n)
+    # 2E: the first segment goes to the output, alone without a slash before it.
+    size = _moved(p, 0, i, end)
+    while end < n:
+        i = end
+        end = _segment_end(p, i + 1, n)
+        dots = _dots(p, i + 1, end)
+        if dots == 0:
+            # 2E: so does any other segment.
+            size = _moved(p, size, i, end)
+            continue
+        if dots == 2:
+            # 2C: "/../" or a final "/.." removes the last segment of the output, with its slash; 2B: "/./" or "/." none
+            while size and p[size - 1] != 47:
+                size -= 1
+            size -= size > 0
+        if end == n:
+            # 2B and 2C leave a slash of a dot segment at the end.
+            p[size] = 47
+            size += 1
+    return size
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _segment_end(p: cython.p_uchar, i: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    end: cython.Py_ssize_t = find(p, 47, i, n)  # type: ignore[arg-type]  # in C the same
+    return end if end >= 0 else n
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _dots(p: cython.p_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
+    """How many dots a segment is of, if it is a dot segment (3.3); else 0."""
+    if i == end or end > i + 2 or p[i] != 46 or p[end - 1] != 46:
+        return 0
+    return 1 if end == i + 1 else 2
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _moved(
+    p: cython.p_uchar, size: cython.Py_ssize_t, i: cython.Py_ssize_t, end: cython.Py_ssize_t
+) -> cython.Py_ssize_t:
+    """Move a span of the input to the end of the output; where that ends then."""
+    if cython.compiled:
+        memmove(p + size, p + i, end - i)
+    else:
+        p[size : size + end - i] = p[i:end]
+    return size + end - i

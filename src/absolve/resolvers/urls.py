@@ -28,6 +28,9 @@ PORTS = {
 }
 
 AUTHORITY = re.compile(rf"{STRICT_SCHEME.pattern}//([^/?#\\]*)")
+# What decides whether there is one, with what ends it: the URL Standard passes over more slashes (4.4), and there is
+# nothing in user information, a path, a query or a fragment on which its parser fails.
+DECISIVE = re.compile(rf"{STRICT_SCHEME.pattern}//[/\\\t\n\r]*+(?P<begins>)[^/?#\\]*+(?P<ends>)[^/?#]*+[/?#]?")
 
 
 @cython.ccall
@@ -65,9 +68,12 @@ def host_port(url: str) -> str | None:
     if match is None:
         return None
     start, end = match.span(2)
-    if not url.isascii() and not match[2].isascii() and (host := whatwg.host(url)) is not None:
-        return host
-    authority = url[max(url.rfind("@", start, end) + 1, start) : end].lower()
+    at = url.rfind("@", start, end)
+    if not url.isascii() and not url[start:end].isascii():
+        host_of = whatwg.host(url[:start] + url[max(at, start) : end + 1])
+        if host_of is not None:
+            return host_of
+    authority = url[max(at + 1, start) : end].lower()
     host, colon, port = authority.rpartition(":")
     if not colon or "]" in port:  # no port, or the colon of an IPv6 address
         return authority
@@ -135,4 +141,9 @@ def is_malformed(url: str) -> cython.bint:
     """Whether a URL (str) has an authority (`scheme://`) and the URL Standard's parser fails on it."""
     if is_plain(url):
         return False
-    return AUTHORITY.match(url) is not None and not whatwg.can_parse(url)
+    match = DECISIVE.match(url)
+    if match is None:
+        return False
+    begins = match.start("begins")
+    at = url.rfind("@", begins, match.start("ends"))
+    return not whatwg.can_parse(match[0] if at < 0 else url[:begins] + url[at : match.end()])

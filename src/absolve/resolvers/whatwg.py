@@ -27,6 +27,7 @@ HOSTED = re.compile(r"(?:https?|ftp|wss?)://")
 
 # Special schemes whose queries are in the document's charset (4.4, query state: not ws and wss).
 ENCODED = frozenset(("http", "https", "ftp", "file"))
+SPECIAL = ENCODED | {"ws", "wss"}
 
 
 def profile(base: str, charset: str = "utf-8", /) -> Resolver:
@@ -37,15 +38,18 @@ def profile(base: str, charset: str = "utf-8", /) -> Resolver:
     charset.
     """
     encode = query_encoder(charset)
-    outer = parse(base)
-    inherited = outer.partition(":")[0] if outer is not None else ""
+    href = parse(base)
+    outer = base if href is not None else None  # which may be a third as long
+    usable = href is not None and HOSTED.match(href) is not None
+    inherited = href[: href.find(":")] if href is not None else ""
+    del href
 
     def by_parser(reference: str) -> str | None:
         if encode is not None:
             reference = with_query(encode, reference, inherited)
         return parse(reference, outer)
 
-    return Appending(by_parser, usable=outer is not None and HOSTED.match(outer) is not None)
+    return Appending(by_parser, usable=usable)
 
 
 def parse(url: str, base: str | None = None) -> str | None:
@@ -60,10 +64,9 @@ def can_parse(url: str) -> bool:
 
 
 def _parsed(url: str, base: str | None) -> URL | None:
-    if not url.isascii():
-        url = SURROGATES.sub("\ufffd", url)
-    if base is not None and not base.isascii():
-        base = SURROGATES.sub("\ufffd", base)
+    url = _scalar(url)
+    if base is not None:
+        base = _scalar(base)
     try:
         return _library()(url, base)
     except ValueError:
@@ -73,7 +76,7 @@ def _parsed(url: str, base: str | None) -> URL | None:
 def host(url: str) -> str | None:
     """The host and port (unless it is the scheme's own) of a URL by the URL Standard, None where parsing fails."""
     try:
-        return _library()(SURROGATES.sub("\ufffd", url)).host
+        return _library()(_scalar(url)).host
     except ValueError:
         return None
 
@@ -153,9 +156,26 @@ def _lacking(error: UnicodeError) -> tuple[str, int]:
 codecs.register_error("absolve.query", _lacking)
 
 
+def _scalar(text: str) -> str:
+    """A text with U+FFFD in the place of each lone surrogate, of which there may be millions."""
+    if text.isascii() or SURROGATES.search(text) is None:
+        return text
+    return text.encode("utf-8", "absolve.scalar").decode("utf-8")
+
+
+def _replaced(error: UnicodeError) -> tuple[bytes, int]:
+    """The codec error handler: U+FFFD in UTF-8 for each lone surrogate."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return b"\xef\xbf\xbd" * (error.end - error.start), error.end
+
+
+codecs.register_error("absolve.scalar", _replaced)
+
+
 def with_query(encode: Encode, reference: str, inherited: str) -> str:
     """The reference with its query percent-encoded, if its scheme (or the inherited one) encodes queries (4.4)."""
-    reference = SURROGATES.sub("\ufffd", reference).strip(STRIPPED).translate(REMOVED)
+    reference = _scalar(reference).strip(STRIPPED).translate(REMOVED)
     match = STRICT_SCHEME.match(reference)
     if (match[1].lower() if match else inherited) not in ENCODED:
         return reference
