@@ -64,6 +64,7 @@ PARTS = {
     "with a field": Part("text/html", 9, 10, DOUBLE, "body", derived=(Derived(1, 2, bytes),)),
     "signed": Part("text/html", 9, 10, DOUBLE, "part", sealed="DKIM"),
 }
+MADE = [(0, 0, 9), (1, 9, 9), (2, 5, 12), (4000, 1 << 40, (1 << 40) + 9), (3, 20, 21)]  # numbers, and spans
 LINKS = {
     "in quotes": Link(HREF, 9, 10, DOUBLE, tag_start=0, tag_end=12),
     "empty": Link(HREF, 9, 9, SINGLE, tag_start=0, tag_end=11),
@@ -417,3 +418,20 @@ def test_the_shortest_links_take_less_than_the_document_beside_it_and_its_rewrit
     more = peak(_REWRITE, str(page)) - peak(_REWRITE, str(empty))
     result = 2 * COUNT * len(SHORTEST + b"http://www.example.com/d/")
     assert not more - result / 1e6 > 2 * page.stat().st_size / 1e6
+
+
+def test_parts_are_made_of_their_numbers_and_spans() -> None:
+    def make(number: int, start: int, end: int) -> Part:
+        return Part("text/html", start, end, DOUBLE, f"member {number}", derived=(Derived(number, end, bytes),))
+
+    found = Events(make=make)
+    events: list[Event] = []
+    for made in MADE * 100:
+        for event in (LINKS["in quotes"], PARTS["a style sheet"], PARTS["with a field"], Notice("code", "text", 3)):
+            found.append(event)
+            events.append(event)
+        found.tell_made(*made)
+        events.append(make(*made))
+    assert [told(event) for event in found] == [told(event) for event in events]
+    assert [told(found[index]) for index in range(len(events) - 1, -1, -7)] == [told(event) for event in events[::-7]]
+    assert (found.parts, found.count) == (1500, 2000)

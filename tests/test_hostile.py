@@ -52,7 +52,8 @@ def bytes_given_back(name: str, size: int) -> None:
         with pytest.raises(absolve.DocumentError, match=REFUSED[name]):
             absolve.rewrite(data, url=URL, **known)
         return
-    if not any(claim in data for claim in (b"base", b"saved", b'"request"')):  # nothing in it says what its base is
+    says = any(claim in data for claim in (b"base", b"saved", b'"request"'))
+    if not says and shape.media_type != "application/warc":  # nothing in it says what its base is
         assert absolve.rewrite(data, **known) is data
     once = absolve.rewrite(data, url=URL, **known)
     assert absolve.rewrite(once, url=URL, **known) == once
@@ -76,6 +77,8 @@ def test_a_large_one_of_each_shape_is_read_to_its_end(name: str) -> None:
 # --- memory ----------------------------------------------------------------------------------------------------------
 
 OBJECTS = {  # interpreted, links are objects
+    "HAR, documents",
+    "HAR, entries",
     "HTTP, links in a field",
     "JSON-LD, contexts",
     "JSON-LD, strings",

@@ -223,13 +223,26 @@ def shortened(edit: Edit, value: bytes, offsets: Offsets) -> Edit:
 
 def derived(data: bytes, part: Part, lowered: list[Edit]) -> Iterator[Edit]:
     """The fields that speak of a part, for its new bytes; it stands in these."""
-    if len(lowered) == 1 and lowered[0].start == part.start and lowered[0].end == part.end:
-        new = lowered[0].new  # without a copy
-    else:
-        inside = [Edit(edit.start - part.start, edit.end - part.start, edit.new) for edit in lowered]
-        new = splice(data[part.start : part.end], inside)
+    new = _within(data, part.start, part.end, lowered)
     for field in part.derived:
         yield Edit(field.start, field.end, field.value(new))
+
+
+@cython.cfunc
+def _within(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t, edits: list[Edit]) -> bytes:
+    """The bytes of a span with every edit made, as `splice` makes them; of edits there may be a million."""
+    edit: Edit
+    if len(edits) == 1 and edits[0].start == start and edits[0].end == end:
+        return edits[0].new  # without a copy
+    made: Growing = Growing(end - start)
+    for edit in edits:
+        if not start <= edit.start <= edit.end <= end:
+            raise ValueError(f"{edit!r} overlaps what stands before it, or the end")
+        made.add(data, start, edit.start)
+        made.add(edit.new, 0, len(edit.new))
+        start = edit.end
+    made.add(data, start, end)
+    return made.finish()
 
 
 def settled(data: bytes, coding: Coding, changed: list[Edit]) -> list[Edit]:

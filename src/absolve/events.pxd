@@ -20,6 +20,7 @@ cdef class Events(Records):
     cdef public Scopes scopes
     cdef object naming
     cdef bytes _data
+    cdef object _make
     cdef readonly list objects
     cdef readonly Py_ssize_t count
     cdef readonly Py_ssize_t parts
@@ -56,6 +57,8 @@ cdef class Events(Records):
     cdef int tell_part(
         self, str media_type, Py_ssize_t start, Py_ssize_t end, object coding, str name, Py_ssize_t scope
     ) except? -1
+    cpdef int tell_made(self, Py_ssize_t number, Py_ssize_t start, Py_ssize_t end) except? -1
+    cdef int _count_part(self) except? -1
     cdef int _add(self, Part part, Py_ssize_t scope) except? -1
     cdef Py_ssize_t part(self, Py_ssize_t number) noexcept
     cdef int _keep(self, object event) except? -1

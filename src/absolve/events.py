@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from absolve.model import Base, Event, Place
     from absolve.typing import Coding
+
+    Make = Callable[[int, int, int], "Part"]  # of a number, and where it starts and ends
 else:
     from absolve import _cython as cython
 
@@ -38,6 +40,7 @@ else:
 
 _FEW_KINDS = cython.declare(cython.Py_ssize_t, 8)
 _MOST_KINDS = cython.declare(cython.Py_ssize_t, 4096)
+_MADE = cython.declare(cython.Py_ssize_t, 8192)  # the kind of parts that a walker makes; others are less
 _OBJECT = cython.declare(cython.int, -1)  # the kind of what is kept as it is
 
 # What is to be made of a kind for each link of it; a kind keeps it in the place of where a tag starts.
@@ -59,16 +62,23 @@ class Events(Records):
 
     The coding of values without quotes that has no slot is made one whose slot is the link, or the part; of those with
     one, for links that share it, the slot is kept beside them. A place for
-    any element (`*`) is made that of the tag by `naming`, of the `data`, the place and where the tag starts.
+    any element (`*`) is made that of the tag by `naming`, of the `data`, the place and where the tag starts. Parts of
+    which more is said, and each time something else, as of the members of an archive, `make` makes of their numbers.
 
     `objects` are the events that are kept as they are, all but links and parts among them; `count` says how many are
     links and parts, `parts` how many are parts. `kinds` has a link of each kind, which says no more than that.
     `scopes` has the claims that walkers tell of by numbers.
     """
 
-    def __init__(self, naming: Callable[[bytes, Place, int], Place] | None = None, data: bytes = b"") -> None:
+    def __init__(
+        self,
+        naming: Callable[[bytes, Place, int], Place] | None = None,
+        data: bytes = b"",
+        make: Make | None = None,
+    ) -> None:
         self.naming = naming
         self._data = data
+        self._make = make
         self.scopes: Scopes | None = None
         self.objects: list[Event] = []
         self.count = 0
@@ -164,15 +174,32 @@ class Events(Records):
         """Take a part of which nothing else is to be said, but its scope by a number in `scopes`; -1 for none."""
         return self._add(Part(media_type, start, end, coding, name, NUMBERED if scope >= 0 else None), scope)
 
+    @cython.ccall
+    @cython.exceptval(-1, check=True)
+    def tell_made(
+        self, number: cython.Py_ssize_t, start: cython.Py_ssize_t, end: cython.Py_ssize_t
+    ) -> cython.int:
+        """Take a part that is made of a number, which is not negative, and its span."""
+        self._count_part()
+        if cython.compiled:
+            return self._put(_MADE, start, end, -1, -1, number, -1, None)
+        return self._keep(self._make(number, start, end))  # type: ignore[misc]  # who has numbers knows that it is there
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def _count_part(self) -> cython.int:
+        """Remember that the event that comes is a part."""
+        if self._parts is None:
+            self._parts = Numbers()
+        self.parts += 1
+        self.count += 1
+        return self._parts.add(self._size)
+
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def _add(self, part: Part, scope: cython.Py_ssize_t) -> cython.int:
         """Take a part, whose scope may have a number."""
-        if self._parts is None:
-            self._parts = Numbers()
-        self._parts.add(self._size)
-        self.parts += 1
-        self.count += 1
+        self._count_part()
         if cython.compiled:
             if self._kinds_of_parts is None:
                 self._kinds_of_parts = Kinds()
@@ -394,6 +421,8 @@ class Events(Records):
         """The part that was read last."""
         if cython.compiled:
             end: cython.Py_ssize_t = self._start + self._its_size
+            if self._kind == _MADE:
+                return self._make(self._scope, self._start, end)
             part: Part = self._kinds_of_parts.part(self._kind - _MOST_KINDS, self._start, end)
             part.coding = _settled(part.coding, part.start, part.end)
             if part.base is not None:

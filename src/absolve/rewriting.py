@@ -218,7 +218,9 @@ class _Edits:
             return
         if wrapped is not None:
             lowered = wrapped(self.data[part.start : part.end], part.start, lowered)
-        yield [*lowered, *derived(self.data, part, lowered)] if part.derived else lowered
+        yield lowered
+        if part.derived:
+            yield [*derived(self.data, part, lowered)]
 
     @cython.cfunc
     def taken(self) -> list[Edit]:

@@ -179,6 +179,22 @@ def test_each_entry_has_the_url_of_its_request() -> None:
     ]
 
 
+def test_each_of_thousands_of_entries_has_the_url_of_its_own_request() -> None:
+    data = har(*(entry(url=f"http://h{number}/" if number % 3 else None) for number in range(3000)))
+    rows = list(absolve.links(data, name="x.har"))
+    assert [row.entity for row in rows] == [f"entry[{number}]/body[1]" for number in range(1, 3001)]
+    assert [row.base for row in rows] == [f"http://h{number}/" if number % 3 else "" for number in range(3000)]
+    assert list(absolve.links(rewritten(data), name="x.har"))[2999].reference.startswith("http://h2999/")
+
+
+def test_the_links_of_a_field_may_be_thousands() -> None:
+    value = ", ".join(f"<{number}>; rel=x" for number in range(3000))
+    data = har(entry(headers=[("Link", value), ("Content-Base", "http://o/d/")]))
+    rows = [row for row in absolve.links(data, name="x.har") if row.attribute == "link"]
+    assert [row.target for row in rows] == [f"http://o/d/{number}" for number in range(3000)]
+    assert read(rewritten(data))["headers"][0]["value"] == value.replace("<", "<http://o/d/")
+
+
 def test_the_url_may_stand_behind_the_response() -> None:
     data = har(dict(reversed(entry().items())))
     assert read(rewritten(data))["content"]["text"] == ABSOLUTE

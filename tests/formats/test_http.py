@@ -111,6 +111,21 @@ def test_the_base_of_a_body(fields: tuple[str, ...], base: str, layer: str) -> N
     assert (row.base, row.base_layer, row.entity) == (base, layer, "body[1]")
 
 
+def test_the_links_of_a_field_may_be_thousands_and_what_rules_them_may_come_behind() -> None:
+    value = ", ".join(f"<{number}>; rel=x" for number in range(3000))
+    data = message(f"Link: {value}", "Content-Base: /o/", "Location: y", body=b"<a href=x>")
+    rows = list(absolve.links(data, media_type="message/http", url=URL))
+    assert [row.target for row in rows[:3000]] == [f"http://h.example/o/{number}" for number in range(3000)]
+    assert [row.target for row in rows[3000:]] == [f"http://h.example/o/{path}" for path in ("", "y", "x")]
+    new = message(
+        f"Link: {value.replace('<', '<http://h.example/o/')}",
+        "Content-Base: http://h.example/o/",
+        "Location: http://h.example/o/y",
+        body=b"<a href=http://h.example/o/x>",
+    )
+    assert rewritten(data) == new
+
+
 def test_of_several_responses_the_last_one_has_the_body() -> None:
     first = message("Location: x", body=b"", status="HTTP/1.1 301 Moved")
     new = message("Location: http://h.example/d/x", body=b"", status="HTTP/1.1 301 Moved")

@@ -184,6 +184,15 @@ def test_links_between_members_are_internal() -> None:
     assert (row.entity, row.base, row.base_source) == ("a b.html[1]", "package:///a%20b.html", "path in the package")
 
 
+def test_each_of_thousands_of_members_has_its_own_path_and_its_own_fields() -> None:
+    pages = [(f"{number}/a.html", b"<a href=%d><a href=//h/>" % number) for number in range(2500)]
+    data = package([page for page in pages for page in (page, (f"{page[0]}.png", b""))])
+    rows = list(absolve.links(data, name="x.zip", url="http://h/p/"))[::2]
+    assert [row.target for row in rows] == [f"http://h/p/{number}/{number}" for number in range(2500)]
+    found = contents(rewritten(data, url="http://h/p/"))[::2]
+    assert found == [b"<a href=http://h/p/%d/%d><a href=//h/>".replace(b"//h/>", b"http://h/>") % (n, n) for n in range(2500)]
+
+
 def test_the_root_has_the_url_that_the_user_says() -> None:
     data = package({"d/a b.html": "<a href=é.html><a href='%C3%A9.html'><a href=no.html>".encode(), "d/é.html": b""})
     url = "http://u.example/r/"

@@ -5,6 +5,7 @@ An entry is no entity around its response, as a record of WARC is none: it gives
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_right
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -13,6 +14,7 @@ from absolve import formats
 from absolve.charsets import UTF_8
 from absolve.codings import Raw
 from absolve.errors import WalkError
+from absolve.events import Events
 from absolve.formats import headers
 from absolve.formats.http_codings import Stack
 from absolve.formats.http_responses import sniffed
@@ -48,11 +50,33 @@ _KNOWN: Final = frozenset({_REDIRECT_URL, _STATUS, _MEDIA_TYPE, _TEXT, _ENCODING
 _PLAIN: Final = frozenset({"string", "word"})  # kinds of values that are not made of others
 
 
-def walk(data: bytes, _charset: Charset, _options: WalkOptions) -> Iterator[Event]:
+class _Entries:
+    """Where the URL of each entry's request stands, by the entry's number; there may be a million entries."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._starts = array("q")
+        self._ends = array("q")  # where it starts for none
+
+    def add(self, url: Value | None) -> int:
+        """The number of an entry with this URL."""
+        self._starts.append(url.start if url is not None else 0)
+        self._ends.append(url.end if url is not None else 0)
+        return len(self._ends) - 1
+
+    def part(self, number: int, start: int, end: int) -> Part:
+        """The entry of this number, which stands there."""
+        url = _decoded(self._data[self._starts[number] : self._ends[number]])
+        claims = [Base(Layer.RETRIEVAL, url, "HAR entry's request URL")] if url else []
+        return Part(ENTRY, start, end, _IDENTITY, "entry", claims=claims, encloses=False)
+
+
+def walk(data: bytes, _charset: Charset, _options: WalkOptions) -> Events:
     """A part for each entry. WalkError for what is no JSON, or has no list of entries."""
-    url: Base | None = None
+    url: Value | None = None
     is_log = False
-    entries: list[Part] = []
+    entries = _Entries(data)
+    events = Events(make=entries.part)
     for found in values(data):
         if isinstance(found, Notice):  # nothing in it is known to be what it seems
             raise WalkError(found.code, found.text, found.position)
@@ -61,15 +85,14 @@ def walk(data: bytes, _charset: Charset, _options: WalkOptions) -> Iterator[Even
         if path[:2] != ("log", "entries") or len(path) < 3 or found.is_key:
             continue
         if path[3:] == _URL and found.kind == "string":
-            url = Base(Layer.RETRIEVAL, _text(data, found), "HAR entry's request URL")
+            url = found
         elif len(path) == 3:
-            claims = [url] if url is not None and url.reference else []
             if found.kind == "object":
-                entries.append(Part(ENTRY, found.start, found.end, _IDENTITY, "entry", claims=claims, encloses=False))
+                events.tell_made(entries.add(url), found.start, found.end)
             url = None
     if not is_log:
         raise WalkError("no-har", "this JSON is no HTTP Archive: it has no list of entries in a log")
-    yield from entries
+    return events
 
 
 def walk_entry(data: bytes, _charset: Charset, _options: WalkOptions) -> Iterator[Event]:
@@ -104,7 +127,11 @@ def walk_entry(data: bytes, _charset: Charset, _options: WalkOptions) -> Iterato
 def _text(data: bytes, found: Value | None) -> str:
     if found is None or found.kind == "key":
         return ""
-    return _STRING.decode(data[found.start : found.end]).decode("utf-8", "surrogateescape")
+    return _decoded(data[found.start : found.end])
+
+
+def _decoded(raw: bytes) -> str:
+    return _STRING.decode(raw).decode("utf-8", "surrogateescape")
 
 
 # --- the header -------------------------------------------------------------------------------------------------------
@@ -148,6 +175,7 @@ def _header(data: bytes, fields: list[tuple[str, Value]]) -> Iterator[Base | Lin
         start, end = values_.add(data, value)
         found.append(headers.Field(name, start, start, end))
     claims: dict[int, Base] = {}
+    codings: dict[int, Coding] = {}  # one for each that a field's value may have: of thousands of links the same
     for event in headers.links(bytes(values_.text), found, headers.OF_HTTP, _BASES):
         if isinstance(event, Base):
             position = values_.outside(event.position or 0, event.position or 0)[0]
@@ -156,7 +184,8 @@ def _header(data: bytes, fields: list[tuple[str, Value]]) -> Iterator[Base | Lin
         else:
             claim = claims[id(event.claim)] if event.claim is not None else None
             start, end = values_.outside(event.start, event.end)
-            yield Link(event.place, start, end, Stack([_STRING, event.coding]), claim=claim)
+            coding = codings.setdefault(id(event.coding), Stack([_STRING, event.coding]))
+            yield Link(event.place, start, end, coding, claim=claim)
 
 
 # --- the body ---------------------------------------------------------------------------------------------------------

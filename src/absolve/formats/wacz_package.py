@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import re
+from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.errors import CodingError
@@ -59,7 +60,7 @@ class Package:
         self._data = data
         self._members = members
         self._options = options
-        self._archives = [member for name, member in members.items() if is_record_file(name)]
+        self._archives = [*filter(is_record_file, members)]
         self._old = {name: self._content(members[name]) for name in self._listed()}
         _objects(self._old[DESCRIPTION])
         for name in filter(_INDEX.fullmatch, self._old):
@@ -89,11 +90,13 @@ class Package:
         return zip_members.Content(member).decode(self._data[member.start : member.end])
 
     def settled(self, edits: Sequence[Edit]) -> list[Edit]:
-        """The edits, with those of the indexes and descriptions that have to follow; not in order."""
+        """The edits, given in order, with those of the indexes and descriptions that have to follow; not in order."""
         files: dict[str, Moves] = {}
         changed: dict[str, tuple[bytes, bytes]] = {}
-        for member in self._archives:
-            inside = [edit for edit in edits if member.start <= edit.start and edit.end <= member.end]
+        starts = [edit.start for edit in edits]
+        for member in map(self._members.__getitem__, self._archives):
+            among = edits[bisect_left(starts, member.start) : bisect_right(starts, member.end)]
+            inside = [edit for edit in among if edit.end <= member.end]
             if inside:
                 raw = _spliced(self._data, member.start, member.end, inside)
                 new = zip_members.decompressed(raw, member, limit=_ANY_SIZE)

@@ -7,12 +7,16 @@ has it gets one that leads nowhere: links between members are known by it, and n
 from __future__ import annotations
 
 import re
+from array import array
 from bisect import bisect_right
+from collections.abc import Mapping
+from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
 from absolve import formats
 from absolve.errors import CodingError
+from absolve.events import Events
 from absolve.formats import ocf, wacz_package, zip_members
 from absolve.model import PACKAGE_ROOT, Base, Edit, Held, Layer, Notice, Part, Settled
 
@@ -21,33 +25,56 @@ if TYPE_CHECKING:
 
     from absolve.charsets import Charset
     from absolve.formats.zip_members import Archive, Member
-    from absolve.model import Event
     from absolve.typing import WalkOptions
 
 _LOOKED_AT: Final = 2048  # bytes of a member whose name does not say what it is
 _PATH_CHARACTERS: Final = "!$&'()*+,=@/~"  # RFC 3986 3.3: pchar without ":" and ";", and the slash
 _NO_PATH: Final = re.compile(r"[%?#;:]")
+_PACKAGE_INSIDE: Final = "package-inside"
+_START: Final = attrgetter("start")
 _QUIET: Final = frozenset({"encrypted", "unknown-coding"})  # faults of no matter in what is no document
 
 
-def walk(data: bytes, _charset: Charset, options: WalkOptions) -> Iterator[Event]:
+def walk(data: bytes, _charset: Charset, options: WalkOptions) -> Events:
     """The root's URL, what links between members lead to, a part for each member that is a document.
 
     WalkError where there is no central directory, or it is broken.
     """
     archive = zip_members.archive(data, options.max_links)
-    yield Base(Layer.RETRIEVAL, PACKAGE_ROOT, "root of the package")
-    for member in archive.members:
-        path = member.name.replace("\\", "/")
-        for reference in {_quoted(path), _NO_PATH.sub(lambda found: quote(found[0]), path)}:
-            yield Held(reference)
     package = _Package(data, archive, options)
-    yield from package.events()
-    yield Settled(lambda edits: _with_places(archive, package.settled(edits)))
+    events = Events(make=package.part)
+    events.append(Base(Layer.RETRIEVAL, PACKAGE_ROOT, "root of the package"))
+    for name in package.by_name:
+        path = name.replace("\\", "/")
+        for reference in {_NO_PATH.sub(lambda found: quote(found[0]), path), _quoted(path)}:  # mostly it is the name
+            events.append(Held(reference))
+    package.tell(events)
+    events.append(Settled(lambda edits: _with_places(archive, package.settled(edits))))
+    return events
 
 
 def _quoted(path: str) -> str:
     return quote(path, safe=_PATH_CHARACTERS, errors="surrogatepass")
+
+
+class _ByName(Mapping[str, "Member"]):
+    """The members of an archive by their names, the last where several have the same."""
+
+    def __init__(self, archive: Archive) -> None:
+        self._archive = archive
+        self._numbers = {member.name: number for number, member in enumerate(archive)}
+
+    def __getitem__(self, name: str) -> Member:
+        return self._archive[self._numbers[name]]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._numbers
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._numbers)
+
+    def __len__(self) -> int:
+        return len(self._numbers)
 
 
 class _Package:
@@ -55,20 +82,22 @@ class _Package:
 
     def __init__(self, data: bytes, archive: Archive, options: WalkOptions) -> None:
         self._data = data
-        self._members = archive.members
+        self._archive = archive
         self._options = options
         self._left = options.max_decompressed
-        self._by_name = {member.name: member for member in archive.members}
-        self._is_epub = ocf.CONTAINER in self._by_name
+        self._media_types: list[str] = []  # each once,
+        self._kinds = array("i")  # and which of them each member has; -1 for one that is no document, or stays as it is
+        self.by_name = _ByName(archive)
+        self._is_epub = ocf.CONTAINER in self.by_name
         self._facts = ocf.facts(self._read) if self._is_epub else ocf.Facts({}, frozenset())
         self._wacz, self._unkept = self._web_archive()
-        signatures = (member.name for member in archive.members if ocf.SIGNATURE.fullmatch(member.name))
+        signatures = filter(ocf.SIGNATURE.fullmatch, self.by_name)
         signature = self._wacz.signature if self._wacz is not None else next(signatures, "")
         self._signature = "" if options.break_signatures else signature
 
     def _read(self, name: str) -> bytes | None:
         """A member's content; None where there is none that can be had."""
-        member = self._by_name.get(name)
+        member = self.by_name.get(name)
         if member is None or member.fault or member.size > self._options.max_decompressed:
             return None
         try:
@@ -78,10 +107,10 @@ class _Package:
 
     def _web_archive(self) -> tuple[wacz_package.Package | None, str]:
         """The package as a WACZ; or, where it is one that cannot be kept right, why."""
-        if wacz_package.DESCRIPTION not in self._by_name or not any(map(wacz_package.is_record_file, self._by_name)):
+        if wacz_package.DESCRIPTION not in self.by_name or not any(map(wacz_package.is_record_file, self.by_name)):
             return None, ""
         try:
-            return wacz_package.Package(self._data, self._by_name, self._options), ""
+            return wacz_package.Package(self._data, self.by_name, self._options), ""
         except CodingError as error:
             return None, str(error)
 
@@ -89,13 +118,23 @@ class _Package:
         """The edits, and those of what speaks of the files that they change."""
         return self._wacz.settled(edits) if self._wacz is not None else edits
 
-    def events(self) -> Iterator[Event]:
-        for member in self._members:
+    def tell(self, events: Events) -> None:
+        """Tell of a part for each member that is a document, and of those that stay as they are."""
+        kinds: dict[str, int] = {}
+        for number, member in enumerate(self._archive):
             media_type = self._media_type(member)
-            if member.fault and (media_type or member.fault[0] not in _QUIET):
-                yield self._fault(member, *member.fault)
-            elif media_type:
-                yield from self._document(member, media_type)
+            fault = member.fault if media_type or (member.fault and member.fault[0] not in _QUIET) else None
+            if media_type and not fault:
+                fault = self._unread(member, media_type)
+            if fault:
+                events.append(self._notice(member, *fault))
+            is_told = media_type and not fault
+            if is_told and media_type not in kinds:
+                kinds[media_type] = len(kinds)
+                self._media_types.append(media_type)
+            self._kinds.append(kinds[media_type] if is_told else -1)
+            if is_told:
+                events.tell_made(number, member.start, member.end)
 
     def _media_type(self, member: Member) -> str:
         """What a member is: by the package document, by its name, by its content; nothing for no document."""
@@ -109,33 +148,34 @@ class _Package:
             found = formats.recognised(zip_members.head(self._data, member, _LOOKED_AT), member.name)
         return found or ""
 
-    def _document(self, member: Member, media_type: str) -> Iterator[Part | Notice]:
+    def _unread(self, member: Member, media_type: str) -> tuple[str, str] | None:
+        """Why a document stays as it is, if it does: a code, and what is said."""
         if member.name in self._facts.encrypted:
-            yield self._fault(member, "encrypted", f"this is encrypted, by {ocf.ENCRYPTION}")
-            return
+            return "encrypted", f"this is encrypted, by {ocf.ENCRYPTION}"
         if media_type == formats.ZIP:
-            yield Notice("package-inside", f"a package in a package is not read ({member.name})", member.header)
-            return
+            return _PACKAGE_INSIDE, "a package in a package is not read"
         if self._unkept and wacz_package.is_record_file(member.name):
-            text = f"what is said of these records could not be kept right: {self._unkept}"
-            yield self._fault(member, "unknown-index", text)
-            return
+            return "unknown-index", f"what is said of these records could not be kept right: {self._unkept}"
         if member.method != zip_members.STORED:
             if member.size > self._left:
                 text = f"more than {self._options.max_decompressed} bytes come out of this package (--max-decompressed)"
-                yield self._fault(member, "too-large", text)
-                return
+                return "too-large", text
             self._left -= member.size
-        yield Part(
-            media_type,
-            member.start,
-            member.end,
+        return None
+
+    def part(self, number: int, start: int, end: int) -> Part:
+        """The member of this number, whose data stands there: it is a document."""
+        member = self._archive[number]
+        return Part(
+            self._media_types[self._kinds[number]],
+            start,
+            end,
             zip_members.Content(member),
             name=member.name,
             base=self._base(member),
             whole=True,
             encloses=False,
-            derived=member.derived,
+            derived=zip_members.Fields(member),
             sealed=self._signature,
         )
 
@@ -145,20 +185,22 @@ class _Package:
             return Base(Layer.RETRIEVAL, "", "root of the package")
         return Base(Layer.RETRIEVAL, _quoted(member.name.replace("\\", "/")), "path in the package")
 
-    def _fault(self, member: Member, code: str, text: str) -> Notice:
+    def _notice(self, member: Member, code: str, text: str) -> Notice:
+        if code == _PACKAGE_INSIDE:
+            return Notice(code, f"{text} ({member.name})", member.header)
         return Notice(code, f"{text}; it stays as it is ({member.name})", member.header, failed=True)
 
 
 def _with_places(archive: Archive, edits: Sequence[Edit]) -> list[Edit]:
     """The edits in order, with those of the fields that say where what moves by them stands."""
-    edits = sorted(edits, key=lambda edit: edit.start)
-    ends = [edit.end for edit in edits]
-    shifts = [0]
-    for edit in edits:
+    found = sorted(edits, key=_START)
+    ends = array("q", (edit.end for edit in found))
+    shifts = array("q", [0])
+    for edit in found:
         shifts.append(shifts[-1] + len(edit.new) - (edit.end - edit.start))
-    found = list(edits)
     for start, width, target in archive.places:
         shift = shifts[bisect_right(ends, target)]
         if shift:
             found.append(Edit(start, start + width, (target - archive.start + shift).to_bytes(width, "little")))
-    return sorted(found, key=lambda edit: edit.start)
+    found.sort(key=_START)
+    return found

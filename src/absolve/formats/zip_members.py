@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 import zlib
+from array import array
+from collections.abc import Sequence
 from struct import Struct
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -81,12 +83,71 @@ class Member(NamedTuple):
         return [Derived(start, start + width, facts.of(name, width)) for name, start, width in self.fields]
 
 
-class Archive(NamedTuple):
-    """The members in the order of the central directory; the fields that say where something is; where it begins."""
+class Fields(Sequence[Derived]):
+    """The fields that change with a member's data, made when they are asked for."""
 
-    members: list[Member]
-    places: list[Place]
-    start: int
+    __slots__ = ("_member",)
+
+    def __init__(self, member: Member) -> None:
+        self._member = member
+
+    def __len__(self) -> int:
+        return len(self._member.fields)
+
+    def __iter__(self) -> Iterator[Derived]:
+        return iter(self._member.derived)
+
+    def __getitem__(self, index: int) -> Derived:  # type: ignore[override]  # nobody asks for some of them
+        return self._member.derived[index]
+
+
+class Archive(Sequence[Member]):
+    """The members in the order of the central directory, made when they are asked for; `start` is where it begins.
+
+    There are tens of thousands in a megabyte, of some kilobytes each.
+    """
+
+    def __init__(self, data: bytes, end: _End) -> None:
+        self.start = end.base
+        self._data = data
+        self._end = end
+        self._entries = array("q")  # where each stands in the directory
+        self._overlapping = bytearray()  # which share bytes with others
+
+    @property
+    def places(self) -> Iterator[Place]:
+        """The fields that say where something is."""
+        yield from self._end.places
+        for position in self._entries:
+            yield _entry(self._data, position, self._end).place
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __getitem__(self, index: int) -> Member:  # type: ignore[override]  # nobody asks for some of them
+        member = _entry(self._data, self._entries[index], self._end).member(self._data, self._end.start)
+        if self._overlapping[index] and not member.fault:
+            return member._replace(fault=("overlap", "it overlaps another member of the archive"))
+        return member
+
+    def read(self, most: int) -> None:
+        """Go through the directory; WalkError where it is broken, or has more than so many members."""
+        headers, afters = array("q"), array("q")
+        position = self._end.start
+        while position < self._end.end:
+            if len(headers) >= most:
+                text = f"archives of more than {most} members are left as they are"
+                raise WalkError("too-many-links", text, position)
+            entry = _entry(self._data, position, self._end)
+            member = entry.member(self._data, self._end.start)
+            headers.append(member.header)
+            afters.append(member.after)
+            self._entries.append(position)
+            position = entry.following
+        if len(headers) & 0xFFFF != self._end.number & 0xFFFF:
+            text = f"the central directory has {len(headers)} members, and its end says {self._end.number}"
+            raise WalkError("broken", text, position)
+        self._overlapping = _sharing(headers, afters, self._end.start)
 
 
 class Content:
@@ -176,20 +237,9 @@ class _End(NamedTuple):
 
 def archive(data: bytes, most: int) -> Archive:
     """WalkError where there is no central directory, it is broken, or it has more than so many members."""
-    end = _end(data)
-    members: list[Member] = []
-    places = list(end.places)
-    position = end.start
-    while position < end.end:
-        if len(members) >= most:
-            raise WalkError("too-many-links", f"archives of more than {most} members are left as they are", position)
-        member, place, position = _member(data, position, end)
-        members.append(member)
-        places.append(place)
-    if len(members) & 0xFFFF != end.number & 0xFFFF:
-        text = f"the central directory has {len(members)} members, and its end says {end.number}"
-        raise WalkError("broken", text, position)
-    return Archive(_without_overlaps(members, end.start), places, end.base)
+    found = Archive(data, _end(data))
+    found.read(most)
+    return found
 
 
 def _end(data: bytes) -> _End:
@@ -233,8 +283,27 @@ def _end_64(data: bytes, locator: int) -> int:
     raise WalkError("broken", "the ZIP64 end of the central directory is not where its locator says", locator)
 
 
-def _member(data: bytes, position: int, end: _End) -> tuple[Member, Place, int]:
-    """One entry of the central directory and what it speaks of; the field with its offset; where the next begins."""
+class _Entry(NamedTuple):
+    """An entry of the central directory: the member as it is there, its size there, the fields that say it.
+
+    Beside them the field with its offset, and where the next entry begins.
+    """
+
+    found: Member
+    raw_name: bytes
+    flags: int
+    size: int
+    fields: list[Field]
+    place: Place
+    following: int
+
+    def member(self, data: bytes, most: int) -> Member:
+        """The member, as its own header agrees; nothing of it stands behind `most`."""
+        return _located(data, self.found, self.raw_name, self.flags, self.size, self.fields, most)
+
+
+def _entry(data: bytes, position: int, end: _End) -> _Entry:
+    """The entry that begins here; WalkError where none does."""
     if position + _CENTRAL.size > end.end or not data.startswith(b"PK\1\2", position):
         raise WalkError("broken", "the central directory is broken: no entry begins here", position)
     (_, _, _, flags, method, _, _, crc, size, value, name_size, extra_size, comment_size, _, _, _, offset) = (
@@ -252,7 +321,7 @@ def _member(data: bytes, position: int, end: _End) -> tuple[Member, Place, int]:
     named = [Field("crc", position + 16, 4), fields["size"], fields["value"]]
     name = _name(raw_name, flags)
     member = Member(name, header, header, header, header, method, crc, numbers["value"])
-    return _located(data, member, raw_name, flags, numbers["size"], named, end.start), place, following
+    return _Entry(member, raw_name, flags, numbers["size"], named, place, following)
 
 
 def _name(raw: bytes, flags: int) -> str:
@@ -345,18 +414,15 @@ def _descriptor(data: bytes, position: int, right: dict[str, int]) -> Iterator[F
                 return
 
 
-def _without_overlaps(members: list[Member], end: int) -> list[Member]:
-    """The members; those that share bytes are faulty: what is done to one would be done to the other."""
-    order = sorted(range(len(members)), key=lambda index: members[index].header)
+def _sharing(headers: Sequence[int], afters: Sequence[int], end: int) -> bytearray:
+    """Which members share bytes, by where each begins and ends: what is done to one would be done to the other."""
+    found = bytearray(len(headers))
     reached, last = 0, -1
-    for index in order:
-        member = members[index]
-        if member.after == member.header:  # nobody knows where it stands
+    for index in sorted(range(len(headers)), key=headers.__getitem__):
+        if afters[index] == headers[index]:  # nobody knows where it stands
             continue
-        if member.header < reached:
-            for one in (index, last):
-                text = "it overlaps another member of the archive"
-                members[one] = members[one]._replace(fault=members[one].fault or ("overlap", text))
-        if member.after > reached:
-            reached, last = min(member.after, end), index
-    return members
+        if headers[index] < reached:
+            found[index] = found[last] = 1
+        if afters[index] > reached:
+            reached, last = min(afters[index], end), index
+    return found

@@ -1,0 +1,61 @@
+"""Archives made to hurt: as many members or records as there can be, long names, and what is compressed."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from gzip import compress
+from typing import TYPE_CHECKING, Final
+
+from benchmarks.makers import Shape, repeated
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_WARC: Final = "application/warc"
+_ZIP: Final = "application/zip"
+_PAGE: Final = b"<a href=x>"
+_HEADERS: Final = 30 + 46 + 22  # bytes of a member's two, and of the end of the directory
+
+
+def zipped(name: str, content: bytes = _PAGE, method: int = zipfile.ZIP_STORED) -> Callable[[int], bytes]:
+    """Members of this content, with another number in the place of the `%d` of their name each time."""
+
+    def make(size: int) -> bytes:
+        file = io.BytesIO()
+        with zipfile.ZipFile(file, "w", method) as archive:
+            for number in range(max(1, size // (_HEADERS + 2 * len(name) + len(content)))):
+                archive.writestr(zipfile.ZipInfo(name % number), content, method)
+        return file.getvalue()
+
+    return make
+
+
+def record(body: bytes, header: bytes = b"Content-Type: text/html\r\n") -> bytes:
+    """A record of a response that has this body."""
+    message = b"HTTP/1.1 200 OK\r\n" + header + b"\r\n" + body
+    fields = b"WARC-Type: response\r\nWARC-Target-URI: http://a/\r\nContent-Type: application/http\r\n"
+    return b"WARC/1.0\r\n%bContent-Length: %d\r\n\r\n%b\r\n\r\n" % (fields, len(message), message)
+
+
+def one_record(size: int) -> bytes:
+    return record(_PAGE * (size // len(_PAGE)))
+
+
+def packed(make: Callable[[int], bytes]) -> Callable[[int], bytes]:
+    """A body in gzip: it decompresses to the whole size, but most of it is text."""
+    header = b"Content-Type: text/html\r\nContent-Encoding: gzip\r\n"
+    return lambda size: record(compress(make(size), mtime=0), header)
+
+
+SHAPES: Final[dict[str, Shape]] = {
+    "ZIP, members": Shape(zipped("%d.html"), _ZIP),
+    "ZIP, deflated members": Shape(zipped("%d.html", method=zipfile.ZIP_DEFLATED), _ZIP),
+    "ZIP, long names": Shape(zipped("a/" * 1000 + "%d.html"), _ZIP),
+    "ZIP, members that are no documents": Shape(zipped("%d.png", b""), _ZIP),
+    "WARC, records": Shape(repeated(record(_PAGE)), _WARC),
+    "WARC, records without a body": Shape(repeated(record(b"")), _WARC),
+    "WARC, compressed records": Shape(repeated(compress(record(_PAGE), mtime=0)), _WARC),
+    "WARC, one record of links": Shape(one_record, _WARC),
+    "WARC, compressed body": Shape(packed(repeated(b"text ", _PAGE)), _WARC),
+}
