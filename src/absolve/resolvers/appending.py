@@ -216,12 +216,11 @@ class Appending:
     of a long base is not kept here: who appends it keeps it.
     """
 
-    def __init__(self, resolve: Resolver, *, usable: bool = True) -> None:
+    def __init__(self, resolve: Resolver, base: str, *, usable: bool) -> None:
         self._resolve = resolve
-        found = resolve("x") if usable else None
-        self.usable = found is not None
-        self._is_long = found is not None and len(found) > LONGEST
-        self._known: dict[int, str] = {} if found is None or self._is_long else {PATH: found[:-1]}
+        self.usable = usable
+        self._is_long = len(base) > LONGEST
+        self._known: dict[int, str] = {}
         self._written: dict[int, bytes | None] = {}
 
     def __call__(self, reference: str) -> str | None:

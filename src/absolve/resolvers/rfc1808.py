@@ -31,8 +31,11 @@ def profile(base: str, _charset: str = "utf-8", /) -> Resolver:
     It gives the absolute URL, not encoded, lower-cased or tidied in any way; None for a relative reference where the
     base is unknown, not absolute, opaque, or of a scheme that 2.3 never uses with relative URLs. Raises nothing.
     """
-    parts = split(base) if len(base) <= LONGEST else None  # what is long is taken apart each time, rather than held
-    return Appending(lambda reference: steps(base, split(base) if parts is None else parts, reference))
+    usable = hierarchical(split(base))
+    if len(base) > LONGEST:  # taken apart each time, rather than held
+        return Appending(lambda reference: steps(base, split(base), reference), base, usable=usable)
+    parts = split(base)
+    return Appending(lambda reference: steps(base, parts, reference), base, usable=usable)
 
 
 @cython.ccall

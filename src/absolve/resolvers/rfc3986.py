@@ -60,8 +60,11 @@ def profile(base: str, _charset: str = "utf-8", /) -> Resolver:
     It gives the absolute URL, dot segments removed, otherwise not normalized; None for a relative reference where the
     base is unknown, not absolute, opaque, or of a scheme without relative references (RFC 1808 2.3). Raises nothing.
     """
-    parts = split(base) if len(base) <= LONGEST else None  # what is long is taken apart each time, rather than held
-    return Appending(lambda reference: transform(split(base) if parts is None else parts, reference))
+    usable = hierarchical(split(base))
+    if len(base) > LONGEST:  # taken apart each time, rather than held
+        return Appending(lambda reference: transform(split(base), reference), base, usable=usable)
+    parts = split(base)
+    return Appending(lambda reference: transform(parts, reference), base, usable=usable)
 
 
 def transform(base: Reference, text: str) -> str | None:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 SURROGATES = re.compile(r"[\ud800-\udfff]")
 
 # The special schemes (4.2) that have hosts; `file` has drive letters too, which only the parser knows of.
-HOSTED = re.compile(r"(?:https?|ftp|wss?)://")
+HOSTED = frozenset(("http", "https", "ftp", "ws", "wss"))
 
 # Special schemes whose queries are in the document's charset (4.4, query state: not ws and wss).
 ENCODED = frozenset(("http", "https", "ftp", "file"))
@@ -38,18 +38,17 @@ def profile(base: str, charset: str = "utf-8", /) -> Resolver:
     charset.
     """
     encode = query_encoder(charset)
-    href = parse(base)
-    outer = base if href is not None else None  # which may be a third as long
-    usable = href is not None and HOSTED.match(href) is not None
-    inherited = href[: href.find(":")] if href is not None else ""
-    del href
+    found = _parsed(base, None)
+    outer = base if found is not None else None
+    inherited = str(found.protocol)[:-1] if found is not None else ""
+    del found  # which may be three times as long
 
     def by_parser(reference: str) -> str | None:
         if encode is not None:
             reference = with_query(encode, reference, inherited)
         return parse(reference, outer)
 
-    return Appending(by_parser, usable=usable)
+    return Appending(by_parser, base, usable=inherited in HOSTED)
 
 
 def parse(url: str, base: str | None = None) -> str | None:
