@@ -98,6 +98,7 @@ OBJECTS = {  # interpreted, links are objects
         "nested srcdoc",
         "nested srcdoc, no quotes",
         "base of a fragment",
+        "base of a host",
         "base of parent directories",
         "base of semicolons",
         "parents with params",

@@ -34,6 +34,7 @@ LOOK_AHEAD = 64
 _AROUND = cython.declare(cython.Py_ssize_t, LOOK_AHEAD)
 _QUOTE = re.compile(b'"')
 _AT_ONCE = cython.declare(cython.Py_ssize_t, 4 << 20)  # bytes that are spilled
+_LARGE = cython.declare(cython.Py_ssize_t, 1 << 20)  # bytes of an edit that are spilled without being copied
 
 
 def splice(data: bytes, edits: Sequence[Edit]) -> bytes:
@@ -84,7 +85,7 @@ class Splicer:
         if self._spill is not None and size > _AT_ONCE and len(edits) > 1:  # a base of a megabyte before each of them
             half = len(edits) // 2
             return self.take(edits[:half]) and self.take(edits[half:])
-        if self._spill is not None and size > _AT_ONCE:
+        if self._spill is not None and size > _LARGE and len(edits) == 1:
             return self._put_down(edits[0])
         made: Growing | None = self._made
         if made is None:

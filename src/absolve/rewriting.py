@@ -74,7 +74,8 @@ def rewrite(
 
 
 _LARGEST = (1 << 32) - 1
-_SOME = 1000  # edits that are held at a time, if more need not be
+_SOME = 1000  # edits that are held at a time, if more need not be,
+_MUCH = 1 << 20  # and bytes of those that may be long
 _MOST_RULES = 256
 _MOST_KNOWN = 10_000  # references of which it is remembered what becomes of them,
 _LONGEST_KNOWN = 1 << 16  # and bytes of one with that
@@ -115,6 +116,7 @@ class _Edits:
     of_kind: list[Rule | None]
     written: dict[tuple[Rule, Coding], Written]
     rule: Rule | None
+    held: cython.Py_ssize_t
 
     def __init__(
         self,
@@ -138,6 +140,7 @@ class _Edits:
         self.kinds = self.events.kinds
         self.of_kind = [None] * len(self.kinds)
         self.rule = None
+        self.held = 0
         if around is None or entity.bases is not around.entity.bases or entity.charset is not around.entity.charset:
             self.rules = {}
             self.written = {}
@@ -165,12 +168,12 @@ class _Edits:
                 shaped = shape(self.data, start, end)
                 if self.is_whole(shaped):
                     continue  # most links: not even made
-                if (len(self.found) < _SOME or not flows) and self.appends(events.kind(index), start, end, shaped):
+                if not (flows and self.is_full()) and self.appends(events.kind(index), start, end, shaped):
                     continue
             event = events.at(index) if numbered else kept[index]
             if type(event) is Link:
                 link: Link = event
-                if flows and len(self.found) >= _SOME and (self.open is None or link.coding.slot != self.open.slot):
+                if flows and self.is_full() and (self.open is None or link.coding.slot != self.open.slot):
                     yield self.taken()
                 self.link(link, shaped)
                 if numbered and shaped != _UNSHAPED:
@@ -181,9 +184,9 @@ class _Edits:
                 for some in self.lowered(part, inner) if inner is not None else ():
                     for edit in some:
                         self.put(edit, part.coding)
-                    if flows and len(self.found) >= _SOME and self.open is None:
+                    if flows and self.is_full() and self.open is None:
                         yield self.taken()
-                if flows and len(self.found) >= _SOME:  # nothing more of its value comes
+                if flows and self.is_full():  # nothing more of its value comes
                     yield self.taken()
                 in_order = in_order and not part.derived  # a field may stand before what it speaks of
             elif type(event) is Settled:
@@ -228,7 +231,14 @@ class _Edits:
         self.settle()
         found = self.found
         self.found = []
+        self.held = 0
         return found
+
+    @cython.cfunc
+    @cython.inline
+    def is_full(self) -> cython.bint:
+        """Whether as many edits are held as are to be."""
+        return len(self.found) >= _SOME or self.held >= _MUCH
 
     @cython.cfunc
     def settle(self) -> cython.int:
@@ -359,6 +369,7 @@ class _Edits:
     def write(self, link: Link, edit: Edit | None) -> cython.int:
         """Take an edit by offsets into a link's bytes."""
         if edit is not None:
+            self.held += len(edit.new)
             self.put(edit_at(edit.start + link.start, edit.end + link.start, edit.new), link.coding)
         return 0
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import absolve
-from absolve import edits
+from absolve import edits, rewriting
 from absolve.cli import main
 from absolve.edits import Splicer, splice
 from absolve.engine.documents import Reading
@@ -18,6 +18,7 @@ from absolve.engine.rewriting import Job, Rewriting, _Spill
 from absolve.inputs import Input
 from absolve.model import Edit
 from absolve.settings import Settings
+from absolve.walk import walk
 from benchmarks.measure import peak
 
 if TYPE_CHECKING:
@@ -87,6 +88,16 @@ def test_what_is_spilled_counts_for_what_may_come_of_it() -> None:
     assert splicer.take(made[:1])
     assert not splicer.take(made[1:])
     assert len(spilled) == 1
+
+
+@pytest.mark.parametrize("reference", ["a b%d", "../c d%d", "é%d", "e%d"])
+def test_a_long_base_is_put_down_before_a_second_link_has_it(reference: str) -> None:
+    links = "".join(f"<a href='{reference % number}'>" for number in range(9))
+    page = f"<base href='http://h/{'d,' * MEGABYTE}/e/'>{links}<p>".encode()
+    spilled: list[bytes] = []
+    rest = rewriting.rewrite(walk(absolve.Document(page, charset="utf-8"), Settings()), None, spilled.append)
+    assert b"".join([*spilled, rest]) == absolve.rewrite(page, charset="utf-8")
+    assert max(map(len, spilled)) < 8 * MEGABYTE
 
 
 # --- the command ----------------------------------------------------------------------------------------------------

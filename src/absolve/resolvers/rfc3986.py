@@ -89,7 +89,8 @@ def transform(base: Reference, text: str) -> str | None:
             elif path.startswith("/"):
                 path = remove_dot_segments(path)
             else:
-                path = remove_dot_segments(merge(base, path))
+                path = merge(base, path)
+                path = remove_dot_segments(path)
     # 5.3: recomposed; the fragment is the reference's own.
     return unsplit(Reference(scheme, authority, path, None, query, fragment))
 
