@@ -61,6 +61,30 @@ def test_to_judge_a_long_reference_takes_a_few_times_its_size(name: str) -> None
     assert peak < 13 * len(data) + _SOME  # what is found out is said of the reference and of its target, as text too
 
 
+_ANEW = [  # in front, again and again, behind: what has to be written anew as a whole, each with an escape
+    ("text/html", b'<a href="', b"{&", b'">'),
+    ("text/html", b"<img srcset=", b"{&", b">"),
+    ("text/css", b"a{b:url(", "é\\(".encode(), b")}"),
+    ("image/svg+xml", b"<svg xmlns='http://www.w3.org/2000/svg'><a href='", b"{&amp;", b"'/></svg>"),
+]
+
+
+@pytest.mark.skipif(events.__file__.endswith(".py"), reason="interpreted, links and edits are objects")
+@pytest.mark.parametrize("shape", _ANEW, ids=lambda shape: shape[1].decode())
+def test_a_long_reference_is_written_anew_without_an_object_for_each_escape(shape: tuple[str, bytes, bytes, bytes]) -> None:
+    media_type, before, unit, behind = shape
+    options = {"media_type": media_type, "url": "http://h.example/d/", "profile": "whatwg"}
+    short, data = (before + unit * (size // len(unit)) + behind for size in (1000, _SIZE))
+    once = rewrite(short, **options)
+    tracemalloc.start()
+    new = rewrite(data, **options)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak - 4 * len(new) < 4 * len(data) + _SOME  # its text and its bytes are held beside it
+    assert new.count(b"%7B") + new.count(b"%C3") == len(data[len(before) : -len(behind)]) // len(unit)
+    assert new[: len(once) // 2] == once[: len(once) // 2]
+
+
 def test_nothing_of_a_long_base_is_held_when_its_document_is_gone() -> None:
     page = "<base href='%d/'><a href=x>"
     rewrite(page % 1, url="http://h/")

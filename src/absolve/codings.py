@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from absolve.character_references import needs_escape
 from absolve.characters import CharacterOffsets
 from absolve.charsets import UTF_8, Charset
-from absolve.offsets import IDENTITY_OFFSETS, Composed, Utf16Offsets
+from absolve.offsets import IDENTITY_OFFSETS, Composed, Utf16Offsets, replaced
 
 if TYPE_CHECKING:
     import cython
@@ -242,7 +242,7 @@ class CharacterReferences:
     def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:
         if self._must.search(value):
             text = value + after[:64]
-            value = self._must.sub(lambda found: self._escaped(found, text), value)
+            value = replaced(self._must, lambda found: self._escaped(found, text), value)
         raw = from_utf8(self._charset, value, "absolve.references")
         return b";" + raw if before[-1:].isalnum() and self._swallows(before, raw + after) else raw
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    import re
+    from collections.abc import Callable
+
     import cython
 
     from absolve.typing import Offsets as OffsetsProtocol
@@ -20,6 +23,7 @@ else:
 
 
 _STEP = cython.declare(cython.int, 5)  # from one mark to the next are 32 units
+_LONG = cython.declare(cython.Py_ssize_t, 1 << 16)  # bytes of a value
 
 
 @cython.final
@@ -179,6 +183,17 @@ class Decoded:
             return self._raw, self._offsets
         value.add(self._raw, self._read, len(self._raw))
         return value.finish(), self._offsets
+
+
+def replaced(pattern: re.Pattern[bytes], by: Callable[[re.Match[bytes]], bytes], value: bytes) -> bytes:
+    """What `pattern.sub(by, value)` gives; of a long value without holding an object for each piece."""
+    if len(value) < _LONG:
+        return pattern.sub(by, value)
+    made = Decoded(value, False)
+    for found in pattern.finditer(value):
+        made.unit(found.start(), found.end(), by(found))
+    whole: bytes = made.whole()[0]
+    return whole
 
 
 class Composed:

@@ -73,22 +73,20 @@ class CSSCoding:
     def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:  # noqa: ARG002 - escapes are closed
         """Write the value with escapes where it needs them, and white space after those of them that need it."""
         context = value + after[:3]
-        pieces: list[bytes] = []
-        read = 0
+        made = Decoded(value, False)
         for found in self._must.finditer(context):
-            if found.start() >= len(value):
+            start, end = found.span()
+            if start >= len(value):
                 break
             character = found[0]
-            pieces.append(value[read : found.start()])
-            read = found.end()
             if character in b" \"'()\\":
-                pieces += b"\\", character
-            else:
-                pieces.append(b"\\%x" % character[0])
-                escaped = read < len(value) and self._must.match(context, read)
-                if context[read : read + 1] and context[read] in _SWALLOWED and not escaped:
-                    pieces.append(b" ")
-        return b"".join((*pieces, value[read:])) if pieces else value
+                made.unit(start, end, b"\\" + character)
+                continue
+            escaped = end < len(value) and self._must.match(context, end)
+            swallows = context[end : end + 1] and context[end] in _SWALLOWED and not escaped
+            made.unit(start, end, b"\\%x%b" % (character[0], b" " if swallows else b""))
+        raw: bytes = made.whole()[0]
+        return raw
 
 
 # 4.3.6: white space, quotes, parentheses, the backslash and what is not printable. NUL is U+FFFD by then.

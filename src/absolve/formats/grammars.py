@@ -12,6 +12,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from absolve.offsets import replaced
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
@@ -199,7 +201,7 @@ GRAMMARS: Final[dict[str, Callable[[bytes], Iterable[Span]]]] = {
 
 
 def _percent(bytes_to_escape: re.Match[bytes]) -> bytes:
-    return b"".join(b"%%%02X" % byte for byte in bytes_to_escape[0])
+    return b"%" + bytes_to_escape[0].hex("%").upper().encode()
 
 
 def _escape_nothing(target: bytes, _before: bytes) -> bytes:
@@ -213,7 +215,7 @@ _SEMICOLON: Final = re.compile(rb";++")
 
 
 def _escape_spaces(target: bytes, _before: bytes) -> bytes:
-    return _SPACE.sub(_percent, target)
+    return replaced(_SPACE, _percent, target)
 
 
 def _escape_srcset(target: bytes, _before: bytes) -> bytes:
@@ -221,12 +223,12 @@ def _escape_srcset(target: bytes, _before: bytes) -> bytes:
     inner = target.lstrip(b",")
     leading = len(target) - len(inner)
     trailing = len(inner) - len(inner.rstrip(b","))
-    middle = _SPACE.sub(_percent, inner[: len(inner) - trailing])
+    middle = replaced(_SPACE, _percent, inner[: len(inner) - trailing])
     return b"%2C" * leading + middle + b"%2C" * trailing
 
 
 def _escape_commas(target: bytes, _before: bytes) -> bytes:
-    return _SPACE_OR_COMMA.sub(_percent, target)
+    return replaced(_SPACE_OR_COMMA, _percent, target)
 
 
 def _escape_refresh(target: bytes, before: bytes) -> bytes:
@@ -236,11 +238,11 @@ def _escape_refresh(target: bytes, before: bytes) -> bytes:
 
 
 def _escape_tasks(target: bytes, _before: bytes) -> bytes:
-    return _SEMICOLON.sub(_percent, target)
+    return replaced(_SEMICOLON, _percent, target)
 
 
 def _escape_link(target: bytes, _before: bytes) -> bytes:
-    return _SPACE_OR_ANGLE.sub(_percent, target)
+    return replaced(_SPACE_OR_ANGLE, _percent, target)
 
 
 # What a target must have percent-escaped to be read back as one reference: the target, as UTF-8, and the value's bytes

@@ -11,7 +11,7 @@ from absolve.codings import to_utf8
 from absolve.errors import WalkError
 from absolve.formats.grammars import GRAMMARS
 from absolve.model import Base, Layer, Link, Place
-from absolve.offsets import Decoded
+from absolve.offsets import Decoded, replaced
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -219,7 +219,7 @@ class FieldText:
         self._unit = unit
 
     def decode(self, raw: bytes) -> bytes:
-        return self._unit.sub(_meaning, raw)
+        return replaced(self._unit, _meaning, raw)
 
     def decode_mapped(self, raw: bytes) -> tuple[bytes, Offsets]:
         made = Decoded(raw)
@@ -228,7 +228,7 @@ class FieldText:
         return made.whole()
 
     def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:  # noqa: ARG002 - it has no say
-        value = _UNSAFE.sub(lambda found: b"%%%02X" % found[0][0], value)
+        value = replaced(_UNSAFE, lambda found: b"%%%02X" % found[0][0], value)
         if self._unit is _UNIT_OR_WORD and after.startswith(b"=?"):  # an encoded word stands alone (RFC 2047 5)
             return b"=?utf-8?Q?%b?= " % _UNSAFE_IN_WORD.sub(lambda found: b"=%02X" % found[0][0], value)
         return value

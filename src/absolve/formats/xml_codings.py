@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from absolve.charsets import UTF_8
 from absolve.codings import from_utf8
-from absolve.offsets import IDENTITY_OFFSETS
+from absolve.offsets import IDENTITY_OFFSETS, replaced
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -126,7 +126,7 @@ class CharacterData:
     def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:
         if _stands_for_itself(value, len(value), self._quote):
             return from_utf8(self._charset, value, "absolve.references")
-        raw = self._must.sub(_escaped, writable(value))
+        raw = replaced(self._must, _escaped, writable(value))
         if not self._quote:
             lead = before[-2:]
             raw = (lead + raw).replace(_CLOSE, b"]]&gt;")[len(lead) :]
@@ -223,7 +223,7 @@ def writable(value: bytes) -> bytes:
     """What can stand in XML: no control characters, which are percent-escaped, and nothing that is no UTF-8 (2.2)."""
     if not value.isascii():
         value = value.decode("utf-8", "replace").encode()
-    return _NO_CHARACTER.sub(lambda found: b"".join(b"%%%02X" % byte for byte in found[0]), value)
+    return replaced(_NO_CHARACTER, lambda found: b"%" + found[0].hex("%").upper().encode(), value)
 
 
 class PseudoAttribute:
