@@ -195,6 +195,12 @@ def test_the_links_of_a_field_may_be_thousands() -> None:
     assert read(rewritten(data))["headers"][0]["value"] == value.replace("<", "<http://o/d/")
 
 
+def test_each_field_is_written_in_its_own_way() -> None:
+    data = har(entry(headers=[("Link", "<a>"), ("Content-Location", "=?utf-8?Q?b=2Fc?="), ("SourceMap", "<d e>")]))
+    rows = [row for row in absolve.links(data, name="x.har") if row.element == "header"]
+    assert [row.reference for row in rows] == ["a", "b/c", "de"]
+
+
 def test_the_url_may_stand_behind_the_response() -> None:
     data = har(dict(reversed(entry().items())))
     assert read(rewritten(data))["content"]["text"] == ABSOLUTE

@@ -193,6 +193,16 @@ def test_each_of_thousands_of_members_has_its_own_path_and_its_own_fields() -> N
     assert found == [b"<a href=http://h/p/%d/%d><a href=//h/>".replace(b"//h/>", b"http://h/>") % (n, n) for n in range(2500)]
 
 
+def test_each_member_is_of_its_own_kind() -> None:
+    data = package({"a.css": b"a{b:url(c)}", "b.png": b"", "c.html": b"<a href=d>", "e.css": b"@import 'f'"})
+    rows = list(absolve.links(data, name="x.zip", url="http://h/p/"))
+    assert [(row.element, row.target) for row in rows] == [
+        ("css", "http://h/p/c"),
+        ("a", "http://h/p/d"),
+        ("css", "http://h/p/f"),
+    ]
+
+
 def test_the_root_has_the_url_that_the_user_says() -> None:
     data = package({"d/a b.html": "<a href=é.html><a href='%C3%A9.html'><a href=no.html>".encode(), "d/é.html": b""})
     url = "http://u.example/r/"

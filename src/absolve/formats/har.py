@@ -156,6 +156,12 @@ class _Values:
         first = start + len(value) - len(bare)
         return first, first + len(bare.rstrip())
 
+    def whole(self) -> bytes:
+        """The text; nothing is added to it then."""
+        text = bytes(self.text)
+        self.text.clear()
+        return text
+
     def outside(self, start: int, end: int) -> tuple[int, int]:
         """Where a span of the text stands in the entry."""
         index = bisect_right(self._starts, start) - 1
@@ -176,7 +182,7 @@ def _header(data: bytes, fields: list[tuple[str, Value]]) -> Iterator[Base | Lin
         found.append(headers.Field(name, start, start, end))
     claims: dict[int, Base] = {}
     codings: dict[int, Coding] = {}  # one for each that a field's value may have: of thousands of links the same
-    for event in headers.links(bytes(values_.text), found, headers.OF_HTTP, _BASES):
+    for event in headers.links(values_.whole(), found, headers.OF_HTTP, _BASES):
         if isinstance(event, Base):
             position = values_.outside(event.position or 0, event.position or 0)[0]
             claims[id(event)] = event._replace(position=position)
