@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from benchmarks import hostile_archives, hostile_http, hostile_json, hostile_urls, hostile_xml
+from benchmarks import hostile_archives, hostile_http, hostile_json, hostile_mail, hostile_urls, hostile_xml
 from benchmarks.makers import Shape, deep_srcdocs, nested, numbered, repeated, sixteen_bit, srcdocs, unquoted_srcdocs
 
 if TYPE_CHECKING:
@@ -376,6 +376,7 @@ SHAPES: Final[dict[str, Shape]] = (
     | hostile_archives.SHAPES
     | hostile_http.SHAPES
     | hostile_json.SHAPES
+    | hostile_mail.SHAPES
     | hostile_xml.SHAPES
     | {f"UTF-16, {name}": Shape(sixteen_bit(_UTF_8_SHAPES[name].make), charset=None) for name in _SIXTEEN_BIT}
 )

@@ -19,7 +19,6 @@ SHAPES: Final[dict[str, Shape]] = {
     "HTTP, links in chunks": Shape(repeated(b"a\r\n<a href=x>\r\n", _CHUNKED, b"0\r\n\r\n"), "message/http"),
     "HTTP, links in a field": Shape(repeated(b"<a>;rel=x,", _HEADER + b"Link: ", b"<b>\r\n\r\n"), "message/http"),
     "HTTP, too many fields": Shape(repeated(b"a:b\r\n", _HEADER, b"\r\n<a href=x>"), "message/http"),
-    "mail, too many fields": Shape(repeated(b"a:b\n", b"", b"\n<a href=x>"), "message/rfc822"),
     "HAR, fields": Shape(repeated(b'{"name":"a","value":"b"},', _ENTRY, _CONTENT), "application/har+json"),
     "HAR, entries": Shape(repeated(b'{"request":{"url":"a"}},', b'{"log":{"entries":[', b"{}]}}"), "application/har+json"),
     "HAR, links in a field": Shape(

@@ -131,9 +131,10 @@ def test_a_part_comes_back_as_it_was_taken(part: Part) -> None:
 
 
 @pytest.mark.skipif(not IS_COMPILED, reason="interpreted, parts are objects")
-def test_parts_of_which_little_is_said_are_kept_as_numbers() -> None:
+def test_parts_that_have_all_but_their_spans_in_common_are_kept_as_numbers() -> None:
     common = Unquoted(UTF_8, None)
-    few = [part for name, part in PARTS.items() if name in {"a style sheet", "empty", "with a step", "far behind"}]
+    objects = {"without quotes", "scoped", "with a claim", "with a field"}
+    few = [part for name, part in PARTS.items() if name not in objects]
     found = taken(*few, *(Part("text/css", at, at + 2, common) for at in range(9)))
     assert (found.objects, found.kinds) == ([], [])
     assert [part.coding.slot for part in found if isinstance(part, Part)][-2:] == [(7, 9), (8, 10)]
@@ -142,6 +143,13 @@ def test_parts_of_which_little_is_said_are_kept_as_numbers() -> None:
 def test_parts_of_more_kinds_than_are_looked_through_come_back_all_the_same() -> None:
     given = [Part(f"text/x-{number}", number, number + 1, DOUBLE) for number in range(40)] * 2
     assert [told(part) for part in taken(*given)] == [told(part) for part in given]
+
+
+def test_parts_of_kinds_that_are_almost_alike_are_told_apart() -> None:
+    almost = [Part("text/html", 1, 2, DOUBLE, "part", whole=whole) for whole in (False, True)]
+    almost += [Part("text/html", 1, 2, DOUBLE, "part", encloses=False), Part("text/html", 1, 2, SINGLE, "part")]
+    almost += [Part("text/html", 1, 2, DOUBLE, "part", sealed=sealed) for sealed in ("DKIM", "ARC")]
+    assert [told(part) for part in taken(*almost, *almost)] == [told(part) for part in almost * 2]
 
 
 def test_what_is_no_link_and_no_part_is_the_very_object() -> None:

@@ -1,4 +1,4 @@
-"""What parts of one kind have in common, for an entity that has many of which its container says nothing."""
+"""What parts of one kind have in common, for an entity that has many."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ class Kinds:
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def number(self, part: Part) -> cython.int:
-        """That of a part's kind, whose base is none or has a number; -1 where more is said, or there are too many."""
+        """That of a part's kind; -1 where more is said of it, as by claims of its own, or there are too many kinds."""
         kind: Part
         number: cython.int = 0
-        says_more = not part.encloses or part.claims or part.whole or part.derived or part.sealed
-        if says_more or not (part.base is None or part.base is NUMBERED):
+        if part.claims or part.derived or not (part.base is None or part.base is NUMBERED):
             return -1
         for kind in self._first:
-            alike = kind.coding is part.coding and kind.base is part.base
-            if alike and kind.media_type == part.media_type and kind.name == part.name:
+            alike = kind.coding is part.coding and kind.base is part.base and kind.media_type == part.media_type
+            alike = alike and kind.whole == part.whole and kind.encloses == part.encloses and kind.sealed == part.sealed
+            if alike and kind.name == part.name:
                 return number
             number += 1
         if number == _MOST or (type(part.coding) is Unquoted and part.coding.slot is not None):
@@ -61,6 +61,7 @@ class Kinds:
         part.name = kind.name
         part.base = kind.base
         part.claims = part.derived = ()
-        part.encloses = True
-        part.sealed = ""
+        part.whole = kind.whole
+        part.encloses = kind.encloses
+        part.sealed = kind.sealed
         return part

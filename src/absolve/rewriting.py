@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from absolve.entity import Entity, Inner
     from absolve.model import Event
     from absolve.policy import Policy
-    from absolve.typing import Coding
+    from absolve.typing import Coding, Offsets
 else:
     from absolve import _cython as cython
 
@@ -200,30 +200,36 @@ class _Edits:
         """The edits inside a part, as edits of this entity: small ones where its coding maps them, else all of it."""
         _, entity, offsets = inner
         edits: _Edits = _Edits(entity, self.policy, self)
+        found = self.encoded(part, edits) if offsets is None else self.mapped(part, edits, offsets)
         wrapped = getattr(part.coding, "wrapped", None)
-        value: bytes = edits.data
-        lowered: list[Edit] = []
-        whole: Splicer | None = Splicer(value) if offsets is None else None  # all of it is written anew
-        for changed in edits.parts():
-            if not changed:
-                continue
-            if offsets is None:
-                whole.take(changed)  # type: ignore[union-attr]  # there is one
-                continue
-            small = [shortened(edit, value, offsets) for edit in changed]
-            lowered += lower(small, self.data, part, offsets)
-            if wrapped is None and not part.derived:
-                yield lowered
-                lowered = []
-        if whole is not None:
-            lowered = _anew(part, value, whole)
-        if not lowered:
-            return
         if wrapped is not None:
-            lowered = wrapped(self.data[part.start : part.end], part.start, lowered)
-        yield lowered
-        if part.derived:
+            found = wrapped(self.data, part.start, part.end, found)
+        if not part.derived:
+            yield from found
+            return
+        lowered = [edit for some in found for edit in some]
+        if lowered:
+            yield lowered
             yield [*derived(self.data, part, lowered)]
+
+    def encoded(self, part: Part, edits: _Edits) -> Iterator[list[Edit]]:
+        """The edit that encodes a part anew, if anything in it changes; what changes is not held."""
+        most = self.entity.settings.max_size
+        splicer: Splicer = Splicer(edits.data, most)
+        changes = False
+        for changed in edits.parts():
+            if not splicer.take(changed):
+                raise too_large(most, self.entity.name)
+            changes = changes or bool(changed)
+        if changes:
+            yield [Edit(part.start, part.end, part.coding.encode(splicer.finish()))]
+
+    def mapped(self, part: Part, edits: _Edits, offsets: Offsets) -> Iterator[list[Edit]]:
+        """The edits inside a part whose coding maps them."""
+        for changed in edits.parts():
+            if changed:
+                small = [shortened(edit, edits.data, offsets) for edit in changed]
+                yield lower(small, self.data, part, offsets)
 
     @cython.cfunc
     def taken(self) -> list[Edit]:
@@ -388,14 +394,6 @@ class _Edits:
             self.open = coding
             self.changed.append(edit)
         return 0
-
-
-@cython.cfunc
-def _anew(part: Part, old: bytes, whole: Splicer) -> list[Edit]:
-    """The edit of a part of which nothing maps to a small one, if there is any."""
-    value = whole.finish()
-    whole = None  # type: ignore[assignment]  # what it holds can go
-    return [] if value is old else [Edit(part.start, part.end, part.coding.encode(value))]
 
 
 @cython.cfunc

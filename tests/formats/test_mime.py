@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import time
+import tracemalloc
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -396,6 +398,31 @@ def test_a_message_is_told_by_its_name_or_its_header(data: bytes, name: str | No
 
 def test_a_body_that_begins_with_no_header_is_said() -> None:
     assert codes(b"no header\n") == [("no-header", 1, False)]
+
+
+@pytest.mark.parametrize("data", [b"\n", b"\r\n", b" \n\n"])
+def test_a_message_of_nothing_but_blanks_has_no_header_and_needs_none(data: bytes) -> None:
+    assert codes(data) == codes(b"From a 10:00\n" + data + b"\nFrom b 11:00\n" + data, "application/mbox") == []
+
+
+def test_a_hundred_thousand_parts_and_messages_are_counted() -> None:
+    parts = multipart(*([html(b"")] * 100_000), html())
+    assert [row.entity for row in rows(parts)] == ["part[100001]/body[1]"]
+    messages = b"From a 10:00\n\n\n" * 100_000 + b"From a 10:00\n" + html()
+    assert [row.entity for row in rows(messages, "application/mbox")] == ["message[100001]/body[1]"]
+    with pytest.raises(absolve.DocumentError, match="more than 9 links"):
+        walked(parts, max_links=9)
+
+
+def test_what_base64_would_become_is_not_made_where_it_is_too_much() -> None:
+    page = b"<base href='http://h/" + b"d" * 100_000 + b"/'>" + b"<a href=x>" * 2_000
+    mail = html(base64.encodebytes(page), b"Content-Transfer-Encoding: base64\n")
+    tracemalloc.start()
+    with pytest.raises(absolve.DocumentError, match="too-large"):
+        absolve.rewrite(mail, max_size=1_000_000)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 5_000_000
 
 
 def test_multiparts_are_read_to_the_depth_that_is_allowed() -> None:

@@ -42,8 +42,9 @@ def edited(raw: bytes, *edits: tuple[int, int, bytes]) -> bytes:
     assert offsets is not None
     part = Part("text/html", 100, 100 + len(raw), coding)
     lowered = lower([Edit(*edit) for edit in edits], bytes(100) + raw, part, offsets)
-    done = coding.wrapped(raw, 100, lowered)
-    return splice(raw, [Edit(edit.start - 100, edit.end - 100, edit.new) for edit in done])
+    data = bytes(100) + raw + bytes(100)
+    done = coding.wrapped(data, 100, 100 + len(raw), ([edit] for edit in lowered))
+    return splice(data, [edit for some in done for edit in some])[100:-100]
 
 
 @pytest.mark.parametrize(
@@ -83,6 +84,16 @@ def test_a_break_cuts_no_octet_and_makes_no_line_that_means_something() -> None:
     assert edited(raw, (0, 0, b"12345")) == b"12345" + b"a" * 69 + b"=\r\na--B\r\n"
 
 
+def test_a_line_with_a_thousand_edits_is_broken_as_one_with_them_written_into_it() -> None:
+    edits = [(at, at + 1, b"=E9.-") for at in range(0, 9_000, 3)]
+    raw = b"abc" * 3_000
+    done = edited(raw + b"\r\nabc\r\n", *edits)
+    lines = done.split(b"\r\n")
+    assert lines[-2:] == [b"abc", b""]
+    assert b"".join(line.removesuffix(b"=") for line in lines[:-2]) == b"=3DE9.-bc" * 3_000
+    assert all(70 <= len(line) <= 76 for line in lines[:-3])
+
+
 LINES = st.lists(st.text("ab=. -Fé", max_size=100), max_size=6)
 
 
@@ -114,6 +125,15 @@ def test_any_edits_are_read_back_and_no_line_grows_too_long(
 )
 def test_base64_keeps_its_width_and_line_ends(raw: bytes, new: bytes) -> None:
     assert Base64(raw).encode(b"abcdef") == new
+
+
+@pytest.mark.parametrize("width", [1, 4, 57, 76, 999, 1000, 1001, 4000])
+@pytest.mark.parametrize("size", [0, 2999, 3000, 3001, 20_000])
+def test_base64_of_any_width_is_that_of_all_of_it_in_lines(width: int, size: int) -> None:
+    value = bytes(at * at % 251 for at in range(size))
+    text = binascii.b2a_base64(value, newline=False)
+    lines = b"\r\n".join(text[start : start + width] for start in range(0, len(text), width))
+    assert Base64(b" " + b"A" * width + b"\r\nAA\r\n").encode(value) == b" " + lines + b"\r\n"
 
 
 def test_a_line_of_base64_alone_is_broken_where_it_grows_too_long() -> None:

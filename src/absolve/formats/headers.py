@@ -169,7 +169,10 @@ def value(data: bytes, field: Field) -> str:
     p: cython.p_const_uchar = data
     raw: bytes = p[field.start : field.end]
     if 10 in raw:
-        raw = _FOLD.sub(b"", raw)
+        made: Decoded = Decoded(raw, mapped=False)
+        for fold in _FOLD.finditer(raw):
+            made.unit(fold.start(), fold.end(), b"")
+        raw = made.whole()[0]
     return raw.decode("ascii") if raw.isascii() else raw.decode("utf-8", "surrogateescape")
 
 

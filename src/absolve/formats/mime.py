@@ -46,7 +46,7 @@ _AS_IT_IS: Final = frozenset({"", "7bit", "8bit", "binary"})  # RFC 2045 6.2
 _IDENTITY: Final = Raw(UTF_8)
 
 # What a mailbox, or a mail server, leaves before the header; a byte order mark where an editor was.
-_BEFORE: Final = re.compile(rb"(?:\xef\xbb\xbf)?(?:>?From [^\n]*\n)*")
+_BEFORE: Final = re.compile(rb"(?:\xef\xbb\xbf)?(?:>?From [^\n]*\n)*+")
 
 
 def walk(data: bytes, charset: Charset, options: WalkOptions) -> Iterator[Event]:  # noqa: ARG001 - each part has its own
@@ -54,7 +54,7 @@ def walk(data: bytes, charset: Charset, options: WalkOptions) -> Iterator[Event]
     before = _BEFORE.match(data)
     start = before.end() if before else 0
     found, body = headers.fields(data, start)
-    if found or not data:
+    if found or not data or data.isspace():
         yield from _Walk(data, found, body, options).events()
     elif data.startswith(b"--"):
         boundary = data[2:].partition(b"\n")[0].rstrip()

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import binascii
 import re
-from itertools import pairwise
+from array import array
+from io import BytesIO
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Final
 
 from absolve.errors import CodingError
@@ -12,9 +14,12 @@ from absolve.model import Edit
 from absolve.offsets import Decoded
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from absolve.typing import Offsets
 
 _LONGEST: Final = 76  # characters of a line without its end (6.7, rule 5; 6.8)
+_AT_ONCE: Final = 1000  # edits, or characters of base64 in each of some
 _LINE_END: Final = re.compile(rb"\r?\n")
 
 # 6.7: (1) an octet in hexadecimal digits, lower-case ones too; (5) a soft line break, blanks before the line's end or
@@ -36,7 +41,7 @@ class QuotedPrintable:
         self._line_end = found[0] if found else b"\r\n"
 
     def decode(self, raw: bytes) -> bytes:
-        return _UNIT.sub(_octet, raw)
+        return self.decode_mapped(raw)[0]
 
     def decode_mapped(self, raw: bytes) -> tuple[bytes, Offsets | None]:
         made = Decoded(raw)
@@ -52,54 +57,89 @@ class QuotedPrintable:
             raw = b"=%02X" % raw[0] + raw[1:]
         return raw
 
-    def wrapped(self, raw: bytes, start: int, edits: list[Edit]) -> list[Edit]:
-        """The edits in a body that stands from `start` on, with soft breaks in lines that grow too long by them."""
-        done: list[Edit] = []
-        index = 0
-        while index < len(edits):
-            line_start = raw.rfind(b"\n", 0, edits[index].start - start) + 1
-            line_end = _line_end(raw, edits[index].end - start)
-            last = index + 1
-            while last < len(edits) and edits[last].start - start <= line_end:
-                line_end = _line_end(raw, max(line_end, edits[last].end - start))
-                last += 1
-            done += self._line(raw, start, line_start, line_end, edits[index:last])
-            index = last
-        return done
+    def wrapped(self, data: bytes, start: int, end: int, changed: Iterable[list[Edit]]) -> Iterator[list[Edit]]:
+        """The edits in a body that stands there, with soft breaks in lines that grow too long by them.
 
-    def _line(self, raw: bytes, start: int, line_start: int, line_end: int, edits: list[Edit]) -> list[Edit]:
-        """The edits in one line, with the breaks that it needs after them."""
-        pieces: list[Edit] = []  # all of the line: what is kept as an edit that puts the same in its place
-        position = line_start
-        for edit in (*edits, Edit(start + line_end, start + line_end, b"")):
-            kept = raw[position : edit.start - start]
-            pieces += [Edit(start + position, edit.start, kept), edit]
-            position = edit.end - start
-        pieces[-2].new = pieces[-2].new.removesuffix(b"\r")
-        line = b"".join(piece.new for piece in pieces)
-        before = max(len(old.removesuffix(b"\r")) for old in raw[line_start:line_end].split(b"\n"))
-        if len(line) <= max(_LONGEST, before):
-            return edits
-        cuts = iter(_cuts(line))
-        cut = next(cuts, -1)
-        done: list[Edit] = []
-        at = 0  # where in the new line the piece begins
-        for index, piece in enumerate(pieces):
-            here: list[int] = []
-            while at <= cut < at + len(piece.new):
-                here.append(cut - at)
-                cut = next(cuts, -1)
-            if index % 2 == 0:
-                done += (Edit(piece.start + place, piece.start + place, b"=" + self._line_end) for place in here)
-            elif index < len(pieces) - 1:
-                done.append(self._broken(piece, here))
-            at += len(piece.new)
-        return done
+        They come, and are given, some at a time.
+        """
+        made = self._made(data, start, end, chain.from_iterable(changed))
+        while edits := list(islice(made, _AT_ONCE)):
+            yield edits
 
-    def _broken(self, edit: Edit, cuts: list[int]) -> Edit:
-        edges = [0, *cuts, len(edit.new)]
-        lines = (edit.new[one:other] for one, other in pairwise(edges))
-        return Edit(edit.start, edit.end, (b"=" + self._line_end).join(lines))
+    def _made(self, data: bytes, start: int, end: int, edits: Iterable[Edit]) -> Iterator[Edit]:
+        line = None
+        for edit in edits:
+            if line is None or edit.start > line.end:
+                if line is not None:
+                    yield from line.edits(b"=" + self._line_end)
+                line = _Line(data, max(start, data.rfind(b"\n", start, edit.start) + 1), end)
+            line.take(edit)
+        if line is not None:
+            yield from line.edits(b"=" + self._line_end)
+
+
+class _Line:
+    """A line with its edits made, or some that edits make one, and where it changes: it may do so a million times."""
+
+    __slots__ = ("_changes", "_data", "_last", "_new", "_read", "_start", "end")
+
+    def __init__(self, data: bytes, start: int, last: int) -> None:
+        self._data = data
+        self._start = self._read = start
+        self.end = -1  # where it ends: at its LF
+        self._last = last  # where the body does
+        self._new = bytearray()
+        self._changes = array("q")  # of each edit: from where to where it is, from where to where in the new line
+
+    def take(self, edit: Edit) -> None:
+        """Make an edit that stands behind all that came before."""
+        self._new += self._data[self._read : edit.start]
+        self._changes.extend((edit.start, edit.end, len(self._new), len(self._new) + len(edit.new)))
+        self._new += edit.new
+        self._read = edit.end
+        if edit.end > self.end:
+            self.end = self._line_end(edit.end)
+
+    def edits(self, soft_break: bytes) -> Iterator[Edit]:
+        """The edits, with the breaks that the line needs after them."""
+        new = self._new
+        new += self._data[self._read : self.end].removesuffix(b"\r")
+        cuts = _cuts(new) if len(new) > _LONGEST and len(new) > self._longest() else iter(())
+        cut = next(cuts, len(new))
+        at = 0  # how much of the new line was told
+        kept = self._start  # where what stands there as it was begins
+        changes = iter(self._changes)
+        for start, end, new_start, new_end in zip(changes, changes, changes, changes, strict=True):
+            while cut < new_start:
+                yield Edit(kept + cut - at, kept + cut - at, soft_break)
+                cut = next(cuts, len(new))
+            at = new_start
+            pieces = []
+            while cut < new_end:
+                pieces.append(bytes(new[at:cut]))
+                at, cut = cut, next(cuts, len(new))
+            pieces.append(bytes(new[at:new_end]))
+            yield Edit(start, end, soft_break.join(pieces))
+            at = new_end
+            kept = end
+        while cut < len(new):
+            yield Edit(kept + cut - at, kept + cut - at, soft_break)
+            cut = next(cuts, len(new))
+
+    def _longest(self) -> int:
+        """Bytes of the longest line that stood here, without its end."""
+        longest = 0
+        start = self._start
+        while start <= self.end:
+            end = self._line_end(start)
+            longest = max(longest, end - start - self._data.endswith(b"\r", start, end))
+            start = end + 1
+        return longest
+
+    def _line_end(self, position: int) -> int:
+        """Where the line ends that an offset is in: at its LF."""
+        found = self._data.find(b"\n", position, self._last)
+        return found if found >= 0 else self._last
 
 
 def _octet(unit: re.Match[bytes]) -> bytes:
@@ -110,23 +150,15 @@ def _escape(found: re.Match[bytes]) -> bytes:
     return b"=%02X" % found[0][0]
 
 
-def _line_end(raw: bytes, position: int) -> int:
-    """Where the line ends that an offset is in: at its LF."""
-    found = raw.find(b"\n", position)
-    return found if found >= 0 else len(raw)
-
-
-def _cuts(line: bytes) -> list[int]:
+def _cuts(line: bytearray) -> Iterator[int]:
     """Where a line must be broken: each piece with its `=` is no longer than is allowed, no octet is cut in two."""
-    cuts: list[int] = []
     start = 0
     while len(line) - start > _LONGEST:
         cut = start + _LONGEST - 1
         while cut > start and (line[cut] in _UNSAFE_START or 0x3D in line[max(start, cut - 2) : cut]):
             cut -= 1
         start = cut if cut > start else start + _LONGEST - 1
-        cuts.append(start)
-    return cuts
+        yield start
 
 
 _NOT_BLANK: Final = re.compile(rb"[^\t\n\r ]")
@@ -165,7 +197,16 @@ class Base64:
         return self.decode(raw), None
 
     def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:  # noqa: ARG002 - it is all there is
-        text = binascii.b2a_base64(value, newline=False)
-        width = self._width or len(text) or 1
-        lines = (text[start : start + width] for start in range(0, len(text), width))
-        return self._before + self._line_end.join(lines) + self._after
+        if not self._width:
+            return self._before + binascii.b2a_base64(value, newline=False) + self._after
+        width = self._width
+        some = 3 * width * -(-_AT_ONCE // width)  # bytes of the value, which make whole lines
+        made = BytesIO()
+        made.write(self._before)
+        for start in range(0, len(value), some):
+            text = binascii.b2a_base64(value[start : start + some], newline=False)
+            if start:
+                made.write(self._line_end)
+            made.write(self._line_end.join([text[at : at + width] for at in range(0, len(text), width)]))
+        made.write(self._after)
+        return made.getvalue()
