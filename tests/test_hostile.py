@@ -90,7 +90,6 @@ OBJECTS = {  # interpreted, links and parts are objects
     "mailbox, pages",
     "multipart, boundaries",
     "pings, unquoted",
-    "quoted-printable, all escaped, UTF-16",
     "quoted-printable, half of it escaped, references",
     "speculation rules",
 }
