@@ -20,7 +20,7 @@ SOURCE = Path(absolve.__file__).parent
 
 LAYERS = (
     {"_cython", "_version", "errors"},
-    {"buffers", "growing", "seek"},
+    {"buffers", "fingerprints", "growing", "seek"},
     {"prescan", "records"},
     {"character_references", "charsets", "model", "typing"},
     {"characters", "offsets"},

@@ -74,6 +74,9 @@ DIVERGENT = [
     ("", "g", False),
     # What may be long decides by being there: a query, a fragment, user information.
     ("http://a/b;c?q", "?", True),
+    ("http://a/b?c ", "#f", True),
+    ("http://a/b?c\n ", "#f", True),
+    ("http://a/b?c\t", "#f", False),
     ("http://a/b;c?\t ", "?", False),  # the URL Standard takes white space from the end
     ("http://a/b;c", "?  ", False),
     ("http://a?b/c;d", "g", True),  # RFC 1808: a?b is the host
@@ -154,6 +157,25 @@ def test_the_quick_answers_hold_whatever_is_left_out_of_long_urls(base: str, res
 def test_long_references_are_judged_as_short_ones_are(base: str, before: str, unit: str) -> None:
     long = before + unit * 6000 + "@g/x"
     assert comparison.divergent(base, long) == judged(base, long) == comparison.divergent(base, before + unit * 6 + "@g/x")
+
+
+@given(
+    st.sampled_from(["http://h/b/", "http://u@h/", "file:///", "x:/", "x://h/", "//i/", "http:///"]),
+    *[
+        st.lists(
+            st.sampled_from(["a" * 99, "é" * 99, "b c" * 50, "2e" * 40, " " * 80, "\udce9" * 80]) | st.sampled_from("%/;.? #\\:|"),
+            max_size=8,
+        ).map("".join)
+        for _ in range(2)
+    ],
+)
+@example("http://h/b/", "a" * 99 + "/..;/" + "é" * 99, "..")
+@example("http://h/b/", "a" * 99 + " ", "#f")
+def test_long_names_are_judged_as_they_stand(base: str, rest: str, name: str) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(comparison, "LONGEST", 0)
+        assert comparison.divergent(base + rest, name) == judged(base + rest, name)
+        assert comparison.divergent("http://g/d/e;p", base + name) == judged("http://g/d/e;p", base + name)
 
 
 @given(

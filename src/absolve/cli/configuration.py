@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tomllib
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -43,6 +42,8 @@ def find(folder: Path, commands: tuple[str, ...]) -> Configuration:
 
 
 def _read(path: Path, commands: tuple[str, ...]) -> Configuration:
+    import tomllib  # most folders have no such file
+
     try:
         with path.open("rb") as file:
             table = tomllib.load(file)

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 import time
 from contextlib import nullcontext, suppress
-from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from absolve._version import __version__
-from absolve.engine.journal import Journal
 from absolve.errors import UsageError
+from absolve.fingerprints import fingerprint
 
 if TYPE_CHECKING:
     import argparse
     from contextlib import AbstractContextManager
+
+    from absolve.engine.journal import Journal
 
 KEPT: Final = 90 * 24 * 60 * 60  # seconds for which a journal that nobody writes to is kept
 
@@ -45,7 +45,11 @@ def journal(options: argparse.Namespace, token: str, *, several: bool) -> Abstra
         if options.resume:
             raise UsageError("--resume goes with several inputs, and -o FOLDER or --in-place")
         return nullcontext()
-    place = _folder() / f"{_digest(repr(_run(options)))}.sqlite"
+    import sqlite3  # a megabyte that one file does not need
+
+    from absolve.engine.journal import Journal
+
+    place = _folder() / f"{fingerprint(repr(_run(options))).hex()}.sqlite"
     _forget_old(place)
     try:
         return Journal(place, _how(options), token, resume=options.resume)
@@ -79,7 +83,3 @@ def _how(options: argparse.Namespace) -> str:
     given = sorted((name, value) for name, value in vars(options).items() if name not in _ASIDE)
     rules = Path(options.remap_file).read_bytes() if options.remap_file else b""
     return repr((__version__, given, rules))
-
-
-def _digest(text: str) -> str:
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

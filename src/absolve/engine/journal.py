@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import sqlite3
 from contextlib import suppress
-from hashlib import blake2b
 from typing import TYPE_CHECKING, Final, Self
 
 from absolve.errors import Diagnostic, DocumentError, UsageError
+from absolve.fingerprints import fingerprint
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -39,7 +39,7 @@ class Journal:
         `tokens` are that of this run and those of earlier ones that did not come to their end.
         OSError or sqlite3.Error where there can be none there, UsageError where another run writes it.
         """
-        self._how = how.encode("utf-8", "surrogatepass")
+        self._how = how
         self._path = path
         self._known: dict[str, tuple[bytes, bytes, bytes, str]] = {}  # of jobs under way: input, target, how, before
         self._is_new = not resume
@@ -99,8 +99,7 @@ class Journal:
 
     def _of(self, job: Job) -> tuple[bytes, bytes, bytes, str]:
         claims = [(claim.reference, claim.source) for claim in job.input.claims]
-        said = repr((job.input.url, job.input.said, claims)).encode("utf-8", "surrogatepass")
-        how = blake2b(self._how + b"\0" + said, digest_size=16).digest()
+        how = fingerprint(repr((self._how, job.input.url, job.input.said, claims)))
         target = b"" if job.target is None else _path(job.target)
         return _path(job.input.name), target, how, _state(job.input.name)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from functools import partial
-from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from absolve import inventory, sinks
@@ -14,6 +13,7 @@ from absolve.engine.documents import is_document
 from absolve.engine.pieces import Rows, Size, guarded
 from absolve.engine.turns import in_turn
 from absolve.errors import FAULTS
+from absolve.fingerprints import fingerprint
 from absolve.selecting import Selection
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ class Unique:
     def of(self, rows: Iterable[Sequence[Any]]) -> list[Sequence[Any]]:
         fresh = []
         for row in rows:
-            key = blake2b(repr(row).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+            key = fingerprint(repr(row))
             if key not in self._seen:
                 self._seen.add(key)
                 fresh.append(row)

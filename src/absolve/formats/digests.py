@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import hashlib
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -38,6 +37,8 @@ def renewed(said: bytes, old: bytes, new: bytes, contents: Sequence[Content] = W
 
     One that was wrong before stays: nobody knows what it speaks of. `contents` are what it may be made of.
     """
+    import hashlib  # with it comes OpenSSL, 4 MB that few documents need
+
     label, colon, value = said.rpartition(b":")
     value = value.strip()
     algorithm = label.decode("latin-1").strip().lower().replace("sha-", "sha")

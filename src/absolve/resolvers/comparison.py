@@ -7,6 +7,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
+from absolve.fingerprints import fingerprint
 from absolve.resolvers import references, resolver, rfc3986, whatwg
 from absolve.resolvers.remembering import LONGEST, remembered
 
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from absolve.model import Reference
     from absolve.typing import Resolver
 
-_AT_ONCE: Final = 1 << 16  # characters
 
 # What may not stand somewhere is looked for ahead: a group that repeats takes memory each time, one character does not.
 
@@ -108,13 +108,20 @@ def divergent(base: str, reference: str, charset: str = "utf-8") -> bool:
 
 
 _AUTHORITY: Final = re.compile(rf"(?:{references.STRICT_SCHEME.pattern})?//([^/?#\\]*+)")
+_PATH: Final = re.compile(r"/[^?#]*+")
+
+# A name too long for a dot segment or a drive letter, of a path behind an authority: no profile looks into it, and none
+# takes it apart. Spaces at the end may be that of the URL, where the URL Standard takes them away.
+_OPAQUE: Final = r"[^\x00-\x1f/\\?#;:|\ud800-\udfff]"
+_LONG: Final = re.compile(rf"(?<!{_OPAQUE}){_OPAQUE}{{65,}}+(?<! )")
 
 
 def _decisive(url: str, *, queries: bool = True) -> str:
     """A base or a reference of which the profiles make URLs that differ just where those of this one do.
 
     What may be long and decides nothing is left out: a fragment, a query, user information. Every profile begins them
-    at the same character and gives them to a URL whole or not at all, so it is enough that they are there.
+    at the same character and gives them to a URL whole or not at all, so it is enough that they are there. Long names
+    in a path become short ones, others for others.
     """
     crosshatch = url.find("#")
     if crosshatch >= 0:
@@ -124,14 +131,23 @@ def _decisive(url: str, *, queries: bool = True) -> str:
     if authority >= 0 > url.find("/", authority + 2, mark):
         mark = -1  # of a net_loc, for RFC 1808
     if queries and 0 <= mark < len(url) - 1 and url[mark + 1] > " " and url[mark + 1] != "#":
-        url = f"{url[:mark]}?q{'#' if crosshatch >= 0 else ''}"
+        end = crosshatch if crosshatch >= 0 else len(url)
+        url = f"{url[:mark]}?q{url[len(url[:end].rstrip(whatwg.STRIPPED)) :]}"
     match = _AUTHORITY.match(url)
     if match is not None:
         start = match.start(2)
         at = url.rfind("@", start, match.end())
         if at > start:
             url = f"{url[:start]}u{url[at:]}"
+            match = _AUTHORITY.match(url)
+    path = _PATH.match(url, match.end()) if match is not None and match[2] and len(url) > LONGEST else None
+    if path is not None:
+        url = f"{url[: path.start()]}{_LONG.sub(_short, path[0])}{url[path.end() :]}"
     return url
+
+
+def _short(match: re.Match[str]) -> str:
+    return fingerprint(match[0]).hex()
 
 
 def _is_alone(reference: str) -> bool:
@@ -147,12 +163,7 @@ def _sign(url: str | None) -> str | bytes | None:
     """What stands for a URL: itself, or if it is long 32 bytes of it."""
     if url is None or len(url) <= LONGEST:
         return url
-    from hashlib import blake2b  # with it comes OpenSSL, 4 MB that few documents need
-
-    digest = blake2b(digest_size=32)
-    for at in range(0, len(url), _AT_ONCE):
-        digest.update(url[at : at + _AT_ONCE].encode())
-    return digest.digest()
+    return fingerprint(url, 32)
 
 
 @remembered(64)
