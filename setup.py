@@ -60,6 +60,7 @@ COMPILED = (  # modules that run once a byte or once a link; one that is not the
     "absolve.layers",
     "absolve.library",
     "absolve.offsets",
+    "absolve.packed",
     "absolve.parts",
     "absolve.policy",
     "absolve.positions",

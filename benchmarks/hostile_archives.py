@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import io
 import zipfile
 from gzip import compress
@@ -31,15 +33,39 @@ def zipped(name: str, content: bytes = _PAGE, method: int = zipfile.ZIP_STORED) 
     return make
 
 
-def record(body: bytes, header: bytes = b"Content-Type: text/html\r\n") -> bytes:
+def record(body: bytes, header: bytes = b"Content-Type: text/html\r\n", *, digests: bool = False) -> bytes:
     """A record of a response that has this body."""
     message = b"HTTP/1.1 200 OK\r\n" + header + b"\r\n" + body
     fields = b"WARC-Type: response\r\nWARC-Target-URI: http://a/\r\nContent-Type: application/http\r\n"
+    if digests:
+        fields += _digest(b"Block", message) + _digest(b"Payload", body)
     return b"WARC/1.0\r\n%bContent-Length: %d\r\n\r\n%b\r\n\r\n" % (fields, len(message), message)
+
+
+def _digest(name: bytes, content: bytes) -> bytes:
+    return b"WARC-%b-Digest: sha1:%b\r\n" % (name, base64.b32encode(hashlib.sha1(content, usedforsecurity=False).digest()))
 
 
 def one_record(size: int) -> bytes:
     return record(_PAGE * (size // len(_PAGE)))
+
+
+def record_that_says_all(size: int) -> bytes:
+    """What most archives hold: a length in both headers, and both digests."""
+    body = _PAGE * (size // len(_PAGE))
+    return record(body, b"Content-Type: text/html\r\nContent-Length: %d\r\n" % len(body), digests=True)
+
+
+def record_in_chunks(size: int) -> bytes:
+    body = b"fff0\r\n" + _PAGE * (0xFFF0 // len(_PAGE)) + b"\r\n"
+    header = b"Content-Type: text/html\r\nTransfer-Encoding: chunked\r\n"
+    return record(body * (size // len(body)) + b"0\r\n\r\n", header)
+
+
+def compressed_record(size: int) -> bytes:
+    """One that does not shrink to nothing, as other shapes do."""
+    names = hashlib.shake_128(b"").hexdigest(size // 2)
+    return compress(record(b"".join(b"<a href=%b>" % names[at : at + 32].encode() for at in range(0, size, 32))), mtime=0)
 
 
 def packed(make: Callable[[int], bytes]) -> Callable[[int], bytes]:
@@ -57,5 +83,8 @@ SHAPES: Final[dict[str, Shape]] = {
     "WARC, records without a body": Shape(repeated(record(b"")), _WARC),
     "WARC, compressed records": Shape(repeated(compress(record(_PAGE), mtime=0)), _WARC),
     "WARC, one record of links": Shape(one_record, _WARC),
+    "WARC, one record that says all of its links": Shape(record_that_says_all, _WARC),
+    "WARC, one record of links in chunks": Shape(record_in_chunks, _WARC),
+    "WARC, one compressed record of links": Shape(compressed_record, _WARC),
     "WARC, compressed body": Shape(packed(repeated(b"text ", _PAGE)), _WARC),
 }

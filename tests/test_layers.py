@@ -24,7 +24,7 @@ LAYERS = (
     {"prescan", "records"},
     {"character_references", "charsets", "model", "typing"},
     {"characters", "offsets"},
-    {"codings", "edits", "positions", "resolvers", "scopes"},
+    {"codings", "edits", "packed", "positions", "resolvers", "scopes"},
     {"parts", "slots"},
     {"events"},
     {"bases"},  # section 3 resolves relative claims by section 4

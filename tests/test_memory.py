@@ -31,6 +31,8 @@ _NAMES = (
     "deep svg, breakouts",
     "XML, pseudo-attributes",
     "XML, instructions",
+    "WARC, one record of links",
+    "WARC, one record that says all of its links",
 )
 
 

@@ -12,6 +12,7 @@ cdef class Splicer:
     cdef object _spill
     cdef readonly Py_ssize_t spilled
     cdef Py_ssize_t _read
+    cdef Py_ssize_t _end
     cdef Growing _made
 
     cpdef bint take(self, object edits)

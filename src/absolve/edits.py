@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from absolve.offsets import is_cut
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     import cython
 
@@ -53,17 +53,24 @@ class Splicer:
     """Makes edits as they come, so that they need not be held, as long as no more than `most` bytes come of them.
 
     Where it is compiled every byte goes straight to where it stands in the end. What is more than some megabytes is
-    given to `spill`, if there is one, piece by piece: `spilled` says how many bytes were.
+    given to `spill`, if there is one, piece by piece: `spilled` says how many bytes were. The span from `start` to
+    `end` is wanted, if not all: every edit is in it.
     """
 
     def __init__(
-        self, data: bytes, most: cython.Py_ssize_t = sys.maxsize, spill: Callable[[bytes], object] | None = None
+        self,
+        data: bytes,
+        most: cython.Py_ssize_t = sys.maxsize,
+        spill: Callable[[bytes], object] | None = None,
+        start: cython.Py_ssize_t = 0,
+        end: cython.Py_ssize_t = -1,
     ) -> None:
         self._data = data
         self._most = most
         self._spill = spill
         self.spilled = 0
-        self._read = 0  # how much of it is spliced
+        self._read = start  # up to where it is spliced
+        self._end = len(data) if end < 0 else end
         self._made: Growing | None = None
 
     @cython.ccall
@@ -76,7 +83,7 @@ class Splicer:
         size: cython.Py_ssize_t = 0
         start: cython.Py_ssize_t = self._read
         for edit in edits:
-            if edit.start < start or edit.end < edit.start or edit.end > len(self._data):
+            if edit.start < start or edit.end < edit.start or edit.end > self._end:
                 raise ValueError(f"{edit!r} overlaps what stands before it, or the end")
             size += edit.start - start + len(edit.new)
             start = edit.end
@@ -89,7 +96,7 @@ class Splicer:
             return self._put_down(edits[0])
         made: Growing | None = self._made
         if made is None:
-            room: cython.Py_ssize_t = size + len(self._data) - start  # right away for all, if nothing more changes
+            room: cython.Py_ssize_t = size + self._end - start  # right away for all, if nothing more changes
             made = self._made = Growing(room if self._spill is None else min(room, size + _AT_ONCE))
         if size > self._most - self.spilled - made.size:
             return False
@@ -139,7 +146,7 @@ class Splicer:
         made: Growing | None = self._made
         if made is None:
             return self._data
-        made.add(self._data, self._read, len(self._data))
+        made.add(self._data, self._read, self._end)
         return made.finish()
 
 
@@ -220,30 +227,6 @@ def shortened(edit: Edit, value: bytes, offsets: Offsets) -> Edit:
         end += 1
         size += 1
     return edit if end == edit.end else edit_at(edit.start, end, edit.new[:size])
-
-
-def derived(data: bytes, part: Part, lowered: list[Edit]) -> Iterator[Edit]:
-    """The fields that speak of a part, for its new bytes; it stands in these."""
-    new = _within(data, part.start, part.end, lowered)
-    for field in part.derived:
-        yield Edit(field.start, field.end, field.value(new))
-
-
-@cython.cfunc
-def _within(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t, edits: list[Edit]) -> bytes:
-    """The bytes of a span with every edit made, as `splice` makes them; of edits there may be a million."""
-    edit: Edit
-    if len(edits) == 1 and edits[0].start == start and edits[0].end == end:
-        return edits[0].new  # without a copy
-    made: Growing = Growing(end - start)
-    for edit in edits:
-        if not start <= edit.start <= edit.end <= end:
-            raise ValueError(f"{edit!r} overlaps what stands before it, or the end")
-        made.add(data, start, edit.start)
-        made.add(edit.new, 0, len(edit.new))
-        start = edit.end
-    made.add(data, start, end)
-    return made.finish()
 
 
 def settled(data: bytes, coding: Coding, changed: list[Edit]) -> list[Edit]:

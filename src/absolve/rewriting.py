@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from absolve.edits import derived, settled
+from absolve.edits import settled
 from absolve.formats.grammars import WHITE_SPACE
 from absolve.model import Settled
 from absolve.notices import too_large
@@ -32,6 +31,7 @@ if cython.compiled:
     from cython.cimports.absolve.entity import Entity  # noqa: TC002 - the type of a C field
     from cython.cimports.absolve.events import Events
     from cython.cimports.absolve.model import Edit, Link, Part, edit_at
+    from cython.cimports.absolve.packed import Packed
     from cython.cimports.absolve.policy import absolute_of
     from cython.cimports.absolve.resolved import Rule, text
     from cython.cimports.absolve.resolvers.appending import ABSOLUTE, DOTS, FRAGMENT, KIND, OPAQUE, shape
@@ -42,6 +42,7 @@ else:
     from absolve.edits import Anew, Splicer, lower, shortened
     from absolve.events import Events
     from absolve.model import Edit, Link, Part, edit_at
+    from absolve.packed import Packed
     from absolve.policy import absolute_of
     from absolve.resolved import Rule, text
     from absolve.resolvers.appending import ABSOLUTE, DOTS, FRAGMENT, KIND, OPAQUE, shape
@@ -49,7 +50,6 @@ else:
     from absolve.writing import Written, after_word, edit_of
 
 _BLANKS = WHITE_SPACE.decode()
-_START = attrgetter("start")
 
 
 def rewrite(
@@ -149,14 +149,27 @@ class _Edits:
             self.written = around.written
 
     def parts(self) -> Iterator[list[Edit]]:
-        """The edits in order, a thousand at a time where nothing that comes changes what is known of them."""
-        in_order: cython.bint = True
-        flows: cython.bint = _flows(self.entity.objects)
+        """The edits in order, a thousand at a time."""
+        found = self.made()
+        return found if _flows(self.entity.objects) else self.held_back(found)
+
+    def held_back(self, made: Iterator[list[Edit]]) -> Iterator[list[Edit]]:
+        """The same where what comes last may change what comes first: a field may stand before what it speaks of."""
+        held: Packed = Packed()
+        for some in made:
+            held.add(some)
+        settled = [event for event in self.entity.objects if type(event) is Settled]
+        if settled and len(held):
+            yield settled[-1].edits([edit for some in held.parts() for edit in some])
+        else:
+            yield from held.parts()
+
+    def made(self) -> Iterator[list[Edit]]:
+        """The edits as they are come to, a thousand at a time."""
         index: cython.Py_ssize_t
         start: cython.Py_ssize_t
         end: cython.Py_ssize_t
         shaped: cython.int
-        settled: Settled | None = None
         kept = self.entity.events
         events: Events = self.events
         numbered: cython.bint = events is kept
@@ -168,12 +181,12 @@ class _Edits:
                 shaped = shape(self.data, start, end)
                 if self.is_whole(shaped):
                     continue  # most links: not even made
-                if not (flows and self.is_full()) and self.appends(events.kind(index), start, end, shaped):
+                if not self.is_full() and self.appends(events.kind(index), start, end, shaped):
                     continue
             event = events.at(index) if numbered else kept[index]
             if type(event) is Link:
                 link: Link = event
-                if flows and self.is_full() and (self.open is None or link.coding.slot != self.open.slot):
+                if self.is_full() and (self.open is None or link.coding.slot != self.open.slot):
                     yield self.taken()
                 self.link(link, shaped)
                 if numbered and shaped != _UNSHAPED:
@@ -184,17 +197,11 @@ class _Edits:
                 for some in self.lowered(part, inner) if inner is not None else ():
                     for edit in some:
                         self.put(edit, part.coding)
-                    if flows and self.is_full() and self.open is None:
+                    if self.is_full() and self.open is None:
                         yield self.taken()
-                if flows and self.is_full():  # nothing more of its value comes
+                if self.is_full():  # nothing more of its value comes
                     yield self.taken()
-                in_order = in_order and not part.derived  # a field may stand before what it speaks of
-            elif type(event) is Settled:
-                settled = event
-        found = self.taken()
-        if not in_order:
-            found.sort(key=_START)
-        yield settled.edits(found) if settled is not None and found else found
+        yield self.taken()
 
     def lowered(self, part: Part, inner: Inner) -> Iterator[list[Edit]]:
         """The edits inside a part, as edits of this entity: small ones where its coding maps them, else all of it."""
@@ -207,10 +214,15 @@ class _Edits:
         if not part.derived:
             yield from found
             return
-        lowered = [edit for some in found for edit in some]
-        if lowered:
-            yield lowered
-            yield [*derived(self.data, part, lowered)]
+        changes = False
+        splicer: Splicer = Splicer(self.data, start=part.start, end=part.end)
+        for some in found:
+            splicer.take(some)
+            changes = changes or bool(some)
+            yield some
+        if changes:
+            raw = splicer.finish()
+            yield [Edit(field.start, field.end, field.value(raw)) for field in part.derived]
 
     def encoded(self, part: Part, edits: _Edits) -> Iterator[list[Edit]]:
         """The edit that encodes a part anew, if anything in it changes; what changes is not held."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from absolve.typing import WalkOptions
 
-Content = Callable[[bytes], bytes]
+Content = Callable[[bytes], bytes | memoryview]
 
 
 def _same(block: bytes) -> bytes:
@@ -69,7 +69,7 @@ def _lower_base32(digest: bytes) -> bytes:
     return base64.b32encode(digest).lower()
 
 
-_FORMS: Final[tuple[Content, ...]] = (
+_FORMS: Final[tuple[Callable[[bytes], bytes], ...]] = (
     base64.b32encode,
     binascii.hexlify,
     _upper_hex,

@@ -73,17 +73,19 @@ def _lacks(name: str, data: bytes, body: int) -> bool:
     return not data.startswith(SIGNATURES.get(name, b""), body)
 
 
-def payload(message: bytes, *, options: WalkOptions, count: int | None) -> bytes:
-    """A response's body without so many of its codings, all of them for None; what is no response as it is.
+def payload(message: bytes, *, options: WalkOptions, count: int | None) -> bytes | memoryview:
+    """A response's body without so many of its codings, all of them for None, or no copy of it where it has none left.
+
+    What is no response is given as it is.
 
     CodingError where it is not in those that its header names.
     """
     response = response_at(message, 0)
     if response is None:
         return message
-    body = message[response.body :]
+    body: bytes | memoryview = memoryview(message)[response.body :]
     for coding in codings_of(message, response, options)[0][:count]:
-        body = coding.decode(body)
+        body = coding.decode(bytes(body))
     return body
 
 
