@@ -30,6 +30,10 @@ CLIMBS = [
     ("http://h/b", "g;x/../../y", True),  # RFC 3986: ;x is path
     ("mailto:u", "../x", False),
     ("", "../x", False),
+    ("http://h/../a", "x", False),  # it is the base that climbs
+    ("http://h/a/b", "x/..", False),
+    ("http://h/a/b", "../../x;..", True),
+    ("http://h/a", "x;/../../y", True),
 ]
 
 
