@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 _WARC: Final = "application/warc"
 _ZIP: Final = "application/zip"
 _PAGE: Final = b"<a href=x>"
-_HEADERS: Final = 30 + 46 + 22  # bytes of a member's two, and of the end of the directory
+_ENTRY: Final = 46  # bytes of an entry of the directory without its name, and of the end of that
+_END: Final = 22
+_HEADERS: Final = 30 + _ENTRY + _END  # of a member's two, and of the end
 
 
 def zipped(name: str, content: bytes = _PAGE, method: int = zipfile.ZIP_STORED) -> Callable[[int], bytes]:
@@ -31,6 +33,23 @@ def zipped(name: str, content: bytes = _PAGE, method: int = zipfile.ZIP_STORED) 
         return file.getvalue()
 
     return make
+
+
+def backwards(make: Callable[[int], bytes]) -> Callable[[int], bytes]:
+    """An archive whose directory has its members from the last to the first."""
+
+    def made(size: int) -> bytes:
+        data = make(size)
+        end = len(data) - _END
+        position = start = int.from_bytes(data[end + 16 : end + 20], "little")
+        entries: list[bytes] = []
+        while position < end:
+            more = (int.from_bytes(data[at : at + 2], "little") for at in range(position + 28, position + 34, 2))
+            entries.append(data[position : position + _ENTRY + sum(more)])
+            position += len(entries[-1])
+        return b"".join([data[:start], *reversed(entries), data[end:]])
+
+    return made
 
 
 def record(body: bytes, header: bytes = b"Content-Type: text/html\r\n", *, digests: bool = False) -> bytes:
@@ -76,6 +95,7 @@ def packed(make: Callable[[int], bytes]) -> Callable[[int], bytes]:
 
 SHAPES: Final[dict[str, Shape]] = {
     "ZIP, members": Shape(zipped("%d.html"), _ZIP),
+    "ZIP, members backwards": Shape(backwards(zipped("%d.html")), _ZIP),
     "ZIP, deflated members": Shape(zipped("%d.html", method=zipfile.ZIP_DEFLATED), _ZIP),
     "ZIP, long names": Shape(zipped("a/" * 1000 + "%d.html"), _ZIP),
     "ZIP, members that are no documents": Shape(zipped("%d.png", b""), _ZIP),

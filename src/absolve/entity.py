@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from absolve import formats
 from absolve.bases import found_as
 from absolve.errors import Diagnostic
+from absolve.model import RETRIEVAL
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -267,11 +268,10 @@ class Entity:
         return any(fate.base is claim and fate.verdict != "ignored" for fate in self.bases.base.chain)
 
     def hold(self, name: Held) -> None:
-        """Let the links of the same message know that the entity is found there."""
+        """Let the links of the same message know what is found there."""
         own = name.claim is not None and self._gives_base(name.claim)
-        url = self.ruling(None, own).resolver(name.reference)
-        if url:
-            self.held.add(found_as(url))
+        resolver = self.ruling(None, own).resolver
+        self.held.update(found_as(url) for url in map(resolver, name.references) if url)
 
     @cython.ccall
     def ruling(self, scope: Base | None, own: cython.bint = False) -> Ruling:  # noqa: FBT002 - of a C function
@@ -284,9 +284,12 @@ class Entity:
         if found is None:
             profile = self.settings.profile
             base = establish(self.ruling(scope.scope).base, [scope], profile, self.line)
+            found = self.bases.ruled_by(base, profile, self.charset.name)
+            if scope.layer is RETRIEVAL:  # the path of a member of an archive rules that one alone
+                return found
             self._scoped_size += _SCOPED + len(base.url)
             if self._scoped_size > _MOST_SCOPED:  # those of one place stand together
                 self._scoped.clear()
                 self._scoped_size = _SCOPED + len(base.url)
-            found = self._scoped[id(scope)] = self.bases.ruled_by(base, profile, self.charset.name)
+            self._scoped[id(scope)] = found
         return found

@@ -12,7 +12,7 @@ import enum
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     import cython
 
@@ -255,19 +255,25 @@ class Notice(NamedTuple):
 
 
 class Held(NamedTuple):
-    """What the entity is referred to by in its message: a reference, and the claim that this makes, if any."""
+    """What the entity, or what is in it, is referred to by in its message: references, and the claim that they make.
 
-    reference: str
+    The references are asked for once; in an archive they are made then.
+    """
+
+    references: Iterable[str]
     claim: Base | None = None
 
 
 class Settled(NamedTuple):
     """What in an entity depends on all that changes there (where things stand in an archive).
 
-    `edits` takes the edits of the entity, in order and at least one, and gives them with those that they bring about.
+    `edits` takes the edits of the entity, some at a time, and gives them with those that they bring about, in order and
+    likewise. They come part by part, by the numbers of events in `order`, those of a part at one time, with those of
+    what is derived from it, which may stand elsewhere.
     """
 
-    edits: Callable[[Sequence[Edit]], list[Edit]]
+    edits: Callable[[Iterable[list[Edit]]], Iterator[list[Edit]]]
+    order: Sequence[int]
 
 
 PACKAGE_ROOT = "package:///"  # of a package that nobody knows a URL of: what is resolved against it is never written

@@ -6,7 +6,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     import cython
 else:
@@ -155,3 +155,11 @@ class Packed:
             self._last = start
             return edit_at(start, end, new)
         return self._edits[index]
+
+
+def ordered(parts: Iterable[list[Edit]]) -> Iterator[list[Edit]]:
+    """Edits in order where what comes last may change what comes first: a field may stand before what it tells of."""
+    held: Packed = Packed()
+    for some in parts:
+        held.add(some)
+    yield from held.parts()

@@ -8,13 +8,14 @@ from absolve.edits import settled
 from absolve.formats.grammars import WHITE_SPACE
 from absolve.model import Settled
 from absolve.notices import too_large
+from absolve.packed import ordered
 from absolve.policy import absolute
 from absolve.resolved import Resolved
 from absolve.scopes import NUMBERED
 from absolve.walk import inner_at
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     import cython
 
@@ -31,7 +32,6 @@ if cython.compiled:
     from cython.cimports.absolve.entity import Entity  # noqa: TC002 - the type of a C field
     from cython.cimports.absolve.events import Events
     from cython.cimports.absolve.model import Edit, Link, Part, edit_at
-    from cython.cimports.absolve.packed import Packed
     from cython.cimports.absolve.policy import absolute_of
     from cython.cimports.absolve.resolved import Rule, text
     from cython.cimports.absolve.resolvers.appending import ABSOLUTE, DOTS, FRAGMENT, KIND, OPAQUE, shape
@@ -42,7 +42,6 @@ else:
     from absolve.edits import Anew, Splicer, lower, shortened
     from absolve.events import Events
     from absolve.model import Edit, Link, Part, edit_at
-    from absolve.packed import Packed
     from absolve.policy import absolute_of
     from absolve.resolved import Rule, text
     from absolve.resolvers.appending import ABSOLUTE, DOTS, FRAGMENT, KIND, OPAQUE, shape
@@ -150,22 +149,15 @@ class _Edits:
 
     def parts(self) -> Iterator[list[Edit]]:
         """The edits in order, a thousand at a time."""
-        found = self.made()
-        return found if _flows(self.entity.objects) else self.held_back(found)
-
-    def held_back(self, made: Iterator[list[Edit]]) -> Iterator[list[Edit]]:
-        """The same where what comes last may change what comes first: a field may stand before what it speaks of."""
-        held: Packed = Packed()
-        for some in made:
-            held.add(some)
         settled = [event for event in self.entity.objects if type(event) is Settled]
-        if settled and len(held):
-            yield settled[-1].edits([edit for some in held.parts() for edit in some])
-        else:
-            yield from held.parts()
+        if settled:
+            return settled[-1].edits(self.made(settled[-1].order))
+        found = self.made(None)
+        return found if _flows(self.entity.objects) else ordered(found)
 
-    def made(self) -> Iterator[list[Edit]]:
-        """The edits as they are come to, a thousand at a time."""
+    def made(self, order: Sequence[int] | None) -> Iterator[list[Edit]]:
+        """The edits as they are come to, a thousand at a time; in an archive by the `order` of its parts there."""
+        number: cython.Py_ssize_t
         index: cython.Py_ssize_t
         start: cython.Py_ssize_t
         end: cython.Py_ssize_t
@@ -173,7 +165,8 @@ class _Edits:
         kept = self.entity.events
         events: Events = self.events
         numbered: cython.bint = events is kept
-        for index in range(len(kept)):
+        for number in range(len(kept) if order is None else len(order)):
+            index = number if order is None else order[number]
             shaped = _UNSHAPED
             start = events.start(index) if numbered and self.is_absolute else -1
             if start >= 0:
@@ -194,7 +187,8 @@ class _Edits:
             elif type(event) is Part:
                 part: Part = event
                 inner = inner_at(self.entity, index) if not part.sealed else None
-                for some in self.lowered(part, inner) if inner is not None else ():
+                found = self.lowered(part, inner) if inner is not None else ()
+                for some in found if order is None else ordered(found):
                     for edit in some:
                         self.put(edit, part.coding)
                     if self.is_full() and self.open is None:
@@ -411,4 +405,4 @@ class _Edits:
 @cython.cfunc
 def _flows(objects: list[Event]) -> cython.bint:
     """Whether what changes in one event changes nothing in those before it."""
-    return not [1 for event in objects if type(event) is Settled or (type(event) is Part and event.derived)]
+    return not [1 for event in objects if type(event) is Part and event.derived]

@@ -6,13 +6,16 @@ import io
 import random
 import struct
 import zipfile
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import absolve
 from absolve.model import Document
 from absolve.walk import Settings, walk
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 PAGE = b'<base href="http://b.example/d/"><a href="x">x</a>' + b"<p>text</p>" * 50
 ABSOLUTE = PAGE.replace(b'"x"', b'"http://b.example/d/x"')
@@ -154,13 +157,15 @@ def test_what_stands_before_the_archive_stays_there() -> None:
     assert contents(rewritten(data)) == [ABSOLUTE, ABSOLUTE]
 
 
-def test_the_zip64_end_of_the_directory_moves() -> None:
+@pytest.mark.parametrize("twice", [False, True], ids=["there alone", "there, too"])
+def test_the_zip64_end_of_the_directory_moves(*, twice: bool) -> None:
     data = package({"a.html": PAGE, "b.html": PAGE})
     end = data.rfind(b"PK\5\6")
     size, start = struct.unpack_from("<LL", data, end + 12)
     long_end = struct.pack("<4sQ2H2L4Q", b"PK\6\6", 44, 45, 45, 0, 0, 2, 2, size, start)
     locator = struct.pack("<4sLQL", b"PK\6\7", 0, end, 1)
-    data = data[:end] + long_end + locator + data[end : end + 8] + b"\xff" * 12 + data[end + 20 :]
+    short_end = data[end : end + 20] if twice else data[end : end + 8] + b"\xff" * 12
+    data = data[:end] + long_end + locator + short_end + data[end + 20 :]
     assert contents(rewritten(data)) == [ABSOLUTE, ABSOLUTE]
 
 
@@ -182,6 +187,35 @@ def test_links_between_members_are_internal() -> None:
     ]
     row = next(absolve.links(data, name="x.zip"))
     assert (row.entity, row.base, row.base_source) == ("a b.html[1]", "package:///a%20b.html", "path in the package")
+
+
+def in_order(data: bytes, order: Callable[[int], int]) -> bytes:
+    """The same archive with the entries of its directory in another order: by what this makes of their numbers."""
+    end = data.rfind(b"PK\5\6")
+    start = position = struct.unpack_from("<L", data, end + 16)[0]
+    entries = []
+    while position < end:
+        entries.append(data[position : position + 46 + sum(struct.unpack_from("<HHH", data, position + 28))])
+        position += len(entries[-1])
+    return data[:start] + b"".join(entries[number] for number in sorted(range(len(entries)), key=order)) + data[end:]
+
+
+@pytest.mark.parametrize("options", [{}, {"streamed": True}, {"zip64": True, "method": zipfile.ZIP_STORED}], ids=str)
+@pytest.mark.parametrize("order", [lambda number: -number, lambda number: number * 7 % 300], ids=["backwards", "mixed"])
+def test_members_stand_in_any_order(order: Callable[[int], int], options: dict[str, Any]) -> None:
+    kinds = ["txt" if number % 9 == 1 else "html" for number in range(300)]
+    members = [(f"{number}.{kind}", b"<a href=x%d>" % number) for number, kind in enumerate(kinds)]
+    plain = package(members, **options)
+    data = in_order(plain, order)
+    numbers = sorted(range(300), key=order)
+    names = [name for name, *_ in read(data)]
+    assert names == [members[number][0] for number in numbers]
+    rows = absolve.links(data, name="x.zip", url="http://h/")
+    assert [row.reference for row in rows] == [f"x{number}" for number in numbers if kinds[number] == "html"]
+    changed = rewritten(data, url="http://h/")
+    assert changed == in_order(rewritten(plain, url="http://h/"), order)
+    assert contents(changed) == [b"<a href=%bx%d>" % (b"http://h/" if kinds[n] == "html" else b"", n) for n in numbers]
+    assert absolve.verify(data, changed, name="x.zip", url="http://h/") == []
 
 
 def test_each_of_thousands_of_members_has_its_own_path_and_its_own_fields() -> None:
@@ -316,6 +350,27 @@ def test_a_broken_member_stays_and_the_others_go_on(data: bytes, code: str) -> N
     changed = rewritten(data)
     with zipfile.ZipFile(io.BytesIO(changed)) as found:
         assert [found.read(name) for name in ("a.html", "c.html")] == [ABSOLUTE, ABSOLUTE]
+
+
+def test_where_a_member_is_may_be_beyond_all_numbers() -> None:
+    end = WHOLE.rfind(b"PK\5\6")
+    extra = struct.pack("<HHQ", 1, 8, (1 << 64) - 1)
+    third = WHOLE.find(b"PK\1\2", SECOND + 1)
+    entry = edited(42, b"\xff" * 4, edited(30, struct.pack("<H", len(extra)), WHOLE[third:end]))
+    size = end - DIRECTORY + len(extra)
+    data = WHOLE[:third] + entry + extra + edited(12, struct.pack("<L", size), WHOLE[end:])
+    assert said(data) == [("broken", True)]
+
+
+def test_what_stands_behind_the_data_of_a_member_is_nothing_of_the_directory() -> None:
+    size = int.from_bytes(b"PK\1\2", "little")  # as its last field the descriptor has what an entry begins with
+    data = package({"a.html": PAGE + b" " * (size - len(PAGE))}, streamed=True)
+    end = data.rfind(b"PK\5\6")
+    start = struct.unpack_from("<L", data, end + 16)[0]
+    assert data[start - 4 : start] == data[start : start + 4]
+    data = data[: start - 4] + data[start:end] + edited(16, struct.pack("<L", start - 4), data[end:])
+    assert said(data) == [("truncated", True)]
+    assert rewritten(data) is data
 
 
 @pytest.mark.parametrize("name", ["../a.html", "/a.html", "d/../../a.html", "..\\a.html", "C:\\a.html", "\\a.html"])

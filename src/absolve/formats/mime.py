@@ -133,10 +133,10 @@ class _Walk:
         for link in links:
             if link.place.attribute == "content-location":
                 reference = link.coding.decode(self._data[link.start : link.end])
-                yield Held(reference.decode("utf-8", "surrogateescape"), link.claim)
+                yield Held([reference.decode("utf-8", "surrogateescape")], link.claim)
         name = headers.first(self._data, self._fields, "content-id")
         if name:
-            yield Held(f"cid:{name.strip('<> ')}")
+            yield Held([f"cid:{name.strip('<> ')}"])
 
     def _leaf(self, media_type: str) -> Iterator[Event]:
         """A body that is one document, if it is one that is read."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import re
 from bisect import bisect_left, bisect_right
+from operator import attrgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.errors import CodingError
@@ -21,7 +22,7 @@ from absolve.formats.warc_records import pieces
 from absolve.model import Edit, Notice
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
 
     from absolve.formats.zip_members import Member
     from absolve.typing import WalkOptions
@@ -34,6 +35,7 @@ _TABLE: Final = re.compile(r".+\.cdxj?(?:\.gz)?")  # CDXJ: a key, a time, an obj
 _TABLE_OF_BLOCKS: Final = re.compile(r".+\.idx")  # the same for the blocks of a compressed table
 _GZIP: Final = 31  # zlib's wbits for a header and a trailer of gzip
 _ANY_SIZE: Final = 1 << 62
+_START: Final = attrgetter("start")
 _STRING: Final = JSONString()
 _SIGNED: Final = b'"signedData"'
 
@@ -89,8 +91,9 @@ class Package:
             raise CodingError("too-large", f"{member.name} is larger than --max-decompressed")
         return zip_members.Content(member).decode(self._data[member.start : member.end])
 
-    def settled(self, edits: Sequence[Edit]) -> list[Edit]:
-        """The edits, given in order, with those of the indexes and descriptions that have to follow; not in order."""
+    def settled(self, parts: Iterable[list[Edit]]) -> Iterator[list[Edit]]:
+        """The edits with those of the indexes and descriptions that have to follow: nothing is known before all are."""
+        edits = sorted((edit for some in parts for edit in some), key=_START)
         files: dict[str, Moves] = {}
         changed: dict[str, tuple[bytes, bytes]] = {}
         starts = [edit.start for edit in edits]
@@ -104,7 +107,8 @@ class Package:
                 files[_file_name(member.name)] = self._moves(old, new)
                 changed[member.name] = old, new
         if not changed:
-            return list(edits)
+            yield edits
+            return
         for name in sorted(filter(_INDEX.fullmatch, self._old), key=_is_table_of_blocks):  # these speak of the others
             blocks = _blocks(name, self._old[name], self._options.max_decompressed)
             after = list(self._rewritten(name, blocks, files))
@@ -114,11 +118,10 @@ class Package:
             if name in self._old:
                 about = changed if name == DESCRIPTION else {DESCRIPTION: changed[DESCRIPTION]}
                 changed[name] = self._old[name], _described(self._old[name], about)
-        found = list(edits)
         for name, (old, new) in changed.items():
             if name in self._old and old != new:
-                found += _replaced(self._members[name], new)
-        return found
+                edits += _replaced(self._members[name], new)
+        yield edits
 
     def _moves(self, old: bytes, new: bytes) -> Moves:
         before, after = ([*self._stretches(data)] for data in (old, new))
@@ -267,7 +270,7 @@ def _replaced(member: Member, value: bytes) -> Iterator[Edit]:
 def _spliced(data: bytes, start: int, end: int, edits: Iterable[Edit]) -> bytes:
     """A stretch of the data with the edits in it made."""
     made: list[bytes] = []
-    for edit in sorted(edits, key=lambda edit: edit.start):
+    for edit in sorted(edits, key=_START):
         made += (data[start : edit.start], edit.new)
         start = edit.end
     return b"".join((*made, data[start:end]))

@@ -8,30 +8,30 @@ from __future__ import annotations
 
 import re
 from array import array
-from bisect import bisect_right
 from collections.abc import Mapping
-from operator import attrgetter
+from functools import partial
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
 from absolve import formats
 from absolve.errors import CodingError
 from absolve.events import Events
-from absolve.formats import ocf, wacz_package, zip_members
-from absolve.model import PACKAGE_ROOT, Base, Edit, Held, Layer, Notice, Part, Settled
+from absolve.formats import ocf, wacz_package, zip_directory, zip_members, zip_places
+from absolve.model import PACKAGE_ROOT, Base, Held, Layer, Notice, Part, Settled
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from absolve.charsets import Charset
-    from absolve.formats.zip_members import Archive, Member
+    from absolve.formats.zip_directory import Archive
+    from absolve.formats.zip_members import Member
+    from absolve.model import Edit
     from absolve.typing import WalkOptions
 
 _LOOKED_AT: Final = 2048  # bytes of a member whose name does not say what it is
 _PATH_CHARACTERS: Final = "!$&'()*+,=@/~"  # RFC 3986 3.3: pchar without ":" and ";", and the slash
 _NO_PATH: Final = re.compile(r"[%?#;:]")
 _PACKAGE_INSIDE: Final = "package-inside"
-_START: Final = attrgetter("start")
 _QUIET: Final = frozenset({"encrypted", "unknown-coding"})  # faults of no matter in what is no document
 
 
@@ -40,16 +40,12 @@ def walk(data: bytes, _charset: Charset, options: WalkOptions) -> Events:
 
     WalkError where there is no central directory, or it is broken.
     """
-    archive = zip_members.archive(data, options.max_links)
+    archive = zip_directory.archive(data, options.max_links)
     package = _Package(data, archive, options)
     events = Events(make=package.part)
     events.append(Base(Layer.RETRIEVAL, PACKAGE_ROOT, "root of the package"))
-    for name in package.by_name:
-        path = name.replace("\\", "/")
-        for reference in {_NO_PATH.sub(lambda found: quote(found[0]), path), _quoted(path)}:  # mostly it is the name
-            events.append(Held(reference))
-    package.tell(events)
-    events.append(Settled(lambda edits: _with_places(archive, package.settled(edits))))
+    events.append(Held(_References(archive)))
+    events.append(Settled(package.settled, package.tell(events)))
     return events
 
 
@@ -57,12 +53,24 @@ def _quoted(path: str) -> str:
     return quote(path, safe=_PATH_CHARACTERS, errors="surrogatepass")
 
 
+class _References:
+    """What a member may be referred to by, made when it is asked for."""
+
+    def __init__(self, archive: Archive) -> None:
+        self._archive = archive
+
+    def __iter__(self) -> Iterator[str]:
+        for name in self._archive.names:
+            path = name.replace("\\", "/")
+            yield from {_NO_PATH.sub(lambda found: quote(found[0]), path), _quoted(path)}  # mostly it is the name
+
+
 class _ByName(Mapping[str, "Member"]):
     """The members of an archive by their names, the last where several have the same."""
 
     def __init__(self, archive: Archive) -> None:
         self._archive = archive
-        self._numbers = {member.name: number for number, member in enumerate(archive)}
+        self._numbers = {name: number for number, name in enumerate(archive.names)}
 
     def __getitem__(self, name: str) -> Member:
         return self._archive[self._numbers[name]]
@@ -87,17 +95,17 @@ class _Package:
         self._left = options.max_decompressed
         self._media_types: list[str] = []  # each once,
         self._kinds = array("i")  # and which of them each member has; -1 for one that is no document, or stays as it is
-        self.by_name = _ByName(archive)
-        self._is_epub = ocf.CONTAINER in self.by_name
-        self._facts = ocf.facts(self._read) if self._is_epub else ocf.Facts({}, frozenset())
-        self._wacz, self._unkept = self._web_archive()
-        signatures = filter(ocf.SIGNATURE.fullmatch, self.by_name)
+        by_name = _ByName(archive)  # held only as long as somebody asks for names
+        self._is_epub = ocf.CONTAINER in by_name
+        self._facts = ocf.facts(partial(self._read, by_name)) if self._is_epub else ocf.Facts({}, frozenset())
+        self._wacz, self._unkept = self._web_archive(by_name)
+        signatures = filter(ocf.SIGNATURE.fullmatch, by_name)
         signature = self._wacz.signature if self._wacz is not None else next(signatures, "")
         self._signature = "" if options.break_signatures else signature
 
-    def _read(self, name: str) -> bytes | None:
+    def _read(self, by_name: _ByName, name: str) -> bytes | None:
         """A member's content; None where there is none that can be had."""
-        member = self.by_name.get(name)
+        member = by_name.get(name)
         if member is None or member.fault or member.size > self._options.max_decompressed:
             return None
         try:
@@ -105,21 +113,25 @@ class _Package:
         except CodingError:
             return None
 
-    def _web_archive(self) -> tuple[wacz_package.Package | None, str]:
+    def _web_archive(self, by_name: _ByName) -> tuple[wacz_package.Package | None, str]:
         """The package as a WACZ; or, where it is one that cannot be kept right, why."""
-        if wacz_package.DESCRIPTION not in self.by_name or not any(map(wacz_package.is_record_file, self.by_name)):
+        if wacz_package.DESCRIPTION not in by_name or not any(map(wacz_package.is_record_file, by_name)):
             return None, ""
         try:
-            return wacz_package.Package(self._data, self.by_name, self._options), ""
+            return wacz_package.Package(self._data, by_name, self._options), ""
         except CodingError as error:
             return None, str(error)
 
-    def settled(self, edits: Sequence[Edit]) -> Sequence[Edit]:
-        """The edits, and those of what speaks of the files that they change."""
-        return self._wacz.settled(edits) if self._wacz is not None else edits
+    def settled(self, edits: Iterable[list[Edit]]) -> Iterator[list[Edit]]:
+        """The edits, those of what speaks of the files that they change, and those of the directory."""
+        return zip_places.settled(self._data, self._archive, edits if self._wacz is None else self._wacz.settled(edits))
 
-    def tell(self, events: Events) -> None:
-        """Tell of a part for each member that is a document, and of those that stay as they are."""
+    def tell(self, events: Events) -> array[int]:
+        """Tell of a part for each member that is a document, and of those that stay as they are.
+
+        Gives the numbers of the parts among the events, in the order in which they stand in the file.
+        """
+        numbers, starts = array("q"), array("q")
         kinds: dict[str, int] = {}
         for number, member in enumerate(self._archive):
             media_type = self._media_type(member)
@@ -134,7 +146,10 @@ class _Package:
                 self._media_types.append(media_type)
             self._kinds.append(kinds[media_type] if is_told else -1)
             if is_told:
+                numbers.append(len(events))
+                starts.append(member.start)
                 events.tell_made(number, member.start, member.end)
+        return array("q", (numbers[index] for index in sorted(range(len(starts)), key=starts.__getitem__)))
 
     def _media_type(self, member: Member) -> str:
         """What a member is: by the package document, by its name, by its content; nothing for no document."""
@@ -189,18 +204,3 @@ class _Package:
         if code == _PACKAGE_INSIDE:
             return Notice(code, f"{text} ({member.name})", member.header)
         return Notice(code, f"{text}; it stays as it is ({member.name})", member.header, failed=True)
-
-
-def _with_places(archive: Archive, edits: Sequence[Edit]) -> list[Edit]:
-    """The edits in order, with those of the fields that say where what moves by them stands."""
-    found = sorted(edits, key=_START)
-    ends = array("q", (edit.end for edit in found))
-    shifts = array("q", [0])
-    for edit in found:
-        shifts.append(shifts[-1] + len(edit.new) - (edit.end - edit.start))
-    for start, width, target in archive.places:
-        shift = shifts[bisect_right(ends, target)]
-        if shift:
-            found.append(Edit(start, start + width, (target - archive.start + shift).to_bytes(width, "little")))
-    found.sort(key=_START)
-    return found

@@ -182,7 +182,7 @@ class Spans:
         """What depends on all regions together is what comes of them; outside of them and it the bytes are the same."""
         made = [Edit(start, end, after.data[new:new_end]) for start, end, new, new_end in regions]
         made = [edit for edit in made if before.data[edit.start : edit.end] != edit.new]
-        expected = splice(before.data, settled.edits(made)) if made else before.data
+        expected = splice(before.data, [edit for some in settled.edits([made]) for edit in some])
         if expected != after.data:
             same = _common(expected, after.data)
             words = f"{shown(_excerpt(after.data, same))} after, where {shown(_excerpt(expected, same))} would follow"
