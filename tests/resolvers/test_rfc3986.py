@@ -38,6 +38,7 @@ MORE = [
     ("http://a/b", "//h/../y", "http://h/y"),
     # but not where the path is no hierarchy
     ("http://a/b", "data:,a/../b", "data:,a/../b"),
+    ("http://a/b", "data://h/a/../b", "data://h/b"),
     # 3.3: without an authority a path cannot begin with two slashes
     ("app:/a", ".//x", "app:/.//x"),
     ("http://h", "g", "http://h/g"),
@@ -68,6 +69,9 @@ DOTS = [
     ("/a/.", "/a/"),
     ("/a//..", "/a/"),
     ("/a//../..", "/"),
+    ("/a/./b./.c/..d", "/a/b./.c/..d"),
+    ("/a/../b./c", "/b./c"),
+    ("b./../c", "/c"),
 ]
 
 
@@ -97,7 +101,8 @@ def literal(path: str) -> str:
     return output
 
 
-@given(references)
+@given(references | st.lists(st.sampled_from([".", "..", "a", "a.", ".a", "...", "/"])).map("".join))
+@example("a./../b")
 def test_the_list_of_segments_is_the_output_buffer(path: str) -> None:
     assert rfc3986.remove_dot_segments(path) == literal(path)
 
