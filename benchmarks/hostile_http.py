@@ -14,7 +14,14 @@ _DOCUMENT: Final = (
     b'{"request":{"url":"http://a/"},"response":{"content":{"mimeType":"text/html","text":"<a href=x>"}}}'
 )
 
+
+def _with_length(size: int) -> bytes:
+    body = b"<a href=x>" * (size // 10)
+    return _HEADER + b"Content-Length: %d\r\n\r\n" % len(body) + body
+
+
 SHAPES: Final[dict[str, Shape]] = {
+    "HTTP, links behind a length": Shape(_with_length, "message/http"),
     "HTTP, chunks": Shape(repeated(b"1\r\n<\r\n", _CHUNKED, b"0\r\n\r\n"), "message/http"),
     "HTTP, links in chunks": Shape(repeated(b"a\r\n<a href=x>\r\n", _CHUNKED, b"0\r\n\r\n"), "message/http"),
     "HTTP, links in a field": Shape(repeated(b"<a>;rel=x,", _HEADER + b"Link: ", b"<b>\r\n\r\n"), "message/http"),

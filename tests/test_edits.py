@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from absolve.charsets import UTF_8
 from absolve.codings import quoted
-from absolve.edits import lower, splice
+from absolve.edits import Splicer, lower, splice
 from absolve.model import Edit, Part
 from absolve.offsets import IDENTITY_OFFSETS, Offsets
 
@@ -38,6 +38,31 @@ def test_what_is_not_in_a_span_stays(pieces: list[tuple[bytes, bytes, bytes]], r
         position += len(old)
     data = b"".join(kept + old for kept, old, _ in pieces) + rest
     assert splice(data, edits) == b"".join(kept + new for kept, _, new in pieces) + rest
+
+
+@pytest.mark.parametrize("at_once", [1, 2])
+def test_a_span_is_spliced_as_if_it_were_all(at_once: int) -> None:
+    edits = [Edit(2, 2, b">" * 99), Edit(3, 5, b""), Edit(6, 8, b"<")]
+    splicer = Splicer(b"0123456789", start=2, end=8)
+    for start in range(0, len(edits), at_once):
+        assert splicer.take(edits[start : start + at_once])
+    assert splicer.finish() == b">" * 99 + b"25<"
+
+
+@pytest.mark.parametrize("edit", [Edit(1, 2, b""), Edit(1, 1, b""), Edit(7, 9, b""), Edit(9, 9, b"")])
+def test_an_edit_beyond_the_span_is_an_error(edit: Edit) -> None:
+    with pytest.raises(ValueError, match="overlaps"):
+        Splicer(b"0123456789", start=2, end=8).take([edit])
+
+
+@pytest.mark.parametrize("growth", [0, 1, 10, 1000])
+def test_what_grows_otherwise_than_it_began_is_right(growth: int) -> None:
+    data = bytes(range(250)) * 40
+    edits = [Edit(at, at, b"x" * (growth if at < 1000 else 10 - growth % 10)) for at in range(0, len(data), 10)]
+    splicer = Splicer(data)
+    for start in range(0, len(edits), 30):
+        splicer.take(edits[start : start + 30])
+    assert splicer.finish() == splice(data, edits)
 
 
 def test_an_inner_edit_is_lowered_to_the_bytes_that_its_span_stands_for() -> None:

@@ -123,6 +123,8 @@ class Raw:
         return from_utf8(self._charset, value, "absolve.percent")
 
 
+IDENTITY: Final = Raw(UTF_8)  # of what stands in its place as it is, whatever it is
+
 _SPECIAL: Final = re.compile(rb"[&\r\x00]")
 _MUST: Final = {quote: re.compile(b"[&\\r%b]" % (quote or b"<")) for quote in (b"", b'"', b"'")}
 

@@ -21,6 +21,7 @@ cdef class Splicer:
 
 
 cpdef list[Edit] lower(object edits, bytes data, Part part, object offsets)
+cpdef list[Edit] moved(object edits, Py_ssize_t by)
 cpdef Edit shortened(Edit edit, bytes value, object offsets)
 
 

@@ -96,7 +96,11 @@ class Splicer:
             return self._put_down(edits[0])
         made: Growing | None = self._made
         if made is None:
-            room: cython.Py_ssize_t = size + self._end - start  # right away for all, if nothing more changes
+            rest: cython.Py_ssize_t = self._end - start
+            room: cython.Py_ssize_t = size + rest  # right away for all, if nothing more changes,
+            done: cython.Py_ssize_t = start - self._read
+            if rest > done > 0:  # or if it goes on as it began
+                room += min(max(size - done, 0) * rest // done, 2 * rest) + (rest >> 4)
             made = self._made = Growing(room if self._spill is None else min(room, size + _AT_ONCE))
         if size > self._most - self.spilled - made.size:
             return False
@@ -191,6 +195,16 @@ def lower(edits: Sequence[Edit], data: bytes, part: Part, offsets: Offsets) -> l
         new = encode(edit.new, after, cut(data, max(start, first - _AROUND), first))
         lowered.append(edit_at(first, last, new))
     return lowered
+
+
+@cython.ccall
+def moved(edits: Sequence[Edit], by: cython.Py_ssize_t) -> list[Edit]:
+    """The same, where what stands there stands outside as it is, so many bytes further on."""
+    edit: Edit
+    found: list[Edit] = []
+    for edit in edits:
+        found.append(edit_at(edit.start + by, edit.end + by, edit.new))  # noqa: PERF401 - in C it has a type here
+    return found
 
 
 def kept_end(coding: Coding, value: bytes, raw: bytes) -> tuple[int, int]:

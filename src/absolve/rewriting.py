@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from absolve.codings import IDENTITY
 from absolve.edits import settled
 from absolve.formats.grammars import WHITE_SPACE
 from absolve.model import Settled
@@ -28,7 +29,7 @@ else:
 
 if cython.compiled:
     from cython.cimports.absolve.codings import Unquoted
-    from cython.cimports.absolve.edits import Anew, Splicer, lower, shortened
+    from cython.cimports.absolve.edits import Anew, Splicer, lower, moved, shortened
     from cython.cimports.absolve.entity import Entity  # noqa: TC002 - the type of a C field
     from cython.cimports.absolve.events import Events
     from cython.cimports.absolve.model import Edit, Link, Part, edit_at
@@ -39,7 +40,7 @@ if cython.compiled:
     from cython.cimports.absolve.writing import Written, after_word, edit_of
 else:
     from absolve.codings import Unquoted
-    from absolve.edits import Anew, Splicer, lower, shortened
+    from absolve.edits import Anew, Splicer, lower, moved, shortened
     from absolve.events import Events
     from absolve.model import Edit, Link, Part, edit_at
     from absolve.policy import absolute_of
@@ -233,7 +234,9 @@ class _Edits:
     def mapped(self, part: Part, edits: _Edits, offsets: Offsets) -> Iterator[list[Edit]]:
         """The edits inside a part whose coding maps them."""
         for changed in edits.parts():
-            if changed:
+            if part.coding is IDENTITY:
+                yield moved(changed, part.start)
+            elif changed:
                 small = [shortened(edit, edits.data, offsets) for edit in changed]
                 yield lower(small, self.data, part, offsets)
 

@@ -9,8 +9,12 @@ from typing import TYPE_CHECKING, Any
 import brotli
 import pytest
 import zstandard
+from hypothesis import given
+from hypothesis import strategies as st
 
 import absolve
+from absolve.formats.http_codings import Chunked
+from absolve.formats.http_responses import payload
 from absolve.model import Document
 from absolve.rewriting import rewrite
 from absolve.walk import Settings, walk
@@ -190,6 +194,33 @@ def test_chunks_keep_their_sizes_extensions_and_trailers() -> None:
     body = b'005;x=y\r\n<a hr\r\nC\r\nef="x">x</a>\r\n0;last\r\nX-T: 1\r\n\r\n'
     new = b'005;x=y\r\n<a hr\r\n1f\r\nef="http://h.example/d/x">x</a>\r\n0;last\r\nX-T: 1\r\n\r\n'
     assert rewritten(message(*fields, body=body)) == message(*fields, body=new)
+
+
+DATA = st.tuples(st.binary(min_size=1, max_size=40), st.sampled_from([b"\r\n", b" \r\n", b"\n", b";x=\xff\n", b" ;a\r\n"]))
+
+
+@given(st.lists(DATA), st.sampled_from([b"0\r\n\r\n", b"00;l\r\nT: 1\r\n\r\n", b"0\n"]), st.binary(max_size=90))
+def test_a_body_in_chunks_comes_back_and_another_one_is_in_the_same(
+    chunks: list[tuple[bytes, bytes]], last: bytes, other: bytes
+) -> None:
+    raw = b"".join(b"%03x" % len(data) + end + data + b"\r\n" for data, end in chunks) + last
+    coding = Chunked()
+    value = coding.decode(raw)
+    assert value == b"".join(data for data, _ in chunks)
+    assert coding.encode(value) == raw
+    if chunks:
+        assert Chunked().decode(coding.encode(other)) == other
+    assert coding.encode(other).endswith(last)
+
+
+@pytest.mark.parametrize("size", [10, (1 << 16) - 39, (1 << 16) - 38, (1 << 16) - 37, 1 << 17])
+@pytest.mark.parametrize("kind", [bytes, memoryview])
+def test_a_payload_is_the_body_however_long_the_header_is(size: int, kind: Callable[[bytes], bytes]) -> None:
+    for end in (b"\r\n\r\n", b"\r\n"):
+        found = message("X: " + "x" * size)[: -len(PAGE) - 4] + end + (PAGE if len(end) == 4 else b"")
+        body = found.partition(b"\r\n\r\n")[2]
+        assert bytes(payload(kind(found), options=Settings(), count=0)) == body
+        assert bytes(payload(kind(found), options=Settings(), count=None)) == body
 
 
 def test_a_body_that_was_decoded_under_its_old_header_is_read_as_it_is() -> None:

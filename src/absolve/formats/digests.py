@@ -16,10 +16,11 @@ if TYPE_CHECKING:
 
     from absolve.typing import WalkOptions
 
-Content = Callable[[bytes], bytes | memoryview]
+Bytes = bytes | memoryview
+Content = Callable[[Bytes], Bytes]
 
 
-def _same(block: bytes) -> bytes:
+def _same(block: Bytes) -> Bytes:
     return block
 
 
@@ -32,7 +33,7 @@ def payloads(options: WalkOptions) -> Sequence[Content]:
     return tuple(partial(payload, options=options, count=count) for count in (0, 1, None))
 
 
-def renewed(said: bytes, old: bytes, new: bytes, contents: Sequence[Content] = WHOLE) -> bytes:
+def renewed(said: bytes, old: Bytes, new: Bytes, contents: Sequence[Content] = WHOLE) -> bytes:
     """A digest that said of `old` what it is, as it is of `new`: its algorithm, its label and its form are kept.
 
     One that was wrong before stays: nobody knows what it speaks of. `contents` are what it may be made of.

@@ -11,8 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from absolve import formats
-from absolve.charsets import UTF_8
-from absolve.codings import Raw
+from absolve.codings import IDENTITY
 from absolve.errors import WalkError
 from absolve.events import Events
 from absolve.formats import headers
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
 
 ENTRY: Final = "application/har-entry"  # ours: one object of the list `entries`
 
-_IDENTITY: Final = Raw(UTF_8)
 _STRING: Final = JSONString()
 _BASES: Final = ("base", "content-base")  # as in HTTP
 _REDIRECT: Final = Place("response", "redirectURL", kind="navigation")
@@ -68,7 +66,7 @@ class _Entries:
         """The entry of this number, which stands there."""
         url = _decoded(self._data[self._starts[number] : self._ends[number]])
         claims = [Base(Layer.RETRIEVAL, url, "HAR entry's request URL")] if url else []
-        return Part(ENTRY, start, end, _IDENTITY, "entry", claims=claims, encloses=False)
+        return Part(ENTRY, start, end, IDENTITY, "entry", claims=claims, encloses=False)
 
 
 def walk(data: bytes, _charset: Charset, _options: WalkOptions) -> Events:

@@ -9,8 +9,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from absolve import formats
-from absolve.charsets import UTF_8
-from absolve.codings import Raw
+from absolve.codings import IDENTITY
 from absolve.errors import WalkError
 from absolve.formats import headers
 from absolve.formats.http_codings import Chunked, Stack
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
 _REQUEST_LINE: Final = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]++ [^\n]*?(?: HTTP/[0-9.]+)?\r?\n")  # RFC 9112 3
 _BASES: Final = ("base", "content-base")  # Content-Location is none here: RFC 7231 took it back
 _PARTIAL: Final = b"206"
-_IDENTITY: Final = Raw(UTF_8)
 
 
 def walk(data: bytes, _charset: Charset, options: WalkOptions) -> Iterator[Event]:
@@ -68,7 +66,7 @@ def _body(data: bytes, response: Response, options: WalkOptions) -> list[Part | 
                 text = f"Content-Length says {length[1]} and the body has {len(data) - start} bytes: it stays as it is"
                 return [*said, Notice("wrong-length", text, start, failed=True)]
             derived = [new(Derived, (length[0].start, length[0].end, _in_digits))]
-    coding: Coding = Stack(codings) if codings else _IDENTITY
+    coding: Coding = Stack(codings) if codings else IDENTITY
     if not media_type:
         media_type = sniffed(data[start:end], coding)
     part = Part(media_type, start, end, coding, name="body", whole=True, encloses=False, derived=derived)

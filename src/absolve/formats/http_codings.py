@@ -23,45 +23,58 @@ _EXCERPT: Final = 20
 class Chunked:
     """RFC 9112 7.1. Chunks keep their sizes and extensions, but that the last one takes what is more; trailers stay.
 
-    An instance serves one body: it keeps what it was decoded from.
+    An instance serves one body: it keeps what is around the data in that which it was decoded from.
     """
 
     slot: tuple[int, int] | None = None
 
     def __init__(self) -> None:
-        self._raw = b""
-        self._rest = 0  # where the last-chunk begins, the trailer section behind it, and what is beyond
+        self._frame = b""
+        self._rest = 0  # where in it the last-chunk begins, the trailer section behind it, and what is beyond
 
     def decode(self, raw: bytes) -> bytes:
         """The data of all chunks. CodingError where a size does not lead to the end of a line, or there is no last."""
         value = BytesIO()  # which gives its bytes without a copy
-        self._raw = raw
-        self._rest = 0
-        for head, end, self._rest in _chunks(raw):
+        frame = BytesIO()
+        position = following = 0
+        for head, end, following in _chunks(raw):  # noqa: B007 - the last one is wanted
+            frame.write(raw[position : head.end()])
             value.write(raw[head.end() : end])
+            position = end
+        frame.write(raw[position:])
+        self._frame = frame.getvalue()
+        self._rest = len(self._frame) - (len(raw) - following)
         return value.getvalue()
 
     def decode_mapped(self, raw: bytes) -> tuple[bytes, None]:
         return self.decode(raw), None  # an edit would change the size of its chunk, too
 
     def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:  # noqa: ARG002 - as it is
+        frame = self._frame
         raw = BytesIO()
+        raw.seek(len(frame) + len(value))  # so that it never grows to be copied, or hardly
+        raw.write(b"\0")
+        raw.seek(0)
         rest = memoryview(value)  # whose pieces are no copies: most of it may go into the last chunk
         start = position = 0
-        for head, end, following in _chunks(self._raw):
-            size = end - head.end()
+        for head, end, following in _chunks(frame, are_empty=True):
+            size = int(head[1], 16)
             data = rest[position:] if following == self._rest else rest[position : position + size]
             position += len(data)
             if data:
                 digits = head[1] if len(data) == size else b"%0*x" % (len(head[1]), len(data))
-                raw.writelines((self._raw[start : head.start(1)], digits, head[2], data, self._raw[end:following]))
+                raw.writelines((frame[start : head.start(1)], digits, head[2], data, frame[end:following]))
             start = following
-        raw.write(self._raw[self._rest :])
+        raw.write(frame[self._rest :])
+        raw.truncate()
         return raw.getvalue()
 
 
-def _chunks(raw: bytes) -> Iterator[tuple[re.Match[bytes], int, int]]:
-    """Each chunk before the last: the line with its size, where its data ends, and where the next one begins."""
+def _chunks(raw: bytes, *, are_empty: bool = False) -> Iterator[tuple[re.Match[bytes], int, int]]:
+    """Each chunk before the last: the line with its size, where its data ends, and where the next one begins.
+
+    `are_empty`: none of the data is there.
+    """
     position = 0
     while True:
         head = CHUNK.match(raw, position)
@@ -70,7 +83,7 @@ def _chunks(raw: bytes) -> Iterator[tuple[re.Match[bytes], int, int]]:
         size = int(head[1], 16)
         if not size:
             return
-        end = _LINE_END.match(raw, head.end() + size)
+        end = _LINE_END.match(raw, head.end() + (0 if are_empty else size))
         if end is None:
             raise CodingError("wrong-chunk", _fault(raw, head.end() + size))
         position = end.end()

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 # RFC 9112 4; servers leave out the reason and its blank, curl writes HTTP/2
 _STATUS_LINE: Final = re.compile(rb"HTTP/[0-9]+(?:\.[0-9]+)?[\t ]+([0-9]{3})(?:[\t ][^\n]*+)?\r?\n")
 NO_BODY: Final = frozenset({b"204", b"304"})
+_HEAD: Final = 1 << 16  # bytes of a message in which most headers end
 
 
 class Response(NamedTuple):
@@ -73,19 +74,23 @@ def _lacks(name: str, data: bytes, body: int) -> bool:
     return not data.startswith(SIGNATURES.get(name, b""), body)
 
 
-def payload(message: bytes, *, options: WalkOptions, count: int | None) -> bytes | memoryview:
-    """A response's body without so many of its codings, all of them for None, or no copy of it where it has none left.
+def payload(message: bytes | memoryview, *, options: WalkOptions, count: int | None) -> bytes | memoryview:
+    """A response's body without so many of its codings, all of them for None; no copy of it where none is taken away.
 
-    What is no response is given as it is.
-
-    CodingError where it is not in those that its header names.
+    What is no response is given as it is. CodingError where it is not in those that its header names.
     """
+    if count == 0:
+        view = memoryview(message)
+        response = response_at(bytes(view[:_HEAD]), 0)
+        if response is not None and response.body < min(_HEAD, len(view)):  # else the header may go on
+            return view[response.body :]
+    message = bytes(message)
     response = response_at(message, 0)
     if response is None:
         return message
-    body: bytes | memoryview = memoryview(message)[response.body :]
+    body = message[response.body :]
     for coding in codings_of(message, response, options)[0][:count]:
-        body = coding.decode(bytes(body))
+        body = coding.decode(body)
     return body
 
 

@@ -11,8 +11,7 @@ from email.message import Message
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve import formats
-from absolve.charsets import UTF_8
-from absolve.codings import Raw
+from absolve.codings import IDENTITY
 from absolve.errors import WalkError
 from absolve.formats import headers
 from absolve.formats.mime_codings import Base64, QuotedPrintable
@@ -43,7 +42,6 @@ _SIGNATURES: Final = {
 _SEALED_PLACES: Final = {name: place._replace(stays="always") for name, place in headers.OF_MAIL.items()}
 _LONGEST: Final = 8192  # characters of a Content-Type: to read one takes the square of it
 _AS_IT_IS: Final = frozenset({"", "7bit", "8bit", "binary"})  # RFC 2045 6.2
-_IDENTITY: Final = Raw(UTF_8)
 
 # What a mailbox, or a mail server, leaves before the header; a byte order mark where an editor was.
 _BEFORE: Final = re.compile(rb"(?:\xef\xbb\xbf)?(?:>?From [^\n]*\n)*+")
@@ -159,7 +157,7 @@ class _Walk:
     def _coding(self, encoding: str) -> Coding | None:
         """The coding of a Content-Transfer-Encoding; None for an unknown one: the body means nothing (RFC 2045 6.4)."""
         if encoding in _AS_IT_IS:
-            return _IDENTITY
+            return IDENTITY
         body = self._data[self._body :]
         if encoding == "quoted-printable":
             return QuotedPrintable(body)
@@ -187,7 +185,7 @@ class _Walk:
         yield self._of_multipart(media_type, start, len(self._data), signed)
 
     def _of_multipart(self, media_type: str, start: int, end: int, signed: str) -> Part:
-        return Part(media_type, start, end, _IDENTITY, name="part", whole=True, sealed=self._signature or signed)
+        return Part(media_type, start, end, IDENTITY, name="part", whole=True, sealed=self._signature or signed)
 
 
 def _content(text: str | None, default: str) -> Content:
@@ -255,4 +253,4 @@ def walk_mailbox(data: bytes, charset: Charset, options: WalkOptions) -> Iterato
 
 
 def _message(start: int, end: int) -> Part:
-    return Part(MESSAGE, start, end, _IDENTITY, name="message", whole=True, encloses=False)
+    return Part(MESSAGE, start, end, IDENTITY, name="message", whole=True, encloses=False)

@@ -9,8 +9,8 @@ import io
 from typing import TYPE_CHECKING, Final
 
 from absolve import formats
-from absolve.charsets import UTF_8, for_any
-from absolve.codings import Raw
+from absolve.charsets import for_any
+from absolve.codings import IDENTITY
 from absolve.formats import headers
 from absolve.formats.digests import WHOLE, payloads, renewed
 from absolve.formats.warc_records import GAP, pieces
@@ -44,7 +44,6 @@ else:
     from absolve.formats.warc_headers import Extent, Record, extent_at, has_field, only_line_ends, record_at
 
 _GAP = cython.declare(cython.Py_ssize_t, GAP)
-_IDENTITY: Final = Raw(UTF_8)
 _HTTP_TYPES: Final = frozenset({"application/http", formats.HTTP})
 _SEGMENT: Final = b"warc-segment-number"
 _WALKED: Final = frozenset({"response", "resource", "conversion", "revisit", "arc"})
@@ -145,7 +144,7 @@ def record(data: bytes, start: int, extent: Extent, options: WalkOptions) -> lis
         media_type,
         found.block,
         found.end,
-        _IDENTITY,
+        IDENTITY,
         name="revisit" if found.kind == "revisit" else "record",
         claims=[new(Base, (RETRIEVAL, for_any(found.url), field, None, None))] if found.url else [],
         whole=True,
@@ -212,4 +211,4 @@ class _Digest:
     def __call__(self, new: bytes) -> bytes:
         said = self._data[self._field.start : self._field.end]
         contents = WHOLE if self._field.name == "warc-block-digest" else payloads(self._options)
-        return renewed(said, self._data[self._record.block : self._record.end], new, contents)
+        return renewed(said, memoryview(self._data)[self._record.block : self._record.end], new, contents)

@@ -10,9 +10,15 @@ if TYPE_CHECKING:
 else:
     from absolve import _cython as cython
 
+if cython.compiled:
+    from cython.cimports.absolve.seek import cut
+else:
+    from absolve.seek import cut
+
 CHUNK: Final = 1 << 16  # bytes that are read at once: a cache holds them
 _CHUNK = cython.declare(cython.Py_ssize_t, CHUNK)
 _KEPT: Final = 4 << 20
+_LARGE = cython.declare(cython.Py_ssize_t, 1 << 20)  # bytes of a record
 
 
 @cache
@@ -61,6 +67,8 @@ class Window:
         missing: cython.Py_ssize_t = self._at + size - len(self._held)
         wanted: cython.Py_ssize_t = max(missing, _CHUNK, len(self._held) - self._at)
         more: bytes = self._next(wanted)
+        if not more:  # what is held is not copied
+            return 0
         found: list[bytes] = [self._held[self._at :], more]
         if self._chunk > wanted and len(more) == wanted:
             self._beyond(found, self._chunk - wanted)
@@ -98,8 +106,13 @@ class Window:
     @cython.cfunc
     def _taken(self, size: cython.Py_ssize_t) -> bytes:
         """So many bytes, or all that are held of them; one stands behind them then."""
-        p: cython.p_const_uchar = self._held
+        held = self._held
         start: cython.Py_ssize_t = self._at
-        end: cython.Py_ssize_t = min(start + size, len(self._held))
+        end: cython.Py_ssize_t = min(start + size, len(held))
+        found = cut(held, start, end) if end - start < len(held) else held
         self._at = end
-        return p[start:end]
+        if end - start >= _LARGE:  # while it is worked on it is held once
+            self._held = cut(held, end, len(held))
+            self._before += end
+            self._at = 0
+        return found
