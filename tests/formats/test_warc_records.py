@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import random
+import tracemalloc
 import zlib
 from typing import Any
 
@@ -102,3 +103,22 @@ def test_version_lines_without_headers_are_passed_over_in_linear_time() -> None:
     found = list(pieces(io.BytesIO(data), 10_000_000))
     assert b"".join(piece.raw for piece in found) == data
     assert [piece.records for piece in found if piece.records is not None] == [RECORD]
+
+
+@pytest.mark.parametrize("before", [b"", RECORD, MEMBER], ids=["first", "behind a record", "behind a member"])
+@pytest.mark.parametrize("behind", [b"", RECORD, MEMBER, warc(NOISE)], ids=["last", "a record", "a member", "more"])
+@pytest.mark.parametrize("is_compressed", [False, True])
+def test_a_large_record_is_held_once_while_it_is_worked_on(before: bytes, behind: bytes, is_compressed: bool) -> None:
+    record = warc(NOISE * 8)
+    large = gzip.compress(record, 1) if is_compressed else record
+    file = io.BytesIO(before + large + behind)
+    tracemalloc.start()
+    for piece in pieces(file, 9 * len(NOISE)):
+        if len(piece.raw) == len(large):
+            held = tracemalloc.get_traced_memory()[0] - len(piece.raw) - (len(record) if is_compressed else 0)
+            assert held < 2 * len(NOISE) + 300_000  # with what was read behind it
+            assert piece.records == record
+            break
+    else:
+        pytest.fail("there is one")
+    tracemalloc.stop()

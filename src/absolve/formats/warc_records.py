@@ -313,7 +313,9 @@ class _Cutter(Members):
             values.append(value)
             if size > self._limit:
                 return None
-        return _opened(offset, self._taken(self._used), values[0] if len(values) == 1 else b"".join(values), self._gzip)
+        value = values[0] if len(values) == 1 else b"".join(values)
+        self._values = []  # while it is worked on it is held once
+        return _opened(offset, self._taken(self._used), value, self._gzip)
 
     def _no_member(self) -> Iterator[Piece]:
         """What was none to the end, or is too large."""
