@@ -123,3 +123,62 @@ def test_an_authority_that_does_not_parse_is_malformed(url: str) -> None:
 )
 def test_malformed_is_what_the_url_standard_cannot_parse(url: str) -> None:
     assert urls.is_malformed(url) == (whatwg.parse(url) is None and urls.AUTHORITY.match(url) is not None)
+
+
+@pytest.mark.parametrize(
+    ("url", "is_plain"),
+    [
+        ("http://h.example", True),
+        ("HTTPS://H-1.example:8080/a?b#c", True),
+        ("http://h?b", True),
+        ("http://h#c", True),
+        ("svn+ssh://h/x", True),
+        ("z39.50r-2://h/x", True),
+        ("http://a--b.example/", True),
+        ("http://h/xn--", True),
+        ("http://h--/XN--a", True),
+        ("FILE:///x", True),
+        ("abcd:///x", False),
+        ("file://h/x", False),
+        ("://h/", False),
+        ("1ttp://h/", False),
+        ("+ttp://h/", False),
+        ("h_tp://h/", False),
+        ("http:/h", False),
+        ("http:///h", False),
+        ("http://1.2.3.4/", False),
+        ("http://h.0x1/", False),
+        ("http://h.", False),
+        ("http://.h/", False),
+        ("http://a..h/", False),
+        ("http://a.1b/", False),
+        ("http://u@h/", False),
+        ("http://h:", False),
+        ("http://h:/", False),
+        ("http://h:1", True),
+        ("http://h:99999", False),
+        ("http://h:8o/", False),
+        ("http://h\\x", False),
+        ("http://h%41/", False),
+        ("http://\xe9/", False),
+        ("http://a.XN--x/", False),
+        ("http://[::1]/", False),
+    ],
+)
+def test_plain_is_what_needs_no_parser(url: str, is_plain: bool) -> None:
+    assert urls.is_plain(url) == is_plain
+
+
+@given(
+    st.sampled_from(["http", "ws", "x", "x+1", "file", "FiLe", "1x", "x_", ""]),
+    st.sampled_from(["://", ":", ":/", ":///"]),
+    st.lists(st.sampled_from(["a", "1", "0x1", "9", ".", "-", "--", "xn--", ":", "/", "?", "#", "@", "%", "\\", "é", "[", " "]), max_size=7).map(
+        "".join
+    ),
+)
+def test_what_is_plain_parses_and_has_an_authority(scheme: str, slashes: str, rest: str) -> None:
+    url = scheme + slashes + rest
+    if urls.is_plain(url):
+        assert urls.has_scheme(url)
+        assert urls.host_port(url) is not None
+        assert whatwg.can_parse(url)
