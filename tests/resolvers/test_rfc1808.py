@@ -114,7 +114,8 @@ def removed(path: str) -> str:
     return "/".join(("", *segments, "" if last == "." else last))
 
 
-@given(st.lists(st.sampled_from(["", ".", "..", "...", ".x", "x..", "a", "b", "\xe9", "\udc80"]), max_size=12).map("/".join))
+@given(st.lists(st.sampled_from(["", ".", "..", "...", ".x", "x..", "x.", "a", "b", "\xe9", "\udc80"]), max_size=12).map("/".join))
+@example("x./.././b/x.")
 @example("../../a/../../b/./..")
 @example("./.")
 def test_dot_segments_are_removed_by_the_letter_of_step_6(path: str) -> None:
