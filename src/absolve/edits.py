@@ -34,6 +34,7 @@ LOOK_AHEAD = 64
 _AROUND = cython.declare(cython.Py_ssize_t, LOOK_AHEAD)
 _QUOTE = re.compile(b'"')
 _AT_ONCE = cython.declare(cython.Py_ssize_t, 4 << 20)  # bytes that are spilled
+_AHEAD = cython.declare(cython.Py_ssize_t, 32 << 20)  # bytes that there is room for before they come
 _LARGE = cython.declare(cython.Py_ssize_t, 1 << 20)  # bytes of an edit that are spilled without being copied
 
 
@@ -100,7 +101,7 @@ class Splicer:
             room: cython.Py_ssize_t = size + rest  # right away for all, if nothing more changes,
             done: cython.Py_ssize_t = start - self._read
             if rest > done > 0:  # or if it goes on as it began
-                room += min(max(size - done, 0) * rest // done, 2 * rest) + (rest >> 4)
+                room += min(max(size - done, 0) * rest // done + (rest >> 4), _AHEAD)
             made = self._made = Growing(room if self._spill is None else min(room, size + _AT_ONCE))
         if size > self._most - self.spilled - made.size:
             return False
