@@ -52,6 +52,22 @@ def backwards(make: Callable[[int], bytes]) -> Callable[[int], bytes]:
     return made
 
 
+def one_page(size: int) -> bytes:
+    return zipped("%d.html", _PAGE * (size // len(_PAGE)))(size)
+
+
+def book(size: int) -> bytes:
+    """A package of one document, which says of as many files as there can be what they are."""
+    said = b'<rootfile full-path="p.opf" media-type="application/oebps-package+xml"/>'
+    container = b'<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container">%b</container>' % said
+    items = b"".join(b'<item href="%d" media-type="text/html"/>' % number for number in range(size // 45))
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr(zipfile.ZipInfo("META-INF/container.xml"), container)
+        archive.writestr(zipfile.ZipInfo("p.opf"), b'<package xmlns="http://www.idpf.org/2007/opf">%b</package>' % items)
+    return file.getvalue()
+
+
 def record(body: bytes, header: bytes = b"Content-Type: text/html\r\n", *, digests: bool = False) -> bytes:
     """A record of a response that has this body."""
     message = b"HTTP/1.1 200 OK\r\n" + header + b"\r\n" + body
@@ -99,6 +115,8 @@ SHAPES: Final[dict[str, Shape]] = {
     "ZIP, deflated members": Shape(zipped("%d.html", method=zipfile.ZIP_DEFLATED), _ZIP),
     "ZIP, long names": Shape(zipped("a/" * 1000 + "%d.html"), _ZIP),
     "ZIP, members that are no documents": Shape(zipped("%d.png", b""), _ZIP),
+    "ZIP, one page of links": Shape(one_page, _ZIP),
+    "ZIP, book of items": Shape(book, _ZIP),
     "WARC, records": Shape(repeated(record(_PAGE)), _WARC),
     "WARC, records without a body": Shape(repeated(record(b"")), _WARC),
     "WARC, compressed records": Shape(repeated(compress(record(_PAGE), mtime=0)), _WARC),

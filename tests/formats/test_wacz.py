@@ -145,6 +145,22 @@ def test_what_is_said_of_records_follows_them(*, compressed: bool, blocks: bool,
     assert absolve.verify(data, changed, name="x.wacz") == []
 
 
+@pytest.mark.parametrize("step", [1, -1, 3, 5])
+def test_what_is_said_of_records_may_stand_anywhere(step: int) -> None:
+    pages = {f"pages/{number}.html": b'<a href="http://u.example/">' + PAGE * 600 for number in range(3)}
+    others = {f"archive/{number}.warc": record(URLS[0], b"text") for number in range(9)}
+    files = list((others | opened(wacz()) | pages).items())
+    assert len(files) == 17
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as made:
+        for number in range(len(files)):
+            made.writestr(*files[number * step % len(files)])
+    changed = rewritten(file.getvalue(), url="http://u.example/")
+    check(changed)
+    assert absolve.verify(file.getvalue(), changed, name="x.wacz", url="http://u.example/") == []
+    assert opened(changed)["pages/2.html"].count(b"http://u.example/pages/x") == 600
+
+
 def test_a_package_without_a_change_comes_back_as_the_same_object() -> None:
     data = wacz(page=b'<a href="http://a.example/">')
     assert rewritten(data) is data

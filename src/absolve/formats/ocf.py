@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import unquote
 from xml.parsers import expat
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Container
 
 CONTAINER: Final = "META-INF/container.xml"
 ENCRYPTION: Final = "META-INF/encryption.xml"
@@ -34,19 +36,41 @@ class Facts(NamedTuple):
     encrypted: frozenset[str]
 
 
-def facts(read: Callable[[str], bytes | None]) -> Facts:
-    """What is said in the container that `read` gives the files of; nothing, where it is none or cannot be read."""
+def facts(read: Callable[[str], bytes | None], names: Container[str]) -> Facts:
+    """What is said of the files of these names in the container that `read` gives the files of.
+
+    Nothing, where it is none or cannot be read.
+    """
+    roots: list[_Attributes] = []
     media_types: dict[str, str] = {}
-    roots = [found for name, found in _elements(read(CONTAINER)) if name == "rootfile"]  # 4.2.6.3.1
-    for root in roots[:_LONGEST]:
-        path = root.get("full-path", "")
-        if root.get("media-type", "").strip() == _PACKAGE:
+    types: dict[str, str] = {}  # each once: there may be a hundred thousand files
+    encrypted: set[str] = set()
+
+    def root(name: str, found: _Attributes) -> None:  # 4.2.6.3.1
+        if name == "rootfile" and len(roots) < _LONGEST:
+            roots.append(found)
+
+    def item(document: str, name: str, found: _Attributes) -> None:  # 5.6.2
+        if name == "item" and "href" in found:
+            path = _path(document, found["href"])
+            if path in names:
+                said = found.get("media-type", "").strip().lower()
+                media_types[path] = types.setdefault(said, said)
+
+    def cipher(name: str, found: _Attributes) -> None:  # 4.2.6.3.2
+        if name == "CipherReference":
+            path = _path("", found.get("URI", ""))
+            if path in names:
+                encrypted.add(path)
+
+    _elements(read(CONTAINER), root)
+    for found in roots:
+        path = found.get("full-path", "")
+        if found.get("media-type", "").strip() == _PACKAGE:
             media_types[path] = _PACKAGE
-            for name, item in _elements(read(path)):  # 5.6.2
-                if name == "item" and "href" in item:
-                    media_types[_path(path, item["href"])] = item.get("media-type", "").strip().lower()
-    ciphers = [found for name, found in _elements(read(ENCRYPTION)) if name == "CipherReference"]  # 4.2.6.3.2
-    return Facts(media_types, frozenset(_path("", cipher.get("URI", "")) for cipher in ciphers))
+            _elements(read(path), partial(item, path))
+    _elements(read(ENCRYPTION), cipher)
+    return Facts(media_types, frozenset(encrypted))
 
 
 def _path(document: str, reference: str) -> str:
@@ -60,18 +84,14 @@ def _path(document: str, reference: str) -> str:
     return "/".join(steps)
 
 
-def _elements(data: bytes | None) -> list[tuple[str, _Attributes]]:
-    """The elements of an XML document by their local names, as far as it is well-formed; no entity is expanded."""
-    found: list[tuple[str, _Attributes]] = []
+def _elements(data: bytes | None, take: Callable[[str, _Attributes], None]) -> None:
+    """Give it each element of an XML document by its local name, as far as it is well-formed; no entity is expanded."""
     parser = expat.ParserCreate(namespace_separator=" ")
-    parser.StartElementHandler = lambda name, words: found.append((name.rpartition(" ")[2], words))
+    parser.StartElementHandler = lambda name, words: take(name.rpartition(" ")[2], words)
 
     def refuse(*_: object) -> None:
         raise ValueError("entities are not expanded")
 
     parser.EntityDeclHandler = refuse
-    try:
+    with suppress(expat.ExpatError, ValueError, LookupError):
         parser.Parse(data or b"", True)
-    except (expat.ExpatError, ValueError, LookupError):
-        return found
-    return found

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 import re
-from bisect import bisect_left, bisect_right
+from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -20,6 +20,7 @@ from absolve.formats.json_values import JSONString, Value, values
 from absolve.formats.warc_headers import record_at
 from absolve.formats.warc_records import pieces
 from absolve.model import Edit, Notice
+from absolve.packed import Packed, ordered
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -92,22 +93,20 @@ class Package:
         return zip_members.Content(member).decode(self._data[member.start : member.end])
 
     def settled(self, parts: Iterable[list[Edit]]) -> Iterator[list[Edit]]:
-        """The edits with those of the indexes and descriptions that have to follow: nothing is known before all are."""
-        edits = sorted((edit for some in parts for edit in some), key=_START)
+        """The edits, which come in order, with those of the indexes and descriptions that have to follow."""
         files: dict[str, Moves] = {}
         changed: dict[str, tuple[bytes, bytes]] = {}
-        starts = [edit.start for edit in edits]
-        for member in map(self._members.__getitem__, self._archives):
-            among = edits[bisect_left(starts, member.start) : bisect_right(starts, member.end)]
-            inside = [edit for edit in among if edit.end <= member.end]
-            if inside:
-                raw = _spliced(self._data, member.start, member.end, inside)
-                new = zip_members.decompressed(raw, member, limit=_ANY_SIZE)
-                old = zip_members.decompressed(self._data[member.start : member.end], member)
-                files[_file_name(member.name)] = self._moves(old, new)
-                changed[member.name] = old, new
+        held = Packed()  # a description may stand before what it speaks of
+        for some in parts:
+            held.add(some)
+        for member, inside in self._changed(held.parts()):
+            raw = _spliced(self._data, member.start, member.end, inside)
+            new = zip_members.decompressed(raw, member, limit=_ANY_SIZE)
+            old = zip_members.decompressed(self._data[member.start : member.end], member)
+            files[_file_name(member.name)] = self._moves(old, new)
+            changed[member.name] = old, new
         if not changed:
-            yield edits
+            yield from held.parts()
             return
         for name in sorted(filter(_INDEX.fullmatch, self._old), key=_is_table_of_blocks):  # these speak of the others
             blocks = _blocks(name, self._old[name], self._options.max_decompressed)
@@ -118,10 +117,27 @@ class Package:
             if name in self._old:
                 about = changed if name == DESCRIPTION else {DESCRIPTION: changed[DESCRIPTION]}
                 changed[name] = self._old[name], _described(self._old[name], about)
+        found: list[Edit] = []
         for name, (old, new) in changed.items():
             if name in self._old and old != new:
-                edits += _replaced(self._members[name], new)
-        yield edits
+                found += _replaced(self._members[name], new)
+        yield from ordered(chain(held.parts(), [found]))
+
+    def _changed(self, parts: Iterable[list[Edit]]) -> Iterator[tuple[Member, list[Edit]]]:
+        """The files of records in which something changes, with the edits inside."""
+        members = [member for member in map(self._members.__getitem__, self._archives) if not member.fault]
+        members.sort(key=_START, reverse=True)
+        inside: list[Edit] = []
+        for edit in chain.from_iterable(parts):
+            while members and members[-1].end < edit.start:
+                member = members.pop()
+                if inside:
+                    yield member, inside
+                    inside = []
+            if members and members[-1].start <= edit.start and edit.end <= members[-1].end:
+                inside.append(edit)
+        if inside:
+            yield members[-1], inside
 
     def _moves(self, old: bytes, new: bytes) -> Moves:
         before, after = ([*self._stretches(data)] for data in (old, new))

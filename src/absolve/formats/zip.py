@@ -97,7 +97,9 @@ class _Package:
         self._kinds = array("i")  # and which of them each member has; -1 for one that is no document, or stays as it is
         by_name = _ByName(archive)  # held only as long as somebody asks for names
         self._is_epub = ocf.CONTAINER in by_name
-        self._facts = ocf.facts(partial(self._read, by_name)) if self._is_epub else ocf.Facts({}, frozenset())
+        self._facts = ocf.Facts({}, frozenset())
+        if self._is_epub:
+            self._facts = ocf.facts(partial(self._read, by_name), by_name)
         self._wacz, self._unkept = self._web_archive(by_name)
         signatures = filter(ocf.SIGNATURE.fullmatch, by_name)
         signature = self._wacz.signature if self._wacz is not None else next(signatures, "")
@@ -124,7 +126,8 @@ class _Package:
 
     def settled(self, edits: Iterable[list[Edit]]) -> Iterator[list[Edit]]:
         """The edits, those of what speaks of the files that they change, and those of the directory."""
-        return zip_places.settled(self._data, self._archive, edits if self._wacz is None else self._wacz.settled(edits))
+        follow = self._wacz.settled if self._wacz is not None else None
+        return zip_places.settled(self._data, self._archive, edits, follow)
 
     def tell(self, events: Events) -> array[int]:
         """Tell of a part for each member that is a document, and of those that stay as they are.

@@ -10,32 +10,33 @@ from typing import TYPE_CHECKING, Final
 from absolve.model import Edit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from absolve.formats.zip_directory import Archive, Place
     from absolve.formats.zip_members import Field
+
+    Edits = Iterator[list[Edit]]
 
 _START: Final = attrgetter("start")
 _SOME: Final = 1000  # edits that are given at a time
 
 
-def settled(data: bytes, archive: Archive, edits: Iterable[list[Edit]]) -> Iterator[list[Edit]]:
+def settled(
+    data: bytes, archive: Archive, edits: Iterable[list[Edit]], follow: Callable[[Edits], Edits] | None = None
+) -> Edits:
     """The edits in order, with those of the fields that say where what moves by them stands.
 
     They come some at a time, those before the central directory in order from one time to the next. Those of the
     directory are held until it is come to, as what they make of it: there may be many for each of its entries.
+    `follow` gives those before it with more that they bring about.
     """
     directory = _Directory(data, archive)
-    for some in edits:
-        before: list[Edit] = []
-        for edit in sorted(some, key=_START):
-            if edit.start >= archive.directory:
-                directory.put(edit)
-            else:
-                directory.move(edit)
-                before.append(edit)
-        if before:
-            yield before
+    before = directory.before(edits)
+    if follow is not None:
+        before = directory.before(follow(before))
+    for some in before:
+        directory.move(some)
+        yield some
     found: list[Edit] = []
     for changed in directory.edits():
         found += changed
@@ -58,17 +59,26 @@ class _Directory:
         self._shifts = array("q")  # of as many of them as the edits have come to,
         self._shift = 0  # and of what is behind these
 
-    def put(self, edit: Edit) -> None:
-        """Take an edit of a field of it."""
-        self._made[edit.start - self._start : edit.end - self._start] = edit.new
+    def before(self, edits: Iterable[list[Edit]]) -> Edits:
+        """Those of what stands before it; those of its fields are made."""
+        for some in edits:
+            found: list[Edit] = []
+            for edit in sorted(some, key=_START):
+                if edit.start < self._start:
+                    found.append(edit)
+                else:
+                    self._made[edit.start - self._start : edit.end - self._start] = edit.new
+            if found:
+                yield found
 
-    def move(self, edit: Edit) -> None:
-        """Take an edit of what stands before it, behind all those that came before."""
-        while len(self._shifts) < len(self._targets) and self._targets[len(self._shifts)] < edit.end:
-            self._shifts.append(self._shift)
-        self._shift += len(edit.new) - (edit.end - edit.start)
+    def move(self, edits: list[Edit]) -> None:
+        """Let move what is behind edits before it, which stand behind all those that came already."""
+        for edit in edits:
+            while len(self._shifts) < len(self._targets) and self._targets[len(self._shifts)] < edit.end:
+                self._shifts.append(self._shift)
+            self._shift += len(edit.new) - (edit.end - edit.start)
 
-    def edits(self) -> Iterator[list[Edit]]:
+    def edits(self) -> Edits:
         """The edits of each entry that changes, and of the end, in order."""
         for fields, place in self._archive.fields:
             yield sorted([*self._renewed(fields), *self._moved(place)], key=_START)
