@@ -145,6 +145,22 @@ def test_what_is_said_of_records_follows_them(*, compressed: bool, blocks: bool,
     assert absolve.verify(data, changed, name="x.wacz") == []
 
 
+@pytest.mark.parametrize("page", [PAGE, b'<a href="http://a.example/">'], ids=["records change", "no record changes"])
+@pytest.mark.parametrize("signed", [None, False])
+def test_the_description_follows_pages_that_change(*, page: bytes, signed: bool | None) -> None:
+    pages = {"pages/a.html": PAGE, "pages/b.html": b"<p>", "pages/c.html": PAGE * 2}
+    data = wacz(page=page, signed=signed, more=pages)
+    changed = rewritten(data, url="http://u.example/")
+    files = opened(changed)
+    assert files["pages/a.html"] == b'<a href="http://u.example/pages/x">x</a>'
+    for resource in json.loads(files["datapackage.json"])["resources"]:
+        content = files[resource["path"]]
+        assert (resource["hash"], resource["bytes"]) == (sha256(content), len(content))
+    if signed is not None:
+        assert json.loads(files["datapackage-digest.json"])["hash"] == sha256(files["datapackage.json"])
+    assert absolve.verify(data, changed, name="x.wacz", url="http://u.example/") == []
+
+
 @pytest.mark.parametrize("step", [1, -1, 3, 5])
 def test_what_is_said_of_records_may_stand_anywhere(step: int) -> None:
     pages = {f"pages/{number}.html": b'<a href="http://u.example/">' + PAGE * 600 for number in range(3)}

@@ -63,9 +63,10 @@ class Package:
         self._data = data
         self._members = members
         self._options = options
-        self._archives = [*filter(is_record_file, members)]
         self._old = {name: self._content(members[name]) for name in self._listed()}
-        _objects(self._old[DESCRIPTION])
+        said = _objects(self._old[DESCRIPTION])
+        paths = {_text(self._old[DESCRIPTION], value) for path, value in said.items() if path[-1:] == ("path",)}
+        self._files = {name for name in members if is_record_file(name) or (name in paths and name not in self._old)}
         for name in filter(_INDEX.fullmatch, self._old):
             for block in _blocks(name, self._old[name], options.max_decompressed):
                 for line in block.value.splitlines():
@@ -103,7 +104,8 @@ class Package:
             raw = _spliced(self._data, member.start, member.end, inside)
             new = zip_members.decompressed(raw, member, limit=_ANY_SIZE)
             old = zip_members.decompressed(self._data[member.start : member.end], member)
-            files[_file_name(member.name)] = self._moves(old, new)
+            if is_record_file(member.name):
+                files[_file_name(member.name)] = self._moves(old, new)
             changed[member.name] = old, new
         if not changed:
             yield from held.parts()
@@ -124,20 +126,20 @@ class Package:
         yield from ordered(chain(held.parts(), [found]))
 
     def _changed(self, parts: Iterable[list[Edit]]) -> Iterator[tuple[Member, list[Edit]]]:
-        """The files of records in which something changes, with the edits inside."""
-        members = [member for member in map(self._members.__getitem__, self._archives) if not member.fault]
-        members.sort(key=_START, reverse=True)
+        """The files of which something is said, and in which something changes, with the edits inside."""
+        found = map(self._members.__getitem__, self._files)
+        spans = sorted(((one.start, one.end, one.name) for one in found if not one.fault), reverse=True)
         inside: list[Edit] = []
         for edit in chain.from_iterable(parts):
-            while members and members[-1].end < edit.start:
-                member = members.pop()
+            while spans and spans[-1][1] < edit.start:
+                name = spans.pop()[2]
                 if inside:
-                    yield member, inside
+                    yield self._members[name], inside
                     inside = []
-            if members and members[-1].start <= edit.start and edit.end <= members[-1].end:
+            if spans and spans[-1][0] <= edit.start and edit.end <= spans[-1][1]:
                 inside.append(edit)
         if inside:
-            yield members[-1], inside
+            yield self._members[spans[-1][2]], inside
 
     def _moves(self, old: bytes, new: bytes) -> Moves:
         before, after = ([*self._stretches(data)] for data in (old, new))
