@@ -166,7 +166,48 @@ def test_the_zip64_end_of_the_directory_moves(*, twice: bool) -> None:
     locator = struct.pack("<4sLQL", b"PK\6\7", 0, end, 1)
     short_end = data[end : end + 20] if twice else data[end : end + 8] + b"\xff" * 12
     data = data[:end] + long_end + locator + short_end + data[end + 20 :]
-    assert contents(rewritten(data)) == [ABSOLUTE, ABSOLUTE]
+    changed = rewritten(data)
+    assert contents(changed) == [ABSOLUTE, ABSOLUTE]
+    start, end = changed.find(b"PK\1\2"), changed.find(b"PK\6\6")
+    assert struct.unpack_from("<Q", changed, end + 48) == (start,)
+    assert struct.unpack_from("<Q", changed, changed.find(b"PK\6\7") + 8) == (end,)
+    assert struct.unpack_from("<L", changed, len(changed) - 6) == ((start if twice else 0xFFFFFFFF),)
+
+
+def test_an_archive_may_have_a_member_less_than_too_many() -> None:
+    data = package({"a.png": b"", "b.png": b""})
+    assert rewritten(data, max_links=2) is data
+    with pytest.raises(absolve.DocumentError, match="more than 1 members") as caught:
+        rewritten(data, max_links=1)
+    assert caught.value.diagnostic.code == "too-many-links"
+
+
+def test_what_looks_like_an_end_in_the_comment_is_none() -> None:
+    comment = b"PK\5\6" + b"\0" * 16 + b"\x09\0"  # which zipfile takes for the end
+    with_comment = package({"a.html": PAGE}, comment=comment)
+    plain = package({"a.html": PAGE}, comment=b"-" * len(comment))
+    assert rewritten(with_comment) == rewritten(plain).removesuffix(b"-" * len(comment)) + comment != with_comment
+
+
+def named(raw: bytes, *, is_utf_8: bool) -> bytes:
+    """An archive of one page with a name of these bytes."""
+    data = package({"x" * len(raw): PAGE}).replace(b"x" * len(raw), raw)
+    flags = b"\0\x08" if is_utf_8 else b"\0\0"
+    start = data.find(b"PK\1\2")
+    return data[:6] + flags + data[8 : start + 8] + flags + data[start + 10 :]
+
+
+@pytest.mark.parametrize(
+    ("raw", "is_utf_8", "name"),
+    [
+        (b"\x81.html", False, "\xfc.html"),
+        (b"\xc3\xbc.html", False, "\xfc.html"),
+        (b"\xc3\xbc.html", True, "\xfc.html"),
+        (b"\x81.html", True, "\ufffd.html"),
+    ],
+)
+def test_names_are_utf_8_where_they_can_be_else_code_page_437(raw: bytes, is_utf_8: bool, name: str) -> None:
+    assert [row.entity for row in absolve.links(named(raw, is_utf_8=is_utf_8), name="x.zip")] == [f"{name}[1]"] * 2
 
 
 # --- what a package says ----------------------------------------------------------------------------------------------
@@ -315,6 +356,10 @@ BROKEN_WHOLES = {
     "another number of members": (edited(len(WHOLE) - 12, b"\x02"), "broken"),
     "a name that is too long": (edited(SECOND + 28, b"\xff\xff"), "broken"),
     "one of several": (edited(len(WHOLE) - 18, b"\x01"), "split"),
+    "begun in another one": (edited(len(WHOLE) - 16, b"\x01"), "split"),
+    "a directory larger than the file": (edited(len(WHOLE) - 10, b"\0\0\0\x0f"), "broken"),
+    "an entry that is cut off": (edited(len(WHOLE) - 10, struct.pack("<L", len(WHOLE) - 22 - DIRECTORY - 20)), "broken"),
+    "a locator of nothing": (WHOLE[:-22] + struct.pack("<4sLQL", b"PK\6\7", 0, 0, 1) + WHOLE[-22:], "broken"),
 }
 
 
