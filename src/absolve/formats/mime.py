@@ -106,8 +106,11 @@ class _Walk:
     def events(self, *, inside: bool = False) -> Iterator[Event]:
         """The bases, the links of the header, what the body is; `inside` a multipart, what the part is held as."""
         places: dict[str, Place] = _SEALED_PLACES if self._signature else headers.OF_MAIL
-        known = list(headers.links(self._data, self._fields, places, tuple(headers.BASES)))
-        yield from known
+        locations: list[Link] = []
+        for event in headers.links(self._data, self._fields, places, tuple(headers.BASES)):
+            if inside and type(event) is Link and event.place.attribute == "content-location":
+                locations.append(event)
+            yield event
         if self._is_long:
             text = f"a body whose Content-Type has more than {_LONGEST} characters is left as it is"
             yield Notice("long-field", text, self._body, failed=True)
@@ -120,18 +123,17 @@ class _Walk:
             yield from self.multipart(boundary, PART_OF_DIGEST if digest else PART, signed)
             return
         if inside:
-            yield from self._names([event for event in known if type(event) is Link])
+            yield from self._names(locations)
         if media_type in _OPAQUE and self._content.parameter("smime-type").lower() == "signed-data":
             yield Notice("signed", "what is signed by S/MIME and encoded for it is not read", self._body)
         else:
             yield from self._leaf(media_type)
 
-    def _names(self, links: list[Link]) -> Iterator[Held]:
+    def _names(self, locations: list[Link]) -> Iterator[Held]:
         """What others in the message refer to this part by: its Content-Location, its Content-ID (RFC 2392)."""
-        for link in links:
-            if link.place.attribute == "content-location":
-                reference = link.coding.decode(self._data[link.start : link.end])
-                yield Held([reference.decode("utf-8", "surrogateescape")], link.claim)
+        for link in locations:
+            reference = link.coding.decode(self._data[link.start : link.end])
+            yield Held([reference.decode("utf-8", "surrogateescape")], link.claim)
         name = headers.first(self._data, self._fields, "content-id")
         if name:
             yield Held([f"cid:{name.strip('<> ')}"])
