@@ -7,6 +7,7 @@ import tracemalloc
 import pytest
 
 from absolve import events
+from absolve.errors import DocumentError
 from absolve.library import links, rewrite
 from benchmarks.hostile import SHAPES
 
@@ -100,3 +101,16 @@ def test_nothing_of_a_long_base_is_held_when_its_document_is_gone() -> None:
     after, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert after - before < 500_000
+
+
+@pytest.mark.skipif(events.__file__.endswith(".py"), reason="interpreted, links and edits are objects")
+def test_a_record_that_would_become_too_large_is_not_made_to_find_that_out() -> None:
+    page = b"<base href=http://h/" + b"d" * 50_000 + b"/>" + b"<a href=x>" * 5000
+    head = b"WARC/1.1\r\nWARC-Type: resource\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n" % len(page)
+    tracemalloc.start()
+    with pytest.raises(DocumentError) as raised:
+        rewrite(head + page + b"\r\n\r\n", media_type="application/warc", max_size=10_000_000)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert raised.value.diagnostic.code == "too-large"
+    assert peak < 100_000_000  # all of it would be 250 MB

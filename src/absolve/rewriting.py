@@ -209,10 +209,12 @@ class _Edits:
         if not part.derived:
             yield from found
             return
+        most = self.entity.settings.max_size
         changes = False
-        splicer: Splicer = Splicer(self.data, start=part.start, end=part.end)
+        splicer: Splicer = Splicer(self.data, most, start=part.start, end=part.end)
         for some in found:
-            splicer.take(some)
+            if not splicer.take(some):
+                raise too_large(most, self.entity.name)
             changes = changes or bool(some)
             yield some
         if changes:
