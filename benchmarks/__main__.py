@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import absolve
 from absolve.formats import html_scanner
-from benchmarks import archives, cluster, corpus, growth, hostile, memory, peers, processes, shapes, sizes
+from benchmarks import archives, cluster, corpus, growth, hostile, memory, peers, processes, shapes, sizes, start
 from benchmarks.measure import race, race_table
 from benchmarks.results import merged, section
 
@@ -113,6 +113,14 @@ def sized(_options: argparse.Namespace) -> Found:
     return f"Rewritten, by its size and by its links.\n\n{sizes.sizes_table(sizes.sized())}", True
 
 
+def of_start(options: argparse.Namespace) -> Found:
+    page = start.page(corpus.pages(options.megabytes))
+    found = start.taken(page, options.runs)
+    size = f"{len(page.data) / 1e3:.0f} KB"
+    text = f"A page of {size}, whole processes: times what `{start.BESIDE}` takes, over {options.runs * start.RUNS} runs."
+    return f"{text}\n\n{start.start_table(found)}", all(taken.is_little for taken in found)
+
+
 def of_processes(options: argparse.Namespace) -> Found:
     runs = max(options.runs // 5, 1)
     found = processes.compared(corpus.pages(options.megabytes), runs, options.megabytes * 5)
@@ -159,6 +167,7 @@ PARTS = {
     "races": Part("Beside the peers", raced_all),
     "xml": Part("XML", raced_xml),
     "sizes": Part("One document", sized),
+    "start": Part("One page", of_start, is_asked=sys.platform == "win32"),
     "processes": Part("Two processes", of_processes),
     "archives": Part("Archives", of_archives),
     "memory": Part("Memory", of_memory, is_asked=sys.platform != "linux"),

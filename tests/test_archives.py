@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from absolve.archives import Stretch
     from absolve.errors import Diagnostic
+    from absolve.stretches import Stretch
 
 
 DEFAULTS = Settings()

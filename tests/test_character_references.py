@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import html
 import json
 import os
 import re
@@ -86,6 +87,12 @@ CASES = [
 def test_a_reference_stands_for_what_the_standard_says(value: str, attribute: str | None, text: str | None) -> None:
     assert decode(value, attribute=True) == (value if attribute is None else attribute)
     assert decode(value, attribute=False) == (value if text is None else text)
+
+
+def test_all_names_stand_for_what_pythons_table_has() -> None:
+    for name in html5:
+        for reference in (f"&{name}", f"&{name.rstrip(';')}", f"&{name.rstrip(';')}=", f"&{name.rstrip(';')}x"):
+            assert decode(reference, attribute=False) == html.unescape(reference)
 
 
 def test_spans_are_in_bytes() -> None:

@@ -19,8 +19,8 @@ import absolve
 SOURCE = Path(absolve.__file__).parent
 
 LAYERS = (
-    {"_cython", "_version", "errors"},
-    {"buffers", "fingerprints", "growing", "seek"},
+    {"_cython", "_version", "errors", "patterns"},
+    {"buffers", "fingerprints", "growing", "ranges", "seek"},
     {"prescan", "records"},
     {"character_references", "charsets", "model", "typing"},
     {"characters", "offsets"},
@@ -35,7 +35,7 @@ LAYERS = (
     {"resolved"},
     {"policy", "writing"},
     {"judging", "rewriting"},
-    {"ruled", "tags"},
+    {"ruled", "stretches", "tags"},
     {"inventory"},
     {"remapping", "selecting"},
     {"trees", "verifying"},

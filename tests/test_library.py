@@ -16,7 +16,6 @@ from absolve.walk import inners, walk
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 URL = "http://doc.example/dir/page.html"
 PAGE = "<a href=x>é</a>"
@@ -155,16 +154,3 @@ assert len(list(absolve.links(page, url="http://h.example/"))) == 5
 assert "hashlib" not in sys.modules  # 4 MB with it
 """
     subprocess.run([sys.executable, "-c", code], check=True)
-
-
-def test_the_command_needs_neither_openssl_nor_a_journal_for_one_page(tmp_path: Path) -> None:
-    page = tmp_path / "x.html"
-    page.write_bytes(b"<a href=b>")
-    code = f"""
-import sys
-from absolve.cli import main
-assert main(["rewrite", "--url", "http://h.example/", {str(page)!r}, "-o", {str(tmp_path / "y.html")!r}]) == 0
-assert not {{"hashlib", "sqlite3"}} & set(sys.modules)  # 5 MB with them
-"""
-    subprocess.run([sys.executable, "-c", code], check=True)
-    assert (tmp_path / "y.html").read_bytes() == b"<a href=http://h.example/b>"

@@ -6,7 +6,7 @@ import pytest
 
 import absolve
 from absolve.errors import UsageError
-from absolve.judging import PROBLEMS, SCOPES
+from absolve.model import PROBLEMS, SCOPES
 from absolve.selecting import Selection, only
 
 URL = "https://h/d/p"

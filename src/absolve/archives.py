@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import sys
 from contextlib import suppress
-from typing import IO, TYPE_CHECKING, Final, NamedTuple
+from typing import IO, TYPE_CHECKING
 
-from absolve import charsets, formats, rewriting
-from absolve.errors import FAULTS, Diagnostic, DocumentError, fault
+from absolve import charsets, formats
+from absolve.errors import FAULTS, Diagnostic, DocumentError
 from absolve.formats.warc_records import DICTIONARY, pieces
 from absolve.model import Document, Part, new
+from absolve.ranges import END, WHOLE, Course, Range
+from absolve.stretches import Stretch, said_of_fault
 from absolve.walk import walk
 
 if TYPE_CHECKING:
@@ -23,8 +25,6 @@ if TYPE_CHECKING:
     from absolve.entity import Entity
     from absolve.formats.warc_records import Piece
     from absolve.model import Notice
-    from absolve.policy import Policy
-    from absolve.typing import Coding
     from absolve.walk import Settings
 else:
     from absolve import _cython as cython
@@ -35,56 +35,6 @@ if cython.compiled:
 else:
     from absolve.formats.warc import bare
     from absolve.formats.warc_records import Piece
-
-
-class Stretch(NamedTuple):
-    """Some bytes of an archive as they stand there, and what is in them.
-
-    `document` is the record without its compression and `entity` the same walked, both None for what stays as it is;
-    `coding` is the compression, None for none. `diagnostics` are what is to be said of these bytes.
-    """
-
-    raw: bytes
-    document: Document | None = None
-    entity: Entity | None = None
-    coding: Coding | None = None
-    diagnostics: tuple[Diagnostic, ...] = ()
-
-    def rewritten(self, policy: Policy | None = None) -> bytes:
-        """The bytes with every link changed as `rewriting.rewrite` does; the very same object where none is."""
-        return self.raw if self.entity is None else self.written(rewriting.rewrite(self.entity, policy))
-
-    def written(self, record: bytes) -> bytes:
-        """The bytes that put this record in the place of the one that is there, compressed as that is."""
-        if self.document is None or record == self.document.data:
-            return self.raw
-        return self.coding.encode(record) if self.coding is not None else record
-
-
-class Range(NamedTuple):
-    """Some bytes of an archive: the records that begin in them, the first at `start`; `before` documents stand before.
-
-    Where `before` is None nothing of that is known: no record need begin at `start`.
-    """
-
-    start: int = 0
-    end: int = sys.maxsize
-    before: int | None = 0
-
-
-END: Final = sys.maxsize  # where no record begins any more
-WHOLE: Final = Range()
-
-
-class Course:
-    """How far an archive has been worked on: the next record begins at `position`, and `before` documents before it.
-
-    That is all that one must know who goes on from there.
-    """
-
-    def __init__(self, position: int = 0, before: int = 0) -> None:
-        self.position = position
-        self.before = before
 
 
 def ranges(file: IO[bytes], settings: Settings, size: int) -> Iterator[Range]:
@@ -208,12 +158,6 @@ def stretches(
     if course is not None:
         course.position = position
         course.before = before
-
-
-def said_of_fault(error: Exception, record: Document) -> Diagnostic:
-    """What is to be said where a fault of ours leaves a record as it is."""
-    at = f", at byte {record.origin(0)}" if record.origin is not None else ""
-    return Diagnostic("internal-error", fault(error) + at, record.name or "", failed=True)
 
 
 def _said(notice: Notice, name: str) -> Diagnostic:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from array import array
-from pickle import PickleBuffer
 from typing import TYPE_CHECKING, Any, Final, SupportsIndex
 
 if TYPE_CHECKING:
+    from pickle import PickleBuffer
+
     import cython
 else:
     from absolve import _cython as cython
@@ -15,6 +15,8 @@ if cython.compiled:
     from cython.cimports.absolve.buffers import copied, grown
     from cython.cimports.libc.stdlib import free
     from cython.cimports.libc.string import memcpy
+else:
+    from array import array
 
 NARROW: Final = (1 << 31) - 1  # the largest number of 32 bits
 _OUT_OF_BAND: Final = 5  # the first protocol of pickles that have buffers beside them
@@ -368,6 +370,8 @@ class Words:
 
 def _apart(raw: bytes, protocol: SupportsIndex) -> bytes | PickleBuffer:
     """Bytes for a pickle of this protocol, out of its band if it has one."""
+    from pickle import PickleBuffer  # it is what calls this
+
     return PickleBuffer(raw) if protocol.__index__() >= _OUT_OF_BAND else raw
 
 

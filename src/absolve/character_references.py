@@ -8,8 +8,7 @@ dealt with here.
 
 from __future__ import annotations
 
-from functools import lru_cache
-from html.entities import html5
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -28,12 +27,29 @@ _WINDOWS_1252: Final[dict[int, bytes]] = {
 _REPLACEMENT: Final = "\N{REPLACEMENT CHARACTER}".encode()
 _BEYOND = cython.declare(cython.int, 0x110000)  # what any number that is larger is taken for
 
-# Names that are references without a semicolon too; the longest has six letters. The longest name of all, with its
-# semicolon, has 32.
-_WITHOUT_SEMICOLON: Final[frozenset[str]] = frozenset(name for name in html5 if not name.endswith(";"))
+# Names that are references without a semicolon too, and what they stand for: those of ISO 8859-1 in its order, and
+# what markup is made of. The longest has six letters; the longest name of all, with its semicolon, has 32.
+_LATIN_1: Final = (
+    "nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg plusmn sup2 sup3 acute"
+    " micro para middot cedil sup1 ordm raquo frac14 frac12 frac34 iquest Agrave Aacute Acirc Atilde Auml Aring"
+    " AElig Ccedil Egrave Eacute Ecirc Euml Igrave Iacute Icirc Iuml ETH Ntilde Ograve Oacute Ocirc Otilde Ouml"
+    " times Oslash Ugrave Uacute Ucirc Uuml Yacute THORN szlig agrave aacute acirc atilde auml aring aelig ccedil"
+    " egrave eacute ecirc euml igrave iacute icirc iuml eth ntilde ograve oacute ocirc otilde ouml divide oslash"
+    " ugrave uacute ucirc uuml yacute thorn yuml"
+).split()
+_WITHOUT_SEMICOLON: Final[dict[str, bytes]] = {
+    **{name: chr(code).encode() for code, name in enumerate(_LATIN_1, start=0xA0)},
+    **dict.fromkeys(("AMP", "amp"), b"&"),
+    **dict.fromkeys(("GT", "gt"), b">"),
+    **dict.fromkeys(("LT", "lt"), b"<"),
+    **dict.fromkeys(("QUOT", "quot"), b'"'),
+    "COPY": "\N{COPYRIGHT SIGN}".encode(),
+    "REG": "\N{REGISTERED SIGN}".encode(),
+}
 _LONGEST_WITHOUT_SEMICOLON: Final = max(map(len, _WITHOUT_SEMICOLON))
 _LONGEST = cython.declare(cython.Py_ssize_t, 31)
-_KNOWN: Final[dict[bytes, bytes]] = {}  # names with a semicolon that were met, and what they stand for
+# Names with a semicolon that were met, and what they stand for.
+_KNOWN: Final[dict[bytes, bytes]] = {name.encode(): text for name, text in _WITHOUT_SEMICOLON.items()}
 
 
 def needs_escape(text: bytes, at: int, attribute: bool) -> bool:
@@ -76,7 +92,7 @@ def reference_at(
         return None  # 13.2.5.74, ambiguous ampersand state: stays as it is
     if attribute and (length < end - start or (end < size and p[end] == 61)):
         return None  # "for historical reasons": flush
-    return start + length, html5[letters[:length]].encode()
+    return start + length, _WITHOUT_SEMICOLON[letters[:length]]
 
 
 @cython.cfunc
@@ -84,10 +100,18 @@ def _named(name: bytes) -> bytes | None:
     """What a name stands for that a semicolon follows; None where it is none."""
     found: bytes | None = _KNOWN.get(name)
     if found is None:
-        text = html5.get(name.decode("ascii") + ";")
+        text = _all_names().get(name.decode("ascii") + ";")
         if text is not None:
             found = _KNOWN[name] = text.encode()
     return found
+
+
+@cache
+def _all_names() -> dict[str, str]:
+    """All 2,231 of 13.5, which few documents' references need."""
+    from html.entities import html5
+
+    return html5
 
 
 @lru_cache(maxsize=1024)

@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.errors import UsageError, WalkError
+from absolve.patterns import pattern
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -82,7 +83,7 @@ _CODECS: Final = {
 }
 _OPAQUE: Final = frozenset({"utf-16le", "utf-16be", "iso-2022-jp"})
 _MANY_BYTES: Final = frozenset({"utf-8", "gbk", "gb18030", "big5", "euc-jp", "shift_jis", "euc-kr"})
-_AFTER_A_BYTE: Final = re.compile("[\udc80-\udcff][^\x00-\x7f\udc80-\udcff]")
+_AFTER_A_BYTE: Final = pattern("[\udc80-\udcff][^\x00-\x7f\udc80-\udcff]")
 _BYTE_ORDER_MARKS: Final = {b"\xef\xbb\xbf": "utf-8", b"\xfe\xff": "utf-16be", b"\xff\xfe": "utf-16le"}
 _BEGINS_MARK = cython.declare(cython.int, min(mark[0] for mark in _BYTE_ORDER_MARKS))
 
@@ -138,7 +139,7 @@ def for_any(text: str) -> str:
     return text if text.isascii() else _RAW_BYTE.sub(lambda found: f"%{ord(found[0]) & 0xFF:02X}", text)
 
 
-_RAW_BYTE: Final = re.compile("[\udc80-\udcff]")  # PEP 383
+_RAW_BYTE: Final = pattern("[\udc80-\udcff]")  # PEP 383
 
 
 def of_html(data: bytes, given: str | None = None, header: str | None = None) -> tuple[Charset, int]:
@@ -168,7 +169,7 @@ def of_text(data: bytes, given: str | None = None, header: str | None = None) ->
 
 
 # XML 1.0 2.8, XMLDecl: the encoding pseudo-attribute
-_XML_DECLARED: Final = re.compile(
+_XML_DECLARED: Final = pattern(
     rb"<\?xml[\t\n\r ][^?>]*?encoding[\t\n\r ]*+=[\t\n\r ]*+([\"'])([A-Za-z0-9._:-]{1,60}+)\1"
 )
 _XML_PATTERNS: Final = {b"\0<\0?": "utf-16be", b"<\0?\0": "utf-16le"}  # appendix F.1: no byte order mark
@@ -247,15 +248,15 @@ def _in_document(label: bytes) -> Charset | None:
 
 
 # 13.2.3.2, get an attribute
-_ATTRIBUTE: Final = re.compile(
+_ATTRIBUTE: Final = pattern(
     rb"[\t\n\f\r /]*+([^\t\n\f\r />=][^\t\n\f\r />=]*+)"
     rb"(?:[\t\n\f\r ]*+=[\t\n\f\r ]*+(?:\"([^\"]*+)\"|'([^']*+)'|([^\t\n\f\r >\"'][^\t\n\f\r >]*+)?))?+"
 )
-_IN_CONTENT: Final = re.compile(
+_IN_CONTENT: Final = pattern(
     rb"charset[\t\n\f\r ]*+=[\t\n\f\r ]*+(?:\"([^\"]*+)\"|'([^']*+)'|([^\"'\t\n\f\r ;][^\t\n\f\r ;]*+))", re.IGNORECASE
 )
 # 13.2.3.2, get an XML encoding, which counts where no meta element says another
-_XML_ENCODING: Final = re.compile(
+_XML_ENCODING: Final = pattern(
     rb"<\?xml(?=[^>]*>)(?:(?!encoding)[^>])*encoding[\x00-\x20]*+=[\x00-\x20]*+([\"'])((?:(?!\1)[\x21-\xff])*+)\1"
 )
 

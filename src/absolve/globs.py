@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from absolve.errors import UsageError
+from absolve.patterns import pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -43,7 +44,7 @@ def _matches(globs: Iterable[str], place: str, *, folder: bool = False) -> bool:
     return any((folder or not glob.endswith("/")) and _regex(glob.rstrip("/")).fullmatch(place) for glob in globs)
 
 
-_TOKEN = re.compile(r"\*\*/|/\*\*\Z|\*\*|\*|\?|\[!?\]?[^\]]*\]|.", re.DOTALL)
+_TOKEN = pattern(r"\*\*/|/\*\*\Z|\*\*|\*|\?|\[!?\]?[^\]]*\]|.", re.DOTALL)
 _MEANS = {"**/": "(?:.*/)?", "/**": "/.*", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 
 

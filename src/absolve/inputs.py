@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import os
 import re
 import sys
@@ -10,9 +9,10 @@ from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import quote_from_bytes
 
-from absolve.archives import WHOLE, Range
 from absolve.errors import Diagnostic, DocumentError, UsageError
 from absolve.model import Base, Layer
+from absolve.patterns import pattern
+from absolve.ranges import WHOLE, Range
 from absolve.resolvers.urls import has_scheme, is_malformed
 from absolve.sources import STDIN, unreadable
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     Say = Callable[[Diagnostic], None]
 
-TEMPORARY: Final = re.compile(r"\.absolve-[0-9a-f]+(-[0-9a-f]+)?\.tmp")  # outputs.py names its files so
+TEMPORARY: Final = pattern(r"\.absolve-[0-9a-f]+(-[0-9a-f]+)?\.tmp")  # outputs.py names its files so
 _PATH_CHARACTERS: Final = "!$&'()*+,;=:@/~"  # RFC 3986 3.3: pchar, and the slash between segments
 
 
@@ -157,7 +157,7 @@ def escaped(place: str) -> str:
     return quote_from_bytes(os.fsencode(place), _PATH_CHARACTERS)
 
 
-_HOST: Final = re.compile(r"(?:(?:[a-z0-9_-]+\.)+[a-z0-9-]+|localhost)(?:[:+][0-9]{1,5})?", re.IGNORECASE)
+_HOST: Final = pattern(r"(?:(?:[a-z0-9_-]+\.)+[a-z0-9-]+|localhost)(?:[:+][0-9]{1,5})?", re.IGNORECASE)
 
 
 def mirrored_url(place: str) -> str | None:
@@ -241,6 +241,8 @@ def read_url_map(name: str) -> dict[str, str]:
 
 def read_table(name: str) -> Iterator[tuple[int, list[str]]]:
     """The rows of a CSV file in UTF-8 with their lines, without a header and empty ones."""
+    import csv  # here and elsewhere: what few runs need is imported for those
+
     try:
         with Path(name).open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
             reader = csv.reader(file)

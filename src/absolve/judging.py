@@ -18,11 +18,6 @@ if TYPE_CHECKING:
     from absolve.model import Base
     from absolve.resolved import Resolved
 
-SCOPES: Final = ("same-document", "internal", "external", "other")
-PROBLEMS: Final = (
-    "unresolved unsuitable-base relative-base ignored-base malformed above-root divergent empty insecure"
-    " scheme-relative backslash whitespace"
-).split()
 WHITE_SPACE: Final = "whitespace"
 BEGINNING: Final = len("http:")  # characters of a target that tell its problems
 _INNER_SPACE: Final = re.compile(r"[\t\n\f\r ]")

@@ -128,6 +128,11 @@ class Place(NamedTuple):
 KINDS = frozenset(
     "navigation image media script stylesheet frame form font feed metadata other".split()  # design: inventory columns
 )
+SCOPES = ("same-document", "internal", "external", "other")  # `judging` says which is a target's, and what is wrong
+PROBLEMS = (
+    "unresolved unsuitable-base relative-base ignored-base malformed above-root divergent empty insecure"
+    " scheme-relative backslash whitespace"
+).split()
 
 
 @cython.final

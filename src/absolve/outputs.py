@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import io
 import os
-import shutil
 import stat
 import sys
 from contextlib import contextmanager, suppress
@@ -175,7 +174,9 @@ def _dress(temporary: str, old: os.stat_result | None, like: Path | None) -> Non
         with suppress(OSError):  # only root may give a file away
             os.chown(temporary, old.st_uid, old.st_gid)
     if like is not None:
-        shutil.copystat(like, temporary)
+        from shutil import copystat  # and with it all compressions: the standard output needs none
+
+        copystat(like, temporary)
         mode = os.stat(temporary).st_mode  # noqa: PTH116 - text, as of what is made
         if not mode & stat.S_IWUSR:  # a copy of a read-only file can be written again
             os.chmod(temporary, stat.S_IMODE(mode) | stat.S_IWUSR)  # noqa: PTH101

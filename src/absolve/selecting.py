@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from absolve.errors import UsageError
-from absolve.judging import PROBLEMS, SCOPES
-from absolve.model import KINDS
+from absolve.model import KINDS, PROBLEMS, SCOPES
 from absolve.policy import absolute
 from absolve.resolved import value_of
 from absolve.ruled import Known, Ruled

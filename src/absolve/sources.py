@@ -13,6 +13,7 @@ from absolve.charsets import for_any
 from absolve.errors import Diagnostic, DocumentError
 from absolve.model import Base, Document, Layer
 from absolve.notices import too_large
+from absolve.patterns import pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +28,7 @@ _ORIGIN: Final = "user.xdg.origin.url"
 
 # Windows' mark of the web: an INI file in an alternate data stream, or beside the file where there are no streams.
 _ZONE_IDENTIFIER: Final = ":Zone.Identifier"
-_HOST_URL: Final = re.compile(r"^[\t ]*HostUrl[\t ]*=[\t ]*(\S+)", re.IGNORECASE | re.MULTILINE)
+_HOST_URL: Final = pattern(r"^[\t ]*HostUrl[\t ]*=[\t ]*(\S+)", re.IGNORECASE | re.MULTILINE)
 _LONGEST: Final = 65_536  # bytes of a Zone.Identifier that are looked at
 
 # What programs write when the bytes came from nowhere on the web: it says nothing, and rules out nothing.

@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any
 import pool_work
 import pytest
 
-from absolve.engine import hearing, messages, pool
-from absolve.engine.pool import End
+from absolve.engine import hearing, messages, pool, tasks
 from absolve.engine.relay import Handed
+from absolve.engine.tasks import End
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 
 def told(work: Callable[[int], Any], items: int, jobs: int) -> list[tuple[int, Any]]:
-    return list(pool.run(work, range(items), jobs))
+    return list(tasks.run(work, range(items), jobs))
 
 
 @pytest.mark.parametrize("jobs", [1, 2, 3])
@@ -56,7 +56,7 @@ def test_items_are_asked_for_only_when_there_is_room() -> None:
             asked += 1
             yield asked
 
-    with closing(pool.run(pool_work.twice, items(), 2)) as run:
+    with closing(tasks.run(pool_work.twice, items(), 2)) as run:
         next(run)
         assert asked <= 2 * pool.WAITING
 
@@ -96,7 +96,7 @@ def test_each_item_that_ends_its_process_is_known_and_nothing_is_told_twice() ->
 
 @pytest.mark.parametrize("jobs", [2, 3])
 def test_each_item_takes_what_the_one_before_hands_on(jobs: int) -> None:
-    found = list(pool.run(pool_work.summed, range(40), jobs, relayed=True))
+    found = list(tasks.run(pool_work.summed, range(40), jobs, relayed=True))
     ended = {item: piece.lost for item, piece in found if isinstance(piece, End)}
     assert list(ended) == list(range(40))
     assert {item for item, lost in ended.items() if lost} == {item for item in range(40) if item % 10 in {3, 6}}
@@ -112,12 +112,12 @@ def test_each_item_takes_what_the_one_before_hands_on(jobs: int) -> None:
 
 @pytest.mark.parametrize("jobs", [1, 2, 3])
 def test_what_nobody_takes_need_not_be_handed_on(jobs: int) -> None:
-    found = [piece for _, piece in pool.run(pool_work.careless, range(60), jobs, relayed=True) if piece != End()]
+    found = [piece for _, piece in tasks.run(pool_work.careless, range(60), jobs, relayed=True) if piece != End()]
     assert found == [Handed(item - 1) if item % 3 == 2 else item for item in range(60)]
 
 
 def test_what_is_handed_on_is_not_held_up_by_who_works_on_what_was_told() -> None:
-    with closing(pool.run(pool_work.summed_quickly, range(8), 2, relayed=True)) as run:
+    with closing(tasks.run(pool_work.summed_quickly, range(8), 2, relayed=True)) as run:
         assert next(run) == (0, 0)
         time.sleep(1)  # the others go on meanwhile
         begun = time.monotonic()
@@ -127,10 +127,10 @@ def test_what_is_handed_on_is_not_held_up_by_who_works_on_what_was_told() -> Non
 
 UNGUARDED = """
 import pool_work
-from absolve.engine import pool
+from absolve.engine import tasks
 from absolve.errors import UsageError
 try:
-    for told in pool.run(pool_work.twice, range(1000), 2):
+    for told in tasks.run(pool_work.twice, range(1000), 2):
         print(told)
 except UsageError as error:
     print(error)
@@ -157,8 +157,8 @@ def test_where_no_process_starts_that_is_said_once_and_no_item_is_lost(tmp_path:
 
 def test_closing_ends_the_processes_at_once(tmp_path: Path) -> None:
     before = time.monotonic()
-    run: Any = pool.run(pool_work.sleepy, [tmp_path / "a", tmp_path / "b"], 2)
-    ours: Any = pool._Pool(pool_work.sleepy, 2)
+    run: Any = tasks.run(pool_work.sleepy, [tmp_path / "a", tmp_path / "b"], 2)
+    ours: Any = pool.Pool(pool_work.sleepy, 2)
     for worker, name in zip(ours._workers, "ab", strict=True):
         ours._give(worker, ord(name), tmp_path / name)
         worker.send()

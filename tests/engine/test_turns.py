@@ -12,16 +12,17 @@ import zstandard
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from absolve.archives import END, Course, Range, counted, stretches
+from absolve.archives import counted, stretches
 from absolve.engine import archives, turns
 from absolve.engine.documents import Reading
 from absolve.engine.listing import Listing, Unique, listed
 from absolve.engine.pieces import Failure, Rows, Size
-from absolve.engine.pool import End
 from absolve.engine.relay import Hand, Handed
+from absolve.engine.tasks import End
 from absolve.engine.turns import renumbered
 from absolve.formats.warc_search import first_record
 from absolve.inputs import Input
+from absolve.ranges import END, Course, Range
 from absolve.selecting import Selection
 from absolve.settings import Settings
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 
 from absolve._version import __version__
@@ -29,16 +30,22 @@ def main(argv: Sequence[str] | None = None) -> int:
     0 done; 1 done, but some inputs failed or a check found something; 2 used wrongly; 130 interrupted; 141 nobody
     reads the output any more.
     """
+    alone = argv is None  # nobody called us but the interpreter
     arguments = sys.argv[1:] if argv is None else list(argv)
+    if alone:
+        gc.disable()  # for a start: nothing that is imported is garbage, and to look for it takes longer than a page
     try:
         if arguments == ["--version"]:
             print(version())
             return 0
         from absolve.cli.running import run
 
-        return run(arguments)
+        return run(arguments, alone=alone)
     except KeyboardInterrupt:
         return 130
+    finally:
+        if alone:
+            gc.freeze()  # what is left goes with the process
 
 
 def version() -> str:

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from absolve import inputs, remapping
+from absolve import inputs
 from absolve.cli.options import completes_files
 from absolve.errors import DocumentError, UsageError
-from absolve.inventory import COLUMNS
-from absolve.judging import PROBLEMS, SCOPES
-from absolve.model import KINDS
+from absolve.model import KINDS, PROBLEMS, SCOPES
 from absolve.policy import absolute
-from absolve.remapping import Change, Remapping
-from absolve.selecting import Selection, only
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable
 
     from absolve.policy import Policy
+    from absolve.remapping import Change
+    from absolve.selecting import Selection
 
 
 def add_selection(parser: argparse.ArgumentParser, title: str) -> argparse._ArgumentGroup:
@@ -67,12 +65,16 @@ def add_remapping(parser: argparse.ArgumentParser) -> None:
 
 def selection(options: argparse.Namespace) -> Selection:
     """Which links count; UsageError for a word that is none."""
+    from absolve.selecting import Selection  # and with it what judges links: most rewrites are of all
+
     kinds, scopes, problems = (frozenset(_words(given)) for given in (options.kind, options.scope, options.problem))
     return Selection(kinds, scopes, problems).checked()
 
 
 def columns(options: argparse.Namespace) -> tuple[str, ...]:
     """The columns of the list; UsageError for what is none, and for a list that could have no equal rows."""
+    from absolve.inventory import COLUMNS
+
     if options.columns is None:
         if options.unique:
             raise UsageError("--unique goes with --columns: whole rows say where a link stands, and no two are equal")
@@ -88,10 +90,11 @@ def columns(options: argparse.Namespace) -> tuple[str, ...]:
 
 def policy(options: argparse.Namespace) -> Policy:
     """What becomes of links; UsageError for a rule that is none, or that cannot be read."""
-    changes = [remapping.parse(text) for text in options.remap]
-    if options.remap_file:
-        changes += _read(options.remap_file)
-    whole = Remapping(changes).policy if changes else absolute
+    whole = _remapping(options) if options.remap or options.remap_file else absolute
+    if not (options.kind or options.scope or options.problem):
+        return whole
+    from absolve.selecting import only
+
     wanted = selection(options)
     if not any(wanted):
         return whole
@@ -100,12 +103,23 @@ def policy(options: argparse.Namespace) -> Policy:
     return only(wanted, whole)
 
 
+def _remapping(options: argparse.Namespace) -> Policy:
+    from absolve.remapping import Remapping, parse
+
+    changes = [parse(text) for text in options.remap]
+    if options.remap_file:
+        changes += _read(options.remap_file)
+    return Remapping(changes).policy if changes else absolute
+
+
 def _words(given: Iterable[str]) -> list[str]:
     return [word.strip() for text in given for word in text.split(",") if word.strip()]
 
 
 def _read(name: str) -> list[Change]:
     """The rules in a CSV file: from, to, and how; rules that say nothing of how are prefixes."""
+    from absolve.remapping import Change
+
     found = []
     try:
         for line, row in inputs.read_table(name):
@@ -119,6 +133,8 @@ def _read(name: str) -> list[Change]:
 
 
 def _checked(change: Change, name: str, line: int) -> None:
+    from absolve.remapping import Remapping
+
     try:
         Remapping([change])
     except UsageError as error:

@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from absolve import inputs, outputs
-from absolve.archives import WHOLE
 from absolve.cli import options as shared
 from absolve.cli import progress
 from absolve.cli.reporting import Report
-from absolve.engine import flushing, pool, turns
+from absolve.engine import flushing, tasks
 from absolve.engine.pieces import Failure, Size
 from absolve.errors import Diagnostic, DocumentError, UsageError
 from absolve.globs import Globs
+from absolve.ranges import WHOLE
 from absolve.sources import STDIN
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ def run(
     """Work on all items and report what is said of them; what else they come to is the caller's, in their order.
 
     `ended` is told of each item that nothing more comes of, while a failure is still that item's; `expect` of what is
-    ready to be put and comes next. `relayed` as of `pool.run`.
+    ready to be put and comes next. `relayed` as of `tasks.run`.
     """
     report.quiet, report.verbose = options.quiet, options.verbose
     streams = not getattr(options, "in_place", False) and options.output in {None, outputs.STDOUT}
@@ -158,8 +158,8 @@ def run(
         jobs, items = _processes(items, input_of, options)
         number = size = 0
         with (
-            closing(pool.run(work, items, jobs, relayed=relayed)) as done,
-            closing(flushing.flushed(turns.unbroken(done, input_of) if relayed else done, expect)) as told,
+            closing(tasks.run(work, items, jobs, relayed=relayed)) as done,
+            closing(flushing.flushed(_unbroken(done, input_of) if relayed else done, expect)) as told,
         ):
             for item, piece in told:
                 report.input = input_of(item).name
@@ -169,7 +169,7 @@ def run(
                     report.failure(piece.error)
                 elif isinstance(piece, Size):
                     size += piece.read
-                elif not isinstance(piece, pool.End):
+                elif not isinstance(piece, tasks.End):
                     yield item, piece
                 else:
                     if piece.lost:
@@ -182,6 +182,12 @@ def run(
     report.rest()
     if not options.quiet and (clock.was_seen or (report.failures and report.said > SCREEN)):
         report.summary(f"{progress.So(number, size, len(report.failures))} in {clock.seconds:.1f} s")
+
+
+def _unbroken(done: Iterable[tuple[Item, Any]], input_of: Callable[[Item], Input]) -> Iterator[tuple[Item, Any]]:
+    from absolve.engine import turns  # and with it the inventory: a rewrite needs none
+
+    return turns.unbroken(done, input_of)
 
 
 @contextmanager

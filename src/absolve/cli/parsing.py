@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import os
+import sys
 from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
@@ -10,13 +12,32 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _PATHS = frozenset({"FILE", "OUT"})  # what options call a path
+_WIDTH = 80  # columns where nobody says how many
+
+
+class _Help(argparse.RawDescriptionHelpFormatter):
+    """Argparse's, which asks shutil how wide the terminal is each time that an option is added."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=_width() - 2)
+
+
+def _width() -> int:
+    """The columns of the terminal, as `shutil.get_terminal_size` finds them; it comes with all compressions."""
+    said = os.environ.get("COLUMNS", "")
+    if said.isdecimal() and int(said):
+        return int(said)
+    try:
+        return os.get_terminal_size(sys.__stdout__.fileno()).columns or _WIDTH  # type: ignore[union-attr]
+    except (AttributeError, ValueError, OSError):  # there is none, or it is no terminal
+        return _WIDTH
 
 
 class Parser(argparse.ArgumentParser):
     """Ours: examples stay as they are laid out, options are not abbreviated, and an error is said in two lines."""
 
     def __init__(self, **settings: object) -> None:
-        super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False, **settings)  # type: ignore[arg-type]
+        super().__init__(formatter_class=_Help, allow_abbrev=False, **settings)  # type: ignore[arg-type]
         self.whence: dict[str, Path] = {}  # by the option's place in the namespace
 
     def error(self, message: str) -> NoReturn:

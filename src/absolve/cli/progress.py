@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import time
 from contextlib import contextmanager
-from threading import Thread
 from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 if TYPE_CHECKING:
@@ -77,6 +76,8 @@ class Bar(Clock):
             self._bar.start()
             self.was_seen = True
             if self._count is not None:
+                from threading import Thread
+
                 Thread(target=self._total, args=(self._count,), daemon=True).start()
         self._bar.update(self._task, completed=so.inputs, so=so, rate=so.inputs / self.seconds)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from contextlib import contextmanager
@@ -121,6 +120,8 @@ class Report:
         self.failures.setdefault(input_, diagnostic)
         if self.errors is None:
             return
+        import json
+
         line = json.dumps({"input": input_, **{name: getattr(diagnostic, name) for name in _FIELDS}})
         try:
             self.errors.write(f"{line}\n".encode())

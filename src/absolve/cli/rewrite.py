@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from absolve import inputs, outputs, rewriting
 from absolve.cli import filters, many, resuming
 from absolve.cli import options as shared
-from absolve.cli.diff import painted, unified
 from absolve.engine import plan
 from absolve.engine.archives import each, is_archive
 from absolve.engine.documents import is_document, walked
@@ -218,6 +217,8 @@ def _count(how: Rewriting, job: Job) -> Iterator[Piece]:
 def _difference(how: Rewriting, job: Job) -> Iterator[Piece]:
     if job.input.found and not is_document(job.input.name, how.reading):
         return
+    from absolve.cli.diff import painted, unified
+
     found = walked(job.input, how.reading)
     yield from found.diagnostics
     faults = new_bytes(how, found)[1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from contextlib import suppress
@@ -75,11 +76,17 @@ def configured(command: Parser, name: str, arguments: Sequence[str]) -> None:
                 raise UsageError(f"{found.path}: there is no option {option!r}")
 
 
-def run(arguments: Sequence[str]) -> int:
-    """Run one command and return its exit status; an interrupt is the caller's."""
+def run(arguments: Sequence[str], *, alone: bool = False) -> int:
+    """Run one command and return its exit status; an interrupt is the caller's.
+
+    `alone`: the process is there for it, and no garbage is collected yet.
+    """
     report = Report()
     try:
         whole = parser(arguments[:1])
+        if alone:
+            gc.freeze()
+            gc.enable()
         command = whole.commands.get(arguments[0], whole) if arguments else whole
         try:
             if arguments and command is not whole:

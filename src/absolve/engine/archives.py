@@ -7,19 +7,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from absolve import formats, sources
-from absolve.archives import END, Range, Stretch, ranges, said_of_fault, stretches
 from absolve.engine.documents import about_bases, empty, walked
 from absolve.engine.pieces import Failure
 from absolve.errors import DocumentError
-from absolve.formats.compression import ZSTD_FRAME, is_skippable
+from absolve.ranges import END, Range
+from absolve.stretches import Stretch, said_of_fault
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from absolve.archives import Course
     from absolve.engine.documents import Reading
     from absolve.errors import Diagnostic
     from absolve.inputs import Input
+    from absolve.ranges import Course
 
 LARGE: Final = 16 << 20  # bytes: what fewer take is less than what starting processes does
 RANGE: Final = 2 << 20  # bytes of a larger archive that a process of this machine lists apart, at least
@@ -43,6 +43,8 @@ def cut(input_: Input, how: Reading, size: int) -> Iterator[Input]:
         if Path(input_.name).stat().st_size <= size or not is_archive(input_, how):
             yield input_
             return
+        from absolve.archives import ranges  # and with it what reads WARC: few inputs are
+
         with sources.opened(input_.name) as file:
             for within in ranges(file, how.settings, size):
                 yield input_._replace(within=within)
@@ -72,8 +74,12 @@ def _size(input_: Input, how: Reading) -> int:
     Of frames of Zstandard none can be read without the dictionary that may come first.
     """
     try:
+        if not is_archive(input_, how):
+            return 0
+        from absolve.formats.compression import ZSTD_FRAME, is_skippable
+
         head = sources.head(input_.name)
-        is_cut = is_archive(input_, how) and not head.startswith(ZSTD_FRAME) and not is_skippable(head[:4])
+        is_cut = not head.startswith(ZSTD_FRAME) and not is_skippable(head[:4])
         return Path(input_.name).stat().st_size if is_cut else 0
     except (OSError, ValueError, DocumentError):  # it does not open: the task will say it
         return 0
@@ -102,6 +108,8 @@ def left(stretch: Stretch, error: Exception) -> Failure:
 
 
 def _records(input_: Input, how: Reading, course: Course | None, *, every: bool) -> Iterator[Stretch]:
+    from absolve.archives import stretches
+
     said: set[Diagnostic] = set()  # of all records together: bases have no place in the file
     is_empty = True
     with sources.opened(input_.name) as file:

@@ -15,6 +15,7 @@ from absolve.engine.rewriting import unwritable
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator
     from concurrent.futures import Future
+    from typing import TypeGuard
 
 Item = TypeVar("Item")
 
@@ -24,7 +25,7 @@ LONG: Final = 0.5  # seconds that what is on the disk waits for others
 
 
 class _Waiting(NamedTuple):
-    """A piece that waits its turn, since when, and what lets its files be on the disk."""
+    """A piece that waits its turn, and since when; `flushes` let its files be on the disk, if they are under way."""
 
     item: Any
     piece: Any
@@ -46,12 +47,13 @@ def flushed(
     try:
         for item, piece in told:
             flushes: tuple[Future[None], ...] = ()
-            if isinstance(piece, Ready) and piece.made:
-                if threads is None:
-                    from concurrent.futures import ThreadPoolExecutor  # and with it logging: few want it
+            if _has_files(piece):
+                if threads is None and ready:
+                    from concurrent.futures import ThreadPoolExecutor  # and with it logging: one file needs no thread
 
                     threads = ThreadPoolExecutor(AT_ONCE)
-                flushes = tuple([threads.submit(outputs.flush, made) for made in piece.made])
+                if threads is not None:
+                    flushes = tuple([threads.submit(outputs.flush, made) for made in piece.made])
                 ready += 1
             elif not waiting:
                 yield item, piece
@@ -63,12 +65,16 @@ def flushed(
             elif waiting[-1].since - waiting[0].since >= LONG:
                 number = _done(waiting)
             if number:
-                ready -= sum(1 for one in islice(waiting, number) if one.flushes)
+                ready -= sum(1 for one in islice(waiting, number) if _has_files(one.piece))
                 yield from _whole([waiting.popleft() for _ in range(number)], expect)
         yield from _whole(waiting, expect)
     finally:
         if threads is not None:
             threads.shutdown(cancel_futures=True)
+
+
+def _has_files(piece: Any) -> TypeGuard[Ready]:
+    return isinstance(piece, Ready) and bool(piece.made)
 
 
 def _done(waiting: Iterable[_Waiting]) -> int:
@@ -85,9 +91,9 @@ def _whole(
     pieces: Iterable[_Waiting], expect: Callable[[list[tuple[Any, Ready]]], None] | None
 ) -> Iterator[tuple[Any, Any]]:
     """The pieces when all of them are on the disk."""
-    found = [(one.item, _flushed(one) if one.flushes else one.piece) for one in pieces]
+    found = [(one.item, _flushed(one) if _has_files(one.piece) else one.piece) for one in pieces]
     if expect is not None:
-        expect([(item, piece) for item, piece in found if isinstance(piece, Ready) and piece.made])
+        expect([(item, piece) for item, piece in found if _has_files(piece)])
     yield from found
 
 
@@ -96,6 +102,9 @@ def _flushed(one: _Waiting) -> Ready | Failure:
     try:
         for flush in one.flushes:
             flush.result()
+        if not one.flushes:
+            for made in one.piece.made:
+                outputs.flush(made)
     except OSError as error:
         for made in one.piece.made:
             outputs.discard(made)

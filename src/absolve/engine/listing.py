@@ -7,13 +7,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from absolve import inventory, sinks
-from absolve.archives import WHOLE, Course
 from absolve.engine.archives import each, left
 from absolve.engine.documents import is_document
 from absolve.engine.pieces import Rows, Size, guarded
 from absolve.engine.turns import in_turn
 from absolve.errors import FAULTS
 from absolve.fingerprints import fingerprint
+from absolve.ranges import WHOLE, Course
 from absolve.selecting import Selection
 
 if TYPE_CHECKING:

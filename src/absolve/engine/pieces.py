@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pickle import PickleBuffer
 from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
 
 from absolve.errors import FAULTS, Diagnostic, DocumentError, fault
@@ -31,6 +30,8 @@ class Rows(NamedTuple):
     number: int
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[Any, ...]:
+        from pickle import PickleBuffer  # it is what calls this
+
         chunk = PickleBuffer(self.chunk) if protocol.__index__() >= 5 and isinstance(self.chunk, bytes) else self.chunk
         return Rows, (chunk, self.number)
 

@@ -1,7 +1,4 @@
-"""A pool of processes: what a task tells of each item comes in the order of the items, and little waits in between.
-
-Work that says so is given a relay, too: by that, what is done with one item depends on that with the one before.
-"""
+"""A pool of processes: what a task tells of each item comes in the order of the items, and little waits in between."""
 
 from __future__ import annotations
 
@@ -11,15 +8,16 @@ import signal
 import time
 from collections import deque
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from absolve.engine.exchange import Arm, Exchange
 from absolve.engine.hearing import Ear
 from absolve.engine.messages import Frame, Outbox
-from absolve.engine.relay import Arm, Exchange, Hand
+from absolve.engine.tasks import End
 from absolve.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from multiprocessing.connection import Connection
     from multiprocessing.context import SpawnProcess
 
@@ -37,36 +35,6 @@ PATIENCE = 2.0  # seconds that a worker has to end when it is asked to
 STARTS = 3  # workers one behind the other that end before they have started: then none will
 
 _UNGUARDED = "a program that calls absolve does so under if __name__ == '__main__', or with one job"
-
-
-class End(NamedTuple):
-    """All is told of an item; `lost` says why there is no more where its worker ended."""
-
-    lost: str | None = None
-
-
-def run(
-    work: Callable[..., Iterable[Told]], items: Iterable[Item], jobs: int, *, relayed: bool = False
-) -> Generator[tuple[Item, Told | End]]:
-    """What `work` tells of each item, item by item in their order, and an `End` behind each.
-
-    With one job it is done in this process; else in so many others, where `work` and the items must be able to go.
-    When the iterator is closed the processes end at once. A worker that dies takes only the item with it
-    that it was at. UsageError where no worker starts at all. `relayed`: the work is given a `Relay` behind the item.
-    """
-    if jobs > 1:
-        pool: _Pool[Item, Told] = _Pool(work, jobs, relayed=relayed)
-        try:
-            yield from pool.run(items)
-        finally:
-            pool.close()
-        return
-    hand = Hand()
-    for item in items:
-        hand.next()
-        for told in work(item, hand) if relayed else work(item):
-            yield item, told
-        yield item, End()
 
 
 def _serve(
@@ -152,7 +120,9 @@ class _Worker:
             self.waiting = []
 
 
-class _Pool(Generic[Item, Told]):
+class Pool(Generic[Item, Told]):
+    """So many processes; `tasks.run` tells what they do. It must be closed."""
+
     def __init__(self, work: Callable[..., Iterable[Told]], jobs: int, *, relayed: bool = False) -> None:
         self._exchange = Exchange() if relayed else None
         self._ear = Ear(HELD)

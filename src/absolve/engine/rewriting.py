@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
-import tempfile
 from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, NamedTuple
 
-from absolve import outputs, rewriting, verifying
+from absolve import outputs, rewriting
 from absolve.engine.archives import each, is_archive, left
 from absolve.engine.documents import Walked, is_document, walked
 from absolve.engine.pieces import Failure, Ready, Shown, Size, guarded
@@ -21,11 +19,11 @@ from absolve.sources import STDIN
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from absolve.archives import Stretch
     from absolve.engine.documents import Reading
     from absolve.engine.pieces import Piece
     from absolve.inputs import Input
     from absolve.policy import Policy
+    from absolve.stretches import Stretch
 
 
 class Job(NamedTuple):
@@ -139,6 +137,8 @@ class _Spill:
         if how.in_place:
             path = like = _real(path)
         elif self._job.target is None or outputs.is_device(path):
+            import tempfile  # large documents want it
+
             return self.stack.enter_context(tempfile.TemporaryFile())
         else:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -157,8 +157,10 @@ class _Spill:
             while piece := file.read(_AT_ONCE):
                 yield Shown(piece)
             return
+        from shutil import copyfileobj
+
         with outputs.writing(self.path) as device:
-            shutil.copyfileobj(file, device, _AT_ONCE)
+            copyfileobj(file, device, _AT_ONCE)
         yield Ready(())
 
     def ready(self, made: outputs.Made) -> Iterator[Piece]:
@@ -185,6 +187,8 @@ def new_bytes(how: Rewriting, found: Walked) -> tuple[bytes, list[Failure]]:
     data = rewriting.rewrite(found.entity, how.policy)
     if not (how.verify or found.entity.is_ambiguous):
         return data, []
+    from absolve import verifying
+
     differences = verifying.differences(found.entity, found.document, data, how.policy)
     if differences:
         text = "this stays as it is: nothing proves that only links change"
@@ -349,8 +353,10 @@ def _copied(how: Rewriting, source: Path, target: Path) -> Ready:
 
 
 def _copy(source: Path, target: Path, token: str) -> outputs.Made:
+    from shutil import copyfileobj
+
     with source.open("rb") as old, outputs.preparing(target, like=source, token=token) as (file, made):
-        shutil.copyfileobj(old, file)
+        copyfileobj(old, file)
     return made
 
 

@@ -13,12 +13,11 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from absolve import sources
-from absolve.archives import END, Course, Range, counted
 from absolve.engine.pieces import Size
-from absolve.engine.pool import End
+from absolve.engine.tasks import End
 from absolve.errors import FAULTS, DocumentError
-from absolve.formats.warc_search import first_record
 from absolve.inventory import Columns
+from absolve.ranges import END, Course, Range
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -63,6 +62,8 @@ def _in_turn(find: Find, input_: Input, how: Reading, relay: Relay | None, next_
         return  # the range before failed, and with one process nothing comes behind that
     course: Course = handed.value or Course()
     if handed.lost:  # of what was in it nobody knows
+        from absolve.archives import counted  # here and below: few inputs are archives
+
         with sources.opened(input_.name) as file:
             counted(file, how.settings, course, within.start)
     if course.position >= within.end:
@@ -139,6 +140,8 @@ class _Ahead:
         self.start: int | None = None
         self._held: deque[Found] = deque()
         self._error: Exception | None = None
+        from absolve.formats.warc_search import first_record
+
         within = input_.within
         with suppress(OSError, DocumentError), sources.opened(input_.name) as file:
             self.start = first_record(file, within.start, within.end)

@@ -6,11 +6,12 @@ A walker is imported when the first document of its kind is met.
 from __future__ import annotations
 
 import re
-import zlib
 from contextlib import suppress
 from functools import cache, lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Final, NamedTuple
+
+from absolve.patterns import pattern
 
 if TYPE_CHECKING:
     from mimetypes import MimeTypes
@@ -93,20 +94,20 @@ SUFFIXES: Final[dict[str, str]] = {
 }
 JSON: Final = (JSON_LD, IMPORT_MAP, SPECULATION_RULES, MANIFEST)
 MAIL: Final = (MESSAGE, "multipart/related", "application/x-mimearchive", MAILBOX)  # what is read as messages
-_TAG: Final = re.compile(rb"<[!?A-Za-z/]")
-_MARKUP: Final = re.compile(rb"[\t\n\f\r ]*<[!?A-Za-z/]")
+_TAG: Final = pattern(rb"<[!?A-Za-z/]")
+_MARKUP: Final = pattern(rb"[\t\n\f\r ]*<[!?A-Za-z/]")
 _LOOKED_AT: Final = 2048
-_XML_TYPE: Final = re.compile(r"(?:text|application)/xml|[^/]+/[^/]+\+xml")  # RFC 7303, section 3 and 4.2
+_XML_TYPE: Final = pattern(r"(?:text|application)/xml|[^/]+/[^/]+\+xml")  # RFC 7303, section 3 and 4.2
 # XML 1.0 2.8: what may stand before the root element, and that element's name without a prefix
-_PROLOG: Final = re.compile(
+_PROLOG: Final = pattern(
     rb"(?:\xef\xbb\xbf)?+(<\?xml[\t\n\r ])?+"
     rb"(?:[^<]++|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^<>\[]*+(?:\[.*?\][\t\n\r ]*+)?+>)*+"
     rb"<(?:[A-Za-z0-9_.-]++:)?+([A-Za-z0-9_.-]++)",
     re.DOTALL,
 )
 # What JSON of this name is, if it begins so. What has a manifest_version is the manifest of a browser extension.
-_APP: Final = re.compile(rb'[^{]*\{(?!.*"manifest_version").*"(?:start_url|display|short_name|icons)"', re.DOTALL)
-_MAP: Final = re.compile(rb'[^{]*\{.*"(?:imports|scopes)"', re.DOTALL)
+_APP: Final = pattern(rb'[^{]*\{(?!.*"manifest_version").*"(?:start_url|display|short_name|icons)"', re.DOTALL)
+_MAP: Final = pattern(rb'[^{]*\{.*"(?:imports|scopes)"', re.DOTALL)
 _JSON_NAMES: Final = {
     "manifest.json": (MANIFEST, _APP),
     **dict.fromkeys(("importmap.json", "import_map.json"), (IMPORT_MAP, _MAP)),
@@ -117,20 +118,20 @@ _XML_ROOTS: Final = frozenset(
 )
 _SIGNATURES: Final[dict[str, re.Pattern[bytes]]] = {
     # of ARC: its first record, or any other
-    WARC: re.compile(rb"WARC/[0-9]\.[0-9]+[\t ]*\r?\n|[A-Za-z]+:[^\n]* [0-9]{14} [^\n ]+ [0-9]+\r?\n"),
-    HTTP: re.compile(rb"HTTP/[0-9.]+ +[0-9]{3}[ \r\n]"),
-    ZIP: re.compile(rb"PK(?:\x03\x04|\x05\x06)"),
-    HAR: re.compile(rb'(?:\xef\xbb\xbf)?[\t\n\r ]*\{[\t\n\r ]*"log"[\t\n\r ]*:[\t\n\r ]*\{'),
+    WARC: pattern(rb"WARC/[0-9]\.[0-9]+[\t ]*\r?\n|[A-Za-z]+:[^\n]* [0-9]{14} [^\n ]+ [0-9]+\r?\n"),
+    HTTP: pattern(rb"HTTP/[0-9.]+ +[0-9]{3}[ \r\n]"),
+    ZIP: pattern(rb"PK(?:\x03\x04|\x05\x06)"),
+    HAR: pattern(rb'(?:\xef\xbb\xbf)?[\t\n\r ]*\{[\t\n\r ]*"log"[\t\n\r ]*:[\t\n\r ]*\{'),
     # RFC 4155; RFC 5322 3.6: one of these is in every message
-    MAILBOX: re.compile(rb"From [^\n]*\n(?:>?From [^\n]*\n)?[!-9;-~]++:"),
-    MESSAGE: re.compile(
+    MAILBOX: pattern(rb"From [^\n]*\n(?:>?From [^\n]*\n)?[!-9;-~]++:"),
+    MESSAGE: pattern(
         rb"(?:\xef\xbb\xbf)?(?:[!-9;-~]++:[^\n]*+\n(?:[\t ][^\n]*+\n)*+)*?"
         rb"(?:Return-Path|Received|Delivered-To|From|To|Subject|Date|Message-ID|MIME-Version|Content-Type):[^\n]*+\n"
         rb"(?:[\t ][^\n]*+\n)*+(?:[!-9;-~]++:|\r?\n)",
         re.IGNORECASE,
     ),
     # MIME Sniffing 7.1, the table of what scripts may be in
-    HTML: re.compile(
+    HTML: pattern(
         rb"(?:\xef\xbb\xbf)?[\t\n\f\r ]*<(?:!doctype html|html|head|script|iframe|h1|div|font|table|a|style|title|b"
         rb"|body|br|p|!--)[\t\n\f\r >]",
         re.IGNORECASE,
@@ -185,7 +186,7 @@ def essence_of(media_type: str) -> tuple[str, dict[str, str]]:
     return essence.strip().lower(), {name: _unquoted(value.strip()) for name, value in parameters.items()}
 
 
-_PARAMETER: Final = re.compile(r"""([^;=]+)=([\t ]*"(?:[^"\\]|\\.)*"|[^;]*)""")
+_PARAMETER: Final = pattern(r"""([^;=]+)=([\t ]*"(?:[^"\\]|\\.)*"|[^;]*)""")
 
 
 def _unquoted(value: str) -> str:
@@ -236,6 +237,8 @@ def sniff_content(data: bytes) -> str | None:
     """The media type that the first bytes are a signature of; None where they are none of what we read."""
     head = data[:_LOOKED_AT]
     if head.startswith(b"\x1f\x8b"):
+        import zlib
+
         with suppress(zlib.error):
             head = zlib.decompressobj(31).decompress(head, _LOOKED_AT)
         return WARC if _SIGNATURES[WARC].match(head) else None

@@ -13,6 +13,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from absolve.offsets import replaced
+from absolve.patterns import pattern
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -119,7 +120,7 @@ def commas(value: bytes) -> Iterator[Span]:
 
 
 # HTML Standard 4.2.5.3, shared declarative refresh steps
-_REFRESH: Final = re.compile(
+_REFRESH: Final = pattern(
     rb"[\t\n\f\r ]*+"  # 4. skip ASCII white space
     rb"[0-9.]++"  # 6 to 9. digits, or a full stop and then digits and full stops
     rb"(?=[;,\t\n\f\r ])"  # 11.1. anything else: return
@@ -140,7 +141,7 @@ def refresh(value: bytes) -> list[Span]:
     return [(start, end)] if start < end else []
 
 
-_TASK: Final = re.compile(rb"[\t\n\f\r ]*+(?:action|icon|polling)-uri[0-9]?+[\t\n\f\r ]*+=", re.IGNORECASE)
+_TASK: Final = pattern(rb"[\t\n\f\r ]*+(?:action|icon|polling)-uri[0-9]?+[\t\n\f\r ]*+=", re.IGNORECASE)
 _BETWEEN_SEMICOLONS: Final = re.compile(rb"[^;]++")
 
 
@@ -161,7 +162,7 @@ def config(value: bytes) -> list[Span]:
 
 # What begins as an absolute reference or a path does, or one word that ends as the name of a file does; so no "true",
 # "#fff", JSON, template or identifier, and no URL that was percent-encoded or base64-encoded as a whole.
-_LIKELY: Final = re.compile(
+_LIKELY: Final = pattern(
     rb"[A-Za-z][A-Za-z0-9+.-]*+:"  # a scheme
     rb"|\.{0,2}+/"  # /path, ./path, ../path, //host
     rb"|(?![A-Za-z]++%3[Aa])[A-Za-z0-9_~%@!$&*,;=+:/\x80-\xff-]"
@@ -176,7 +177,7 @@ def likely(value: bytes) -> list[Span]:
 
 
 # RFC 8288 3 and B.2: commas between, and in a link parameters with strings, in which `<` is no link
-_LINK_VALUE: Final = re.compile(rb"[^<\"]*+(?:\"(?:[^\"\\]++|\\.)*+\"?+[^<\"]*+)*+<([^>]*+)>", re.DOTALL)
+_LINK_VALUE: Final = pattern(rb"[^<\"]*+(?:\"(?:[^\"\\]++|\\.)*+\"?+[^<\"]*+)*+<([^>]*+)>", re.DOTALL)
 
 
 def link(value: bytes) -> Iterator[Span]:

@@ -141,15 +141,17 @@ ATTRIBUTE_SLOTS, ATTRIBUTE_CELLS = _hash_tables(ATTRIBUTE_ID)
 def _traits() -> list[int]:
     traits = [0] * (len(ELEMENT_ID) + 1)
     for trait, names in _TRAITS.items():
+        value = int(trait)  # no flags: their operators are slow
         for name in names.split():
-            traits[ELEMENT_ID[name.encode()]] |= trait
-    told = Trait.RCDATA | Trait.RAWTEXT | Trait.TABLE_PART | Trait.RELEVANT
+            traits[ELEMENT_ID[name.encode()]] |= value
+    told = int(Trait.RCDATA | Trait.RAWTEXT | Trait.TABLE_PART | Trait.RELEVANT)
+    ends = int(Trait.TABLE_PART | Trait.RELEVANT_END)
     for number, found in enumerate(traits):
         if found & told:
-            traits[number] |= Trait.RELEVANT
-        if found & (Trait.TABLE_PART | Trait.RELEVANT_END):
-            traits[number] |= Trait.RELEVANT_END
+            traits[number] |= int(Trait.RELEVANT)
+        if found & ends:
+            traits[number] |= int(Trait.RELEVANT_END)
     return traits
 
 
-ELEMENT_TRAITS: tuple[int, ...] = tuple(int(found) for found in _traits())  # no flags: their operators are slow
+ELEMENT_TRAITS: tuple[int, ...] = tuple(_traits())

@@ -6,13 +6,13 @@ decoded, trimmed and in lower case; positions are whatever the caller counts.
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from absolve.formats import html_names as names
 from absolve.formats import html_tables as tables
 from absolve.model import Place
+from absolve.patterns import pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -87,7 +87,7 @@ def of_tag(data: bytes, place: Place, start: int) -> Place:
     return named(place, name[1].lower().decode("utf-8", "replace")) if name else place
 
 
-_TAG_NAME: Final = re.compile(rb"<([^\t\n\f\r />]*+)")  # 13.2.5.8, tag name state
+_TAG_NAME: Final = pattern(rb"<([^\t\n\f\r />]*+)")  # 13.2.5.8, tag name state
 
 
 # --- what depends on more than one attribute -----------------------------------------------------------------------

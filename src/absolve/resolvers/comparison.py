@@ -8,6 +8,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from absolve.fingerprints import fingerprint
+from absolve.patterns import pattern
 from absolve.resolvers import references, resolver, rfc3986, whatwg
 from absolve.resolvers.remembering import LONGEST, remembered
 
@@ -113,7 +114,7 @@ _PATH: Final = re.compile(r"/[^?#]*+")
 # A name too long for a dot segment or a drive letter, of a path behind an authority: no profile looks into it, and none
 # takes it apart. Spaces at the end may be that of the URL, where the URL Standard takes them away.
 _OPAQUE: Final = r"[^\x00-\x1f/\\?#;:|\ud800-\udfff]"
-_LONG: Final = re.compile(rf"(?<!{_OPAQUE}){_OPAQUE}{{65,}}+(?<! )")
+_LONG: Final = pattern(rf"(?<!{_OPAQUE}){_OPAQUE}{{65,}}+(?<! )")
 
 
 def _decisive(url: str, *, queries: bool = True) -> str:

@@ -1,0 +1,106 @@
+"""The start of the command: what few runs need is imported by those, since importing is nearly all that one page takes.
+
+How long it takes `benchmarks/start.py` measures.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from absolve import patterns
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PAGE = b"<title>&uuml;</title><a href='b?c&amp;d'><a href=\"e?f&g=h\"><img src=//i.example/>"
+ABSOLUTE = (
+    b"<title>&uuml;</title><a href='http://h.example/b?c&amp;d'><a href=\"http://h.example/e?f&g=h\">"
+    b"<img src=http://i.example/>"
+)
+
+PROCESSES = "multiprocessing socket pickle tempfile concurrent.futures logging absolve.engine.pool absolve.engine.exchange"
+FILES = "shutil bz2 lzma zlib gzip zipfile csv json sqlite3 tomllib hashlib ssl html.entities mimetypes email"
+ARCHIVES = "absolve.archives absolve.formats.warc absolve.formats.http absolve.formats.headers absolve.formats.compression"
+OTHERS = "absolve.formats.xml absolve.formats.mime absolve.formats.json absolve.formats.zip lxml html5lib ada_url rich"
+ROWS = "absolve.inventory absolve.judging absolve.ruled absolve.resolvers.comparison absolve.engine.turns absolve.arrow"
+CHANGES = "absolve.verifying absolve.remapping absolve.selecting absolve.cli.diff absolve.engine.journal"
+
+
+def imported(*arguments: str) -> set[str]:
+    """The modules that a process of its own has at the end of the command."""
+    code = "import sys; from absolve.cli import main; main(); print(*sys.modules, file=sys.stderr)"
+    environment = {**os.environ, "ABSOLVE_CONFIG": ""}
+    argv = [sys.executable, "-c", code, *arguments]
+    done = subprocess.run(argv, env=environment, capture_output=True, check=True, text=True)
+    return {*done.stderr.split()}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "unneeded"),
+    [
+        (["rewrite"], [PROCESSES, FILES, ARCHIVES, OTHERS, ROWS, CHANGES]),
+        (["rewrite", "-o", "OUT"], [PROCESSES, "hashlib sqlite3 csv json", ARCHIVES, OTHERS, ROWS, CHANGES]),
+        (["rewrite", "--in-place"], [PROCESSES, "hashlib sqlite3 csv json", ARCHIVES, OTHERS, ROWS, CHANGES]),
+        (["links"], [PROCESSES, "hashlib sqlite3", ARCHIVES, OTHERS, CHANGES.replace("absolve.selecting", "")]),
+        (["base"], [PROCESSES, ARCHIVES, OTHERS, CHANGES]),
+    ],
+    ids=lambda given: " ".join(given) if given[0] in {"rewrite", "links", "base"} else "",
+)
+def test_one_page_imports_nothing_that_only_others_need(
+    arguments: list[str], unneeded: list[str], tmp_path: Path
+) -> None:
+    page = tmp_path / "page.html"
+    page.write_bytes(PAGE)
+    output = tmp_path / "absolute.html"
+    given = [str(output) if argument == "OUT" else argument for argument in arguments]
+    found = imported(*given, str(page), "--url=http://h.example/")
+    assert {name for names in unneeded for name in names.split()} & found == set()
+    if arguments[0] == "rewrite" and len(arguments) > 1:
+        assert (output if "-o" in arguments else page).read_bytes() == ABSOLUTE
+
+
+def test_several_files_are_flushed_by_threads(tmp_path: Path) -> None:
+    for name in "ab":
+        (tmp_path / name).write_bytes(PAGE)
+    assert "concurrent.futures" in imported("rewrite", "--in-place", *map(str, tmp_path.iterdir()), "--url=http://h/")
+
+
+def test_the_collector_is_on_when_the_work_begins() -> None:
+    code = """
+import gc
+from absolve import cli
+from absolve.cli import running
+running.COMMANDS = {"state": "say whether garbage is collected"}
+import sys, types
+sys.modules["absolve.cli.state"] = state = types.ModuleType("state")
+state.configure = lambda parser: None
+state.run = lambda options, report: print(gc.isenabled(), gc.get_freeze_count() > 1000)
+gc.disable() if sys.argv[2:] else None
+given = None if len(sys.argv) == 2 else ["state"]
+assert cli.main(given) == 0
+"""
+    for arguments, said in ((["state"], "True True\n"), (["state", "as it was"], "False False\n")):
+        done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, check=True, text=True)
+        assert done.stdout == said
+
+
+def test_a_pattern_is_compiled_when_it_is_asked() -> None:
+    found = patterns.pattern(rb"(a+)")
+    assert found.pattern == rb"(a+)"
+    for _ in range(2):
+        match = found.fullmatch(b"aa")
+        assert match is not None
+        assert match[1] == b"aa"
+    assert found.groups == 1
+    broken = patterns.pattern("(")
+    with pytest.raises(Exception, match="unterminated"):
+        broken.search("")
+    with pytest.raises(AttributeError):
+        _ = found.nothing  # type: ignore[attr-defined]
+    with pytest.raises(AttributeError):
+        _ = found.__nothing__  # type: ignore[attr-defined]
