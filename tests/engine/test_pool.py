@@ -116,13 +116,15 @@ def test_what_nobody_takes_need_not_be_handed_on(jobs: int) -> None:
     assert found == [Handed(item - 1) if item % 3 == 2 else item for item in range(60)]
 
 
-def test_what_is_handed_on_is_not_held_up_by_who_works_on_what_was_told() -> None:
-    with closing(tasks.run(pool_work.summed_quickly, range(8), 2, relayed=True)) as run:
-        assert next(run) == (0, 0)
-        time.sleep(1)  # the others go on meanwhile
-        begun = time.monotonic()
-        assert [piece for _, piece in run if piece != End()] == [0, 1, 3, 6, 10, 15, 21, 28][1:]
-        assert time.monotonic() - begun < 0.5
+def test_what_is_handed_on_is_not_held_up_by_who_works_on_what_was_told(tmp_path: Path) -> None:
+    paths = [tmp_path / str(number) for number in range(2 * pool.AHEAD)]
+    with closing(tasks.run(pool_work.summed_in_files, paths, 2, relayed=True)) as run:
+        assert next(run) == (paths[0], 0)
+        until = time.monotonic() + 60
+        while not all(path.exists() for path in paths) and time.monotonic() < until:
+            time.sleep(0.01)  # what was told meanwhile nobody has asked for
+        assert all(path.exists() for path in paths)
+        assert [piece for _, piece in run if piece != End()] == [1, 3, 6, 10, 15, 21, 28]
 
 
 UNGUARDED = """
