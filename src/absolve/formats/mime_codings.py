@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import binascii
 import re
-from array import array
 from io import BytesIO
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Final
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from absolve.errors import CodingError
 from absolve.model import Edit
 from absolve.offsets import Decoded
+from absolve.packed import Packed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -79,9 +79,9 @@ class QuotedPrintable:
 
 
 class _Line:
-    """A line with its edits made, or some that edits make one, and where it changes: it may do so a million times."""
+    """A line with its edits made, or some that edits make one, and those edits: there may be a million of them."""
 
-    __slots__ = ("_changes", "_data", "_last", "_new", "_read", "_start", "end")
+    __slots__ = ("_data", "_edits", "_last", "_new", "_read", "_start", "end")
 
     def __init__(self, data: bytes, start: int, last: int) -> None:
         self._data = data
@@ -89,13 +89,13 @@ class _Line:
         self.end = -1  # where it ends: at its LF
         self._last = last  # where the body does
         self._new = bytearray()
-        self._changes = array("q")  # of each edit: from where to where it is, from where to where in the new line
+        self._edits = Packed()
 
     def take(self, edit: Edit) -> None:
         """Make an edit that stands behind all that came before."""
         self._new += self._data[self._read : edit.start]
-        self._changes.extend((edit.start, edit.end, len(self._new), len(self._new) + len(edit.new)))
         self._new += edit.new
+        self._edits.add([edit])
         self._read = edit.end
         if edit.end > self.end:
             self.end = self._line_end(edit.end)
@@ -108,8 +108,9 @@ class _Line:
         cut = next(cuts, len(new))
         at = 0  # how much of the new line was told
         kept = self._start  # where what stands there as it was begins
-        changes = iter(self._changes)
-        for start, end, new_start, new_end in zip(changes, changes, changes, changes, strict=True):
+        for edit in chain.from_iterable(self._edits.parts()):
+            new_start = at + edit.start - kept
+            new_end = new_start + len(edit.new)
             while cut < new_start:
                 yield Edit(kept + cut - at, kept + cut - at, soft_break)
                 cut = next(cuts, len(new))
@@ -119,9 +120,9 @@ class _Line:
                 pieces.append(bytes(new[at:cut]))
                 at, cut = cut, next(cuts, len(new))
             pieces.append(bytes(new[at:new_end]))
-            yield Edit(start, end, soft_break.join(pieces))
+            yield Edit(edit.start, edit.end, soft_break.join(pieces))
             at = new_end
-            kept = end
+            kept = edit.end
         while cut < len(new):
             yield Edit(kept + cut - at, kept + cut - at, soft_break)
             cut = next(cuts, len(new))
