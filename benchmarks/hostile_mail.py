@@ -69,6 +69,12 @@ SHAPES: Final[dict[str, Shape]] = {
     ),
     "mail, a Content-Type of parameters": Shape(repeated(b";\n a=b", b"Content-Type: text/html", b"\n\n<a href=x>"), _MAIL),
     "mail, From lines before it": Shape(repeated(b">From a 0:00\n", b"", _HTML + b"\n<a href=x>"), _MAIL),
+    **{
+        f"mail, {levels} deep": Shape(
+            repeated(b"<a href=x>y</a>\n", b"Content-Type: message/rfc822\nLink: <a>\n\n" * levels + _HTML + b"\n"), _MAIL
+        )
+        for levels in (8, 30)
+    },
     "multipart, boundaries": _parts(b"--B\n"),
     "multipart, almost boundaries": _parts(b"--Bx\n"),
     "multipart, dashes": Shape(

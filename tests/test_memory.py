@@ -32,6 +32,7 @@ _NAMES = (
     "deep svg, breakouts",
     "XML, pseudo-attributes",
     "XML, instructions",
+    "mail, 8 deep",
     "WARC, one record of links",
     "WARC, one record that says all of its links",
 )

@@ -35,7 +35,10 @@ cdef class Insides:
 
 
 cdef class Entity:
-    cdef public bytes data
+    cdef public bytes own_data
+    cdef public bytes around
+    cdef Py_ssize_t _at
+    cdef Py_ssize_t _size
     cdef public object charset
     cdef public object media_type
     cdef public object name
@@ -60,6 +63,9 @@ cdef class Entity:
     cdef dict _scoped
     cdef Py_ssize_t _scoped_size
 
+    cpdef bytes cut(self, Py_ssize_t start, Py_ssize_t end)
+    cdef int stands_in(self, Entity outer, Py_ssize_t at) except? -1
+    cdef int let_go(self, Py_ssize_t kept) except? -1
     cdef int is_text_in(self, Entity outer) except? -1
     cdef bint may_be_so_deep(self) except? -1
     cpdef Ruling ruled(self, Link link)

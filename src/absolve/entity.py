@@ -28,11 +28,13 @@ if cython.compiled:
     from cython.cimports.absolve.events import Events
     from cython.cimports.absolve.model import Link  # noqa: TC002 - the type of a C argument
     from cython.cimports.absolve.positions import Positions
+    from cython.cimports.absolve.seek import cut
 else:
     from absolve.bases import Bases, Ruling, establish
     from absolve.buffers import Numbers
     from absolve.events import Events
     from absolve.positions import Positions
+    from absolve.seek import cut
 
 _NO_BASES: Final = Bases()
 _NOTHING: Final = ("", True, _NO_BASES)
@@ -163,6 +165,9 @@ class Insides:
 class Entity:
     """One document, walked: its bytes, its events in their order, its bases, and the entities inside it.
 
+    Where documents stand in it as they are, as in a message with a message, `own_data` has only the first of its bytes,
+    in which all its links are: the others are held by an entity around it, and `data` has to cut them out there.
+
     `bases.own` is the document's own URL, `bases.base` that of its links. `path` leads here from the outermost
     entity, "" there. `notices` are those of this entity and all inside it, by its own offsets; `count` is how many
     links and parts it has, with those inside. `origin` is that of its Document. `for_rewrite`: the documents
@@ -175,7 +180,10 @@ class Entity:
     def __init__(
         self, data: bytes, charset: Charset, media_type: str, name: str, path: str, settings: Settings
     ) -> None:
-        self.data = data
+        self.own_data = data
+        self._size = len(data)
+        self.around: bytes | None = None  # where many of them stand as they are, from this place on
+        self._at = 0
         self.charset = charset
         self.media_type = media_type
         self.name = name
@@ -200,13 +208,49 @@ class Entity:
         self._scoped: dict[int, Ruling] | None = None
         self._scoped_size = 0
 
+    @property
+    def data(self) -> bytes:
+        """Its bytes; a copy of them each time where they were let go."""
+        return self.cut(0, self._size)
+
+    @cython.ccall
+    def cut(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> bytes:
+        """Its bytes in a span that begins there, or as many as there are."""
+        if len(self.own_data) == self._size:
+            if start == 0 and end == self._size:
+                return self.own_data
+            return cut(self.own_data, start, end)
+        return cut(self.around, self._at + start, self._at + min(end, self._size))  # type: ignore[arg-type]  # it is there
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def stands_in(self, outer: Entity, at: cython.Py_ssize_t) -> cython.int:
+        """Know that its bytes are those of another one from there on, as they stand there."""
+        if self._size < _LARGE:
+            return 0
+        if len(outer.own_data) == outer._size:
+            self.around = outer.own_data
+            self._at = at
+        else:
+            self.around = outer.around
+            self._at = outer._at + at
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def let_go(self, kept: cython.Py_ssize_t) -> cython.int:
+        """Hold no more than so many of its bytes, which are held around it: each level of messages would hold them."""
+        if 2 * kept <= self._size:
+            self.own_data = cut(self.own_data, 0, kept)
+        return 0
+
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def is_text_in(self, outer: Entity) -> cython.int:
         """Let it be text in the text of another one, as a srcdoc and a conditional comment are."""
         if outer.deep is None:
             outer.deep = Deep(MOST_DEEP * (_PROVES if outer.is_proof else 1))
-        self.deep = outer.deep if len(outer.data) >= _LARGE else _UNCOUNTED
+        self.deep = outer.deep if outer._size >= _LARGE else _UNCOUNTED
         self.level = outer.level + (1 if self.path != outer.path else 0)
         return 0
 
@@ -214,23 +258,26 @@ class Entity:
     @cython.exceptval(-1, check=True)
     def may_be_so_deep(self) -> cython.bint:
         """Whether there may be this document so many levels deep as text."""
-        return self.level <= ENTERED or self.deep.takes(len(self.data))  # type: ignore[union-attr]  # as deep as this
+        return self.level <= ENTERED or self.deep.takes(self._size)  # type: ignore[union-attr]  # as deep as this
 
     @property
     def positions(self) -> Positions:
-        """The lines and columns of its bytes."""
+        """The lines and columns of its own bytes."""
         if self._positions is None:
-            self._positions = Positions(self.data, self.charset)
+            self._positions = Positions(self.own_data, self.charset)
         return self._positions
 
     def line_column(self, position: int) -> tuple[int, int]:
         """Line and column of a byte, 1-based; columns count characters. Lines end at LF, CR LF or CR."""
-        return self.positions.at(position)
+        return self._positions_of(position).at(position)
 
     def line(self, position: int) -> int:
-        positions: Positions = self.positions
+        positions: Positions = self._positions_of(position)
         positions.move(position)
         return positions.line
+
+    def _positions_of(self, position: int) -> Positions:
+        return self.positions if position <= len(self.own_data) else Positions(self.data, self.charset)
 
     @property
     def diagnostics(self) -> list[Diagnostic]:

@@ -367,7 +367,7 @@ class _Events:
         self._entity = entity
         self._document = document
         self._span = span
-        self._data = entity.data
+        self._data = entity.own_data
         self._events = entity.events
         self._packed: Events | None = self._events if isinstance(self._events, Events) else None
         self._tag = Tag(entity)

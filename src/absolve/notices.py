@@ -70,7 +70,7 @@ def cut_off(inner: Entity, entity: Entity, part: Part, offsets: Offsets | None) 
     It cannot be changed there. Only entities that an XML document declares stand for more than a character (4.4 there).
     """
     folds = getattr(part.coding, "folds", None)
-    if folds is None or offsets is None or not folds(raw := entity.data[part.start : part.end]):
+    if folds is None or offsets is None or not folds(raw := entity.cut(part.start, part.end)):
         return None
     for event in inner.events:
         if isinstance(event, (Link, Part)) and (

@@ -114,7 +114,7 @@ class Resolved:
         self.entity = entity
         self.link = link
         if reference is None:
-            reference = text(link.coding.decode(entity.data[link.start : link.end]))
+            reference = text(link.coding.decode(entity.cut(link.start, link.end)))
         self.reference = reference
         self.rule = rule if rule is not None else Rule(entity, link)
 

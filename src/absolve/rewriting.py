@@ -127,7 +127,7 @@ class _Edits:
     ) -> None:
         kept = entity.events
         self.entity = entity
-        self.data = entity.data
+        self.data = entity.own_data
         self.policy = policy
         self.is_absolute = policy is absolute
         self.keeps_opaque = entity.settings.profile != "whatwg"

@@ -179,7 +179,7 @@ class Ruled:
         self.scope = link.base
         self.words = (document, entity.path, place.element, place.attribute, place.kind, *under.words)
         self._entity = entity
-        self._data = entity.data
+        self._data = entity.own_data
         self._rule = rule
         self._known: dict[bytes, Facts] = {}
         self._is_url = place.syntax == "url"

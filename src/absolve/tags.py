@@ -36,7 +36,7 @@ class Tag:
     """
 
     def __init__(self, entity: Entity) -> None:
-        self._data = entity.data
+        self._data = entity.own_data
         self._folded = Folded(entity.charset)
         self._start = -1
         self.rel = ""

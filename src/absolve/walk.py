@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from absolve import formats
 from absolve.charsets import DETECT, UTF_8, inside
-from absolve.codings import Raw
+from absolve.codings import IDENTITY, Raw
+from absolve.edits import LOOK_AHEAD
 from absolve.entity import Inner
 from absolve.errors import CodingError, Diagnostic, DocumentError, WalkError
 from absolve.formats import HTML, JSON_LD, PACKAGES, WALKERS, XML, canonical, essence_of, kind_of, walker
@@ -38,14 +39,12 @@ if cython.compiled:
     from cython.cimports.absolve.events import Events
     from cython.cimports.absolve.layers import around_part, established
     from cython.cimports.absolve.model import Document, Link, Part
-    from cython.cimports.absolve.seek import cut
 else:
     from absolve.bases import Bases
     from absolve.entity import Entity, Insides, Room
     from absolve.events import Events
     from absolve.layers import around_part, established
     from absolve.model import Document, Link, Part
-    from absolve.seek import cut
 
 __all__ = [
     "Settings",
@@ -58,6 +57,7 @@ __all__ = [
 ]
 
 _FEW = cython.declare(cython.int, 4)  # events that take less memory as a list
+_FEW_AROUND = cython.declare(cython.int, 32)  # in what holds only some of its bytes: to have all is to copy them
 _SOME = cython.declare(cython.Py_ssize_t, 1000)  # that make it worth while to keep them as numbers
 _MOST_KEPT = cython.declare(cython.Py_ssize_t, 2048)  # small documents inside one, of some 2 KB each
 _TEXTS = frozenset({HTML, XML})
@@ -181,6 +181,8 @@ def _take(entity: Entity, events: Iterable[Event], around: Bases, depth: cython.
     index: cython.Py_ssize_t
     found = entity.events = _counted(entity, events)
     entity.inside = None
+    if entity.around is not None and isinstance(found, list) and len(found) <= _FEW_AROUND:
+        _let_go(entity, found)
     for event in found.objects if isinstance(found, Events) else found:
         if type(event) is Base:
             claims.append(event)
@@ -202,6 +204,22 @@ def _take(entity: Entity, events: Iterable[Event], around: Bases, depth: cython.
             event = found[index]
             if type(event) is Part:
                 _enter(entity, event, index)
+
+
+@cython.cfunc
+def _let_go(entity: Entity, events: list[Event]) -> None:
+    """Let an entity hold only the bytes of its links, if in all others documents stand as they are."""
+    kept: cython.Py_ssize_t = 0
+    parts = 0
+    for event in events:
+        if type(event) is Link:
+            kept = max(kept, event.end + LOOK_AHEAD)
+        elif type(event) is Part:
+            if event.coding is not IDENTITY or event.derived or not event.name:
+                return
+            parts += 1
+    if parts:
+        entity.let_go(kept)
 
 
 @cython.cfunc
@@ -257,7 +275,7 @@ def _enter(entity: Entity, part: Part, index: cython.Py_ssize_t, charset: Charse
         entity.notices.append(Notice("too-deep", text, part.start))
         return
     try:
-        value, offsets = part.coding.decode_mapped(cut(entity.data, part.start, part.end))
+        value, offsets = part.coding.decode_mapped(entity.cut(part.start, part.end))
     except CodingError as error:
         entity.notices.append(Notice(error.code, with_url(part, str(error)), part.start, failed=True))
         return
@@ -272,10 +290,12 @@ def _enter(entity: Entity, part: Part, index: cython.Py_ssize_t, charset: Charse
         entity.room = Room(_MOST_KEPT)
     named: cython.Py_ssize_t = entity.named
     inner = _opened(entity, part, value, media_type, named)
+    size: cython.Py_ssize_t = len(value)
+    value = b""  # the entity may let it go
     if inner.level > entity.level and not inner.may_be_so_deep():
         entity.notices.append(deeper(part.start))
         return
-    keeps: cython.bint = charset is not None or entity.room.takes(len(value))
+    keeps: cython.bint = charset is not None or entity.room.takes(size)
     if not keeps:
         inner.room = _NO_ROOM
     entity.named = named + bool(part.name)
@@ -324,10 +344,11 @@ def inner_at(entity: Entity, index: cython.Py_ssize_t) -> Inner | None:
     if named < 0:
         return None
     part: Part = entity.events[index]  # type: ignore[assignment]  # nothing else has a document inside
-    value, offsets = part.coding.decode_mapped(cut(entity.data, part.start, part.end))
+    value, offsets = part.coding.decode_mapped(entity.cut(part.start, part.end))
     media_type = _kind(part)
     events = None if part.name or part.whole else _events_of(value, media_type, entity.settings)
     inner = _opened(entity, part, value, media_type, named)
+    value = b""
     inner.room = Room(sys.maxsize)
     _walk_inside(inner, entity, part, events, None)
     return new(Inner, (part, inner, offsets))
@@ -412,6 +433,8 @@ def _opened(entity: Entity, part: Part, value: bytes, media_type: str, named: cy
         step = f"{part.name}[{named + 1}]"
         path = f"{path}/{step}" if path else step
     inner = Entity(value, UTF_8, media_type, entity.name, path, entity.settings)
+    if part.coding is IDENTITY:
+        inner.stands_in(entity, part.start)
     inner.for_rewrite = entity.for_rewrite
     inner.is_proof = entity.is_proof
     if not part.name:

@@ -59,13 +59,13 @@ def edit_of(
     if rule.place.syntax != "url" and rule.place.syntax in ESCAPES:
         if not new and rule.place.syntax in _LISTS:
             return None
-        new = text(ESCAPES[rule.place.syntax](value_of(new), link.coding.decode(_before(entity.data, link.start))))
+        new = text(ESCAPES[rule.place.syntax](value_of(new), link.coding.decode(_before(entity.own_data, link.start))))
     if reference and new.endswith(reference):
         prefix = new[: -len(reference)]
-        alone: cython.bint = not after_word(entity.data, link.start)
+        alone: cython.bint = not after_word(entity.own_data, link.start)
         known = written.prefixes.get(prefix) if alone else None
         if known is None:
-            known = link.coding.encode(value_of(prefix), raw[:LOOK_AHEAD], _before(entity.data, link.start))
+            known = link.coding.encode(value_of(prefix), raw[:LOOK_AHEAD], _before(entity.own_data, link.start))
             if alone and len(known) <= _LONGEST_KNOWN and "&" not in prefix and "\\" not in prefix:
                 # else what is around has a say
                 written.prefixes[prefix] = known
@@ -73,8 +73,8 @@ def edit_of(
     value = value_of(new)
     # Written as they read, the old bytes come out the same when they are written anew.
     kept, at = (0, len(raw)) if value_of(reference) == raw else kept_end(link.coding, value, raw)
-    after = raw[at:] + entity.data[link.end : link.end + LOOK_AHEAD]
-    return Edit(0, at, link.coding.encode(value[: len(value) - kept], after, _before(entity.data, link.start)))
+    after = raw[at:] + entity.own_data[link.end : link.end + LOOK_AHEAD]
+    return Edit(0, at, link.coding.encode(value[: len(value) - kept], after, _before(entity.own_data, link.start)))
 
 
 @cython.cfunc

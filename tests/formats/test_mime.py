@@ -12,7 +12,7 @@ import pytest
 import absolve
 from absolve import formats
 from absolve.model import Document
-from absolve.walk import Settings, walk
+from absolve.walk import Settings, inners, walk
 
 if TYPE_CHECKING:
     from absolve.entity import Entity
@@ -423,6 +423,33 @@ def test_what_base64_would_become_is_not_made_where_it_is_too_much() -> None:
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 5_000_000
+
+
+@pytest.mark.parametrize("fields", [b"", b"Link: <l>\n", b"Content-Base: <http://b.example/c/>\nLink: <l>, <m?n>\n"])
+@pytest.mark.parametrize("end", [b"\n--B--\n", b""], ids=["closed", "not closed"])
+def test_of_a_message_in_messages_only_what_has_links_is_held_and_nothing_else_is_different(
+    fields: bytes, end: bytes
+) -> None:
+    def message(padding: bytes) -> bytes:
+        inner = multipart(html(b"<base href=/e/>" + LINK), html(LINK + padding + b"<a\nhref=y>"), header=fields, end=end)
+        return (b"Content-Type: message/rfc822\n" + fields + b"\n") * 3 + inner
+
+    more = 20_000
+    large, small = message(b" " * (more + 1)), message(b" ")
+    assert rewritten(large) == rewritten(small).replace(b"> <a", b">" + b" " * (more + 1) + b"<a")
+    assert absolve.verify(large, rewritten(large), media_type="message/rfc822", url=URL) == []
+    last = next(row for row in rows(small) if row.reference == "y")
+    assert rows(large) == [
+        row._replace(start=row.start + more, end=row.end + more) if row == last else row for row in rows(small)
+    ]
+    assert codes(large) == codes(small)
+    entity = walked(large)
+    assert entity.own_data is large
+    for _ in range(3):
+        (inner,) = inners(entity)
+        assert inner.entity.data == entity.data[inner.part.start : inner.part.end]
+        assert len(inner.entity.own_data) < 200
+        entity = inner.entity
 
 
 def test_multiparts_are_read_to_the_depth_that_is_allowed() -> None:
