@@ -66,9 +66,18 @@ def epub(**members: bytes) -> bytes:
     )
 
 
+def opened(data: bytes) -> zipfile.ZipFile:
+    """As zipfile read packages before Python 3.11.8: what overlaps, too."""
+    found = zipfile.ZipFile(io.BytesIO(data))
+    for member in found.infolist():
+        if hasattr(member, "_end_offset"):
+            member._end_offset = None
+    return found
+
+
 def read(data: bytes) -> list[tuple[Any, ...]]:
     """All that zipfile knows of each member but where it stands."""
-    with zipfile.ZipFile(io.BytesIO(data)) as found:
+    with opened(data) as found:
         assert found.testzip() is None
         return [
             (entry.filename, found.read(entry), entry.extra, entry.flag_bits, entry.date_time, entry.compress_type)
@@ -393,7 +402,7 @@ def test_a_broken_member_stays_and_the_others_go_on(data: bytes, code: str) -> N
     assert "b.html" in entity.diagnostics[0].text
     assert "at byte" in entity.diagnostics[0].text
     changed = rewritten(data)
-    with zipfile.ZipFile(io.BytesIO(changed)) as found:
+    with opened(changed) as found:
         assert [found.read(name) for name in ("a.html", "c.html")] == [ABSOLUTE, ABSOLUTE]
 
 
