@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import io
+import json
 import zipfile
 from gzip import compress
 from typing import TYPE_CHECKING, Final
@@ -16,9 +17,11 @@ if TYPE_CHECKING:
 
 _WARC: Final = "application/warc"
 _ZIP: Final = "application/zip"
+_WACZ: Final = "application/wacz"
 _PAGE: Final = b"<a href=x>"
 _ENTRY: Final = 46  # bytes of an entry of the directory without its name, and of the end of that
 _END: Final = 22
+_ENTRY_OF_INDEX: Final = 150  # bytes, about
 _HEADERS: Final = 30 + _ENTRY + _END  # of a member's two, and of the end
 
 
@@ -109,6 +112,33 @@ def packed(make: Callable[[int], bytes]) -> Callable[[int], bytes]:
     return lambda size: record(compress(make(size), mtime=0), header)
 
 
+def wacz(records: list[bytes]) -> bytes:
+    """A package of these records, with an index that says of each where it is and what its digest is, and a description."""
+    offset = 0
+    lines: list[bytes] = []
+    for one in records:
+        digest = hashlib.sha256(one).hexdigest().encode()
+        said = b'{"offset": %d, "length": %d, "recordDigest": "sha256:%b", "filename": "d.warc"}' % (offset, len(one), digest)
+        lines.append(b"a 20251123000000 " + said + b"\n")
+        offset += len(one)
+    members = {"archive/d.warc": b"".join(records), "indexes/index.cdx": b"".join(lines)}
+    about = [
+        {"path": name, "hash": f"sha256:{hashlib.sha256(data).hexdigest()}", "bytes": len(data)}
+        for name, data in members.items()
+    ]
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, data in members.items():
+            archive.writestr(zipfile.ZipInfo(name), data)
+        archive.writestr(zipfile.ZipInfo("datapackage.json"), json.dumps({"resources": about}))
+    return file.getvalue()
+
+
+def wacz_of_records(size: int) -> bytes:
+    one = record(_PAGE, digests=True)
+    return wacz([one] * max(1, size // (len(one) + _ENTRY_OF_INDEX)))
+
+
 SHAPES: Final[dict[str, Shape]] = {
     "ZIP, members": Shape(zipped("%d.html"), _ZIP),
     "ZIP, members backwards": Shape(backwards(zipped("%d.html")), _ZIP),
@@ -125,4 +155,6 @@ SHAPES: Final[dict[str, Shape]] = {
     "WARC, one record of links in chunks": Shape(record_in_chunks, _WARC),
     "WARC, one compressed record of links": Shape(compressed_record, _WARC),
     "WARC, compressed body": Shape(packed(repeated(b"text ", _PAGE)), _WARC),
+    "WACZ, records": Shape(wacz_of_records, _WACZ),
+    "WACZ, one record of links": Shape(lambda size: wacz([record_that_says_all(size)]), _WACZ),
 }

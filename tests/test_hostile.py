@@ -53,7 +53,7 @@ def bytes_given_back(name: str, size: int) -> None:
             absolve.rewrite(data, url=URL, **known)
         return
     says = any(claim in data for claim in (b"base", b"Base", b"saved", b'"request"'))
-    if not says and shape.media_type != "application/warc":  # nothing in it says what its base is
+    if not says and shape.media_type not in {"application/warc", "application/wacz"}:  # nothing in it says what its base is
         assert absolve.rewrite(data, **known) is data
     once = absolve.rewrite(data, url=URL, **known)
     assert absolve.rewrite(once, url=URL, **known) == once

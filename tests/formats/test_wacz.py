@@ -10,6 +10,7 @@ import zipfile
 from typing import Any
 
 import pytest
+import zstandard
 
 import absolve
 from absolve.model import Document
@@ -175,6 +176,33 @@ def test_what_is_said_of_records_may_stand_anywhere(step: int) -> None:
     check(changed)
     assert absolve.verify(file.getvalue(), changed, name="x.wacz", url="http://u.example/") == []
     assert opened(changed)["pages/2.html"].count(b"http://u.example/pages/x") == 600
+
+
+def test_what_is_said_of_records_in_frames_with_a_dictionary_follows_them() -> None:
+    samples: list[bytes | bytearray | memoryview] = [record(url, b"%d" % at) for url in URLS for at in range(100)]
+    dictionary = zstandard.train_dictionary(2000, samples)
+    raw = dictionary.as_bytes()
+    archive = b"\x5d\x2a\x4d\x18" + len(raw).to_bytes(4, "little") + raw
+    lines = []
+    for url in URLS:
+        frame = zstandard.ZstdCompressor(dict_data=dictionary).compress(record(url, digest=False))
+        entry: dict[str, Any] = {"url": url, "offset": len(archive), "length": len(frame), "digest": sha256(PAGE)}
+        entry["filename"] = "d.warc.zst"
+        lines.append(f"{url} 20250508195248245 {json.dumps(entry)}\n")
+        archive += frame
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as made:
+        made.writestr("archive/d.warc.zst", archive)
+        made.writestr("indexes/index.cdx", "".join(lines))
+        made.writestr("datapackage.json", json.dumps({"resources": [{"path": "archive/d.warc.zst", "bytes": len(archive)}]}))
+    files = opened(rewritten(file.getvalue()))
+    changed = files["archive/d.warc.zst"]
+    machine = zstandard.ZstdDecompressor(dict_data=dictionary)
+    for entry, url in zip(entries(files["indexes/index.cdx"]), URLS, strict=True):
+        page = b'<a href="%bx">x</a>' % url.encode()
+        assert machine.decompress(changed[entry["offset"] :][: entry["length"]]).endswith(page + b"\r\n\r\n")
+        assert entry["digest"] == sha256(page)
+    assert json.loads(files["datapackage.json"])["resources"][0]["bytes"] == len(changed)
 
 
 def test_a_package_without_a_change_comes_back_as_the_same_object() -> None:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import io
 import re
+import sys
 from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.errors import CodingError
 from absolve.formats import zip_members
-from absolve.formats.compression import deflated, inflate
+from absolve.formats.compression import Zstandard, deflated, inflate
 from absolve.formats.digests import payloads, renewed
 from absolve.formats.json_values import JSONString, Value, values
 from absolve.formats.warc_headers import record_at
@@ -42,11 +43,19 @@ _SIGNED: Final = b'"signedData"'
 
 
 class Stretch(NamedTuple):
-    """Where a record, or a block of a table, stands in its file: its bytes, and what they decompress to."""
+    """Where a record, or a block of a table, stands in its file, whose bytes are these.
 
+    `value` is what it decompresses to, where its own bytes are not enough to say that.
+    """
+
+    file: bytes
     start: int
-    raw: bytes
-    value: bytes
+    end: int
+    value: bytes | None = None
+
+    @property
+    def raw(self) -> memoryview:
+        return memoryview(self.file)[self.start : self.end]
 
 
 Moves = dict[int, tuple[Stretch, Stretch]]  # by where it stood: before and after
@@ -68,8 +77,8 @@ class Package:
         paths = {_text(self._old[DESCRIPTION], value) for path, value in said.items() if path[-1:] == ("path",)}
         self._files = {name for name in members if is_record_file(name) or (name in paths and name not in self._old)}
         for name in filter(_INDEX.fullmatch, self._old):
-            for block in _blocks(name, self._old[name], options.max_decompressed):
-                for line in block.value.splitlines():
+            for _, value in _blocks(name, self._old[name], options.max_decompressed):
+                for line in value.splitlines():
                     _object_in(line)
 
     @property
@@ -95,84 +104,98 @@ class Package:
 
     def settled(self, parts: Iterable[list[Edit]]) -> Iterator[list[Edit]]:
         """The edits, which come in order, with those of the indexes and descriptions that have to follow."""
-        files: dict[str, Moves] = {}
-        changed: dict[str, tuple[bytes, bytes]] = {}
         held = Packed()  # a description may stand before what it speaks of
         for some in parts:
             held.add(some)
-        for member, inside in self._changed(held.parts()):
-            raw = _spliced(self._data, member.start, member.end, inside)
-            new = zip_members.decompressed(raw, member, limit=_ANY_SIZE)
+        yield from ordered(chain(held.parts(), [self._following(held)]))
+
+    def _following(self, held: Packed) -> list[Edit]:
+        """The edits of the indexes and descriptions."""
+        files: dict[str, Moves] = {}
+        said = _Description(self._old[DESCRIPTION])
+        changed: dict[str, bytes] = {}
+        for member, new in self._changed(held.parts()):
             old = zip_members.decompressed(self._data[member.start : member.end], member)
             if is_record_file(member.name):
                 files[_file_name(member.name)] = self._moves(old, new)
-            changed[member.name] = old, new
-        if not changed:
-            yield from held.parts()
-            return
+            said.take(member.name, old, new)
+        if not files and not said.edits:
+            return []
         for name in sorted(filter(_INDEX.fullmatch, self._old), key=_is_table_of_blocks):  # these speak of the others
-            blocks = _blocks(name, self._old[name], self._options.max_decompressed)
-            after = list(self._rewritten(name, blocks, files))
-            files[_file_name(name)] = {old.start: (old, new) for old, new in zip(blocks, after, strict=True)}
-            changed[name] = self._old[name], b"".join(block.raw for block in after)
-        for name in (DESCRIPTION, DIGEST):
-            if name in self._old:
-                about = changed if name == DESCRIPTION else {DESCRIPTION: changed[DESCRIPTION]}
-                changed[name] = self._old[name], _described(self._old[name], about)
+            new, files[_file_name(name)] = self._rewritten(name, files)
+            said.take(name, self._old[name], new)
+            changed[name] = new
+        changed[DESCRIPTION] = said.made()
+        if DIGEST in self._old:
+            about = _Description(self._old[DIGEST])
+            about.take(DESCRIPTION, self._old[DESCRIPTION], changed[DESCRIPTION])
+            changed[DIGEST] = about.made()
         found: list[Edit] = []
-        for name, (old, new) in changed.items():
-            if name in self._old and old != new:
+        for name, new in changed.items():
+            if new != self._old[name]:
                 found += _replaced(self._members[name], new)
-        yield from ordered(chain(held.parts(), [found]))
+        return found
 
-    def _changed(self, parts: Iterable[list[Edit]]) -> Iterator[tuple[Member, list[Edit]]]:
-        """The files of which something is said, and in which something changes, with the edits inside."""
+    def _changed(self, parts: Iterable[list[Edit]]) -> Iterator[tuple[Member, bytes]]:
+        """The files of which something is said, and in which something changes, with what they become."""
         found = map(self._members.__getitem__, self._files)
         spans = sorted(((one.start, one.end, one.name) for one in found if not one.fault), reverse=True)
-        inside: list[Edit] = []
-        for edit in chain.from_iterable(parts):
+        made: io.BytesIO | None = None
+        read = 0
+        for edit in chain(chain.from_iterable(parts), [Edit(sys.maxsize, sys.maxsize, b"")]):
             while spans and spans[-1][1] < edit.start:
-                name = spans.pop()[2]
-                if inside:
-                    yield self._members[name], inside
-                    inside = []
+                _, end, name = spans.pop()
+                if made is not None:
+                    made.write(self._data[read:end])
+                    yield self._members[name], zip_members.decompressed(made.getvalue(), self._members[name], _ANY_SIZE)
+                    made = None
             if spans and spans[-1][0] <= edit.start and edit.end <= spans[-1][1]:
-                inside.append(edit)
-        if inside:
-            yield self._members[spans[-1][2]], inside
+                if made is None:
+                    made = io.BytesIO()
+                    read = spans[-1][0]
+                made.write(self._data[read : edit.start])
+                made.write(edit.new)
+                read = edit.end
 
     def _moves(self, old: bytes, new: bytes) -> Moves:
-        before, after = ([*self._stretches(data)] for data in (old, new))
+        before, after = ([*self._stretches(data)] for data in (old, new))  # one behind the other: a record may be large
         return {one.start: (one, other) for one, other in zip(before, after, strict=True)}
 
     def _stretches(self, data: bytes) -> Iterator[Stretch]:
         for piece in pieces(io.BytesIO(data), self._options.max_decompressed):
-            yield Stretch(piece.offset, piece.raw, piece.records or b"")
+            value = piece.records if isinstance(piece.coding, Zstandard) else None  # it may need a dictionary
+            yield Stretch(data, piece.offset, piece.offset + len(piece.raw), value)
 
-    def _rewritten(self, name: str, blocks: Iterable[Stretch], files: Mapping[str, Moves]) -> Iterator[Stretch]:
-        """The blocks of an index with its lines as they must be, where they stand then."""
-        start = 0
+    def _rewritten(self, name: str, files: Mapping[str, Moves]) -> tuple[bytes, Moves]:
+        """An index with its lines as they must be, and where its blocks stand then."""
+        made = io.BytesIO()
+        spans: list[tuple[Stretch, int, int]] = []
         about = ""
-        for block in blocks:
-            lines = block.value.splitlines(keepends=True)
+        for block, value in _blocks(name, self._old[name], self._options.max_decompressed):
+            lines = value.splitlines(keepends=True)
             for index, line in enumerate(lines):
                 entry = _object_in(line)
                 about = _text(line, entry.get(("filename",))) or about or _table_of(name)
                 lines[index] = self._line(line, entry, files.get(_file_name(about), {}))
-            value = b"".join(lines)
-            raw = block.raw
-            if value != block.value:
-                raw = deflated(value, _GZIP) if name.endswith(".gz") else value
-            yield Stretch(start, raw, value)
-            start += len(raw)
+            new = b"".join(lines)
+            start = made.tell()
+            if new == value:
+                made.write(block.raw)
+            else:
+                made.write(deflated(new, _GZIP) if name.endswith(".gz") else new)
+            spans.append((block, start, made.tell()))
+        whole = made.getvalue()
+        return whole, {block.start: (block, Stretch(whole, start, end)) for block, start, end in spans}
 
     def _line(self, line: bytes, entry: Mapping[tuple[str | int, ...], Value], moves: Moves) -> bytes:
         """An entry, its offset, length and digests those of the stretch that it speaks of."""
         offset = _text(line, entry.get(("offset",)))
         moved = moves.get(int(offset)) if offset.isdigit() else None
-        if moved is None or moved[0] == moved[1]:
+        if moved is None:
             return line
         old, new = moved
+        if old.start == new.start and old.raw == new.raw:
+            return line
         edits: list[Edit] = []
         for path, found in entry.items():
             text = line[found.start : found.end]
@@ -185,20 +208,26 @@ class Package:
             else:
                 continue
             edits.append(Edit(found.start, found.end, said))
-        return _spliced(line, 0, len(line), edits)
+        return _spliced(line, edits)
 
     def _digest(self, said: bytes, old: Stretch, new: Stretch) -> bytes:
         """Of all bytes of a record or a block, or else of a record's payload."""
         found = renewed(said, old.raw, new.raw)
-        if found != said or old.value == new.value:
+        if found != said:
             return found
-        records = record_at(old.value, 0), record_at(new.value, 0)
-        if records[0] is None or records[1] is None:
+        one, other = map(self._block, (old, new))
+        if one is None or other is None or one == other:
             return said
-        one, other = (
-            data[record.block : record.end] for data, record in ((old.value, records[0]), (new.value, records[1]))
-        )
         return renewed(said, one, other, payloads(self._options))
+
+    def _block(self, stretch: Stretch) -> bytes | None:
+        """The block of the record that stands there; None where none does."""
+        value = stretch.value
+        if value is None:
+            found = pieces(io.BytesIO(stretch.raw), self._options.max_decompressed)
+            value = next((piece.records for piece in found), None)
+        record = record_at(value, 0) if value is not None else None
+        return value[record.block : record.end] if value is not None and record is not None else None
 
 
 def _file_name(path: str) -> str:
@@ -214,19 +243,18 @@ def _table_of(name: str) -> str:
     return name.removesuffix(".idx") + ".cdx.gz"
 
 
-def _blocks(name: str, data: bytes, limit: int) -> list[Stretch]:
-    """The members of gzip that an index is compressed in, or the whole of it."""
+def _blocks(name: str, data: bytes, limit: int) -> Iterator[tuple[Stretch, bytes]]:
+    """The members of gzip that an index is compressed in, or the whole of it, and what they decompress to."""
     if not name.endswith(".gz"):
-        return [Stretch(0, data, data)]
-    found: list[Stretch] = []
+        yield Stretch(data, 0, len(data)), data
+        return
     rest = data
     size = 0
     while rest:
         start = len(data) - len(rest)
         value, rest = inflate(rest, _GZIP, limit - size, "gzip")
         size += len(value)
-        found.append(Stretch(start, data[start : len(data) - len(rest)], value))
-    return found
+        yield Stretch(data, start, len(data) - len(rest)), value
 
 
 def _objects(text: bytes) -> dict[tuple[str | int, ...], Value]:
@@ -257,24 +285,34 @@ def _text(data: bytes, value: Value | None) -> str:
     return _STRING.decode(data[value.start : value.end]).decode("utf-8", "replace") if value is not None else ""
 
 
-def _described(text: bytes, changed: Mapping[str, tuple[bytes, bytes]]) -> bytes:
-    """A description with the size and digest of each file that changed; of what is signed the signature stays."""
-    found = _objects(text)
-    edits: list[Edit] = []
-    for path, value in found.items():
-        if path[-1:] not in {("hash",), ("bytes",)} or "signedData" in path:
-            continue
-        above = next((path[:size] for size in range(len(path) - 1, -1, -1) if (*path[:size], "path") in found), None)
-        name = _text(text, found[*above, "path"]) if above is not None else ""
-        if name not in changed:
-            continue
-        old, new = changed[name]
-        said = text[value.start : value.end]
-        if path[-1] == "hash":
-            edits.append(Edit(value.start, value.end, renewed(said, old, new)))
-        elif said == b"%d" % len(old):
-            edits.append(Edit(value.start, value.end, b"%d" % len(new)))
-    return _spliced(text, 0, len(text), edits)
+class _Description:
+    """The size and digest that a description says of each file; of what is signed the signature stays."""
+
+    def __init__(self, text: bytes) -> None:
+        self.edits: list[Edit] = []
+        self._text = text
+        self._said: dict[str, list[tuple[bool, Value]]] = {}  # of a file: whether it is a digest, and where it stands
+        found = _objects(text)
+        for path, value in found.items():
+            if path[-1:] not in {("hash",), ("bytes",)} or "signedData" in path:
+                continue
+            levels = range(len(path) - 1, -1, -1)
+            above = next((path[:size] for size in levels if (*path[:size], "path") in found), None)
+            if above is not None:
+                name = _text(text, found[*above, "path"])
+                self._said.setdefault(name, []).append((path[-1] == "hash", value))
+
+    def take(self, name: str, old: bytes, new: bytes) -> None:
+        """Let it say of a file what is true of the new one."""
+        for is_digest, value in self._said.get(name, ()):
+            said = self._text[value.start : value.end]
+            if is_digest:
+                self.edits.append(Edit(value.start, value.end, renewed(said, old, new)))
+            elif said == b"%d" % len(old):
+                self.edits.append(Edit(value.start, value.end, b"%d" % len(new)))
+
+    def made(self) -> bytes:
+        return _spliced(self._text, self.edits)
 
 
 def _replaced(member: Member, value: bytes) -> Iterator[Edit]:
@@ -285,10 +323,11 @@ def _replaced(member: Member, value: bytes) -> Iterator[Edit]:
         yield Edit(start, end, said(raw))
 
 
-def _spliced(data: bytes, start: int, end: int, edits: Iterable[Edit]) -> bytes:
-    """A stretch of the data with the edits in it made."""
+def _spliced(data: bytes, edits: Iterable[Edit]) -> bytes:
+    """The data with these edits made."""
     made: list[bytes] = []
+    start = 0
     for edit in sorted(edits, key=_START):
         made += (data[start : edit.start], edit.new)
         start = edit.end
-    return b"".join((*made, data[start:end]))
+    return b"".join((*made, data[start:]))
