@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from webencodings.labels import LABELS
 
+import absolve
 from absolve.charsets import (
     UTF_8,
     Charset,
@@ -38,10 +39,20 @@ TRANSPARENT = [charset for charset in CHARSETS if charset.transparent]
 
 
 @pytest.mark.parametrize("label", ["", " ", "utf-7", "klingon", "utf 8", "replacement", "hz-gb-2312", "x-user-defined"])
-def test_a_label_of_no_charset_with_characters_is_none(label: str) -> None:
+@pytest.mark.parametrize("odd", ["", "\udc81", "\u212a", "\0"])
+def test_a_label_of_no_charset_with_characters_is_none(label: str, odd: str) -> None:
+    assert lookup(label + odd) is None
+    with pytest.raises(UsageError, match="unknown charset"):
+        by_label(label + odd)
+
+
+@pytest.mark.parametrize("label", ["ut\udc81-8", "\u212aoi8-r", "utf-8\u2003", "utf\0-8"])
+def test_a_label_is_ascii(label: str) -> None:
     assert lookup(label) is None
     with pytest.raises(UsageError, match="unknown charset"):
         by_label(label)
+    data = b'Content-Type: text/html; charset="' + label.encode("utf-8", "surrogateescape") + b'"\n\n<a href=x>'
+    assert absolve.rewrite(data, media_type="message/rfc822", url="http://h/").endswith(b"<a href=http://h/x>")
 
 
 @pytest.mark.parametrize(

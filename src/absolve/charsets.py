@@ -91,6 +91,8 @@ _BEGINS_MARK = cython.declare(cython.int, min(mark[0] for mark in _BYTE_ORDER_MA
 @lru_cache(maxsize=256)
 def lookup(label: str) -> Charset | None:
     """The charset that a label stands for (Encoding Standard 4.2); None for one that is none, or has no characters."""
+    if not label.isascii():  # case is folded as in ASCII: the Kelvin sign is no k
+        return None
     folded = label.strip("\t\n\f\r ").lower()
     if folded in {"utf-8", "utf8"}:
         return UTF_8
