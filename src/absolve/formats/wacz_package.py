@@ -9,7 +9,8 @@ from __future__ import annotations
 import io
 import re
 import sys
-from itertools import chain
+from array import array
+from itertools import chain, pairwise
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -37,6 +38,7 @@ _TABLE: Final = re.compile(r".+\.cdxj?(?:\.gz)?")  # CDXJ: a key, a time, an obj
 _TABLE_OF_BLOCKS: Final = re.compile(r".+\.idx")  # the same for the blocks of a compressed table
 _GZIP: Final = 31  # zlib's wbits for a header and a trailer of gzip
 _ANY_SIZE: Final = 1 << 62
+_AT_ONCE: Final = 1000  # pieces that are joined
 _START: Final = attrgetter("start")
 _STRING: Final = JSONString()
 _SIGNED: Final = b'"signedData"'
@@ -58,7 +60,35 @@ class Stretch(NamedTuple):
         return memoryview(self.file)[self.start : self.end]
 
 
-Moves = dict[int, tuple[Stretch, Stretch]]  # by where it stood: before and after
+class Moves:
+    """The stretches of a file and what they have become, by where they stood: there may be a million of them."""
+
+    def __init__(self, before: Iterable[Stretch], after: Iterable[Stretch]) -> None:
+        self._before, self._after = _Stretches(before), _Stretches(after)
+        self._numbers = {start: number for number, start in enumerate(self._before.starts)}
+
+    def at(self, start: int) -> tuple[Stretch, Stretch] | None:
+        """What stood there, and what it has become."""
+        number = self._numbers.get(start)
+        return None if number is None else (self._before.at(number), self._after.at(number))
+
+
+class _Stretches:
+    """The stretches of one file."""
+
+    def __init__(self, found: Iterable[Stretch]) -> None:
+        self.starts = array("q")
+        self._ends = array("q")
+        self._file = b""
+        self._values: dict[int, bytes] = {}
+        for number, (self._file, start, end, value) in enumerate(found):
+            self.starts.append(start)
+            self._ends.append(end)
+            if value is not None:
+                self._values[number] = value
+
+    def at(self, number: int) -> Stretch:
+        return Stretch(self._file, self.starts[number], self._ends[number], self._values.get(number))
 
 
 def is_record_file(name: str) -> bool:
@@ -78,7 +108,7 @@ class Package:
         self._files = {name for name in members if is_record_file(name) or (name in paths and name not in self._old)}
         for name in filter(_INDEX.fullmatch, self._old):
             for _, value in _blocks(name, self._old[name], options.max_decompressed):
-                for line in value.splitlines():
+                for line in _lines(value):
                     _object_in(line)
 
     @property
@@ -140,26 +170,27 @@ class Package:
         """The files of which something is said, and in which something changes, with what they become."""
         found = map(self._members.__getitem__, self._files)
         spans = sorted(((one.start, one.end, one.name) for one in found if not one.fault), reverse=True)
-        made: io.BytesIO | None = None
+        made: list[bytes] = []
+        some: list[bytes] = []
         read = 0
         for edit in chain(chain.from_iterable(parts), [Edit(sys.maxsize, sys.maxsize, b"")]):
             while spans and spans[-1][1] < edit.start:
                 _, end, name = spans.pop()
-                if made is not None:
-                    made.write(self._data[read:end])
-                    yield self._members[name], zip_members.decompressed(made.getvalue(), self._members[name], _ANY_SIZE)
-                    made = None
+                if made or some:
+                    raw = b"".join((*made, *some, self._data[read:end]))
+                    made, some = [], []
+                    yield self._members[name], zip_members.decompressed(raw, self._members[name], _ANY_SIZE)
             if spans and spans[-1][0] <= edit.start and edit.end <= spans[-1][1]:
-                if made is None:
-                    made = io.BytesIO()
+                if not (made or some):
                     read = spans[-1][0]
-                made.write(self._data[read : edit.start])
-                made.write(edit.new)
+                some += (self._data[read : edit.start], edit.new)
                 read = edit.end
+                if len(some) >= _AT_ONCE:
+                    made.append(b"".join(some))
+                    some = []
 
     def _moves(self, old: bytes, new: bytes) -> Moves:
-        before, after = ([*self._stretches(data)] for data in (old, new))  # one behind the other: a record may be large
-        return {one.start: (one, other) for one, other in zip(before, after, strict=True)}
+        return Moves(self._stretches(old), self._stretches(new))
 
     def _stretches(self, data: bytes) -> Iterator[Stretch]:
         for piece in pieces(io.BytesIO(data), self._options.max_decompressed):
@@ -169,28 +200,29 @@ class Package:
     def _rewritten(self, name: str, files: Mapping[str, Moves]) -> tuple[bytes, Moves]:
         """An index with its lines as they must be, and where its blocks stand then."""
         made = io.BytesIO()
-        spans: list[tuple[Stretch, int, int]] = []
+        before: list[Stretch] = []
+        ends: list[int] = []
         about = ""
         for block, value in _blocks(name, self._old[name], self._options.max_decompressed):
-            lines = value.splitlines(keepends=True)
-            for index, line in enumerate(lines):
+            changed = io.BytesIO()
+            for line in _lines(value):
                 entry = _object_in(line)
                 about = _text(line, entry.get(("filename",))) or about or _table_of(name)
-                lines[index] = self._line(line, entry, files.get(_file_name(about), {}))
-            new = b"".join(lines)
-            start = made.tell()
+                changed.write(self._line(line, entry, files.get(_file_name(about))))
+            new = changed.getvalue()
             if new == value:
                 made.write(block.raw)
             else:
                 made.write(deflated(new, _GZIP) if name.endswith(".gz") else new)
-            spans.append((block, start, made.tell()))
+            before.append(block)
+            ends.append(made.tell())
         whole = made.getvalue()
-        return whole, {block.start: (block, Stretch(whole, start, end)) for block, start, end in spans}
+        return whole, Moves(before, (Stretch(whole, start, end) for start, end in pairwise([0, *ends])))
 
-    def _line(self, line: bytes, entry: Mapping[tuple[str | int, ...], Value], moves: Moves) -> bytes:
+    def _line(self, line: bytes, entry: Mapping[tuple[str | int, ...], Value], moves: Moves | None) -> bytes:
         """An entry, its offset, length and digests those of the stretch that it speaks of."""
         offset = _text(line, entry.get(("offset",)))
-        moved = moves.get(int(offset)) if offset.isdigit() else None
+        moved = moves.at(int(offset)) if moves is not None and offset.isdigit() else None
         if moved is None:
             return line
         old, new = moved
@@ -255,6 +287,14 @@ def _blocks(name: str, data: bytes, limit: int) -> Iterator[tuple[Stretch, bytes
         value, rest = inflate(rest, _GZIP, limit - size, "gzip")
         size += len(value)
         yield Stretch(data, start, len(data) - len(rest)), value
+
+
+_LINE: Final = re.compile(rb"[^\r\n]*+(?:\r\n?|\n)|[^\r\n]++")
+
+
+def _lines(text: bytes) -> Iterator[bytes]:
+    """The lines with their ends, as `splitlines` has them, but one by one."""
+    return (found[0] for found in _LINE.finditer(text))
 
 
 def _objects(text: bytes) -> dict[tuple[str | int, ...], Value]:
