@@ -89,6 +89,14 @@ assert cli.main(given) == 0
         assert done.stdout == said
 
 
+@pytest.mark.parametrize("arguments", [["--version"], ["resolve", "http://h.example/", "x"]], ids=" ".join)
+@pytest.mark.parametrize("state", ["enable", "disable"])
+def test_the_collector_is_as_it_was_when_the_command_is_done(arguments: list[str], state: str) -> None:
+    code = f"import gc; gc.{state}(); from absolve.cli import main; main(); print(gc.isenabled())"
+    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, check=True, text=True)
+    assert done.stdout.endswith(f"{state == 'enable'}\n")
+
+
 def test_a_pattern_is_compiled_when_it_is_asked() -> None:
     found = patterns.pattern(rb"(a+)")
     assert found.pattern == rb"(a+)"

@@ -30,7 +30,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     0 done; 1 done, but some inputs failed or a check found something; 2 used wrongly; 130 interrupted; 141 nobody
     reads the output any more.
     """
-    alone = argv is None  # nobody called us but the interpreter
+    alone = argv is None and gc.isenabled()  # nobody called us but the interpreter
     arguments = sys.argv[1:] if argv is None else list(argv)
     if alone:
         gc.disable()  # for a start: nothing that is imported is garbage, and to look for it takes longer than a page
@@ -46,6 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     finally:
         if alone:
             gc.freeze()  # what is left goes with the process
+            gc.enable()
 
 
 def version() -> str:
