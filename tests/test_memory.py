@@ -35,6 +35,7 @@ _NAMES = (
     "mail, 8 deep",
     "WARC, one record of links",
     "WARC, one record that says all of its links",
+    "WACZ, one record of links",
 )
 
 

@@ -71,7 +71,7 @@ class Slow(io.BytesIO):
         return super().read(self.most if size is None or size < 0 else min(size, self.most))
 
 
-def found(file: io.BytesIO) -> tuple[list[tuple[int, bytes, Any]], list[Any], bytes]:
+def found(file: io.BytesIO | bytes) -> tuple[list[tuple[int, bytes, Any]], list[Any], bytes]:
     """The records with their places, what is said, and all bytes."""
     all_ = list(pieces(file, LIMIT))
     records = [(piece.offset, piece.raw, piece.records) for piece in all_ if piece.records is not None]
@@ -83,6 +83,7 @@ def same_however_it_is_read(data: bytes, most: int) -> None:
     slow.most = most
     whole = found(io.BytesIO(data))
     assert found(slow) == whole
+    assert found(data) == whole
     assert whole[2] == data
 
 

@@ -193,7 +193,7 @@ class Package:
         return Moves(self._stretches(old), self._stretches(new))
 
     def _stretches(self, data: bytes) -> Iterator[Stretch]:
-        for piece in pieces(io.BytesIO(data), self._options.max_decompressed):
+        for piece in pieces(data, self._options.max_decompressed):
             value = piece.records if isinstance(piece.coding, Zstandard) else None  # it may need a dictionary
             yield Stretch(data, piece.offset, piece.offset + len(piece.raw), value)
 
@@ -256,7 +256,7 @@ class Package:
         """The block of the record that stands there; None where none does."""
         value = stretch.value
         if value is None:
-            found = pieces(io.BytesIO(stretch.raw), self._options.max_decompressed)
+            found = pieces(bytes(stretch.raw), self._options.max_decompressed)
             value = next((piece.records for piece in found), None)
         record = record_at(value, 0) if value is not None else None
         return value[record.block : record.end] if value is not None and record is not None else None

@@ -5,7 +5,6 @@ A record is no entity around its payload: it gives a retrieval URL (RFC 1808 3.3
 
 from __future__ import annotations
 
-import io
 from typing import TYPE_CHECKING, Final
 
 from absolve import formats
@@ -95,7 +94,7 @@ def _is_walked(extent: Extent) -> cython.bint:
 
 
 def _events(data: bytes, options: WalkOptions, *, compressed: bool) -> Iterator[Event]:
-    for piece in pieces(io.BytesIO(data), options.max_decompressed, compressed=compressed):
+    for piece in pieces(data, options.max_decompressed, compressed=compressed):
         yield from piece.notices
         if piece.records is None:
             continue
@@ -195,20 +194,26 @@ def _same(data: bytes, field: Field, size: tuple[int, int]) -> bool:
 @cython.final
 @cython.cclass
 class _Digest:
-    """Makes a field's digest of a record anew, of its block or its payload."""
+    """Makes a field's digest of a record anew, of its block or its payload: numbers, as there are many records."""
 
     _data: bytes
-    _field: Field
-    _record: Record
     _options: WalkOptions
+    _start: cython.Py_ssize_t
+    _end: cython.Py_ssize_t
+    _block: cython.Py_ssize_t
+    _block_end: cython.Py_ssize_t
+    _is_whole: cython.bint
 
     def __init__(self, data: bytes, field: Field, record: Record, options: WalkOptions) -> None:
         self._data = data
-        self._field = field
-        self._record = record
         self._options = options
+        self._start = field.start
+        self._end = field.end
+        self._block = record.block
+        self._block_end = record.end
+        self._is_whole = field.name == "warc-block-digest"
 
     def __call__(self, new: bytes) -> bytes:
-        said = self._data[self._field.start : self._field.end]
-        contents = WHOLE if self._field.name == "warc-block-digest" else payloads(self._options)
-        return renewed(said, memoryview(self._data)[self._record.block : self._record.end], new, contents)
+        said = self._data[self._start : self._end]
+        contents = WHOLE if self._is_whole else payloads(self._options)
+        return renewed(said, memoryview(self._data)[self._block : self._block_end], new, contents)

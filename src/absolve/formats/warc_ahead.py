@@ -185,7 +185,7 @@ class Members(Window):
     `ahead`: much is done between one and the next. Who has it must see that it is closed.
     """
 
-    def __init__(self, file: IO[bytes], start: int, limit: int, *, ahead: bool) -> None:
+    def __init__(self, file: IO[bytes] | bytes, start: int, limit: int, *, ahead: bool) -> None:
         super().__init__(file, start)
         self._limit = limit
         self._raw = b""

@@ -85,13 +85,13 @@ def _opened(offset: cython.Py_ssize_t, raw: bytes, records: bytes, coding: Codin
 
 
 def pieces(
-    file: IO[bytes], limit: int, *, compressed: bool = True, start: int = 0, ahead: bool = False
+    file: IO[bytes] | bytes, limit: int, *, compressed: bool = True, start: int = 0, ahead: bool = False
 ) -> Iterator[Piece]:
     """The pieces of a file, in order. One of more than `limit` bytes, compressed or not, is cut as it comes.
 
-    `compressed`: members of gzip and frames of Zstandard are opened; else they are no records. `start` is where the
-    file stands, in bytes: where a piece begins. `ahead`: much is done between one piece and the next, so that a thread
-    is to open members meanwhile, if it can.
+    `file` may be all bytes of it: they are not copied then. `compressed`: members of gzip and frames of Zstandard are
+    opened; else they are no records. `start` is where the file stands, in bytes: where a piece begins. `ahead`: much is
+    done between one piece and the next, so that a thread is to open members meanwhile, if it can.
     """
     return _Cutter(file, limit, compressed=compressed, start=start, ahead=ahead).pieces()
 
@@ -110,7 +110,7 @@ class _Cutter(Members):
     _used: cython.Py_ssize_t
     _broken: str | None
 
-    def __init__(self, file: IO[bytes], limit: int, *, compressed: bool, start: int, ahead: bool) -> None:
+    def __init__(self, file: IO[bytes] | bytes, limit: int, *, compressed: bool, start: int, ahead: bool) -> None:
         super().__init__(file, start, limit, ahead=ahead)
         self._compressed = compressed
         self._dictionary = b""

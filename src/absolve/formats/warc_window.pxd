@@ -2,6 +2,7 @@
 
 
 cdef class Window:
+    cdef bint _is_whole
     cdef object _file
     cdef bytes _held
     cdef Py_ssize_t _at

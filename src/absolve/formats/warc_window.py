@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from functools import cache
 from typing import IO, TYPE_CHECKING, Final
 
@@ -34,12 +35,13 @@ def _keep_memory() -> None:
 class Window:
     """What is held of a file: `_held` begins `_before` bytes into it, and `_at` is where one stands in that.
 
-    `_chunk` bytes are read at once, where the file has them, or more.
+    `_chunk` bytes are read at once, where the file has them, or more. What is given as bytes is held as it is.
     """
 
-    def __init__(self, file: IO[bytes], start: int) -> None:
-        self._file = file
-        self._held = b""
+    def __init__(self, file: IO[bytes] | bytes, start: int) -> None:
+        self._is_whole = isinstance(file, bytes)
+        self._file = io.BytesIO() if isinstance(file, bytes) else file
+        self._held = file if isinstance(file, bytes) else b""
         self._at = 0
         self._before = start
         self._chunk = _CHUNK
@@ -111,7 +113,7 @@ class Window:
         end: cython.Py_ssize_t = min(start + size, len(held))
         found = cut(held, start, end) if end - start < len(held) else held
         self._at = end
-        if end - start >= _LARGE:  # while it is worked on it is held once
+        if end - start >= _LARGE and not self._is_whole:  # while it is worked on it is held once
             self._held = cut(held, end, len(held))
             self._before += end
             self._at = 0
