@@ -57,6 +57,7 @@ COMPILED = (  # modules that run once a byte or once a link; one that is not the
     "absolve.growing",
     "absolve.inventory",
     "absolve.judging",
+    "absolve.kinds",
     "absolve.layers",
     "absolve.library",
     "absolve.offsets",

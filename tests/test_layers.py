@@ -26,6 +26,7 @@ LAYERS = (
     {"characters", "offsets"},
     {"codings", "edits", "packed", "positions", "resolvers", "scopes"},
     {"parts", "slots"},
+    {"kinds"},
     {"events"},
     {"bases"},  # section 3 resolves relative claims by section 4
     {"formats", "settings"},

@@ -16,6 +16,7 @@ cdef class Ruling:
     cdef readonly str charset
     cdef readonly object resolver
     cdef readonly bint elsewhere
+    cdef readonly bint unknown
 
 
 @cython.final

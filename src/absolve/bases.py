@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from absolve.model import BY_DEFAULT, DEFAULT, ENCAPSULATING, Base, BaseURL, Claim
+from absolve.model import BY_DEFAULT, DEFAULT, ENCAPSULATING, PACKAGE_ROOT, Base, BaseURL, Claim
 from absolve.resolvers import resolver
 from absolve.resolvers.urls import split_fragment
 
@@ -26,6 +26,7 @@ else:
 
 # HTML Standard 4.2.3: such a URL is not taken for the base of a document.
 NO_BASE = frozenset({"javascript", "data"})
+_NOBODY_KNOWS = PACKAGE_ROOT.partition("/")[0]
 
 
 @cython.ccall
@@ -122,7 +123,8 @@ def found_as(url: str) -> str:
 class Ruling:
     """A base, the resolver against it in a profile and a charset, and whether it leads elsewhere than the own URL.
 
-    The resolver is that of the ruling `around`, where that is of the same URL.
+    `unknown`: it is in a package whose URL nobody knows. The resolver is that of the ruling `around`, where that is of
+    the same URL.
     """
 
     def __init__(
@@ -132,7 +134,8 @@ class Ruling:
         self.profile = profile
         self.charset = charset
         self.elsewhere = elsewhere
-        url = base.url
+        url: str = base.url
+        self.unknown = url.startswith(_NOBODY_KNOWS)
         if around is not None and around.base.url == url and around.profile == profile and around.charset == charset:
             self.resolver: Resolver = around.resolver
         else:

@@ -302,7 +302,9 @@ class Entity:
     @cython.ccall
     def ruled(self, link: Link) -> Ruling:
         """The base that rules a link and the resolver against it."""
-        against = link.place.against
+        _, _, _, _, against, _, _ = cython.cast(tuple, link.place)
+        if against == "base":  # as most are
+            return self.ruling(link.base)
         return self.ruling(link.base, against == "own" or (against == "header" and self._gives_base(link.claim)))
 
     @property

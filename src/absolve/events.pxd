@@ -4,15 +4,11 @@ cimport cython
 
 from absolve.buffers cimport Numbers
 from absolve.codings cimport Unquoted
+from absolve.kinds cimport LinkKinds
 from absolve.model cimport Link, Part
 from absolve.parts cimport Kinds
 from absolve.records cimport Records
 from absolve.scopes cimport Scopes
-from absolve.slots cimport Slots
-
-
-cdef inline unsigned int marked(object place, object coding) noexcept:
-    return ((<size_t><void*>place >> 5) ^ (<size_t><void*>coding >> 4)) & 63
 
 
 @cython.final
@@ -27,9 +23,7 @@ cdef class Events(Records):
     cdef readonly list kinds
     cdef Kinds _kinds_of_parts
     cdef Numbers _parts
-    cdef dict _numbers
-    cdef unsigned short _recent[64]  # by `marked`: the number of a kind and one; 0 for none
-    cdef Slots _slots  # of values without quotes that have several links
+    cdef LinkKinds _links
 
     cpdef append(self, object event)
     cdef int tell(
@@ -73,18 +67,6 @@ cdef class Events(Records):
         Py_ssize_t tag_end,
         object claim,
     ) except? -1
-    cdef int _number(
-        self,
-        object place,
-        Py_ssize_t start,
-        Py_ssize_t end,
-        object coding,
-        object base,
-        Py_ssize_t tag_start,
-        Py_ssize_t tag_end,
-        object claim,
-    ) except? -1
-    cdef int _number_of(self, object place, object coding, object base, object claim) except? -1
     cdef Py_ssize_t start(self, Py_ssize_t index) noexcept
     cdef Py_ssize_t end(self, Py_ssize_t index) noexcept
     cdef int kind(self, Py_ssize_t index) noexcept

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from absolve.model import IN_VAIN
 from absolve.scopes import NUMBERED
-from absolve.slots import ANY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -23,31 +22,22 @@ else:
 if cython.compiled:
     from cython.cimports.absolve.buffers import Numbers
     from cython.cimports.absolve.codings import Unquoted
-    from cython.cimports.absolve.events import marked
+    from cython.cimports.absolve.kinds import CLAIMS, MOST, NAMED, SCOPED, SLOTTED, LinkKinds
     from cython.cimports.absolve.model import Link, Part
     from cython.cimports.absolve.parts import Kinds
     from cython.cimports.absolve.records import Records
     from cython.cimports.absolve.scopes import Scopes
-    from cython.cimports.absolve.slots import Slots
 else:
     from absolve.buffers import Numbers
     from absolve.codings import Unquoted
+    from absolve.kinds import CLAIMS, MOST, NAMED, SCOPED, SLOTTED, LinkKinds
     from absolve.model import Link, Part
     from absolve.parts import Kinds
     from absolve.records import Records
     from absolve.scopes import Scopes
-    from absolve.slots import Slots
 
-_FEW_KINDS = cython.declare(cython.Py_ssize_t, 8)
-_MOST_KINDS = cython.declare(cython.Py_ssize_t, 4096)
 _MADE = cython.declare(cython.Py_ssize_t, 8192)  # the kind of parts that a walker makes; others are less
 _OBJECT = cython.declare(cython.int, -1)  # the kind of what is kept as it is
-
-# What is to be made of a kind for each link of it; a kind keeps it in the place of where a tag starts.
-_NAMED = cython.declare(cython.Py_ssize_t, 1)  # its place has the name of the tag
-_SCOPED = cython.declare(cython.Py_ssize_t, 2)
-_CLAIMS = cython.declare(cython.Py_ssize_t, 4)
-_SLOTTED = cython.declare(cython.Py_ssize_t, 8)  # it is one of the links in a value without quotes
 
 
 @cython.final
@@ -83,12 +73,11 @@ class Events(Records):
         self.objects: list[Event] = []
         self.count = 0
         self.parts = 0
-        self.kinds: list[Link] = []
+        self._links = LinkKinds(named=naming is not None)
+        self.kinds = self._links.kinds
         self._kinds_of_parts: Kinds | None = None
         self._parts: Numbers | None = None
-        self._numbers: dict[int, int] | None = None
         self._size = 0  # interpreted nobody else says so
-        self._slots: Slots | None = None
 
     def __len__(self) -> int:
         return self._size
@@ -131,7 +120,7 @@ class Events(Records):
         """Take a link that is not made yet."""
         self.count += 1
         if cython.compiled and (claim is None or claim is IN_VAIN):
-            number: cython.int = self._number(place, start, end, coding, base, tag_start, tag_end, claim)
+            number: cython.int = self._links.number(place, start, end, coding, base, tag_start, tag_end, claim)
             if number >= 0:
                 return self._put(number, start, end, tag_start, tag_end, -1, -1, _slot(coding))
         return self._keep_link(place, start, end, coding, base, tag_start, tag_end, claim)
@@ -155,7 +144,7 @@ class Events(Records):
         if cython.compiled:
             base = NUMBERED if scope >= 0 else None
             says = NUMBERED if claim >= 0 else None
-            number: cython.int = self._number(place, start, end, coding, base, tag_start, tag_end, says)
+            number: cython.int = self._links.number(place, start, end, coding, base, tag_start, tag_end, says)
             if number >= 0:
                 return self._put(number, start, end, tag_start, tag_end, scope, claim, _slot(coding))
         return self._keep_link(place, start, end, coding, scopes.at(scope), tag_start, tag_end, scopes.at(claim))
@@ -205,7 +194,7 @@ class Events(Records):
                 self._kinds_of_parts = Kinds()
             number: cython.int = self._kinds_of_parts.number(part)
             if number >= 0:
-                return self._put(_MOST_KINDS + number, part.start, part.end, -1, -1, scope, -1, None)
+                return self._put(MOST + number, part.start, part.end, -1, -1, scope, -1, None)
         part.coding = _settled(part.coding, part.start, part.end)
         if scope >= 0:
             part.base = self.scopes.at(scope)  # type: ignore[union-attr]  # as above
@@ -250,88 +239,12 @@ class Events(Records):
         return self._keep(link)
 
     @cython.cfunc
-    @cython.exceptval(-1, check=True)
-    def _number(
-        self,
-        place: Place,
-        start: cython.Py_ssize_t,
-        end: cython.Py_ssize_t,
-        coding: Coding,
-        base: Base | None,
-        tag_start: cython.Py_ssize_t,
-        tag_end: cython.Py_ssize_t,
-        claim: Base | None,
-    ) -> cython.int:
-        """The number of a link's kind; -1 where numbers cannot say all of it, or there are too many kinds."""
-        if cython.compiled:
-            is_bare: cython.bint = type(coding) is Unquoted and coding.slot is not None
-            if is_bare:
-                if not coding.slot[0] <= start <= coding.slot[1]:
-                    return -1
-                if self._slots is None:
-                    self._slots = Slots()
-                coding = self._slots.kind(coding)
-            if end < start or (tag_start >= 0 and not tag_start < min(start, tag_end)):
-                return -1
-            mark: cython.uint = marked(place, coding)
-            if self._recent[mark]:
-                kind: Link = self.kinds[self._recent[mark] - 1]
-                if kind.place is place and kind.coding is coding and kind.base is base and kind.claim is claim:
-                    return self._recent[mark] - 1
-            number: cython.int = self._number_of(place, coding, base, claim)
-            self._recent[mark] = number + 1
-            return number
-        return -1
-
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
-    def _number_of(self, place: Place, coding: Coding, base: Base | None, claim: Base | None) -> cython.int:
-        """That of a kind that was not met just now."""
-        kind: Link
-        number: cython.int = len(self.kinds)
-        index: cython.int
-        if number <= _FEW_KINDS:  # as in most documents: they are looked through one by one
-            for index in range(number):
-                kind = self.kinds[index]
-                if kind.place is place and kind.coding is coding and kind.base is base and kind.claim is claim:
-                    return index
-        else:
-            if self._numbers is None:
-                self._numbers = {}
-                for index in range(number):
-                    kind = self.kinds[index]
-                    self._numbers[_key(kind.place, kind.coding, kind.base, kind.claim)] = index
-            key = _key(place, coding, base, claim)
-            known = self._numbers.get(key)
-            if known is not None:
-                return known
-            if number >= _MOST_KINDS:
-                return -1
-            self._numbers[key] = number
-        kind = Link.__new__(Link)
-        kind.place = place
-        kind.coding = coding
-        kind.base = base
-        kind.claim = claim
-        kind.tag_start = 0
-        if self.naming is not None and place.element == "*":
-            kind.tag_start |= _NAMED
-        if base is NUMBERED:
-            kind.tag_start |= _SCOPED
-        if claim is NUMBERED:
-            kind.tag_start |= _CLAIMS
-        if coding.slot is ANY:
-            kind.tag_start |= _SLOTTED
-        self.kinds.append(kind)
-        return number
-
-    @cython.cfunc
     @cython.exceptval(check=False)
     def start(self, index: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Where the link of this number starts; -1 for another event, and for a link whose claim has no number."""
         if cython.compiled:
             self._seek(index)
-            if self._kind == _OBJECT or self._kind >= _MOST_KINDS:
+            if self._kind == _OBJECT or self._kind >= MOST:
                 return -1
             return self._start
         event = self.objects[index]
@@ -366,7 +279,7 @@ class Events(Records):
                 self._seek(index)
             if self._kind == _OBJECT:
                 return self.objects[self._objects]
-            if self._kind >= _MOST_KINDS:
+            if self._kind >= MOST:
                 return self._its_part()
             link: Link = Link.__new__(Link)
             self.read(index, link)
@@ -380,7 +293,7 @@ class Events(Records):
         if cython.compiled:
             if index != self._index:
                 self._seek(index)
-            if self._kind == _OBJECT or self._kind >= _MOST_KINDS:
+            if self._kind == _OBJECT or self._kind >= MOST:
                 return False
             kind: Link = self.kinds[self._kind]
             if link.place is not kind.place:
@@ -406,14 +319,14 @@ class Events(Records):
     def _complete(self, link: Link, what: cython.Py_ssize_t) -> cython.int:
         """Give the link that was read last what its kind does not say."""
         if cython.compiled:
-            if what & _NAMED:
+            if what & NAMED:
                 link.place = self.naming(self._data, link.place, link.tag_start)
-            if what & _SCOPED:
+            if what & SCOPED:
                 link.base = self.scopes.at(self._scope)
-            if what & _CLAIMS:
+            if what & CLAIMS:
                 link.claim = self.scopes.at(self._claim)
-            if what & _SLOTTED:
-                link.coding = self._slots.coding(link.coding, self._slot, self._slot_end)
+            if what & SLOTTED:
+                link.coding = self._links.slots.coding(link.coding, self._slot, self._slot_end)
         return 0
 
     @cython.cfunc
@@ -423,19 +336,12 @@ class Events(Records):
             end: cython.Py_ssize_t = self._start + self._its_size
             if self._kind == _MADE:
                 return self._make(self._scope, self._start, end)
-            part: Part = self._kinds_of_parts.part(self._kind - _MOST_KINDS, self._start, end)
+            part: Part = self._kinds_of_parts.part(self._kind - MOST, self._start, end)
             part.coding = _settled(part.coding, part.start, part.end)
             if part.base is not None:
                 part.base = self.scopes.at(self._scope)
             return part
         raise NotImplementedError
-
-
-@cython.cfunc
-def _key(place: Place, coding: Coding, base: Base | None, claim: Base | None) -> Any:
-    """A kind as one number: a table of numbers is nothing for the garbage collector."""
-    key = id(place) << 66 | id(coding) << 2 | (0 if claim is None else 1 if claim is IN_VAIN else 2)
-    return key if base is None else key | id(base) << 130
 
 
 @cython.cfunc

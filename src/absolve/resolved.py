@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from absolve.model import PACKAGE_ROOT
-
 if TYPE_CHECKING:
     import cython
 
@@ -50,7 +48,6 @@ _NO_BYTE = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 
 
 _NOTHING: frozenset[str] = frozenset()
-_NOBODY_KNOWS = PACKAGE_ROOT.partition("/")[0]
 
 
 @cython.final
@@ -72,12 +69,11 @@ class Rule:
         self.base = ruling.base
         self.resolver = ruling.resolver
         self.elsewhere = ruling.elsewhere
-        url: str = self.base.url
         settings = entity.settings
         self.own = entity.bases.own
         self.settings = settings
         self.keeps_fragments = not self.elsewhere and settings.fragments == "keep"
-        self.stays_always = stays == "always" or url.startswith(_NOBODY_KNOWS)
+        self.stays_always = stays == "always" or ruling.unknown
         self.stays_as_fragment = stays == "fragment"
         self.empty = empty
         # Where the base element is to be emptied, what is held would no longer be found by a relative reference.

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     import cython
 
     from absolve.entity import Entity, Inner
-    from absolve.model import Event
     from absolve.policy import Policy
     from absolve.typing import Coding, Offsets
 else:
@@ -150,11 +149,16 @@ class _Edits:
 
     def parts(self) -> Iterator[list[Edit]]:
         """The edits in order, a thousand at a time."""
-        settled = [event for event in self.entity.objects if type(event) is Settled]
-        if settled:
-            return settled[-1].edits(self.made(settled[-1].order))
-        found = self.made(None)
-        return found if _flows(self.entity.objects) else ordered(found)
+        flows = True  # what changes in one event changes nothing in those before it
+        settles: Settled | None = None
+        for event in self.entity.objects:
+            if type(event) is Settled:
+                settles = event
+            elif type(event) is Part and event.derived:
+                flows = False
+        if settles is not None:
+            return settles.edits(self.made(settles.order))
+        return self.made(None) if flows else ordered(self.made(None))
 
     def made(self, order: Sequence[int] | None) -> Iterator[list[Edit]]:
         """The edits as they are come to, a thousand at a time; in an archive by the `order` of its parts there."""
@@ -405,9 +409,3 @@ class _Edits:
             self.open = coding
             self.changed.append(edit)
         return 0
-
-
-@cython.cfunc
-def _flows(objects: list[Event]) -> cython.bint:
-    """Whether what changes in one event changes nothing in those before it."""
-    return not [1 for event in objects if type(event) is Part and event.derived]

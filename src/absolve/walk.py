@@ -60,6 +60,7 @@ _FEW = cython.declare(cython.int, 4)  # events that take less memory as a list
 _FEW_AROUND = cython.declare(cython.int, 32)  # in what holds only some of its bytes: to have all is to copy them
 _SOME = cython.declare(cython.Py_ssize_t, 1000)  # that make it worth while to keep them as numbers
 _MOST_KEPT = cython.declare(cython.Py_ssize_t, 2048)  # small documents inside one, of some 2 KB each
+_PACKAGES = frozenset(PACKAGES)
 _TEXTS = frozenset({HTML, XML})
 _NO_ROOM = Room(0)  # in what is not kept itself
 _RECOVERED = frozenset(  # codes of errors that `recover` gets over
@@ -86,7 +87,7 @@ def walk(document: Document, settings: Settings, *, for_rewrite: bool = False, i
     media_type, parameter = _media_type(document, name)
     url = document.url
     own = retrieved(url, document.said, settings.profile) if url is not None else DEFAULT
-    if media_type in PACKAGES and url is not None and not url.endswith("/"):
+    if media_type in _PACKAGES and url is not None and not url.endswith("/"):
         own = DEFAULT  # it is the package's own URL: what its root has nobody knows
     entity = Entity(document.data, UTF_8, media_type, name, "", settings)
     entity.named = document.before
