@@ -17,6 +17,7 @@ cdef class Events(Records):
     cdef object naming
     cdef bytes _data
     cdef object _make
+    cdef readonly bint derives
     cdef readonly list objects
     cdef readonly Py_ssize_t count
     cdef readonly Py_ssize_t parts

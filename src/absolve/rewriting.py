@@ -149,7 +149,7 @@ class _Edits:
 
     def parts(self) -> Iterator[list[Edit]]:
         """The edits in order, a thousand at a time."""
-        flows = True  # what changes in one event changes nothing in those before it
+        flows = not self.events.derives  # what changes in one event changes nothing in those before it
         settles: Settled | None = None
         for event in self.entity.objects:
             if type(event) is Settled:

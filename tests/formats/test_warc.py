@@ -6,7 +6,7 @@ import base64
 import gzip
 import hashlib
 import io
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import zstandard
@@ -19,6 +19,9 @@ from absolve.formats.warc_headers import Extent, Record, extent_at, record_at
 from absolve.formats.warc_records import pieces
 from absolve.model import Document
 from absolve.walk import Settings, walk
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 URL = "http://w.example/d/p.html"
 PAGE = b'<a href="x">x</a>'
@@ -128,6 +131,23 @@ def test_a_record_is_walked_and_says_its_new_length(data: bytes, new: bytes) -> 
 def test_the_same_where_all_of_it_is_one_gzip_member(data: bytes, new: bytes) -> None:
     compressed = gzip.compress(data)
     assert gzip.decompress(rewritten(compressed)) == new
+
+
+@pytest.mark.parametrize("wrap", [bytes, gzip.compress], ids=["in a file", "in a gzip member"])
+def test_of_many_records_each_becomes_what_it_does_alone(wrap: Callable[[bytes], bytes]) -> None:
+    field = f"WARC-Block-Digest: {digest('sha1', 'base32', http())}"
+    records = [record(http(), field), *STAYS.values(), *(old for old, _ in WALKED.values())]
+    records = [one for one in records if not one.startswith(b"\x1f\x8b")]
+    found = rewritten(wrap(b"".join(records * 3)))
+    if wrap is gzip.compress:
+        found = gzip.decompress(found)
+    assert found == b"".join([rewritten(one) for one in records] * 3)
+    assert found != b"".join(records * 3)
+    rows = absolve.links(wrap(b"".join(records * 3)), media_type="application/warc")
+    alone = [row for one in records for row in absolve.links(one, media_type="application/warc")]
+    assert [(row.reference, row.target, row.base) for row in rows] == [
+        (row.reference, row.target, row.base) for row in alone * 3
+    ]
 
 
 def test_members_that_do_not_change_are_copied() -> None:

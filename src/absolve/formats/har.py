@@ -149,7 +149,8 @@ class _Values:
         start = len(self.text)
         self._starts.append(start)
         self._places.append((found.start, offsets))
-        self.text += value + b"\n"
+        self.text += value
+        self.text += b"\n"
         bare = value.lstrip()
         first = start + len(value) - len(bare)
         return first, first + len(bare.rstrip())

@@ -5,6 +5,7 @@ A record is no entity around its payload: it gives a retrieval URL (RFC 1808 3.3
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from absolve import formats
@@ -16,7 +17,7 @@ from absolve.formats.warc_records import GAP, pieces
 from absolve.model import RETRIEVAL, Base, Derived, Notice, Part, new
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     import cython
 
@@ -27,6 +28,7 @@ else:
     from absolve import _cython as cython
 
 if cython.compiled:
+    from cython.cimports.absolve.events import Events
     from cython.cimports.absolve.formats.headers import Field
     from cython.cimports.absolve.formats.http_bare import is_bare
     from cython.cimports.absolve.formats.warc_headers import (
@@ -38,6 +40,7 @@ if cython.compiled:
         record_at,
     )
 else:
+    from absolve.events import Events
     from absolve.formats.headers import Field  # noqa: TC001 - the type of a C variable
     from absolve.formats.http_bare import is_bare
     from absolve.formats.warc_headers import Extent, Record, extent_at, has_field, only_line_ends, record_at
@@ -48,9 +51,9 @@ _SEGMENT: Final = b"warc-segment-number"
 _WALKED: Final = frozenset({"response", "resource", "conversion", "revisit", "arc"})
 
 
-def walk(data: bytes, _charset: Charset, options: WalkOptions) -> Iterator[Event]:
+def walk(data: bytes, _charset: Charset, options: WalkOptions) -> Events:
     """The records of a file that is all in memory."""
-    yield from _events(data, options, compressed=True)
+    return _events(data, options, compressed=True)
 
 
 def walk_records(data: bytes, _charset: Charset, options: WalkOptions) -> Iterable[Event]:
@@ -58,7 +61,8 @@ def walk_records(data: bytes, _charset: Charset, options: WalkOptions) -> Iterab
     extent = _alone(data, options)
     if extent is None:
         return _events(data, options, compressed=False)
-    return record(data, 0, extent, options)
+    found = _walked(data, 0, extent)
+    return [_part(data, found, options) if isinstance(found, Record) else found] if found is not None else []
 
 
 @cython.ccall
@@ -93,17 +97,31 @@ def _is_walked(extent: Extent) -> cython.bint:
     return extent.kind in _WALKED and extent.block < extent.end
 
 
-def _events(data: bytes, options: WalkOptions, *, compressed: bool) -> Iterator[Event]:
+def _events(data: bytes, options: WalkOptions, *, compressed: bool) -> Events:
+    """A part for each record: there may be a million, and what one says of itself takes a kilobyte."""
+    events: Events = Events(make=partial(_made, data, options), derives=True)
     for piece in pieces(data, options.max_decompressed, compressed=compressed):
-        yield from piece.notices
+        for notice in piece.notices:
+            events.append(notice)
         if piece.records is None:
             continue
         if piece.coding is None:
             extent = extent_at(data, piece.offset)
-            yield from record(data, piece.offset, extent, options) if extent is not None else ()
+            found = _walked(data, piece.offset, extent) if extent is not None else None
+            if isinstance(found, Record):
+                events.tell_made(found.block - piece.offset, found.block, found.end)
+            elif found is not None:
+                events.append(found)
         else:
             end = piece.offset + len(piece.raw)
-            yield Part(formats.RECORDS, piece.offset, end, Opened(piece.records, piece.coding))
+            events.append(Part(formats.RECORDS, piece.offset, end, Opened(piece.records, piece.coding)))
+    return events
+
+
+def _made(data: bytes, options: WalkOptions, head: int, start: int, _end: int) -> Part:
+    """The part of the record whose block starts there, behind a header of so many bytes."""
+    found: Record = record_at(data, start - head)  # type: ignore[assignment]  # it was there before
+    return _part(data, found, options)
 
 
 class Opened:
@@ -125,22 +143,26 @@ class Opened:
         return self._coding.encode(value, after, before)
 
 
-def record(data: bytes, start: int, extent: Extent, options: WalkOptions) -> list[Part | Notice]:
-    """The part that the block of a record is, if it is a document; what the record says of it changes with it."""
+@cython.cfunc
+def _walked(data: bytes, start: cython.Py_ssize_t, extent: Extent) -> Record | Notice | None:
+    """The header of a record, if its block is a document; or what is to be said of it."""
     if not _is_walked(extent):
-        return []
+        return None
     found = record_at(data, start)
     if found is None:
-        return []
+        return None
     if _segment(data, found):
         text = f"this record is a segment of another one, and stays as it is ({found.url})"
-        return [Notice("segmented", text, start)]
-    media_type = _media_type(data, found)
-    if not formats.is_read(media_type):
-        return []
+        return Notice("segmented", text, start)
+    return found if formats.is_read(_media_type(data, found)) else None
+
+
+@cython.cfunc
+def _part(data: bytes, found: Record, options: WalkOptions) -> Part:
+    """The part that the block of a record is; what the record says of it changes with it."""
     field = "ARC record's URL" if found.kind == "arc" else "WARC-Target-URI"
-    part = Part(
-        media_type,
+    return Part(
+        _media_type(data, found),
         found.block,
         found.end,
         IDENTITY,
@@ -150,7 +172,6 @@ def record(data: bytes, start: int, extent: Extent, options: WalkOptions) -> lis
         encloses=False,
         derived=_derived(data, found, options),
     )
-    return [part]
 
 
 def _segment(data: bytes, found: Record) -> bool:
