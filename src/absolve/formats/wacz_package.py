@@ -38,7 +38,6 @@ _TABLE: Final = re.compile(r".+\.cdxj?(?:\.gz)?")  # CDXJ: a key, a time, an obj
 _TABLE_OF_BLOCKS: Final = re.compile(r".+\.idx")  # the same for the blocks of a compressed table
 _GZIP: Final = 31  # zlib's wbits for a header and a trailer of gzip
 _ANY_SIZE: Final = 1 << 62
-_AT_ONCE: Final = 1000  # pieces that are joined
 _START: Final = attrgetter("start")
 _STRING: Final = JSONString()
 _SIGNED: Final = b'"signedData"'
@@ -170,24 +169,23 @@ class Package:
         """The files of which something is said, and in which something changes, with what they become."""
         found = map(self._members.__getitem__, self._files)
         spans = sorted(((one.start, one.end, one.name) for one in found if not one.fault), reverse=True)
-        made: list[bytes] = []
-        some: list[bytes] = []
+        made: io.BytesIO | None = None
         read = 0
         for edit in chain(chain.from_iterable(parts), [Edit(sys.maxsize, sys.maxsize, b"")]):
             while spans and spans[-1][1] < edit.start:
                 _, end, name = spans.pop()
-                if made or some:
-                    raw = b"".join((*made, *some, self._data[read:end]))
-                    made, some = [], []
+                if made is not None:
+                    made.write(self._data[read:end])
+                    raw = made.getvalue()
+                    made = None
                     yield self._members[name], zip_members.decompressed(raw, self._members[name], _ANY_SIZE)
             if spans and spans[-1][0] <= edit.start and edit.end <= spans[-1][1]:
-                if not (made or some):
+                if made is None:
+                    made = io.BytesIO()
                     read = spans[-1][0]
-                some += (self._data[read : edit.start], edit.new)
+                made.write(self._data[read : edit.start])
+                made.write(edit.new)
                 read = edit.end
-                if len(some) >= _AT_ONCE:
-                    made.append(b"".join(some))
-                    some = []
 
     def _moves(self, old: bytes, new: bytes) -> Moves:
         return Moves(self._stretches(old), self._stretches(new))
