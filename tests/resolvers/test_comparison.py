@@ -167,7 +167,7 @@ def test_long_references_are_judged_as_short_ones_are(base: str, before: str, un
     st.sampled_from(["http://h/b/", "http://u@h/", "file:///", "x:/", "x://h/", "//i/", "http:///"]),
     *[
         st.lists(
-            st.sampled_from(["a" * 99, "é" * 99, "b c" * 50, "2e" * 40, " " * 80, "\udce9" * 80]) | st.sampled_from("%/;.? #\\:|"),
+            st.sampled_from(["a" * 99, "é" * 99, "b c" * 50, "a " * 50, "2e" * 40, " " * 80, "\udce9" * 80]) | st.sampled_from("%/;.? #\\:|"),
             max_size=8,
         ).map("".join)
         for _ in range(2)
@@ -175,6 +175,9 @@ def test_long_references_are_judged_as_short_ones_are(base: str, before: str, un
 )
 @example("http://h/b/", "a" * 99 + "/..;/" + "é" * 99, "..")
 @example("http://h/b/", "a" * 99 + " ", "#f")
+@example("http://h/b/", "a " * 50 + ";", "../c")
+@example("http://h/b/", " " * 80 + ".\\", " " * 80 + "./")
+@example("http://h/b/", "%20" * 30 + ".\\", " " * 30 + "./")
 def test_long_names_are_judged_as_they_stand(base: str, rest: str, name: str) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(comparison, "LONGEST", 0)

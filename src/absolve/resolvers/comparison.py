@@ -86,7 +86,9 @@ def divergent(base: str, reference: str, charset: str = "utf-8") -> bool:
     if HARMLESS.fullmatch(reference) and harmless(base):
         return False
     reference = _decisive(reference)
-    base = _decisive(base, queries=charset == "utf-8")  # in others a base's own query is written otherwise than theirs
+    # In other charsets a base's own query is written otherwise than theirs. A space before a reference may be a name like
+    # one in the base for all but the URL Standard.
+    base = _decisive(base, queries=charset == "utf-8", names=not "" < reference[:1] <= " ")
     target = resolver("rfc1808", base, charset)(reference)
     other = resolver("rfc3986", base, charset)(reference)
     if target is None or other is None:
@@ -112,12 +114,12 @@ _AUTHORITY: Final = re.compile(rf"(?:{references.STRICT_SCHEME.pattern})?//([^/?
 _PATH: Final = re.compile(r"/[^?#]*+")
 
 # A name too long for a dot segment or a drive letter, of a path behind an authority: no profile looks into it, and none
-# takes it apart. Spaces at the end may be that of the URL, where the URL Standard takes them away.
+# takes it apart. Spaces at its end, if nothing follows, are at that of the URL, where the URL Standard takes them away.
 _OPAQUE: Final = r"[^\x00-\x1f/\\?#;:|\ud800-\udfff]"
-_LONG: Final = pattern(rf"(?<!{_OPAQUE}){_OPAQUE}{{65,}}+(?<! )")
+_LONG: Final = pattern(rf"(?<!{_OPAQUE}){_OPAQUE}{{65,}}+(?:(?<! )|(?=[/\\?#;:|]))")
 
 
-def _decisive(url: str, *, queries: bool = True) -> str:
+def _decisive(url: str, *, queries: bool = True, names: bool = True) -> str:
     """A base or a reference of which the profiles make URLs that differ just where those of this one do.
 
     What may be long and decides nothing is left out: a fragment, a query, user information. Every profile begins them
@@ -141,7 +143,7 @@ def _decisive(url: str, *, queries: bool = True) -> str:
         if at > start:
             url = f"{url[:start]}u{url[at:]}"
             match = _AUTHORITY.match(url)
-    path = _PATH.match(url, match.end()) if match is not None and match[2] and len(url) > LONGEST else None
+    path = _PATH.match(url, match.end()) if names and match is not None and match[2] and len(url) > LONGEST else None
     if path is not None:
         url = f"{url[: path.start()]}{_LONG.sub(_short, path[0])}{url[path.end() :]}"
     return url
