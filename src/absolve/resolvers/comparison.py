@@ -86,8 +86,8 @@ def divergent(base: str, reference: str, charset: str = "utf-8") -> bool:
     if HARMLESS.fullmatch(reference) and harmless(base):
         return False
     reference = _decisive(reference)
-    # In other charsets a base's own query is written otherwise than theirs. Spaces before a reference may be a name, as it
-    # stands in the base, for all but the URL Standard.
+    # In other charsets a base's own query is written otherwise than theirs. Spaces before a reference may be a name, as
+    # it stands in the base, for all but the URL Standard.
     base = _decisive(base, queries=charset == "utf-8", names=not "" < reference[:1] <= " ")
     target = resolver("rfc1808", base, charset)(reference)
     other = resolver("rfc3986", base, charset)(reference)
