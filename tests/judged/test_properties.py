@@ -6,16 +6,17 @@ scanner does not say that it guessed.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import html5lib_view
 import link_view
 import scanner_view
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 import absolve
 from absolve import charsets
+from absolve.errors import DocumentError
 from absolve.formats.html_names import ATTRIBUTES, ROWS
 from absolve.formats.html_scanner import Scanner
 
@@ -103,44 +104,53 @@ PIECES: SearchStrategy[str] = st.one_of(
 DOCUMENTS = st.lists(PIECES, max_size=12).map("".join)
 
 
+def rewritten(source: Any, **options: Any) -> Any:
+    """The rewrite; discards a document in which the scanner had to guess, where no proof is found."""
+    try:
+        return absolve.rewrite(source, **{"media_type": "text/html", "url": URL, **options})
+    except DocumentError as error:
+        assume(error.diagnostic.code != "unverified")
+        raise
+
+
 @given(DOCUMENTS)
+@example("<a><base href=b/><frameset>")
 def test_a_second_run_changes_nothing(text: str) -> None:
-    once = absolve.rewrite(text.encode(), media_type="text/html", url=URL)
-    assert absolve.rewrite(once, media_type="text/html", url=URL) is once
+    once = rewritten(text.encode())
+    assert rewritten(once) is once
 
 
 @given(DOCUMENTS)
 def test_text_in_is_text_out(text: str) -> None:
-    assert absolve.rewrite(text, media_type="text/html", url=URL) == absolve.rewrite(
-        text.encode(), media_type="text/html", url=URL
-    ).decode("utf-8")
+    assert rewritten(text) == rewritten(text.encode()).decode("utf-8")
 
 
 @given(DOCUMENTS)
 def test_a_policy_that_leaves_every_link_gives_the_same_object_back(text: str) -> None:
     data = text.encode()
-    assert absolve.rewrite(data, media_type="text/html", url=URL, policy=lambda _: None) is data
-    assert absolve.rewrite(text, media_type="text/html", url=URL, policy=lambda _: None) is text
+    assert rewritten(data, policy=lambda _: None) is data
+    assert rewritten(text, policy=lambda _: None) is text
 
 
 @given(DOCUMENTS, st.sampled_from(["utf-8", "windows-1252", "shift_jis", "gb18030", "utf-16le", "iso-2022-jp"]))
+@example("<base href=b/><form action>", "utf-8")
 def test_what_stands_between_links_stays(text: str, charset: str) -> None:
     before = text.encode(charsets.by_label(charset).codec, "replace")
     options = {"media_type": "text/html", "charset": charset, "url": URL}
-    after = absolve.rewrite(before, **options)
-    assert between_links(before, options) == between_links(after, options)
+    assert between_links(before, options) == between_links(rewritten(before, **options), options)
 
 
 def between_links(data: bytes, options: dict[str, str]) -> list[bytes]:
-    """The bytes outside of the links, without the quotes that a value may have got."""
+    """The bytes outside of the links, without the quotes that a value may have got, and the = before it."""
     spans = sorted((row.start, row.end) for row in absolve.links(data, **options))
     edges = [0, *(edge for span in spans for edge in span), len(data)]
-    quote = '"'.encode(charsets.by_label(options["charset"]).codec)
+    equals, quote = (sign.encode(charsets.by_label(options["charset"]).codec) for sign in '="')
     gaps = [data[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True)]
-    return [gap.removeprefix(quote).removesuffix(quote) for gap in gaps]
+    return [gap.removeprefix(quote).removesuffix(quote).removesuffix(equals) for gap in gaps]
 
 
 @given(DOCUMENTS)
+@example("<noscript></body><noscript>")
 def test_html5lib_sees_the_same_start_tags(text: str) -> None:
     data = text.encode()
     assume(not guessed(data))

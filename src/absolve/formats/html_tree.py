@@ -339,8 +339,8 @@ class Tree:
             self.head_open = False
             if element == _BR:  # as a start tag
                 self.frameset_ok = False
-            elif element != _HEAD:
-                self.started[_BODY] += 1  # 13.2.6.4.6: and a body
+            elif element != _HEAD and (self.started[_BODY] or self.started[_NOSCRIPT] <= self.ended[_NOSCRIPT]):
+                self.started[_BODY] += 1  # 13.2.6.4.6: and a body; in the noscript of a head (13.2.6.4.5) it is ignored
         return 0
 
     @cython.cfunc
