@@ -51,10 +51,9 @@ class Events(Records):
     as it must be: 5 to 7 bytes for most links in the place of 90, or of 300 where the value has no quotes.
 
     The coding of values without quotes that has no slot is made one whose slot is the link, or the part; of those with
-    one, for links that share it, the slot is kept beside them. A place for
-    any element (`*`) is made that of the tag by `naming`, of the `data`, the place and where the tag starts. Parts of
-    which more is said, and each time something else, as of the members of an archive, `make` makes of their numbers;
-    `derives` if fields may change with those.
+    one, for links that share it, the slot is kept beside them. A place for any element (`*`) is made that of the tag by
+    `naming`, of the `data`, the place and where the tag starts. Parts of which more is said, and each time something
+    else, as of the members of an archive, `make` makes of their numbers; `derives` if fields change with those.
 
     `objects` are the events that are kept as they are, all but links and parts among them; `count` says how many are
     links and parts, `parts` how many are parts. `kinds` has a link of each kind, which says no more than that.

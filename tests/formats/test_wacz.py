@@ -13,6 +13,7 @@ import pytest
 import zstandard
 
 import absolve
+from absolve.formats.wacz_package import Moves, Stretch
 from absolve.model import Document
 from absolve.walk import Settings, walk
 
@@ -272,3 +273,11 @@ def test_a_package_that_says_something_wrong_is_no_rewrite() -> None:
                 made.writestr(each, content.replace(old, new, 1) if each == name else content)
         found = absolve.verify(data, file.getvalue(), name="x.wacz")
         assert any(name in difference.text for difference in found), name
+
+
+def test_stretches_that_have_no_counterpart_are_paired_with_none() -> None:
+    one, other = Stretch(b"abcd", 0, 2), Stretch(b"abcd", 2, 4)
+    assert Moves([one, other], [one, other]).at(2) == (other, other)
+    for before, after in (([one, other], [one]), ([one], [one, other])):
+        with pytest.raises(ValueError, match="other stretches"):
+            Moves(before, after)

@@ -60,10 +60,15 @@ class Stretch(NamedTuple):
 
 
 class Moves:
-    """The stretches of a file and what they have become, by where they stood: there may be a million of them."""
+    """The stretches of a file and what they have become, by where they stood: there may be a million of them.
+
+    ValueError where there are not as many as before.
+    """
 
     def __init__(self, before: Iterable[Stretch], after: Iterable[Stretch]) -> None:
         self._before, self._after = _Stretches(before), _Stretches(after)
+        if len(self._before.starts) != len(self._after.starts):
+            raise ValueError("a file has other stretches than before: nobody knows which became which")
         self._numbers = {start: number for number, start in enumerate(self._before.starts)}
 
     def at(self, start: int) -> tuple[Stretch, Stretch] | None:

@@ -62,7 +62,9 @@ def walk_records(data: bytes, _charset: Charset, options: WalkOptions) -> Iterab
     if extent is None:
         return _events(data, options, compressed=False)
     found = _walked(data, 0, extent)
-    return [_part(data, found, options) if isinstance(found, Record) else found] if found is not None else []
+    if found is None:
+        return []
+    return [_part(data, found, options) if isinstance(found, Record) else found]
 
 
 @cython.ccall

@@ -124,7 +124,7 @@ def _decisive(url: str, *, queries: bool = True, names: bool = True) -> str:
 
     What may be long and decides nothing is left out: a fragment, a query, user information. Every profile begins them
     at the same character and gives them to a URL whole or not at all, so it is enough that they are there. Long names
-    in a path become short ones, others for others.
+    in a path become short ones, others for others. `queries` and `names` say whether those may be left out.
     """
     crosshatch = url.find("#")
     if crosshatch >= 0:
