@@ -13,6 +13,7 @@ _SHOWN: Final = 200  # characters of a value that an error shows
 
 # What a class has that is no document, and how to make one of it; the first that fits.
 _HINTS: Final = (
+    ("is_text", "it is one already"),
     ("__fspath__", "read the file: pass path.read_bytes(), and name=path.name"),
     ("content", "pass its content, and url=str(response.url)"),
     ("read", "read the file first: pass what read() returns"),

@@ -16,6 +16,7 @@ from absolve import arguments
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from os import PathLike
+    from typing import Never
 
     import cython
 
@@ -316,7 +317,10 @@ class Document:
         claims: Sequence[Base] = (),
         before: int = 0,
         origin: Callable[[int], int] | None = None,
+        **others: Never,
     ) -> None:
+        if others:
+            arguments.check_options(others, ("name", "media_type", "charset", "url"), "absolve.Document()")
         if type(data) is not bytes and type(data) is not str:
             data = arguments.data_of(data, "absolve.Document()")
         self.is_text = isinstance(data, str)
