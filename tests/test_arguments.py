@@ -37,6 +37,16 @@ CALLS: dict[str, Callable[..., Any]] = {
 }
 
 
+class Bytes(bytes):
+    """Bytes of a class of its own."""
+
+    def __bytes__(self) -> bytes:
+        return b"something else"
+
+    def __getitem__(self, key: Any) -> Any:
+        return b"something else"
+
+
 class Word(str):  # noqa: SLOT000 - as libraries have them
     """Text of a class of its own."""
 
@@ -64,7 +74,7 @@ class OwnURL:
 
 @pytest.mark.parametrize(
     "source",
-    [bytearray(PAGE), memoryview(PAGE), memoryview(PAGE[::-1])[::-1], array.array("B", PAGE), np.frombuffer(PAGE, np.uint8)],
+    [bytearray(PAGE), memoryview(PAGE), memoryview(PAGE[::-1])[::-1], np.bytes_(PAGE), Bytes(PAGE), array.array("B", PAGE), np.frombuffer(PAGE, np.uint8)],
     ids=lambda source: type(source).__name__,
 )
 def test_whatever_holds_bytes_is_taken(source: Any) -> None:
@@ -124,7 +134,9 @@ def test_a_name_may_be_a_path() -> None:
         (None, "pass b'' for an empty document"),
         (3, "pass the bytes of the document"),
         (True, "pass the bytes of the document"),
-        (array.array("i", [60, 97, 62]), "items of 4 bytes"),
+        (array.array("i", [60, 97, 62]), "not array.array of 1 dimensions, of items of 4 bytes"),
+        (np.uint8(3), "of 0 dimensions"),
+        (np.zeros((2, 2), np.uint8), "of 2 dimensions"),
         (Path, "pass the bytes"),
     ],
     ids=lambda value: "" if isinstance(value, str) else type(value).__name__,

@@ -27,13 +27,16 @@ def data_of(given: Any, call: str) -> bytes | str:
     """Return the bytes or the text of a document; raise TypeError for anything that is neither."""
     if isinstance(given, str):
         return str.__str__(given)
+    if isinstance(given, bytes):
+        return bytes.__getitem__(given, slice(None))  # of whatever class, and whatever it makes of itself
     try:
         view = memoryview(given)
     except TypeError:
         raise TypeError(f"{call} takes bytes, str or an absolve.Document, not {_kind(given)}: {_hint(given)}") from None
     with view:
-        if view.itemsize != 1:
-            raise TypeError(f"{call} takes bytes, not items of {view.itemsize} bytes: pass the bytes that are meant")
+        if view.itemsize != 1 or view.ndim != 1:
+            shape = f"of {view.ndim} dimensions, of items of {view.itemsize} bytes"
+            raise TypeError(f"{call} takes bytes, not {_kind(given)} {shape}: pass the bytes that are meant")
         return view.tobytes()
 
 
