@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.errors import UsageError
 from absolve.policy import absolute
-from absolve.resolvers.urls import has_scheme, host_port, is_malformed
+from absolve.resolvers.urls import has_scheme, host_port, is_malformed, parsed_scheme, runs_code
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -130,6 +130,8 @@ class Remapping:
             match = regex.fullmatch(url)
             if match:
                 made = match.expand(new)
+                if runs_code(made) and parsed_scheme(new) != parsed_scheme(made):
+                    return None  # the URL would say what runs, and not the rule
                 return made if has_scheme(made) and not is_malformed(made) else None
         return None
 
