@@ -251,3 +251,39 @@ def test_no_lead_byte_takes_in_the_escape_that_follows_it(charset: str, lead: in
 def test_a_target_that_begins_with_a_quote_is_no_quoted_url_in_a_refresh() -> None:
     page = "<meta http-equiv=refresh content='0;x'>"
     assert html(page, policy=lambda _: '"x"y') == "<meta http-equiv=refresh content='0;%22x\"y'>"
+
+
+# --- a noscript element that scripting splits elsewhere ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<noscript><p title='</noscript><script>var a=\"'><a href=x>\"</script>",
+        "<noscript><!-- </noscript><style>a{b:url(--><a href=x>) }</style>",
+        "<noscript><style></noscript><p title='</style><a href=x>'>",
+        "<noscript><svg></noscript><style><!--<a href=x></style>",
+        "<noscript><template></noscript><a href=x>",
+        "<noscript>x</noscript><frameset><frame src=x></frameset>",
+        "<noscript><plaintext></noscript><a href=x>",
+    ],
+)
+def test_a_page_that_scripting_splits_elsewhere_is_ambiguous_and_so_verified(page: str) -> None:
+    document = Document(page, media_type="text/html", url=URL)
+    assert "ambiguous" in [diagnostic.code for diagnostic in walk(document, Settings()).diagnostics]
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<noscript><img src=x><p><div></noscript><a href=y>",
+        "<head><noscript><link rel=stylesheet href=a.css><style>a{}</style></noscript></head><body>",
+        "<noscript><iframe src=x></iframe></NoScript ><table><tr><td><noscript><table><tr></table></noscript></table>",
+        "<noscript><a href=x>",
+        "<template><noscript><a href=x></noscript></template>",
+        "<svg><noscript><a href='</noscript>'></noscript></svg>",
+    ],
+)
+def test_other_noscript_elements_are_read_alike_with_and_without_scripting(page: str) -> None:
+    document = Document(page, media_type="text/html", url=URL)
+    assert walk(document, Settings()).diagnostics == []
