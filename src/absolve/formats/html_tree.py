@@ -119,7 +119,7 @@ class Tree:
             self._watch()
 
     @cython.cfunc
-    def modes(self) -> tuple[int, ...]:
+    def modes(self) -> tuple:  # type: ignore[type-arg]
         """Return what decides how the next tags are read; a noscript element leaves it as it is where scripts run."""
         return self.foreign.depth, self.tables.total(), self.tables.template_depth, self.select_open
 
