@@ -19,7 +19,9 @@ import absolve
 SOURCE = Path(absolve.__file__).parent
 
 LAYERS = (
-    {"_cython", "_version", "errors", "patterns"},
+    {"_cython", "_version", "patterns"},
+    {"shown"},
+    {"errors"},
     {"buffers", "fingerprints", "growing", "ranges", "seek"},
     {"prescan", "records"},
     {"character_references", "charsets", "model", "typing"},

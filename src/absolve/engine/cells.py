@@ -1,0 +1,59 @@
+"""The text of rows as a list shows it: without user information, visible on a terminal, no formula in a spreadsheet."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from absolve import shown
+from absolve.inventory import NUMBERS, Columns
+from absolve.sinks.spreadsheets import literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    Rows = Columns | Sequence[Sequence[Any]]
+
+
+class Cells(NamedTuple):
+    """What is changed in the text of rows before a sink encodes them; by default nothing.
+
+    `masked`: user information in URLs. `printable`: characters that are not visible. `literal`: what a spreadsheet
+    would compute.
+    """
+
+    masked: bool = False
+    printable: bool = False
+    literal: bool = False
+
+    def of(self, columns: Sequence[str], rows: Rows) -> Rows:
+        """Return rows of these columns with their text changed; the very same ones where nothing is to be changed."""
+        if not any(self):
+            return rows
+        if not isinstance(rows, Columns):
+            return [[self._cell(cell) for cell in row] for row in rows]
+        if not self.printable and not self.literal and not _has_user_information(rows):
+            return rows
+        cells = [rows.cells(name, None if name in NUMBERS else self._cell) for name in columns]
+        return list(zip(*cells, strict=True))
+
+    def _cell(self, cell: Any) -> Any:
+        if not isinstance(cell, str):
+            return list(cell) if isinstance(cell, tuple) else cell
+        if self.masked:
+            cell = shown.masked(cell)
+        if self.printable:
+            cell = shown.printable(cell)
+        return literal(cell) if self.literal else cell
+
+
+def _has_user_information(rows: Columns) -> bool:
+    """Whether there is any: most rows have no @ at all, which is seen in all of them at once."""
+    ruled = [text for words in rows.ruled.words for text in words if "@" in text]
+    if not ruled and not any(b"@" in texts.raw() for texts in (rows.reference, rows.text)):  # no target without them
+        return False
+    return any(shown.masked(text) != text for text in (*ruled, *_with_at(rows)))
+
+
+def _with_at(rows: Columns) -> Iterator[str]:
+    for texts in (rows.reference, rows.target, rows.text):
+        yield from (text for text in texts.cells() if text is not None and "@" in text)
