@@ -22,7 +22,7 @@ LAYERS = (
     {"_cython", "_version", "patterns"},
     {"shown"},
     {"errors"},
-    {"buffers", "fingerprints", "growing", "ranges", "seek"},
+    {"buffers", "fingerprints", "growing", "linear", "ranges", "seek"},
     {"prescan", "records"},
     {"character_references", "charsets", "model", "typing"},
     {"characters", "offsets"},

@@ -205,3 +205,19 @@ def test_a_rule_that_is_none_is_said_with_its_line(absolve: Runner, row: str) ->
     done = absolve("rewrite", "site/a.html", "--remap-file=moved.csv")
     assert (done.status, done.out) == (2, b"")
     assert "moved.csv:2: " in done.err
+
+
+@pytest.mark.usefixtures("site")
+def test_a_rule_that_cannot_be_linear_is_said_with_its_file_and_line(absolve: Runner) -> None:
+    Path("rules.csv").write_text("from,to,how\nhttp://o/(.*),http://n/\\1,regex\n(a*)*,http://n/,regex\n")
+    done = absolve("rewrite", "site/a.html", "--remap-file", "rules.csv")
+    assert (done.status, done.out) == (2, b"")
+    assert "rules.csv:3: '(a*)*' to 'http://n/' is no rule by a regular expression: a repeat of what" in done.err
+
+
+@pytest.mark.usefixtures("site")
+def test_a_rule_that_a_url_could_stall_is_done_at_once(absolve: Runner) -> None:
+    Path("rules.csv").write_text("http://o/(a|aa)+/(.*)/(.*),http://n/\\2/\\3,regex\n")
+    page = b"<a href='http://o/" + b"a" * 5000 + b"'><a href='http://o/aaa/b/c'>"
+    done = absolve("rewrite", "-", "--remap-file", "rules.csv", "--jobs", "2", stdin=page)
+    assert done.out == page.replace(b"http://o/aaa/b/c", b"http://n/b/c")
