@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from importlib import import_module
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from absolve.errors import UsageError
@@ -176,6 +177,13 @@ class _State(NamedTuple):
     group: int | None = None
 
 
+def _prefix(tree: Any) -> str:
+    """What every text begins with that a pattern matches: most URLs do not."""
+    if tree.state.flags & re.IGNORECASE:
+        return ""
+    return "".join(chr(value) for _, value in takewhile(lambda node: str(node[0]) == "LITERAL", tree))
+
+
 class Automaton:
     """A pattern as states, by two passes over a text (A. Frisch and L. Cardelli, "Greedy regular expression matching").
 
@@ -187,6 +195,7 @@ class Automaton:
     def __init__(self, tree: Any) -> None:
         self._states: list[_State] = [_State([])]  # where the whole text is matched
         self._groups: int = tree.state.groups
+        self._prefix = _prefix(tree)
         self._start = self._sequence(tree, tree.state.flags & _FLAGS, 0)
         self._takers = [
             (1 << number, state.targets[0], state.test)
@@ -202,7 +211,7 @@ class Automaton:
 
     def fullmatch(self, text: str) -> tuple[str | None, ...] | None:
         """Return the text and its groups, as a match has them; None where the pattern does not match the whole text."""
-        leads = self._leading(text)
+        leads = self._leading(text) if text.startswith(self._prefix) else None
         if leads is None:
             return None
         spans: list[int | None] = [None] * (2 * self._groups)
@@ -213,7 +222,9 @@ class Automaton:
             if state.group is not None:
                 spans[state.group] = place
             place += state.takes
-            number = next(target for target in state.targets if leads[place] >> target & 1)
+            number = state.targets[0]
+            if len(state.targets) > 1:
+                number = next(target for target in state.targets if leads[place] >> target & 1)
         groups = zip(spans[2::2], spans[3::2], strict=True)
         return text, *(None if end is None else text[start:end] for start, end in groups)
 
