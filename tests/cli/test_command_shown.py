@@ -323,3 +323,26 @@ def targets(path: str) -> list[tuple[str]]:
         source = f"'{path}'" if path.endswith("parquet") else "links"
         rows: list[tuple[str]] = connection.execute(f"SELECT target FROM {source}").fetchall()  # noqa: S608
         return rows
+
+
+def test_user_information_is_found_between_many_other_texts(absolve: Runner) -> None:
+    """Columns are searched as a whole: what stands before and behind a text is no part of it."""
+    links = [f"<a href='mailto:a@b'>{number}@</a><a href='x{number}'>y</a>" for number in range(2000)]
+    links.insert(1234, f"<a href='{SECRET}'>mail a@b, {SECRET}</a><a href='//user:secret@g/'>z</a><a href='@'></a>")
+    done = absolve("links", "-", stdin="".join(links).encode())
+    rows = [json.loads(line) for line in done.lines]
+    assert "secret" not in done.out.decode()
+    assert [row["reference"] for row in rows if "***" in row["reference"]] == ["http://***@h.example/", "//***@g/"]
+    assert [row["text"] for row in rows if "***" in row["text"]] == ["mail a@b, http://***@h.example/"]
+    shows = absolve("links", "-", "--show-credentials", stdin="".join(links).encode())
+    assert [json.loads(line) for line in shows.lines] == [
+        {**row, **{name: value for name, value in json.loads(line).items() if "secret" in str(value)}}
+        for row, line in zip(rows, shows.lines, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("reference", ["http:user:secret@h/", "http:\\\\user:secret@h", "https:/user:secret@h"])
+def test_user_information_behind_the_slashes_that_browsers_take_is_masked(absolve: Runner, reference: str) -> None:
+    arguments = ("--profile", "whatwg", "--url", "ftp://x/")  # of another scheme: else these are paths
+    done = absolve("links", "-", *arguments, stdin=f"<a href={reference}>".encode())
+    assert "secret" not in done.out.decode() + done.err

@@ -85,6 +85,8 @@ def run(options: argparse.Namespace, report: Report) -> None:
         else:
             columns = browsing.View._fields
             lines: Iterable[bytes] = (jsonl.encode(columns, [view]) for _, view in views)
+            if not report.credentials:
+                lines = (shown.masked(line.decode()).encode() for line in lines)
             if options.output in {None, outputs.STDOUT} and is_terminal(sys.stdout):
                 lines = map(visible_json, lines)
             with shared.opened(options, names) as file:

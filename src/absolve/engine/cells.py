@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from absolve import shown
@@ -10,6 +11,8 @@ from absolve.sinks.spreadsheets import literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from absolve.buffers import Texts
 
     Rows = Columns | Sequence[Sequence[Any]]
 
@@ -47,13 +50,20 @@ class Cells(NamedTuple):
 
 
 def _has_user_information(rows: Columns) -> bool:
-    """Whether there is any: most rows have no @ at all, which is seen in all of them at once."""
-    ruled = [text for words in rows.ruled.words for text in words if "@" in text]
-    if not ruled and not any(b"@" in texts.raw() for texts in (rows.reference, rows.text)):  # no target without them
-        return False
-    return any(shown.masked(text) != text for text in (*ruled, *_with_at(rows)))
+    """Whether any text of the rows has some: most have no @ at all, which is seen in all of them at once."""
+    for words in rows.ruled.words:
+        if any("@" in text and shown.masked(text) != text for text in words):
+            return True
+    columns = rows.reference, rows.target, rows.text
+    return any(shown.masked(text) != text for texts in columns for text in _with_at(texts))
 
 
-def _with_at(rows: Columns) -> Iterator[str]:
-    for texts in (rows.reference, rows.target, rows.text):
-        yield from (text for text in texts.cells() if text is not None and "@" in text)
+def _with_at(texts: Texts) -> Iterator[str]:
+    """The texts of a column that have an @ in them."""
+    raw = texts.raw()
+    place = raw.find(b"@")
+    ends = texts.ends.cells() if place >= 0 else []
+    while place >= 0:
+        at = bisect_right(ends, place)
+        yield raw[ends[at - 1] : ends[at]].decode()
+        place = raw.find(b"@", ends[at])
