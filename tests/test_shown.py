@@ -62,6 +62,9 @@ def test_to_escape_twice_is_to_escape_once(text: str) -> None:
         "http://h/#a@b",
         "user@host: not-found: no such file",
         "@",
+        "C:\\a@b.html:1:1: not-found: none",
+        "file:///a@b.html",
+        "d//a@b.html",
     ],
 )
 def test_an_at_sign_that_ends_no_user_information_masks_nothing(text: str) -> None:

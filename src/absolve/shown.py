@@ -20,10 +20,11 @@ MASK: Final = "***"
 _NOT_DRAWN: Final = pattern(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0000-\U000e0fff]"
 )
-# RFC 3986 3.2.1, in the middle of a sentence too, and behind the slashes that browsers take. It is found in linear
-# time: a match begins behind slashes, of which the user information has none.
+# RFC 3986 3.2.1, in the middle of a sentence too, and behind the slashes that browsers take; `C:\a@b` has none. It is
+# found in linear time: a match begins behind slashes, of which the user information has none.
 _USER_INFORMATION: Final = pattern(
-    r"""( \A(?:https?|wss?|ftp):[/\\]* | (?<=:)[/\\]+ | (?<![^\s"'(<=,\[])[/\\]{2,} ) [^/?#\\\s"<>]+ @""",
+    r"""( \A(?:https?|wss?|ftp):[/\\]* | (?:(?<=https:)|(?<=http:)|(?<=wss:)|(?<=ws:)|(?<=ftp:))[/\\]+ | (?<=:)//
+    | (?<![^\s"'(<=,\[])[/\\]{2,} ) [^/?#\\\s"<>]+ @""",
     re.VERBOSE | re.IGNORECASE,
 )
 
