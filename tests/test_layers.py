@@ -26,6 +26,7 @@ LAYERS = (
     {"prescan", "records"},
     {"character_references", "charsets", "model", "typing"},
     {"characters", "offsets"},
+    {"iso_2022_jp"},
     {"codings", "edits", "packed", "positions", "resolvers", "scopes"},
     {"parts", "slots"},
     {"kinds"},
