@@ -274,6 +274,11 @@ def test_a_policy_that_returns_no_text_is_an_error_with_the_link(returned: Any, 
             call()
 
 
+def test_the_link_of_that_error_has_no_credentials_in_it() -> None:
+    with pytest.raises(TypeError, match=r"for 'http://\*\*\*@h/\\u202e' \(a href\)"):
+        absolve.rewrite("<a href='http://user:word@h/\u202e'>", policy=lambda _: 3)
+
+
 def test_a_policy_must_be_a_function() -> None:
     with pytest.raises(TypeError, match="policy must be a function that takes a link, or None, not str"):
         absolve.rewrite(PAGE, url=URL, policy="http://h/")

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from typing import TYPE_CHECKING
 
-from absolve import browsing
+from absolve import browsing, outputs, shown
 from absolve.cli import options as shared
+from absolve.cli.reporting import is_terminal, visible_json
 from absolve.engine import documents
 from absolve.errors import DocumentError
 from absolve.inputs import Input
 from absolve.sinks import jsonl
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from absolve.browsing import Browser, View
     from absolve.cli.reporting import Report
@@ -82,8 +84,13 @@ def run(options: argparse.Namespace, report: Report) -> None:
                 _compare(entity, view, report)
         else:
             columns = browsing.View._fields
+            lines: Iterable[bytes] = (jsonl.encode(columns, [view]) for _, view in views)
+            if not report.credentials:
+                lines = (shown.masked(line.decode()).encode() for line in lines)
+            if options.output in {None, outputs.STDOUT} and is_terminal(sys.stdout):
+                lines = map(visible_json, lines)
             with shared.opened(options, names) as file:
-                jsonl.write(columns, (jsonl.encode(columns, [view]) for _, view in views), file)
+                jsonl.write(columns, lines, file)
 
 
 def _views(
@@ -104,4 +111,5 @@ def _compare(entity: Entity, view: View, report: Report) -> None:
     for difference in found:
         report.failure(DocumentError(difference))
     count = len(view.links)
-    print(f"{entity.name}: {'different' if found else 'equal'}, {count} link{'' if count == 1 else 's'}")
+    name = shown.message(entity.name, credentials=report.credentials)
+    print(f"{name}: {'different' if found else 'equal'}, {count} link{'' if count == 1 else 's'}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from absolve import shown
 from absolve.cli import COMMANDS
 from absolve.errors import UsageError
 
@@ -36,7 +37,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, report: Report) -> None:
     from absolve.cli.running import configured, parser
 
-    del report
     names = options.commands or list(COMMANDS)
     for name in names:
         if name not in COMMANDS:
@@ -51,7 +51,8 @@ def run(options: argparse.Namespace, report: Report) -> None:
             value = command.get_default(action.dest)
             if value is None or value == []:
                 continue
-            lines.append(f"{f'{option} = {json.dumps(value)}':40}  # {command.whence.get(action.dest, 'default')}")
+            line = f"{f'{option} = {json.dumps(value)}':40}  # {command.whence.get(action.dest, 'default')}"
+            lines.append(shown.message(line, credentials=report.credentials))
         if len(lines) > 1:
             blocks.append("".join(f"{line}\n" for line in lines))
     print("\n".join(blocks), end="")

@@ -128,7 +128,7 @@ def _read(name: str) -> list[Change]:
             found.append(Change(row[0], row[1], *(how for how in row[2:] if how)))
             _checked(found[-1], name, line)
     except DocumentError as error:
-        raise UsageError(str(error)) from error
+        raise UsageError(error.message) from error
     return found
 
 
@@ -138,4 +138,4 @@ def _checked(change: Change, name: str, line: int) -> None:
     try:
         Remapping([change])
     except UsageError as error:
-        raise UsageError(f"{name}:{line}: {error}") from error
+        raise UsageError(f"{name}:{line}: {error.message}") from error

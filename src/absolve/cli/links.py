@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from absolve import outputs, sinks
 from absolve.cli import cluster, filters, many
 from absolve.cli import options as shared
+from absolve.cli.reporting import is_terminal, visible_json
 from absolve.engine.archives import spread
+from absolve.engine.cells import Cells
 from absolve.engine.listing import Listing, Unique, listed
 from absolve.errors import UsageError
 
@@ -40,6 +43,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--format", choices=sinks.FORMATS, help="the format, where OUT's suffix does not say it (jsonl)"
     )
+    parser.add_argument(
+        "--csv-safe",
+        action="store_true",
+        help="in CSV, put ' before a cell that begins with =, +, -, @, a tab or a line end: a spreadsheet would compute"
+        " it, whoever wrote the page",
+    )
     filters.add_table(filters.add_selection(parser, "what is listed"))
     shared.add_settings(parser)
     shared.add_changes(parser)
@@ -51,6 +60,9 @@ def run(options: argparse.Namespace, report: Report) -> None:
     format_ = options.format or ("jsonl" if to_stdout else sinks.name_of(options.output))
     if to_stdout and not sinks.is_stream(format_):
         raise UsageError(f"{format_} is no format for the standard output: -o FILE")
+    on_terminal = to_stdout and is_terminal(sys.stdout)
+    if on_terminal and format_ not in {"jsonl", "csv"}:
+        raise UsageError(f"{format_} is no format for a terminal: -o FILE")
     how = Listing(
         shared.reading(options),
         filters.columns(options),
@@ -58,6 +70,11 @@ def run(options: argparse.Namespace, report: Report) -> None:
         filters.selection(options),
         options.where,
         options.unique,
+        Cells(
+            masked=not options.show_credentials,
+            printable=on_terminal and format_ == "csv",
+            literal=options.csv_safe and format_ == "csv",
+        ),
     )
     sink = sinks.by_name(format_)
     if how.where is not None:
@@ -74,4 +91,6 @@ def run(options: argparse.Namespace, report: Report) -> None:
         chunks: Iterator[Any] = (rows.chunk for _, rows in pieces)
         if how.unique:
             chunks = (sink.encode(how.columns, rows) for rows in map(Unique().of, chunks))
+        if on_terminal and format_ == "jsonl":
+            chunks = map(visible_json, chunks)
         sink.write(how.columns, chunks, out)

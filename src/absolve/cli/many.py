@@ -120,7 +120,7 @@ def found(options: argparse.Namespace, report: Report, *, follow: bool = True) -
     try:
         by_path = inputs.read_url_map(options.url_map) if options.url_map else {}
     except DocumentError as error:
-        raise UsageError(str(error)) from error
+        raise UsageError(error.message) from error
     origins = inputs.Origins(options.url, by_path, options.mirror_layout)
     on_line = inputs.named(given, origins, globs, report.aside, follow=follow)
     if options.from_ is None:

@@ -94,6 +94,16 @@ def add_limits(group: argparse._ActionsContainer) -> None:
     )
 
 
+CREDENTIALS: Final = "--show-credentials"
+
+
+def add_credentials(parser: argparse.ArgumentParser) -> None:
+    """--show-credentials, for every command that prints messages or URLs."""
+    parser.add_argument(
+        CREDENTIALS, action="store_true", help="show user:password@ of URLs in messages and reports, instead of ***@"
+    )
+
+
 def add_profile(parser: argparse._ActionsContainer) -> None:
     parser.add_argument(
         "--profile",

@@ -7,6 +7,8 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from absolve import shown
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
@@ -39,8 +41,10 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, **settings: object) -> None:
         super().__init__(formatter_class=_Help, allow_abbrev=False, **settings)  # type: ignore[arg-type]
         self.whence: dict[str, Path] = {}  # by the option's place in the namespace
+        self.credentials = False  # whether errors show them
 
     def error(self, message: str) -> NoReturn:
+        message = shown.message(message, credentials=self.credentials)
         self.exit(2, f"{self.prog}: error: {message}\ntry: {self.prog} --help\n")
 
     def options(self) -> Iterator[tuple[str, argparse.Action]]:

@@ -9,9 +9,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from absolve import inputs, outputs, rewriting
+from absolve import inputs, outputs, rewriting, shown
 from absolve.cli import filters, many, resuming
 from absolve.cli import options as shared
+from absolve.cli.reporting import colours, is_terminal
 from absolve.engine import plan
 from absolve.engine.archives import each, is_archive
 from absolve.engine.documents import is_document, walked
@@ -85,8 +86,10 @@ def run(options: argparse.Namespace, report: Report) -> None:
         token=os.urandom(4).hex(),
     )
     jobs = _jobs(options, report)
-    if options.dry_run or options.diff:
-        work = partial(_counted if options.dry_run else _compared, how)
+    if options.dry_run:
+        work = partial(_counted, how)
+    elif options.diff:  # workers have no terminal to ask
+        work = partial(_compared, how, is_terminal(sys.stdout), colours(sys.stdout))
     else:
         work = partial(rewritten, how)
     with (
@@ -184,8 +187,8 @@ def _counted(how: Rewriting, job: Job) -> Iterator[Piece]:
     return guarded(job.input.name, _count(how, job))
 
 
-def _compared(how: Rewriting, job: Job) -> Iterator[Piece]:
-    return guarded(job.input.name, _difference(how, job))
+def _compared(how: Rewriting, on_terminal: bool, colour: bool, job: Job) -> Iterator[Piece]:
+    return guarded(job.input.name, _difference(how, job, on_terminal=on_terminal, colour=colour))
 
 
 def _count(how: Rewriting, job: Job) -> Iterator[Piece]:
@@ -211,13 +214,14 @@ def _count(how: Rewriting, job: Job) -> Iterator[Piece]:
             rewriting.edits(stretch.entity, counting)
         elif not in_records:
             return
-    yield Shown(f"{job.input.name}: {links} link{'' if links == 1 else 's'}, {changed} would change\n".encode())
+    name = shown.printable(job.input.name)
+    yield Shown(f"{name}: {links} link{'' if links == 1 else 's'}, {changed} would change\n".encode())
 
 
-def _difference(how: Rewriting, job: Job) -> Iterator[Piece]:
+def _difference(how: Rewriting, job: Job, *, on_terminal: bool, colour: bool) -> Iterator[Piece]:
     if job.input.found and not is_document(job.input.name, how.reading):
         return
-    from absolve.cli.diff import painted, unified
+    from absolve.cli import diff
 
     found = walked(job.input, how.reading)
     yield from found.diagnostics
@@ -225,4 +229,5 @@ def _difference(how: Rewriting, job: Job) -> Iterator[Piece]:
     yield from faults
     if not faults:
         changes = rewriting.edits(found.entity, how.policy)
-        yield Shown(b"".join(painted(unified(job.input.name, found.entity.data, changes))))
+        lines = diff.unified(job.input.name, found.entity.data, changes)
+        yield Shown(b"".join(diff.on_terminal(lines, colour=colour) if on_terminal else lines))

@@ -10,7 +10,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from absolve import shown
 from absolve.cli import COMMANDS, configuration, version
+from absolve.cli.options import CREDENTIALS, add_credentials
 from absolve.cli.parsing import Parser
 from absolve.cli.reporting import Report
 from absolve.errors import UsageError
@@ -53,6 +55,8 @@ def parser(wanted: Collection[str] = tuple(COMMANDS)) -> Whole:
         command = commands.add_parser(name, help=summary, description=described, epilog=getattr(module, "EPILOG", ""))
         if module is not None:
             module.configure(command)
+            if name != "completion":
+                add_credentials(command)
             command.set_defaults(run=module.run, parser=command)
     return whole
 
@@ -88,13 +92,15 @@ def run(arguments: Sequence[str], *, alone: bool = False) -> int:
             gc.freeze()
             gc.enable()
         command = whole.commands.get(arguments[0], whole) if arguments else whole
+        report.credentials = command.credentials = whole.credentials = CREDENTIALS in arguments
         try:
             if arguments and command is not whole:
                 configured(command, arguments[0], arguments[1:])
             options = whole.parse_args(arguments)
+            report.credentials = command.credentials = getattr(options, "show_credentials", False)
             options.run(options, report)
         except UsageError as error:
-            command.error(str(error))
+            command.error(error.message)
         sys.stdout.flush()
     except SystemExit as end:  # argparse's way to say --help and what is wrong
         return end.code if isinstance(end.code, int) else 0
@@ -102,7 +108,8 @@ def run(arguments: Sequence[str], *, alone: bool = False) -> int:
         _abandon_stdout()
         return 141  # as if SIGPIPE had ended us (128 + 13)
     except OSError as error:  # of the output: commands see to their inputs
-        print(f"{error.filename or 'standard output'}: unwritable: {error.strerror or error}", file=sys.stderr)
+        text = f"{error.filename or 'standard output'}: unwritable: {error.strerror or error}"
+        print(shown.message(text, credentials=report.credentials), file=sys.stderr)
         _abandon_stdout()
         return 1
     return report.status

@@ -168,7 +168,7 @@ def _found(paths: str | Sequence[str], options: dict[str, Any], said: list[Diagn
     try:
         by_path = inputs.read_url_map(url_map) if url_map is not None else {}
     except DocumentError as error:
-        raise UsageError(str(error)) from error
+        raise UsageError(error.message) from error
     origins = inputs.Origins(options.pop("url", None), by_path, options.pop("mirror_layout", False))
     globs = Globs(*(tuple(options.pop(name, ())) for name in ("include", "exclude"))).checked()
     return inputs.named(_names(paths), origins, globs, said.append)
