@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from absolve import arguments
 from absolve.bases import found_as
 from absolve.resolvers.urls import has_scheme, runs_code, scheme
 from absolve.resolvers.whatwg import REMOVED, SPECIAL, STRIPPED
@@ -29,6 +30,22 @@ def absolute(resolved: Resolved) -> str | None:
     if is_claim and resolved.entity.settings.base == "empty" and _rules(resolved):
         return ""
     return absolute_of(resolved.reference, resolved.rule)
+
+
+def checked(policy: Policy) -> Policy:
+    """Return a policy that raises TypeError, with the link, where the given one returns neither text nor None."""
+    if policy is absolute:
+        return policy
+    arguments.check_policy(policy)
+
+    def asked(resolved: Resolved) -> str | None:
+        new = policy(resolved)
+        if new is None or type(new) is str:
+            return new
+        link = f"{resolved.reference[:200]!r} ({resolved.element} {resolved.attribute}".rstrip() + ")"
+        return arguments.target_of(new, link)
+
+    return asked
 
 
 @cython.ccall

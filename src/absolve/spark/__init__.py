@@ -11,7 +11,7 @@ from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from absolve import inputs, inventory, outputs, sinks, stores
+from absolve import arguments, inputs, inventory, outputs, sinks, stores
 from absolve.engine import plan
 from absolve.engine.documents import Reading
 from absolve.engine.listing import Listing
@@ -180,8 +180,9 @@ def _selection(options: dict[str, Any]) -> Selection:
 
 def _reading(options: dict[str, Any]) -> Reading:
     """How inputs are read; what is left of the options is none."""
-    settings = Settings(**{name: options.pop(name) for name in Settings._fields if name in options}).checked()
-    return Reading(settings, **options)
+    arguments.check_options(options, {*Settings._fields, *Reading._field_defaults}, "absolve.spark")
+    chosen = {name: options.pop(name) for name in Settings._fields if name in options}
+    return Reading(Settings(**arguments.choices_of(chosen, Settings._field_defaults)).checked(), **options)
 
 
 def _store(spark: SparkSession, output: str) -> stores.Store:
