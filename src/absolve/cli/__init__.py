@@ -23,6 +23,9 @@ COMMANDS = {
     "completion": "print a script that lets a shell complete absolve's commands and options",
 }
 
+# DuckDB 2.0 is bound by nanobind, which reports each of its objects that the collector has not freed at exit as a leak.
+_AUDITED = "_duckdb"
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status.
@@ -45,7 +48,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 130
     finally:
         if alone:
-            gc.freeze()  # what is left goes with the process
+            if _AUDITED not in sys.modules:
+                gc.freeze()  # no last collection before the process ends: 0.9 of the 4.3 ms that its end takes
             gc.enable()
 
 
