@@ -63,6 +63,8 @@ def run(options: argparse.Namespace, report: Report) -> None:
     if how.where is not None:
         from absolve.engine import conditions  # and with it DuckDB: few want it
 
+        if not how.where.isascii() and how.where.encode("utf-8", "ignore").decode() != how.where:
+            raise UsageError(f"--where: this is not UTF-8: {how.where!r}")
         conditions.check(how.where)
     found = many.found(options, report)
     if cluster.is_wanted(options):

@@ -211,7 +211,8 @@ def _count(how: Rewriting, job: Job) -> Iterator[Piece]:
             rewriting.edits(stretch.entity, counting)
         elif not in_records:
             return
-    yield Shown(f"{job.input.name}: {links} link{'' if links == 1 else 's'}, {changed} would change\n".encode())
+    counts = f": {links} link{'' if links == 1 else 's'}, {changed} would change\n"
+    yield Shown(os.fsencode(job.input.name) + counts.encode())
 
 
 def _difference(how: Rewriting, job: Job) -> Iterator[Piece]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import io
 import os
 import sys
 from contextlib import suppress
@@ -85,6 +86,7 @@ def run(arguments: Sequence[str], *, alone: bool = False) -> int:
     try:
         whole = parser(arguments[:1])
         if alone:
+            _escape_stdout()
             gc.freeze()
             gc.enable()
         command = whole.commands.get(arguments[0], whole) if arguments else whole
@@ -106,6 +108,12 @@ def run(arguments: Sequence[str], *, alone: bool = False) -> int:
         _abandon_stdout()
         return 1
     return report.status
+
+
+def _escape_stdout() -> None:
+    """Let text that the encoding lacks be escaped, as on the standard error: names of files may be any bytes."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def _abandon_stdout() -> None:
