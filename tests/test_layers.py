@@ -19,7 +19,7 @@ import absolve
 SOURCE = Path(absolve.__file__).parent
 
 LAYERS = (
-    {"_cython", "_version", "errors", "patterns"},
+    {"_cython", "_version", "errors", "interrupts", "patterns"},
     {"buffers", "fingerprints", "growing", "ranges", "seek"},
     {"prescan", "records"},
     {"character_references", "charsets", "model", "typing"},

@@ -30,8 +30,8 @@ _AUDITED = "_duckdb"
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status.
 
-    0 done; 1 done, but some inputs failed or a check found something; 2 used wrongly; 130 interrupted; 141 nobody
-    reads the output any more.
+    0 done; 1 done, but some inputs failed or a check found something; 2 used wrongly; 141 nobody reads the output any
+    more; 130, 143 or 129 ended by SIGINT, SIGTERM or SIGHUP (128 + its number, as shells count).
     """
     alone = argv is None and gc.isenabled()  # nobody called us but the interpreter
     arguments = sys.argv[1:] if argv is None else list(argv)
@@ -44,8 +44,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         from absolve.cli.running import run
 
         return run(arguments, alone=alone)
-    except KeyboardInterrupt:
-        return 130
+    except KeyboardInterrupt as error:
+        return 128 + getattr(error, "number", 2)
     finally:
         if alone:
             if _AUDITED not in sys.modules:

@@ -9,7 +9,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from absolve import inputs, outputs
+from absolve import inputs, interrupts, outputs
 from absolve.cli import options as shared
 from absolve.cli import progress
 from absolve.cli.reporting import Report
@@ -162,6 +162,7 @@ def run(
             closing(flushing.flushed(_unbroken(done, input_of) if relayed else done, expect)) as told,
         ):
             for item, piece in told:
+                interrupts.check()
                 report.input = input_of(item).name
                 if isinstance(piece, Diagnostic):
                     report.notice(piece)

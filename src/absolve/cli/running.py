@@ -11,6 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from absolve import interrupts, outputs
 from absolve.cli import COMMANDS, configuration, version
 from absolve.cli.parsing import Parser
 from absolve.cli.reporting import Report
@@ -80,8 +81,22 @@ def configured(command: Parser, name: str, arguments: Sequence[str]) -> None:
 def run(arguments: Sequence[str], *, alone: bool = False) -> int:
     """Run one command and return its exit status; an interrupt is the caller's.
 
-    `alone`: the process is there for it, and no garbage is collected yet.
+    `alone`: the process is there for it, and no garbage is collected yet; signals that end it raise Interrupted.
     """
+    if not alone:
+        return _run(arguments, alone=False)
+    try:
+        with interrupts.raising():
+            status = _run(arguments, alone=True)
+            interrupts.check()
+            return status
+    finally:
+        if interrupts.received() is not None:
+            outputs.discard_unfinished()
+            _abandon_stdout()  # a reader that has stopped reading would block the last flush
+
+
+def _run(arguments: Sequence[str], *, alone: bool) -> int:
     report = Report()
     try:
         whole = parser(arguments[:1])
