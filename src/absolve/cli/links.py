@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from absolve import outputs, sinks
-from absolve.cli import cluster, filters, many
+from absolve.cli import cluster, failures, filters, many
 from absolve.cli import options as shared
 from absolve.engine.archives import spread
 from absolve.engine.listing import Listing, Unique, listed
@@ -47,6 +48,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, report: Report) -> None:
+    failures.check(options)
     to_stdout = options.output in {None, outputs.STDOUT}
     format_ = options.format or ("jsonl" if to_stdout else sinks.name_of(options.output))
     if to_stdout and not sinks.is_stream(format_):
@@ -66,13 +68,13 @@ def run(options: argparse.Namespace, report: Report) -> None:
         if not how.where.isascii() and how.where.encode("utf-8", "ignore").decode() != how.where:
             raise UsageError(f"--where: this is not UTF-8: {how.where!r}")
         conditions.check(how.where)
-    found = many.found(options, report)
+    found = failures.watched(many.found(options, report), lambda input_: (input_.name,), options)
     if cluster.is_wanted(options):
         cluster.run(options, how, found, report)
         return
-    with shared.opened(options, many.names(options), stream=sinks.is_stream(format_)) as out:
-        apart = spread(found, how.reading, many.processes(options))
-        pieces = many.run(partial(listed, how), apart, lambda input_: input_, options, report, relayed=True)
+    apart = spread(found, how.reading, many.processes(options))
+    run_ = many.run(partial(listed, how), apart, lambda input_: input_, options, report, relayed=True)
+    with shared.opened(options, many.names(options), stream=sinks.is_stream(format_)) as out, closing(run_) as pieces:
         chunks: Iterator[Any] = (rows.chunk for _, rows in pieces)
         if how.unique:
             chunks = (sink.encode(how.columns, rows) for rows in map(Unique().of, chunks))

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import argparse
 import os
-from contextlib import closing, contextmanager
+from contextlib import closing
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from absolve import inputs, interrupts, outputs
+from absolve.cli import failures, progress
 from absolve.cli import options as shared
-from absolve.cli import progress
 from absolve.cli.reporting import Report
 from absolve.engine import flushing, tasks
 from absolve.engine.pieces import Failure, Size
@@ -152,7 +152,7 @@ def run(
     report.quiet, report.verbose = options.quiet, options.verbose
     streams = not getattr(options, "in_place", False) and options.output in {None, outputs.STDOUT}
     with (
-        errors(options, report),
+        failures.written(options, report),
         progress.shown(quiet=options.quiet, streams=streams, count=_counting(options)) as clock,
     ):
         jobs, items = _processes(items, input_of, options)
@@ -189,20 +189,6 @@ def _unbroken(done: Iterable[tuple[Item, Any]], input_of: Callable[[Item], Input
     from absolve.engine import turns  # and with it the inventory: a rewrite needs none
 
     return turns.unbroken(done, input_of)
-
-
-@contextmanager
-def errors(options: argparse.Namespace, report: Report) -> Iterator[None]:
-    """Let failures go to the file of --errors while this lasts."""
-    if options.errors is None:
-        yield
-        return
-    path = Path(options.errors)
-    if outputs.clash([path], options.inputs):
-        raise UsageError(f"--errors {path} is an input, too")
-    with path.open("wb") as report.errors:
-        yield
-    report.errors = None
 
 
 def _counting(options: argparse.Namespace) -> Callable[[], int] | None:

@@ -127,8 +127,12 @@ class Report:
             self.errors.write(f"{line}\n".encode())
             self.errors.flush()
         except OSError as error:  # the run is worth more than the list
-            self._say(f"--errors: unwritable: {error.strerror or error}", "unwritable", "red")
-            self.errors = None
+            self.unlisted(error)
+
+    def unlisted(self, error: OSError) -> None:
+        """Say that the file of failures cannot be written; nothing more goes there."""
+        self._say(f"--errors: unwritable: {error.strerror or error}", "unwritable", "red")
+        self.errors = None
 
     def _say(self, message: str, code: str, style: str) -> None:
         self.said += 1

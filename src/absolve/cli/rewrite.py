@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from absolve import inputs, outputs, rewriting
-from absolve.cli import filters, many, resuming
+from absolve.cli import failures, filters, many, resuming
 from absolve.cli import options as shared
 from absolve.engine import plan
 from absolve.engine.archives import each, is_archive
@@ -74,6 +74,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, report: Report) -> None:
+    failures.check(options)
     _check(options)
     how = Rewriting(
         shared.reading(options),
@@ -84,7 +85,7 @@ def run(options: argparse.Namespace, report: Report) -> None:
         inside=_inside(options),
         token=os.urandom(4).hex(),
     )
-    jobs = _jobs(options, report)
+    jobs = failures.watched(_jobs(options, report), partial(_files, options.backup), options)
     if options.dry_run or options.diff:
         work = partial(_counted if options.dry_run else _compared, how)
     else:
@@ -170,6 +171,15 @@ def _jobs(options: argparse.Namespace, report: Report) -> Iterator[Job]:
     if _inside(options) is None:
         return (Job(input_, options.output) for input_ in found)
     return plan.jobs(found, options.output, report.aside)
+
+
+def _files(backup: str | None, job: Job) -> Iterator[str]:
+    """The names of the files that a job reads or writes."""
+    yield job.input.name
+    if job.target is not None:
+        yield job.target
+    if backup is not None:
+        yield job.input.name + backup
 
 
 def _is_backup(name: str, suffix: str) -> bool:
