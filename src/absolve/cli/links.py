@@ -39,7 +39,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     many.add_inputs(parser)
     shared.add_output(parser)
     parser.add_argument(
-        "--format", choices=sinks.FORMATS, help="the format, where OUT's suffix does not say it (jsonl)"
+        "--format",
+        discovered=True,
+        choices=sinks.FORMATS,
+        help="the format, where OUT's suffix does not say it (jsonl)",
     )
     filters.add_table(filters.add_selection(parser, "what is listed"))
     shared.add_settings(parser)

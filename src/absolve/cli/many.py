@@ -53,19 +53,26 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--include",
+        discovered=True,
         action="append",
         default=[],
         metavar="GLOB",
         help="of folders only such files: '*.html' by name, 'docs/**' by path",
     )
     group.add_argument(
-        "--exclude", action="append", default=[], metavar="GLOB", help="not such files, nor such folders"
+        "--exclude",
+        discovered=True,
+        action="append",
+        default=[],
+        metavar="GLOB",
+        help="not such files, nor such folders",
     )
     shared.completes_files(
         group.add_argument("--url-map", metavar="FILE", help="the URLs of single files, as CSV: path, URL")
     )
     group.add_argument(
         "--mirror-layout",
+        discovered=True,
         action="store_true",
         help="a folder has host/path in it, as wget and HTTrack write: that is the URL, unless a page says another",
     )
@@ -78,6 +85,7 @@ def add_run(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     group.add_argument(
         "--jobs",
         "-j",
+        discovered=True,
         type=_jobs,
         default=None,
         metavar="N",
@@ -87,9 +95,13 @@ def add_run(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
         group.add_argument("--errors", metavar="FILE", help="write what failed there, too, as JSON lines")
     )
     said = group.add_mutually_exclusive_group()
-    said.add_argument("--quiet", "-q", action="store_true", help="say only what failed")
+    said.add_argument("--quiet", "-q", discovered=True, action="store_true", help="say only what failed")
     said.add_argument(
-        "--verbose", "-v", action="store_true", help="say each thing of each input (what many share is summed up)"
+        "--verbose",
+        "-v",
+        discovered=True,
+        action="store_true",
+        help="say each thing of each input (what many share is summed up)",
     )
     return group
 

@@ -61,11 +61,24 @@ def configure(parser: argparse.ArgumentParser) -> None:
     place.add_argument("--in-place", action="store_true", help="back to where it came from")
     where.add_argument("--backup", metavar="SUFFIX", help="with --in-place, keep the original under NAME + SUFFIX")
     where.add_argument(
-        "--verify", action="store_true", help="before it is written, prove that only links changed; else write nothing"
+        "--verify",
+        discovered=True,
+        action="store_true",
+        help="before it is written, prove that only links changed; else write nothing",
     )
     show = where.add_mutually_exclusive_group()
-    show.add_argument("--dry-run", action="store_true", help="write nothing; count links, and those that would change")
-    show.add_argument("--diff", action="store_true", help="write nothing; show the lines that would change, for patch")
+    show.add_argument(
+        "--dry-run",
+        discovered=True,
+        action="store_true",
+        help="write nothing; count links, and those that would change",
+    )
+    show.add_argument(
+        "--diff",
+        discovered=True,
+        action="store_true",
+        help="write nothing; show the lines that would change, for patch",
+    )
     shared.add_changes(parser)
     filters.add_selection(parser, "which links change (the others stay as they are)")
     filters.add_remapping(parser)
