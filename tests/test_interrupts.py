@@ -94,6 +94,7 @@ def test_a_signal_that_a_library_swallows_is_raised_by_the_next_check() -> None:
         interrupts.check()
 
     assert interrupted(body) == signal.SIGTERM
+    interrupts.check()  # which ends that run, and none after it
 
 
 def test_an_error_that_a_library_makes_of_a_signal_is_an_interrupt_again() -> None:

@@ -26,8 +26,12 @@ class Interrupted(KeyboardInterrupt):
 
 
 class _State:
-    """The signal that was received last, when, and whether it is still to be raised; how many blocks defer it."""
+    """The signal that was received last, when, and whether it is still to be raised; how many blocks defer it.
 
+    `is_active`: the block of `raising` runs.
+    """
+
+    is_active = False
     number: int | None = None
     received = 0.0
     is_pending = False
@@ -38,13 +42,13 @@ _state = _State()
 
 
 def received() -> int | None:
-    """Return the number of the signal that ends this run, or None."""
+    """Return the number of the signal that has ended the last run, or None."""
     return _state.number
 
 
 def check() -> None:
     """Raise Interrupted where a signal was received, in case that a library has swallowed the exception."""
-    if _state.number is not None:
+    if _state.is_active and _state.number is not None:
         raise Interrupted(_state.number)
 
 
@@ -56,6 +60,7 @@ def raising() -> Iterator[None]:
     """
     old: dict[int, Any] = {}
     _state.number = None
+    _state.is_active = True
     try:
         for name in SIGNALS:
             number = getattr(signal, name, None)
@@ -67,6 +72,7 @@ def raising() -> Iterator[None]:
         check()
         raise
     finally:
+        _state.is_active = False
         for number, handler in old.items():
             signal.signal(number, handler)
 
