@@ -103,7 +103,7 @@ def killed(run: subprocess.Popen[bytes], folder: Path, number: int, *, group: bo
         time.sleep(0.005)
     if alive:
         ended = -number if number == signal.SIGKILL else 128 + number
-        assert run.returncode in {ended, 0}
+        assert run.returncode in {ended, 0}, run.returncode
         assert not said, said
         return run.returncode != 0
     return False

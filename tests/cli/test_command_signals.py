@@ -171,6 +171,23 @@ def test_nohup_lets_a_run_go_on(to: Callable[[int, int], None]) -> None:
     assert [path.read_bytes() for path in Path("out").iterdir()] == [ABSOLUTE * 300] * 60
 
 
+@pytest.mark.parametrize("number", SIGNALS)
+def test_a_signal_at_the_end_of_the_process_changes_nothing(number: int) -> None:
+    code = f"""
+import atexit, os, sys
+atexit.register(lambda: print("end", flush=True))
+from absolve.cli import main
+class Late:
+    def __del__(self, kill=os.kill, ours=os.getpid()):
+        kill(ours, {int(number)})
+sys.late = Late()
+sys.exit(main())
+"""
+    argv = [sys.executable, "-c", code, "resolve", "http://h/", "x"]
+    done = subprocess.run(argv, capture_output=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"http://h/x\nend\n", b"")
+
+
 def test_a_run_whose_output_nobody_reads_ends() -> None:
     Path("page.html").write_bytes(PAGE * 20_000)
     run = started("rewrite", "page.html", "--quiet")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import io
 import os
@@ -111,6 +112,7 @@ def run(arguments: Sequence[str], *, alone: bool = False) -> int:
     """
     if not alone:
         return _run(arguments, alone=False)
+    atexit.register(interrupts.ignore, interrupts.SIGNALS)  # all is done then, and nobody is left to handle them
     try:
         with interrupts.raising():
             status = _run(arguments, alone=True)
