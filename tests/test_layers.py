@@ -19,7 +19,7 @@ import absolve
 SOURCE = Path(absolve.__file__).parent
 
 LAYERS = (
-    {"_cython", "_version", "arguments", "patterns"},
+    {"_cython", "_version", "arguments", "interrupts", "patterns"},
     {"shown"},
     {"errors"},
     {"buffers", "fingerprints", "growing", "linear", "ranges", "seek"},

@@ -96,6 +96,8 @@ def _temporary(path: Path, token: str) -> Iterator[tuple[os.stat_result | None, 
     real = os.path.realpath(path)
     name = f".absolve-{token}{token and '-'}{os.urandom(6).hex()}.tmp"
     made = Made(os.path.join(os.path.dirname(real), name), real)  # noqa: PTH118, PTH120 - for each of very many
+    if not token:
+        _unfinished.add(made.temporary)
     try:
         yield old, made
     except BaseException as error:  # an interrupt, too
@@ -130,6 +132,7 @@ def put(made: Made) -> None:
     """Let a complete file stand where it is to stand; OSError where it cannot, and then it is gone."""
     try:
         os.replace(made.temporary, made.target)  # noqa: PTH105 - text from another process
+        _unfinished.discard(made.temporary)
     except BaseException as error:
         discard(made)
         if isinstance(error, OSError):
@@ -140,6 +143,21 @@ def put(made: Made) -> None:
 def discard(made: Made) -> None:
     with suppress(OSError):
         os.unlink(made.temporary)  # noqa: PTH108 - likewise
+    _unfinished.discard(made.temporary)
+
+
+_unfinished: set[str] = set()  # temporary names of this process that no token finds: neither put nor discarded yet
+
+
+def discard_unfinished() -> None:
+    """Remove what a signal has left between two steps, and what databases have written beside it."""
+    for temporary in tuple(_unfinished):
+        folder, name = os.path.split(temporary)
+        with suppress(OSError), os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.name.startswith(name):  # with .wal, say
+                    discard(Made(entry.path, ""))
+        _unfinished.discard(temporary)
 
 
 def sweep(folder: str, tokens: Collection[str]) -> None:

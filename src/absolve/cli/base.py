@@ -48,7 +48,7 @@ WINS = "=> "
 
 def configure(parser: argparse.ArgumentParser) -> None:
     shared.add_inputs(parser)
-    parser.add_argument("--all", action="store_true", help="show the documents inside, too")
+    parser.add_argument("--all", discovered=True, action="store_true", help="show the documents inside, too")
     shared.add_settings(parser)
 
 

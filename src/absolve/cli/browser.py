@@ -53,14 +53,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
     shared.add_inputs(parser)
     ways = parser.add_mutually_exclusive_group()
     shared.add_output(ways)
-    ways.add_argument("--compare", action="store_true", help="say where absolve differs, instead of listing")
+    ways.add_argument(
+        "--compare", discovered=True, action="store_true", help="say where absolve differs, instead of listing"
+    )
     shared.completes_files(
         parser.add_argument(
             "--browser", metavar="PROGRAM", help="the browser ($ABSOLVE_BROWSER, or the first that is found)"
         )
     )
     parser.add_argument(
-        "--timeout", type=_seconds, default=30.0, metavar="SECONDS", help="give up a page after this (%(default)g)"
+        "--timeout",
+        discovered=True,
+        type=_seconds,
+        default=30.0,
+        metavar="SECONDS",
+        help="give up a page after this (%(default)g)",
     )
     shared.add_limits(parser)
 

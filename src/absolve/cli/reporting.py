@@ -147,8 +147,12 @@ class Report:
             self.errors.write(f"{line}\n".encode())
             self.errors.flush()
         except OSError as error:  # the run is worth more than the list
-            self._say(shown.message(f"--errors: unwritable: {error.strerror or error}"), "unwritable", "red")
-            self.errors = None
+            self.unlisted(error)
+
+    def unlisted(self, error: OSError) -> None:
+        """Say that the file of failures cannot be written; nothing more goes there."""
+        self._say(shown.message(f"--errors: unwritable: {error.strerror or error}"), "unwritable", "red")
+        self.errors = None
 
     def _printed(self, diagnostic: Diagnostic) -> str:
         return diagnostic.printed(credentials=self.credentials)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from absolve import inputs, outputs, rewriting, shown
-from absolve.cli import filters, many, resuming
+from absolve.cli import failures, filters, many, resuming
 from absolve.cli import options as shared
 from absolve.cli.reporting import colours, is_terminal
 from absolve.engine import plan
@@ -62,11 +62,24 @@ def configure(parser: argparse.ArgumentParser) -> None:
     place.add_argument("--in-place", action="store_true", help="back to where it came from")
     where.add_argument("--backup", metavar="SUFFIX", help="with --in-place, keep the original under NAME + SUFFIX")
     where.add_argument(
-        "--verify", action="store_true", help="before it is written, prove that only links changed; else write nothing"
+        "--verify",
+        discovered=True,
+        action="store_true",
+        help="before it is written, prove that only links changed; else write nothing",
     )
     show = where.add_mutually_exclusive_group()
-    show.add_argument("--dry-run", action="store_true", help="write nothing; count links, and those that would change")
-    show.add_argument("--diff", action="store_true", help="write nothing; show the lines that would change, for patch")
+    show.add_argument(
+        "--dry-run",
+        discovered=True,
+        action="store_true",
+        help="write nothing; count links, and those that would change",
+    )
+    show.add_argument(
+        "--diff",
+        discovered=True,
+        action="store_true",
+        help="write nothing; show the lines that would change, for patch",
+    )
     shared.add_changes(parser)
     filters.add_selection(parser, "which links change (the others stay as they are)")
     filters.add_remapping(parser)
@@ -75,6 +88,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, report: Report) -> None:
+    failures.check(options)
     _check(options)
     how = Rewriting(
         shared.reading(options),
@@ -85,7 +99,7 @@ def run(options: argparse.Namespace, report: Report) -> None:
         inside=_inside(options),
         token=os.urandom(4).hex(),
     )
-    jobs = _jobs(options, report)
+    jobs = failures.watched(_jobs(options, report), partial(_files, options.backup), options)
     if options.dry_run:
         work = partial(_counted, how)
     elif options.diff:  # workers have no terminal to ask
@@ -173,6 +187,15 @@ def _jobs(options: argparse.Namespace, report: Report) -> Iterator[Job]:
     if _inside(options) is None:
         return (Job(input_, options.output) for input_ in found)
     return plan.jobs(found, options.output, report.aside)
+
+
+def _files(backup: str | None, job: Job) -> Iterator[str]:
+    """The names of the files that a job reads or writes."""
+    yield job.input.name
+    if job.target is not None:
+        yield job.target
+    if backup is not None:
+        yield job.input.name + backup
 
 
 def _is_backup(name: str, suffix: str) -> bool:

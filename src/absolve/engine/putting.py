@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from absolve import outputs
+from absolve import interrupts, outputs
 from absolve.engine.rewriting import unwritable
 from absolve.errors import DocumentError
 
@@ -36,10 +36,11 @@ class Putting:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for folder in self._folders:
-            outputs.sweep(folder, self._tokens)
-        if self._journal:
-            self._journal.end()
+        with interrupts.deferred():
+            for folder in self._folders:
+                outputs.sweep(folder, self._tokens)
+            if self._journal:
+                self._journal.end()
 
     def watched(self, jobs: Iterable[Job]) -> Iterator[Job]:
         """The jobs that are to be done, as they are given out."""
