@@ -29,7 +29,7 @@ RUNNING = "jobs quiet verbose"
 # All that a file may set that nobody named. An option that is not listed here is not trusted.
 TRUSTED = {
     "rewrite": f"{READING} {CHANGING} {CHOOSING} {RUNNING} verify dry-run diff",
-    "links": f"{READING} {CHANGING} {CHOOSING} {RUNNING} format columns unique",
+    "links": f"{READING} {CHANGING} {CHOOSING} {RUNNING} format columns unique csv-safe",
     "base": f"{READING} all",
     "verify": f"{READING} {CHANGING}",
     "browser": "url media-type charset max-depth max-size max-links max-decompressed compare timeout",
@@ -39,7 +39,7 @@ TRUSTED = {
 # What writes, runs or connects; what changes where absolute links lead, lifts a protection or names files.
 UNTRUSTED = {
     *"output errors in-place backup from url-map remap-file browser engine master".split(),
-    *"remap where resume break-signatures file-urls".split(),
+    *"remap where resume break-signatures file-urls show-credentials".split(),
 }
 OPTIONS = [
     (command, name, action) for command, one in parser().commands.items() for name, action in one.options()
