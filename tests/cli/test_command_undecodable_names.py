@@ -49,16 +49,16 @@ def ran(*arguments: str | Path, strict: bool = True, cwd: str | Path = ".") -> t
 @pytest.mark.parametrize("given", [NAME, FOLDER], ids=["file", "folder"])
 def test_dry_run_escapes_a_name_that_is_not_utf8(given: str, jobs: list[str]) -> None:
     name = rb"caf\udce9.html" if given == NAME else rb"d\udcff/caf\udce9.html"
-    expected = name + b": 2 links, 1 would change\n"
-    assert ran("rewrite", "--dry-run", *jobs, given) == (0, expected, b"")
+    assert ran("rewrite", "--dry-run", *jobs, given) == (0, name + b": 2 links, 1 would change\n", b"")
 
 
 def test_dry_run_takes_a_name_that_is_not_utf8_from_a_list() -> None:
     Path("list").write_bytes(os.fsencode(NAME) + b"\n")
-    assert ran("rewrite", "--dry-run", "--from", "list")[:2] == (0, b"caf\\udce9.html: 2 links, 1 would change\n")
+    done = ran("rewrite", "--dry-run", "--from", "list")
+    assert done[:2] == (0, b"caf\\udce9.html: 2 links, 1 would change\n")
 
 
-def test_diff_quotes_a_name_that_is_not_utf8_as_git_does() -> None:
+def test_diff_quotes_a_name_that_is_not_utf8_as_patch_reads_it() -> None:
     status, out, err = ran("rewrite", "--diff", NAME)
     assert (status, out.splitlines()[0], err) == (0, rb'--- "caf\351.html"', b"")
 
