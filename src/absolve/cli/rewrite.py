@@ -19,6 +19,7 @@ from absolve.engine.pieces import Shown, guarded
 from absolve.engine.putting import Putting
 from absolve.engine.rewriting import Job, Rewriting, new_bytes, record_bytes, rewritten
 from absolve.errors import UsageError
+from absolve.output_folder import OutputFolder
 from absolve.sources import STDIN
 
 if TYPE_CHECKING:
@@ -81,17 +82,18 @@ def run(options: argparse.Namespace, report: Report) -> None:
         verify=options.verify,
         in_place=options.in_place,
         backup=options.backup,
-        inside=_inside(options),
         token=os.urandom(4).hex(),
     )
     jobs = _jobs(options, report)
     if options.dry_run or options.diff:
         work = partial(_counted if options.dry_run else _compared, how)
     else:
+        if _into_folder(options):
+            how = how._replace(inside=OutputFolder.created(options.output))
         work = partial(rewritten, how)
     with (
         resuming.journal(options, how.token, several=_are_several(options)) as journal,
-        Putting(how.token, journal) as putting,
+        Putting(how.token, journal, how.inside) as putting,
         closing(_told(work, putting, jobs, options, report)) as told,
     ):
         for job, piece in told:
@@ -153,11 +155,11 @@ def _has_output(options: argparse.Namespace) -> bool:
     return options.output not in {None, outputs.STDOUT}
 
 
-def _inside(options: argparse.Namespace) -> str | None:
-    """The folder that nothing is written outside of, if the output is one."""
-    if not _has_output(options) or plan.is_file(many.names(options), options.output, listed=options.from_ is not None):
-        return None
-    return str(Path(options.output).resolve())
+def _into_folder(options: argparse.Namespace) -> bool:
+    """Whether results go to a folder, by the places of the inputs."""
+    if not _has_output(options):
+        return False
+    return not plan.is_file(many.names(options), options.output, listed=options.from_ is not None)
 
 
 def _jobs(options: argparse.Namespace, report: Report) -> Iterator[Job]:
@@ -167,14 +169,16 @@ def _jobs(options: argparse.Namespace, report: Report) -> Iterator[Job]:
         if options.in_place:
             found = plan.once(found)
         return (Job(input_) for input_ in found if not (backup and input_.found and _is_backup(input_.name, backup)))
-    if _inside(options) is None:
+    if not _into_folder(options):
         return (Job(input_, options.output) for input_ in found)
     return plan.jobs(found, options.output, report.aside)
 
 
 def _is_backup(name: str, suffix: str) -> bool:
-    """Whether a file is what an earlier run has kept of another."""
-    return name.endswith(suffix) and Path(name.removesuffix(suffix)).exists()
+    """Whether a file is what an earlier run has kept of another, with or without a number."""
+    kept, dot, number = name.rpartition(".")
+    names = [name, kept] if dot and number.isdecimal() else [name]
+    return any(one.endswith(suffix) and os.path.lexists(one.removesuffix(suffix)) for one in names)
 
 
 # --- what is shown instead --------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, Self
 
 from absolve.errors import Diagnostic, DocumentError, UsageError
 from absolve.fingerprints import fingerprint
+from absolve.outputs import made_state
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -118,7 +119,7 @@ class Journal:
         DocumentError where that cannot be.
         """
         known = self._known[job.input.name]
-        after = known[-1] if made is None else _state(made.temporary)
+        after = known[-1] if made is None else _in_words(made_state(made))
         try:
             if not self._database.in_transaction:
                 self._database.execute("BEGIN")
@@ -144,7 +145,10 @@ def _path(name: str) -> bytes:
 def _state(name: str) -> str:
     """What tells a file from the one that stood there before or will later; empty where there is none."""
     try:
-        found = os.stat(name)  # noqa: PTH116 - of each of very many
+        return _in_words(os.stat(name))  # noqa: PTH116 - of each of very many
     except (OSError, ValueError):
         return ""
-    return f"{found.st_ino}:{found.st_size}:{found.st_mtime_ns}"
+
+
+def _in_words(found: os.stat_result | None) -> str:
+    return "" if found is None else f"{found.st_ino}:{found.st_size}:{found.st_mtime_ns}"
