@@ -101,14 +101,19 @@ class OutputFolder:
         LinkError where a part is a symbolic link, another OSError where it is no folder, or there is none and it is not
         to be created.
         """
+        if not _HAS_DESCRIPTORS:
+            return self._checked(place, create=create)
         with self._lock:
             found = self._open.pop(place, None)
             if found is None:
-                found = (self._descend if _HAS_DESCRIPTORS else self._checked)(place, create=create)
-            self._open[place] = found
-            while len(self._open) > _CACHED:
-                del self._open[next(iter(self._open))]
+                found = self._descend(place, create=create)
+            self._keep(place, found)
             return found
+
+    def _keep(self, place: str, folder: OpenFolder) -> None:
+        self._open[place] = folder
+        if len(self._open) > _CACHED:
+            del self._open[next(iter(self._open))]
 
     def _descend(self, place: str, *, create: bool) -> OpenFolder:
         """Open the folders down to a place, from the last one of them that is open."""
@@ -121,7 +126,7 @@ class OutputFolder:
         for name in _parts(place[len(above) :].removeprefix("/"), self.path):
             above = f"{above}/{name}" if above else name
             found = _inside(found, name, f"{self.path}{os.sep}{above}", create=create)
-            self._open[above] = found
+            self._keep(above, found)
         return found
 
     def _opened(self, *, create: bool) -> OpenFolder:
@@ -129,8 +134,9 @@ class OutputFolder:
         if self._root is None:
             if create and self.identity is None:
                 os.makedirs(self.path, exist_ok=True)  # noqa: PTH103
-            root = OpenFolder(self.path, os.open(self.path, os.O_RDONLY | _FOLDER))
-            self._check_identity(os.stat(root.descriptor or 0))  # noqa: PTH116
+            number = os.open(self.path, os.O_RDONLY | _FOLDER)
+            root = OpenFolder(self.path, number)
+            self._check_identity(os.fstat(number))
             self._root = root
         return self._root
 
@@ -169,9 +175,11 @@ class Below(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Its name in that folder; OSError where it is none that a file may have there."""
-        (name,) = _parts(self.place.rpartition("/")[2], self.root.path) or ("",)
-        return name
+        """Its name in that folder; OSError where the place is none that a file below the output folder may have."""
+        names = _parts(self.place, self.root.path)
+        if not names:
+            raise _misplaced("", self.root.path)
+        return names[-1]
 
 
 _KNOWN: Final[WeakValueDictionary[tuple[str, tuple[int, int] | None], OutputFolder]] = WeakValueDictionary()
@@ -185,8 +193,12 @@ def _parts(place: str, root: str) -> list[str]:
     names = place.split("/")
     for name in names:
         if name in {"", os.curdir, os.pardir} or os.path.basename(name) != name or os.path.splitdrive(name)[0]:  # noqa: PTH119
-            raise OSError(errno.EINVAL, f"{name!r} is no name of what is in a folder", os.path.join(root, place))  # noqa: PTH118
+            raise _misplaced(name, os.path.join(root, place))  # noqa: PTH118
     return names
+
+
+def _misplaced(name: str, path: str) -> OSError:
+    return OSError(errno.EINVAL, f"{name!r} is no name of what is in a folder", path)
 
 
 def _inside(above: OpenFolder, name: str, path: str, *, create: bool) -> OpenFolder:

@@ -118,21 +118,22 @@ def _temporary(
 ) -> Iterator[tuple[os.stat_result | None, Made, OpenFolder]]:
     """What stands at a path, and a name to write what is to replace it; nothing has it where the block fails."""
     if below is not None:
-        folder, target = below.folder(create=True), str(path)
-        old = _replaceable(folder, below.name, target)
+        name, target = below.name, str(path)
+        folder = below.folder(create=True)
+        old = _replaceable(folder, name, target)
     else:
         old = None if is_new else _state(path)
         if old is not None:
             check_writable(path)
         target = str(path) if is_new else os.path.realpath(path)
         folder = OpenFolder(os.path.dirname(target))  # noqa: PTH120 - for each of very many
-    name = f".absolve-{token}{token and '-'}{os.urandom(6).hex()}.tmp"
-    made = Made(os.path.join(os.path.dirname(target), name), target, below, is_new)  # noqa: PTH118, PTH120
+    temporary = f".absolve-{token}{token and '-'}{os.urandom(6).hex()}.tmp"
+    made = Made(os.path.join(os.path.dirname(target), temporary), target, below, is_new)  # noqa: PTH118, PTH120
     try:
         yield old, made, folder
     except BaseException as error:  # an interrupt, too
         discard(made)
-        if isinstance(error, OSError) and error.filename in {None, name, made.temporary}:  # writing names no file
+        if isinstance(error, OSError) and error.filename in {None, temporary, made.temporary}:  # writing names no file
             error.filename = str(path)  # the name that the user knows
         raise
 
