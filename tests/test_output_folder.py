@@ -152,7 +152,7 @@ def test_descriptors_are_few_and_closed_at_the_end(tmp_path: Path) -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (before + output_folder._CACHED + 20, hard))
     try:
-        written(root, "d/" * 500 + "a")
+        written(root, "d/" * 200 + "a")
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     assert before < descriptors() <= before + output_folder._CACHED + 1

@@ -131,37 +131,51 @@ def folder(root: str, globs: Globs, say: Say, *, follow: bool = True) -> Iterato
     """
     real = os.path.realpath(root)
     entered: set[tuple[int, int]] = set()  # folders that a link led to
+    levels = [*_level(root, "", frozenset(), say)]  # folders in folders may be deeper than calls in calls
+    while levels:
+        place, around, entries = levels[-1]
+        entry = next(entries, None)
+        if entry is None:
+            levels.pop()
+            continue
+        inside = f"{place}{entry.name}"
+        if entry.is_symlink() and not follow:
+            continue
+        if entry.is_symlink() and not _leads_inside(entry.path, real):
+            say(Diagnostic("outside", "a link that leads out of the folder is not followed", entry.path))
+        elif _is_folder(entry):
+            if entry.is_symlink():
+                led = entry.stat()
+                if (led.st_dev, led.st_ino) in entered | around:
+                    continue
+                entered.add((led.st_dev, led.st_ino))
+            if not globs.excluded(inside):
+                levels += _level(entry.path, f"{inside}/", around, say)
+        elif globs.wanted(inside) and not TEMPORARY.fullmatch(entry.name):
+            if wrong := _no_file(entry):
+                say(wrong)
+            else:
+                yield entry.path, inside
 
-    def walk(path: str, place: str, around: frozenset[tuple[int, int]]) -> Iterator[tuple[str, str]]:
-        try:
-            with os.scandir(path) as entries:
-                found = sorted(entries, key=lambda entry: entry.name)
-            state = os.stat(path)  # noqa: PTH116 - beside scandir
-        except OSError as error:
-            say(unreadable(path, error).diagnostic._replace(failed=True))
-            return
-        around |= {(state.st_dev, state.st_ino)}
-        for entry in found:
-            inside = f"{place}{entry.name}"
-            if entry.is_symlink() and not follow:
-                continue
-            if entry.is_symlink() and not _leads_inside(entry.path, real):
-                say(Diagnostic("outside", "a link that leads out of the folder is not followed", entry.path))
-            elif _is_folder(entry):
-                if entry.is_symlink():
-                    led = entry.stat()
-                    if (led.st_dev, led.st_ino) in entered | around:
-                        continue
-                    entered.add((led.st_dev, led.st_ino))
-                if not globs.excluded(inside):
-                    yield from walk(entry.path, f"{inside}/", around)
-            elif globs.wanted(inside) and not TEMPORARY.fullmatch(entry.name):
-                if wrong := _no_file(entry):
-                    say(wrong)
-                else:
-                    yield entry.path, inside
 
-    return walk(root, "", frozenset())
+class _Level(NamedTuple):
+    """A folder that is walked: its place, itself and those around it, and its entries that are still to come."""
+
+    place: str
+    around: frozenset[tuple[int, int]]
+    entries: Iterator[os.DirEntry[str]]
+
+
+def _level(path: str, place: str, around: frozenset[tuple[int, int]], say: Say) -> Iterator[_Level]:
+    """Yield the level of a folder, or say why there is none."""
+    try:
+        with os.scandir(path) as entries:
+            found = sorted(entries, key=lambda entry: entry.name)
+        state = os.stat(path)  # noqa: PTH116 - beside scandir
+    except OSError as error:
+        say(unreadable(path, error).diagnostic._replace(failed=True))
+        return
+    yield _Level(place, around | {(state.st_dev, state.st_ino)}, iter(found))
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
