@@ -219,7 +219,8 @@ def _rename_new(folder: OpenFolder, name: str, other: str) -> None:
         os.rename(folder.at(name), folder.at(other))  # noqa: PTH104
         return
     try:
-        os.link(folder.at(name), folder.at(other), src_dir_fd=number, dst_dir_fd=number)
+        follow = os.link not in os.supports_follow_symlinks
+        os.link(folder.at(name), folder.at(other), src_dir_fd=number, dst_dir_fd=number, follow_symlinks=follow)
     except FileExistsError:
         raise
     except OSError as error:
@@ -241,14 +242,14 @@ def numbered(name: str) -> Iterator[str]:
 def has(path: str, data: IO[bytes]) -> bool:
     """Return whether a path is that of a regular file, and of no link, with exactly the bytes that a stream has."""
     try:
+        state = os.lstat(path)
+        if not stat.S_ISREG(state.st_mode) or state.st_size != data.seek(0, os.SEEK_END):
+            return False
         number = os.open(path, os.O_RDONLY | _NO_LINK)
     except OSError:
         return False
+    data.seek(0)
     with os.fdopen(number, "rb") as file:
-        size = os.fstat(number).st_size
-        if not stat.S_ISREG(os.fstat(number).st_mode) or size != data.seek(0, os.SEEK_END):
-            return False
-        data.seek(0)
         while piece := file.read(_PIECE):
             if piece != data.read(_PIECE):
                 return False

@@ -46,7 +46,8 @@ examples:
   absolve rewrite page.html --kind image,stylesheet --scope external
 
 A file is written under another name and then renamed: it is there complete, or as it was.
-Mode and times are kept. A file in which nothing changes is not touched by --in-place.
+Mode and times are kept, setuid, setgid and sticky bits are not. Links in an output folder are not followed.
+A file in which nothing changes is not touched by --in-place.
 A page in which the scanner had to guess is verified in any case (absolve verify --help)."""
 
 
@@ -60,7 +61,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         )
     )
     place.add_argument("--in-place", action="store_true", help="back to where it came from")
-    where.add_argument("--backup", metavar="SUFFIX", help="with --in-place, keep the original under NAME + SUFFIX")
+    where.add_argument(
+        "--backup",
+        metavar="SUFFIX",
+        help="with --in-place, keep the original under NAME + SUFFIX; a number follows where there is such a file",
+    )
     where.add_argument(
         "--verify", action="store_true", help="before it is written, prove that only links changed; else write nothing"
     )

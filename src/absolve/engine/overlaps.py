@@ -35,9 +35,8 @@ def trees(paths: Iterable[str]) -> Trees:
     for path in paths:
         if identity := _identity(path):
             roots.add(identity)
-            absolute = os.path.abspath(path)  # noqa: PTH100 - links follow
-            is_link = os.path.islink(absolute)  # noqa: PTH114
-            folder = os.path.dirname(os.path.realpath(absolute) if is_link else absolute)  # noqa: PTH120
+            real = os.path.realpath(path) if os.path.islink(path) else path  # noqa: PTH114
+            folder = os.path.dirname(real)  # noqa: PTH120
             if folder not in ancestors:
                 ancestors[folder] = frozenset(_up(os.path.realpath(folder)))
             above |= ancestors[folder]
