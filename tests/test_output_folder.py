@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from absolve import output_folder, outputs
-from absolve.output_folder import Below, LinkError, OutputFolder
+from absolve.output_folder import Below, LinkError, OutputFolder, created
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from absolve.outputs import Made
 
 HAS_DESCRIPTORS = output_folder._HAS_DESCRIPTORS
@@ -20,13 +22,14 @@ RUN = "t"
 
 
 @pytest.fixture(params=[True, False], ids=["descriptors", "paths"])
-def root(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> OutputFolder:
+def root(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[OutputFolder]:
     """Give an output folder as this platform has it, and as one without directory descriptors does."""
     if request.param and not HAS_DESCRIPTORS:
         pytest.skip("this platform has no directory descriptors")
     monkeypatch.setattr(output_folder, "_HAS_DESCRIPTORS", request.param)
     (tmp_path / "outside").mkdir()
-    return OutputFolder.created(str(tmp_path / "out"))
+    with created(str(tmp_path / "out")) as root:
+        yield root
 
 
 def prepared(root: OutputFolder, place: str) -> Made:
@@ -146,7 +149,8 @@ def test_descriptors_are_few_and_closed_at_the_end(tmp_path: Path) -> None:
     import resource  # which Windows lacks
 
     before = descriptors()
-    root = OutputFolder.created(str(tmp_path / "out"))
+    (tmp_path / "out").mkdir()
+    root = OutputFolder.of(str(tmp_path / "out"))
     for number in range(3 * output_folder._CACHED):
         written(root, f"{number % 7}/{number}/a")
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -182,3 +186,14 @@ def test_threads_may_share_one(root: OutputFolder, monkeypatch: pytest.MonkeyPat
         thread.join()
     assert faults == []
     assert sum(path.is_file() for path in Path(root.path).rglob("*")) == 400
+
+
+def test_a_folder_that_is_created_and_in_which_nothing_comes_is_removed(tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    for place in ("a/b/c", "there", "there/d"):
+        with created(str(tmp_path / place)):
+            assert (tmp_path / place).is_dir()
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["there"]
+    with created(str(tmp_path / "a/b")) as root:
+        written(root, "c")
+    assert (tmp_path / "a/b/c").is_file()

@@ -5,13 +5,13 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from weakref import WeakValueDictionary
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 # Windows has none of this: there paths are checked, which is as good where nobody else changes the folder meanwhile.
 _HAS_DESCRIPTORS: Final = hasattr(os, "O_NOFOLLOW") and {os.open, os.mkdir, os.rename, os.stat} <= os.supports_dir_fd
@@ -84,13 +84,6 @@ class OutputFolder:
             if found is None:
                 found = _KNOWN[key] = OutputFolder(*key)
             return found
-
-    @staticmethod
-    def created(path: str) -> OutputFolder:
-        """Return the output folder at a path, which is created where it is not there; OSError where it cannot be."""
-        os.makedirs(path, exist_ok=True)  # noqa: PTH103
-        state = os.stat(path)  # noqa: PTH116
-        return OutputFolder.of(path, (state.st_dev, state.st_ino))
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         return OutputFolder.of, (self.path, self.identity)
@@ -180,6 +173,27 @@ class Below(NamedTuple):
         if not names:
             raise _misplaced("", self.root.path)
         return names[-1]
+
+
+@contextmanager
+def created(path: str) -> Iterator[OutputFolder]:
+    """Create an output folder where it is not there; OSError where it cannot be.
+
+    What was created, and has nothing in it when the block ends, is removed.
+    """
+    top = os.path.abspath(path)  # noqa: PTH100 - the user's own links are followed
+    new = []
+    while not os.path.lexists(top):
+        new.append(top)
+        top = os.path.dirname(top)  # noqa: PTH120
+    os.makedirs(path, exist_ok=True)  # noqa: PTH103
+    try:
+        state = os.stat(path)  # noqa: PTH116
+        yield OutputFolder.of(path, (state.st_dev, state.st_ino))
+    finally:
+        with suppress(OSError):
+            for folder in new:
+                os.rmdir(folder)  # noqa: PTH106
 
 
 _KNOWN: Final[WeakValueDictionary[tuple[str, tuple[int, int] | None], OutputFolder]] = WeakValueDictionary()

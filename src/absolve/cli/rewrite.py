@@ -19,7 +19,7 @@ from absolve.engine.pieces import Shown, guarded
 from absolve.engine.putting import Putting
 from absolve.engine.rewriting import Job, Rewriting, new_bytes, record_bytes, rewritten
 from absolve.errors import UsageError
-from absolve.output_folder import OutputFolder
+from absolve.output_folder import created
 from absolve.sources import STDIN
 
 if TYPE_CHECKING:
@@ -46,8 +46,8 @@ examples:
   absolve rewrite page.html --kind image,stylesheet --scope external
 
 A file is written under another name and then renamed: it is there complete, or as it was.
-Mode and times are kept, setuid, setgid and sticky bits are not. Links in an output folder are not followed.
-A file in which nothing changes is not touched by --in-place.
+Mode and times are kept; setuid, setgid and sticky bits are not. A file in which nothing changes is
+not touched by --in-place. In an output folder links are not followed.
 A page in which the scanner had to guess is verified in any case (absolve verify --help)."""
 
 
@@ -91,11 +91,23 @@ def run(options: argparse.Namespace, report: Report) -> None:
     )
     jobs = _jobs(options, report)
     if options.dry_run or options.diff:
-        work = partial(_counted if options.dry_run else _compared, how)
+        _run(how, partial(_counted if options.dry_run else _compared, how), jobs, options, report)
+    elif not _into_folder(options):
+        _run(how, partial(rewritten, how), jobs, options, report)
     else:
-        if _into_folder(options):
-            how = how._replace(inside=OutputFolder.created(options.output))
-        work = partial(rewritten, how)
+        with created(options.output) as folder:
+            how = how._replace(inside=folder)
+            _run(how, partial(rewritten, how), jobs, options, report)
+
+
+def _run(
+    how: Rewriting,
+    work: Callable[[Job], Iterable[Piece]],
+    jobs: Iterable[Job],
+    options: argparse.Namespace,
+    report: Report,
+) -> None:
+    """Work on all jobs, and let what comes of them be seen."""
     with (
         resuming.journal(options, how.token, several=_are_several(options)) as journal,
         Putting(how.token, journal, how.inside) as putting,
