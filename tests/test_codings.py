@@ -110,10 +110,11 @@ def test_an_attributes_value_is_read_as_the_tokenizer_reads_it(raw: bytes, value
 @pytest.mark.parametrize(
     ("coding", "value", "raw"),
     [
-        (DOUBLE, b"'<>`= \n", b"'<>`= \n"),
+        (DOUBLE, b"'<>`= \n", b"'&lt;&gt;`= \n"),
         (DOUBLE, b'"', b"&quot;"),
         (SINGLE, b"\"'", b'"&#39;'),
-        (TEXT, b"\"'<a>", b"\"'&lt;a>"),
+        (TEXT, b"\"'<a>", b"\"'&lt;a&gt;"),
+        (DOUBLE, b"\x0e\x0f\x1b$B", b"&#14;&#15;&#27;$B"),
         (DOUBLE, b"\r", b"&#13;"),
         (DOUBLE, b"a&b", b"a&b"),
         (DOUBLE, b"&amp;", b"&amp;amp;"),

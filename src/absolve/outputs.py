@@ -130,6 +130,8 @@ def _temporary(
     temporary = f".absolve-{token}{token and '-'}{os.urandom(6).hex()}.tmp"
     made = Made(os.path.join(os.path.dirname(target), temporary), target, below, is_new)  # noqa: PTH118, PTH120
     try:
+        if not token:
+            _unfinished.add(made.temporary)
         yield old, made, folder
     except BaseException as error:  # an interrupt, too
         discard(made)
@@ -190,6 +192,7 @@ def put(made: Made) -> None:
             _put_beside(folder, temporary, name)
         else:
             _rename(folder, temporary, name)
+        _unfinished.discard(made.temporary)
     except BaseException as error:
         discard(made)
         if isinstance(error, OSError):
@@ -260,6 +263,22 @@ def discard(made: Made) -> None:
     with suppress(OSError):
         folder = made.folder()
         os.unlink(folder.at(made.names[0]), dir_fd=folder.descriptor)
+    _unfinished.discard(made.temporary)
+
+
+_unfinished: set[str] = set()  # temporary names of this process that no token finds: neither put nor discarded yet
+
+
+def discard_unfinished() -> None:
+    """Remove what a signal has left between two steps, and what databases have written beside it."""
+    for temporary in tuple(_unfinished):
+        folder, name = os.path.split(temporary)
+        with suppress(OSError), os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.name.startswith(name):  # with .wal, say
+                    with suppress(OSError):
+                        os.unlink(entry.path)  # noqa: PTH108 - text of a directory entry
+        _unfinished.discard(temporary)
 
 
 def made_state(made: Made) -> os.stat_result | None:

@@ -25,8 +25,8 @@ KEPT: Final = 90 * 24 * 60 * 60  # seconds for which a journal that nobody write
 
 # Options that say nothing of what one input becomes; what --url and the like say of it stands with it.
 _ASIDE: Final = frozenset(
-    "command errors exclude from_ include inputs jobs mirror_layout output parser"
-    " quiet resume run url url_map verbose".split()
+    "command config errors exclude from_ include inputs jobs mirror_layout output parser"
+    " quiet resume run show_credentials url url_map verbose".split()
 )
 
 

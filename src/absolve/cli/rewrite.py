@@ -9,9 +9,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from absolve import inputs, outputs, rewriting
-from absolve.cli import filters, many, resuming
+from absolve import inputs, outputs, rewriting, shown
+from absolve.cli import failures, filters, many, resuming
 from absolve.cli import options as shared
+from absolve.cli.reporting import colours, is_terminal
 from absolve.engine import plan
 from absolve.engine.archives import each, is_archive
 from absolve.engine.documents import is_document, walked
@@ -67,11 +68,24 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="with --in-place, keep the original under NAME + SUFFIX; a number follows where there is such a file",
     )
     where.add_argument(
-        "--verify", action="store_true", help="before it is written, prove that only links changed; else write nothing"
+        "--verify",
+        discovered=True,
+        action="store_true",
+        help="before it is written, prove that only links changed; else write nothing",
     )
     show = where.add_mutually_exclusive_group()
-    show.add_argument("--dry-run", action="store_true", help="write nothing; count links, and those that would change")
-    show.add_argument("--diff", action="store_true", help="write nothing; show the lines that would change, for patch")
+    show.add_argument(
+        "--dry-run",
+        discovered=True,
+        action="store_true",
+        help="write nothing; count links, and those that would change",
+    )
+    show.add_argument(
+        "--diff",
+        discovered=True,
+        action="store_true",
+        help="write nothing; show the lines that would change, for patch",
+    )
     shared.add_changes(parser)
     filters.add_selection(parser, "which links change (the others stay as they are)")
     filters.add_remapping(parser)
@@ -80,6 +94,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, report: Report) -> None:
+    failures.check(options)
     _check(options)
     how = Rewriting(
         shared.reading(options),
@@ -89,9 +104,11 @@ def run(options: argparse.Namespace, report: Report) -> None:
         backup=options.backup,
         token=os.urandom(4).hex(),
     )
-    jobs = _jobs(options, report)
-    if options.dry_run or options.diff:
-        _run(how, partial(_counted if options.dry_run else _compared, how), jobs, options, report)
+    jobs = failures.watched(_jobs(options, report), partial(_files, options.backup), options)
+    if options.dry_run:
+        _run(how, partial(_counted, how), jobs, options, report)
+    elif options.diff:  # workers have no terminal to ask
+        _run(how, partial(_compared, how, is_terminal(sys.stdout), colours(sys.stdout)), jobs, options, report)
     elif not _into_folder(options):
         _run(how, partial(rewritten, how), jobs, options, report)
     else:
@@ -191,6 +208,15 @@ def _jobs(options: argparse.Namespace, report: Report) -> Iterator[Job]:
     return plan.jobs(found, options.output, report.aside)
 
 
+def _files(backup: str | None, job: Job) -> Iterator[str]:
+    """The names of the files that a job reads or writes."""
+    yield job.input.name
+    if job.target is not None:
+        yield job.target
+    if backup is not None:
+        yield job.input.name + backup
+
+
 def _is_backup(name: str, suffix: str) -> bool:
     """Whether a file is what an earlier run has kept of another, with or without a number."""
     kept, dot, number = name.rpartition(".")
@@ -205,8 +231,8 @@ def _counted(how: Rewriting, job: Job) -> Iterator[Piece]:
     return guarded(job.input.name, _count(how, job))
 
 
-def _compared(how: Rewriting, job: Job) -> Iterator[Piece]:
-    return guarded(job.input.name, _difference(how, job))
+def _compared(how: Rewriting, on_terminal: bool, colour: bool, job: Job) -> Iterator[Piece]:
+    return guarded(job.input.name, _difference(how, job, on_terminal=on_terminal, colour=colour))
 
 
 def _count(how: Rewriting, job: Job) -> Iterator[Piece]:
@@ -232,13 +258,14 @@ def _count(how: Rewriting, job: Job) -> Iterator[Piece]:
             rewriting.edits(stretch.entity, counting)
         elif not in_records:
             return
-    yield Shown(f"{job.input.name}: {links} link{'' if links == 1 else 's'}, {changed} would change\n".encode())
+    name = shown.printable(job.input.name)
+    yield Shown(f"{name}: {links} link{'' if links == 1 else 's'}, {changed} would change\n".encode())
 
 
-def _difference(how: Rewriting, job: Job) -> Iterator[Piece]:
+def _difference(how: Rewriting, job: Job, *, on_terminal: bool, colour: bool) -> Iterator[Piece]:
     if job.input.found and not is_document(job.input.name, how.reading):
         return
-    from absolve.cli.diff import painted, unified
+    from absolve.cli import diff
 
     found = walked(job.input, how.reading)
     yield from found.diagnostics
@@ -246,4 +273,5 @@ def _difference(how: Rewriting, job: Job) -> Iterator[Piece]:
     yield from faults
     if not faults:
         changes = rewriting.edits(found.entity, how.policy)
-        yield Shown(b"".join(painted(unified(job.input.name, found.entity.data, changes))))
+        lines = diff.unified(job.input.name, found.entity.data, changes)
+        yield Shown(b"".join(diff.on_terminal(lines, colour=colour) if on_terminal else lines))

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from absolve import outputs
+from absolve import interrupts, outputs
 from absolve.engine.rewriting import unwritable
 from absolve.errors import DocumentError
 from absolve.output_folder import OpenFolder
@@ -41,12 +41,13 @@ class Putting:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for folder in sorted(self._folders):
-            with suppress(OSError):
-                opened = OpenFolder(folder) if self._inside is None else self._inside.folder(folder)
-                outputs.sweep(opened, self._tokens)
-        if self._journal:
-            self._journal.end()
+        with interrupts.deferred():
+            for folder in sorted(self._folders):
+                with suppress(OSError):
+                    opened = OpenFolder(folder) if self._inside is None else self._inside.folder(folder)
+                    outputs.sweep(opened, self._tokens)
+            if self._journal:
+                self._journal.end()
 
     def watched(self, jobs: Iterable[Job]) -> Iterator[Job]:
         """The jobs that are to be done, as they are given out."""

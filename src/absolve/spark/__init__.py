@@ -11,7 +11,7 @@ from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from absolve import inputs, inventory, outputs, sinks, stores
+from absolve import arguments, inputs, inventory, outputs, sinks, stores
 from absolve.engine import plan
 from absolve.engine.documents import Reading
 from absolve.engine.listing import Listing
@@ -169,7 +169,7 @@ def _found(paths: str | Sequence[str], options: dict[str, Any], said: list[Diagn
     try:
         by_path = inputs.read_url_map(url_map) if url_map is not None else {}
     except DocumentError as error:
-        raise UsageError(str(error)) from error
+        raise UsageError(error.message) from error
     origins = inputs.Origins(options.pop("url", None), by_path, options.pop("mirror_layout", False))
     globs = Globs(*(tuple(options.pop(name, ())) for name in ("include", "exclude"))).checked()
     return inputs.named(_names(paths), origins, globs, said.append)
@@ -181,8 +181,9 @@ def _selection(options: dict[str, Any]) -> Selection:
 
 def _reading(options: dict[str, Any]) -> Reading:
     """How inputs are read; what is left of the options is none."""
-    settings = Settings(**{name: options.pop(name) for name in Settings._fields if name in options}).checked()
-    return Reading(settings, **options)
+    arguments.check_options(options, {*Settings._fields, *Reading._field_defaults}, "absolve.spark")
+    chosen = {name: options.pop(name) for name in Settings._fields if name in options}
+    return Reading(Settings(**arguments.choices_of(chosen, Settings._field_defaults)).checked(), **options)
 
 
 def _store(spark: SparkSession, output: str) -> stores.Store:
