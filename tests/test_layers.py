@@ -44,6 +44,7 @@ LAYERS = (
     {"remapping", "selecting"},
     {"trees", "verifying"},
     {"archives", "library"},  # what is ambiguous it verifies
+    {"output_folder"},
     {"arrow", "globs", "outputs", "sources", "stores"},
     {"inputs", "sinks"},
     {"engine"},

@@ -20,6 +20,7 @@ from absolve.engine.pieces import Shown, guarded
 from absolve.engine.putting import Putting
 from absolve.engine.rewriting import Job, Rewriting, new_bytes, record_bytes, rewritten
 from absolve.errors import UsageError
+from absolve.output_folder import created
 from absolve.sources import STDIN
 
 if TYPE_CHECKING:
@@ -46,7 +47,8 @@ examples:
   absolve rewrite page.html --kind image,stylesheet --scope external
 
 A file is written under another name and then renamed: it is there complete, or as it was.
-Mode and times are kept. A file in which nothing changes is not touched by --in-place.
+Mode and times are kept; setuid, setgid and sticky bits are not. A file in which nothing changes is
+not touched by --in-place. In an output folder links are not followed.
 A page in which the scanner had to guess is verified in any case (absolve verify --help)."""
 
 
@@ -60,7 +62,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         )
     )
     place.add_argument("--in-place", action="store_true", help="back to where it came from")
-    where.add_argument("--backup", metavar="SUFFIX", help="with --in-place, keep the original under NAME + SUFFIX")
+    where.add_argument(
+        "--backup",
+        metavar="SUFFIX",
+        help="with --in-place, keep the original under NAME + SUFFIX; a number follows where there is such a file",
+    )
     where.add_argument(
         "--verify",
         discovered=True,
@@ -96,19 +102,32 @@ def run(options: argparse.Namespace, report: Report) -> None:
         verify=options.verify,
         in_place=options.in_place,
         backup=options.backup,
-        inside=_inside(options),
         token=os.urandom(4).hex(),
     )
     jobs = failures.watched(_jobs(options, report), partial(_files, options.backup), options)
     if options.dry_run:
-        work = partial(_counted, how)
+        _run(how, partial(_counted, how), jobs, options, report)
     elif options.diff:  # workers have no terminal to ask
-        work = partial(_compared, how, is_terminal(sys.stdout), colours(sys.stdout))
+        _run(how, partial(_compared, how, is_terminal(sys.stdout), colours(sys.stdout)), jobs, options, report)
+    elif not _into_folder(options):
+        _run(how, partial(rewritten, how), jobs, options, report)
     else:
-        work = partial(rewritten, how)
+        with created(options.output) as folder:
+            how = how._replace(inside=folder)
+            _run(how, partial(rewritten, how), jobs, options, report)
+
+
+def _run(
+    how: Rewriting,
+    work: Callable[[Job], Iterable[Piece]],
+    jobs: Iterable[Job],
+    options: argparse.Namespace,
+    report: Report,
+) -> None:
+    """Work on all jobs, and let what comes of them be seen."""
     with (
         resuming.journal(options, how.token, several=_are_several(options)) as journal,
-        Putting(how.token, journal) as putting,
+        Putting(how.token, journal, how.inside) as putting,
         closing(_told(work, putting, jobs, options, report)) as told,
     ):
         for job, piece in told:
@@ -170,11 +189,11 @@ def _has_output(options: argparse.Namespace) -> bool:
     return options.output not in {None, outputs.STDOUT}
 
 
-def _inside(options: argparse.Namespace) -> str | None:
-    """The folder that nothing is written outside of, if the output is one."""
-    if not _has_output(options) or plan.is_file(many.names(options), options.output, listed=options.from_ is not None):
-        return None
-    return str(Path(options.output).resolve())
+def _into_folder(options: argparse.Namespace) -> bool:
+    """Whether results go to a folder, by the places of the inputs."""
+    if not _has_output(options):
+        return False
+    return not plan.is_file(many.names(options), options.output, listed=options.from_ is not None)
 
 
 def _jobs(options: argparse.Namespace, report: Report) -> Iterator[Job]:
@@ -184,7 +203,7 @@ def _jobs(options: argparse.Namespace, report: Report) -> Iterator[Job]:
         if options.in_place:
             found = plan.once(found)
         return (Job(input_) for input_ in found if not (backup and input_.found and _is_backup(input_.name, backup)))
-    if _inside(options) is None:
+    if not _into_folder(options):
         return (Job(input_, options.output) for input_ in found)
     return plan.jobs(found, options.output, report.aside)
 
@@ -199,8 +218,10 @@ def _files(backup: str | None, job: Job) -> Iterator[str]:
 
 
 def _is_backup(name: str, suffix: str) -> bool:
-    """Whether a file is what an earlier run has kept of another."""
-    return name.endswith(suffix) and Path(name.removesuffix(suffix)).exists()
+    """Whether a file is what an earlier run has kept of another, with or without a number."""
+    kept, dot, number = name.rpartition(".")
+    names = [name, kept] if dot and number.isdecimal() else [name]
+    return any(one.endswith(suffix) and os.path.lexists(one.removesuffix(suffix)) for one in names)
 
 
 # --- what is shown instead --------------------------------------------------------------------------------------------

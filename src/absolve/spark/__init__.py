@@ -20,6 +20,7 @@ from absolve.engine.putting import Putting
 from absolve.engine.rewriting import Rewriting, rewritten
 from absolve.errors import Diagnostic, DocumentError, UsageError
 from absolve.globs import Globs
+from absolve.output_folder import OutputFolder
 from absolve.policy import absolute
 from absolve.selecting import Selection, only
 from absolve.settings import Settings
@@ -121,10 +122,10 @@ def rewrite(
         _reading(options),
         only(selection, policy) if any(selection) else policy,
         verify=verify,
-        inside=str(Path(output).resolve()),
+        inside=None if stores.is_url(output) else OutputFolder.of(output),
         token=os.urandom(4).hex(),
     )
-    with Putting(how.token) as putting:
+    with Putting(how.token, inside=how.inside) as putting:
         jobs = plan.jobs(found, output, said.append)
         if stores.is_url(output):
             work = partial(_sent, how, _store(spark, output))
@@ -194,7 +195,7 @@ def _store(spark: SparkSession, output: str) -> stores.Store:
 
 def _rewritten(how: Rewriting, _: int, jobs: Iterator[Job]) -> list[Told]:
     """Rewrite each task's input and put it where it is to stand; what is to be said of them."""
-    putting = Putting(how.token)
+    putting = Putting(how.token, inside=how.inside)
     return [told for job in jobs for told in _worked(how, job, putting.put)]
 
 
@@ -213,9 +214,8 @@ def _sent(how: Rewriting, store: stores.Store, _: int, jobs: Iterator[Job]) -> l
     said: list[Told] = []
     for job in jobs:
         with TemporaryDirectory(prefix="absolve-") as folder:
-            inside = str(Path(folder).resolve())
-            here = job._replace(target=f"{inside}/{job.input.place}")
-            said += _worked(how._replace(inside=inside), here, send)
+            here = job._replace(target=f"{folder}/{job.input.place}")
+            said += _worked(how._replace(inside=OutputFolder.of(folder)), here, send)
     return said
 
 
