@@ -289,7 +289,8 @@ def test_a_document_within_a_coding_within_a_coding(label: str) -> None:
         ("iso-2022-jp", b"\x1b&quot", "\ufffd&quot"),
         ("iso-2022-jp", b"\x1b(Ba\x1b(Jb", "ab"),
         ("iso-2022-jp", b'\x1b$B$"$$\x1b(Bx\x1b(I1\x1b(By', "あいxｱy"),
-        ("iso-2022-jp", b'\x1b$B$"\nx', "あ\nx"),
+        ("iso-2022-jp", b'\x1b$B$"\nx\x1b(B\n', "あ\ufffd\ufffd\n"),  # no line end changes the state
+        ("iso-2022-jp", b'\x1b$B$"\x1b$"\x1b$@$"\x1b(J\\', "あ\ufffdああ\xa5"),
         ("iso-2022-jp", b"\x1b$B$", "\ufffd"),
         ("iso-2022-jp", b'\x1b\xa4\x1b\x1b$B$"\x1b(B\x1b\x1b(B\xff', "\ufffd\ufffd\ufffdあ\ufffd\ufffd"),
         ("gbk", b"\x810 \xff", "\udc810 \udcff"),

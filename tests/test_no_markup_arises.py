@@ -287,3 +287,33 @@ def test_a_page_that_scripting_splits_elsewhere_is_ambiguous_and_so_verified(pag
 def test_other_noscript_elements_are_read_alike_with_and_without_scripting(page: str) -> None:
     document = Document(page, media_type="text/html", url=URL)
     assert walk(document, Settings()).diagnostics == []
+
+
+def test_no_line_end_changes_the_state_of_iso_2022_jp() -> None:
+    page = b"<a href='\x1b$B!!\n/a/../b'><svg/onload=alert`1`>"  # to a browser all of it is text of two bytes a character
+    assert rewrite(page, charset="iso-2022-jp", media_type="text/html", url=URL) == page
+
+
+def test_no_yen_sign_is_written_as_a_backslash() -> None:
+    page = b"<a href=x><style>@import 'x'</style>"
+    done = rewrite(page, charset="euc-jp", media_type="text/html", url="http://h/\xa5\u203e/")
+    assert done == b"<a href=http://h/&#165;&#8254;/x><style>@import 'http://h/%C2%A5%E2%80%BE/x'</style>"
+
+
+@pytest.mark.parametrize("field", ["Location:\r", "Location: a\rb", "Location: a\0b"])
+def test_a_header_field_that_some_readers_end_early_is_left_alone(field: str) -> None:
+    message = f"HTTP/1.1 302\r\n{field}\r\n\r\n".encode()
+    assert rewrite(message, media_type="message/http", policy=lambda _: "x") == message
+    document = Document(message, media_type="message/http")
+    assert [diagnostic.code for diagnostic in walk(document, Settings()).diagnostics] == ["malformed-field"]
+
+
+def test_half_a_code_unit_of_utf_16_at_the_end_can_be_replaced() -> None:
+    page = "<style>@import 'x".encode("utf-16-le") + b"y"
+    done = rewrite(page, charset="utf-16le", media_type="text/html", policy=lambda _: "z")
+    assert done == "<style>@import 'z".encode("utf-16-le")
+
+
+def test_a_retrieval_url_with_a_lone_surrogate_has_a_replacement_character() -> None:
+    (row,) = links(Document("<a href=x>", media_type="text/html", url="http://h/\ud800/"))
+    assert row.target == "http://h/\ufffd/x"

@@ -54,8 +54,8 @@ class Charset(NamedTuple):
         """Return the bytes for a text; `after` is the ASCII character behind it, if there is one."""
         if self.name.startswith("utf-16"):
             return text.encode(self.codec, "surrogatepass")  # it lacks nothing, and takes no single bytes
-        if self.name == _WITH_SHIFTS:  # its encoder returns an error for these (Encoding Standard 12.2.2)
-            text = _SHIFTS.sub(lambda found: _ESCAPED_BY[errors](found[0]), text)
+        if self.name in _UNWRITTEN:
+            text = _UNWRITTEN[self.name].sub(lambda found: _ESCAPED_BY[errors](found[0]), text)
         if self.within:
             text = text.encode(self.within, errors).decode(self.within, "replace")
         if self.name in _MANY_BYTES:
@@ -91,8 +91,9 @@ _CODECS: Final = {
 }
 _OPAQUE: Final = frozenset({"utf-16le", "utf-16be", "iso-2022-jp"})
 _MANY_BYTES: Final = frozenset({"utf-8", "gbk", "gb18030", "big5", "euc-jp", "shift_jis", "euc-kr"})
-_WITH_SHIFTS: Final = "iso-2022-jp"
-_SHIFTS: Final = pattern("[\x0e\x0f\x1b]")  # shift out, shift in, escape
+# Characters that are not written in a charset: its encoder returns an error for these (Encoding Standard 12.2.2), or
+# writes a byte that is read as another character, a backslash for the yen sign (12.1.2).
+_UNWRITTEN: Final = {"iso-2022-jp": pattern("[\x0e\x0f\x1b]"), "euc-jp": pattern("[\xa5\u203e]")}
 _AFTER_A_BYTE: Final = pattern("[\udc80-\udcff][^\x00-?\udc80-\udcff]")  # no trail byte is below @
 _BYTE_ORDER_MARKS: Final = {b"\xef\xbb\xbf": "utf-8", b"\xfe\xff": "utf-16be", b"\xff\xfe": "utf-16le"}
 _BEGINS_MARK = cython.declare(cython.int, min(mark[0] for mark in _BYTE_ORDER_MARKS))
@@ -146,12 +147,17 @@ def inside(charset: Charset) -> Charset:
 def for_any(text: str) -> str:
     """Text that documents in any charset get from outside: a byte that was no character there may be part of one here.
 
-    Such bytes, kept as lone surrogates, are percent-escaped.
+    Such bytes, kept as lone surrogates, are percent-escaped. Any other lone surrogate becomes U+FFFD.
     """
-    return text if text.isascii() else _RAW_BYTE.sub(lambda found: f"%{ord(found[0]) & 0xFF:02X}", text)
+    return text if text.isascii() else _SURROGATE.sub(_for_any, text)
 
 
-_RAW_BYTE: Final = pattern("[\udc80-\udcff]")  # PEP 383
+_SURROGATE: Final = pattern("[\ud800-\udfff]")
+
+
+def _for_any(surrogate: re.Match[str]) -> str:
+    code = ord(surrogate[0])
+    return f"%{code & 0xFF:02X}" if 0xDC80 <= code <= 0xDCFF else "\N{REPLACEMENT CHARACTER}"  # PEP 383
 
 
 def of_html(data: bytes, given: str | None = None, header: str | None = None) -> tuple[Charset, int]:

@@ -51,7 +51,7 @@ def to_utf8_mapped(charset: Charset, raw: bytes) -> tuple[bytes, Offsets]:
         return raw, IDENTITY_OFFSETS
     if charset.name.startswith("utf-16"):
         value = to_utf8(charset, raw)
-        return value, Utf16Offsets(value)
+        return value, Utf16Offsets(value, len(raw))
     if not charset.transparent:
         return iso_2022_jp.decode_mapped(raw)
     offsets = CharacterOffsets(charset, raw)

@@ -22,9 +22,9 @@ _REPLACEMENT: Final = "\N{REPLACEMENT CHARACTER}".encode()
 _ODD: Final = re.compile(rb"[\x80-\xff\x1b]")  # in ASCII; every other byte is the character that it is there,
 _ODD_IN_ROMAN: Final = re.compile(rb"[\x80-\xff\x1b\\~]")  # and in JIS X 0201 Roman but for two
 _ROMAN: Final = {0x5C: "\N{YEN SIGN}".encode(), 0x7E: "\N{OVERLINE}".encode()}
-_SHIFT: Final = re.compile(rb"\x1b(?:\(I|\$[@B])")
-_BACK: Final = re.compile(rb"\x1b\([BJ]")
-_NOTHING: Final = re.compile(rb"(?:[\x80-\xff]|\x1b(?!\(I|\$[@B]|\([BJ]))++")  # no characters, and no sequences
+_ESCAPE: Final = 0x1B
+_SEQUENCE: Final = re.compile(rb"\x1b(?:\([BJI]|\$[@B])")
+_NOTHING: Final = re.compile(rb"(?:[\x80-\xff]|\x1b(?!\([BJI]|\$[@B]))++")  # no characters, and no sequences
 
 
 class States:
@@ -46,8 +46,12 @@ class States:
 
 
 def decode_mapped(raw: bytes, states: States | None = None) -> tuple[bytes, Offsets]:
-    """Return the characters in UTF-8 and their offsets; `states` takes the states that are met."""
+    """Return the characters in UTF-8 and their offsets; `states` takes the states that are met.
+
+    No line end changes the state: a browser reads on in it (12.2.1).
+    """
     made = Decoded(raw)
+    states = states if states is not None else States()
     position = 0
     state = ASCII
     while found := (_ODD_IN_ROMAN if state == ROMAN else _ODD).search(raw, position):
@@ -55,8 +59,11 @@ def decode_mapped(raw: bytes, states: States | None = None) -> tuple[bytes, Offs
         if raw[start] in _ROMAN:
             position = start + 1
             made.unit(start, position, _ROMAN[raw[start]])
+        elif nothing := _NOTHING.match(raw, start):  # as one unit: there may be millions
+            position = nothing.end()
+            made.unit(start, position, _REPLACEMENT * (position - start))
         else:
-            position, state = _shifted(raw, start, state, made, states)
+            position, state = _shifted(raw, start, made, states)
     value, offsets = made.whole()
     return value, offsets
 
@@ -66,34 +73,42 @@ def reads_the_same(raw: bytes, state: int) -> bool:
     return state == ASCII or (state == ROMAN and not _ODD_IN_ROMAN.search(raw))
 
 
-def _shifted(raw: bytes, start: int, state: int, made: Decoded, states: States | None) -> tuple[int, int]:
-    """Decode from an escape character to where ASCII or Roman goes on; return that offset and the state there.
+def _shifted(raw: bytes, start: int, made: Decoded, states: States) -> tuple[int, int]:
+    """Decode from an escape sequence to where ASCII or Roman goes on; return that offset and the state there.
 
-    The sequence that begins two-byte characters belongs to the first of them, and the one that ends them to the last:
-    an edit then mostly begins and ends in ASCII. The end of a line ends them, too (RFC 1468).
+    A sequence that begins a state of other characters belongs to the first of them, and the one that ends it to the
+    last: an edit then mostly begins and ends in ASCII.
     """
-    shift = _SHIFT.match(raw, start)
-    position = shift.end() if shift else start
-    if shift and states is not None:
-        states.begin(SEQUENCES.index(shift[0]), position)
+    position = start
+    state = ASCII
     text = b""  # the character that begins at `start` and was read last
-    while shift and position < len(raw) and raw[position] not in b"\x1b\r\n":
-        if text:
+    while position < len(raw):
+        sequence = _SEQUENCE.match(raw, position) if raw[position] == _ESCAPE else None
+        if sequence is None:
+            if text:
+                made.unit(start, position, text)
+                start = position
+            text, position = _character(raw, position, state)
+            continue
+        state = SEQUENCES.index(sequence[0])
+        if text and state not in {ASCII, ROMAN}:
             made.unit(start, position, text)
-            start = position
-        end = min(position + (2 if shift[0][1:2] == b"$" else 1), len(raw))
-        text = (shift[0] + raw[position:end]).decode("iso2022_jp_ext", "replace").encode()
-        position = end
-    back = _BACK.match(raw, position)
-    if back:
-        position = back.end()
-        state = SEQUENCES.index(back[0])
-    elif shift and raw[position : position + 1] in {b"\r", b"\n"}:
-        state = ASCII
-    if states is not None and (back or shift):
+            start, text = position, b""
+        position = sequence.end()
         states.begin(state, position)
-    if start == position and (nothing := _NOTHING.match(raw, start)):  # as one unit: there may be millions
-        position = nothing.end()
-        text = _REPLACEMENT * (position - start)
+        if state in {ASCII, ROMAN}:
+            break
     made.unit(start, position, text)
     return position, state
+
+
+def _character(raw: bytes, position: int, state: int) -> tuple[bytes, int]:
+    """Return the character at an offset, in a state of others than ASCII ones, and where the next one begins."""
+    byte = raw[position]
+    if state == KATAKANA:
+        return chr(0xFF61 - 0x21 + byte).encode() if 0x21 <= byte <= 0x5F else _REPLACEMENT, position + 1
+    pair = raw[position : position + 2]
+    if not 0x21 <= byte <= 0x7E or len(pair) == 1 or pair[1] == _ESCAPE:
+        return _REPLACEMENT, position + 1
+    text = (SEQUENCES[state] + pair).decode("iso2022_jp_ext", "replace") if 0x21 <= pair[1] <= 0x7E else ""
+    return text.encode() if len(text) == 1 else _REPLACEMENT, position + 2
