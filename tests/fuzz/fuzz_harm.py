@@ -121,7 +121,8 @@ def check(data: bytes) -> None:
     try:
         outcome = judged(made, judge)
     except HarmError as error:
-        raise HarmError(f"{error}\n{shown(made)}") from error
+        error.add_note(shown(made))  # and its own place tells one finding from another
+        raise
     seen[outcome] += 1
     seen["seen by html5lib"] += bool(judge.looked)
     grows_linearly(
