@@ -317,3 +317,9 @@ def test_half_a_code_unit_of_utf_16_at_the_end_can_be_replaced() -> None:
 def test_a_retrieval_url_with_a_lone_surrogate_has_a_replacement_character() -> None:
     (row,) = links(Document("<a href=x>", media_type="text/html", url="http://h/\ud800/"))
     assert row.target == "http://h/\ufffd/x"
+
+
+def test_an_empty_field_that_is_folded_is_written_on_its_first_line() -> None:
+    message = b"HTTP/1.1 302\r\nBase: \r\n \r\nSet-Cookie: a\r\n\r\n"
+    done = rewrite(message, media_type="message/http", policy=lambda _: "x")
+    assert done == b"HTTP/1.1 302\r\nBase: x\r\n \r\nSet-Cookie: a\r\n\r\n"

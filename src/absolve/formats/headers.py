@@ -123,7 +123,13 @@ def fields(
                 end = n
             while first < end and p[first] in (9, 10, 13, 32):
                 first += 1
-            last = end
+            if first == end:  # nothing but white space: the empty value is on the field's first line
+                first = i + 1
+                while first < end and p[first] in (9, 32):
+                    first += 1
+                last = first
+            else:
+                last = end
             while last > first and p[last - 1] in (9, 10, 13, 32):
                 last -= 1
             if len(found) == most:
@@ -270,12 +276,14 @@ def links(
 
 
 _CONTROL: Final = re.compile(rb"[\r\0]")
+_BARE_BEHIND: Final = re.compile(rb"[\t ]*+\r(?!\n)")
 
 
 def _is_malformed(data: bytes, field: Field) -> bool:
     """Return whether a field has a bare CR or a NUL, where some readers end it (RFC 9110 5.5)."""
     found = _CONTROL.finditer(data, field.position, field.end)
-    return any(one[0] == b"\0" or data[one.end() : one.end() + 1] != b"\n" for one in found)
+    inside = any(one[0] == b"\0" or data[one.end() : one.end() + 1] != b"\n" for one in found)
+    return inside or _BARE_BEHIND.match(data, field.end) is not None
 
 
 def _links(
