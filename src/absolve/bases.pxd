@@ -3,7 +3,7 @@
 cimport cython
 
 
-cpdef object establish(object outer, object claims, str profile, object line_of=*)
+cpdef object establish(object outer, object claims, str profile, object line_of=*, Py_ssize_t longest=*)
 cpdef str claimed_url(object claim, object outer, str profile)
 cpdef object inherited(object base, str source)
 cdef int _lose(list fates, tuple chain, str verdict)

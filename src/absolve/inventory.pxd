@@ -35,6 +35,7 @@ cdef class Columns:
     cdef int add_told(self, Ruled ruled, bytes data, Py_ssize_t start, Py_ssize_t end) except? -1
     cdef int add_facts(self, Facts facts) except? -1
     cdef int fill(self) noexcept
+    cdef Py_ssize_t texts(self) noexcept
     cdef object _row(self, Py_ssize_t at, bint is_last)
 
 

@@ -9,6 +9,7 @@ import sys
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from absolve.model import Layer, Link, Part
+from absolve.notices import rows_too_large
 from absolve.ruled import Known
 from absolve.walk import inner_at
 
@@ -227,6 +228,12 @@ class Columns:
         return 0
 
     @cython.cfunc
+    @cython.exceptval(check=False)
+    def texts(self) -> cython.Py_ssize_t:
+        """Return how many bytes the references, targets, bases and texts of all rows take."""
+        return self.reference._size + self.target._size + self.text._size + self.bases  # noqa: SLF001 - C attributes
+
+    @cython.cfunc
     def _row(self, at: cython.Py_ssize_t, is_last: cython.bint) -> Row:
         document, entity, element, attribute, kind, base, layer, source = self.ruled.at(at)
         codes: tuple[str, ...] = self.problems.at(at)
@@ -277,18 +284,49 @@ def _kept(
 
 
 def rows(entity: Entity, document: str | None = None) -> Iterator[Row]:
-    """The rows of an entity and of every document inside it, in the order in which they stand."""
+    """The rows of an entity and of every document inside it, in the order in which they stand.
+
+    DocumentError as of `fill`.
+    """
     if not entity.count:  # as in every other file of XML
-        return
+        return iter(())
     columns = Columns(AT_ONCE, most=MOST_TEXT)
-    for _ in fill(columns, entity, document):
+    return _given(columns, fill(columns, entity, document))
+
+
+def _given(columns: Columns, filled: Iterator[None]) -> Iterator[Row]:
+    for _ in filled:
         yield from columns.given()
     yield from columns.given()
 
 
 def fill(columns: Columns, entity: Entity, document: str | None = None) -> Iterator[None]:
-    """Put those rows into columns: stops each time these are full, and then empties them; the last ones stay."""
-    yield from _fill(columns, entity, shown(document if document is not None else entity.name), _Span(entity))
+    """Put those rows into columns: stops each time these are full, and then empties them; the last ones stay.
+
+    DocumentError, before there are any, where their texts would take more bytes than the settings allow. Where that
+    might be they are made twice: the first time only to be measured.
+    """
+    name = shown(document if document is not None else entity.name)
+    if entity.repeated + 2 * len(entity.own_data) > entity.settings.max_rows_bytes:
+        for _ in _bounded(Columns(AT_ONCE, most=MOST_TEXT), entity, name):
+            pass
+    return _bounded(columns, entity, name)
+
+
+def _bounded(columns: Columns, entity: Entity, document: str) -> Iterator[None]:
+    """The same; DocumentError as soon as there are too many bytes."""
+    most: cython.Py_ssize_t = entity.settings.max_rows_bytes
+    size: cython.Py_ssize_t = -columns.texts()  # those of other documents
+    try:
+        for _ in _fill(columns, entity, document, _Span(entity)):
+            size += columns.texts()
+            if size > most:
+                raise rows_too_large(entity)
+            yield
+    except OverflowError as error:  # in columns that are never full
+        raise rows_too_large(entity) from error
+    if size + columns.texts() > most:
+        raise rows_too_large(entity)
 
 
 def row(resolved: Resolved, document: str, where: Where) -> Row:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from absolve.bases import TOO_LONG
 from absolve.entity import ENTERED, MOST_DEEP
-from absolve.errors import Diagnostic, DocumentError, WalkError
+from absolve.errors import Diagnostic, DocumentError, WalkError, in_short
 from absolve.model import RETRIEVAL, Link, Notice, Part
 from absolve.offsets import CUT_OFF, is_cut
 
@@ -30,6 +31,25 @@ def too_large(max_size: int, name: str) -> DocumentError:
 def too_many(entity: Entity, position: int) -> WalkError:
     text = f"documents of more than {entity.settings.max_links} links are left as they are (--max-links)"
     return WalkError(TOO_MANY, text, position)
+
+
+def rows_too_large(entity: Entity) -> DocumentError:
+    """Return what is wrong with a document whose rows would take more bytes than its settings allow."""
+    most = entity.settings.max_rows_bytes
+    text = f"documents whose rows take more than {most} bytes are not listed (--max-rows-bytes)"
+    return DocumentError(Diagnostic("rows-too-large", *entity.placed(text, 0)))
+
+
+def url_too_long(entity: Entity, position: int) -> Notice:
+    """Return the notice about a link that stays as it is because its URL would be too long."""
+    most = entity.settings.max_url
+    return Notice(TOO_LONG, f"links whose URLs would have more than {most} characters stay (--max-url)", position)
+
+
+def base_too_long(entity: Entity, source: str, line: int | None) -> Diagnostic:
+    """Return the diagnostic about a base of which no URL is made because it would be too long."""
+    text = f"{source}: bases of more than {entity.settings.max_url} characters resolve nothing: relative links stay"
+    return Diagnostic(TOO_LONG, f"{text} (--max-url)", entity.name, line)
 
 
 def deeper(position: int) -> Notice:
@@ -91,7 +111,7 @@ def with_url(part: Part, text: str) -> str:
             break
     if part.base is not None and part.base.layer is RETRIEVAL:  # of a package: its name is its path there
         recorded = part.name
-    return f"{text} ({recorded})" if recorded else text
+    return f"{text} ({in_short(recorded)})" if recorded else text
 
 
 def outside(part: Part, offsets: Offsets | None, position: int) -> int:

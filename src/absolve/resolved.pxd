@@ -24,5 +24,9 @@ cdef class Rule:
     cdef public str empty
     cdef public Appending short
     cdef public object held
+    cdef public Py_ssize_t longest
+    cdef public Py_ssize_t room
 
     cpdef str target(self, str reference, bint claims)
+    cpdef bint is_too_long(self, str reference) except? -1
+    cpdef bint may_write(self, str url) except? -1

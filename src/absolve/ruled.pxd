@@ -30,6 +30,7 @@ cdef class _Under:
     cdef bytes own_page
     cdef bint secure
     cdef bint tidies
+    cdef Py_ssize_t room
     cdef set held
     cdef str where
     cdef tuple codes

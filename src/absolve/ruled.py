@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from absolve.judging import BEGINNING, OF_DOCUMENTS, WHITE_SPACE, is_never, problems, scope, site_of
-from absolve.resolved import Resolved
+from absolve.resolved import ROOM, Resolved
 from absolve.resolvers.comparison import harmless
 from absolve.resolvers.references import NEVER_RELATIVE
 from absolve.resolvers.remembering import remembered
@@ -118,6 +118,7 @@ class _Under:
         self.own_page = split_fragment(own)[0].encode("utf-8", "surrogatepass")
         self.secure = own[:6].lower() == "https:"
         self.tidies = entity.settings.profile == "whatwg"
+        self.room = entity.settings.max_url - len(url) - ROOM  # as of a `Rule`
         self.held = entity.held
         self.where, self.codes = self.seen(url)  # of what is beside it
         self.appending: Appending | None = None
@@ -244,7 +245,7 @@ class Ruled:
         host_end: cython.Py_ssize_t
         p: cython.p_const_uchar = data
         under: _Under = self._under
-        if under.appending is None or (link.claim is not None and self._of_documents):
+        if under.appending is None or end - start > under.room or (link.claim is not None and self._of_documents):
             return False
         self.target = b""
         self.dots = 0

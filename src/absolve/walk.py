@@ -19,7 +19,20 @@ from absolve.errors import CodingError, Diagnostic, DocumentError, WalkError
 from absolve.formats import HTML, JSON_LD, PACKAGES, WALKERS, XML, canonical, essence_of, kind_of, walker
 from absolve.layers import retrieved
 from absolve.model import BY_DEFAULT, DEFAULT, Base, Held, Notice, new
-from absolve.notices import TOO_LARGE, TOO_MANY, cut_off, deeper, failure, leave, outside, too_large, too_many, with_url
+from absolve.notices import (
+    TOO_LARGE,
+    TOO_MANY,
+    cut_off,
+    deeper,
+    failure,
+    leave,
+    outside,
+    too_large,
+    too_many,
+    url_too_long,
+    with_url,
+)
+from absolve.resolved import LONGER
 from absolve.resolvers.urls import has_scheme
 from absolve.settings import Settings
 
@@ -39,12 +52,14 @@ if cython.compiled:
     from cython.cimports.absolve.events import Events
     from cython.cimports.absolve.layers import around_part, established
     from cython.cimports.absolve.model import Document, Link, Part
+    from cython.cimports.absolve.resolved import Rule, text
 else:
     from absolve.bases import Bases
     from absolve.entity import Entity, Insides, Room
     from absolve.events import Events
     from absolve.layers import around_part, established
     from absolve.model import Document, Link, Part
+    from absolve.resolved import Rule, text
 
 __all__ = [
     "Settings",
@@ -60,6 +75,8 @@ _FEW = cython.declare(cython.int, 4)  # events that take less memory as a list
 _FEW_AROUND = cython.declare(cython.int, 32)  # in what holds only some of its bytes: to have all is to copy them
 _SOME = cython.declare(cython.Py_ssize_t, 1000)  # that make it worth while to keep them as numbers
 _MOST_KEPT = cython.declare(cython.Py_ssize_t, 2048)  # small documents inside one, of some 2 KB each
+_PROLOG = 4096  # bytes in which the declarations of an XML document are looked for, if it has any
+LONGEST_IN_PLACE = 1 << 20  # bytes that entities may stand for in one place of a smaller document (`xml_bounds`)
 _PACKAGES = frozenset(PACKAGES)
 _TEXTS = frozenset({HTML, XML})
 _NO_ROOM = Room(0)  # in what is not kept itself
@@ -86,7 +103,7 @@ def walk(document: Document, settings: Settings, *, for_rewrite: bool = False, i
         raise too_large(settings.max_size, name)
     media_type, parameter = _media_type(document, name)
     url = document.url
-    own = retrieved(url, document.said, settings.profile) if url is not None else DEFAULT
+    own = retrieved(url, document.said, settings.profile, settings.max_url) if url is not None else DEFAULT
     if media_type in _PACKAGES and url is not None and not url.endswith("/"):
         own = DEFAULT  # it is the package's own URL: what its root has nobody knows
     entity = Entity(document.data, UTF_8, media_type, name, "", settings)
@@ -192,6 +209,7 @@ def _take(entity: Entity, events: Iterable[Event], around: Bases, depth: cython.
         elif type(event) is Held:
             names.append(event)
     entity.bases = established(entity, around, claims) if claims or around.beside else around
+    _measure(entity, found)
     entity.depth = depth
     for name in names:
         entity.hold(name)
@@ -205,6 +223,45 @@ def _take(entity: Entity, events: Iterable[Event], around: Bases, depth: cython.
             event = found[index]
             if type(event) is Part:
                 _enter(entity, event, index)
+
+
+@cython.cfunc
+def _measure(entity: Entity, events: list[Event] | Events) -> None:
+    """Estimate how many bytes of the rows come from the bases, and find a link whose URL would be too long."""
+    size: cython.Py_ssize_t = len(entity.own_data)
+    base: cython.Py_ssize_t = max(len(entity.bases.base.url), len(entity.bases.own.url))
+    most: cython.Py_ssize_t = entity.settings.max_url
+    each: cython.Py_ssize_t = base
+    declares: cython.bint = entity.media_type == XML and entity.own_data.find(b"<!ENTITY", 0, _PROLOG) >= 0
+    if isinstance(events, Events) and events.scopes is not None:
+        each += size  # of scoped bases, each may be relative to the one around it
+    if declares:
+        each += max(size, LONGEST_IN_PLACE)
+    entity.repeated += 2 * each * entity.count
+    if base + LONGER * size > most or declares:
+        _find_too_long(entity, events, most - base, every=declares)
+
+
+@cython.cfunc
+def _find_too_long(
+    entity: Entity, events: list[Event] | Events, room: cython.Py_ssize_t, every: cython.bint
+) -> None:
+    """Add a notice for the first link whose URL would be too long; `every` reference may be longer than its bytes."""
+    index: cython.Py_ssize_t
+    start: cython.Py_ssize_t
+    for index in range(len(events)):
+        if isinstance(events, Events):
+            packed: Events = events
+            start = packed.start(index)
+            if start >= 0 and not every and LONGER * (packed.end(index) - start) <= room:
+                continue
+        event = events[index]
+        if type(event) is not Link or (not every and LONGER * (event.end - event.start) <= room):
+            continue
+        reference = text(event.coding.decode(entity.cut(event.start, event.end)))
+        if LONGER * len(reference) > room and Rule(entity, event).is_too_long(reference):
+            entity.notices.append(url_too_long(entity, event.start))
+            return
 
 
 @cython.cfunc
@@ -314,6 +371,7 @@ def _enter(entity: Entity, part: Part, index: cython.Py_ssize_t, charset: Charse
         entity.notices.append(said)
         return
     entity.count += inner.count
+    entity.repeated += inner.repeated
     if entity.inside is None:
         entity.inside = Insides()
     if keeps:

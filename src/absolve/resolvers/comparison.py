@@ -94,7 +94,7 @@ def divergent(base: str, reference: str, charset: str = "utf-8") -> bool:
     if target is None or other is None:
         return False
     if target == other:
-        if target == reference and _is_alone(reference):
+        if target == reference and is_alone(reference):
             return False  # the URL Standard makes the same of it, whatever the base
         other = None
     # One after the other: each may take megabytes.
@@ -153,7 +153,7 @@ def _short(match: re.Match[str]) -> str:
     return fingerprint(match[0]).hex()
 
 
-def _is_alone(reference: str) -> bool:
+def is_alone(reference: str) -> bool:
     """Whether the URL Standard takes nothing from a base for a reference, by its scheme state (4.4)."""
     match = references.STRICT_SCHEME.match(reference)
     if match is None:
