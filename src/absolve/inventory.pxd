@@ -17,7 +17,7 @@ cdef class Columns:
     cdef readonly bint full
     cdef readonly tuple names
     cdef Py_ssize_t size
-    cdef Py_ssize_t bases  # characters of those of all rows
+    cdef Py_ssize_t words  # characters of those that rows share, in all rows
     cdef readonly Words ruled
     cdef readonly Numbers line
     cdef readonly Numbers column

@@ -46,9 +46,8 @@ else:
 
 RULED: Final = ("document", "entity", "element", "attribute", "kind", "base", "base_layer", "base_source")
 _MOST_RULES = cython.declare(cython.Py_ssize_t, 256)
-_BASE = cython.declare(cython.Py_ssize_t, RULED.index("base"))
 AT_ONCE: Final = 512  # rows that are made before the first of them is given
-MOST_TEXT: Final = 4 << 20  # bytes of references, targets and bases behind which no more are made before that
+MOST_TEXT: Final = 4 << 20  # bytes of references, targets and shared words behind which no more are made before that
 
 
 class Row(NamedTuple):
@@ -94,7 +93,7 @@ class Where(NamedTuple):
 class Columns:
     """Rows, column by column; iterating gives each `Row`, or only these `names` of it.
 
-    They are `full` where there are `at_once` of them, or their references, targets and bases take `most` bytes: a base
+    They are `full` where there are `at_once` of them, or their references, targets and words take `most` bytes: a base
     is here once, but in each row as soon as they are written. `ruled` has for each what it shares with others, the
     columns of RULED.
     """
@@ -138,7 +137,7 @@ class Columns:
         self, rows: cython.Py_ssize_t, text: Texts | None, reference: Texts | None, target: Texts | None
     ) -> cython.int:
         self.size = 0
-        self.bases = 0
+        self.words = 0
         self.full = False
         self.ruled = Words(rows)
         self.line = Numbers(room=rows)
@@ -188,7 +187,7 @@ class Columns:
     ) -> cython.int:
         """What rows say of the place where a reference stands; what they say of the reference is still to come."""
         self.size += 1
-        self.bases += len(cython.cast(str, ruled.words[_BASE]))
+        self.words += ruled.size
         self.ruled.add(ruled.words)  # itself it would hold the document
         self.line.add(positions.line)
         self.column.add(positions.column)
@@ -223,15 +222,15 @@ class Columns:
     @cython.exceptval(check=False)
     def fill(self) -> cython.int:
         """See whether there is room for one more."""
-        texts: cython.Py_ssize_t = self.reference._size + self.target._size + self.bases  # noqa: SLF001 - C attributes
+        texts: cython.Py_ssize_t = self.reference._size + self.target._size + self.words  # noqa: SLF001 - C attributes
         self.full = self.size >= self.at_once or texts >= self.most
         return 0
 
     @cython.cfunc
     @cython.exceptval(check=False)
     def texts(self) -> cython.Py_ssize_t:
-        """Return how many bytes the references, targets, bases and texts of all rows take."""
-        return self.reference._size + self.target._size + self.text._size + self.bases  # noqa: SLF001 - C attributes
+        """Return how many bytes all rows take once they are written, but for numbers and short words."""
+        return self.reference._size + self.target._size + self.text._size + self.words  # noqa: SLF001 - C attributes
 
     @cython.cfunc
     def _row(self, at: cython.Py_ssize_t, is_last: cython.bint) -> Row:
@@ -307,7 +306,7 @@ def fill(columns: Columns, entity: Entity, document: str | None = None) -> Itera
     might be they are made twice: the first time only to be measured.
     """
     name = shown(document if document is not None else entity.name)
-    if entity.repeated + 2 * len(entity.own_data) > entity.settings.max_rows_bytes:
+    if entity.repeated + len(entity.own_data) > entity.settings.max_rows_bytes:
         for _ in _bounded(Columns(AT_ONCE, most=MOST_TEXT), entity, name):
             pass
     return _bounded(columns, entity, name)

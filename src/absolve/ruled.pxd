@@ -52,6 +52,7 @@ cdef class Ruled:
     cdef readonly object place
     cdef readonly object scope
     cdef readonly tuple words
+    cdef readonly Py_ssize_t size
     cdef readonly bytes target
     cdef readonly Py_ssize_t dots
     cdef readonly str where

@@ -164,9 +164,9 @@ class _Under:
 class Ruled:
     """The rows of links under one rule: what is found out for a reference holds for the next one that is the same.
 
-    `words` are what all of them say: document, entity, element, attribute, kind, base, base_layer, base_source.
-    Where `tells` says so, `target` is what the target of a reference has before it, without the `dots` bytes at its
-    beginning, and `where` and `codes` are its scope and its problems.
+    `words` are what all of them say: document, entity, element, attribute, kind, base, base_layer, base_source;
+    `size` is how many characters they have. Where `tells` says so, `target` is what the target of a reference has
+    before it, without the `dots` bytes at its beginning, and `where` and `codes` are its scope and its problems.
     """
 
     def __init__(self, entity: Entity, link: Link, document: str, known: Known, rule: Rule | None = None) -> None:
@@ -179,6 +179,7 @@ class Ruled:
         self.place = place
         self.scope = link.base
         self.words = (document, entity.path, place.element, place.attribute, place.kind, *under.words)
+        self.size = sum(map(len, self.words))
         self._entity = entity
         self._data = entity.own_data
         self._rule = rule

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import NamedTuple
 
-from absolve.errors import UsageError
+from absolve.errors import UsageError, in_short
 from absolve.resolvers import by_name
 
 FRAGMENTS = ("keep", "absolute")
@@ -36,7 +36,7 @@ class Settings(NamedTuple):
         by_name(self.profile)
         for option, value, choices in (("fragments", self.fragments, FRAGMENTS), ("base", self.base, BASES)):
             if value not in choices:
-                raise UsageError(f"{option} must be one of {', '.join(choices)}, not {value!r}")
+                raise UsageError(f"{option} must be one of {', '.join(choices)}, not {in_short(repr(value))}")
         if not 0 <= self.max_depth <= DEEPEST:
             raise UsageError(f"max_depth must be from 0 to {DEEPEST}, not {self.max_depth}")
         for option, most in (

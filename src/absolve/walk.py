@@ -15,7 +15,7 @@ from absolve.charsets import DETECT, UTF_8, inside
 from absolve.codings import IDENTITY, Raw
 from absolve.edits import LOOK_AHEAD
 from absolve.entity import Inner
-from absolve.errors import CodingError, Diagnostic, DocumentError, WalkError
+from absolve.errors import CodingError, Diagnostic, DocumentError, WalkError, in_short
 from absolve.formats import HTML, JSON_LD, PACKAGES, WALKERS, XML, canonical, essence_of, kind_of, walker
 from absolve.layers import retrieved
 from absolve.model import BY_DEFAULT, DEFAULT, Base, Held, Notice, new
@@ -75,6 +75,7 @@ _FEW = cython.declare(cython.int, 4)  # events that take less memory as a list
 _FEW_AROUND = cython.declare(cython.int, 32)  # in what holds only some of its bytes: to have all is to copy them
 _SOME = cython.declare(cython.Py_ssize_t, 1000)  # that make it worth while to keep them as numbers
 _MOST_KEPT = cython.declare(cython.Py_ssize_t, 2048)  # small documents inside one, of some 2 KB each
+_WORDS = cython.declare(cython.Py_ssize_t, 100)  # characters of the short words in a row
 _PROLOG = 4096  # bytes in which the declarations of an XML document are looked for, if it has any
 LONGEST_IN_PLACE = 1 << 20  # bytes that entities may stand for in one place of a smaller document (`xml_bounds`)
 _PACKAGES = frozenset(PACKAGES)
@@ -155,7 +156,8 @@ def _media_type(document: Document, name: str) -> tuple[str, str | None]:
     essence, parameters = essence_of(document.media_type)
     media_type = canonical(essence)
     if media_type not in WALKERS:
-        raise DocumentError(Diagnostic("unknown-media-type", f"absolve does not read {essence or 'this'}", name))
+        text = f"absolve does not read {in_short(essence) or 'this'}"
+        raise DocumentError(Diagnostic("unknown-media-type", text, name))
     return media_type, parameters.get("charset")
 
 
@@ -237,7 +239,7 @@ def _measure(entity: Entity, events: list[Event] | Events) -> None:
         each += size  # of scoped bases, each may be relative to the one around it
     if declares:
         each += max(size, LONGEST_IN_PLACE)
-    entity.repeated += 2 * each * entity.count
+    entity.repeated += entity.count * (2 * each + len(entity.name) + len(entity.path) + _WORDS)
     if base + LONGER * size > most or declares:
         _find_too_long(entity, events, most - base, every=declares)
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from itertools import islice
 from typing import IO, TYPE_CHECKING, Final, TextIO
 
-from absolve.errors import FAULTS, Diagnostic, DocumentError, fault
+from absolve.errors import FAULTS, Diagnostic, DocumentError, fault, in_short
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -122,7 +122,8 @@ class Report:
             return
         import json
 
-        line = json.dumps({"input": input_, **{name: getattr(diagnostic, name) for name in _FIELDS}})
+        said = diagnostic._replace(text=in_short(diagnostic.text, _LONGEST))
+        line = json.dumps({"input": input_, **{name: getattr(said, name) for name in _FIELDS}})
         try:
             self.errors.write(f"{line}\n".encode())
             self.errors.flush()
@@ -132,9 +133,11 @@ class Report:
 
     def _say(self, message: str, code: str, style: str) -> None:
         self.said += 1
+        message = in_short(message, _LONGEST)
         print(message.replace(f": {code}: ", f": {paint(code, style, on=colours(sys.stderr))}: ", 1), file=sys.stderr)
 
 
 _FIELDS: Final = ("name", "line", "column", "code", "text")
+_LONGEST: Final = 8000  # characters of a message: names of files may have 4,096
 _REMEMBERED: Final = 1000  # diagnostics of one input that are not said again
 _NAMED: Final = 20  # inputs of which the same is said, failures that are said once more at the end
