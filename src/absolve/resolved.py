@@ -106,6 +106,7 @@ class Rule:
         return None if len(found) > self.longest and not is_alone(reference) else found
 
     @cython.ccall
+    @cython.exceptval(-1, check=True)
     def is_too_long(self, reference: str) -> cython.bint:
         """Return whether a reference has no target because that would have too many characters.
 
@@ -117,6 +118,7 @@ class Rule:
         return found is not None and len(found) > self.longest
 
     @cython.ccall
+    @cython.exceptval(-1, check=True)
     def may_write(self, url: str) -> cython.bint:
         """Return whether a URL that a policy gives may be written; `data:` and the like have no limit."""
         return len(url) <= self.longest or (scheme(url) or "") in NEVER_RELATIVE
