@@ -132,7 +132,7 @@ def _is_too_long(resolved: Resolved, claim: Base) -> bool:
     """Return whether the URL that a claim gives has too many characters, so that it resolves nothing."""
     if resolved.element in OF_DOCUMENTS:
         return any(fate.base is claim and fate.verdict == TOO_LONG for fate in resolved.entity.bases.base.chain)
-    if len(resolved.base.url) + LONGER * len(resolved.reference) <= resolved.rule.longest:
+    if LONGER * 4 * len(resolved.reference) <= resolved.rule.room:  # four bytes of UTF-8
         return False
     url = claimed_url(claim, resolved.base, resolved.entity.settings.profile)
     return url is not None and len(url) > resolved.rule.longest

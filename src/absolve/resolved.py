@@ -52,7 +52,7 @@ _NO_BYTE = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 
 
 _NOTHING: frozenset[str] = frozenset()
-LONGER = 12  # characters that the URL Standard makes of one at most: four bytes, each percent-encoded
+LONGER = 6  # characters that the URL Standard makes of a byte at most: of one in UTF-8 that a charset lacks
 ROOM = 16  # characters by which what a base puts before a reference may be longer than the base: a slash, mostly
 
 

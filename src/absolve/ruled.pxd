@@ -25,6 +25,7 @@ cdef class _Under:
     cdef object base
     cdef str url
     cdef tuple words
+    cdef Py_ssize_t size
     cdef object site
     cdef bytes site_name
     cdef bytes own_page

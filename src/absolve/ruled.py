@@ -113,6 +113,7 @@ class _Under:
         self.base = base  # whose identity stands for it
         self.url = url
         self.words = (shown(url), base.layer.label, base.source)
+        self.size = sum(map(len, self.words))
         self.site = site_of(own)
         self.site_name = (self.site or "").encode("utf-8", "surrogatepass")
         self.own_page = split_fragment(own)[0].encode("utf-8", "surrogatepass")
@@ -178,8 +179,10 @@ class Ruled:
             under = known.bases[id(base)] = _Under(entity, base, ruling.resolver)
         self.place = place
         self.scope = link.base
-        self.words = (document, entity.path, place.element, place.attribute, place.kind, *under.words)
-        self.size = sum(map(len, self.words))
+        element, attribute, _, kind, _, _, _ = cython.cast(tuple, place)
+        path: str = entity.path
+        self.words = (document, path, element, attribute, kind, *under.words)
+        self.size = under.size + len(document) + len(path) + len(element) + len(attribute) + len(kind)
         self._entity = entity
         self._data = entity.own_data
         self._rule = rule

@@ -32,7 +32,7 @@ from absolve.notices import (
     url_too_long,
     with_url,
 )
-from absolve.resolved import LONGER
+from absolve.resolved import LONGER, ROOM
 from absolve.resolvers.urls import has_scheme
 from absolve.settings import Settings
 
@@ -232,7 +232,6 @@ def _measure(entity: Entity, events: list[Event] | Events) -> None:
     """Estimate how many bytes of the rows come from the bases, and find a link whose URL would be too long."""
     size: cython.Py_ssize_t = len(entity.own_data)
     base: cython.Py_ssize_t = max(len(entity.bases.base.url), len(entity.bases.own.url))
-    most: cython.Py_ssize_t = entity.settings.max_url
     each: cython.Py_ssize_t = base
     declares: cython.bint = entity.media_type == XML and entity.own_data.find(b"<!ENTITY", 0, _PROLOG) >= 0
     if isinstance(events, Events) and events.scopes is not None:
@@ -240,8 +239,9 @@ def _measure(entity: Entity, events: list[Event] | Events) -> None:
     if declares:
         each += max(size, LONGEST_IN_PLACE)
     entity.repeated += entity.count * (2 * each + len(entity.name) + len(entity.path) + _WORDS)
-    if base + LONGER * size > most or declares:
-        _find_too_long(entity, events, most - base, every=declares)
+    room: cython.Py_ssize_t = entity.settings.max_url - base - ROOM
+    if declares or size > room or (LONGER * size > room and entity.settings.profile == "whatwg"):
+        _find_too_long(entity, events, room, every=declares)
 
 
 @cython.cfunc
@@ -251,17 +251,18 @@ def _find_too_long(
     """Add a notice for the first link whose URL would be too long; `every` reference may be longer than its bytes."""
     index: cython.Py_ssize_t
     start: cython.Py_ssize_t
+    each: cython.Py_ssize_t = LONGER if entity.settings.profile == "whatwg" else 1
     for index in range(len(events)):
         if isinstance(events, Events):
             packed: Events = events
             start = packed.start(index)
-            if start >= 0 and not every and LONGER * (packed.end(index) - start) <= room:
+            if start >= 0 and not every and each * (packed.end(index) - start) <= room:
                 continue
         event = events[index]
-        if type(event) is not Link or (not every and LONGER * (event.end - event.start) <= room):
+        if type(event) is not Link or (not every and each * (event.end - event.start) <= room):
             continue
-        reference = text(event.coding.decode(entity.cut(event.start, event.end)))
-        if LONGER * len(reference) > room and Rule(entity, event).is_too_long(reference):
+        value = event.coding.decode(entity.cut(event.start, event.end))
+        if each * len(value) > room and Rule(entity, event).is_too_long(text(value)):
             entity.notices.append(url_too_long(entity, event.start))
             return
 
