@@ -15,6 +15,7 @@ cdef class Ruling:
     cdef readonly str profile
     cdef readonly str charset
     cdef readonly object resolver
+    cdef readonly object compared
     cdef readonly bint elsewhere
     cdef readonly bint unknown
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from absolve.model import BY_DEFAULT, DEFAULT, ENCAPSULATING, PACKAGE_ROOT, Base, BaseURL, Claim
 from absolve.resolvers import resolver
+from absolve.resolvers.comparison import Compared
 from absolve.resolvers.urls import split_fragment
 
 if TYPE_CHECKING:
@@ -134,8 +135,8 @@ def found_as(url: str) -> str:
 class Ruling:
     """A base, the resolver against it in a profile and a charset, and whether it leads elsewhere than the own URL.
 
-    `unknown`: it is in a package whose URL nobody knows. The resolver is that of the ruling `around`, where that is of
-    the same URL.
+    `unknown`: it is in a package whose URL nobody knows. `compared` has what the profiles make of it. Both this and
+    the resolver are those of the ruling `around`, where that is of the same URL.
     """
 
     def __init__(
@@ -149,8 +150,10 @@ class Ruling:
         self.unknown = url.startswith(_NOBODY_KNOWS)
         if around is not None and around.base.url == url and around.profile == profile and around.charset == charset:
             self.resolver: Resolver = around.resolver
+            self.compared: Compared = around.compared
         else:
             self.resolver = resolver(profile, url, charset)
+            self.compared = Compared(url, charset)
 
 
 @cython.final

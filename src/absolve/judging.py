@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 from absolve.bases import TOO_LONG, claimed_url, found_as, same_document
 from absolve.model import PACKAGE_ROOT
 from absolve.resolved import LONGER
-from absolve.resolvers.comparison import climbs_above_root, divergent
 from absolve.resolvers.references import NEVER_RELATIVE
 from absolve.resolvers.remembering import remembered
 from absolve.resolvers.urls import has_scheme, host_port, scheme
@@ -68,7 +67,6 @@ def problems(resolved: Resolved, target: str | None) -> Iterator[str]:
     Of the target only its first BEGINNING characters are asked for, or whether there is none.
     """
     reference = resolved.reference
-    base = resolved.base.url
     never = is_never(reference)
     fetches_nothing = not reference and resolved.link.place.empty == "nothing"
     fails = target is None and not fetches_nothing and _could_resolve(resolved)
@@ -82,9 +80,9 @@ def problems(resolved: Resolved, target: str | None) -> Iterator[str]:
         yield "malformed"
     if too_long or (resolved.link.claim is not None and _is_too_long(resolved, resolved.link.claim)):
         yield TOO_LONG
-    if climbs_above_root(base, reference):
+    if resolved.rule.compared.climbs_above_root(reference):
         yield "above-root"
-    if target is not None and not never and divergent(base, reference, resolved.entity.charset.name):
+    if target is not None and not never and resolved.rule.compared.divergent(reference):
         yield "divergent"
     if not reference and resolved.link.place.empty != "own" and resolved.link.claim is None:
         yield "empty"

@@ -75,6 +75,7 @@ class Rule:
         ruling: Ruling = entity.ruled(link)
         self.base = ruling.base
         self.resolver = ruling.resolver
+        self.compared = ruling.compared
         self.elsewhere = ruling.elsewhere
         settings = entity.settings
         self.own = entity.bases.own
