@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final
 
 from absolve.judging import BEGINNING, OF_DOCUMENTS, WHITE_SPACE, is_never, problems, scope, site_of
 from absolve.resolved import ROOM, Resolved
-from absolve.resolvers.comparison import harmless
 from absolve.resolvers.references import NEVER_RELATIVE
 from absolve.resolvers.remembering import remembered
 from absolve.resolvers.urls import is_plain, split_fragment
@@ -15,9 +14,9 @@ from absolve.resolvers.urls import is_plain, split_fragment
 if TYPE_CHECKING:
     import cython
 
+    from absolve.bases import Ruling
     from absolve.entity import Entity
-    from absolve.model import BaseURL, Link
-    from absolve.typing import Resolver
+    from absolve.model import Link
 
     Codes = tuple[str, ...]  # of problems
     Seen = tuple[str, Codes]  # the scope of what is on a host, and what is wrong with going there
@@ -25,6 +24,7 @@ else:
     from absolve import _cython as cython
 
 if cython.compiled:
+    from cython.cimports.absolve.bases import Ruling  # noqa: TC002 - the type of a C argument
     from cython.cimports.absolve.codings import CharacterReferences
     from cython.cimports.absolve.entity import Entity  # noqa: TC002 - the type of a C argument
     from cython.cimports.absolve.resolved import Rule, shown, text
@@ -107,7 +107,9 @@ class _Under:
     them only get something of the base before them, whatever they are.
     """
 
-    def __init__(self, entity: Entity, base: BaseURL, resolver: Resolver) -> None:
+    def __init__(self, entity: Entity, ruling: Ruling) -> None:
+        base = ruling.base
+        resolver = ruling.resolver
         url = base.url
         own = entity.bases.own.url
         self.base = base  # whose identity stands for it
@@ -123,7 +125,7 @@ class _Under:
         self.held = entity.held
         self.where, self.codes = self.seen(url)  # of what is beside it
         self.appending: Appending | None = None
-        if isinstance(resolver, Appending) and resolver.usable and url.isascii() and harmless(url):
+        if isinstance(resolver, Appending) and resolver.usable and url.isascii() and ruling.compared.is_harmless():
             self.appending = resolver
         self.scheme = url[: url.find(":") + 1].encode("utf-8", "surrogatepass")
         # of a reference without a scheme
@@ -176,7 +178,7 @@ class Ruled:
         base = ruling.base
         under: _Under | None = known.bases.get(id(base))
         if under is None:
-            under = known.bases[id(base)] = _Under(entity, base, ruling.resolver)
+            under = known.bases[id(base)] = _Under(entity, ruling)
         self.place = place
         self.scope = link.base
         element, attribute, _, kind, _, _, _ = cython.cast(tuple, place)

@@ -112,6 +112,12 @@ class Compared:
         self._levels: _Levels | None = None
         self._params: _Levels | None = None
 
+    def is_harmless(self) -> bool:
+        """As `harmless`."""
+        if self._harmless is None:
+            self._harmless = harmless(self._base)
+        return self._harmless
+
     def climbs_above_root(self, reference: str) -> bool:
         """As the function of this name."""
         if ".." not in reference:
@@ -128,11 +134,8 @@ class Compared:
 
     def divergent(self, reference: str) -> bool:
         """As the function of this name."""
-        if HARMLESS.fullmatch(reference):
-            if self._harmless is None:
-                self._harmless = harmless(self._base)
-            if self._harmless:
-                return False
+        if HARMLESS.fullmatch(reference) and self.is_harmless():
+            return False
         reference = _decisive(reference)
         # In other charsets a base's own query is written otherwise than theirs. Spaces before a reference may be a
         # name, as it stands in the base, for all but the URL Standard.
