@@ -14,8 +14,9 @@ from absolve import trees
 from absolve.cli import main
 from absolve.errors import Diagnostic, in_short
 from absolve.model import Document
+from absolve.resolvers import comparison
 from absolve.settings import Settings
-from absolve.walk import walk
+from absolve.walk import inners, walk
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -336,6 +337,35 @@ def test_the_pictures_of_documents_inside_have_the_same_limit(tmp_path: Path, ca
     assert len(out) < 100_000
     assert "rows-too-large" in err
     assert main(["base", "--all", str(path)]) == 0
+
+
+# --- what is held ---------------------------------------------------------------------------------------------------
+
+
+def test_documents_inside_with_long_bases_of_their_own_are_entered_as_long_as_there_is_room() -> None:
+    inside = b"".join(b"<iframe srcdoc='<base href=q%d/><a href=z>'></iframe>\n" % number for number in range(200))
+    data = based(500_000, inside)
+    entity = walk(Document(data, name="page.html"), Settings())
+    entered = (64 << 20) // 500_000
+    assert len(list(inners(entity))) == entered
+    assert {(found.code, found.failed) for found in entity.diagnostics} == {("too-long", False)}
+    assert [found.line for found in entity.diagnostics] == list(range(entered + 2, 202))
+    assert "have more than 64 MiB together" in entity.diagnostics[0].text
+
+
+def test_documents_inside_that_share_a_long_base_are_all_entered() -> None:
+    data = based(500_000, b"<iframe srcdoc='<a href=z>'></iframe>\n" * 200)
+    entity = walk(Document(data, name="page.html"), Settings())
+    assert len(list(inners(entity))) == 200
+    assert entity.diagnostics == []
+
+
+def test_whether_the_profiles_agree_about_a_long_base_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(comparison, "harmless", lambda base: bool(asked.append(base)))
+    data = based(5000, b"".join(b"<a href='z;%d'><a href='../../%d y'>" % (number, number) for number in range(50)))
+    assert len([row for row in absolve.links(data) if "divergent" in row.problems]) == 0
+    assert len(asked) <= 2  # for the links, and for the base element
 
 
 # --- messages ------------------------------------------------------------------------------------------------------

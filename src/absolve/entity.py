@@ -171,7 +171,7 @@ class Entity:
     `bases.own` is the document's own URL, `bases.base` that of its links. `path` leads here from the outermost
     entity, "" there. `notices` are those of this entity and all inside it, by its own offsets; `count` is how many
     links and parts it has, with those inside; `repeated` is about how many bytes their rows take beside what the
-    bytes of the links say.
+    bytes of the links say, `long_bases` how many characters the long bases of the documents inside have.
     `origin` is that of its Document. `for_rewrite`: the documents
     inside in which nothing changes were not entered; `is_proof`: it is what a rewrite made. `depth` is how many it is
     inside of, and `room` is what there is for the small ones in all of them; `level` is how many it is inside of as
@@ -200,6 +200,7 @@ class Entity:
         self.depth = 0
         self.count = 0
         self.repeated = 0
+        self.long_bases = 0
         self.for_rewrite = False
         self.is_proof = False
         self.named = 0  # how many of the parts have a step in the path

@@ -9,12 +9,14 @@ from absolve.entity import ENTERED, MOST_DEEP
 from absolve.errors import Diagnostic, DocumentError, WalkError, in_short
 from absolve.model import RETRIEVAL, Link, Notice, Part
 from absolve.offsets import CUT_OFF, is_cut
+from absolve.resolvers.remembering import LONGEST
 
 if TYPE_CHECKING:
     from absolve.entity import Entity
     from absolve.typing import Offsets
 
 TOO_LARGE: Final = "documents of more than {} bytes are left as they are (--max-size)"
+MOST_LONG_BASES: Final = 64 << 20  # characters: each document inside may have a base that ends a long one
 TOO_MANY: Final = "too-many-links"
 
 
@@ -50,6 +52,12 @@ def base_too_long(entity: Entity, source: str, line: int | None) -> Diagnostic:
     """Return the diagnostic about a base of which no URL is made because it would be too long."""
     text = f"{source}: bases of more than {entity.settings.max_url} characters resolve nothing: relative links stay"
     return Diagnostic(TOO_LONG, f"{text} (--max-url)", entity.name, line)
+
+
+def bases_too_long(position: int) -> Notice:
+    """Return the notice about a document inside that is left alone because long bases take too much memory."""
+    text = f"documents inside, with bases of more than {LONGEST} characters of their own, are left as they are"
+    return Notice(TOO_LONG, f"{text} where those have more than {MOST_LONG_BASES >> 20} MiB together", position)
 
 
 def deeper(position: int) -> Notice:

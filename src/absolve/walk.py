@@ -20,8 +20,10 @@ from absolve.formats import HTML, JSON_LD, PACKAGES, WALKERS, XML, canonical, es
 from absolve.layers import retrieved
 from absolve.model import BY_DEFAULT, DEFAULT, Base, Held, Notice, new
 from absolve.notices import (
+    MOST_LONG_BASES,
     TOO_LARGE,
     TOO_MANY,
+    bases_too_long,
     cut_off,
     deeper,
     failure,
@@ -33,6 +35,7 @@ from absolve.notices import (
     with_url,
 )
 from absolve.resolved import LONGER, ROOM
+from absolve.resolvers.remembering import LONGEST
 from absolve.resolvers.urls import has_scheme
 from absolve.settings import Settings
 
@@ -369,12 +372,19 @@ def _enter(entity: Entity, part: Part, index: cython.Py_ssize_t, charset: Charse
         whole = charset is not None or (own and isinstance(error, WalkError) and error.code == TOO_MANY)
         leave(inner, entity, part, offsets, error, whole=whole)
         return
+    url: str = inner.bases.base.url
+    if len(url) > LONGEST and url is not entity.bases.base.url:
+        inner.long_bases += len(url)
+    if entity.long_bases + inner.long_bases > MOST_LONG_BASES:
+        entity.notices.append(bases_too_long(part.start))
+        return
     said = cut_off(inner, entity, part, offsets)
     if said is not None:
         entity.notices.append(said)
         return
     entity.count += inner.count
     entity.repeated += inner.repeated
+    entity.long_bases += inner.long_bases
     if entity.inside is None:
         entity.inside = Insides()
     if keeps:
