@@ -34,9 +34,9 @@ LAYERS = (
     {"bases"},  # section 3 resolves relative claims by section 4
     {"formats", "settings"},
     {"entity"},
+    {"resolved"},
     {"layers", "notices"},
     {"walk"},
-    {"resolved"},
     {"policy", "writing"},
     {"judging", "rewriting"},
     {"ruled", "stretches", "tags"},

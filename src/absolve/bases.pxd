@@ -3,7 +3,7 @@
 cimport cython
 
 
-cpdef object establish(object outer, object claims, str profile, object line_of=*)
+cpdef object establish(object outer, object claims, str profile, object line_of=*, Py_ssize_t longest=*)
 cpdef str claimed_url(object claim, object outer, str profile)
 cpdef object inherited(object base, str source)
 cdef int _lose(list fates, tuple chain, str verdict)
@@ -15,6 +15,7 @@ cdef class Ruling:
     cdef readonly str profile
     cdef readonly str charset
     cdef readonly object resolver
+    cdef readonly object compared
     cdef readonly bint elsewhere
     cdef readonly bint unknown
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from absolve.model import BY_DEFAULT, DEFAULT, ENCAPSULATING, PACKAGE_ROOT, Base, BaseURL, Claim
 from absolve.resolvers import resolver
+from absolve.resolvers.comparison import Compared
 from absolve.resolvers.urls import split_fragment, without_controls
 
 if TYPE_CHECKING:
@@ -24,20 +26,29 @@ else:
     from absolve.model import new
     from absolve.resolvers.urls import has_scheme, is_malformed, runs_code
 
+TOO_LONG = "too-long"  # the verdict on a claim that rules, of which no URL is made (`VERDICTS`)
 _NOBODY_KNOWS = PACKAGE_ROOT.partition("/")[0]
 
 
 @cython.ccall
 def establish(
-    outer: BaseURL, claims: Iterable[Base], profile: str, line_of: Callable[[int], int] | None = None
+    outer: BaseURL,
+    claims: Iterable[Base],
+    profile: str,
+    line_of: Callable[[int], int] | None = None,
+    longest: cython.Py_ssize_t = sys.maxsize,
 ) -> BaseURL:
     """The base URL one layer further in than `outer`, by the claims of that layer in order of preference.
 
     The first claim that can be a base rules; a relative one is resolved against `outer`. Where none can, `outer` goes
     on ruling. The chain keeps every claim, innermost first. `line_of` turns a claim's position into a line,
     0 where there are none.
+
+    A claim that gives a URL of more than `longest` characters rules too, and its URL is "", which resolves no relative
+    reference: against the next layer out they would lead elsewhere.
     """
     fates: list[Claim] = []
+    verdict: str
     ruling: Base | None = None
     ruling_url = ""
     source = ""
@@ -52,9 +63,9 @@ def establish(
             fates.append(new(Claim, (claim, None, "unsuitable", line)))
         else:
             ruling = claim
-            ruling_url = url
+            ruling_url, verdict = (url, "won") if len(url) <= longest else ("", TOO_LONG)
             source = claim.source if line is None else f"{claim.source}, line {line}"
-            fates.append(new(Claim, (claim, url, "won", line)))
+            fates.append(new(Claim, (claim, ruling_url or None, verdict, line)))
     if ruling is None:
         return new(BaseURL, (outer.url, outer.layer, outer.source, (*fates, *around))) if fates else outer
     if around:
@@ -84,7 +95,8 @@ def inherited(base: BaseURL, source: str) -> BaseURL:
     if base.layer is BY_DEFAULT:
         return base
     words = f"{source} ({base.source})" if base.source else source
-    won = new(Claim, (new(Base, (ENCAPSULATING, base.url, words, None, None)), base.url, "won", None))
+    claim = new(Base, (ENCAPSULATING, base.url, words, None, None))
+    won = new(Claim, (claim, base.url, "won", None) if base.url else (claim, None, TOO_LONG, None))
     chain = [won]
     _lose(chain, base.chain, "resolved against")
     return new(BaseURL, (base.url, ENCAPSULATING, words, tuple(chain)))
@@ -124,8 +136,8 @@ def found_as(url: str) -> str:
 class Ruling:
     """A base, the resolver against it in a profile and a charset, and whether it leads elsewhere than the own URL.
 
-    `unknown`: it is in a package whose URL nobody knows. The resolver is that of the ruling `around`, where that is of
-    the same URL.
+    `unknown`: it is in a package whose URL nobody knows. `compared` has what the profiles make of it. Both this and
+    the resolver are those of the ruling `around`, where that is of the same URL.
     """
 
     def __init__(
@@ -139,8 +151,10 @@ class Ruling:
         self.unknown = url.startswith(_NOBODY_KNOWS)
         if around is not None and around.base.url == url and around.profile == profile and around.charset == charset:
             self.resolver: Resolver = around.resolver
+            self.compared: Compared = around.compared
         else:
             self.resolver = resolver(profile, url, charset)
+            self.compared = Compared(url, charset)
 
 
 @cython.final

@@ -12,7 +12,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from absolve.errors import UsageError, WalkError
+from absolve.errors import UsageError, WalkError, in_short
 from absolve.patterns import pattern
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def by_label(label: str) -> Charset:
     """The charset of a label that the user gave; UsageError for a label that is none."""
     charset = lookup(label) or _of_python(label)
     if charset is None:
-        raise UsageError(f"unknown charset {label!r}")
+        raise UsageError(f"unknown charset {in_short(label)!r}")
     return charset
 
 

@@ -52,6 +52,8 @@ cdef class Entity:
     cdef public Py_ssize_t level
     cdef public Py_ssize_t depth
     cdef public Py_ssize_t count
+    cdef public Py_ssize_t repeated
+    cdef public Py_ssize_t long_bases
     cdef public bint for_rewrite
     cdef public bint is_proof
     cdef public Py_ssize_t named

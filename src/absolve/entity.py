@@ -170,7 +170,9 @@ class Entity:
 
     `bases.own` is the document's own URL, `bases.base` that of its links. `path` leads here from the outermost
     entity, "" there. `notices` are those of this entity and all inside it, by its own offsets; `count` is how many
-    links and parts it has, with those inside. `origin` is that of its Document. `for_rewrite`: the documents
+    links and parts it has, with those inside; `repeated` is about how many bytes their rows take beside what the
+    bytes of the links say, `long_bases` how many characters the long bases of the documents inside have.
+    `origin` is that of its Document. `for_rewrite`: the documents
     inside in which nothing changes were not entered; `is_proof`: it is what a rewrite made. `depth` is how many it is
     inside of, and `room` is what there is for the small ones in all of them; `level` is how many it is inside of as
     text, and `deep` counts the bytes of those. `enclosed` has what the bases that a part gets from here depend
@@ -197,6 +199,8 @@ class Entity:
         self.level = 0
         self.depth = 0
         self.count = 0
+        self.repeated = 0
+        self.long_bases = 0
         self.for_rewrite = False
         self.is_proof = False
         self.named = 0  # how many of the parts have a step in the path
@@ -332,7 +336,7 @@ class Entity:
         found = self._scoped.get(id(scope))
         if found is None:
             profile = self.settings.profile
-            base = establish(self.ruling(scope.scope).base, [scope], profile, self.line)
+            base = establish(self.ruling(scope.scope).base, [scope], profile, self.line, self.settings.max_url)
             found = self.bases.ruled_by(base, profile, self.charset.name)
             if scope.layer is RETRIEVAL:  # the path of a member of an archive rules that one alone
                 return found

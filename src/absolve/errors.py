@@ -35,6 +35,14 @@ class Diagnostic(NamedTuple):
         return f"{self.name}{place}: {self.code}: {self.text}"
 
 
+def in_short(text: str, most: int = 200) -> str:
+    """Return a text that a message quotes, without its middle if it has more characters than that."""
+    if len(text) <= most:
+        return text
+    end = most // 4
+    return f"{text[: most - end - 3]}...{text[-end:]}"
+
+
 class AbsolveError(Exception):
     """The root of every error of ours."""
 

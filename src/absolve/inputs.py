@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import quote_from_bytes
 
-from absolve.errors import Diagnostic, DocumentError, UsageError
+from absolve.errors import Diagnostic, DocumentError, UsageError, in_short
 from absolve.model import Base, Layer
 from absolve.patterns import pattern
 from absolve.ranges import WHOLE, Range
@@ -296,7 +296,7 @@ def read_url_map(name: str) -> dict[str, str]:
             raise UsageError(f"{name}:{line}: a row has a path and a URL, not {len(row)} columns")
         path, url = row
         if not has_scheme(url) or is_malformed(url):
-            raise UsageError(f"{name}:{line}: {url!r} is no absolute URL")
+            raise UsageError(f"{name}:{line}: {in_short(url)!r} is no absolute URL")
         found[key(path)] = url
     return found
 

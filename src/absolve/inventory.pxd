@@ -17,7 +17,7 @@ cdef class Columns:
     cdef readonly bint full
     cdef readonly tuple names
     cdef Py_ssize_t size
-    cdef Py_ssize_t bases  # characters of those of all rows
+    cdef Py_ssize_t words  # characters of those that rows share, in all rows
     cdef readonly Words ruled
     cdef readonly Numbers line
     cdef readonly Numbers column
@@ -35,6 +35,7 @@ cdef class Columns:
     cdef int add_told(self, Ruled ruled, bytes data, Py_ssize_t start, Py_ssize_t end) except? -1
     cdef int add_facts(self, Facts facts) except? -1
     cdef int fill(self) noexcept
+    cdef Py_ssize_t texts(self) noexcept
     cdef object _row(self, Py_ssize_t at, bint is_last)
 
 

@@ -9,6 +9,7 @@ import sys
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from absolve.model import Layer, Link, Part
+from absolve.notices import rows_too_large
 from absolve.ruled import Known
 from absolve.walk import inner_at
 
@@ -45,9 +46,8 @@ else:
 
 RULED: Final = ("document", "entity", "element", "attribute", "kind", "base", "base_layer", "base_source")
 _MOST_RULES = cython.declare(cython.Py_ssize_t, 256)
-_BASE = cython.declare(cython.Py_ssize_t, RULED.index("base"))
 AT_ONCE: Final = 512  # rows that are made before the first of them is given
-MOST_TEXT: Final = 4 << 20  # bytes of references, targets and bases behind which no more are made before that
+MOST_TEXT: Final = 4 << 20  # bytes of references, targets and shared words behind which no more are made before that
 
 
 class Row(NamedTuple):
@@ -93,7 +93,7 @@ class Where(NamedTuple):
 class Columns:
     """Rows, column by column; iterating gives each `Row`, or only these `names` of it.
 
-    They are `full` where there are `at_once` of them, or their references, targets and bases take `most` bytes: a base
+    They are `full` where there are `at_once` of them, or their references, targets and words take `most` bytes: a base
     is here once, but in each row as soon as they are written. `ruled` has for each what it shares with others, the
     columns of RULED.
     """
@@ -137,7 +137,7 @@ class Columns:
         self, rows: cython.Py_ssize_t, text: Texts | None, reference: Texts | None, target: Texts | None
     ) -> cython.int:
         self.size = 0
-        self.bases = 0
+        self.words = 0
         self.full = False
         self.ruled = Words(rows)
         self.line = Numbers(room=rows)
@@ -187,7 +187,7 @@ class Columns:
     ) -> cython.int:
         """What rows say of the place where a reference stands; what they say of the reference is still to come."""
         self.size += 1
-        self.bases += len(cython.cast(str, ruled.words[_BASE]))
+        self.words += ruled.size
         self.ruled.add(ruled.words)  # itself it would hold the document
         self.line.add(positions.line)
         self.column.add(positions.column)
@@ -222,9 +222,15 @@ class Columns:
     @cython.exceptval(check=False)
     def fill(self) -> cython.int:
         """See whether there is room for one more."""
-        texts: cython.Py_ssize_t = self.reference._size + self.target._size + self.bases  # noqa: SLF001 - C attributes
+        texts: cython.Py_ssize_t = self.reference._size + self.target._size + self.words  # noqa: SLF001 - C attributes
         self.full = self.size >= self.at_once or texts >= self.most
         return 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def texts(self) -> cython.Py_ssize_t:
+        """Return how many bytes all rows take once they are written, but for numbers and short words."""
+        return self.reference._size + self.target._size + self.text._size + self.words  # noqa: SLF001 - C attributes
 
     @cython.cfunc
     def _row(self, at: cython.Py_ssize_t, is_last: cython.bint) -> Row:
@@ -277,18 +283,49 @@ def _kept(
 
 
 def rows(entity: Entity, document: str | None = None) -> Iterator[Row]:
-    """The rows of an entity and of every document inside it, in the order in which they stand."""
+    """The rows of an entity and of every document inside it, in the order in which they stand.
+
+    DocumentError as of `fill`.
+    """
     if not entity.count:  # as in every other file of XML
-        return
+        return iter(())
     columns = Columns(AT_ONCE, most=MOST_TEXT)
-    for _ in fill(columns, entity, document):
+    return _given(columns, fill(columns, entity, document))
+
+
+def _given(columns: Columns, filled: Iterator[None]) -> Iterator[Row]:
+    for _ in filled:
         yield from columns.given()
     yield from columns.given()
 
 
 def fill(columns: Columns, entity: Entity, document: str | None = None) -> Iterator[None]:
-    """Put those rows into columns: stops each time these are full, and then empties them; the last ones stay."""
-    yield from _fill(columns, entity, shown(document if document is not None else entity.name), _Span(entity))
+    """Put those rows into columns: stops each time these are full, and then empties them; the last ones stay.
+
+    DocumentError, before there are any, where their texts would take more bytes than the settings allow. Where that
+    might be they are made twice: the first time only to be measured.
+    """
+    name = shown(document if document is not None else entity.name)
+    if entity.repeated + len(entity.own_data) > entity.settings.max_rows_bytes:
+        for _ in _bounded(Columns(AT_ONCE, most=MOST_TEXT), entity, name):
+            pass
+    return _bounded(columns, entity, name)
+
+
+def _bounded(columns: Columns, entity: Entity, document: str) -> Iterator[None]:
+    """The same; DocumentError as soon as there are too many bytes."""
+    most: cython.Py_ssize_t = entity.settings.max_rows_bytes
+    size: cython.Py_ssize_t = -columns.texts()  # those of other documents
+    try:
+        for _ in _fill(columns, entity, document, _Span(entity)):
+            size += columns.texts()
+            if size > most:
+                raise rows_too_large(entity)
+            yield
+    except OverflowError as error:  # in columns that are never full
+        raise rows_too_large(entity) from error
+    if size + columns.texts() > most:
+        raise rows_too_large(entity)
 
 
 def row(resolved: Resolved, document: str, where: Where) -> Row:

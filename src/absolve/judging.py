@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from absolve.bases import claimed_url, found_as, same_document
+from absolve.bases import TOO_LONG, claimed_url, found_as, same_document
 from absolve.model import PACKAGE_ROOT
-from absolve.resolvers.comparison import climbs_above_root, divergent
+from absolve.resolved import LONGER
 from absolve.resolvers.references import NEVER_RELATIVE
 from absolve.resolvers.remembering import remembered
 from absolve.resolvers.urls import has_scheme, host_port, scheme
@@ -67,19 +67,22 @@ def problems(resolved: Resolved, target: str | None) -> Iterator[str]:
     Of the target only its first BEGINNING characters are asked for, or whether there is none.
     """
     reference = resolved.reference
-    base = resolved.base.url
     never = is_never(reference)
     fetches_nothing = not reference and resolved.link.place.empty == "nothing"
-    malformed = target is None and not fetches_nothing and _could_resolve(resolved)
-    if target is None and not fetches_nothing and not malformed:
+    fails = target is None and not fetches_nothing and _could_resolve(resolved)
+    too_long = fails and resolved.rule.is_too_long(reference)
+    malformed = fails and not too_long
+    if target is None and not fetches_nothing and not fails:
         yield "unresolved"
     if resolved.link.claim is not None:
         yield from _claim_problems(resolved, resolved.link.claim)
     if malformed:
         yield "malformed"
-    if climbs_above_root(base, reference):
+    if too_long or (resolved.link.claim is not None and _is_too_long(resolved, resolved.link.claim)):
+        yield TOO_LONG
+    if resolved.rule.compared.climbs_above_root(reference):
         yield "above-root"
-    if target is not None and not never and divergent(base, reference, resolved.entity.charset.name):
+    if target is not None and not never and resolved.rule.compared.divergent(reference):
         yield "divergent"
     if not reference and resolved.link.place.empty != "own" and resolved.link.claim is None:
         yield "empty"
@@ -109,7 +112,7 @@ def _claim_problems(resolved: Resolved, claim: Base) -> Iterator[str]:
     """What is wrong with a base stands on the row of its claim."""
     if resolved.element not in OF_DOCUMENTS:  # it rules its own element, and may be relative (HTML 4.01 13.3)
         url = claimed_url(claim, resolved.base, resolved.entity.settings.profile)
-        if url is None or _useless(url):
+        if url is None or _useless(url) or len(url) > resolved.rule.longest:
             yield "unsuitable-base"
         return
     established = resolved.entity.bases.base
@@ -117,10 +120,20 @@ def _claim_problems(resolved: Resolved, claim: Base) -> Iterator[str]:
     if fate is None or fate.verdict == "ignored":
         yield "ignored-base"
         return
-    if fate.verdict == "unsuitable" or _useless(fate.url):
+    if fate.verdict in {"unsuitable", TOO_LONG} or _useless(fate.url):
         yield "unsuitable-base"
     if resolved.reference and not has_scheme(resolved.reference):
         yield "relative-base"
+
+
+def _is_too_long(resolved: Resolved, claim: Base) -> bool:
+    """Return whether the URL that a claim gives has too many characters, so that it resolves nothing."""
+    if resolved.element in OF_DOCUMENTS:
+        return any(fate.base is claim and fate.verdict == TOO_LONG for fate in resolved.entity.bases.base.chain)
+    if LONGER * 4 * len(resolved.reference) <= resolved.rule.room:  # four bytes of UTF-8
+        return False
+    url = claimed_url(claim, resolved.base, resolved.entity.settings.profile)
+    return url is not None and len(url) > resolved.rule.longest
 
 
 OF_DOCUMENTS: Final = frozenset({"base", "header"})  # elements whose claims are about all of the document

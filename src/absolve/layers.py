@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from absolve.charsets import for_any
-from absolve.errors import UsageError
+from absolve.errors import UsageError, in_short
 from absolve.formats import WALKERS
 from absolve.model import BY_DEFAULT, DEFAULT, EMBEDDED, PACKAGE_ROOT, RETRIEVAL, Base, BaseURL, Notice, new
 from absolve.resolvers.urls import CONTROL, has_scheme, is_malformed, is_plain, parsed_scheme, runs_code
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from absolve.entity import Entity
     from absolve.model import Part
+    from absolve.settings import Settings
 
     LineOf = Callable[[int], int]
 else:
@@ -34,18 +36,19 @@ else:
 def retrieval_claim(url: str, said: str = "--url") -> Base:
     """What the user said, by the option `said`; UsageError where it is no absolute URL."""
     if not is_plain(url) and (not has_scheme(url) or is_malformed(url)):
-        raise UsageError(f"the retrieval URL must be an absolute URL, not {url!r}")
+        raise UsageError(f"the retrieval URL must be an absolute URL, not {in_short(url)!r}")
     return new(Base, (RETRIEVAL, for_any(url), said, None, None))
 
 
-def retrieved(url: str, said: str, profile: str) -> BaseURL:
+def retrieved(url: str, said: str, profile: str, longest: int = sys.maxsize) -> BaseURL:
     """The base URL of what was retrieved from there, as the user said: mostly many documents in turn are of one."""
-    return _retrieved_by(url, said, profile) if len(url) <= _LONGEST else _retrieved_by.__wrapped__(url, said, profile)
+    remembered = _retrieved_by if len(url) <= _LONGEST else _retrieved_by.__wrapped__
+    return remembered(url, said, profile, longest)
 
 
 @lru_cache(maxsize=64)
-def _retrieved_by(url: str, said: str, profile: str) -> BaseURL:
-    return establish(DEFAULT, [retrieval_claim(url, said)], profile)
+def _retrieved_by(url: str, said: str, profile: str, longest: int) -> BaseURL:
+    return establish(DEFAULT, [retrieval_claim(url, said)], profile, None, longest)
 
 
 def doubts(claims: Iterable[Base], position: int = 0) -> Iterator[Notice]:
@@ -82,11 +85,11 @@ def around_part(entity: Entity, part: Part, media_type: str) -> Bases:
         own = inherited(base, part.name) if part.encloses or base.layer is EMBEDDED else base
         around = Bases(own, own, (), ruling)
     if part.claims:
-        own, profile = around.own, entity.settings.profile
+        own = around.own
         if part.claims[0].layer is RETRIEVAL:
-            own = _retrieved(own, part.claims, profile, None)
+            own = _retrieved(own, part.claims, entity.settings, None)
         else:
-            own = establish(own, part.claims, profile)
+            own = establish(own, part.claims, entity.settings.profile, None, entity.settings.max_url)
         return Bases(own, own)
     if part.name and part.base is None:
         entity.enclosed = (part.name, part.encloses, around)
@@ -96,22 +99,24 @@ def around_part(entity: Entity, part: Part, media_type: str) -> Bases:
 @cython.ccall
 def established(entity: Entity, around: Bases, claims: list[Base]) -> Bases:
     """The bases of an entity that has these from outside and makes these claims itself."""
-    profile = entity.settings.profile
+    settings = entity.settings
     own, base = around.own, around.base
     entity.notices += doubts(claims)
     found = [claim for claim in claims if claim.layer is RETRIEVAL]
     found += around.beside
     if found:
-        own = base = _retrieved(own, found, profile, entity.line)
+        own = base = _retrieved(own, found, settings, entity.line)
     embedded = [claim for claim in claims if claim.layer is EMBEDDED]
-    return Bases(own, establish(own, embedded, profile, entity.line) if embedded else base)
+    if embedded:
+        base = establish(own, embedded, settings.profile, entity.line, settings.max_url)
+    return Bases(own, base)
 
 
 @cython.cfunc
-def _retrieved(own: BaseURL, claims: Sequence[Base], profile: str, line_of: LineOf | None) -> BaseURL:
+def _retrieved(own: BaseURL, claims: Sequence[Base], settings: Settings, line_of: LineOf | None) -> BaseURL:
     """What a container records or the saver wrote, where nobody else said (design, section 4, RETRIEVAL)."""
     if own.layer is BY_DEFAULT or own.url.startswith(PACKAGE_ROOT):
-        return establish(own, claims, profile, line_of)
+        return establish(own, claims, settings.profile, line_of, settings.max_url)
     verdict = "ignored" if own.layer is RETRIEVAL else "overruled"
-    said = establish(DEFAULT, claims, profile, line_of).chain
+    said = establish(DEFAULT, claims, settings.profile, line_of, settings.max_url).chain
     return own._replace(chain=(*own.chain, *(fate._replace(verdict=verdict) for fate in said)))

@@ -41,7 +41,8 @@ def rewrite(source: Source, *, policy: Policy | None = None, **options: Any) -> 
 
     `options`: name, media_type, charset and url, as `Document` takes them, and profile ("rfc1808", "rfc3986",
     "whatwg"), fragments ("keep", "absolute"), base ("keep", "empty"), lazy, conditional_comments, json_ld, and the
-    limits max_depth (documents inside documents), max_size (bytes), max_links and max_decompressed (bytes).
+    limits max_depth (documents inside documents), max_size (bytes), max_links, max_decompressed (bytes), max_url
+    (characters) and, of rows, max_rows_bytes.
     `policy` is called with a `Resolved` for each link and returns its new URL, or None to leave it; what never changes
     without an option (JSON-LD, what is signed) stays whatever it says.
 

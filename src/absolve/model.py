@@ -89,6 +89,7 @@ VERDICTS = {
     "overruled": "an inner layer holds",
     "ignored": "another claim of its layer came first",
     "unsuitable": "no base: the next layer out rules",
+    "too-long": "longer than --max-url allows: relative links stay as they are",
 }
 
 
@@ -134,7 +135,7 @@ KINDS = frozenset(
 )
 SCOPES = ("same-document", "internal", "external", "other")  # `judging` says which is a target's, and what is wrong
 PROBLEMS = (
-    "unresolved unsuitable-base relative-base ignored-base malformed above-root divergent empty insecure"
+    "unresolved unsuitable-base relative-base ignored-base malformed too-long above-root divergent empty insecure"
     " scheme-relative backslash whitespace"
 ).split()
 

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from absolve.bases import TOO_LONG
 from absolve.entity import ENTERED, MOST_DEEP
-from absolve.errors import Diagnostic, DocumentError, WalkError
+from absolve.errors import Diagnostic, DocumentError, WalkError, in_short
 from absolve.model import RETRIEVAL, Link, Notice, Part
 from absolve.offsets import CUT_OFF, is_cut
+from absolve.resolvers.remembering import LONGEST
 
 if TYPE_CHECKING:
     from absolve.entity import Entity
     from absolve.typing import Offsets
 
 TOO_LARGE: Final = "documents of more than {} bytes are left as they are (--max-size)"
+MOST_LONG_BASES: Final = 64 << 20  # characters: each document inside may have a base that ends a long one
 TOO_MANY: Final = "too-many-links"
 
 
@@ -30,6 +33,31 @@ def too_large(max_size: int, name: str) -> DocumentError:
 def too_many(entity: Entity, position: int) -> WalkError:
     text = f"documents of more than {entity.settings.max_links} links are left as they are (--max-links)"
     return WalkError(TOO_MANY, text, position)
+
+
+def rows_too_large(entity: Entity) -> DocumentError:
+    """Return what is wrong with a document whose rows would take more bytes than its settings allow."""
+    most = entity.settings.max_rows_bytes
+    text = f"documents whose rows take more than {most} bytes are not listed (--max-rows-bytes)"
+    return DocumentError(Diagnostic("rows-too-large", *entity.placed(text, 0)))
+
+
+def url_too_long(entity: Entity, position: int) -> Notice:
+    """Return the notice about a link that stays as it is because its URL would be too long."""
+    most = entity.settings.max_url
+    return Notice(TOO_LONG, f"links whose URLs would have more than {most} characters stay (--max-url)", position)
+
+
+def base_too_long(entity: Entity, source: str, line: int | None) -> Diagnostic:
+    """Return the diagnostic about a base of which no URL is made because it would be too long."""
+    text = f"{source}: bases of more than {entity.settings.max_url} characters resolve nothing: relative links stay"
+    return Diagnostic(TOO_LONG, f"{text} (--max-url)", entity.name, line)
+
+
+def bases_too_long(position: int) -> Notice:
+    """Return the notice about a document inside that is left alone because long bases take too much memory."""
+    text = f"documents inside, with bases of more than {LONGEST} characters of their own, are left as they are"
+    return Notice(TOO_LONG, f"{text} where those have more than {MOST_LONG_BASES >> 20} MiB together", position)
 
 
 def deeper(position: int) -> Notice:
@@ -91,7 +119,7 @@ def with_url(part: Part, text: str) -> str:
             break
     if part.base is not None and part.base.layer is RETRIEVAL:  # of a package: its name is its path there
         recorded = part.name
-    return f"{text} ({recorded})" if recorded else text
+    return f"{text} ({in_short(recorded)})" if recorded else text
 
 
 def outside(part: Part, offsets: Offsets | None, position: int) -> int:

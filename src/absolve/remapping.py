@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from absolve.errors import UsageError
+from absolve.errors import UsageError, in_short
 from absolve.linear import Substitution
 from absolve.policy import absolute
 from absolve.resolvers.urls import has_scheme, host_port, is_malformed, parsed_scheme, runs_code
@@ -78,12 +78,13 @@ class Remapping:
             try:
                 self._regexes.append(Substitution(old, new))
             except UsageError as error:
-                raise UsageError(f"{old!r} to {new!r} is no rule by a regular expression: {error.message}") from error
+                rule = f"{in_short(old)!r} to {in_short(new)!r}"
+                raise UsageError(f"{rule} is no rule by a regular expression: {error.message}") from error
             return
         for url in (old, new):
             full = f"http:{url}" if url.startswith("//") else url
             if not has_scheme(full) or is_malformed(full):
-                raise UsageError(f"{url!r} is no absolute URL, and cannot be mapped")
+                raise UsageError(f"{in_short(url)!r} is no absolute URL, and cannot be mapped")
         if new.startswith("//") and not old.startswith("//"):
             new = f"{old.partition(':')[0]}:{new}"
         for scheme in sorted(_WEB) if old.startswith("//") else ("",):
@@ -172,5 +173,5 @@ def parse(text: str) -> Change:
     parts = [found.start() for found in re.finditer(r"=(?=[A-Za-z][A-Za-z0-9+.-]*:|//)", text)]
     if len(parts) != 1:
         few = "has no = before a URL" if not parts else "could part at more than one ="
-        raise UsageError(f"--remap takes FROM=TO, and {text!r} {few} (--remap-file has columns)")
+        raise UsageError(f"--remap takes FROM=TO, and {in_short(text)!r} {few} (--remap-file has columns)")
     return Change(text[: parts[0]], text[parts[0] + 1 :])

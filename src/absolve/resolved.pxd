@@ -15,6 +15,7 @@ cdef class Rule:
     cdef public object scope
     cdef public object base
     cdef public object resolver
+    cdef public object compared
     cdef public object own
     cdef public bint elsewhere
     cdef public object settings
@@ -24,5 +25,9 @@ cdef class Rule:
     cdef public str empty
     cdef public Appending short
     cdef public object held
+    cdef public Py_ssize_t longest
+    cdef public Py_ssize_t room
 
     cpdef str target(self, str reference, bint claims)
+    cpdef bint is_too_long(self, str reference) except? -1
+    cpdef bint may_write(self, str url) except? -1

@@ -5,6 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from absolve.resolvers.comparison import is_alone
+from absolve.resolvers.references import NEVER_RELATIVE
+from absolve.resolvers.urls import scheme
+
 if TYPE_CHECKING:
     import cython
 
@@ -48,6 +52,8 @@ _NO_BYTE = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 
 
 _NOTHING: frozenset[str] = frozenset()
+LONGER = 6  # characters that the URL Standard makes of a byte at most: of one in UTF-8 that a charset lacks
+ROOM = 16  # characters by which what a base puts before a reference may be longer than the base: a slash, mostly
 
 
 @cython.final
@@ -57,7 +63,8 @@ class Rule:
 
     `elsewhere`: the base is not the document's own URL. `keeps_fragments`: it is, and they are to stay. `short`:
     the resolver, where what it puts before a reference may be written as it is. `held` are the URLs of what is in the
-    same message: links to that stay.
+    same message: links to that stay. `longest` is how many characters a URL may have that is made; a reference of up to
+    `room` bytes makes none that has more, by what the base puts before it.
     """
 
     def __init__(self, entity: Entity, link: Link) -> None:
@@ -68,6 +75,7 @@ class Rule:
         ruling: Ruling = entity.ruled(link)
         self.base = ruling.base
         self.resolver = ruling.resolver
+        self.compared = ruling.compared
         self.elsewhere = ruling.elsewhere
         settings = entity.settings
         self.own = entity.bases.own
@@ -79,6 +87,8 @@ class Rule:
         # Where the base element is to be emptied, what is held would no longer be found by a relative reference.
         emptied = self.elsewhere and settings.base == "empty"
         self.held = entity.held if link.claim is None and not emptied else _NOTHING
+        self.longest: int = settings.max_url
+        self.room = self.longest - len(self.base.url) - ROOM
         self.short: Appending | None = None
         if isinstance(self.resolver, Appending) and self.resolver.usable and syntax in _AS_IT_STANDS:
             self.short = None if self.held or entity.charset.in_comment else self.resolver
@@ -94,7 +104,25 @@ class Rule:
         # Only a reference with an authority of its own can lead to a URL that is none: bases are well formed.
         if found is None or ((":" in reference or reference.startswith("//")) and is_malformed(found)):
             return None
-        return found
+        return None if len(found) > self.longest and not is_alone(reference) else found
+
+    @cython.ccall
+    @cython.exceptval(-1, check=True)
+    def is_too_long(self, reference: str) -> cython.bint:
+        """Return whether a reference has no target because that would have too many characters.
+
+        One that takes nothing from a base (`data:`) is as long as it is: no URL is made of it.
+        """
+        if not reference or is_alone(reference):
+            return False
+        found = self.resolver(reference)
+        return found is not None and len(found) > self.longest
+
+    @cython.ccall
+    @cython.exceptval(-1, check=True)
+    def may_write(self, url: str) -> cython.bint:
+        """Return whether a URL that a policy gives may be written; `data:` and the like have no limit."""
+        return len(url) <= self.longest or (scheme(url) or "") in NEVER_RELATIVE
 
 
 class Resolved:

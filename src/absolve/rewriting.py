@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from absolve.bases import TOO_LONG
 from absolve.codings import IDENTITY
 from absolve.edits import settled
 from absolve.formats.grammars import WHITE_SPACE
 from absolve.model import Settled
-from absolve.notices import too_large
+from absolve.notices import too_large, url_too_long
 from absolve.packed import ordered
 from absolve.policy import absolute
 from absolve.resolved import Resolved
@@ -81,8 +82,15 @@ _LONGEST_KNOWN = 1 << 16  # and bytes of one with that
 
 
 def edits(entity: Entity, policy: Policy) -> list[Edit]:
-    """The edits of an entity and of all inside it, in order, by its own offsets."""
-    return [edit for some in _Edits(entity, policy).parts() for edit in some]
+    """The edits of an entity and of all inside it, in order, by its own offsets; DocumentError as of `rewrite`."""
+    found: list[Edit] = []
+    size = 0
+    for some in _Edits(entity, policy).parts():
+        size += sum([len(edit.new) for edit in some])
+        if size > entity.settings.max_size:
+            raise too_large(entity.settings.max_size, entity.name)
+        found += some
+    return found
 
 
 _UNKNOWN = Edit(-1, -1, b"")
@@ -116,6 +124,8 @@ class _Edits:
     written: dict[tuple[Rule, Coding], Written]
     rule: Rule | None
     held: cython.Py_ssize_t
+    outer: _Edits | None
+    at: cython.Py_ssize_t
 
     def __init__(
         self,
@@ -140,6 +150,8 @@ class _Edits:
         self.of_kind = [None] * len(self.kinds)
         self.rule = None
         self.held = 0
+        self.outer = None
+        self.at = 0
         if around is None or entity.bases is not around.entity.bases or entity.charset is not around.entity.charset:
             self.rules = {}
             self.written = {}
@@ -206,6 +218,8 @@ class _Edits:
         """The edits inside a part, as edits of this entity: small ones where its coding maps them, else all of it."""
         _, entity, offsets = inner
         edits: _Edits = _Edits(entity, self.policy, self)
+        edits.outer = self
+        edits.at = part.start
         found = self.encoded(part, edits) if offsets is None else self.mapped(part, edits, offsets)
         wrapped = getattr(part.coding, "wrapped", None)
         if wrapped is not None:
@@ -291,7 +305,7 @@ class _Edits:
         if rule is None or link.place is not rule.place or link.base is not rule.scope:
             rule = self.rule = self.rule_of(link)
         if by_itself:
-            edit = self.short_way(rule, link.start, shaped)
+            edit = self.short_way(rule, link.start, link.end, shaped)
             if edit is _UNKNOWN:
                 self.long_way(link, rule)
             elif edit is not None:
@@ -299,9 +313,23 @@ class _Edits:
             return 0
         resolved = Resolved(self.entity, link, rule)
         new = self.policy(resolved)
-        if new is not None and rule.place.stays != "always":  # a package whose URL nobody knows is a policy's affair
+        if new is not None and not rule.may_write(new):
+            self.refuse(link)
+        elif new is not None and rule.place.stays != "always":  # a package whose URL nobody knows is a policy's affair
             raw = self.data[link.start : link.end]
             self.write(link, edit_of(self.entity, link, rule, resolved.reference, new.strip(_BLANKS), raw, Written()))
+        return 0
+
+    @cython.cfunc
+    def refuse(self, link: Link) -> cython.int:
+        """Leave a link for which the policy gives too long a URL; there is a notice about the first of a document."""
+        position: cython.Py_ssize_t = link.start
+        found: _Edits = self
+        while found.outer is not None and found.outer.entity.charset.transparent:
+            position = found.at
+            found = found.outer
+        if TOO_LONG not in [notice.code for notice in found.entity.notices]:
+            found.entity.notices.append(url_too_long(found.entity, position))
         return 0
 
     @cython.cfunc
@@ -330,7 +358,7 @@ class _Edits:
         rule: Rule | None = self.of_kind[kind] if kind >= 0 else None
         if rule is None:
             return False
-        edit = self.short_way(rule, start, shaped)
+        edit = self.short_way(rule, start, end, shaped)
         if edit is not None and edit is not _UNKNOWN:
             self.settle()
             if type(self.kinds[kind].coding) is Unquoted and self.needs_quotes(edit, end):
@@ -348,14 +376,16 @@ class _Edits:
         return find(edit.new, 61, 0, len(edit.new)) >= 0 or find(self.data, 61, edit.end, end) >= 0
 
     @cython.cfunc
-    def short_way(self, rule: Rule, start: cython.Py_ssize_t, found: cython.int) -> Edit | None:
+    def short_way(
+        self, rule: Rule, start: cython.Py_ssize_t, end: cython.Py_ssize_t, found: cython.int
+    ) -> Edit | None:
         """What `absolute` makes of a link, told by the shape of its bytes; `_UNKNOWN` where that does not decide."""
         kind: cython.int = found & KIND
         if found < FRAGMENT:
             return _UNKNOWN
         if rule.stays_always or (kind == FRAGMENT and (rule.stays_as_fragment or rule.keeps_fragments)):
             return None
-        if rule.short is None or after_word(self.data, start):
+        if rule.short is None or end - start > rule.room or after_word(self.data, start):
             return _UNKNOWN
         new = rule.short.written(found)
         if new is None:

@@ -25,11 +25,13 @@ cdef class _Under:
     cdef object base
     cdef str url
     cdef tuple words
+    cdef Py_ssize_t size
     cdef object site
     cdef bytes site_name
     cdef bytes own_page
     cdef bint secure
     cdef bint tidies
+    cdef Py_ssize_t room
     cdef set held
     cdef str where
     cdef tuple codes
@@ -51,6 +53,7 @@ cdef class Ruled:
     cdef readonly object place
     cdef readonly object scope
     cdef readonly tuple words
+    cdef readonly Py_ssize_t size
     cdef readonly bytes target
     cdef readonly Py_ssize_t dots
     cdef readonly str where

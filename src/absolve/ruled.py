@@ -6,8 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from absolve.judging import BEGINNING, OF_DOCUMENTS, WHITE_SPACE, is_never, problems, scope, site_of
-from absolve.resolved import Resolved
-from absolve.resolvers.comparison import harmless
+from absolve.resolved import ROOM, Resolved
 from absolve.resolvers.references import NEVER_RELATIVE
 from absolve.resolvers.remembering import remembered
 from absolve.resolvers.urls import is_plain, split_fragment
@@ -15,9 +14,9 @@ from absolve.resolvers.urls import is_plain, split_fragment
 if TYPE_CHECKING:
     import cython
 
+    from absolve.bases import Ruling
     from absolve.entity import Entity
-    from absolve.model import BaseURL, Link
-    from absolve.typing import Resolver
+    from absolve.model import Link
 
     Codes = tuple[str, ...]  # of problems
     Seen = tuple[str, Codes]  # the scope of what is on a host, and what is wrong with going there
@@ -25,6 +24,7 @@ else:
     from absolve import _cython as cython
 
 if cython.compiled:
+    from cython.cimports.absolve.bases import Ruling  # noqa: TC002 - the type of a C argument
     from cython.cimports.absolve.codings import CharacterReferences
     from cython.cimports.absolve.entity import Entity  # noqa: TC002 - the type of a C argument
     from cython.cimports.absolve.resolved import Rule, shown, text
@@ -107,21 +107,25 @@ class _Under:
     them only get something of the base before them, whatever they are.
     """
 
-    def __init__(self, entity: Entity, base: BaseURL, resolver: Resolver) -> None:
+    def __init__(self, entity: Entity, ruling: Ruling) -> None:
+        base = ruling.base
+        resolver = ruling.resolver
         url = base.url
         own = entity.bases.own.url
         self.base = base  # whose identity stands for it
         self.url = url
         self.words = (shown(url), base.layer.label, base.source)
+        self.size = sum(map(len, self.words))
         self.site = site_of(own)
         self.site_name = (self.site or "").encode("utf-8", "surrogatepass")
         self.own_page = split_fragment(own)[0].encode("utf-8", "surrogatepass")
         self.secure = own[:6].lower() == "https:"
         self.tidies = entity.settings.profile == "whatwg"
+        self.room = entity.settings.max_url - len(url) - ROOM  # as of a `Rule`
         self.held = entity.held
         self.where, self.codes = self.seen(url)  # of what is beside it
         self.appending: Appending | None = None
-        if isinstance(resolver, Appending) and resolver.usable and url.isascii() and harmless(url):
+        if isinstance(resolver, Appending) and resolver.usable and url.isascii() and ruling.compared.is_harmless():
             self.appending = resolver
         self.scheme = url[: url.find(":") + 1].encode("utf-8", "surrogatepass")
         # of a reference without a scheme
@@ -163,9 +167,9 @@ class _Under:
 class Ruled:
     """The rows of links under one rule: what is found out for a reference holds for the next one that is the same.
 
-    `words` are what all of them say: document, entity, element, attribute, kind, base, base_layer, base_source.
-    Where `tells` says so, `target` is what the target of a reference has before it, without the `dots` bytes at its
-    beginning, and `where` and `codes` are its scope and its problems.
+    `words` are what all of them say: document, entity, element, attribute, kind, base, base_layer, base_source;
+    `size` is how many characters they have. Where `tells` says so, `target` is what the target of a reference has
+    before it, without the `dots` bytes at its beginning, and `where` and `codes` are its scope and its problems.
     """
 
     def __init__(self, entity: Entity, link: Link, document: str, known: Known, rule: Rule | None = None) -> None:
@@ -174,10 +178,13 @@ class Ruled:
         base = ruling.base
         under: _Under | None = known.bases.get(id(base))
         if under is None:
-            under = known.bases[id(base)] = _Under(entity, base, ruling.resolver)
+            under = known.bases[id(base)] = _Under(entity, ruling)
         self.place = place
         self.scope = link.base
-        self.words = (document, entity.path, place.element, place.attribute, place.kind, *under.words)
+        element, attribute, _, kind, _, _, _ = cython.cast(tuple, place)
+        path: str = entity.path
+        self.words = (document, path, element, attribute, kind, *under.words)
+        self.size = under.size + len(document) + len(path) + len(element) + len(attribute) + len(kind)
         self._entity = entity
         self._data = entity.own_data
         self._rule = rule
@@ -244,7 +251,7 @@ class Ruled:
         host_end: cython.Py_ssize_t
         p: cython.p_const_uchar = data
         under: _Under = self._under
-        if under.appending is None or (link.claim is not None and self._of_documents):
+        if under.appending is None or end - start > under.room or (link.claim is not None and self._of_documents):
             return False
         self.target = b""
         self.dots = 0

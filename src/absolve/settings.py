@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import NamedTuple
 
-from absolve.errors import UsageError
+from absolve.errors import UsageError, in_short
 from absolve.resolvers import by_name
 
 FRAGMENTS = ("keep", "absolute")
@@ -28,19 +28,23 @@ class Settings(NamedTuple):
     max_size: int = 1 << 30  # bytes of a document; four times as many are wanted to work on it
     max_links: int = 5_000_000  # and parts, in a document and all inside it: 5 bytes to 2 KB each
     max_decompressed: int = 128 << 20  # bytes of what is compressed in a document, or of a record in an archive
+    max_url: int = 2 << 20  # characters of a URL that is made, as browsers do (Chromium: 2 MB)
+    max_rows_bytes: int = 2 << 30  # bytes of the texts in the rows of a document: 400 for each of `max_links`
 
     def checked(self) -> Settings:
         """These settings; UsageError names a value that is none of its choices."""
         by_name(self.profile)
         for option, value, choices in (("fragments", self.fragments, FRAGMENTS), ("base", self.base, BASES)):
             if value not in choices:
-                raise UsageError(f"{option} must be one of {', '.join(choices)}, not {value!r}")
+                raise UsageError(f"{option} must be one of {', '.join(choices)}, not {in_short(repr(value))}")
         if not 0 <= self.max_depth <= DEEPEST:
             raise UsageError(f"max_depth must be from 0 to {DEEPEST}, not {self.max_depth}")
         for option, most in (
             ("max_size", self.max_size),
             ("max_links", self.max_links),
             ("max_decompressed", self.max_decompressed),
+            ("max_url", self.max_url),
+            ("max_rows_bytes", self.max_rows_bytes),
         ):
             if not 0 <= most <= sys.maxsize:
                 raise UsageError(f"{option} must be from 0 to {sys.maxsize}, not {most}")

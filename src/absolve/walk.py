@@ -15,11 +15,27 @@ from absolve.charsets import DETECT, UTF_8, inside
 from absolve.codings import IDENTITY, Raw, ShiftedText
 from absolve.edits import LOOK_AHEAD
 from absolve.entity import Inner
-from absolve.errors import CodingError, Diagnostic, DocumentError, WalkError
+from absolve.errors import CodingError, Diagnostic, DocumentError, WalkError, in_short
 from absolve.formats import HTML, JSON_LD, PACKAGES, WALKERS, XML, canonical, essence_of, kind_of, walker
 from absolve.layers import doubts, retrieval_claim, retrieved
 from absolve.model import BY_DEFAULT, DEFAULT, Base, Held, Notice, new
-from absolve.notices import TOO_LARGE, TOO_MANY, cut_off, deeper, failure, leave, outside, too_large, too_many, with_url
+from absolve.notices import (
+    MOST_LONG_BASES,
+    TOO_LARGE,
+    TOO_MANY,
+    bases_too_long,
+    cut_off,
+    deeper,
+    failure,
+    leave,
+    outside,
+    too_large,
+    too_many,
+    url_too_long,
+    with_url,
+)
+from absolve.resolved import LONGER, ROOM
+from absolve.resolvers.remembering import LONGEST
 from absolve.resolvers.urls import has_scheme
 from absolve.settings import Settings
 
@@ -39,12 +55,14 @@ if cython.compiled:
     from cython.cimports.absolve.events import Events
     from cython.cimports.absolve.layers import around_part, established
     from cython.cimports.absolve.model import Document, Link, Part
+    from cython.cimports.absolve.resolved import Rule, text
 else:
     from absolve.bases import Bases
     from absolve.entity import Entity, Insides, Room
     from absolve.events import Events
     from absolve.layers import around_part, established
     from absolve.model import Document, Link, Part
+    from absolve.resolved import Rule, text
 
 __all__ = [
     "Settings",
@@ -60,6 +78,9 @@ _FEW = cython.declare(cython.int, 4)  # events that take less memory as a list
 _FEW_AROUND = cython.declare(cython.int, 32)  # in what holds only some of its bytes: to have all is to copy them
 _SOME = cython.declare(cython.Py_ssize_t, 1000)  # that make it worth while to keep them as numbers
 _MOST_KEPT = cython.declare(cython.Py_ssize_t, 2048)  # small documents inside one, of some 2 KB each
+_WORDS = cython.declare(cython.Py_ssize_t, 100)  # characters of the short words in a row
+_PROLOG = 4096  # bytes in which the declarations of an XML document are looked for, if it has any
+LONGEST_IN_PLACE = 1 << 20  # bytes that entities may stand for in one place of a smaller document (`xml_bounds`)
 _PACKAGES = frozenset(PACKAGES)
 _TEXTS = frozenset({HTML, XML})
 _NO_ROOM = Room(0)  # in what is not kept itself
@@ -86,7 +107,7 @@ def walk(document: Document, settings: Settings, *, for_rewrite: bool = False, i
         raise too_large(settings.max_size, name)
     media_type, parameter = _media_type(document, name)
     url = document.url
-    own = retrieved(url, document.said, settings.profile) if url is not None else DEFAULT
+    own = retrieved(url, document.said, settings.profile, settings.max_url) if url is not None else DEFAULT
     if media_type in _PACKAGES and url is not None and not url.endswith("/"):
         own = DEFAULT  # it is the package's own URL: what its root has nobody knows
     entity = Entity(document.data, UTF_8, media_type, name, "", settings)
@@ -141,7 +162,8 @@ def _media_type(document: Document, name: str) -> tuple[str, str | None]:
     essence, parameters = essence_of(document.media_type)
     media_type = canonical(essence)
     if media_type not in WALKERS:
-        raise DocumentError(Diagnostic("unknown-media-type", f"absolve does not read {essence or 'this'}", name))
+        text = f"absolve does not read {in_short(essence) or 'this'}"
+        raise DocumentError(Diagnostic("unknown-media-type", text, name))
     return media_type, parameters.get("charset")
 
 
@@ -195,6 +217,7 @@ def _take(entity: Entity, events: Iterable[Event], around: Bases, depth: cython.
         elif type(event) is Held:
             names.append(event)
     entity.bases = established(entity, around, claims) if claims or around.beside else around
+    _measure(entity, found)
     entity.depth = depth
     for name in names:
         entity.hold(name)
@@ -208,6 +231,46 @@ def _take(entity: Entity, events: Iterable[Event], around: Bases, depth: cython.
             event = found[index]
             if type(event) is Part:
                 _enter(entity, event, index)
+
+
+@cython.cfunc
+def _measure(entity: Entity, events: list[Event] | Events) -> None:
+    """Estimate how many bytes of the rows come from the bases, and find a link whose URL would be too long."""
+    size: cython.Py_ssize_t = len(entity.own_data)
+    base: cython.Py_ssize_t = max(len(entity.bases.base.url), len(entity.bases.own.url))
+    each: cython.Py_ssize_t = base
+    declares: cython.bint = entity.media_type == XML and entity.own_data.find(b"<!ENTITY", 0, _PROLOG) >= 0
+    if isinstance(events, Events) and events.scopes is not None:
+        each += size  # of scoped bases, each may be relative to the one around it
+    if declares:
+        each += max(size, LONGEST_IN_PLACE)
+    entity.repeated += entity.count * (2 * each + len(entity.name) + len(entity.path) + _WORDS)
+    room: cython.Py_ssize_t = entity.settings.max_url - base - ROOM
+    if declares or size > room or (LONGER * size > room and entity.settings.profile == "whatwg"):
+        _find_too_long(entity, events, room, every=declares)
+
+
+@cython.cfunc
+def _find_too_long(
+    entity: Entity, events: list[Event] | Events, room: cython.Py_ssize_t, every: cython.bint
+) -> None:
+    """Add a notice for the first link whose URL would be too long; `every` reference may be longer than its bytes."""
+    index: cython.Py_ssize_t
+    start: cython.Py_ssize_t
+    each: cython.Py_ssize_t = LONGER if entity.settings.profile == "whatwg" else 1
+    for index in range(len(events)):
+        if isinstance(events, Events):
+            packed: Events = events
+            start = packed.start(index)
+            if start >= 0 and not every and each * (packed.end(index) - start) <= room:
+                continue
+        event = events[index]
+        if type(event) is not Link or (not every and each * (event.end - event.start) <= room):
+            continue
+        value = event.coding.decode(entity.cut(event.start, event.end))
+        if each * len(value) > room and Rule(entity, event).is_too_long(text(value)):
+            entity.notices.append(url_too_long(entity, event.start))
+            return
 
 
 @cython.cfunc
@@ -314,11 +377,19 @@ def _enter(entity: Entity, part: Part, index: cython.Py_ssize_t, charset: Charse
         whole = charset is not None or (own and isinstance(error, WalkError) and error.code == TOO_MANY)
         leave(inner, entity, part, offsets, error, whole=whole)
         return
+    url: str = inner.bases.base.url
+    if len(url) > LONGEST and url is not entity.bases.base.url:
+        inner.long_bases += len(url)
+    if entity.long_bases + inner.long_bases > MOST_LONG_BASES:
+        entity.notices.append(bases_too_long(part.start))
+        return
     said = cut_off(inner, entity, part, offsets)
     if said is not None:
         entity.notices.append(said)
         return
     entity.count += inner.count
+    entity.repeated += inner.repeated
+    entity.long_bases += inner.long_bases
     if entity.inside is None:
         entity.inside = Insides()
     if keeps:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import sys
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from absolve import shown
+from absolve.bases import TOO_LONG
 from absolve.cli import options as shared
 from absolve.cli.reporting import colours, paint
 from absolve.engine import archives
+from absolve.errors import in_short
 from absolve.inputs import Input
 from absolve.model import VERDICTS, Layer
+from absolve.notices import rows_too_large
 from absolve.walk import inners
 
 if TYPE_CHECKING:
@@ -67,15 +71,17 @@ def run(options: argparse.Namespace, report: Report) -> None:
 def _entities(input_: Input, how: Reading, report: Report, *, inside: bool) -> Iterator[Entity]:
     """The document of an input, and those inside it; an archive is one document."""
     is_first = True
+    room = how.settings.max_rows_bytes
     for stretch in archives.each(input_, how, every=inside):
         for diagnostic in stretch.diagnostics:
             report.notice(diagnostic)
         if stretch.entity is None:
             continue
-        if is_first:
-            yield stretch.entity
-        if inside:
-            yield from _with_inner(stretch.entity)
+        for entity in chain([stretch.entity] if is_first else (), _with_inner(stretch.entity) if inside else ()):
+            room -= len(entity.bases.base.url) + len(entity.bases.own.url)
+            if room < 0:  # each document inside may have the same long base
+                raise rows_too_large(stretch.entity)
+            yield entity
         is_first = False
 
 
@@ -107,6 +113,8 @@ def _edge(line: str) -> str:
 def _summary(base: BaseURL, show: Show) -> str:
     if base.layer is Layer.DEFAULT:
         return "none, relative links stay as they are"
+    if not base.url:
+        return f"none, it is longer than --max-url allows ({base.layer.label}: {show(base.source)})"
     return f"{show(base.url)} ({base.layer.label}: {show(base.source)})"
 
 
@@ -139,10 +147,10 @@ def _content(layer: Layer, claims: list[Claim], base: BaseURL, show: Show) -> It
 
 def _described(claim: Claim, show: Show) -> Iterator[str]:
     where = claim.base.source if claim.line is None else f"{claim.base.source}, line {claim.line}"
-    yield f"{show(where)}: {show(claim.base.reference) or '(empty)'}"
+    yield f"{show(where)}: {show(in_short(claim.base.reference)) or '(empty)'}"
     if claim.url and claim.url != claim.base.reference:
-        yield f"resolved: {show(claim.url)}"
-    yield f"{WINS if claim.verdict == 'won' else '-- '}{VERDICTS[claim.verdict]}"
+        yield f"resolved: {show(in_short(claim.url))}"
+    yield f"{WINS if claim.verdict in {'won', TOO_LONG} else '-- '}{VERDICTS[claim.verdict]}"
 
 
 def _box(lines: list[str], width: int) -> list[str]:

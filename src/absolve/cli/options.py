@@ -117,6 +117,20 @@ def add_limits(group: argparse._ActionsContainer) -> None:
         metavar="BYTES",
         help="leave alone what gives more bytes when it is decompressed, and larger records of WARC (128M)",
     )
+    group.add_argument(
+        "--max-url",
+        type=_size,
+        default=Settings().max_url,
+        metavar="LENGTH",
+        help="make no URL of more characters: the link stays, and so do all that are relative to such a base (2M)",
+    )
+    group.add_argument(
+        "--max-rows-bytes",
+        type=_size,
+        default=Settings().max_rows_bytes,
+        metavar="BYTES",
+        help="list no document whose rows have more bytes of URLs and texts together (2G)",
+    )
 
 
 CREDENTIALS: Final = "--show-credentials"

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import IO, TYPE_CHECKING, Final, TextIO
 
 from absolve import shown
-from absolve.errors import FAULTS, Diagnostic, DocumentError, fault
+from absolve.errors import FAULTS, Diagnostic, DocumentError, fault, in_short
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -142,6 +142,7 @@ class Report:
         fields = {name: getattr(diagnostic, name) for name in _FIELDS}
         if not self.credentials:
             fields |= {name: shown.masked(fields[name]) for name in ("name", "text")}
+        fields["text"] = in_short(fields["text"], _LONGEST)
         line = json.dumps({"input": input_, **fields})
         try:
             self.errors.write(f"{line}\n".encode())
@@ -159,9 +160,11 @@ class Report:
 
     def _say(self, message: str, code: str, style: str) -> None:
         self.said += 1
+        message = in_short(message, _LONGEST)
         print(message.replace(f": {code}: ", f": {paint(code, style, on=colours(sys.stderr))}: ", 1), file=sys.stderr)
 
 
 _FIELDS: Final = ("name", "line", "column", "code", "text")
+_LONGEST: Final = 8000  # characters of a message: names of files may have 4,096
 _REMEMBERED: Final = 1000  # diagnostics of one input that are not said again
 _NAMED: Final = 20  # inputs of which the same is said, failures that are said once more at the end

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from absolve import outputs, resolvers, shown
 from absolve.cli import options as shared
-from absolve.errors import Diagnostic, DocumentError
+from absolve.errors import Diagnostic, DocumentError, in_short
 
 if TYPE_CHECKING:
     import argparse
@@ -36,5 +36,6 @@ def run(options: argparse.Namespace, report: Report) -> None:
             target = resolvers.resolve(options.base, reference, options.profile)
             file.write(f"{shown.printable(target or '', escape=shown.percent_escaped)}\n".encode())
             if target is None:
-                text = f"{reference!r} has no URL against " + (repr(options.base) if options.base else "no base")
+                against = repr(in_short(options.base)) if options.base else "no base"
+                text = f"{in_short(reference)!r} has no URL against {against}"
                 report.failure(DocumentError(Diagnostic("unresolved", text, "resolve")))

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from absolve import formats, sources
-from absolve.errors import Diagnostic
+from absolve.bases import TOO_LONG
+from absolve.errors import Diagnostic, in_short
 from absolve.model import Layer
+from absolve.notices import base_too_long
 from absolve.walk import Settings, has_relative, walk
 
 if TYPE_CHECKING:
@@ -77,7 +79,9 @@ def about_bases(entity: Entity) -> Iterator[Diagnostic]:
     base = entity.bases.base
     for claim in base.chain:
         if claim.verdict == "unsuitable":
-            text = f"{claim.base.source}: {claim.base.reference[:100]!r} is no base; the next layer out rules"
+            text = f"{claim.base.source}: {in_short(claim.base.reference)!r} is no base; the next layer out rules"
             yield Diagnostic("unsuitable-base", text, entity.name, claim.line)
+        elif claim.verdict == TOO_LONG:
+            yield base_too_long(entity, claim.base.source, claim.line)
     if base.layer is Layer.DEFAULT and has_relative(entity, based=False):
         yield Diagnostic("no-base", "nothing says where it came from: relative links stay (--url says it)", entity.name)

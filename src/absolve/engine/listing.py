@@ -12,7 +12,7 @@ from absolve.engine.cells import Cells
 from absolve.engine.documents import is_document
 from absolve.engine.pieces import Rows, Size, guarded
 from absolve.engine.turns import in_turn
-from absolve.errors import FAULTS
+from absolve.errors import FAULTS, DocumentError
 from absolve.fingerprints import fingerprint
 from absolve.ranges import WHOLE, Course
 from absolve.selecting import Selection
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from absolve.engine.pieces import Piece
     from absolve.engine.relay import Relay
     from absolve.engine.turns import Found
+    from absolve.entity import Entity
     from absolve.inputs import Input
 
 AT_ONCE = 10_000  # rows in a piece
@@ -76,7 +77,7 @@ def _found(how: Listing, input_: Input) -> Iterator[Found]:
         size += len(stretch.raw)
         if stretch.entity is not None:
             faults: list[Exception] = []
-            for _ in _faultless(inventory.fill(waiting, stretch.entity, input_.name), faults):
+            for _ in _faultless(waiting, stretch.entity, input_.name, faults):
                 yield waiting
             for fault in faults:
                 yield left(stretch, fault)
@@ -86,11 +87,13 @@ def _found(how: Listing, input_: Input) -> Iterator[Found]:
     yield Size(size)
 
 
-def _faultless(found: Iterator[None], faults: list[Exception]) -> Iterator[None]:
-    """The same until a fault of ours ends it, which is kept."""
+def _faultless(
+    columns: inventory.Columns, entity: Entity, name: str, faults: list[Exception]
+) -> Iterator[None]:
+    """Fill the columns until a limit or a fault of ours ends it, which is kept."""
     try:
-        yield from found
-    except FAULTS as error:
+        yield from inventory.fill(columns, entity, name)
+    except (DocumentError, *FAULTS) as error:
         faults.append(error)
 
 

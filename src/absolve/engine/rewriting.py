@@ -19,11 +19,12 @@ from absolve.policy import absolute
 from absolve.sources import STDIN, opened
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from contextlib import AbstractContextManager
 
     from absolve.engine.documents import Reading
     from absolve.engine.pieces import Piece
+    from absolve.entity import Entity
     from absolve.inputs import Input
     from absolve.output_folder import OutputFolder
     from absolve.policy import Policy
@@ -76,7 +77,14 @@ def _rewritten(how: Rewriting, job: Job) -> Iterator[Piece]:
         yield from _told(how, job, found.document.data, data)
     else:
         yield from _flowing(how, job, found)
+    yield from _late(how, found.entity, found.diagnostics)
     yield Size(len(found.document.data))
+
+
+def _late(how: Rewriting, entity: Entity, known: Sequence[Diagnostic]) -> Iterator[Diagnostic]:
+    """Yield the diagnostics that a policy caused while the links were rewritten: those that are not `known` yet."""
+    if how.policy is not absolute:
+        yield from (diagnostic for diagnostic in entity.diagnostics if diagnostic not in known)
 
 
 def _told(how: Rewriting, job: Job, old: bytes, data: bytes) -> Iterator[Piece]:
@@ -237,6 +245,8 @@ def _stretches(how: Rewriting, job: Job) -> Iterator[Piece | _Written]:
         size += len(stretch.raw)
         data, faults = record_bytes(how, stretch)
         yield from faults
+        if stretch.entity is not None:
+            yield from _late(how, stretch.entity, stretch.diagnostics)
         yield _Written(data, data is not stretch.raw)
     yield Size(size)
 

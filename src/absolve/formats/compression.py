@@ -11,7 +11,7 @@ from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
-from absolve.errors import CodingError
+from absolve.errors import CodingError, in_short
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -253,7 +253,7 @@ class Unread(Compressed):
         self._name = name
 
     def decode(self, raw: bytes) -> bytes:  # noqa: ARG002 - it cannot be read
-        raise CodingError("unknown-coding", f"absolve does not read the coding {self._name!r}")
+        raise CodingError("unknown-coding", f"absolve does not read the coding {in_short(self._name)!r}")
 
 
 # Content codings by their names (RFC 9110 8.4.1 and 18.6); how each begins, where it has a signature.

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve import formats
-from absolve.errors import CodingError
+from absolve.errors import CodingError, in_short
 from absolve.formats import headers
 from absolve.formats.compression import CODINGS, SIGNATURES, Unread
 from absolve.formats.http_codings import CHUNK, Chunked
@@ -53,7 +53,8 @@ def codings_of(data: bytes, response: Response, options: WalkOptions) -> tuple[l
         if name in {"identity", "none", ""}:
             continue
         if not codings and _lacks(name, data, response.body):
-            notices.append(Notice("not-encoded", f"the header says {name}, and the body is not", response.body))
+            words = f"the header says {in_short(name)}, and the body is not"
+            notices.append(Notice("not-encoded", words, response.body))
         elif name == "chunked":
             codings.append(Chunked())
         else:

@@ -14,7 +14,7 @@ from itertools import chain, pairwise
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from absolve.errors import CodingError
+from absolve.errors import CodingError, in_short
 from absolve.formats import zip_members
 from absolve.formats.compression import Zstandard, deflated, inflate
 from absolve.formats.digests import payloads, renewed
@@ -129,7 +129,7 @@ class Package:
         for name in self._members:
             if _INDEX.fullmatch(name) and not name.endswith("/"):
                 if not (_TABLE.fullmatch(name) or _TABLE_OF_BLOCKS.fullmatch(name)):
-                    raise CodingError("unknown-index", f"{name} is no index that absolve reads")
+                    raise CodingError("unknown-index", f"{in_short(name)} is no index that absolve reads")
                 yield name
         yield from (name for name in (DESCRIPTION, DIGEST) if name in self._members)
 
@@ -137,7 +137,7 @@ class Package:
         if member.fault:
             raise CodingError(*member.fault)
         if member.size > self._options.max_decompressed:
-            raise CodingError("too-large", f"{member.name} is larger than --max-decompressed")
+            raise CodingError("too-large", f"{in_short(member.name)} is larger than --max-decompressed")
         return zip_members.Content(member).decode(self._data[member.start : member.end])
 
     def settled(self, parts: Iterable[list[Edit]]) -> Iterator[list[Edit]]:

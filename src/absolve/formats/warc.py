@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from absolve import formats
 from absolve.charsets import for_any
 from absolve.codings import IDENTITY
+from absolve.errors import in_short
 from absolve.formats import headers
 from absolve.formats.digests import WHOLE, payloads, renewed
 from absolve.formats.warc_records import GAP, pieces
@@ -154,7 +155,7 @@ def _walked(data: bytes, start: cython.Py_ssize_t, extent: Extent) -> Record | N
     if found is None:
         return None
     if _segment(data, found):
-        text = f"this record is a segment of another one, and stays as it is ({found.url})"
+        text = f"this record is a segment of another one, and stays as it is ({in_short(found.url)})"
         return Notice("segmented", text, start)
     return found if formats.is_read(_media_type(data, found)) else None
 

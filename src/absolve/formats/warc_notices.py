@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from absolve.errors import in_short
 from absolve.formats.warc_headers import record_at
 from absolve.model import Notice
 
 
 def said(code: str, text: str, offset: int, url: str = "") -> Notice:
-    return Notice(code, f"{text}; it stays as it is{f' ({url})' if url else ''}", offset, failed=True)
+    return Notice(code, f"{text}; it stays as it is{f' ({in_short(url)})' if url else ''}", offset, failed=True)
 
 
 def cut_off(what: str, offset: int, url: str = "") -> Notice:

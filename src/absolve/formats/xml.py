@@ -11,7 +11,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from absolve.errors import WalkError
+from absolve.errors import WalkError, in_short
 from absolve.formats import html_places as places
 from absolve.formats import xml_tables as tables
 from absolve.formats.claims import base_claim, codebase_claim, xml_base_claim
@@ -197,7 +197,7 @@ class _Walk:
             name = found[1].decode("utf-8", "surrogateescape")
             if name in self.marked:
                 self.marked.discard(name)
-                words = f"what the entity &{name}; stands for is left alone, and not looked at"
+                words = f"what the entity &{in_short(name)}; stands for is left alone, and not looked at"
                 self.events.append(Notice("entity", words, found.start()))
         return 0
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from absolve.errors import in_short
 from absolve.formats import html_places as places
 from absolve.formats.grammars import GRAMMARS
 from absolve.formats.xml_codings import CData, CharacterData, Mixed, unknown_entity
@@ -117,7 +118,8 @@ class Values:
         if 0x26 in raw and isinstance(coding, CharacterData):
             name = unknown_entity(raw, self._prolog.entities)
             if name is not None:
-                words = f"the entity &{name.decode('utf-8', 'replace')}; is not known here: the reference is left alone"
+                known_as = in_short(name.decode("utf-8", "replace"))
+                words = f"the entity &{known_as}; is not known here: the reference is left alone"
                 self._events.append(Notice("entity", words, start))
                 return 0
         value, offsets = coding.decode_mapped(raw)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
 from absolve import formats
-from absolve.errors import CodingError
+from absolve.errors import CodingError, in_short
 from absolve.events import Events
 from absolve.formats import ocf, wacz_package, zip_directory, zip_members, zip_places
 from absolve.model import PACKAGE_ROOT, Base, Held, Layer, Notice, Part, Settled
@@ -207,5 +207,5 @@ class _Package:
 
     def _notice(self, member: Member, code: str, text: str) -> Notice:
         if code == _PACKAGE_INSIDE:
-            return Notice(code, f"{text} ({member.name})", member.header)
-        return Notice(code, f"{text}; it stays as it is ({member.name})", member.header, failed=True)
+            return Notice(code, f"{text} ({in_short(member.name)})", member.header)
+        return Notice(code, f"{text}; it stays as it is ({in_short(member.name)})", member.header, failed=True)

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from absolve import arguments
-from absolve.errors import UsageError
+from absolve.errors import UsageError, in_short
 from absolve.resolvers import rfc1808, rfc3986, whatwg
 from absolve.resolvers.remembering import LONGEST
 
@@ -27,7 +27,7 @@ def by_name(name: str) -> Profile:
     try:
         return PROFILES[name]
     except KeyError:
-        raise UsageError(f"unknown profile {name!r}: choose from {', '.join(PROFILES)}") from None
+        raise UsageError(f"unknown profile {in_short(repr(name))}: choose from {', '.join(PROFILES)}") from None
 
 
 def resolve(base: str | URLObject, reference: str | URLObject, profile: str = "rfc1808") -> str | None:

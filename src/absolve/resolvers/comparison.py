@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from absolve.fingerprints import fingerprint
@@ -13,7 +12,7 @@ from absolve.resolvers import references, resolver, rfc3986, whatwg
 from absolve.resolvers.remembering import LONGEST, remembered
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from absolve.model import Reference
     from absolve.typing import Resolver
@@ -46,35 +45,45 @@ def climbs_above_root(base: str, reference: str) -> bool:
 
     Where a semicolon starts params in RFC 1808 and is path in RFC 3986, climbing in one of them is enough.
     """
-    if ".." not in reference:
-        return False
-    if _climbs(rfc3986.split(base), rfc3986.split(reference)):
-        return True
-    return (";" in base or ";" in reference) and _climbs(references.split(base), references.split(reference))
+    return Compared(base).climbs_above_root(reference)
 
 
-def _climbs(base: Reference, reference: Reference) -> bool:
-    if reference.scheme is not None:
-        if reference.net_loc is None:
+class _Levels:
+    """How deep the directory of a base is, by one way to split URLs; its path is walked once."""
+
+    def __init__(self, base: str, split: Callable[[str], Reference]) -> None:
+        parts = split(base)
+        self._split = split
+        self._hierarchical = references.hierarchical(parts)
+        root = parts.path.startswith("/")
+        directory = parts.path.rfind("/")
+        self._depth = _depth(rfc3986.segments(parts.path, root, directory)) if directory >= root else 0
+
+    def climbs(self, text: str) -> bool:
+        """Return whether a reference (str) climbs above the root."""
+        reference = self._split(text)
+        if reference.scheme is not None:
+            if reference.net_loc is None:
+                return False
+        elif not self._hierarchical:
             return False
-    elif not references.hierarchical(base):
-        return False
-    path = reference.path
-    between: Iterator[str] = iter(())
-    if reference.scheme is None and not reference.net_loc and not path.startswith("/"):
-        root = base.path.startswith("/")
-        directory = base.path.rfind("/")
-        if directory >= root:
-            between = rfc3986.segments(base.path, root, directory)
-    depth = 0
-    for segment in chain(between, rfc3986.segments(path, path.startswith("/"))):
+        path = reference.path
+        relative = reference.scheme is None and not reference.net_loc and not path.startswith("/")
+        return _depth(rfc3986.segments(path, path.startswith("/")), self._depth if relative else 0) < 0
+
+
+def _depth(segments: Iterator[str], depth: int = 0) -> int:
+    """Return how deep segments lead from a depth; -1 where one of them leads above the root, or the depth is."""
+    if depth < 0:
+        return depth
+    for segment in segments:
         if segment == "..":
             depth -= 1
             if depth < 0:
-                return True
+                break
         elif segment != ".":
             depth += 1
-    return False
+    return depth
 
 
 def divergent(base: str, reference: str, charset: str = "utf-8") -> bool:
@@ -83,18 +92,68 @@ def divergent(base: str, reference: str, charset: str = "utf-8") -> bool:
     So mere spelling does not count; False where a profile has no target, or the URL Standard cannot parse one.
     Raises UsageError for an unknown charset.
     """
-    if HARMLESS.fullmatch(reference) and harmless(base):
-        return False
-    reference = _decisive(reference)
-    # In other charsets a base's own query is written otherwise than theirs. Spaces before a reference may be a name, as
-    # it stands in the base, for all but the URL Standard.
-    base = _decisive(base, queries=charset == "utf-8", names=not "" < reference[:1] <= " ")
+    return Compared(base, charset).divergent(reference)
+
+
+class Compared:
+    """The three profiles side by side for one base (str), in a document of this charset (a label).
+
+    Questions about a long base are answered once for all references: a page may have a base of half a megabyte and
+    thousands of links. Nothing is looked at before it is asked for.
+    """
+
+    __slots__ = ("_base", "_charset", "_decisive", "_harmless", "_levels", "_params")
+
+    def __init__(self, base: str, charset: str = "utf-8") -> None:
+        self._base = base
+        self._charset = charset
+        self._harmless: bool | None = None
+        self._decisive: dict[bool, str] = {}
+        self._levels: _Levels | None = None
+        self._params: _Levels | None = None
+
+    def is_harmless(self) -> bool:
+        """As `harmless`."""
+        if self._harmless is None:
+            self._harmless = harmless(self._base)
+        return self._harmless
+
+    def climbs_above_root(self, reference: str) -> bool:
+        """As the function of this name."""
+        if ".." not in reference:
+            return False
+        if self._levels is None:
+            self._levels = _Levels(self._base, rfc3986.split)
+        if self._levels.climbs(reference):
+            return True
+        if ";" not in self._base and ";" not in reference:
+            return False
+        if self._params is None:
+            self._params = _Levels(self._base, references.split)
+        return self._params.climbs(reference)
+
+    def divergent(self, reference: str) -> bool:
+        """As the function of this name."""
+        if HARMLESS.fullmatch(reference) and self.is_harmless():
+            return False
+        reference = _decisive(reference)
+        # In other charsets a base's own query is written otherwise than theirs. Spaces before a reference may be a
+        # name, as it stands in the base, for all but the URL Standard.
+        names = not "" < reference[:1] <= " "
+        base = self._decisive.get(names)
+        if base is None:
+            base = self._decisive[names] = _decisive(self._base, queries=self._charset == "utf-8", names=names)
+        return _differ(base, reference, self._charset)
+
+
+def _differ(base: str, reference: str, charset: str) -> bool:
+    """Whether the profiles take a reference to different URLs from a base, both without what decides nothing."""
     target = resolver("rfc1808", base, charset)(reference)
     other = resolver("rfc3986", base, charset)(reference)
     if target is None or other is None:
         return False
     if target == other:
-        if target == reference and _is_alone(reference):
+        if target == reference and is_alone(reference):
             return False  # the URL Standard makes the same of it, whatever the base
         other = None
     # One after the other: each may take megabytes.
@@ -153,7 +212,7 @@ def _short(match: re.Match[str]) -> str:
     return fingerprint(match[0]).hex()
 
 
-def _is_alone(reference: str) -> bool:
+def is_alone(reference: str) -> bool:
     """Whether the URL Standard takes nothing from a base for a reference, by its scheme state (4.4)."""
     match = references.STRICT_SCHEME.match(reference)
     if match is None:

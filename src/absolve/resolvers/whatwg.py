@@ -7,7 +7,7 @@ import re
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
-from absolve.errors import UsageError
+from absolve.errors import UsageError, in_short
 from absolve.resolvers.appending import Appending
 from absolve.resolvers.references import STRICT_SCHEME
 
@@ -140,7 +140,7 @@ def _codec(charset: str) -> tuple[str, codecs.CodecInfo]:
         codec = codecs.lookup(charset)
         ascii_too = "+A~-".encode(charset) == b"+A~-"
     except (LookupError, ValueError):  # no such codec, none of text, or no name at all
-        raise UsageError(f"unknown charset {charset!r}") from None
+        raise UsageError(f"unknown charset {in_short(charset)!r}") from None
     return (codec.name, codec) if ascii_too else ("utf-8", utf8)
 
 

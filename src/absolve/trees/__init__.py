@@ -59,10 +59,11 @@ def make_links_absolute(
 
     `tree` is an element or a document of lxml, html5lib (etree, lxml, dom) or BeautifulSoup; of an element only the
     links in it change, by the bases of its document. `url` is the retrieval URL; failing that lxml's own `base_url`
-    counts. `options`: profile, fragments, base, lazy, conditional_comments, max_depth and max_links as of
-    `absolve.rewrite`, charset (that of queries in the whatwg profile) and name (for messages). Raises TypeError for a
-    tree of no kind that is known and as `absolve.rewrite` does, UsageError for a value that is none of the choices of
-    its option, DocumentError, with the tree as it was, for more links than max_links.
+    counts. `options`: profile, fragments, base, lazy, conditional_comments, max_depth, max_links, max_size,
+    max_url and max_rows_bytes as of `absolve.rewrite`, charset (that of queries in the whatwg profile) and name (for
+    messages). Raises TypeError for a tree of no kind that is known and as `absolve.rewrite` does, UsageError for a
+    value that is none of the choices of its option, DocumentError, with the tree as it was, for more links than
+    max_links, or where what is written takes more bytes than max_size.
 
     The call is that of `lxml.html.make_links_absolute`, with these differences: the tree is changed, not a copy; the
     first base element rules, not the last, and stays, absolute itself; `#fragment`, `mailto:` and the like stay as the

@@ -8,6 +8,7 @@ from absolve import inventory
 from absolve.formats.html_text import LONGEST
 from absolve.inventory import Where
 from absolve.model import Link, Part
+from absolve.notices import rows_too_large
 from absolve.resolved import Resolved
 from absolve.trees.nodes import attribute_name, element_name
 from absolve.walk import inner_at
@@ -24,7 +25,19 @@ _HIDDEN: Final = frozenset({"noscript", "script", "style", "template"})
 
 
 def rows(entity: TreeEntity) -> Iterator[Row]:
-    """One row a link, in tree order; those in a srcdoc have their places in its text, all others only a line."""
+    """One row a link, in tree order; those in a srcdoc have their places in its text, all others only a line.
+
+    DocumentError where the rows come to take more bytes than the settings allow.
+    """
+    room = entity.settings.max_rows_bytes
+    for row in _rows(entity):
+        room -= len(row.reference) + len(row.target or "") + len(row.base) + len(row.text)
+        if room < 0:
+            raise rows_too_large(entity)
+        yield row
+
+
+def _rows(entity: TreeEntity) -> Iterator[Row]:
     slot, where = None, Where(0, 0, -1, -1, "", "")
     for index, event in enumerate(entity.events):
         if type(event) is Link:

@@ -86,7 +86,7 @@ def read(adapter: Adapter, tree: Any, settings: Settings, said: Said) -> TreeEnt
     for seen in nodes(adapter, tree):
         reading.node(seen)
     entity = TreeEntity(reading, said)
-    own = establish(DEFAULT, [said.claim] if said.claim is not None else [], settings.profile)
+    own = establish(DEFAULT, [said.claim] if said.claim is not None else [], settings.profile, None, settings.max_url)
     try:
         fold(entity, reading.events, Bases(own, own))
     except WalkError as error:

@@ -47,7 +47,7 @@ class Side:
         claim = _claim(tree, like.charset)
         base = around.own if at is None else around.base
         if claim is not None:
-            base = establish(around.own, [claim], like.settings.profile)
+            base = establish(around.own, [claim], like.settings.profile, None, like.settings.max_url)
         self.bases = self._entity.bases = Bases(around.own, base)
         self._scopes: dict[bytes, Base | None] = {b"": None}
         self._rules: dict[tuple[Place, bytes], Rule] = {}

@@ -50,6 +50,8 @@ class Meant:
                 new = None if sealed or event.place.stays == "always" else self._policy(resolved)
                 if new is not None and self.by_policy:
                     new = new.strip(_BLANKS)  # as rewriting does with what is not its own
+                if new is not None and not resolved.rule.may_write(new):
+                    new = None
                 values = {resolved.reference} if new is None else self._written(resolved, new, charset)
                 self._links[id(event)] = values
                 self._known(resolved, resolved.reference).update(values)

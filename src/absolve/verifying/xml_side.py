@@ -72,7 +72,10 @@ class Side:
         self._entity.deep = like.deep
         own = like.bases.own
         claim = self._claim()
-        self.bases = Bases(own, establish(own, [claim], like.settings.profile) if claim is not None else own)
+        base = own
+        if claim is not None:
+            base = establish(own, [claim], like.settings.profile, None, like.settings.max_url)
+        self.bases = Bases(own, base)
         self._entity.bases = self.bases
         self._scopes = self._found_scopes()
         self._rules: dict[tuple[Place, int], Rule] = {}
