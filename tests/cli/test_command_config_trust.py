@@ -21,6 +21,7 @@ PAGE = b"<a href=';x'>x</a>"
 ABSOLUTE = b"<a href='http://h/;x'>x</a>"
 READING = (
     "url media-type charset profile lazy conditional-comments recover max-depth max-size max-links max-decompressed"
+    " max-url max-rows-bytes"
 )
 CHANGING = "fragments base json-ld"
 CHOOSING = "include exclude mirror-layout kind scope problem"
@@ -32,7 +33,7 @@ TRUSTED = {
     "links": f"{READING} {CHANGING} {CHOOSING} {RUNNING} format columns unique csv-safe",
     "base": f"{READING} all",
     "verify": f"{READING} {CHANGING}",
-    "browser": "url media-type charset max-depth max-size max-links max-decompressed compare timeout",
+    "browser": "url media-type charset max-depth max-size max-links max-decompressed max-url max-rows-bytes compare timeout",
     "resolve": "profile",
 }
 

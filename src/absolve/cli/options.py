@@ -119,6 +119,7 @@ def add_limits(group: argparse._ActionsContainer) -> None:
     )
     group.add_argument(
         "--max-url",
+        discovered=True,
         type=_size,
         default=Settings().max_url,
         metavar="LENGTH",
@@ -126,6 +127,7 @@ def add_limits(group: argparse._ActionsContainer) -> None:
     )
     group.add_argument(
         "--max-rows-bytes",
+        discovered=True,
         type=_size,
         default=Settings().max_rows_bytes,
         metavar="BYTES",
