@@ -13,7 +13,16 @@ if TYPE_CHECKING:
 else:
     from absolve import _cython as cython
 
-__all__ = ["NEVER_RELATIVE", "has_scheme", "host_port", "is_malformed", "is_plain", "scheme", "split_fragment"]
+__all__ = [
+    "NEVER_RELATIVE",
+    "has_scheme",
+    "host_port",
+    "is_alone",
+    "is_malformed",
+    "is_plain",
+    "scheme",
+    "split_fragment",
+]
 
 # Default ports: URL Standard 4.2, and those of RFC 1738 for the schemes that it has besides.
 PORTS = {
@@ -50,6 +59,15 @@ def scheme(reference: str) -> str | None:
     """The scheme of a reference (str) in lower case, None where it has none (RFC 3986 3.1)."""
     match = STRICT_SCHEME.match(reference)
     return match[1].lower() if match else None
+
+
+def is_alone(reference: str) -> bool:
+    """Whether the URL Standard takes nothing from a base for a reference, by its scheme state (4.4)."""
+    match = STRICT_SCHEME.match(reference)
+    if match is None:
+        return False
+    name = match[1].lower()
+    return name not in whatwg.SPECIAL or (name != "file" and reference.startswith("//", match.end()))
 
 
 def split_fragment(url: str) -> tuple[str, str | None]:
