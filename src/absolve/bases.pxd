@@ -15,9 +15,12 @@ cdef class Ruling:
     cdef readonly str profile
     cdef readonly str charset
     cdef readonly object resolver
-    cdef readonly object compared
+    cdef object _compared
+    cdef Ruling _like
     cdef readonly bint elsewhere
     cdef readonly bint unknown
+
+    cpdef object compared(self)
 
 
 @cython.final

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from absolve.model import BY_DEFAULT, DEFAULT, ENCAPSULATING, PACKAGE_ROOT, Base, BaseURL, Claim
 from absolve.resolvers import resolver
-from absolve.resolvers.comparison import Compared
 from absolve.resolvers.urls import split_fragment, without_controls
 
 if TYPE_CHECKING:
@@ -15,6 +14,7 @@ if TYPE_CHECKING:
 
     import cython
 
+    from absolve.resolvers.comparison import Compared
     from absolve.typing import Resolver
 else:
     from absolve import _cython as cython
@@ -136,8 +136,8 @@ def found_as(url: str) -> str:
 class Ruling:
     """A base, the resolver against it in a profile and a charset, and whether it leads elsewhere than the own URL.
 
-    `unknown`: it is in a package whose URL nobody knows. `compared` has what the profiles make of it. Both this and
-    the resolver are those of the ruling `around`, where that is of the same URL.
+    `unknown`: it is in a package whose URL nobody knows. The resolver is that of the ruling `around`, where that is of
+    the same URL.
     """
 
     def __init__(
@@ -149,12 +149,24 @@ class Ruling:
         self.elsewhere = elsewhere
         url: str = base.url
         self.unknown = url.startswith(_NOBODY_KNOWS)
+        self._compared: Compared | None = None
+        self._like: Ruling | None = None
         if around is not None and around.base.url == url and around.profile == profile and around.charset == charset:
             self.resolver: Resolver = around.resolver
-            self.compared: Compared = around.compared
+            self._like = around
         else:
             self.resolver = resolver(profile, url, charset)
-            self.compared = Compared(url, charset)
+
+    @cython.ccall
+    def compared(self) -> Compared:
+        """Return the profiles side by side for this base: one object for all links that it rules."""
+        if self._like is not None:
+            return self._like.compared()
+        if self._compared is None:
+            from absolve.resolvers.comparison import Compared  # only rows ask for it
+
+            self._compared = Compared(self.base.url, self.charset)
+        return self._compared
 
 
 @cython.final

@@ -80,9 +80,9 @@ def problems(resolved: Resolved, target: str | None) -> Iterator[str]:
         yield "malformed"
     if too_long or (resolved.link.claim is not None and _is_too_long(resolved, resolved.link.claim)):
         yield TOO_LONG
-    if resolved.rule.compared.climbs_above_root(reference):
+    if resolved.rule.ruling.compared().climbs_above_root(reference):
         yield "above-root"
-    if target is not None and not never and resolved.rule.compared.divergent(reference):
+    if target is not None and not never and resolved.rule.ruling.compared().divergent(reference):
         yield "divergent"
     if not reference and resolved.link.place.empty != "own" and resolved.link.claim is None:
         yield "empty"

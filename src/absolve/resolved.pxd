@@ -15,7 +15,7 @@ cdef class Rule:
     cdef public object scope
     cdef public object base
     cdef public object resolver
-    cdef public object compared
+    cdef public object ruling
     cdef public object own
     cdef public bint elsewhere
     cdef public object settings

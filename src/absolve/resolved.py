@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from absolve.resolvers.comparison import is_alone
 from absolve.resolvers.references import NEVER_RELATIVE
-from absolve.resolvers.urls import scheme
+from absolve.resolvers.urls import is_alone, scheme
 
 if TYPE_CHECKING:
     import cython
@@ -75,7 +74,7 @@ class Rule:
         ruling: Ruling = entity.ruled(link)
         self.base = ruling.base
         self.resolver = ruling.resolver
-        self.compared = ruling.compared
+        self.ruling = ruling
         self.elsewhere = ruling.elsewhere
         settings = entity.settings
         self.own = entity.bases.own

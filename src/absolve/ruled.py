@@ -125,7 +125,7 @@ class _Under:
         self.held = entity.held
         self.where, self.codes = self.seen(url)  # of what is beside it
         self.appending: Appending | None = None
-        if isinstance(resolver, Appending) and resolver.usable and url.isascii() and ruling.compared.is_harmless():
+        if isinstance(resolver, Appending) and resolver.usable and url.isascii() and ruling.compared().is_harmless():
             self.appending = resolver
         self.scheme = url[: url.find(":") + 1].encode("utf-8", "surrogatepass")
         # of a reference without a scheme

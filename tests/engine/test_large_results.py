@@ -95,8 +95,9 @@ def test_a_long_base_is_put_down_before_a_second_link_has_it(reference: str) -> 
     links = "".join(f"<a href='{reference % number}'>" for number in range(9))
     page = f"<base href='http://h/{'d,' * MEGABYTE}/e/'>{links}<p>".encode()
     spilled: list[bytes] = []
-    rest = rewriting.rewrite(walk(absolve.Document(page, charset="utf-8"), Settings()), None, spilled.append)
-    assert b"".join([*spilled, rest]) == absolve.rewrite(page, charset="utf-8")
+    entity = walk(absolve.Document(page, charset="utf-8"), Settings(max_url=4 * MEGABYTE))
+    rest = rewriting.rewrite(entity, None, spilled.append)
+    assert b"".join([*spilled, rest]) == absolve.rewrite(page, charset="utf-8", max_url=4 * MEGABYTE)
     assert max(map(len, spilled)) < 8 * MEGABYTE
 
 

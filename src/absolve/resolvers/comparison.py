@@ -10,6 +10,7 @@ from absolve.fingerprints import fingerprint
 from absolve.patterns import pattern
 from absolve.resolvers import references, resolver, rfc3986, whatwg
 from absolve.resolvers.remembering import LONGEST, remembered
+from absolve.resolvers.urls import is_alone
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -210,15 +211,6 @@ def _decisive(url: str, *, queries: bool = True, names: bool = True) -> str:
 
 def _short(match: re.Match[str]) -> str:
     return fingerprint(match[0]).hex()
-
-
-def is_alone(reference: str) -> bool:
-    """Whether the URL Standard takes nothing from a base for a reference, by its scheme state (4.4)."""
-    match = references.STRICT_SCHEME.match(reference)
-    if match is None:
-        return False
-    name = match[1].lower()
-    return name not in whatwg.SPECIAL or (name != "file" and reference.startswith("//", match.end()))
 
 
 def _sign(url: str | None) -> str | bytes | None:

@@ -18,6 +18,7 @@ __all__ = [
     "NEVER_RELATIVE",
     "has_scheme",
     "host_port",
+    "is_alone",
     "is_malformed",
     "is_plain",
     "parsed_scheme",
@@ -90,6 +91,15 @@ def runs_code(reference: str) -> cython.bint:
 def without_controls(url: str) -> str:
     """A URL (str) whose control characters (C0 and DEL) are percent-escaped, as the URL Standard does (1.3)."""
     return url if url.isprintable() else CONTROL.sub(lambda found: f"%{ord(found[0]):02X}", url)
+
+
+def is_alone(reference: str) -> bool:
+    """Whether the URL Standard takes nothing from a base for a reference, by its scheme state (4.4)."""
+    match = STRICT_SCHEME.match(reference)
+    if match is None:
+        return False
+    name = match[1].lower()
+    return name not in whatwg.SPECIAL or (name != "file" and reference.startswith("//", match.end()))
 
 
 def split_fragment(url: str) -> tuple[str, str | None]:
