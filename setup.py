@@ -2,13 +2,20 @@
 
 The sources are plain Python: where Cython or a compiler is missing, and with ABSOLVE_PURE=1, they run interpreted.
 ABSOLVE_SANITIZE=1 compiles them so that they watch over what they do, as .ci/sanitize wants it.
+
+Extensions are hardened as far as compiler and linker can: stack protector, checked string functions, relocations that
+are read-only once the extension is loaded. No path of the machine that builds them is searched for libraries.
 """
 
 import os
 import sys
+import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+from setuptools.errors import CompileError, LinkError
 
 COMPILED = (  # modules that run once a byte or once a link; one that is not there yet is passed over
     "absolve.model",
@@ -84,7 +91,64 @@ COMPILED = (  # modules that run once a byte or once a link; one that is not the
     "absolve.writing",
 )
 
+PROTECTED = ["-fstack-protector-strong"]
+FORTIFIED = ["-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=2"]
+READ_ONLY = ["-Wl,-z,relro", "-Wl,-z,now"]  # GNU ld, gold, lld and mold take them; that of macOS does not
+RPATH = ("-rpath", "--rpath", "-R")
+PROBE = "int probe(int number) { return number; }\n"
+UNFORTIFIED = "#if _FORTIFY_SOURCE > 1\n#error\n#endif\n"  # distributions have compilers that do it unasked
 SANITIZED = "-O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all"
+
+
+class Build(build_ext):
+    """Builds extensions that are hardened, and do not look for libraries where Python's builder had them."""
+
+    def build_extensions(self) -> None:
+        """Add the flags that work here to those of every extension, and build them all."""
+        if self.compiler.compiler_type == "unix" and os.environ.get("ABSOLVE_SANITIZE") != "1":
+            # pyenv, conda and others have -rpath among the words that Python itself was linked with.
+            for name in ("linker_so", "linker_so_cxx"):
+                setattr(self.compiler, name, without_rpath(getattr(self.compiler, name, None) or []))
+            os.environ.pop("LD_RUN_PATH", None)
+            compiled = PROTECTED if self.takes(PROBE, PROTECTED) else []
+            compiled = compiled + FORTIFIED if self.takes(UNFORTIFIED + PROBE, []) else compiled
+            linked = READ_ONLY if self.takes(PROBE, [], READ_ONLY) else []
+            for extension in self.extensions:
+                extension.extra_compile_args = [*extension.extra_compile_args, *compiled]
+                extension.extra_link_args = [*extension.extra_link_args, *linked]
+        super().build_extensions()
+
+    def takes(self, code: str, compiled: list[str], linked: Sequence[str] = ()) -> bool:
+        """Return whether compiler and linker make a library of the code with these flags."""
+        with tempfile.TemporaryDirectory() as folder:
+            source = Path(folder, "probe.c")
+            source.write_text(code, "utf-8")
+            try:
+                flags = ["-O3", "-Werror", *compiled]  # clang only warns of a flag that it does not know
+                objects = self.compiler.compile([str(source)], output_dir=folder, extra_postargs=flags)
+                self.compiler.link_shared_object(objects, str(Path(folder, "probe.so")), extra_postargs=list(linked))
+            except (CompileError, LinkError):
+                return False
+        return True
+
+
+def without_rpath(words: list[str]) -> list[str]:
+    """Return the words of a linker's command without those that say where libraries are looked for at run time."""
+    given = iter(words)
+    expanded: list[tuple[str, bool]] = []  # and whether it is for the linker, not for the compiler that calls it
+    for word in given:
+        if word.startswith("-Wl,"):
+            expanded += [(own, True) for own in word.split(",")[1:]]
+        else:
+            expanded.append((next(given, ""), True) if word == "-Xlinker" else (word, False))
+    kept: list[str] = []
+    skipped = False
+    for word, for_linker in expanded:
+        if skipped or word in RPATH:
+            skipped = not skipped  # its value is the next word
+        elif not word.startswith(("-rpath=", "--rpath=", "-R")):
+            kept += ["-Xlinker", word] if for_linker else [word]
+    return kept
 
 
 def extensions() -> list[Extension]:
@@ -109,4 +173,8 @@ def extensions() -> list[Extension]:
     return built
 
 
-setup(ext_modules=extensions(), options={"build_ext": {"parallel": str(os.cpu_count() or 1)}})
+setup(
+    ext_modules=extensions(),
+    cmdclass={"build_ext": Build},
+    options={"build_ext": {"parallel": str(os.cpu_count() or 1)}},
+)

@@ -106,7 +106,8 @@ def test_no_byte_is_lost(charset: Charset, raw: bytes) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "references", "percent"),
     [
-        ("gb18030", "\udcfea", b"\xfea", b"\xfea"),
+        ("gb18030", "\udcfea", b"%FEa", b"%FEa"),
+        ("gb18030", "\udcfe/", b"\xfe/", b"\xfe/"),
         ("gb18030", "a\ufffd", b"a\x841\xa47", b"a\x841\xa47"),
         ("gb18030", "\udcfe\ufffd", b"\xfe&#65533;", b"\xfe%EF%BF%BD"),
         ("euc-kr", "\udca1\uac00", b"\xa1&#44032;", b"\xa1%EA%B0%80"),

@@ -110,10 +110,11 @@ def test_an_attributes_value_is_read_as_the_tokenizer_reads_it(raw: bytes, value
 @pytest.mark.parametrize(
     ("coding", "value", "raw"),
     [
-        (DOUBLE, b"'<>`= \n", b"'<>`= \n"),
+        (DOUBLE, b"'<>`= \n", b"'&lt;&gt;`= \n"),
         (DOUBLE, b'"', b"&quot;"),
         (SINGLE, b"\"'", b'"&#39;'),
-        (TEXT, b"\"'<a>", b"\"'&lt;a>"),
+        (TEXT, b"\"'<a>", b"\"'&lt;a&gt;"),
+        (DOUBLE, b"\x0e\x0f\x1b$B", b"&#14;&#15;&#27;$B"),
         (DOUBLE, b"\r", b"&#13;"),
         (DOUBLE, b"a&b", b"a&b"),
         (DOUBLE, b"&amp;", b"&amp;amp;"),
@@ -288,7 +289,8 @@ def test_a_document_within_a_coding_within_a_coding(label: str) -> None:
         ("iso-2022-jp", b"\x1b&quot", "\ufffd&quot"),
         ("iso-2022-jp", b"\x1b(Ba\x1b(Jb", "ab"),
         ("iso-2022-jp", b'\x1b$B$"$$\x1b(Bx\x1b(I1\x1b(By', "あいxｱy"),
-        ("iso-2022-jp", b'\x1b$B$"\nx', "あ\nx"),
+        ("iso-2022-jp", b'\x1b$B$"\nx\x1b(B\n', "あ\ufffd\ufffd\n"),  # no line end changes the state
+        ("iso-2022-jp", b'\x1b$B$"\x1b$"\x1b$@$"\x1b(J\\', "あ\ufffdああ\xa5"),
         ("iso-2022-jp", b"\x1b$B$", "\ufffd"),
         ("iso-2022-jp", b'\x1b\xa4\x1b\x1b$B$"\x1b(B\x1b\x1b(B\xff', "\ufffd\ufffd\ufffdあ\ufffd\ufffd"),
         ("gbk", b"\x810 \xff", "\udc810 \udcff"),

@@ -115,6 +115,23 @@ def test_the_only_folder_lies_in_the_output_and_of_several_each_has_its_name(sit
 # --- what is known of them ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.skipif(not hasattr(os, "O_DIRECTORY"), reason="so long paths are of POSIX systems")
+def test_folders_in_folders_may_be_deeper_than_calls_in_calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    depth = 1500
+    for _ in range(depth):
+        Path("d").mkdir()
+        os.chdir("d")
+    Path("f.html").touch()
+    try:
+        assert places(tmp_path) == (["d/" * depth + "f.html"], [])
+    finally:
+        Path("f.html").unlink()
+        for _ in range(depth):  # what removes the folder of a test calls itself, too
+            os.chdir("..")
+            Path("d").rmdir()
+
+
 @pytest.mark.parametrize("root", [ROOT, ROOT.rstrip("/")])
 def test_the_url_of_a_folder_is_that_of_its_root(site: Path, root: str) -> None:
     assert [found.url for found in named(site, origins=Origins(root))] == [

@@ -19,11 +19,14 @@ import absolve
 SOURCE = Path(absolve.__file__).parent
 
 LAYERS = (
-    {"_cython", "_version", "errors", "patterns"},
-    {"buffers", "fingerprints", "growing", "ranges", "seek"},
+    {"_cython", "_version", "arguments", "interrupts", "patterns"},
+    {"shown"},
+    {"errors"},
+    {"buffers", "fingerprints", "growing", "linear", "ranges", "seek"},
     {"prescan", "records"},
     {"character_references", "charsets", "model", "typing"},
     {"characters", "offsets"},
+    {"iso_2022_jp"},
     {"codings", "edits", "packed", "positions", "resolvers", "scopes"},
     {"parts", "slots"},
     {"kinds"},
@@ -41,6 +44,7 @@ LAYERS = (
     {"remapping", "selecting"},
     {"trees", "verifying"},
     {"archives", "library"},  # what is ambiguous it verifies
+    {"output_folder"},
     {"arrow", "globs", "outputs", "sources", "stores"},
     {"inputs", "sinks"},
     {"engine"},

@@ -138,7 +138,7 @@ def test_a_rewrite_does_not_look_into_documents_that_stay_unless_a_policy_is_to_
     asked: list[str] = []
     absolve.rewrite(page, url=URL, policy=lambda resolved: asked.append(resolved.reference))
     assert asked == ["y", "x"]
-    document, settings = library.opened(page, {"url": URL})
+    document, settings = library.opened(page, {"url": URL}, "absolve.rewrite()")
     inside = [event for event in walk(document, settings).events if isinstance(event, Part)]
     assert len(inside) == len(list(inners(walk(document, settings)))) == 1
     assert not list(inners(walk(document, settings, for_rewrite=True)))

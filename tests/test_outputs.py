@@ -118,3 +118,67 @@ def test_the_same_file_is_seen_through_every_name(tmp_path: Path) -> None:
     assert outputs.clash([Path(os.devnull)], [os.devnull]) is None
     for name in ("page", "soft", "hard", f"../{tmp_path.name}/page"):
         assert outputs.clash([other, tmp_path / name], ["none", str(page)]) == (tmp_path / name, str(page))
+
+
+# --- privileges --------------------------------------------------------------------------------------------------------
+
+PRIVILEGED = 0o6755 | stat.S_ISVTX
+
+
+def plain(path: Path) -> bool:
+    """Whether a file has read, write and execute permissions only."""
+    return stat.S_IMODE(path.stat().st_mode) & ~0o777 == 0
+
+
+def privileged(path: Path) -> Path:
+    path.write_bytes(b"as it was")
+    path.chmod(PRIVILEGED)
+    if plain(path):
+        pytest.skip("this file system has no such modes")
+    return path
+
+
+def test_what_is_made_like_a_privileged_file_has_no_privileges(tmp_path: Path) -> None:
+    like = privileged(tmp_path / "like")
+    outputs.write(tmp_path / "new", b"x", like=like)
+    with outputs.preparing(tmp_path / "kept", like=like, is_new=True) as (file, made):
+        file.write(b"as it was")
+    outputs.settle(made)
+    for name in ("new", "kept"):
+        assert stat.S_IMODE((tmp_path / name).stat().st_mode) == 0o755
+    assert stat.S_IMODE(like.stat().st_mode) == PRIVILEGED
+
+
+@pytest.mark.parametrize("like", [True, False])
+def test_a_privileged_file_that_is_replaced_loses_its_privileges(tmp_path: Path, *, like: bool) -> None:
+    path = privileged(tmp_path / "old")
+    outputs.write(path, b"x", like=path if like else None)
+    assert (path.read_bytes(), stat.S_IMODE(path.stat().st_mode)) == (b"x", 0o755)
+
+
+def test_a_privileged_table_that_is_replaced_loses_its_privileges(tmp_path: Path) -> None:
+    path = privileged(tmp_path / "table.sqlite")
+    with outputs.replacing(path) as temporary:
+        temporary.write_bytes(b"x")
+    assert (path.read_bytes(), stat.S_IMODE(path.stat().st_mode)) == (b"x", 0o755)
+
+
+# struct vfs_cap_data, version 2: CAP_NET_RAW, permitted and effective
+CAPABILITY = bytes.fromhex("0100000200200000000000000000000000000000")
+
+
+@pytest.mark.skipif(not hasattr(os, "setxattr"), reason="there are no extended attributes here")
+def test_capabilities_and_trusted_attributes_stay_where_they_are(tmp_path: Path) -> None:
+    like = tmp_path / "like"
+    like.write_bytes(b"as it was")
+    given = {"user.note": b"kept", "security.capability": CAPABILITY, "trusted.note": b"ours"}
+    try:
+        for name, value in given.items():
+            os.setxattr(like, name, value)
+    except OSError:
+        pytest.skip("they cannot be set here")
+    outputs.write(tmp_path / "new", b"x", like=like)
+    outputs.write(like, b"x", like=like)
+    for name in ("new", "like"):
+        assert os.listxattr(tmp_path / name) == ["user.note"]
+        assert os.getxattr(tmp_path / name, "user.note") == b"kept"

@@ -222,8 +222,8 @@ def test_only_what_comes_before_the_reference_is_written(page: str, done: str) -
         ('http://h/"/', '<style>a{b:url("x")}</style>', '<style>a{b:url("http://h/\\"/x")}</style>'),
         ("http://h/it's/", "<meta http-equiv=refresh content=\"0;url='x'\"><meta http-equiv=refresh content='0;url=\"x\"'>", "<meta http-equiv=refresh content=\"0;url='http://h/it%27s/x'\"><meta http-equiv=refresh content='0;url=\"http://h/it&#39;s/x\"'>"),
         ("http://h/it's/", "<meta http-equiv=refresh content='0;url=&#39;x&#39;'>", "<meta http-equiv=refresh content='0;url=&#39;http://h/it%27s/x&#39;'>"),
-        ("http://h/</style>/", '<style>a{b:url("x")}</style>', '<style>a{b:url("http://h/\\3c/style>/x")}</style>'),
-        ("http://h/</script>/", '<script type=importmap>{"imports":{"a":"./x"}}</script>', '<script type=importmap>{"imports":{"a":"http://h/\\u003c/script>/x"}}</script>'),
+        ("http://h/</style>/", '<style>a{b:url("x")}</style>', '<style>a{b:url("http://h/\\3c/style\\3e/x")}</style>'),
+        ("http://h/</script>/", '<script type=importmap>{"imports":{"a":"./x"}}</script>', '<script type=importmap>{"imports":{"a":"http://h/\\u003c/script\\u003e/x"}}</script>'),
     ],
 )
 def test_what_is_new_is_escaped_where_its_place_needs_it(url: str, page: str, done: str) -> None:

@@ -62,6 +62,38 @@ def test_a_boundary_that_follows_another_at_once_is_no_part_to_email() -> None:
     assert codes(before, before.replace(b"=x", b"=http://h.example/d/x")) == set()
 
 
+LINES = [b">From a\n", b"From a\n>From b\n", b">From a\n>From b\n", b"\xef\xbb\xbf", b"\xef\xbb\xbf>From a\n"]
+
+
+@pytest.mark.parametrize("lines", LINES)
+def test_a_message_may_begin_with_what_email_does_not_read_as_a_header(lines: bytes) -> None:
+    attached = b"Content-Type: multipart/mixed; boundary=A\n\n--A\nContent-Type: message/rfc822\n\n%s\n--A--\n"
+    for before in (lines + MESSAGE, attached % (lines + MESSAGE), lines + attached % (lines + MESSAGE)):
+        after = absolve.rewrite(before, media_type="message/rfc822", url=URL)
+        assert after != before
+        assert codes(before, after) == set()
+        assert "tree" in codes(before, after.replace(b"preamble", b"Preamble"))
+        assert "attribute" in codes(before, after.replace(b"Subject: s", b"Subject: t"))
+        assert "tree" in codes(before, after.replace(lines, lines.replace(b"a", b"A") + b">From c\n"))
+
+
+@pytest.mark.parametrize("lines", LINES)
+def test_one_such_message_keeps_no_mailbox_unwritten(lines: bytes) -> None:
+    before = b"From a 10:00\n" + lines + MESSAGE + b"\nFrom b 10:00\n" + MESSAGE
+    after = absolve.rewrite(before, media_type="application/mbox", url=URL)
+    assert codes(before, after, "application/mbox") == set()
+    assert "attribute" in codes(before, after.replace(b"Subject: s", b"Subject: t"), "application/mbox")
+
+
+def test_a_part_without_a_header_may_begin_as_a_message_does() -> None:
+    head = b"Content-Type: multipart/mixed; boundary=A\n\n--A\n\n"
+    before = head + b">From a\nContent-Type: text/html\n\n<a href=x>\n--A\nContent-Type: text/html\n\n<a href=x>\n--A--\n"
+    after = absolve.rewrite(before, media_type="message/rfc822", url=URL)
+    assert after.count(b"http://h.example/d/x") == 1
+    assert codes(before, after) == set()
+    assert "tree" in codes(before, after.replace(b"\n\n<a href=x>", b"\n\n<a href=y>"))
+
+
 def test_soft_line_breaks_may_come_to_a_line_that_grows_and_to_no_other() -> None:
     head = b"Content-Type: text/html\nContent-Transfer-Encoding: quoted-printable\n\n"
     before = head + b'line\n<a href=3D"x">' + b"a long text " * 5 + b"</a> and so on\nline\n"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from absolve.model import BY_DEFAULT, DEFAULT, ENCAPSULATING, PACKAGE_ROOT, Base, BaseURL, Claim
 from absolve.resolvers import resolver
-from absolve.resolvers.urls import split_fragment
+from absolve.resolvers.urls import split_fragment, without_controls
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -21,13 +21,11 @@ else:
 
 if cython.compiled:
     from cython.cimports.absolve.model import made as new
-    from cython.cimports.absolve.resolvers.urls import has_scheme, is_malformed
+    from cython.cimports.absolve.resolvers.urls import has_scheme, is_malformed, runs_code
 else:
     from absolve.model import new
-    from absolve.resolvers.urls import has_scheme, is_malformed
+    from absolve.resolvers.urls import has_scheme, is_malformed, runs_code
 
-# HTML Standard 4.2.3: such a URL is not taken for the base of a document.
-NO_BASE = frozenset({"javascript", "data"})
 TOO_LONG = "too-long"  # the verdict on a claim that rules, of which no URL is made (`VERDICTS`)
 _NOBODY_KNOWS = PACKAGE_ROOT.partition("/")[0]
 
@@ -77,15 +75,18 @@ def establish(
 
 @cython.ccall
 def claimed_url(claim: Base, outer: BaseURL, profile: str) -> str | None:
-    """The URL that a claim gives inside `outer`: None for no base; "" where an empty one has nothing outside."""
+    """The URL that a claim gives inside `outer`: None for no base; "" where an empty one has nothing outside.
+
+    Its control characters are percent-escaped: it is written into other links than the one where they are. A base by
+    which code could run is none (HTML Standard 4.2.3).
+    """
     reference: str = claim.reference.strip("\t\n\f\r ")
     if not reference:
         return outer.url
-    before, colon, _ = reference.partition(":")
-    if colon and before.lower() in NO_BASE:
+    if runs_code(reference):
         return None
     url = resolver(profile, outer.url)(reference)
-    return None if url is None or is_malformed(url) else url
+    return None if url is None or is_malformed(url) else without_controls(url)
 
 
 @cython.ccall

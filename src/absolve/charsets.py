@@ -34,7 +34,7 @@ class Charset(NamedTuple):
 
     `transparent`: ASCII bytes stand for ASCII characters wherever markup looks for them, so that a scanner can read
     the bytes. `one_byte`: every byte is a character. `within` is the codec that what is written must go through in the
-    end, where that is another one.
+    end, where that is another one. `in_comment`: the text is in a comment, which no `--` may be written into.
     """
 
     name: str
@@ -42,6 +42,7 @@ class Charset(NamedTuple):
     transparent: bool = True
     one_byte: bool = False
     within: str = ""
+    in_comment: bool = False
 
     def decode(self, raw: bytes) -> str:
         try:
@@ -49,23 +50,30 @@ class Charset(NamedTuple):
         except UnicodeDecodeError:
             return raw.decode(self.codec, "replace")  # a broken shift sequence, half a code unit at the end
 
-    def encode(self, text: str, errors: str) -> bytes:
+    def encode(self, text: str, errors: str, after: str = "") -> bytes:
+        """Return the bytes for a text; `after` is the ASCII character behind it, if there is one."""
         if self.name.startswith("utf-16"):
             return text.encode(self.codec, "surrogatepass")  # it lacks nothing, and takes no single bytes
+        if self.name in _UNWRITTEN:
+            text = _UNWRITTEN[self.name].sub(lambda found: _ESCAPED_BY[errors](found[0]), text)
         if self.within:
             text = text.encode(self.within, errors).decode(self.within, "replace")
         if self.name in _MANY_BYTES:
-            text = _AFTER_A_BYTE.sub(lambda found: self._apart(found[0], errors), text)
+            followed = _AFTER_A_BYTE.sub(lambda found: self._apart(found[0], errors), text + after)
+            text = followed[: len(followed) - len(after)]
         return text.encode(self.codec, errors)
 
     def _apart(self, pair: str, errors: str) -> str:
-        """A byte that is no character and what follows, which is escaped where both would be read as one character."""
+        """A byte that is no character and what follows; one is escaped where both would be read as one character."""
         if self.decode(pair.encode(self.codec, errors)) == pair:
             return pair
+        if pair[1].isascii():  # it may be an escape character
+            return _as_percent(pair[0]) + pair[1]
         return pair[0] + pair[1].encode("ascii", errors).decode("ascii")
 
 
 UTF_8: Final = Charset("utf-8", "utf-8")
+IN_COMMENT: Final = Charset("utf-8", "utf-8", in_comment=True)
 WINDOWS_1252: Final = Charset("windows-1252", "cp1252", one_byte=True)
 
 # Where Python's codec of the same name knows fewer characters than the Encoding Standard's.
@@ -83,7 +91,10 @@ _CODECS: Final = {
 }
 _OPAQUE: Final = frozenset({"utf-16le", "utf-16be", "iso-2022-jp"})
 _MANY_BYTES: Final = frozenset({"utf-8", "gbk", "gb18030", "big5", "euc-jp", "shift_jis", "euc-kr"})
-_AFTER_A_BYTE: Final = pattern("[\udc80-\udcff][^\x00-\x7f\udc80-\udcff]")
+# Characters that are not written in a charset: its encoder returns an error for these (Encoding Standard 12.2.2), or
+# writes a byte that is read as another character, a backslash for the yen sign (12.1.2).
+_UNWRITTEN: Final = {"iso-2022-jp": pattern("[\x0e\x0f\x1b]"), "euc-jp": pattern("[\xa5\u203e]")}
+_AFTER_A_BYTE: Final = pattern("[\udc80-\udcff][^\x00-?\udc80-\udcff]")  # no trail byte is below @
 _BYTE_ORDER_MARKS: Final = {b"\xef\xbb\xbf": "utf-8", b"\xfe\xff": "utf-16be", b"\xff\xfe": "utf-16le"}
 _BEGINS_MARK = cython.declare(cython.int, min(mark[0] for mark in _BYTE_ORDER_MARKS))
 
@@ -136,12 +147,17 @@ def inside(charset: Charset) -> Charset:
 def for_any(text: str) -> str:
     """Text that documents in any charset get from outside: a byte that was no character there may be part of one here.
 
-    Such bytes, kept as lone surrogates, are percent-escaped.
+    Such bytes, kept as lone surrogates, are percent-escaped. Any other lone surrogate becomes U+FFFD.
     """
-    return text if text.isascii() else _RAW_BYTE.sub(lambda found: f"%{ord(found[0]) & 0xFF:02X}", text)
+    return text if text.isascii() else _SURROGATE.sub(_for_any, text)
 
 
-_RAW_BYTE: Final = pattern("[\udc80-\udcff]")  # PEP 383
+_SURROGATE: Final = pattern("[\ud800-\udfff]")
+
+
+def _for_any(surrogate: re.Match[str]) -> str:
+    code = ord(surrogate[0])
+    return f"%{code & 0xFF:02X}" if 0xDC80 <= code <= 0xDCFF else "\N{REPLACEMENT CHARACTER}"  # PEP 383
 
 
 def of_html(data: bytes, given: str | None = None, header: str | None = None) -> tuple[Charset, int]:
@@ -334,15 +350,28 @@ def _references(error: UnicodeError) -> tuple[str | bytes, int]:
     """Error handler "absolve.references": what the charset lacks becomes a numeric character reference."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
-    return _byte(error) or f"&#{ord(error.object[error.start])};", error.start + 1
+    return _byte(error) or _as_reference(error.object[error.start]), error.start + 1
 
 
 def _percent(error: UnicodeError) -> tuple[str | bytes, int]:
     """Error handler "absolve.percent": what the charset lacks is percent-escaped as UTF-8."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
-    utf8 = error.object[error.start].encode("utf-8", "replace")
-    return _byte(error) or "".join(f"%{byte:02X}" for byte in utf8), error.start + 1
+    return _byte(error) or _as_percent(error.object[error.start]), error.start + 1
+
+
+def _as_reference(character: str) -> str:
+    return f"&#{ord(character)};"
+
+
+def _as_percent(character: str) -> str:
+    """A character percent-escaped as UTF-8, or the byte that it was kept for."""
+    code = ord(character)
+    raw = bytes((code & 0xFF,)) if 0xDC80 <= code <= 0xDCFF else character.encode("utf-8", "replace")
+    return "%" + raw.hex("%").upper()
+
+
+_ESCAPED_BY: Final = {"absolve.references": _as_reference, "absolve.percent": _as_percent}
 
 
 def _any_surrogate(error: UnicodeError) -> tuple[str | bytes, int]:

@@ -6,6 +6,7 @@ cimport cython
 @cython.final
 cdef class Raw:
     cdef readonly object slot
+    cdef readonly object inner
     cdef object _charset
 
 

@@ -9,12 +9,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from absolve import iso_2022_jp
 from absolve.character_references import needs_escape
 from absolve.characters import CharacterOffsets
 from absolve.charsets import UTF_8, Charset
 from absolve.offsets import IDENTITY_OFFSETS, Composed, Utf16Offsets, replaced
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import cython
 
     from absolve.typing import Offsets
@@ -48,69 +51,44 @@ def to_utf8_mapped(charset: Charset, raw: bytes) -> tuple[bytes, Offsets]:
         return raw, IDENTITY_OFFSETS
     if charset.name.startswith("utf-16"):
         value = to_utf8(charset, raw)
-        return value, Utf16Offsets(value)
+        return value, Utf16Offsets(value, len(raw))
     if not charset.transparent:
-        return _shifted_units(raw)
+        return iso_2022_jp.decode_mapped(raw)
     offsets = CharacterOffsets(charset, raw)
     return offsets.value, offsets
 
 
 _REPLACEMENT: Final = "\N{REPLACEMENT CHARACTER}".encode()
-_NOT_ASCII: Final = re.compile(rb"[\x80-\xff\x1b]")
-_SHIFT: Final = re.compile(rb"\x1b(?:\(I|\$[@B])")  # Encoding Standard 12.2.1, ISO-2022-JP: half-width katakana, kanji
-_BACK: Final = re.compile(rb"\x1b\([BJ]")
-_NOTHING: Final = re.compile(rb"(?:[\x80-\xff]|\x1b(?!\(I|\$[@B]|\([BJ]))++")  # no characters, and no shifts
+_TWO_HYPHENS: Final = re.compile(rb"-(?=-)")
 
 
-def _shifted_units(raw: bytes) -> tuple[bytes, Offsets]:
-    """Decode ISO-2022-JP character by character where there are others than ASCII ones."""
-    made = Decoded(raw)
-    position = 0
-    while found := _NOT_ASCII.search(raw, position):
-        position = _shifted(raw, found.start(), made)
-    return made.whole()
+def from_utf8(charset: Charset, value: bytes, errors: str, after: bytes = b"") -> bytes:
+    """Raw bytes for characters given as UTF-8; `errors` is one of our handlers, for what the charset lacks.
 
-
-def _shifted(raw: bytes, start: int, made: Decoded) -> int:
-    """From an escape character to where ASCII goes on.
-
-    A shift sequence belongs to the character after it, but that back to ASCII to the one before: an edit then begins
-    and ends in ASCII.
+    `after` are the raw bytes that follow. Together with them, no `--` is written into a comment (HTML Standard 13.1.6).
     """
-    shift = _SHIFT.match(raw, start)
-    position = shift.end() if shift else start
-    text = b""  # the character that begins at `start` and was read last
-    while shift and position < len(raw) and raw[position] not in b"\x1b\r\n":
-        if text:
-            made.unit(start, position, text)
-            start = position
-        end = min(position + (2 if shift[0][1:2] == b"$" else 1), len(raw))
-        text = (shift[0] + raw[position:end]).decode("iso2022_jp_ext", "replace").encode()
-        position = end
-    if back := _BACK.match(raw, position):
-        position = back.end()
-    if start == position and (nothing := _NOTHING.match(raw, start)):  # as one unit: there may be millions
-        position = nothing.end()
-        text = _REPLACEMENT * (position - start)
-    made.unit(start, position, text)
-    return position
-
-
-def from_utf8(charset: Charset, value: bytes, errors: str) -> bytes:
-    """Raw bytes for characters given as UTF-8; `errors` is one of our handlers, for what the charset lacks."""
+    if charset.in_comment:
+        hyphen = b"&#45;" if errors == "absolve.references" else b"%2D"
+        followed = _TWO_HYPHENS.sub(hyphen, value + after[:1])
+        value = followed[: len(followed) - len(after[:1])]
     if charset is UTF_8 or (charset.transparent and value.isascii()):
         return value
-    return charset.encode(value.decode("utf-8", "absolve.surrogates"), errors)
+    followed_by = after[:1].decode("ascii") if after[:1].isascii() else ""
+    return charset.encode(value.decode("utf-8", "absolve.surrogates"), errors, followed_by)
 
 
 @cython.final
 @cython.no_gc
 @cython.cclass
 class Raw:
-    """Text that stands as it is: a style sheet in a style element, JSON in a script, a whole file in its charset."""
+    """Text that stands as it is: a style sheet in a style element, JSON in a script, a whole file in its charset.
 
-    def __init__(self, charset: Charset) -> None:
+    `inner` is the charset of the document that it decodes to.
+    """
+
+    def __init__(self, charset: Charset, inner: Charset = UTF_8) -> None:
         self._charset = charset
+        self.inner = inner
         self.slot: tuple[int, int] | None = None
 
     def decode(self, raw: bytes) -> bytes:
@@ -120,13 +98,50 @@ class Raw:
         return to_utf8_mapped(self._charset, raw)
 
     def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:  # noqa: ARG002 - nothing is escaped
+        return from_utf8(self._charset, value, "absolve.percent", after)
+
+
+class ShiftedText:
+    """A whole file in ISO-2022-JP: an edit begins and ends in the state in which the bytes around it are read."""
+
+    slot: tuple[int, int] | None = None
+
+    def __init__(self, charset: Charset) -> None:
+        self._charset = charset
+        self._states = iso_2022_jp.States()
+
+    def decode(self, raw: bytes) -> bytes:
+        return to_utf8(self._charset, raw)
+
+    def decode_mapped(self, raw: bytes) -> tuple[bytes, Offsets]:
+        self._states = iso_2022_jp.States()
+        return iso_2022_jp.decode_mapped(raw, self._states)
+
+    def encoder(self, start: int, end: int) -> Callable[[bytes, bytes, bytes], bytes]:
+        """Return what encodes the text that replaces this span of the raw bytes that were decoded last."""
+        before, after = self._states.at(start), self._states.at(end)
+
+        def encode(value: bytes, _after: bytes, _before: bytes) -> bytes:
+            raw = self.encode(value)
+            if before == after and iso_2022_jp.reads_the_same(raw, before):
+                return raw
+            opening = iso_2022_jp.SEQUENCES[iso_2022_jp.ASCII] if before != iso_2022_jp.ASCII else b""
+            closing = iso_2022_jp.SEQUENCES[after] if after != iso_2022_jp.ASCII else b""
+            return opening + raw + closing
+
+        return encode
+
+    def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:  # noqa: ARG002 - `encoder` looks at them
+        """Return the bytes for a text (UTF-8) that begins and ends in ASCII."""
         return from_utf8(self._charset, value, "absolve.percent")
 
 
 IDENTITY: Final = Raw(UTF_8)  # of what stands in its place as it is, whatever it is
 
 _SPECIAL: Final = re.compile(rb"[&\r\x00]")
-_MUST: Final = {quote: re.compile(b"[&\\r%b]" % (quote or b"<")) for quote in (b"", b'"', b"'")}
+# What is written as a reference. A raw `<` ends noscript where scripts run (13.2.6.4.7), and a raw shift or escape
+# character can switch the charset (Encoding Standard 12.2), also one that a browser has only guessed.
+_MUST: Final = {quote: re.compile(b"[&<>\\r\x0e\x0f\x1b%b]" % quote) for quote in (b"", b'"', b"'")}
 
 
 @cython.cfunc
@@ -245,7 +260,7 @@ class CharacterReferences:
         if self._must.search(value):
             text = value + after[:64]
             value = replaced(self._must, lambda found: self._escaped(found, text), value)
-        raw = from_utf8(self._charset, value, "absolve.references")
+        raw = from_utf8(self._charset, value, "absolve.references", after)
         return b";" + raw if before[-1:].isalnum() and self._swallows(before, raw + after) else raw
 
     def _swallows(self, before: bytes, raw: bytes) -> bool:
@@ -267,7 +282,7 @@ class CharacterReferences:
         return b"&amp;" if needed else character
 
 
-_NAMED: Final = {b'"': b"&quot;", b"<": b"&lt;"}
+_NAMED: Final = {b'"': b"&quot;", b"<": b"&lt;", b">": b"&gt;"}
 _UNTERMINATED: Final = re.compile(rb"&#?[A-Za-z0-9]++\Z")
 _quoting = bytes(byte in b"\t\n\f\r \"'=<>`" for byte in range(256))
 _QUOTING = cython.declare(bytes, _quoting)

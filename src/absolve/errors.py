@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from absolve import shown
+
 
 class Diagnostic(NamedTuple):
     """Something that absolve met and says, without stopping: a code, a text, and where (line and column 1-based).
 
     `code` is a short word with hyphens; the rows' problem codes and these share one vocabulary. `failed`: something
-    could not be worked on for this reason, so that the run's exit status is 1.
+    could not be worked on for this reason, so that the run's exit status is 1. The fields are exact; `str` is a line
+    that can be printed: characters that are not visible are escaped, user information in URLs is masked.
     """
 
     code: str
@@ -20,6 +23,14 @@ class Diagnostic(NamedTuple):
     failed: bool = False
 
     def __str__(self) -> str:
+        return self.printed()
+
+    def printed(self, *, credentials: bool = False) -> str:
+        """Return the line, with user information as it is if `credentials` are to be shown."""
+        return shown.message(self.exact(), credentials=credentials)
+
+    def exact(self) -> str:
+        """Return the same line with every character as it is."""
         place = "".join(f":{number}" for number in (self.line, self.column) if number is not None)
         return f"{self.name}{place}: {self.code}: {self.text}"
 
@@ -35,9 +46,17 @@ def in_short(text: str, most: int = 200) -> str:
 class AbsolveError(Exception):
     """The root of every error of ours."""
 
+    @property
+    def message(self) -> str:
+        """The text with every character as it is; `str` of an error that a caller sees is escaped and masked."""
+        return Exception.__str__(self)
+
 
 class UsageError(AbsolveError):
     """The call itself is wrong: an unknown profile or charset, a retrieval URL that is none."""
+
+    def __str__(self) -> str:
+        return shown.message(self.message)
 
 
 class WalkError(AbsolveError):
@@ -68,16 +87,22 @@ class DocumentError(AbsolveError):
     """
 
     def __init__(self, diagnostic: Diagnostic, excerpt: str = "") -> None:
-        super().__init__(str(diagnostic))
+        super().__init__(diagnostic.exact())
         self.diagnostic = diagnostic
         self.excerpt = excerpt
 
-    def show(self) -> str:
-        """The message and, where the line is known, that line with a caret under the column."""
+    def __str__(self) -> str:
+        return self.diagnostic.printed()
+
+    def show(self, *, credentials: bool = False) -> str:
+        """Return the message and, where the line is known, that line with a caret under the column."""
         column = self.diagnostic.column
+        line = self.diagnostic.printed(credentials=credentials)
         if not self.excerpt or column is None:
-            return str(self)
-        return f"{self}\n    {self.excerpt}\n    {' ' * (column - 1)}^"
+            return line
+        excerpt = self.excerpt.replace("\t", " ").ljust(column - 1)
+        before, whole = (shown.message(text, credentials=credentials) for text in (excerpt[: column - 1], excerpt))
+        return f"{line}\n    {whole.rstrip()}\n    {' ' * shown.width(before)}^"
 
 
 # What is raised where a program is wrong, or at the end of its memory: of us it should never be.

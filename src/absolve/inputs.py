@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
+import stat
 import sys
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import quote_from_bytes
@@ -72,7 +75,8 @@ def named(names: Sequence[str], origins: Origins, globs: Globs, say: Say, *, fol
         if not is_folder(name):
             yield Input(name, Path(name).name, *_known(name, origins.url, origins))
         else:
-            above = "" if len(names) == 1 else f"{Path(os.path.abspath(name)).name}/"  # noqa: PTH100 - `.` has a name
+            last = Path(os.path.abspath(name)).name  # noqa: PTH100 - `.` has a name, and only the root has none
+            above = f"{last}/" if last and len(names) > 1 else ""
             for path, place in folder(name, globs, say, follow=follow):
                 yield _within(path, place, above + place, origins)
 
@@ -87,10 +91,20 @@ def listed(paths: Iterable[str], origins: Origins, say: Say) -> Iterator[Input]:
     for path in paths:
         place = os.path.normpath(path).lstrip("/" if os.sep == "/" else "/\\")
         place = PurePosixPath(*Path(place).parts[bool(Path(place).drive) :]).as_posix()
-        if place == ".." or place.startswith("../"):
+        if wrong := _listed_wrong(path):
+            say(wrong)
+        elif place == ".." or place.startswith("../"):
             say(Diagnostic("outside", "its place would be outside the output folder", path, failed=True))
         else:
             yield _within(path, place, place, origins)._replace(found=False)
+
+
+def _listed_wrong(path: str) -> Diagnostic | None:
+    """Why a file in a list is passed over: who makes a list of all that is in a folder has not named each by itself."""
+    with suppress(OSError, ValueError):  # what cannot be read is said when it is its turn
+        if wrong := special(path, os.stat(path).st_mode):  # noqa: PTH116 - for each of very many
+            return wrong._replace(failed=True)
+    return None
 
 
 def _within(path: str, place: str, below: str, origins: Origins) -> Input:
@@ -113,38 +127,86 @@ def folder(root: str, globs: Globs, say: Say, *, follow: bool = True) -> Iterato
     """The files in a folder and below, sorted within each folder: the path of each, and its place in the root.
 
     A symbolic link is followed where it leads to something inside the root, a folder by one link only and never where
-    it holds the link. A folder that cannot be read is said.
+    it holds the link. What cannot be read, is no regular file or leads to nothing is said and passed over.
     """
     real = os.path.realpath(root)
     entered: set[tuple[int, int]] = set()  # folders that a link led to
-
-    def walk(path: str, place: str, around: frozenset[tuple[int, int]]) -> Iterator[tuple[str, str]]:
-        try:
-            with os.scandir(path) as entries:
-                found = sorted(entries, key=lambda entry: entry.name)
-            state = os.stat(path)  # noqa: PTH116 - beside scandir
-        except OSError as error:
-            say(unreadable(path, error).diagnostic._replace(failed=True))
-            return
-        around |= {(state.st_dev, state.st_ino)}
-        for entry in found:
-            inside = f"{place}{entry.name}"
-            if entry.is_symlink() and not follow:
-                continue
-            if entry.is_symlink() and not _leads_inside(entry.path, real):
-                say(Diagnostic("outside", "a link that leads out of the folder is not followed", entry.path))
-            elif entry.is_dir():
-                if entry.is_symlink():
-                    led = entry.stat()
-                    if (led.st_dev, led.st_ino) in entered | around:
-                        continue
-                    entered.add((led.st_dev, led.st_ino))
-                if not globs.excluded(inside):
-                    yield from walk(entry.path, f"{inside}/", around)
-            elif globs.wanted(inside) and not TEMPORARY.fullmatch(entry.name):
+    levels = [*_level(root, "", frozenset(), say)]  # folders in folders may be deeper than calls in calls
+    while levels:
+        place, around, entries = levels[-1]
+        entry = next(entries, None)
+        if entry is None:
+            levels.pop()
+            continue
+        inside = f"{place}{entry.name}"
+        if entry.is_symlink() and not follow:
+            continue
+        if entry.is_symlink() and not _leads_inside(entry.path, real):
+            say(Diagnostic("outside", "a link that leads out of the folder is not followed", entry.path))
+        elif _is_folder(entry):
+            if entry.is_symlink():
+                led = entry.stat()
+                if (led.st_dev, led.st_ino) in entered | around:
+                    continue
+                entered.add((led.st_dev, led.st_ino))
+            if not globs.excluded(inside):
+                levels += _level(entry.path, f"{inside}/", around, say)
+        elif globs.wanted(inside) and not TEMPORARY.fullmatch(entry.name):
+            if wrong := _no_file(entry):
+                say(wrong)
+            else:
                 yield entry.path, inside
 
-    return walk(root, "", frozenset())
+
+class _Level(NamedTuple):
+    """A folder that is walked: its place, itself and those around it, and its entries that are still to come."""
+
+    place: str
+    around: frozenset[tuple[int, int]]
+    entries: Iterator[os.DirEntry[str]]
+
+
+def _level(path: str, place: str, around: frozenset[tuple[int, int]], say: Say) -> Iterator[_Level]:
+    """Yield the level of a folder, or say why there is none."""
+    try:
+        with os.scandir(path) as entries:
+            found = sorted(entries, key=lambda entry: entry.name)
+        state = os.stat(path)  # noqa: PTH116 - beside scandir
+    except OSError as error:
+        say(unreadable(path, error).diagnostic._replace(failed=True))
+        return
+    yield _Level(place, around | {(state.st_dev, state.st_ino)}, iter(found))
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    """Whether an entry is, or leads to, a folder; not where nobody can know."""
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
+
+
+def _no_file(entry: os.DirEntry[str]) -> Diagnostic | None:
+    """Why an entry that is no folder is passed over; None for a regular file, and for a link to one."""
+    try:
+        if entry.is_file():
+            return None
+        return special(entry.path, entry.stat().st_mode)
+    except FileNotFoundError:
+        return Diagnostic("not-found", "a link that leads to nothing is passed over", entry.path)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            return Diagnostic("unreadable", "a link that leads to itself is passed over", entry.path)
+        return unreadable(entry.path, error).diagnostic._replace(failed=True)
+
+
+_SPECIAL: Final = ((stat.S_ISFIFO, "a pipe"), (stat.S_ISSOCK, "a socket"), (stat.S_ISREG, ""), (stat.S_ISDIR, ""))
+
+
+def special(path: str, mode: int) -> Diagnostic | None:
+    """Why a file of this mode is none to read unless somebody names it; None for regular files, and for folders."""
+    kind = next((word for is_kind, word in _SPECIAL if is_kind(mode)), "a device")
+    return Diagnostic("special-file", f"this is {kind}, and is passed over", path) if kind else None
 
 
 def _leads_inside(path: str, root: str) -> bool:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Final
 from absolve.charsets import for_any
 from absolve.errors import UsageError, in_short
 from absolve.formats import WALKERS
-from absolve.model import BY_DEFAULT, DEFAULT, EMBEDDED, PACKAGE_ROOT, RETRIEVAL, Base, BaseURL, new
-from absolve.resolvers.urls import has_scheme, is_malformed, is_plain
+from absolve.model import BY_DEFAULT, DEFAULT, EMBEDDED, PACKAGE_ROOT, RETRIEVAL, Base, BaseURL, Notice, new
+from absolve.resolvers.urls import CONTROL, has_scheme, is_malformed, is_plain, parsed_scheme, runs_code
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     import cython
 
@@ -51,6 +51,22 @@ def _retrieved_by(url: str, said: str, profile: str, longest: int) -> BaseURL:
     return establish(DEFAULT, [retrieval_claim(url, said)], profile, None, longest)
 
 
+def doubts(claims: Iterable[Base], position: int = 0) -> Iterator[Notice]:
+    """Yield a notice for each claim whose reference is not written into other links as it is.
+
+    `position` is that of a claim that has none.
+    """
+    for claim in claims:
+        reference = claim.reference
+        if runs_code(reference) and claim.layer is not EMBEDDED:  # the row of a base element says so
+            text = f"{claim.source}: a {parsed_scheme(reference)} URL is no base"
+            yield Notice("unsuitable-base", text, claim.position or position)
+        elif not reference.isprintable() and CONTROL.search(reference.strip(_WHITE_SPACE)):
+            text = f"{claim.source}: control characters of this base are percent-escaped in the links that it rules"
+            yield Notice("control-character", text, claim.position or position)
+
+
+_WHITE_SPACE: Final = "\t\n\f\r "  # around a reference it belongs to HTML
 _LONGEST: Final = 4096  # characters of a URL that is remembered when the document is gone
 
 
@@ -85,6 +101,7 @@ def established(entity: Entity, around: Bases, claims: list[Base]) -> Bases:
     """The bases of an entity that has these from outside and makes these claims itself."""
     settings = entity.settings
     own, base = around.own, around.base
+    entity.notices += doubts(claims)
     found = [claim for claim in claims if claim.layer is RETRIEVAL]
     found += around.beside
     if found:

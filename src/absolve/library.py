@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
-from absolve import rewriting
+from absolve import arguments, rewriting
 from absolve.errors import DocumentError
 from absolve.inventory import Columns, fill, rows
 from absolve.model import Document
+from absolve.policy import checked
 from absolve.walk import Settings, hold, walk
 
 if TYPE_CHECKING:
@@ -19,17 +20,22 @@ if TYPE_CHECKING:
     from absolve.model import BaseURL
     from absolve.policy import Policy
     from absolve.resolved import Resolved
+    from absolve.typing import Buffer
 
-Source = bytes | str | Document
+    Source: TypeAlias = bytes | str | Document | Buffer
 
-_CHOICES = frozenset(Settings._fields)
+_DOCUMENT = ("name", "media_type", "charset", "url")
+_DEFAULTS = Settings._field_defaults
+_CHOICES = frozenset(_DEFAULTS)
+_OPTIONS = _CHOICES.union(_DOCUMENT)
+_BY_POLICY = ("absolve.rewrite()", "absolve.verify()")
 _UNCHANGED = Settings().checked()  # of most calls
 
 
 @overload
 def rewrite(source: str, **options: Any) -> str: ...
 @overload
-def rewrite(source: bytes | Document, **options: Any) -> bytes: ...
+def rewrite(source: bytes | Document | Buffer, **options: Any) -> bytes: ...
 def rewrite(source: Source, *, policy: Policy | None = None, **options: Any) -> bytes | str:
     """The document with every link made absolute, or changed as `policy` says; of the type that was given.
 
@@ -41,12 +47,15 @@ def rewrite(source: Source, *, policy: Policy | None = None, **options: Any) -> 
     without an option (JSON-LD, what is signed) stays whatever it says.
 
     Only the bytes of links change; where none does the very same object comes back. Raises DocumentError for a
-    document of no kind that absolve reads or that passes a limit, UsageError for an option that is none.
+    document of no kind that absolve reads or that passes a limit, UsageError for a value that is none of the choices of
+    its option, TypeError for a source that is no document (a path, an open file), an option that is none or has a value
+    of another type, and a policy that returns neither text nor None.
 
     A document in which the scanner had to guess (rare: one of 1,875 pages) is verified; where that does not prove that
     only links change, and that each leads where it led, DocumentError says so.
     """
-    document, settings = opened(source, options)
+    document, settings = opened(source, options, "absolve.rewrite()")
+    policy = checked(policy) if policy is not None else None
     entity = walk(document, settings, for_rewrite=policy is None)  # a policy is asked about what stays, too
     if entity.is_ambiguous:
         data = _proved(document, walk(document, settings), policy)
@@ -85,7 +94,7 @@ def _once(policy: Policy) -> Policy:
 
 def links(source: Source, **options: Any) -> Iterator[Row]:
     """The links of a document and of every document inside it, in their order; options and errors as of `rewrite`."""
-    return rows(_walked(source, options))
+    return rows(_walked(source, options, "absolve.links()"))
 
 
 def columns(source: Source, **options: Any) -> Columns:
@@ -98,12 +107,12 @@ def columns(source: Source, **options: Any) -> Columns:
 
 def into(found: Columns, source: Source, **options: Any) -> Iterator[None]:
     """Put them behind the rows of other documents: stops each time the columns are full, and then empties them."""
-    return fill(found, _walked(source, options))
+    return fill(found, _walked(source, options, "absolve.links()"))
 
 
 def base(source: Source, **options: Any) -> BaseURL:
     """The base URL that rules the document's links, its layer, and every claim's fate (RFC 1808 section 3)."""
-    return _walked(source, options).bases.base
+    return _walked(source, options, "absolve.base()").bases.base
 
 
 def verify(
@@ -121,23 +130,28 @@ def verify(
     """
     from absolve import verifying
 
-    document, settings = opened(before, options)
-    rewritten = opened(after, {})[0]
+    document, settings = opened(before, options, "absolve.verify()")
+    rewritten = opened(after, {}, "absolve.verify()")[0]
+    policy = checked(policy) if policy is not None else None
     return verifying.differences(walk(document, settings), document, rewritten.data, policy)
 
 
-def _walked(source: Source, options: dict[str, Any]) -> Entity:
-    return walk(*opened(source, options))
+def _walked(source: Source, options: dict[str, Any], call: str) -> Entity:
+    return walk(*opened(source, options, call))
 
 
-def opened(source: Source, options: dict[str, Any]) -> tuple[Document, Settings]:
-    """What the arguments of the library's functions come to; TypeError for an option that is none."""
-    chosen = [name for name in options if name in _CHOICES]
-    settings = Settings(**{name: options.pop(name) for name in chosen}).checked() if chosen else _UNCHANGED
+def opened(source: Source, options: dict[str, Any], call: str) -> tuple[Document, Settings]:
+    """Return what the arguments of the function `call` come to; raise TypeError for those that it does not take."""
+    if options and not _OPTIONS.issuperset(options):
+        named = ("policy",) if call in _BY_POLICY else ()
+        arguments.check_options(options, _OPTIONS, call, named)
+    chosen = {name: options.pop(name) for name in list(options) if name in _CHOICES}
+    settings = Settings(**arguments.choices_of(chosen, _DEFAULTS)).checked() if chosen else _UNCHANGED
     if not isinstance(source, Document):
-        return Document(source, **options), settings
+        data = source if isinstance(source, (bytes, str)) else arguments.data_of(source, call)
+        return Document(data, **options), settings
     document = source
-    for name in [name for name in ("name", "media_type", "charset", "url") if options.get(name) is not None]:
+    for name in [name for name in _DOCUMENT if options.get(name) is not None]:
         document = Document(
             document.data,
             **{
@@ -149,7 +163,4 @@ def opened(source: Source, options: dict[str, Any]) -> tuple[Document, Settings]
                 name: options.pop(name),
             },
         )
-    options = {name: value for name, value in options.items() if value is not None}
-    if options:
-        raise TypeError(f"unknown option {next(iter(options))!r}")
     return document, settings

@@ -1,4 +1,4 @@
-"""The values that every layer of absolve speaks of, in RFC 1808's own words; imports nothing of ours.
+"""The values that every layer of absolve speaks of, in RFC 1808's own words; of ours it imports only `arguments`.
 
 Positions are byte offsets into the entity they belong to, spans are half open (`start <= i < end`), text is `str`.
 `Link` and `Part` are made once a link on the hot path, so they are plain slotted classes that `model.pxd` turns into
@@ -11,12 +11,16 @@ from __future__ import annotations
 import enum
 from typing import TYPE_CHECKING, NamedTuple
 
+from absolve import arguments
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+    from os import PathLike
+    from typing import Never
 
     import cython
 
-    from absolve.typing import Coding
+    from absolve.typing import Buffer, Coding, Text, URLObject
 else:
     from absolve import _cython as cython
 
@@ -291,10 +295,11 @@ Event = Base | Link | Part | Notice | Held | Settled
 class Document:
     """The bytes of one document and what is known of it from outside.
 
-    `data` is bytes, or text, which is taken as UTF-8. `name` is for messages and, by its suffix, for the media type.
-    `media_type` may carry parameters, as a Content-Type header does. `charset` is the user's word (it beats all but a
-    byte order mark). `url` is the retrieval URL, which `said` names the giver of. `claims` are the bases that a file
-    system keeps beside a file.
+    `data` is bytes (or an object that holds bytes), or text, which is taken as UTF-8. `name`, which may be a path, is
+    for messages and, by its suffix, for the media type. `media_type` may carry parameters, as a Content-Type header
+    does. `charset` is the user's word (it beats all but a byte order mark). `url` is the retrieval URL, a str or an
+    object that is a URL (`absolve.typing.URLObject`); `said` names who gave it. `claims` are the bases that a file
+    system keeps beside a file. Raise TypeError for a value of another type.
 
     Where it is cut out of a larger file, `before` is how many documents stand before it there, and `origin` says where
     a byte of it does.
@@ -304,22 +309,31 @@ class Document:
 
     def __init__(
         self,
-        data: bytes | str,
+        data: bytes | str | Buffer,
         *,
-        name: str | None = None,
-        media_type: str | None = None,
-        charset: str | None = None,
-        url: str | None = None,
+        name: str | PathLike[str] | None = None,
+        media_type: Text | None = None,
+        charset: Text | None = None,
+        url: str | URLObject | None = None,
         claims: Sequence[Base] = (),
         before: int = 0,
         origin: Callable[[int], int] | None = None,
+        **others: Never,
     ) -> None:
+        if others:
+            arguments.check_options(others, ("name", "media_type", "charset", "url"), "absolve.Document()")
+        if type(data) is not bytes and type(data) is not str:
+            data = arguments.data_of(data, "absolve.Document()")
         self.is_text = isinstance(data, str)
-        self.data = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else bytes(data)
-        self.name = name
+        self.data = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
+        self.name = name if name is None or type(name) is str else arguments.name_of(name)
+        if media_type is not None and type(media_type) is not str:
+            media_type = arguments.text_of(media_type, "media_type")
         self.media_type = media_type
+        if charset is not None and type(charset) is not str:
+            charset = arguments.text_of(charset, "charset")
         self.charset = "utf-8" if self.is_text else charset
-        self.url = url
+        self.url = url if url is None or type(url) is str else arguments.url_of(url)
         self.said = "--url"
         self.claims = tuple(claims)
         self.before = before

@@ -81,7 +81,7 @@ def leave(
     if isinstance(error, DocumentError):  # of a part in a charset whose lines are not those of this entity
         if whole:
             raise error
-        entity.notices.append(Notice(error.diagnostic.code, with_url(part, str(error)), part.start, failed=True))
+        entity.notices.append(Notice(error.diagnostic.code, with_url(part, error.message), part.start, failed=True))
         return
     position = outside(part, offsets, error.position)
     if not whole:

@@ -215,13 +215,14 @@ class Composed:
 class Utf16Offsets:
     """Offsets into UTF-16: two or four bytes for each character. Counted from checkpoints, not kept for each."""
 
-    __slots__ = ("_marks", "_value")
+    __slots__ = ("_marks", "_size", "_value")
     _STEP = 512
     _FOLLOWING = bytes(range(0x80, 0xC0))
     _ASTRAL = bytes(range(0xF0, 0xF8))
 
-    def __init__(self, value: bytes) -> None:
+    def __init__(self, value: bytes, size: int) -> None:
         self._value = value
+        self._size = size  # of the raw bytes: half a code unit at their end is a character, too
         self._marks = [0]
         for start in range(0, len(value), self._STEP):
             self._marks.append(self._marks[-1] + self._count(start, min(start + self._STEP, len(value))))
@@ -236,6 +237,6 @@ class Utf16Offsets:
 
     def start(self, position: int) -> int:
         mark = position // self._STEP
-        return self._marks[mark] + self._count(mark * self._STEP, position)
+        return min(self._marks[mark] + self._count(mark * self._STEP, position), self._size)
 
     end = start

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from absolve import arguments, shown
 from absolve.bases import found_as
-from absolve.resolvers.urls import has_scheme, scheme
-from absolve.resolvers.whatwg import SPECIAL
+from absolve.resolvers.urls import has_scheme, runs_code, scheme
+from absolve.resolvers.whatwg import REMOVED, SPECIAL, STRIPPED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,6 +30,22 @@ def absolute(resolved: Resolved) -> str | None:
     if is_claim and resolved.entity.settings.base == "empty" and _rules(resolved):
         return ""
     return absolute_of(resolved.reference, resolved.rule)
+
+
+def checked(policy: Policy) -> Policy:
+    """Return a policy that raises TypeError, with the link, where the given one returns neither text nor None."""
+    if policy is absolute:
+        return policy
+    arguments.check_policy(policy)
+
+    def asked(resolved: Resolved) -> str | None:
+        new = policy(resolved)
+        if new is None or type(new) is str:
+            return new
+        link = f"{shown.masked(resolved.reference)[:200]!r} ({resolved.element} {resolved.attribute}".rstrip() + ")"
+        return arguments.target_of(new, link)
+
+    return asked
 
 
 @cython.ccall
@@ -59,10 +76,13 @@ def _rules(resolved: Resolved) -> bool:
 
 
 def _is_absolute(reference: str, rule: Rule) -> bool:
-    """Absolute references keep their bytes. In the URL Standard `http:g` is none where the base is http too (4.4)."""
+    """Absolute references keep their bytes. In the URL Standard `http:g` is none where the base is http too (4.4).
+
+    What a browser reads as `javascript:` or the like is absolute in every profile.
+    """
     if rule.settings.profile != "whatwg":
-        return has_scheme(reference)
-    bare = reference.translate({9: None, 10: None, 13: None})
+        return has_scheme(reference) or runs_code(reference)
+    bare = reference.strip(STRIPPED).translate(REMOVED)
     found = scheme(bare)
     if found is None or found not in SPECIAL or found != scheme(rule.base.url):
         return found is not None

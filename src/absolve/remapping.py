@@ -7,8 +7,9 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.errors import UsageError, in_short
+from absolve.linear import Substitution
 from absolve.policy import absolute
-from absolve.resolvers.urls import has_scheme, host_port, is_malformed
+from absolve.resolvers.urls import has_scheme, host_port, is_malformed, parsed_scheme, runs_code
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,7 +26,8 @@ class Change(NamedTuple):
 
     A prefix ends where a part of a URL does: `http://old.example` is none of `http://old.example.org/`, nor `/doc` of
     `/docs`. `//host` stands for http and https alike, and a new URL that begins so keeps the scheme. A regular
-    expression sees scheme and host in lower case; `\1` in the new URL is its first group.
+    expression sees scheme and host in lower case; `\1` in the new URL is its first group. It has Python's syntax but
+    for what cannot be matched in linear time: look-around, back-references, repeats of what may be empty.
     """
 
     old: str
@@ -60,7 +62,7 @@ class Remapping:
         """UsageError names a rule that is none."""
         self._exact: dict[tuple[Place, str], str] = {}
         self._prefixes: dict[Place, dict[str, str]] = defaultdict(dict)
-        self._regexes: list[tuple[re.Pattern[str], str]] = []
+        self._regexes: list[Substitution] = []
         for change in changes:
             self._add(Change(*change))
         self._lengths = {
@@ -74,12 +76,10 @@ class Remapping:
             raise UsageError(f"a rule is one of {', '.join(HOW)}, not {how!r}")
         if how == "regex":
             try:
-                regex = re.compile(old)
-                regex.sub(new, "")  # which reads what stands for its groups
-            except (re.error, IndexError) as error:
+                self._regexes.append(Substitution(old, new))
+            except UsageError as error:
                 rule = f"{in_short(old)!r} to {in_short(new)!r}"
-                raise UsageError(f"{rule} is no rule by a regular expression: {error}") from error
-            self._regexes.append((regex, new))
+                raise UsageError(f"{rule} is no rule by a regular expression: {error.message}") from error
             return
         for url in (old, new):
             full = f"http:{url}" if url.startswith("//") else url
@@ -127,10 +127,11 @@ class Remapping:
         if found and found[2] is not None:
             user, at, host = found[2].rpartition("@")
             url = f"{place.scheme}://{user}{at}{host.lower()}{found[3]}"
-        for regex, new in self._regexes:
-            match = regex.fullmatch(url)
-            if match:
-                made = match.expand(new)
+        for substitution in self._regexes:
+            made = substitution(url)
+            if made is not None:
+                if runs_code(made) and parsed_scheme(substitution.template) != parsed_scheme(made):
+                    return None  # the URL would say what runs, and not the rule
                 return made if has_scheme(made) and not is_malformed(made) else None
         return None
 

@@ -90,7 +90,7 @@ class Rule:
         self.room = self.longest - len(self.base.url) - ROOM
         self.short: Appending | None = None
         if isinstance(self.resolver, Appending) and self.resolver.usable and syntax in _AS_IT_STANDS:
-            self.short = None if self.held else self.resolver
+            self.short = None if self.held or entity.charset.in_comment else self.resolver
 
     @cython.ccall
     def target(self, reference: str, claims: cython.bint) -> str | None:

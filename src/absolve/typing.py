@@ -6,10 +6,26 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from typing import Any
+    from typing import Any, TypeAlias
 
     from absolve.charsets import Charset
     from absolve.model import Event
+
+    Text: TypeAlias = str  # where Cython would refuse all but a str with words of its own
+
+
+class Buffer(Protocol):
+    """An object that holds bytes and lets them be read where they are: bytearray, memoryview, mmap, numpy.uint8..."""
+
+    def __buffer__(self, flags: int, /) -> memoryview: ...
+
+
+class URLObject(Protocol):
+    """A URL that is no str: `str` of it is the URL (httpx.URL, yarl.URL, pydantic's, furl)."""
+
+    @property
+    def scheme(self) -> Any: ...
+    def __str__(self) -> str: ...
 
 
 class Offsets(Protocol):

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 from absolve import formats
 from absolve.charsets import DETECT, UTF_8, inside
-from absolve.codings import IDENTITY, Raw
+from absolve.codings import IDENTITY, Raw, ShiftedText
 from absolve.edits import LOOK_AHEAD
 from absolve.entity import Inner
 from absolve.errors import CodingError, Diagnostic, DocumentError, WalkError, in_short
 from absolve.formats import HTML, JSON_LD, PACKAGES, WALKERS, XML, canonical, essence_of, kind_of, walker
-from absolve.layers import retrieved
+from absolve.layers import doubts, retrieval_claim, retrieved
 from absolve.model import BY_DEFAULT, DEFAULT, Base, Held, Notice, new
 from absolve.notices import (
     MOST_LONG_BASES,
@@ -115,6 +115,8 @@ def walk(document: Document, settings: Settings, *, for_rewrite: bool = False, i
     entity.origin = document.origin
     entity.for_rewrite = for_rewrite
     entity.is_proof = is_proof
+    if url is not None:
+        entity.notices += doubts([retrieval_claim(url, document.said)])
     claims = () if document.claims and WALKERS[media_type].archive else document.claims
     try:
         entity.charset, mark = _charset(document.data, media_type, document.charset, parameter)
@@ -133,7 +135,8 @@ def _begin(entity: Entity, around: Bases, mark: cython.Py_ssize_t, depth: cython
         _fold(entity, around, depth)
         return
     entity.bases = around
-    part = Part(entity.media_type, mark, len(entity.data), Raw(charset))
+    coding = ShiftedText(charset) if charset.name == "iso-2022-jp" else Raw(charset)
+    part = Part(entity.media_type, mark, len(entity.data), coding)
     entity.events = [part]
     entity.depth = depth - 1
     _enter(entity, part, 0, inside(charset))
@@ -347,7 +350,7 @@ def _enter(entity: Entity, part: Part, index: cython.Py_ssize_t, charset: Charse
         text = with_url(part, TOO_LARGE.format(entity.settings.max_size))
         entity.notices.append(Notice("too-large", text, part.start, failed=True))
         return
-    events = None if part.name or part.whole or charset else _events_of(value, media_type, entity.settings)
+    events = None if part.name or part.whole or charset else _events_of(part, value, media_type, entity.settings)
     if isinstance(events, (Events, list)) and not len(events):
         return  # as in most style sheets: no entity is made of them
     if entity.room is None:
@@ -356,6 +359,8 @@ def _enter(entity: Entity, part: Part, index: cython.Py_ssize_t, charset: Charse
     inner = _opened(entity, part, value, media_type, named)
     size: cython.Py_ssize_t = len(value)
     value = b""  # the entity may let it go
+    if part.claims:
+        entity.notices += doubts(part.claims, part.start)
     if inner.level > entity.level and not inner.may_be_so_deep():
         entity.notices.append(deeper(part.start))
         return
@@ -418,7 +423,7 @@ def inner_at(entity: Entity, index: cython.Py_ssize_t) -> Inner | None:
     part: Part = entity.events[index]  # type: ignore[assignment]  # nothing else has a document inside
     value, offsets = part.coding.decode_mapped(entity.cut(part.start, part.end))
     media_type = _kind(part)
-    events = None if part.name or part.whole else _events_of(value, media_type, entity.settings)
+    events = None if part.name or part.whole else _events_of(part, value, media_type, entity.settings)
     inner = _opened(entity, part, value, media_type, named)
     value = b""
     inner.room = Room(sys.maxsize)
@@ -475,11 +480,11 @@ def _walk_inside(
 
 
 @cython.cfunc
-def _events_of(value: bytes, media_type: str, settings: Settings) -> Iterable[Event] | None:
+def _events_of(part: Part, value: bytes, media_type: str, settings: Settings) -> Iterable[Event] | None:
     """The events of text that belongs to the document itself, a style sheet mostly; None where an error is met."""
     walk_it = walker(media_type)
     try:
-        return walk_it(value, UTF_8, settings) if walk_it is not None else ()
+        return walk_it(value, _charset_of_text(part), settings) if walk_it is not None else ()
     except WalkError:
         return None
 
@@ -504,7 +509,7 @@ def _opened(entity: Entity, part: Part, value: bytes, media_type: str, named: cy
     if part.name:
         step = f"{part.name}[{named + 1}]"
         path = f"{path}/{step}" if path else step
-    inner = Entity(value, UTF_8, media_type, entity.name, path, entity.settings)
+    inner = Entity(value, _charset_of_text(part), media_type, entity.name, path, entity.settings)
     if part.coding is IDENTITY:
         inner.stands_in(entity, part.start)
     inner.for_rewrite = entity.for_rewrite
@@ -523,5 +528,11 @@ def _opened(entity: Entity, part: Part, value: bytes, media_type: str, named: cy
 def _charset_inside(part: Part, value: bytes, media_type: str, charset: Charset | None) -> tuple[Charset, int]:
     """The charset of what a part decodes to, and the length of its byte order mark."""
     if not part.whole:
-        return charset or UTF_8, 0
+        return charset or _charset_of_text(part), 0
     return _charset(value, media_type, None, essence_of(part.media_type)[1].get("charset"))
+
+
+@cython.cfunc
+def _charset_of_text(part: Part) -> Charset:
+    """The charset of the document that a part's text is: UTF-8, in a comment one without `--`."""
+    return part.coding.inner if type(part.coding) is Raw else UTF_8

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from absolve.edits import LOOK_AHEAD, kept_end
@@ -66,7 +67,7 @@ def edit_of(
         known = written.prefixes.get(prefix) if alone else None
         if known is None:
             known = link.coding.encode(value_of(prefix), raw[:LOOK_AHEAD], _before(entity.own_data, link.start))
-            if alone and len(known) <= _LONGEST_KNOWN and "&" not in prefix and "\\" not in prefix:
+            if alone and len(known) <= _LONGEST_KNOWN and not _DEPENDS.search(prefix):
                 # else what is around has a say
                 written.prefixes[prefix] = known
         return Edit(0, 0, known)
@@ -84,4 +85,6 @@ def _before(data: bytes, start: cython.Py_ssize_t) -> bytes:
 
 
 _LONGEST_KNOWN = 1 << 16  # bytes of a prefix that is remembered
+# A prefix that what follows it may change: by a character reference, an escape, the end of a comment or section.
+_DEPENDS = re.compile(r"[&\\]|[]!?-]\Z")
 _LISTS = frozenset({"commas", "refresh", "spaces", "srcset", "tasks"})  # no empty reference can be written in them

@@ -50,8 +50,9 @@ def test_a_project_file_that_says_nothing_of_us_is_none_of_ours(absolve: Runner,
     assert b"href=http://h/z" in absolve("rewrite", "page.html").out
 
 
-def test_the_command_line_wins_whole_lists_too(absolve: Runner) -> None:
+def test_the_command_line_wins_whole_lists_too(absolve: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("absolve.toml").write_text("url = 'http://h/'\nkind = ['image', 'script']\n[rewrite]\nin-place = true\n")
+    monkeypatch.setenv("ABSOLVE_CONFIG", "absolve.toml")
     assert absolve("links", "page.html").out == b""
     assert len(absolve("links", "page.html", "--kind=navigation").lines) == 2
     assert absolve("rewrite", "page.html", "-o", "out.html", "--kind=navigation").status == 0
@@ -67,7 +68,7 @@ def test_paths_are_relative_to_the_file_and_one_word_is_a_list(absolve: Runner) 
     Path("../absolve.toml").write_text(
         "url='http://h/'\nremap-file = 'moved.csv'\nkind = 'navigation'\nmax-size = '1K'"
     )
-    assert b"<a href=http://g/z>" in absolve("rewrite", "page.html").out
+    assert b"<a href=http://g/z>" in absolve("rewrite", "page.html", "--config", "../absolve.toml").out
 
 
 def test_the_environment_names_another_file_or_none(absolve: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,11 +111,11 @@ def test_an_option_of_another_command_is_none_of_this_one(absolve: Runner) -> No
 
 
 def test_config_shows_what_holds_and_whence(absolve: Runner, site: Path) -> None:
-    Path("absolve.toml").write_text("profile = 'whatwg'\n[rewrite]\nremap = '//a=//b'\n")
+    Path("absolve.toml").write_text("profile = 'whatwg'\n[rewrite]\nkind = 'image'\n")
     lines = [line.split("  #") for line in absolve("config", "rewrite", "links").lines]
     shown = {line[0].strip(): line[-1].strip() for line in lines}
     whence = str(site / "absolve.toml")
-    assert shown['profile = "whatwg"'] == shown['remap = ["//a=//b"]'] == whence
+    assert shown['profile = "whatwg"'] == shown['kind = ["image"]'] == whence
     assert shown["lazy = false"] == "default"
     assert [line for line in shown if line.startswith("[")] == ["[rewrite]", "[links]"]
     assert "[resolve]" in absolve("config").lines

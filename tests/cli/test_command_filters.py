@@ -103,6 +103,65 @@ def test_a_condition_is_checked_before_anything_is_read_and_reads_no_file(absolv
 
 
 @pytest.mark.usefixtures("site")
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "1=1) OR (1=1",
+        "1=1); DROP TABLE links; --",
+        "1=1); DROP TABLE links; SELECT (1",
+        "1=1) --",
+        "1=1] OR [1=1",
+        "1=1) UNION SELECT 1 WHERE (1=1",
+        "1=1) GROUP BY (1",
+        "1=1) QUALIFY (true",
+        "1=1) -- \n OR (1=1",
+        "1=1, 2=2",
+        "1=1; SELECT 1",
+        "1=1 ORDER BY 1",
+        "SELECT true",
+        "?",
+        "",
+        "--",
+        "/*",
+        "(",
+        ")",
+        pytest.param("text = '\udcff'", id="not UTF-8"),
+        pytest.param("NOT " * 5000 + "true", id="deep"),
+        pytest.param("(" * 5000 + "true" + ")" * 5000, id="parentheses"),
+        pytest.param("NOT " * 300 + "true AND x", id="less deep"),
+    ],
+)
+def test_what_is_more_than_one_condition_is_refused(absolve: Runner, condition: str) -> None:
+    pytest.importorskip("duckdb")
+    pytest.importorskip("pyarrow")
+    done = absolve("links", "site/a.html", "--where", condition)
+    assert (done.status, done.out) == (2, b"")
+    assert "--where" in done.err
+
+
+@pytest.mark.usefixtures("site")
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "text <> ')' AND text <> ']'",
+        "true /* ) */ AND true -- )",
+        "$$)$$ <> text",
+        "(line = 1) OR (line <> 1)",
+        "line IN (1, 2) OR [1, 2][1] = 1",
+        "EXISTS (SELECT 1)",
+        "CASE WHEN line = 1 THEN true ELSE true END",
+        "1=1 AND 2=2",
+    ],
+)
+def test_one_condition_may_be_any_expression(absolve: Runner, condition: str) -> None:
+    pytest.importorskip("duckdb")
+    pytest.importorskip("pyarrow")
+    done = absolve("links", "site/a.html", "--where", condition)
+    assert done.status == 0
+    assert done.out == absolve("links", "site/a.html").out
+
+
+@pytest.mark.usefixtures("site")
 def test_a_condition_that_fails_on_a_row_fails_its_document_only(absolve: Runner) -> None:
     pytest.importorskip("duckdb")
     pytest.importorskip("pyarrow")
@@ -146,3 +205,19 @@ def test_a_rule_that_is_none_is_said_with_its_line(absolve: Runner, row: str) ->
     done = absolve("rewrite", "site/a.html", "--remap-file=moved.csv")
     assert (done.status, done.out) == (2, b"")
     assert "moved.csv:2: " in done.err
+
+
+@pytest.mark.usefixtures("site")
+def test_a_rule_that_cannot_be_linear_is_said_with_its_file_and_line(absolve: Runner) -> None:
+    Path("rules.csv").write_text("from,to,how\nhttp://o/(.*),http://n/\\1,regex\n(a*)*,http://n/,regex\n")
+    done = absolve("rewrite", "site/a.html", "--remap-file", "rules.csv")
+    assert (done.status, done.out) == (2, b"")
+    assert "rules.csv:3: '(a*)*' to 'http://n/' is no rule by a regular expression: a repeat of what" in done.err
+
+
+@pytest.mark.usefixtures("site")
+def test_a_rule_that_a_url_could_stall_is_done_at_once(absolve: Runner) -> None:
+    Path("rules.csv").write_text("http://o/(a|aa)+/(.*)/(.*),http://n/\\2/\\3,regex\n")
+    page = b"<a href='http://o/" + b"a" * 5000 + b"'><a href='http://o/aaa/b/c'>"
+    done = absolve("rewrite", "-", "--remap-file", "rules.csv", "--jobs", "2", stdin=page)
+    assert done.out == page.replace(b"http://o/aaa/b/c", b"http://n/b/c")

@@ -181,3 +181,38 @@ def killed_and_resumed(folder: Path, files: int, kills: int, seed: int) -> None:
 def test_killed_at_random_moments_every_file_is_whole_and_the_end_is_the_same(tmp_path: Path) -> None:
     times = int(os.environ.get("ABSOLVE_KILLS", "4"))
     killed_and_resumed(tmp_path, files=2000 if times > 4 else 600, kills=times, seed=1)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="modes are of POSIX systems")
+@pytest.mark.parametrize("before", [None, 0o755])
+def test_nobody_else_can_read_what_a_run_has_worked_on(
+    absolve: Runner, site: Path, monkeypatch: pytest.MonkeyPatch, before: int | None
+) -> None:
+    folder = Path(os.environ["XDG_STATE_HOME"]) / "absolve"
+    if before is not None:  # as earlier versions have left it
+        folder.mkdir(mode=before)
+        folder.chmod(before)
+    modes: dict[str, int] = {}
+
+    def seen(*_: object) -> None:
+        modes.update({path.name.partition(".")[2]: path.stat().st_mode & 0o777 for path in folder.iterdir()})
+
+    monkeypatch.setattr("absolve.engine.putting.Putting.expect", seen)
+    command = ["rewrite", str(site), URL, "--in-place"]
+    for options in ([], [REMAP]):
+        assert absolve(*command, *options).status == 0
+        for path in folder.iterdir():
+            path.chmod(0o644)
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert modes == dict.fromkeys(("sqlite", "sqlite-wal", "sqlite.run"), 0o600)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root may give folders away")
+def test_a_state_folder_of_another_user_is_no_place_for_a_journal(absolve: Runner, site: Path) -> None:
+    folder = Path(os.environ["XDG_STATE_HOME"]) / "absolve"
+    folder.mkdir()
+    os.chown(folder, 12345, 12345)
+    assert absolve("rewrite", site, URL, "--in-place") == (0, b"", "")
+    done = absolve("rewrite", site, URL, "--in-place", "--resume")
+    assert (done.status, "another user's" in done.err) == (2, True)
+    assert not list(folder.iterdir())

@@ -97,6 +97,21 @@ def test_the_collector_is_as_it_was_when_the_command_is_done(arguments: list[str
     assert done.stdout.endswith(f"{state == 'enable'}\n")
 
 
+@pytest.mark.parametrize("arguments", [["--where", "line = 1"], ["-o", "links.duckdb"]], ids="-".join)
+@pytest.mark.parametrize("condition", ["valid", "invalid"])
+def test_a_run_with_duckdb_prints_nothing_when_the_process_ends(
+    arguments: list[str], condition: str, tmp_path: Path
+) -> None:
+    pytest.importorskip("duckdb")
+    (tmp_path / "page.html").write_bytes(PAGE)
+    given = [*arguments, *(["--where", "no_column = 1"] if condition == "invalid" else [])]
+    argv = [sys.executable, "-m", "absolve", "links", "page.html", "--url", "http://h.example/", *given]
+    done = subprocess.run(argv, cwd=tmp_path, capture_output=True, check=False, text=True)
+    assert done.returncode == (0 if condition == "valid" else 2)
+    assert "leak" not in done.stderr
+    assert condition == "invalid" or not done.stderr
+
+
 def test_a_pattern_is_compiled_when_it_is_asked() -> None:
     found = patterns.pattern(rb"(a+)")
     assert found.pattern == rb"(a+)"

@@ -233,7 +233,7 @@ def test_a_span_has_no_white_space_around_it_but_that_of_its_escapes(
 
 
 @pytest.mark.parametrize("coding", CODINGS.values(), ids=CODINGS)
-@pytest.mark.parametrize("value", [b"", b"http://h/?a=b&c;d,e#f", b"<x>&copy;%20", "é😀".encode(), b"\xff", b"/*<!-*/"])
+@pytest.mark.parametrize("value", [b"", b"http://h/?a=b&c;d,e#f", b"x&copy;%20--]]", "é😀".encode(), b"\xff", b"/*!-*/"])
 def test_what_needs_no_escape_is_written_as_it_is(coding: Coding, value: bytes) -> None:
     assert coding.encode(value) == value
 
@@ -246,10 +246,16 @@ def test_what_needs_no_escape_is_written_as_it_is(coding: Coding, value: bytes) 
         ("unquoted", b"\t\n\x7f", b"", b"\\9\\a\\7f"),
         ("unquoted", b"\x01a\x01g\x01", b"f", b"\\1 a\\1g\\1 "),
         ("unquoted", b"\x01", b"g", b"\\1"),
-        ("unquoted", b"</style><!--", b"", b"\\3c/style>\\3c!--"),
+        ("unquoted", b"</style><!--", b"", b"\\3c/style\\3e\\3c!--"),
         ("unquoted", b"<", b"/x", b"\\3c"),
-        ("unquoted", b"<", b"!--", b"\\3c"),
-        ("unquoted", b"<", b"!-", b"<"),
+        ("unquoted", b"<>", b"a", b"\\3c\\3e "),
+        ("unquoted", b"a]", b"]>", b"a\\5d "),
+        ("unquoted", b"a]]", b">", b"a]\\5d "),
+        ("unquoted", b"a]", b")", b"a]"),
+        ("double-quoted", b"--", b">", b"-\\2d "),
+        ("double-quoted", b"<-", b"->", b"\\3c\\2d "),
+        ("double-quoted", b"a-", b"b", b"a-"),
+        ("double-quoted", b"\x0e\x0f\x1b$B", b"", b"\\e\\f\\1b$B"),
         ("double-quoted", b"a b\t'()", b"", b"a b\t'()"),
         ("double-quoted", b'"\\', b"", b'\\"\\\\'),
         ("double-quoted", b"\r\n\f", b"\t", b"\\d\\a\\c "),

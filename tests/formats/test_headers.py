@@ -8,7 +8,7 @@ import pytest
 
 import absolve
 from absolve.formats import headers
-from absolve.model import Base, Link
+from absolve.model import Base, Link, Notice
 from absolve.offsets import Offsets
 
 
@@ -66,7 +66,7 @@ def test_a_value_is_unfolded_text() -> None:
     assert headers.first(data, fields, "c") is None
 
 
-def events(data: bytes) -> list[Base | Link]:
+def events(data: bytes) -> list[Base | Link | Notice]:
     return list(headers.links(data, headers.fields(data)[0], headers.OF_MAIL, tuple(headers.BASES)))
 
 

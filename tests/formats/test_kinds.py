@@ -37,6 +37,40 @@ def test_text_is_html_where_its_name_says_so_or_its_beginning_or_a_tag_and_no_ot
     assert formats.sniff(data, name) == media_type
 
 
+FEED = b'<?xml version="1.0"?>\n<rss version="2.0"><channel><link>x</link></channel></rss>\n'
+SITEMAP = b"<urlset><url><loc>x</loc></url></urlset>\n"
+
+
+@pytest.mark.parametrize("body", [FEED, SITEMAP], ids=["feed", "sitemap"])
+@pytest.mark.parametrize("name", [None, "-", "saved"])
+@pytest.mark.parametrize(
+    ("head", "media_type"),
+    [
+        (b"HTTP/1.1 200 OK\r\nContent-Type: application/rss+xml\r\n\r\n", formats.HTTP),
+        (b"HTTP/2 200 \r\ncontent-type: text/xml\r\n\r\n", formats.HTTP),
+        (b"From: a\nContent-Type: text/xml\n\n", formats.MESSAGE),
+        (b"\xef\xbb\xbfSubject: s\nContent-Type: text/xml\n\n", formats.MESSAGE),
+        (b"From a 10:00\nFrom: a\nContent-Type: text/xml\n\n", formats.MAILBOX),
+        (b"WARC/1.0\r\nWARC-Type: resource\r\nContent-Length: 80\r\n\r\n", formats.WARC),
+        (b"http://h/feed 1.2.3.4 20100101000000 text/xml 80\n", formats.WARC),
+        (b'{"log": {"entries": [{"response": {"content": {"text": "', formats.HAR),
+        (b"PK\x03\x04", formats.ZIP),
+        (b"a word of a server before it\n", formats.XML),
+        (b"\xef\xbb\xbf \n", formats.XML),
+    ],
+)
+def test_xml_in_a_message_or_an_archive_is_in_what_the_first_line_says(
+    head: bytes, body: bytes, name: str | None, media_type: str
+) -> None:
+    assert formats.sniff(head + body, name) == media_type
+
+
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+@pytest.mark.parametrize("charset", ["utf-8", "utf-16-le", "utf-16-be"])
+def test_xml_is_known_in_every_charset_that_has_a_mark(charset: str, mark: str) -> None:
+    assert formats.sniff((mark + FEED.decode()).encode(charset), "-") == formats.XML
+
+
 @pytest.mark.parametrize(
     ("data", "name", "other", "words"),
     [

@@ -281,3 +281,17 @@ def test_stretches_that_have_no_counterpart_are_paired_with_none() -> None:
     for before, after in (([one, other], [one]), ([one], [one, other])):
         with pytest.raises(ValueError, match="other stretches"):
             Moves(before, after)
+
+
+def test_an_index_is_no_document_whatever_its_text_looks_like() -> None:
+    raw = gzip.compress(record(URLS[0]))
+    entry = {"url": f"{URLS[0]}<svg/>", "offset": 0, "length": len(raw), "filename": "d.warc.gz"}
+    resources = [{"path": name, "bytes": 1, "hash": "sha256:0"} for name in ("archive/d.warc.gz", "indexes/index.cdx")]
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("archive/d.warc.gz", raw)
+        archive.writestr("indexes/index.cdx", f"com,h)/ 2025 {json.dumps(entry)}\n")
+        archive.writestr("datapackage.json", json.dumps({"resources": resources}))
+    changed = rewritten(packed.getvalue())
+    assert b"http://a.example/d/x" in gzip.decompress(opened(changed)["archive/d.warc.gz"])
+    assert absolve.verify(packed.getvalue(), changed, name="x.wacz") == []

@@ -380,15 +380,15 @@ def test_only_the_bytes_of_a_link_change(before: str, after: str) -> None:
 @pytest.mark.parametrize(
     ("place", "new", "written"),
     [
-        ("<link href='a'/>", "x&\"'<>", "<link href='x&amp;\"&apos;&lt;>'/>"),
-        ('<link href="a"/>', "x&\"'<>", '<link href="x&amp;&quot;\'&lt;>"/>'),
+        ("<link href='a'/>", "x&\"'<>", "<link href='x&amp;\"&apos;&lt;&gt;'/>"),
+        ('<link href="a"/>', "x&\"'<>", '<link href="x&amp;&quot;\'&lt;&gt;"/>'),
         ("<link href='a'/>", "x\ty\x01", "<link href='x&#9;y%01'/>"),
-        ("<icon>a</icon>", "x&\"'<>]]>", "<icon>x&amp;\"'&lt;>]]&gt;</icon>"),
+        ("<icon>a</icon>", "x&\"'<>]]>", "<icon>x&amp;\"'&lt;&gt;]]&gt;</icon>"),
         ("<icon>a</icon>", "x\ry", "<icon>x&#13;y</icon>"),
         ("<icon><![CDATA[a]]></icon>", "x&<]]>y", "<icon><![CDATA[x&<]]%3Ey]]></icon>"),
         ("<icon><![CDATA[a]]></icon>", "x]]", "<icon><![CDATA[x]]]]></icon>"),
         ("<summary type='html'><![CDATA[<a href=a>]]></summary>", "]]", "<summary type='html'><![CDATA[<a href=]]]]><![CDATA[>]]></summary>"),
-        ("<summary type='html'><![CDATA[<a href=a>]]></summary>", "]]>", "<summary type='html'><![CDATA[<a href=\"]]]]><![CDATA[>\">]]></summary>"),
+        ("<summary type='html'><![CDATA[<a href=a>]]></summary>", "]]>", "<summary type='html'><![CDATA[<a href=]]&gt;>]]></summary>"),
         ("<icon>a</icon>", "x\ud800\uffff", "<icon>x\ufffd%EF%BF%BF</icon>"),
     ],
 )

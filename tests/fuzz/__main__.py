@@ -14,6 +14,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 ROOT: Final = Path(__file__).parents[2]
 SHARED: Final = Path(os.environ.get("ABSOLVE_SHARED") or ROOT.parent / "shared")
 JUDGES: Final = ("tests/fuzz", "tests/formats", "tests/judged", "tests/resolvers")
-TARGETS: Final = ("html", "css", "srcset", "refresh", "references", "resolvers", "whole", "xml", "containers")
+TARGETS: Final = ("html", "css", "srcset", "refresh", "references", "resolvers", "whole", "xml", "containers", "harm")
 LONGEST: Final = 1024  # bytes of an input that atheris makes: more would be slow to judge, and say no more
 IMPORTED_LATE: Final = (
     *(f"absolve.formats.{name}" for name in ("html", "json", "css", "xml", "mime", "http", "warc")),
@@ -45,9 +46,14 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python tests/fuzz", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("target", choices=(*TARGETS, "all"))
     parser.add_argument("--seconds", type=int, default=60, help="how long each target is fuzzed (60)")
+    parser.add_argument("--runs", type=int, help="instead of a time: how many inputs of its own making a target checks")
     parser.add_argument("--engine", choices=("atheris", "mutate"), default="atheris")
-    parser.add_argument("--folder", type=Path, default=ROOT / "build" / "fuzz", help="of corpus and findings (build/fuzz)")
-    parser.add_argument("--run", type=Path, nargs="+", metavar="FILE", help="only check these inputs, and let errors out")
+    parser.add_argument(
+        "--folder", type=Path, default=ROOT / "build" / "fuzz", help="of corpus and findings (build/fuzz)"
+    )
+    parser.add_argument(
+        "--run", type=Path, nargs="+", metavar="FILE", help="only check these inputs, and let errors out"
+    )
     parser.add_argument("--guided", action="store_true", help=argparse.SUPPRESS)  # the process that atheris takes over
     return parser.parse_args()
 
@@ -77,6 +83,23 @@ def mutated(name: str, options: argparse.Namespace) -> list[str]:
     inputs = [path.read_bytes() for path in sorted(corpus(target, options.folder / name / "corpus").iterdir())]
     runs = loop(found.run, inputs, target.WORDS, options.seconds)
     return [name, str(runs), str(runs // max(options.seconds, 1)), "", "", "", "", str(sum(found.count.values()))]
+
+
+def fresh(name: str, options: argparse.Namespace) -> list[str]:
+    """Check as many inputs as are asked for that the target makes itself; the row of the table."""
+    from findings import Findings
+
+    target: Any = load(name)
+    if not hasattr(target, "fresh"):
+        raise SystemExit(f"{name} makes no inputs of its own (--seconds fuzzes it)")
+    found = Findings(target.check, options.folder / name / "findings")
+    began = time.monotonic()
+    for number in range(options.runs):
+        found.run(target.fresh(number))
+        if number % 10_000 == 0:
+            print(f"{number} executions, {sum(found.count.values())} findings", flush=True)
+    speed = int(options.runs / max(time.monotonic() - began, 0.001))
+    return [name, str(options.runs), str(speed), "", "", "", "", str(sum(found.count.values()))]
 
 
 def guided(name: str, options: argparse.Namespace) -> None:
@@ -120,7 +143,9 @@ def watched(name: str, options: argparse.Namespace) -> list[str]:
     first: list[str] = []
     last: list[str] = []
     findings = 0
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace") as run:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
+    ) as run:
         for line in run.stdout or ():
             print(line, end="", flush=True)
             findings += line.startswith("FINDING")
@@ -147,8 +172,12 @@ def main() -> int:
         return 0
     if options.guided:
         guided(options.target, options)
-    run = watched if options.engine == "atheris" else mutated
-    rows = [run(name, options) for name in (TARGETS if options.target == "all" else (options.target,))]
+    run = fresh if options.runs else watched if options.engine == "atheris" else mutated
+    names = TARGETS if options.target == "all" else (options.target,)
+    rows = [run(name, options) for name in names]
+    for name in names if run is not watched else ():  # what a process of its own counted went with it
+        if report := getattr(load(name), "report", None):
+            print(report())
     print(table(rows))
     return int(any(row[-1] != "0" for row in rows))
 

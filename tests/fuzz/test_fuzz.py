@@ -122,3 +122,12 @@ def test_the_command_prints_its_figures(ran: subprocess.CompletedProcess[str]) -
     assert head.split()[:2] == ["target", "executions"]
     assert row.split()[0] == "resolvers"
     assert int(row.split()[1]) > 60
+
+
+def test_a_target_that_makes_its_own_inputs_checks_as_many_as_are_asked_for(tmp_path: Path) -> None:
+    command = [sys.executable, str(HERE), "harm", "--runs=50", f"--folder={tmp_path}"]
+    ran = subprocess.run(command, check=False, capture_output=True, text=True, env={**os.environ, "ABSOLVE_SHARED": ""})
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert ran.stdout.splitlines()[-1].split()[:2] == ["harm", "50"]
+    assert "executions by context" in ran.stdout
+    assert "executions by charset" in ran.stdout

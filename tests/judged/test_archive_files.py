@@ -10,10 +10,10 @@ import io
 import math
 import os
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from material import SHARED, each
 from warcio.archiveiterator import ArchiveIterator
 from warcio.exceptions import ArchiveLoadFailed
 
@@ -25,13 +25,14 @@ from absolve.walk import inners, walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from _pytest.mark import ParameterSet
 
     from absolve.entity import Entity
 
 pytestmark = pytest.mark.slow
-SHARED = Path(os.environ.get("ABSOLVE_SHARED") or Path(__file__).parents[3] / "shared")
+FOLDER = SHARED / "warc"
 EVERY = int(os.environ.get("ABSOLVE_EVERY", "4"))
 KINDS = (".arc", ".warc", ".arc.gz", ".warc.gz")
 SMALL = math.inf if EVERY == 1 else 200_000  # bytes: html5lib takes minutes for some of the others
@@ -40,20 +41,16 @@ LINKS = {"base", "content-base", "content-length", "content-location", "link", "
 
 
 def _files(most: float = math.inf) -> Iterator[ParameterSet]:
-    if not SHARED.is_dir():
-        yield pytest.param(None, marks=pytest.mark.skip(reason=f"there is no {SHARED} (set ABSOLVE_SHARED)"))
-        return
-    root = SHARED / "warc"
-    for path in sorted(path for path in root.rglob("*") if path.is_file() and path.name.endswith(KINDS))[::EVERY]:
+    for path in sorted(path for path in FOLDER.rglob("*") if path.is_file() and path.name.endswith(KINDS))[::EVERY]:
         if path.stat().st_size <= most:
-            yield pytest.param(path, id=str(path.relative_to(root)))
+            yield pytest.param(path, id=str(path.relative_to(FOLDER)))
 
 
 def walked(data: bytes, path: Path) -> Entity:
     return walk(Document(data, name=path.name), Settings())
 
 
-@pytest.mark.parametrize("path", list(_files()))
+@each("path", _files(), FOLDER)
 def test_only_links_change(path: Path) -> None:
     data = path.read_bytes()
     entity = walked(data, path)
@@ -69,7 +66,7 @@ def test_only_links_change(path: Path) -> None:
     assert [said.code for said in after.diagnostics] == [said.code for said in entity.diagnostics]
 
 
-@pytest.mark.parametrize("path", list(_files(SMALL)))
+@each("path", _files(SMALL), FOLDER)
 def test_each_record_is_proved_by_other_readers(path: Path) -> None:
     with path.open("rb") as file:
         for stretch in stretches(file, path.name, Settings()):

@@ -8,12 +8,12 @@ is found where every token before it ended where it should), and as the argument
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from css_parsing_tests import BytesCase, Case, bytes_cases, cases
+from material import SHARED, each, missing
 
 import absolve
 from absolve.formats.css import walk
@@ -22,27 +22,25 @@ from absolve.walk import Settings
 from absolve.walk import walk as walk_document
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from _pytest.mark import ParameterSet
 
-SHARED = Path(os.environ.get("ABSOLVE_SHARED") or Path(__file__).parents[3] / "shared")
 SUITE = SHARED / "suites" / "css-parsing-tests"
 PINS: dict[str, str] = json.loads(Path(__file__).with_name("data").joinpath("css_pins.json").read_text("utf-8"))
 
 
-def rows(found: Iterable[Case | BytesCase]) -> list[ParameterSet]:
-    if not SUITE.is_dir():
-        return [pytest.param(None, marks=pytest.mark.skip(reason=f"there is no {SUITE} (set ABSOLVE_SHARED)"))]
+def rows(found: Iterable[Case | BytesCase]) -> Iterator[ParameterSet]:
     pinned = {
         name: pytest.mark.xfail(strict=True, raises=AssertionError, reason=reason) for name, reason in PINS.items()
     }
-    return [pytest.param(case, id=case.name, marks=pinned.get(case.name, ())) for case in found]
+    for case in found:
+        yield pytest.param(case, id=case.name, marks=pinned.get(case.name, ()))
 
 
-CASES = rows(cases(SUITE))
-TOKENS = rows(cases(SUITE, ("component_value_list",)))
-SHEETS = rows(bytes_cases(SUITE))
+CASES = each("case", rows(cases(SUITE)), SUITE)
+TOKENS = each("case", rows(cases(SUITE, ("component_value_list",))), SUITE)
+SHEETS = each("case", rows(bytes_cases(SUITE)), SUITE)
 
 
 def links(css: str) -> list[str]:
@@ -55,23 +53,23 @@ def trimmed(values: list[str]) -> list[str]:
     return [value.strip("\t\n\f\r ") for value in values]
 
 
-@pytest.mark.parametrize("case", CASES)
+@CASES
 def test_the_url_tokens_are_those_of_the_suite(case: Case) -> None:
     assert links(case.css) == trimmed(case.references)
 
 
-@pytest.mark.parametrize("case", CASES)
+@CASES
 def test_what_follows_is_found_where_every_token_ends_where_it_should(case: Case) -> None:
     """What is put between ends a name, an escape and a comment, and no string or url."""
     assert ("behind" in links(f"{case.css}*/; url(behind)")) is not case.ends_open
 
 
-@pytest.mark.parametrize("case", TOKENS)
+@TOKENS
 def test_the_string_tokens_are_those_of_the_suite(case: Case) -> None:
     assert links(f"image-set({case.css}") == trimmed(case.strings)
 
 
-@pytest.mark.parametrize("case", SHEETS)
+@SHEETS
 def test_a_sheet_is_read_in_the_charset_that_the_suite_expects(case: BytesCase) -> None:
     media_type = f"text/css; charset={case.protocol}" if case.protocol else "text/css"
     assert walk_document(Document(case.data, media_type=media_type), Settings()).charset.name == case.charset
@@ -81,7 +79,7 @@ def test_a_sheet_is_read_in_the_charset_that_the_suite_expects(case: BytesCase) 
 def test_the_suite_is_read() -> None:
     """As many tokens as it has: a reader that finds none would let every case pass."""
     if not SUITE.is_dir():
-        pytest.skip(f"there is no {SUITE} (set ABSOLVE_SHARED)")
-    assert len(CASES) == 137
+        pytest.skip(missing(SUITE))
+    assert len(list(cases(SUITE))) == 137
     assert sum(len(case.references) for case in cases(SUITE)) == 29
     assert sum(len(case.strings) for case in cases(SUITE, ("component_value_list",))) == 37

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import codecs
 import json
-import os
 import re
 from pathlib import Path
 
 import pytest
+from material import SHARED, each
 
 import absolve
 
-SHARED = Path(os.environ.get("ABSOLVE_SHARED") or Path(__file__).parents[3] / "shared")
 SUITE = SHARED / "xml" / "feedparser" / "tests" / "wellformed" / "base"
 PINS: dict[str, str] = json.loads(Path(__file__).with_name("data").joinpath("feedparser_pins.json").read_text("utf-8"))
 SERVER = "http://127.0.0.1:8097/tests/wellformed/base/"  # where feedparser's tests serve the files from
@@ -38,7 +37,7 @@ def expected(comment: str) -> tuple[bool, list[str]]:
     return "['base']" in found[1], URL.findall(codecs.decode(value, "unicode_escape"))
 
 
-@pytest.mark.parametrize("name", names() or [pytest.param("", marks=pytest.mark.skip(reason=f"there is no {SUITE}"))])
+@each("name", [pytest.param(name) for name in names()], SUITE)
 def test_links_lead_where_feedparser_says(name: str) -> None:
     data = (SUITE / name).read_bytes()
     comment = data.decode().partition("-->")[0]

@@ -8,7 +8,6 @@ suite is a test of its own. Its version 1.1 is not: html5lib_view.py mends it.
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import html5lib_view
@@ -16,21 +15,20 @@ import pytest
 import scanner_view
 from html5lib_tests import TokenTest, TreeTest, token_tests, tree_tests
 from html5lib_view import Element
+from material import SHARED, each, missing
 
 from absolve.formats.html_names import ATTRIBUTES, ROWS
 from absolve.formats.html_scanner import Scanner
 
 pytestmark = pytest.mark.slow
-SHARED = Path(os.environ.get("ABSOLVE_SHARED") or Path(__file__).parents[3] / "shared")
 SUITE = SHARED / "suites" / "html5lib-tests"
-MISSING = pytest.param(None, marks=pytest.mark.skip(reason=f"there is no {SUITE} (set ABSOLVE_SHARED)"))
 PINS: dict[str, str] = json.loads(Path(__file__).with_name("data").joinpath("html5lib_pins.json").read_text("utf-8"))
 
-TREES = [pytest.param(case, id=case.name) for case in tree_tests(SUITE / "tree-construction")] or [MISSING]
-TOKENS = [pytest.param(case, id=case.name) for case in token_tests(SUITE / "tokenizer")] or [MISSING]
+TREES = [pytest.param(case, id=case.name) for case in tree_tests(SUITE / "tree-construction")]
+TOKENS = [pytest.param(case, id=case.name) for case in token_tests(SUITE / "tokenizer")]
 
 
-@pytest.mark.parametrize("case", TREES)
+@each("case", TREES, SUITE)
 def test_the_scanner_reports_the_start_tags_that_reach_the_tree(case: TreeTest, request: pytest.FixtureRequest) -> None:
     if case.name in PINS:
         request.applymarker(pytest.mark.xfail(strict=True, raises=AssertionError, reason=PINS[case.name]))
@@ -42,7 +40,7 @@ def test_the_scanner_reports_the_start_tags_that_reach_the_tree(case: TreeTest, 
 def test_a_document_that_is_pinned_is_known_to_be_guessed(name: str) -> None:
     case = next((case.values[0] for case in TREES if case.id == name), None)
     if case is None:
-        pytest.skip(f"there is no {SUITE} (set ABSOLVE_SHARED)")
+        pytest.skip(missing(SUITE))
     assert isinstance(case, TreeTest)
     scanner = Scanner(case.data.encode(), bytes(ROWS * ATTRIBUTES))
     while scanner.next():
@@ -50,7 +48,7 @@ def test_a_document_that_is_pinned_is_known_to_be_guessed(name: str) -> None:
     assert scanner.tree.guessed
 
 
-@pytest.mark.parametrize("case", TREES)
+@each("case", TREES, SUITE)
 def test_the_judge_has_the_tree_that_the_suite_expects(case: TreeTest) -> None:
     judged = {attributed(element) for element in html5lib_view.elements(case.data)} - {None}
     expected = {attributed(element) for element in case.expected} - {None}
@@ -59,7 +57,7 @@ def test_the_judge_has_the_tree_that_the_suite_expects(case: TreeTest) -> None:
     assert attributes_of(html5lib_view.elements(case.data), merged) == attributes_of(case.expected, merged)
 
 
-@pytest.mark.parametrize("case", TOKENS)
+@each("case", TOKENS, SUITE)
 def test_the_scanner_reports_the_start_tags_of_the_tokenizer(case: TokenTest) -> None:
     prefix = len(case.prefix)
     data = (case.prefix + case.data).encode("utf-8", "surrogatepass")

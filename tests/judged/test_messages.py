@@ -6,10 +6,10 @@ The quick run takes every 20th; `ABSOLVE_EVERY=1 python -m pytest tests/judged/t
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from material import SHARED, each
 
 import absolve
 from absolve import formats
@@ -20,24 +20,21 @@ if TYPE_CHECKING:
     from _pytest.mark import ParameterSet
 
 pytestmark = pytest.mark.slow
-SHARED = Path(os.environ.get("ABSOLVE_SHARED") or Path(__file__).parents[3] / "shared")
+MESSAGES = SHARED / "mime"
 EVERY = int(os.environ.get("ABSOLVE_EVERY", "20"))
 URL = "http://base.example/d/p"
 
 
 def _messages() -> Iterator[ParameterSet]:
-    if not SHARED.is_dir():
-        yield pytest.param(None, marks=pytest.mark.skip(reason=f"there is no {SHARED} (set ABSOLVE_SHARED)"))
-        return
-    paths = sorted(path for path in (SHARED / "mime").rglob("*") if path.is_file())
+    paths = sorted(path for path in MESSAGES.rglob("*") if path.is_file())
     sniffed = ((path, formats.sniff(path.read_bytes(), path.name)) for path in paths)
     found = [(path, kind) for path, kind in sniffed if kind in formats.MAIL]
     assert len(found) > 350
     for path, kind in found[::EVERY]:
-        yield pytest.param(path.read_bytes(), kind, id=str(path.relative_to(SHARED / "mime")))
+        yield pytest.param(path.read_bytes(), kind, id=str(path.relative_to(MESSAGES)))
 
 
-@pytest.mark.parametrize(("data", "kind"), list(_messages()))
+@each("data, kind", _messages(), MESSAGES)
 def test_only_links_change_and_once(data: bytes, kind: str) -> None:
     assert absolve.rewrite(data, media_type=kind, policy=lambda _: None) is data
     for url in (None, URL):

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import csv
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import html5lib_view
 import link_view
 import pytest
 import scanner_view
+from material import SHARED, each
 
 import absolve
 from absolve import charsets
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from absolve.inventory import Row
 
 pytestmark = pytest.mark.slow
-SHARED = Path(os.environ.get("ABSOLVE_SHARED") or Path(__file__).parents[3] / "shared")
+FOLDER = SHARED / "pages"
 EVERY = int(os.environ.get("ABSOLVE_EVERY", "20"))
 
 
@@ -39,30 +39,27 @@ class Page(NamedTuple):
 
     @property
     def data(self) -> bytes:
-        return (SHARED / "pages" / self.path).read_bytes()
+        return (FOLDER / self.path).read_bytes()
 
 
 def _pages() -> Iterator[ParameterSet]:
-    if not SHARED.is_dir():
-        yield pytest.param(None, marks=pytest.mark.skip(reason=f"there is no {SHARED} (set ABSOLVE_SHARED)"))
-        return
-    with (SHARED / "pages" / "index.tsv").open(encoding="utf-8", newline="") as index:
+    with (FOLDER / "index.tsv").open(encoding="utf-8", newline="") as index:
         for row in list(csv.DictReader(index, delimiter="\t", quoting=csv.QUOTE_NONE))[::EVERY]:
             usable = has_scheme(row["url"]) and not is_malformed(row["url"])
             yield pytest.param(Page(row["path"], row["url"] if usable else None), id=row["path"])
 
 
-PAGES = list(_pages())
+PAGES = each("page", _pages(), FOLDER)
 
 
-@pytest.mark.parametrize("page", PAGES)
+@PAGES
 def test_the_tree_of_html5lib_has_the_start_tags_that_the_scanner_reports(page: Page) -> None:
     data, charset, text = decoded(page)
     found = scanner_view.elements(data, charset)
     assert [element[:3] for element in found] == [element[:3] for element in html5lib_view.elements(text)]
 
 
-@pytest.mark.parametrize("page", PAGES)
+@PAGES
 def test_the_tree_of_html5lib_has_the_references_that_the_walker_tells(page: Page) -> None:
     data, charset, text = decoded(page)
     errors = "surrogateescape" if charset is charsets.UTF_8 else "surrogatepass"
@@ -80,7 +77,7 @@ def decoded(page: Page) -> tuple[bytes, charsets.Charset, str]:
     return text.encode("utf-8", "surrogateescape"), charsets.UTF_8, text
 
 
-@pytest.mark.parametrize("page", PAGES)
+@PAGES
 def test_only_the_spans_of_rows_change(page: Page) -> None:
     before = page.data
     after = absolve.rewrite(before, media_type="text/html", url=page.url)
@@ -101,13 +98,13 @@ def gaps(data: bytes, spans: list[tuple[int, int]]) -> list[bytes]:
     return [data[start:end].strip(b'"') for start, end in zip(edges[::2], edges[1::2], strict=True)]
 
 
-@pytest.mark.parametrize("page", PAGES)
+@PAGES
 def test_a_second_run_changes_nothing(page: Page) -> None:
     once = absolve.rewrite(page.data, media_type="text/html", url=page.url)
     assert absolve.rewrite(once, media_type="text/html", url=page.url) is once
 
 
-@pytest.mark.parametrize("page", PAGES)
+@PAGES
 def test_without_a_base_the_very_same_bytes_come_back(page: Page) -> None:
     data = page.data
     if absolve.base(data, media_type="text/html").url or b"codebase" in data.lower():

@@ -21,11 +21,12 @@ from typing import Any
 
 import pytest
 import tree_witness
-from tree_pages import PARSERS, PINS, SHARED, VERSIONS, Difference, difference, explained, pages
+from material import SHARED, missing
+from tree_pages import PARSERS, PINS, VERSIONS, Difference, difference, explained, pages
 
 from absolve import trees
 
-pytestmark = pytest.mark.skipif(not SHARED.is_dir(), reason=f"there is no {SHARED} (set ABSOLVE_SHARED)")
+pytestmark = pytest.mark.skipif(not SHARED.is_dir(), reason=missing(SHARED))
 EVERY = int(os.environ.get("ABSOLVE_EVERY", "20"))
 
 

@@ -6,11 +6,10 @@ ada-url, which the profile is made with, passes all of them since its version 4;
 from __future__ import annotations
 
 import json
-import os
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
+from material import SHARED, each
 
 from absolve.resolvers import resolve, whatwg
 
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
 
     from _pytest.mark import ParameterSet
 
-SHARED = Path(os.environ.get("ABSOLVE_SHARED") or Path(__file__).parents[3] / "shared")
 SUITE = SHARED / "suites" / "urls" / "tests" / "wpt"
 URLS = ("urltestdata.json", "urltestdata-javascript-only.json", "ada_extra_urltestdata.json", "ada_long_urltestdata.json")
 HOSTS = ("toascii.json", "IdnaTestV2.json", "IdnaTestV2-removed.json")
@@ -48,13 +46,12 @@ def hosts(name: str) -> Iterator[Case]:
             yield Case(f"{name}:{number}", f"https://{row['input']}/x", None, target)
 
 
-def rows(cases: Iterable[Case]) -> list[ParameterSet]:
-    if not SUITE.is_dir():
-        return [pytest.param(None, marks=pytest.mark.skip(reason=f"there is no {SUITE} (set ABSOLVE_SHARED)"))]
-    return [pytest.param(case, id=case.name) for case in cases]
+def rows(cases: Iterable[Case]) -> Iterator[ParameterSet]:
+    for case in cases:
+        yield pytest.param(case, id=case.name)
 
 
-@pytest.mark.parametrize("case", rows(case for name in URLS for case in urls(name)))
+@each("case", rows(case for name in URLS for case in urls(name)), SUITE)
 def test_a_reference_resolves_to_the_url_that_the_standard_expects(case: Case) -> None:
     assert whatwg.parse(case.reference, case.base) == case.target
     if case.base is None or whatwg.parse(case.base) is not None:  # to a document an unusable base is none
@@ -62,6 +59,6 @@ def test_a_reference_resolves_to_the_url_that_the_standard_expects(case: Case) -
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", rows(case for name in HOSTS for case in hosts(name)))
+@each("case", rows(case for name in HOSTS for case in hosts(name)), SUITE)
 def test_a_host_is_written_as_the_standard_expects(case: Case) -> None:
     assert resolve("", case.reference, "whatwg") == case.target

@@ -6,11 +6,11 @@ The quick run takes every 20th file; `ABSOLVE_EVERY=1 python -m pytest tests/jud
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from lxml import etree
+from material import SHARED, each
 
 import absolve
 from absolve.errors import DocumentError
@@ -18,34 +18,31 @@ from absolve.model import Document
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from _pytest.mark import ParameterSet
 
 pytestmark = pytest.mark.slow
-SHARED = Path(os.environ.get("ABSOLVE_SHARED") or Path(__file__).parents[3] / "shared")
+FOLDER = SHARED / "xml"
 EVERY = int(os.environ.get("ABSOLVE_EVERY", "20"))
 URL = "http://base.example/dir/doc.xml"
 OTHERS = {".css", ".epub"}
 
 
 def files() -> Iterator[ParameterSet]:
-    root = SHARED / "xml"
-    if not root.is_dir():
-        yield pytest.param(None, marks=pytest.mark.skip(reason=f"there is no {SHARED} (set ABSOLVE_SHARED)"))
-        return
-    paths = sorted(path for path in root.rglob("*") if path.is_file() and path.suffix.lower() not in OTHERS)
+    paths = sorted(path for path in FOLDER.rglob("*") if path.is_file() and path.suffix.lower() not in OTHERS)
     for path in paths[::EVERY]:
-        yield pytest.param(path, id=str(path.relative_to(root)))
+        yield pytest.param(path, id=str(path.relative_to(FOLDER)))
 
 
-FILES = list(files())
+FILES = each("path", files(), FOLDER)
 
 
 def document(path: Path, data: bytes | None = None, url: str | None = None) -> Document:
     return Document(path.read_bytes() if data is None else data, name=path.name, media_type="application/xml", url=url)
 
 
-@pytest.mark.parametrize("path", FILES)
+@FILES
 def test_only_links_change_and_only_once(path: Path) -> None:
     before = document(path, url=URL)
     code = failure(before)
@@ -57,7 +54,7 @@ def test_only_links_change_and_only_once(path: Path) -> None:
     assert absolve.rewrite(document(path, after, URL)) == after
 
 
-@pytest.mark.parametrize("path", FILES)
+@FILES
 def test_without_a_base_the_very_same_bytes_come_back(path: Path) -> None:
     before = document(path)
     if failure(before):

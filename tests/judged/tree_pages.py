@@ -8,7 +8,6 @@ from __future__ import annotations
 import csv
 import html
 import json
-import os
 import platform
 import re
 import warnings
@@ -21,6 +20,7 @@ import html5lib
 import lxml.html
 import tree_witness
 from lxml import etree
+from material import SHARED
 
 import absolve
 from absolve import charsets, trees
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
     from absolve.inventory import Row
 
-SHARED: Final = Path(os.environ.get("ABSOLVE_SHARED") or Path(__file__).parents[3] / "shared")
 PINS: Final[dict[str, Any]] = json.loads((Path(__file__).parent / "data" / "tree_pins.json").read_text("utf-8"))
 
 

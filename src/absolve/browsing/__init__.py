@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from absolve.browsing.chromium import Chromium, find
 from absolve.browsing.comparison import differences
 from absolve.browsing.devtools import DevToolsError
-from absolve.browsing.page import SCHEMES, View, view
+from absolve.browsing.page import SCHEMES, View, dialogs, view
 from absolve.errors import Diagnostic, DocumentError
 from absolve.formats import HTML
 from absolve.model import Layer
 from absolve.resolvers.urls import scheme
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from types import TracebackType
     from typing import Self
 
+    from absolve.browsing.devtools import DevTools
     from absolve.entity import Entity
     from absolve.model import Document
 
@@ -41,13 +44,27 @@ class Browser:
         content_type = document.media_type or entity.media_type
         if document.charset is not None:
             content_type = f"{entity.media_type}; charset={document.charset}"
+        with self._started(entity.name) as devtools:
+            return view(devtools, document.data, entity.name, url, content_type, self._seconds)
+
+    def dialogs(self, data: bytes, url: str, content_type: str = HTML) -> list[str]:
+        """Return the messages of the dialogs that a page opens with scripts on, which nothing but tests may ask for.
+
+        Its `javascript:` links are followed. It has no network either. Raise DocumentError where it cannot be loaded.
+        """
+        with self._started(url) as devtools:
+            return dialogs(devtools, data, url, content_type, self._seconds)
+
+    @contextmanager
+    def _started(self, name: str) -> Iterator[DevTools]:
+        """The running browser; one that fails is ended, and DocumentError names the page."""
         if self._running is None:
             self._running = Chromium(self._program)
         try:
-            return view(self._running.devtools, document.data, entity.name, url, content_type, self._seconds)
+            yield self._running.devtools
         except DevToolsError as error:
             self.close()
-            raise DocumentError(Diagnostic("no-view", str(error), entity.name)) from error
+            raise DocumentError(Diagnostic("no-view", str(error), name)) from error
 
     def close(self) -> None:
         if self._running is not None:

@@ -45,6 +45,7 @@ _FLAGS: Final = (
     "--disable-extensions",
     "--disable-sync",
     "--no-pings",
+    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",  # where scripts are on
     # a page that came by http is shown as such
     "--disable-features=HttpsUpgrades,HttpsFirstBalancedModeAutoEnable,MediaRouter,OptimizationHints,Translate",
     # nothing of the desktop

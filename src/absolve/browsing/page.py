@@ -1,10 +1,14 @@
-"""One page in the browser: answered at its URL by us, scripts off, every other request refused; its links listed."""
+"""One page in the browser: answered at its URL by us, every other request refused.
+
+Its links are listed with scripts off; `dialogs` is for tests of rewritten pages, which have to run what they can.
+"""
 
 from __future__ import annotations
 
 import base64
 import json
 import time
+from contextlib import contextmanager
 from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -13,6 +17,8 @@ from absolve.browsing.devtools import DevToolsError
 from absolve.formats import html_tables
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from absolve.browsing.devtools import DevTools
     from absolve.model import Place
 
@@ -45,16 +51,32 @@ class View(NamedTuple):
 
 def view(devtools: DevTools, data: bytes, path: str, url: str, content_type: str, seconds: float) -> View:
     """Load a page (bytes) at its retrieval URL and list its links; DevToolsError where that fails or takes too long."""
+    with _visit(devtools, data, content_type, seconds) as visit:
+        found = visit.links(url)
+    rows = [(element, attribute, value, resolved) for element, attribute, value, resolved in found["links"]]
+    return View(path, url, content_type, found["character_set"], found["base_uri"], rows)
+
+
+def dialogs(devtools: DevTools, data: bytes, url: str, content_type: str, seconds: float) -> list[str]:
+    """Load a page with scripts on, follow its `javascript:` links, and return the messages of the dialogs it opens.
+
+    Nothing but the page is fetched, as in a view. Raise DevToolsError where it fails or takes too long.
+    """
+    with _visit(devtools, data, content_type, seconds) as visit:
+        return visit.dialogs(url)
+
+
+@contextmanager
+def _visit(devtools: DevTools, data: bytes, content_type: str, seconds: float) -> Iterator[_Visit]:
+    """A page of its own, in a browser context that keeps nothing."""
     devtools.deadline = time.monotonic() + seconds
     devtools.session = None
     context = devtools.call("Target.createBrowserContext")["browserContextId"]
     target = devtools.call("Target.createTarget", url="about:blank", browserContextId=context)["targetId"]
     devtools.session = devtools.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-    found = _Visit(devtools, data, content_type, target).links(url)
+    yield _Visit(devtools, data, content_type, target)
     devtools.session = None
     devtools.tell("Target.disposeBrowserContext", browserContextId=context)
-    rows = [(element, attribute, value, resolved) for element, attribute, value, resolved in found["links"]]
-    return View(path, url, content_type, found["character_set"], found["base_uri"], rows)
 
 
 class _Visit:
@@ -68,29 +90,50 @@ class _Visit:
         self._frame = target  # the main frame of a page has the identifier of its target
         self._answered = False
         self._parsed = False
+        self._loaded = False
+        self._said: list[str] = []
+
+    def dialogs(self, url: str) -> list[str]:
+        self._open(url, scripts=True)
+        self._devtools.until(lambda: self._loaded)
+        self._evaluate(_FOLLOW, awaitPromise=True)
+        return self._said
 
     def links(self, url: str) -> dict[str, Any]:
+        self._open(url, scripts=False)
+        self._devtools.until(lambda: self._parsed)
+        found: dict[str, Any] = self._evaluate(_walk(), returnByValue=True)
+        if not found["url"].startswith(SCHEMES):
+            raise DevToolsError(f"the page leads to {found['url']} before it can be read")
+        return found
+
+    def _open(self, url: str, *, scripts: bool) -> None:
         call = self._devtools.call
         call("Inspector.enable")
-        call("Emulation.setScriptExecutionDisabled", value=True)
+        call("Emulation.setScriptExecutionDisabled", value=not scripts)
         call("Fetch.enable", patterns=[{"urlPattern": "*"}])
         call("Page.enable")
         navigated = call("Page.navigate", url=url)
         if "errorText" in navigated:
             raise DevToolsError(f"the browser does not open {url}: {navigated['errorText']}")
-        self._devtools.until(lambda: self._parsed)
+
+    def _evaluate(self, expression: str, **options: Any) -> Any:
+        """Return the value of an expression of ours, which the page's own scripts cannot reach."""
+        call = self._devtools.call
         world = call("Page.createIsolatedWorld", frameId=self._frame)["executionContextId"]
-        done = call("Runtime.evaluate", expression=_walk(), contextId=world, returnByValue=True)
+        done = call("Runtime.evaluate", expression=expression, contextId=world, **options)
         if "exceptionDetails" in done:
             raise DevToolsError(f"the walk failed: {done['exceptionDetails']['exception']['description']}")
-        found: dict[str, Any] = done["result"]["value"]
-        if not found["url"].startswith(SCHEMES):
-            raise DevToolsError(f"the page leads to {found['url']} before it can be read")
-        return found
+        return done["result"].get("value")
 
     def _heard(self, method: str, parameters: dict[str, Any]) -> None:
         if method == "Page.domContentEventFired":
             self._parsed = self._answered
+        elif method == "Page.loadEventFired":
+            self._loaded = self._answered
+        elif method == "Page.javascriptDialogOpening":
+            self._said.append(parameters["message"])
+            self._devtools.tell("Page.handleJavaScriptDialog", accept=True)
         elif method == "Fetch.requestPaused":
             self._answer(parameters)
         elif method == "Inspector.targetCrashed":
@@ -106,6 +149,14 @@ class _Visit:
             tell("Fetch.fulfillRequest", requestId=number, responseCode=200, responseHeaders=headers, body=body)
         else:  # an aborted navigation (meta refresh) leaves the page where it is
             tell("Fetch.failRequest", requestId=number, errorReason="Aborted" if itself else "BlockedByClient")
+
+
+_FOLLOW: Final = """(async () => {
+  for (const link of document.querySelectorAll("a, area")) {
+    if (/^javascript:/i.test(link.protocol ?? link.href?.baseVal)) link.dispatchEvent(new MouseEvent("click"));
+  }
+  await new Promise(done => setTimeout(done, 50));
+})()"""
 
 
 @cache

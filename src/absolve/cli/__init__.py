@@ -23,12 +23,15 @@ COMMANDS = {
     "completion": "print a script that lets a shell complete absolve's commands and options",
 }
 
+# DuckDB 2.0 is bound by nanobind, which reports each of its objects that the collector has not freed at exit as a leak.
+_AUDITED = "_duckdb"
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status.
 
-    0 done; 1 done, but some inputs failed or a check found something; 2 used wrongly; 130 interrupted; 141 nobody
-    reads the output any more.
+    0 done; 1 done, but some inputs failed or a check found something; 2 used wrongly; 141 nobody reads the output any
+    more; 130, 143 or 129 ended by SIGINT, SIGTERM or SIGHUP (128 + its number, as shells count).
     """
     alone = argv is None and gc.isenabled()  # nobody called us but the interpreter
     arguments = sys.argv[1:] if argv is None else list(argv)
@@ -41,11 +44,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         from absolve.cli.running import run
 
         return run(arguments, alone=alone)
-    except KeyboardInterrupt:
-        return 130
+    except KeyboardInterrupt as error:
+        return 128 + getattr(error, "number", 2)
     finally:
         if alone:
-            gc.freeze()  # what is left goes with the process
+            if _AUDITED not in sys.modules:
+                gc.freeze()  # no last collection before the process ends: 0.9 of the 4.3 ms that its end takes
             gc.enable()
 
 

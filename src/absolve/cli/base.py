@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
-import unicodedata
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from absolve import shown
 from absolve.bases import TOO_LONG
 from absolve.cli import options as shared
 from absolve.cli.reporting import colours, paint
@@ -19,12 +20,14 @@ from absolve.walk import inners
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from absolve.cli.reporting import Report
     from absolve.engine.documents import Reading
     from absolve.entity import Entity
     from absolve.model import BaseURL, Claim
+
+    Show = Callable[[str], str]
 
 EPILOG = """\
 The innermost layer that holds wins; a relative claim is resolved against the next layer out.
@@ -49,7 +52,7 @@ WINS = "=> "
 
 def configure(parser: argparse.ArgumentParser) -> None:
     shared.add_inputs(parser)
-    parser.add_argument("--all", action="store_true", help="show the documents inside, too")
+    parser.add_argument("--all", discovered=True, action="store_true", help="show the documents inside, too")
     shared.add_settings(parser)
 
 
@@ -58,10 +61,10 @@ def run(options: argparse.Namespace, report: Report) -> None:
     separator = ""
     for name in shared.names(options):
         with report.guard(name):
-            for shown in _entities(Input(name, "", options.url), how, report, inside=options.all):
+            for entity in _entities(Input(name, "", options.url), how, report, inside=options.all):
                 print(end=separator)
                 separator = "\n"
-                for line in picture(shown):
+                for line in picture(entity, credentials=report.credentials):
                     print(line)
 
 
@@ -89,50 +92,51 @@ def _with_inner(entity: Entity) -> Iterator[Entity]:
         yield from _with_inner(inner.entity)
 
 
-def picture(entity: Entity) -> Iterator[str]:
+def picture(entity: Entity, *, credentials: bool) -> Iterator[str]:
     """The boxes of one document, and below them its base URL and its own URL in full."""
     base, own = entity.bases.base, entity.bases.own
-    yield f"{entity.name} {entity.path}".rstrip()
+    show: Show = partial(shown.message, credentials=credentials)
+    yield show(f"{entity.name} {entity.path}".rstrip())
     on = colours(sys.stdout)
-    for line in boxes(base):
+    for line in boxes(base, show):
         mark = line.find(WINS)
         yield line if mark < 0 else line[:mark] + paint(line[mark:].rstrip(" |"), "green", on=on) + _edge(line)
-    yield f"base URL: {_summary(base)}"
+    yield f"base URL: {_summary(base, show)}"
     if own.url != base.url:
-        yield f"document's own URL: {_summary(own)}"
+        yield f"document's own URL: {_summary(own, show)}"
 
 
 def _edge(line: str) -> str:
     return line[len(line.rstrip(" |")) :]
 
 
-def _summary(base: BaseURL) -> str:
+def _summary(base: BaseURL, show: Show) -> str:
     if base.layer is Layer.DEFAULT:
         return "none, relative links stay as they are"
     if not base.url:
-        return f"none, it is longer than --max-url allows ({base.layer.label}: {base.source})"
-    return f"{_printable(base.url)} ({base.layer.label}: {base.source})"
+        return f"none, it is longer than --max-url allows ({base.layer.label}: {show(base.source)})"
+    return f"{show(base.url)} ({base.layer.label}: {show(base.source)})"
 
 
-def boxes(base: BaseURL) -> list[str]:
+def boxes(base: BaseURL, show: Show) -> list[str]:
     """The four nested boxes, innermost first, each with the claims of its layer."""
     claims: dict[Layer, list[Claim]] = {layer: [] for layer in Layer}
     layer = Layer.EMBEDDED
     for claim in base.chain:  # what is embedded in the document around this one belongs to the layer that it gives
         layer = max(layer, claim.base.layer)
         claims[layer].append(claim)
-    content = [list(_content(layer, claims[layer], base)) for layer in Layer]
-    width = max(_columns(line) - EDGES * at for at, lines in enumerate(content) for line in lines)
+    content = [list(_content(layer, claims[layer], base, show)) for layer in Layer]
+    width = max(shown.width(line) - EDGES * at for at, lines in enumerate(content) for line in lines)
     drawn: list[str] = []
     for at, lines in enumerate(content):
         drawn = _box([*drawn, *lines], width + EDGES * at)
     return drawn
 
 
-def _content(layer: Layer, claims: list[Claim], base: BaseURL) -> Iterator[str]:
+def _content(layer: Layer, claims: list[Claim], base: BaseURL, show: Show) -> Iterator[str]:
     yield TITLES[layer]
     for claim in claims:
-        for line in _described(claim):
+        for line in _described(claim, show):
             yield INDENT + _cut(line)
     if layer is Layer.DEFAULT:
         if base.layer is layer:
@@ -141,36 +145,18 @@ def _content(layer: Layer, claims: list[Claim], base: BaseURL) -> Iterator[str]:
         yield f"{INDENT}none"
 
 
-def _described(claim: Claim) -> Iterator[str]:
+def _described(claim: Claim, show: Show) -> Iterator[str]:
     where = claim.base.source if claim.line is None else f"{claim.base.source}, line {claim.line}"
-    yield f"{where}: {_printable(in_short(claim.base.reference)) or '(empty)'}"
+    yield f"{show(where)}: {show(in_short(claim.base.reference)) or '(empty)'}"
     if claim.url and claim.url != claim.base.reference:
-        yield f"resolved: {_printable(in_short(claim.url))}"
+        yield f"resolved: {show(in_short(claim.url))}"
     yield f"{WINS if claim.verdict in {'won', TOO_LONG} else '-- '}{VERDICTS[claim.verdict]}"
 
 
 def _box(lines: list[str], width: int) -> list[str]:
     rule = "-" * (width + 4)
-    return [f".{rule}.", *(f"|  {line}{' ' * (width - _columns(line))}  |" for line in lines), f"`{rule}'"]
-
-
-def _columns(text: str) -> int:
-    """How many columns a terminal gives to a text (UAX #11)."""
-    if text.isascii():
-        return len(text)
-    return sum(
-        0 if unicodedata.combining(character) else 1 + (unicodedata.east_asian_width(character) in {"W", "F"})
-        for character in text
-    )
+    return [f".{rule}.", *(f"|  {line}{' ' * (width - shown.width(line))}  |" for line in lines), f"`{rule}'"]
 
 
 def _cut(text: str) -> str:
     return text if len(text) <= WIDEST else f"{text[: WIDEST - 23]}...{text[-20:]}"
-
-
-def _printable(text: str) -> str:
-    """A reference as one line that no terminal takes for anything else."""
-    return "".join(
-        character if character.isprintable() else character.encode("unicode_escape", "surrogatepass").decode("ascii")
-        for character in text
-    )

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from typing import TYPE_CHECKING
 
-from absolve import browsing
+from absolve import browsing, outputs, shown
 from absolve.cli import options as shared
+from absolve.cli.reporting import is_terminal, visible_json
 from absolve.engine import documents
 from absolve.errors import DocumentError
 from absolve.inputs import Input
 from absolve.sinks import jsonl
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from absolve.browsing import Browser, View
     from absolve.cli.reporting import Report
@@ -51,14 +53,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
     shared.add_inputs(parser)
     ways = parser.add_mutually_exclusive_group()
     shared.add_output(ways)
-    ways.add_argument("--compare", action="store_true", help="say where absolve differs, instead of listing")
+    ways.add_argument(
+        "--compare", discovered=True, action="store_true", help="say where absolve differs, instead of listing"
+    )
     shared.completes_files(
         parser.add_argument(
             "--browser", metavar="PROGRAM", help="the browser ($ABSOLVE_BROWSER, or the first that is found)"
         )
     )
     parser.add_argument(
-        "--timeout", type=_seconds, default=30.0, metavar="SECONDS", help="give up a page after this (%(default)g)"
+        "--timeout",
+        discovered=True,
+        type=_seconds,
+        default=30.0,
+        metavar="SECONDS",
+        help="give up a page after this (%(default)g)",
     )
     shared.add_limits(parser)
 
@@ -82,8 +91,13 @@ def run(options: argparse.Namespace, report: Report) -> None:
                 _compare(entity, view, report)
         else:
             columns = browsing.View._fields
+            lines: Iterable[bytes] = (jsonl.encode(columns, [view]) for _, view in views)
+            if not report.credentials:
+                lines = (shown.masked(line.decode()).encode() for line in lines)
+            if options.output in {None, outputs.STDOUT} and is_terminal(sys.stdout):
+                lines = map(visible_json, lines)
             with shared.opened(options, names) as file:
-                jsonl.write(columns, (jsonl.encode(columns, [view]) for _, view in views), file)
+                jsonl.write(columns, lines, file)
 
 
 def _views(
@@ -104,4 +118,5 @@ def _compare(entity: Entity, view: View, report: Report) -> None:
     for difference in found:
         report.failure(DocumentError(difference))
     count = len(view.links)
-    print(f"{entity.name}: {'different' if found else 'equal'}, {count} link{'' if count == 1 else 's'}")
+    name = shown.message(entity.name, credentials=report.credentials)
+    print(f"{name}: {'different' if found else 'equal'}, {count} link{'' if count == 1 else 's'}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from absolve import outputs, sinks
-from absolve.cli import many
+from absolve.cli import failures, many
 from absolve.errors import Diagnostic, UsageError
 from absolve.sources import STDIN
 
@@ -52,7 +52,7 @@ def run(options: argparse.Namespace, how: Listing, found: Iterator[Input], repor
     from absolve import spark as cluster  # and with it pyspark
 
     report.quiet, report.verbose = options.quiet, options.verbose
-    with many.errors(options, report), cluster.session("absolve links", options.master) as spark:
+    with failures.written(options, report), cluster.session("absolve links", options.master) as spark:
         for report.input, piece in cluster.written(spark, found, how, options.output):
             if isinstance(piece, Diagnostic):
                 report.notice(piece)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from absolve import shown
 from absolve.cli import COMMANDS
 from absolve.errors import UsageError
 
@@ -17,16 +18,20 @@ EPILOG = """\
 examples:
   absolve config                   of all commands
   absolve config rewrite links
+  absolve config --config mine.toml rewrite
 
-Options stand in absolve.toml, or in [tool.absolve] of pyproject.toml, in this folder or the next
-one above that has them, under their names on the command line, which wins:
+A file has options under their names on the command line, which wins:
 
   profile = "whatwg"               for all commands that have it
   [rewrite]
-  remap = ["//old.example=https://new.example"]
+  kind = ["image", "stylesheet"]
   verify = true
 
-Paths are relative to that file. ABSOLVE_CONFIG names another one; empty, it means none."""
+The file that --config or $ABSOLVE_CONFIG names (an empty name: no file) may set every option;
+paths in it are relative to it. Where neither names one, absolve.toml or [tool.absolve] of
+pyproject.toml counts, in this folder or the next one above that has them, up to the root of a
+repository or your home. Such a file may come with a download: it sets only options that can
+neither write, run nor connect, and it must be yours or root's. What is ignored is marked."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -34,24 +39,29 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, report: Report) -> None:
-    from absolve.cli.running import configured, parser
+    from absolve.cli.running import configured, found_for, parser
 
-    del report
+    found = found_for(["--config", options.config] if options.config is not None else [])
     names = options.commands or list(COMMANDS)
     for name in names:
         if name not in COMMANDS:
             raise UsageError(f"there is no command {name!r}: choose from {', '.join(COMMANDS)}")
     whole = parser(names)
-    blocks = []
+    blocks = ["".join(f"# {path} is ignored: {reason}\n" for path, reason in found.ignored)] if found.ignored else []
     for name in names:
         command = whole.commands[name]
-        configured(command, name, ())
+        configured(command, name, (), found)
         lines = [f"[{name}]"]
         for option, action in sorted(command.options()):
             value = command.get_default(action.dest)
             if value is None or value == []:
                 continue
-            lines.append(f"{f'{option} = {json.dumps(value)}':40}  # {command.whence.get(action.dest, 'default')}")
+            line = f"{f'{option} = {json.dumps(value)}':40}  # {command.whence.get(action.dest, 'default')}"
+            lines.append(shown.message(line, credentials=report.credentials))
+        for option, value in sorted(command.ignored.items()):
+            setting = f"# {option} = {json.dumps(value, default=str)}"
+            line = f"{setting:40}  # ignored: {found.path} was not named by --config"
+            lines.append(shown.message(line, credentials=report.credentials))
         if len(lines) > 1:
             blocks.append("".join(f"{line}\n" for line in lines))
     print("\n".join(blocks), end="")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
-from absolve.cli.reporting import colours, paint
+from absolve import shown
+from absolve.cli.reporting import paint
 from absolve.edits import splice
 from absolve.model import Edit
 
@@ -36,7 +36,7 @@ def unified(name: str, data: bytes, edits: Sequence[Edit]) -> Iterator[bytes]:
     starts = [0, *(found.end() for found in re.finditer(b"\n", data))]
     if starts[-1] == len(data):
         starts.pop()
-    label = os.fsencode(name) + (b"\t" if re.search(r"\s", name) else b"")  # a tab ends a name with blanks in it
+    label = quoted(name)
     yield b"--- " + label + b"\n"
     yield b"+++ " + label + b"\n"
     starts.append(len(data))
@@ -54,6 +54,26 @@ def unified(name: str, data: bytes, edits: Sequence[Edit]) -> Iterator[bytes]:
             yield from _marked(b"+", block.new)
             first = block.end
         yield from _marked(b" ", _lines(data, starts, first, end))
+
+
+def quoted(name: str) -> bytes:
+    """Return a file's name as git and GNU patch read it from a patch: in quotes, C's escapes in it, where it must be.
+
+    A name cannot end its line then, nor be another name in the eyes of a person: all that is not visible is escaped.
+    """
+    if shown.printable(name) == name and not re.search(r'\A |["\\]', name):
+        return os.fsencode(name) + (b"\t" if " " in name else b"")  # a tab ends a name with blanks in it
+    return b'"' + b"".join(map(_quoted_character, name)) + b'"'
+
+
+def _quoted_character(character: str) -> bytes:
+    if character in _ESCAPES:
+        return _ESCAPES[character]
+    raw = os.fsencode(character)
+    return raw if shown.printable(character) == character else b"".join(b"\\%03o" % byte for byte in raw)
+
+
+_ESCAPES = {'"': b'\\"', "\\": b"\\\\", "\n": b"\\n", "\t": b"\\t", "\r": b"\\r"}
 
 
 def _blocks(data: bytes, starts: list[int], edits: Iterable[Edit]) -> Iterator[Block]:
@@ -100,12 +120,12 @@ def _marked(mark: bytes, lines: Iterable[bytes]) -> Iterator[bytes]:
 _STYLES = {b"-": "red", b"+": "green", b"@": "cyan"}
 
 
-def painted(lines: Iterator[bytes]) -> Iterator[bytes]:
-    """The lines of a diff, coloured where the standard output is a terminal."""
-    if not colours(sys.stdout):
-        yield from lines
-        return
+def on_terminal(lines: Iterator[bytes], *, colour: bool) -> Iterator[bytes]:
+    """Yield the lines of a diff for a terminal: what is not visible is escaped, but for tabs; coloured if it is to be.
+
+    They are for people, who should not paste them into a file: `patch` takes what a file or a pipe is given.
+    """
     for line in lines:
+        text = shown.printable(line.rstrip(b"\n").decode("utf-8", "surrogateescape"), keep="\t")
         style = _STYLES.get(line[:1])
-        text = line.decode("latin-1")
-        yield paint(text.rstrip("\n"), style, on=True).encode("latin-1") + b"\n" if style else line
+        yield f"{paint(text, style, on=colour) if style else text}\n".encode()

@@ -28,19 +28,27 @@ def add_selection(parser: argparse.ArgumentParser, title: str) -> argparse._Argu
         ("--problem", "with any of these problems", PROBLEMS),
     ):
         group.add_argument(
-            option, action="append", default=[], metavar="WORD,...", help=f"only links {meaning}: {', '.join(words)}"
+            option,
+            discovered=True,
+            action="append",
+            default=[],
+            metavar="WORD,...",
+            help=f"only links {meaning}: {', '.join(words)}",
         )
     return group
 
 
 def add_table(group: argparse._ActionsContainer) -> None:
     """What of the rows goes into the list."""
-    group.add_argument("--columns", metavar="NAME,...", help="only these columns, in this order")
+    group.add_argument("--columns", discovered=True, metavar="NAME,...", help="only these columns, in this order")
     group.add_argument(
         "--where", metavar="CONDITION", help="only rows for which this holds, in DuckDB's SQL (absolve[duckdb])"
     )
     group.add_argument(
-        "--unique", action="store_true", help="of rows that are equal in all of --columns only the first"
+        "--unique",
+        discovered=True,
+        action="store_true",
+        help="of rows that are equal in all of --columns only the first",
     )
 
 
@@ -128,7 +136,7 @@ def _read(name: str) -> list[Change]:
             found.append(Change(row[0], row[1], *(how for how in row[2:] if how)))
             _checked(found[-1], name, line)
     except DocumentError as error:
-        raise UsageError(str(error)) from error
+        raise UsageError(error.message) from error
     return found
 
 
@@ -138,4 +146,4 @@ def _checked(change: Change, name: str, line: int) -> None:
     try:
         Remapping([change])
     except UsageError as error:
-        raise UsageError(f"{name}:{line}: {error}") from error
+        raise UsageError(f"{name}:{line}: {error.message}") from error

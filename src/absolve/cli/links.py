@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import closing
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from absolve import outputs, sinks
-from absolve.cli import cluster, filters, many
+from absolve.cli import cluster, failures, filters, many
 from absolve.cli import options as shared
+from absolve.cli.reporting import is_terminal, visible_json
 from absolve.engine.archives import spread
+from absolve.engine.cells import Cells
 from absolve.engine.listing import Listing, Unique, listed
 from absolve.errors import UsageError
 
@@ -38,7 +42,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
     many.add_inputs(parser)
     shared.add_output(parser)
     parser.add_argument(
-        "--format", choices=sinks.FORMATS, help="the format, where OUT's suffix does not say it (jsonl)"
+        "--format",
+        discovered=True,
+        choices=sinks.FORMATS,
+        help="the format, where OUT's suffix does not say it (jsonl)",
+    )
+    parser.add_argument(
+        "--csv-safe",
+        discovered=True,
+        action="store_true",
+        help="in CSV, put ' before a cell that begins with =, +, -, @, a tab or a line end: a spreadsheet would compute"
+        " it, whoever wrote the page",
     )
     filters.add_table(filters.add_selection(parser, "what is listed"))
     shared.add_settings(parser)
@@ -47,10 +61,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, report: Report) -> None:
+    failures.check(options)
     to_stdout = options.output in {None, outputs.STDOUT}
     format_ = options.format or ("jsonl" if to_stdout else sinks.name_of(options.output))
     if to_stdout and not sinks.is_stream(format_):
         raise UsageError(f"{format_} is no format for the standard output: -o FILE")
+    on_terminal = to_stdout and is_terminal(sys.stdout)
+    if on_terminal and format_ not in {"jsonl", "csv"}:
+        raise UsageError(f"{format_} is no format for a terminal: -o FILE")
     how = Listing(
         shared.reading(options),
         filters.columns(options),
@@ -58,20 +76,29 @@ def run(options: argparse.Namespace, report: Report) -> None:
         filters.selection(options),
         options.where,
         options.unique,
+        Cells(
+            masked=not options.show_credentials,
+            printable=on_terminal and format_ == "csv",
+            literal=options.csv_safe and format_ == "csv",
+        ),
     )
     sink = sinks.by_name(format_)
     if how.where is not None:
         from absolve.engine import conditions  # and with it DuckDB: few want it
 
+        if not how.where.isascii() and how.where.encode("utf-8", "ignore").decode() != how.where:
+            raise UsageError(f"--where: this is not UTF-8: {how.where!r}")
         conditions.check(how.where)
-    found = many.found(options, report)
+    found = failures.watched(many.found(options, report), lambda input_: (input_.name,), options)
     if cluster.is_wanted(options):
         cluster.run(options, how, found, report)
         return
-    with shared.opened(options, many.names(options), stream=sinks.is_stream(format_)) as out:
-        apart = spread(found, how.reading, many.processes(options))
-        pieces = many.run(partial(listed, how), apart, lambda input_: input_, options, report, relayed=True)
+    apart = spread(found, how.reading, many.processes(options))
+    run_ = many.run(partial(listed, how), apart, lambda input_: input_, options, report, relayed=True)
+    with shared.opened(options, many.names(options), stream=sinks.is_stream(format_)) as out, closing(run_) as pieces:
         chunks: Iterator[Any] = (rows.chunk for _, rows in pieces)
         if how.unique:
             chunks = (sink.encode(how.columns, rows) for rows in map(Unique().of, chunks))
+        if on_terminal and format_ == "jsonl":
+            chunks = map(visible_json, chunks)
         sink.write(how.columns, chunks, out)

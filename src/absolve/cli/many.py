@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import argparse
 import os
-from contextlib import closing, contextmanager
+from contextlib import closing
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from absolve import inputs, outputs
+from absolve import inputs, interrupts, outputs
+from absolve.cli import failures, progress
 from absolve.cli import options as shared
-from absolve.cli import progress
 from absolve.cli.reporting import Report
 from absolve.engine import flushing, tasks
 from absolve.engine.pieces import Failure, Size
@@ -53,19 +53,26 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--include",
+        discovered=True,
         action="append",
         default=[],
         metavar="GLOB",
         help="of folders only such files: '*.html' by name, 'docs/**' by path",
     )
     group.add_argument(
-        "--exclude", action="append", default=[], metavar="GLOB", help="not such files, nor such folders"
+        "--exclude",
+        discovered=True,
+        action="append",
+        default=[],
+        metavar="GLOB",
+        help="not such files, nor such folders",
     )
     shared.completes_files(
         group.add_argument("--url-map", metavar="FILE", help="the URLs of single files, as CSV: path, URL")
     )
     group.add_argument(
         "--mirror-layout",
+        discovered=True,
         action="store_true",
         help="a folder has host/path in it, as wget and HTTrack write: that is the URL, unless a page says another",
     )
@@ -78,6 +85,7 @@ def add_run(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     group.add_argument(
         "--jobs",
         "-j",
+        discovered=True,
         type=_jobs,
         default=None,
         metavar="N",
@@ -87,9 +95,13 @@ def add_run(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
         group.add_argument("--errors", metavar="FILE", help="write what failed there, too, as JSON lines")
     )
     said = group.add_mutually_exclusive_group()
-    said.add_argument("--quiet", "-q", action="store_true", help="say only what failed")
+    said.add_argument("--quiet", "-q", discovered=True, action="store_true", help="say only what failed")
     said.add_argument(
-        "--verbose", "-v", action="store_true", help="say each thing of each input (what many share is summed up)"
+        "--verbose",
+        "-v",
+        discovered=True,
+        action="store_true",
+        help="say each thing of each input (what many share is summed up)",
     )
     return group
 
@@ -120,7 +132,7 @@ def found(options: argparse.Namespace, report: Report, *, follow: bool = True) -
     try:
         by_path = inputs.read_url_map(options.url_map) if options.url_map else {}
     except DocumentError as error:
-        raise UsageError(str(error)) from error
+        raise UsageError(error.message) from error
     origins = inputs.Origins(options.url, by_path, options.mirror_layout)
     on_line = inputs.named(given, origins, globs, report.aside, follow=follow)
     if options.from_ is None:
@@ -152,7 +164,7 @@ def run(
     report.quiet, report.verbose = options.quiet, options.verbose
     streams = not getattr(options, "in_place", False) and options.output in {None, outputs.STDOUT}
     with (
-        errors(options, report),
+        failures.written(options, report),
         progress.shown(quiet=options.quiet, streams=streams, count=_counting(options)) as clock,
     ):
         jobs, items = _processes(items, input_of, options)
@@ -162,6 +174,7 @@ def run(
             closing(flushing.flushed(_unbroken(done, input_of) if relayed else done, expect)) as told,
         ):
             for item, piece in told:
+                interrupts.check()
                 report.input = input_of(item).name
                 if isinstance(piece, Diagnostic):
                     report.notice(piece)
@@ -188,20 +201,6 @@ def _unbroken(done: Iterable[tuple[Item, Any]], input_of: Callable[[Item], Input
     from absolve.engine import turns  # and with it the inventory: a rewrite needs none
 
     return turns.unbroken(done, input_of)
-
-
-@contextmanager
-def errors(options: argparse.Namespace, report: Report) -> Iterator[None]:
-    """Let failures go to the file of --errors while this lasts."""
-    if options.errors is None:
-        yield
-        return
-    path = Path(options.errors)
-    if outputs.clash([path], options.inputs):
-        raise UsageError(f"--errors {path} is an input, too")
-    with path.open("wb") as report.errors:
-        yield
-    report.errors = None
 
 
 def _counting(options: argparse.Namespace) -> Callable[[], int] | None:

@@ -23,6 +23,17 @@ def completes_files(argument: argparse.Action) -> None:
     argument.complete = {"bash": "_shtab_compgen_files", "zsh": "_files", "tcsh": "f"}  # type: ignore[attr-defined]
 
 
+def add_configuration(parser: argparse.ArgumentParser) -> None:
+    """--config, which is looked for before all other options are known."""
+    completes_files(
+        parser.add_argument(
+            "--config",
+            metavar="FILE",
+            help="take options from there, instead of $ABSOLVE_CONFIG or absolve.toml in this folder or above",
+        )
+    )
+
+
 def add_inputs(parser: argparse.ArgumentParser) -> None:
     """INPUT..., and what the user knows of the inputs."""
     completes_files(
@@ -41,24 +52,34 @@ def add_output(parser: argparse._ActionsContainer) -> None:
 def add_known(parser: argparse.ArgumentParser) -> None:
     """What the user knows of the inputs."""
     known = parser.add_argument_group("what is known of the inputs")
-    known.add_argument("--url", metavar="URL", help="the URL that they were retrieved from (RFC 1808, 3.3)")
+    known.add_argument(
+        "--url", discovered=True, metavar="URL", help="the URL that they were retrieved from (RFC 1808, 3.3)"
+    )
     known.add_argument(
         "--file-urls",
         action="store_true",
         help="where nothing else says it, take a file's own path for that URL (file:///...)",
     )
-    known.add_argument("--media-type", metavar="TYPE", help="what they are (found out by name and content)")
-    known.add_argument("--charset", metavar="LABEL", help="the character encoding, where no byte order mark says it")
+    known.add_argument(
+        "--media-type", discovered=True, metavar="TYPE", help="what they are (found out by name and content)"
+    )
+    known.add_argument(
+        "--charset", discovered=True, metavar="LABEL", help="the character encoding, where no byte order mark says it"
+    )
 
 
 def add_settings(parser: argparse.ArgumentParser) -> None:
     """How links are found and resolved."""
     group = parser.add_argument_group("how links are found and resolved")
     add_profile(group)
-    group.add_argument("--lazy", action="store_true", help="data-src, data-href and the like count, too")
-    group.add_argument("--conditional-comments", action="store_true", help="so does HTML in <!--[if IE]> comments")
+    group.add_argument(
+        "--lazy", discovered=True, action="store_true", help="data-src, data-href and the like count, too"
+    )
+    group.add_argument(
+        "--conditional-comments", discovered=True, action="store_true", help="so does HTML in <!--[if IE]> comments"
+    )
     recovers = "read XML that is not well-formed, or nested too deep, as HTML"
-    group.add_argument("--recover", action="store_true", help=recovers)
+    group.add_argument("--recover", discovered=True, action="store_true", help=recovers)
     add_limits(group)
 
 
@@ -66,6 +87,7 @@ def add_limits(group: argparse._ActionsContainer) -> None:
     """What a document may be made of."""
     group.add_argument(
         "--max-depth",
+        discovered=True,
         type=_depth,
         default=Settings().max_depth,
         metavar="N",
@@ -73,6 +95,7 @@ def add_limits(group: argparse._ActionsContainer) -> None:
     )
     group.add_argument(
         "--max-size",
+        discovered=True,
         type=_size,
         default=Settings().max_size,
         metavar="BYTES",
@@ -80,6 +103,7 @@ def add_limits(group: argparse._ActionsContainer) -> None:
     )
     group.add_argument(
         "--max-links",
+        discovered=True,
         type=_number,
         default=Settings().max_links,
         metavar="N",
@@ -87,6 +111,7 @@ def add_limits(group: argparse._ActionsContainer) -> None:
     )
     group.add_argument(
         "--max-decompressed",
+        discovered=True,
         type=_size,
         default=Settings().max_decompressed,
         metavar="BYTES",
@@ -94,6 +119,7 @@ def add_limits(group: argparse._ActionsContainer) -> None:
     )
     group.add_argument(
         "--max-url",
+        discovered=True,
         type=_size,
         default=Settings().max_url,
         metavar="LENGTH",
@@ -101,6 +127,7 @@ def add_limits(group: argparse._ActionsContainer) -> None:
     )
     group.add_argument(
         "--max-rows-bytes",
+        discovered=True,
         type=_size,
         default=Settings().max_rows_bytes,
         metavar="BYTES",
@@ -108,9 +135,20 @@ def add_limits(group: argparse._ActionsContainer) -> None:
     )
 
 
+CREDENTIALS: Final = "--show-credentials"
+
+
+def add_credentials(parser: argparse.ArgumentParser) -> None:
+    """--show-credentials, for every command that prints messages or URLs."""
+    parser.add_argument(
+        CREDENTIALS, action="store_true", help="show user:password@ of URLs in messages and reports, instead of ***@"
+    )
+
+
 def add_profile(parser: argparse._ActionsContainer) -> None:
     parser.add_argument(
         "--profile",
+        discovered=True,
         choices=tuple(PROFILES),
         default=Settings().profile,
         help="resolve by RFC 1808 to the letter (the default), by RFC 3986, or as browsers do",
@@ -122,12 +160,14 @@ def add_changes(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("what changes")
     group.add_argument(
         "--fragments",
+        discovered=True,
         choices=FRAGMENTS,
         default=Settings().fragments,
         help="#fragment links into the document itself stay as they are (keep, the default), or become absolute",
     )
     group.add_argument(
         "--base",
+        discovered=True,
         choices=BASES,
         default=Settings().base,
         help="the base element's own URL is made absolute (keep, the default), or emptied",
@@ -137,7 +177,7 @@ def add_changes(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="change what is signed in a message, too (multipart/signed, DKIM)",
     )
-    group.add_argument("--json-ld", action="store_true", help="change the references in JSON-LD, too")
+    group.add_argument("--json-ld", discovered=True, action="store_true", help="change the references in JSON-LD, too")
 
 
 def _depth(text: str) -> int:

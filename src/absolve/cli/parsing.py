@@ -5,7 +5,10 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from reprlib import repr  # noqa: A004 - of values that may be nested deep
 from typing import TYPE_CHECKING, Any, NoReturn
+
+from absolve import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -33,26 +36,61 @@ def _width() -> int:
         return _WIDTH
 
 
+def _marked(kind: type[argparse.Action]) -> type[argparse.Action]:
+    """The same kind of option, which knows whether a configuration file may set it that was merely found."""
+
+    class Marked(kind):  # type: ignore[misc, valid-type]
+        def __init__(self, *arguments: Any, discovered: bool = False, **settings: Any) -> None:
+            super().__init__(*arguments, **settings)
+            self.discovered = discovered
+
+    return Marked
+
+
+_KINDS = {
+    None: _marked(argparse._StoreAction),  # noqa: SLF001 - as argparse registers them
+    "store_true": _marked(argparse._StoreTrueAction),  # noqa: SLF001
+    "append": _marked(argparse._AppendAction),  # noqa: SLF001
+}
+
+
+def is_discovered(option: argparse.Action) -> bool:
+    """Whether a configuration file may set an option that was merely found, and that a download may have brought.
+
+    An option is declared with `discovered=True` where it can neither write, run nor connect; nor change where absolute
+    links lead, lift a protection, or name a file of this machine.
+    """
+    return getattr(option, "discovered", False)
+
+
 class Parser(argparse.ArgumentParser):
     """Ours: examples stay as they are laid out, options are not abbreviated, and an error is said in two lines."""
 
     def __init__(self, **settings: object) -> None:
         super().__init__(formatter_class=_Help, allow_abbrev=False, **settings)  # type: ignore[arg-type]
+        for name, kind in _KINDS.items():
+            self.register("action", name, kind)
         self.whence: dict[str, Path] = {}  # by the option's place in the namespace
+        self.credentials = False  # whether errors show them
+        self.ignored: dict[str, Any] = {}  # options that the file may not set, by their names, and its values
 
     def error(self, message: str) -> NoReturn:
+        message = shown.message(message, credentials=self.credentials)
         self.exit(2, f"{self.prog}: error: {message}\ntry: {self.prog} --help\n")
 
     def options(self) -> Iterator[tuple[str, argparse.Action]]:
         """The options by the names that a file has for them; what prints something and ends is none."""
         for action in self._actions:
-            if action.option_strings and action.dest not in {argparse.SUPPRESS, "help", "version"}:
+            if action.option_strings and action.dest not in {argparse.SUPPRESS, "help", "version", "config"}:
                 yield next(name for name in action.option_strings if name.startswith("--")).removeprefix("--"), action
 
-    def default_to(self, given: dict[str, Any], path: Path, arguments: Sequence[str]) -> list[str]:
+    def default_to(
+        self, given: dict[str, Any], path: Path, arguments: Sequence[str], *, named: bool = True
+    ) -> list[str]:
         """Let what a file gives hold where the arguments say nothing else; the names that are no options of this one.
 
-        Of what is right or wrong for an option argparse decides, and `error` says it.
+        Of what is right or wrong for an option argparse decides, and `error` says it. A file that is not `named` sets
+        what `is_discovered`; the others are `ignored`.
         """
         said = {action.dest for action in self._said(arguments)}
         for group in self._mutually_exclusive_groups:
@@ -63,6 +101,10 @@ class Parser(argparse.ArgumentParser):
         for name, value in given.items():
             action = options.get(name)
             if action is None:
+                continue
+            if not (named or is_discovered(action)):
+                if action.dest not in said:
+                    self.ignored[name] = value
                 continue
             try:
                 converted = self._converted(action, value, path)
@@ -87,7 +129,7 @@ class Parser(argparse.ArgumentParser):
         """A value of a file as the option has it; ArgumentError where that cannot be."""
         if action.nargs == 0:  # a switch
             if not isinstance(value, bool):
-                raise argparse.ArgumentError(action, f"is on or off: true or false, not {value!r}")
+                raise argparse.ArgumentError(action, f"is on or off: true or false, not {repr(value)}")
             return value
         several = isinstance(action.default, list)
         if isinstance(value, list) and several:
@@ -97,8 +139,13 @@ class Parser(argparse.ArgumentParser):
 
     def _one(self, action: argparse.Action, value: Any, path: Path) -> Any:
         if isinstance(value, bool) or not isinstance(value, str | int):
-            raise argparse.ArgumentError(action, f"takes text or a number, not {value!r}")
-        text = str(path.parent / str(value)) if action.metavar in _PATHS and value != "-" else str(value)
+            raise argparse.ArgumentError(action, f"takes text or a number, not {repr(value)}")
+        try:
+            text = str(value)
+        except ValueError as error:  # a number of more than 4,300 digits
+            raise argparse.ArgumentError(action, "this number is too large") from error
+        if action.metavar in _PATHS and value != "-":
+            text = str(path.parent / text)
         converted = self._get_value(action, text)
         self._check_value(action, converted)
         return converted

@@ -5,7 +5,9 @@ from __future__ import annotations
 import sys
 import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from absolve.cli.reporting import is_terminal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -107,9 +109,9 @@ def _rich() -> Any:
 def shown(*, quiet: bool, streams: bool, count: Callable[[], int] | None) -> Iterator[Clock]:
     """What shows a run. `streams`: its results go to the standard output as they come; `count` counts the inputs."""
     clock: Clock
-    if quiet or (streams and _is_terminal(sys.stdout)):
+    if quiet or (streams and is_terminal(sys.stdout)):
         clock = Clock()
-    elif _is_terminal(sys.stderr) and _has_rich():
+    elif is_terminal(sys.stderr) and _has_rich():
         clock = Bar(count)
     else:
         clock = Lines()
@@ -117,10 +119,6 @@ def shown(*, quiet: bool, streams: bool, count: Callable[[], int] | None) -> Ite
         yield clock
     finally:
         clock.close()
-
-
-def _is_terminal(stream: TextIO | None) -> bool:
-    return stream is not None and stream.isatty()
 
 
 def _has_rich() -> bool:

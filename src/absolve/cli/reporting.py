@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from itertools import islice
 from typing import IO, TYPE_CHECKING, Final, TextIO
 
+from absolve import shown
 from absolve.errors import FAULTS, Diagnostic, DocumentError, fault, in_short
 
 if TYPE_CHECKING:
@@ -17,9 +18,24 @@ if TYPE_CHECKING:
 STYLES = {"bold": "1", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 
 
+def is_terminal(stream: TextIO | None) -> bool:
+    return stream is not None and stream.isatty()
+
+
+def visible_json(lines: bytes) -> bytes:
+    r"""Return lines of JSON for a terminal: the same values, with `\u009b` for what is not visible."""
+    return shown.printable(lines.decode(), keep="\n", escape=_json_escaped).encode()
+
+
+def _json_escaped(character: str) -> str:
+    import json
+
+    return json.dumps(character)[1:-1]
+
+
 def colours(stream: TextIO | None) -> bool:
     """Whether a stream is a terminal that is to have colours (no-color.org)."""
-    return bool(stream and stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb")
+    return bool(is_terminal(stream) and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb")
 
 
 def paint(text: str, style: str, *, on: bool) -> str:
@@ -51,11 +67,12 @@ class Report:
 
     `quiet`: only failures go out. `verbose`: all does; else what is said of many inputs is said of the first of them,
     and at the end how many more they are. `input` is the one that is worked on: what fails then is its failure.
-    `errors` is a file that failures are written to, too, as JSON lines.
+    `errors` is a file that failures are written to, too, as JSON lines. `credentials`: user information in URLs is
+    shown.
     """
 
     def __init__(self) -> None:
-        self.quiet = self.verbose = False
+        self.quiet = self.verbose = self.credentials = False
         self.heard: dict[str, Heard] = {}  # by the code of what stops nothing
         self.input: str | None = None
         self.errors: IO[bytes] | None = None
@@ -70,12 +87,12 @@ class Report:
         """Say something that stops nothing; where something failed for it, the run ends with 1."""
         if diagnostic.failed:
             self._fail(self.input or diagnostic.name, diagnostic)
-            self._say(str(diagnostic), diagnostic.code, "red")
+            self._say(self._printed(diagnostic), diagnostic.code, "red")
         elif not self.quiet:
             heard = self.heard.setdefault(diagnostic.code, Heard())
             is_news = heard.of(self.input or diagnostic.name, diagnostic)
             if is_news and (self.verbose or heard.inputs <= _NAMED):
-                self._say(str(diagnostic), diagnostic.code, "yellow")
+                self._say(self._printed(diagnostic), diagnostic.code, "yellow")
 
     def aside(self, diagnostic: Diagnostic) -> None:
         """Say something of what is found on the way to the inputs, while another one is worked on."""
@@ -86,7 +103,7 @@ class Report:
     def failure(self, error: DocumentError) -> None:
         """Say that an input, or its output, failed: the run goes on with the next, and ends with 1."""
         self._fail(self.input or error.diagnostic.name, error.diagnostic)
-        self._say(error.show(), error.diagnostic.code, "red")
+        self._say(error.show(credentials=self.credentials), error.diagnostic.code, "red")
 
     @contextmanager
     def guard(self, name: str) -> Iterator[None]:
@@ -111,7 +128,7 @@ class Report:
         """Say what a run came to; and where something else was said, too, what failed, so that it stands at the end."""
         if self.failures and self.said > len(self.failures):
             for diagnostic in islice(self.failures.values(), _NAMED):
-                self._say(str(diagnostic), diagnostic.code, "red")
+                self._say(self._printed(diagnostic), diagnostic.code, "red")
             if len(self.failures) > _NAMED:
                 print(f"... and {len(self.failures) - _NAMED:,} more (--errors FILE has them all)", file=sys.stderr)
         print(f"absolve: {done}", file=sys.stderr)
@@ -122,14 +139,24 @@ class Report:
             return
         import json
 
-        said = diagnostic._replace(text=in_short(diagnostic.text, _LONGEST))
-        line = json.dumps({"input": input_, **{name: getattr(said, name) for name in _FIELDS}})
+        fields = {name: getattr(diagnostic, name) for name in _FIELDS}
+        if not self.credentials:
+            fields |= {name: shown.masked(fields[name]) for name in ("name", "text")}
+        fields["text"] = in_short(fields["text"], _LONGEST)
+        line = json.dumps({"input": input_, **fields})
         try:
             self.errors.write(f"{line}\n".encode())
             self.errors.flush()
         except OSError as error:  # the run is worth more than the list
-            self._say(f"--errors: unwritable: {error.strerror or error}", "unwritable", "red")
-            self.errors = None
+            self.unlisted(error)
+
+    def unlisted(self, error: OSError) -> None:
+        """Say that the file of failures cannot be written; nothing more goes there."""
+        self._say(shown.message(f"--errors: unwritable: {error.strerror or error}"), "unwritable", "red")
+        self.errors = None
+
+    def _printed(self, diagnostic: Diagnostic) -> str:
+        return diagnostic.printed(credentials=self.credentials)
 
     def _say(self, message: str, code: str, style: str) -> None:
         self.said += 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from absolve import outputs, resolvers
+from absolve import outputs, resolvers, shown
 from absolve.cli import options as shared
 from absolve.errors import Diagnostic, DocumentError, in_short
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 EPILOG = """\
 One URL a line, an empty line for a reference that has none; then the exit status is 1.
+Characters that are not visible, line ends among them, are percent-escaped.
 
 examples:
   absolve resolve http://a/b/c/d ../g                       http://a/b/g
@@ -33,7 +34,7 @@ def run(options: argparse.Namespace, report: Report) -> None:
     with outputs.stdout() as file:
         for reference in options.references:
             target = resolvers.resolve(options.base, reference, options.profile)
-            file.write(f"{target or ''}\n".encode("utf-8", "surrogateescape"))
+            file.write(f"{shown.printable(target or '', escape=shown.percent_escaped)}\n".encode())
             if target is None:
                 against = repr(in_short(options.base)) if options.base else "no base"
                 text = f"{in_short(reference)!r} has no URL against {against}"

@@ -4,26 +4,29 @@ from __future__ import annotations
 
 import os
 import time
-from contextlib import nullcontext, suppress
+from contextlib import contextmanager, suppress
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from absolve import inputs
 from absolve._version import __version__
-from absolve.errors import UsageError
+from absolve.errors import DocumentError, UsageError
 from absolve.fingerprints import fingerprint
 
 if TYPE_CHECKING:
     import argparse
-    from contextlib import AbstractContextManager
+    from collections.abc import Iterable, Iterator
 
     from absolve.engine.journal import Journal
+    from absolve.engine.overlaps import Reach
 
 KEPT: Final = 90 * 24 * 60 * 60  # seconds for which a journal that nobody writes to is kept
 
 # Options that say nothing of what one input becomes; what --url and the like say of it stands with it.
 _ASIDE: Final = frozenset(
-    "command errors exclude from_ include inputs jobs mirror_layout output parser"
-    " quiet resume run url url_map verbose".split()
+    "command config errors exclude from_ include inputs jobs mirror_layout output parser"
+    " quiet resume run show_credentials url url_map verbose".split()
 )
 
 
@@ -36,33 +39,61 @@ def add_resume(group: argparse._ActionsContainer) -> None:
     )
 
 
-def journal(options: argparse.Namespace, token: str, *, several: bool) -> AbstractContextManager[Journal | None]:
+@contextmanager
+def journal(options: argparse.Namespace, token: str, *, several: bool) -> Iterator[Journal | None]:
     """The journal of a run; none where it writes one file, or nothing, or has no place for a journal.
 
-    UsageError where there can be none, and it was asked for.
+    UsageError where there can be none, and it was asked for, and where another run is at work on the same files.
     """
     if not several or options.dry_run or options.diff:
         if options.resume:
             raise UsageError("--resume goes with several inputs, and -o FOLDER or --in-place")
-        return nullcontext()
+        yield None
+        return
+    place = _folder() / f"{fingerprint(repr(_run(options))).hex()}.sqlite"
+    found = _opened(place, options, token)
+    if found is None:
+        yield None
+        return
+    from absolve.engine import overlaps
+
+    with found, overlaps.announced(place, _reach(options)) as other:
+        if other is not None:
+            raise UsageError(f"another run is at work on some of the same files (its journal is {other})")
+        yield found
+
+
+def _opened(place: Path, options: argparse.Namespace, token: str) -> Journal | None:
     import sqlite3  # a megabyte that one file does not need
 
     from absolve.engine.journal import Journal
 
-    place = _folder() / f"{fingerprint(repr(_run(options))).hex()}.sqlite"
     _forget_old(place)
     try:
         return Journal(place, _how(options), token, resume=options.resume)
     except (OSError, sqlite3.Error) as error:
         if options.resume:
             raise UsageError(f"--resume: there can be no journal at {place}: {error}") from error
-        return nullcontext()
+        return None
+
+
+def _reach(options: argparse.Namespace) -> Reach:
+    """What a run reads and writes; of a list only where it can be read twice."""
+    from absolve.engine import overlaps
+
+    listed: Iterable[str] = ()
+    if options.from_ is not None and Path(options.from_).is_file():
+        listed = inputs.read_list(options.from_)
+    try:
+        return overlaps.reach(chain(options.inputs, listed), None if options.in_place else options.output)
+    except DocumentError:  # the run will say it
+        return overlaps.reach(options.inputs, None if options.in_place else options.output)
 
 
 def _forget_old(ours: Path) -> None:
     """Remove the journals of other runs that nobody went on with for long: most of their inputs are gone, too."""
     with suppress(OSError):
-        for path in ours.parent.glob("*.sqlite*"):  # with what SQLite writes beside them
+        for path in ours.parent.glob("*.sqlite*"):  # with what SQLite and runs write beside them
             if not path.name.startswith(ours.name) and time.time() - path.stat().st_mtime > KEPT:
                 path.unlink()
 

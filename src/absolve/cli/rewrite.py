@@ -9,9 +9,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from absolve import inputs, outputs, rewriting
-from absolve.cli import filters, many, resuming
+from absolve import inputs, outputs, rewriting, shown
+from absolve.cli import failures, filters, many, resuming
 from absolve.cli import options as shared
+from absolve.cli.reporting import colours, is_terminal
 from absolve.engine import plan
 from absolve.engine.archives import each, is_archive
 from absolve.engine.documents import is_document, walked
@@ -19,6 +20,7 @@ from absolve.engine.pieces import Shown, guarded
 from absolve.engine.putting import Putting
 from absolve.engine.rewriting import Job, Rewriting, new_bytes, record_bytes, rewritten
 from absolve.errors import UsageError
+from absolve.output_folder import created
 from absolve.sources import STDIN
 
 if TYPE_CHECKING:
@@ -45,7 +47,8 @@ examples:
   absolve rewrite page.html --kind image,stylesheet --scope external
 
 A file is written under another name and then renamed: it is there complete, or as it was.
-Mode and times are kept. A file in which nothing changes is not touched by --in-place.
+Mode and times are kept; setuid, setgid and sticky bits are not. A file in which nothing changes is
+not touched by --in-place. In an output folder links are not followed.
 A page in which the scanner had to guess is verified in any case (absolve verify --help)."""
 
 
@@ -59,13 +62,30 @@ def configure(parser: argparse.ArgumentParser) -> None:
         )
     )
     place.add_argument("--in-place", action="store_true", help="back to where it came from")
-    where.add_argument("--backup", metavar="SUFFIX", help="with --in-place, keep the original under NAME + SUFFIX")
     where.add_argument(
-        "--verify", action="store_true", help="before it is written, prove that only links changed; else write nothing"
+        "--backup",
+        metavar="SUFFIX",
+        help="with --in-place, keep the original under NAME + SUFFIX; a number follows where there is such a file",
+    )
+    where.add_argument(
+        "--verify",
+        discovered=True,
+        action="store_true",
+        help="before it is written, prove that only links changed; else write nothing",
     )
     show = where.add_mutually_exclusive_group()
-    show.add_argument("--dry-run", action="store_true", help="write nothing; count links, and those that would change")
-    show.add_argument("--diff", action="store_true", help="write nothing; show the lines that would change, for patch")
+    show.add_argument(
+        "--dry-run",
+        discovered=True,
+        action="store_true",
+        help="write nothing; count links, and those that would change",
+    )
+    show.add_argument(
+        "--diff",
+        discovered=True,
+        action="store_true",
+        help="write nothing; show the lines that would change, for patch",
+    )
     shared.add_changes(parser)
     filters.add_selection(parser, "which links change (the others stay as they are)")
     filters.add_remapping(parser)
@@ -74,6 +94,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, report: Report) -> None:
+    failures.check(options)
     _check(options)
     how = Rewriting(
         shared.reading(options),
@@ -81,17 +102,32 @@ def run(options: argparse.Namespace, report: Report) -> None:
         verify=options.verify,
         in_place=options.in_place,
         backup=options.backup,
-        inside=_inside(options),
         token=os.urandom(4).hex(),
     )
-    jobs = _jobs(options, report)
-    if options.dry_run or options.diff:
-        work = partial(_counted if options.dry_run else _compared, how)
+    jobs = failures.watched(_jobs(options, report), partial(_files, options.backup), options)
+    if options.dry_run:
+        _run(how, partial(_counted, how), jobs, options, report)
+    elif options.diff:  # workers have no terminal to ask
+        _run(how, partial(_compared, how, is_terminal(sys.stdout), colours(sys.stdout)), jobs, options, report)
+    elif not _into_folder(options):
+        _run(how, partial(rewritten, how), jobs, options, report)
     else:
-        work = partial(rewritten, how)
+        with created(options.output) as folder:
+            how = how._replace(inside=folder)
+            _run(how, partial(rewritten, how), jobs, options, report)
+
+
+def _run(
+    how: Rewriting,
+    work: Callable[[Job], Iterable[Piece]],
+    jobs: Iterable[Job],
+    options: argparse.Namespace,
+    report: Report,
+) -> None:
+    """Work on all jobs, and let what comes of them be seen."""
     with (
         resuming.journal(options, how.token, several=_are_several(options)) as journal,
-        Putting(how.token, journal) as putting,
+        Putting(how.token, journal, how.inside) as putting,
         closing(_told(work, putting, jobs, options, report)) as told,
     ):
         for job, piece in told:
@@ -153,11 +189,11 @@ def _has_output(options: argparse.Namespace) -> bool:
     return options.output not in {None, outputs.STDOUT}
 
 
-def _inside(options: argparse.Namespace) -> str | None:
-    """The folder that nothing is written outside of, if the output is one."""
-    if not _has_output(options) or plan.is_file(many.names(options), options.output, listed=options.from_ is not None):
-        return None
-    return str(Path(options.output).resolve())
+def _into_folder(options: argparse.Namespace) -> bool:
+    """Whether results go to a folder, by the places of the inputs."""
+    if not _has_output(options):
+        return False
+    return not plan.is_file(many.names(options), options.output, listed=options.from_ is not None)
 
 
 def _jobs(options: argparse.Namespace, report: Report) -> Iterator[Job]:
@@ -167,14 +203,25 @@ def _jobs(options: argparse.Namespace, report: Report) -> Iterator[Job]:
         if options.in_place:
             found = plan.once(found)
         return (Job(input_) for input_ in found if not (backup and input_.found and _is_backup(input_.name, backup)))
-    if _inside(options) is None:
+    if not _into_folder(options):
         return (Job(input_, options.output) for input_ in found)
     return plan.jobs(found, options.output, report.aside)
 
 
+def _files(backup: str | None, job: Job) -> Iterator[str]:
+    """The names of the files that a job reads or writes."""
+    yield job.input.name
+    if job.target is not None:
+        yield job.target
+    if backup is not None:
+        yield job.input.name + backup
+
+
 def _is_backup(name: str, suffix: str) -> bool:
-    """Whether a file is what an earlier run has kept of another."""
-    return name.endswith(suffix) and Path(name.removesuffix(suffix)).exists()
+    """Whether a file is what an earlier run has kept of another, with or without a number."""
+    kept, dot, number = name.rpartition(".")
+    names = [name, kept] if dot and number.isdecimal() else [name]
+    return any(one.endswith(suffix) and os.path.lexists(one.removesuffix(suffix)) for one in names)
 
 
 # --- what is shown instead --------------------------------------------------------------------------------------------
@@ -184,8 +231,8 @@ def _counted(how: Rewriting, job: Job) -> Iterator[Piece]:
     return guarded(job.input.name, _count(how, job))
 
 
-def _compared(how: Rewriting, job: Job) -> Iterator[Piece]:
-    return guarded(job.input.name, _difference(how, job))
+def _compared(how: Rewriting, on_terminal: bool, colour: bool, job: Job) -> Iterator[Piece]:
+    return guarded(job.input.name, _difference(how, job, on_terminal=on_terminal, colour=colour))
 
 
 def _count(how: Rewriting, job: Job) -> Iterator[Piece]:
@@ -211,13 +258,14 @@ def _count(how: Rewriting, job: Job) -> Iterator[Piece]:
             rewriting.edits(stretch.entity, counting)
         elif not in_records:
             return
-    yield Shown(f"{job.input.name}: {links} link{'' if links == 1 else 's'}, {changed} would change\n".encode())
+    name = shown.printable(job.input.name)
+    yield Shown(f"{name}: {links} link{'' if links == 1 else 's'}, {changed} would change\n".encode())
 
 
-def _difference(how: Rewriting, job: Job) -> Iterator[Piece]:
+def _difference(how: Rewriting, job: Job, *, on_terminal: bool, colour: bool) -> Iterator[Piece]:
     if job.input.found and not is_document(job.input.name, how.reading):
         return
-    from absolve.cli.diff import painted, unified
+    from absolve.cli import diff
 
     found = walked(job.input, how.reading)
     yield from found.diagnostics
@@ -225,4 +273,5 @@ def _difference(how: Rewriting, job: Job) -> Iterator[Piece]:
     yield from faults
     if not faults:
         changes = rewriting.edits(found.entity, how.policy)
-        yield Shown(b"".join(painted(unified(job.input.name, found.entity.data, changes))))
+        lines = diff.unified(job.input.name, found.entity.data, changes)
+        yield Shown(b"".join(diff.on_terminal(lines, colour=colour) if on_terminal else lines))

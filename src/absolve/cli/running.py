@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
+import io
 import os
 import sys
 from contextlib import suppress
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from absolve import interrupts, outputs, shown
 from absolve.cli import COMMANDS, configuration, version
+from absolve.cli import options as shared
+from absolve.cli.options import CREDENTIALS, add_credentials
 from absolve.cli.parsing import Parser
 from absolve.cli.reporting import Report
-from absolve.errors import UsageError
+from absolve.errors import Diagnostic, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
+
+    from absolve.cli.configuration import Configuration
 
 _DESCRIPTION = """\
 Find the base URL of every document by RFC 1808 section 3, resolve every link in it,
@@ -53,19 +59,21 @@ def parser(wanted: Collection[str] = tuple(COMMANDS)) -> Whole:
         command = commands.add_parser(name, help=summary, description=described, epilog=getattr(module, "EPILOG", ""))
         if module is not None:
             module.configure(command)
+            shared.add_configuration(command)
+            if name != "completion":
+                add_credentials(command)
             command.set_defaults(run=module.run, parser=command)
     return whole
 
 
-def configured(command: Parser, name: str, arguments: Sequence[str]) -> None:
-    """Let the configuration file of this folder hold for a command where the arguments say nothing else.
+def configured(command: Parser, name: str, arguments: Sequence[str], found: Configuration) -> None:
+    """Let a configuration file hold for a command where the arguments say nothing else.
 
-    UsageError where the file cannot be read, or speaks of what is no option.
+    UsageError where it speaks of what is no option.
     """
-    found = configuration.find(Path.cwd(), tuple(COMMANDS))
     if found.path is None:
         return
-    foreign = command.default_to(found.of(name), found.path, arguments)
+    foreign = command.default_to(found.of(name), found.path, arguments, named=found.named)
     if foreign:
         own = found.table.get(name, {})
         known = {option for one in parser().commands.values() for option, _ in one.options()}
@@ -76,25 +84,69 @@ def configured(command: Parser, name: str, arguments: Sequence[str]) -> None:
                 raise UsageError(f"{found.path}: there is no option {option!r}")
 
 
+def found_for(arguments: Sequence[str]) -> Configuration:
+    """The configuration file that --config, the environment or the working folder names."""
+    named = None
+    for place, argument in enumerate(arguments):
+        if argument == "--":
+            break
+        option, equals, value = argument.partition("=")
+        if option == "--config":
+            named = value if equals else next(iter(arguments[place + 1 :]), None)  # argparse wants one
+    return configuration.find(tuple(COMMANDS), named)
+
+
+def _say_ignored(command: Parser, found: Configuration, report: Report) -> None:
+    for path, reason in found.ignored:
+        report.notice(Diagnostic("ignored-file", f"{reason}{_NAMED}", str(path)))
+    if command.ignored:
+        options = ", ".join(command.ignored)
+        text = f"a file that was only found does not set {options}{_NAMED}"
+        report.notice(Diagnostic("ignored-option", text, str(found.path)))
+
+
+_NAMED = f" (--config FILE or ${configuration.VARIABLE} names one that counts)"
+
+
 def run(arguments: Sequence[str], *, alone: bool = False) -> int:
     """Run one command and return its exit status; an interrupt is the caller's.
 
-    `alone`: the process is there for it, and no garbage is collected yet.
+    `alone`: the process is there for it, and no garbage is collected yet; signals that end it raise Interrupted.
     """
+    if not alone:
+        return _run(arguments, alone=False)
+    atexit.register(interrupts.ignore, interrupts.SIGNALS)  # all is done then, and nobody is left to handle them
+    try:
+        with interrupts.raising():
+            status = _run(arguments, alone=True)
+            interrupts.check()
+            return status
+    finally:
+        if interrupts.received() is not None:
+            outputs.discard_unfinished()
+            _abandon_stdout()  # a reader that has stopped reading would block the last flush
+
+
+def _run(arguments: Sequence[str], *, alone: bool) -> int:
     report = Report()
     try:
         whole = parser(arguments[:1])
         if alone:
+            _escape_stdout()
             gc.freeze()
             gc.enable()
         command = whole.commands.get(arguments[0], whole) if arguments else whole
+        report.credentials = command.credentials = whole.credentials = CREDENTIALS in arguments
         try:
             if arguments and command is not whole:
-                configured(command, arguments[0], arguments[1:])
+                found = found_for(arguments[1:])
+                configured(command, arguments[0], arguments[1:], found)
+                _say_ignored(command, found, report)
             options = whole.parse_args(arguments)
+            report.credentials = command.credentials = getattr(options, "show_credentials", False)
             options.run(options, report)
         except UsageError as error:
-            command.error(str(error))
+            command.error(error.message)
         sys.stdout.flush()
     except SystemExit as end:  # argparse's way to say --help and what is wrong
         return end.code if isinstance(end.code, int) else 0
@@ -102,10 +154,17 @@ def run(arguments: Sequence[str], *, alone: bool = False) -> int:
         _abandon_stdout()
         return 141  # as if SIGPIPE had ended us (128 + 13)
     except OSError as error:  # of the output: commands see to their inputs
-        print(f"{error.filename or 'standard output'}: unwritable: {error.strerror or error}", file=sys.stderr)
+        text = f"{error.filename or 'standard output'}: unwritable: {error.strerror or error}"
+        print(shown.message(text, credentials=report.credentials), file=sys.stderr)
         _abandon_stdout()
         return 1
     return report.status
+
+
+def _escape_stdout() -> None:
+    """Let text that the encoding lacks be escaped, as on the standard error: names of files may be any bytes."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def _abandon_stdout() -> None:

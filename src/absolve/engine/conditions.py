@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -23,8 +24,9 @@ except (ImportError, UsageError) as error:
 
 
 def check(condition: str) -> None:
-    """UsageError where a condition is none, or speaks of what is no column."""
+    """UsageError where a condition is none, is more than one, or speaks of what is no column."""
     try:
+        _is_one(condition)
         _places(condition, ())
     except duckdb.Error as error:
         raise UsageError(f"--where: {str(error).partition(chr(10))[0]}") from error
@@ -32,6 +34,7 @@ def check(condition: str) -> None:
 
 def kept(condition: str, rows: Sequence[Row], name: str) -> Iterator[list[Row]]:
     """The rows for which a condition holds, in their order; DocumentError behind them where it fails for a row."""
+    _is_one(condition)
     places, error = _worked_out(condition, rows)
     yield [rows[place] for place in places]
     if error is not None:
@@ -51,6 +54,60 @@ def _worked_out(condition: str, rows: Sequence[Row]) -> tuple[list[int], duckdb.
         return first, fault
     rest, fault = _worked_out(condition, rows[middle:])
     return first + [middle + place for place in rest], fault
+
+
+@lru_cache(maxsize=16)
+def _is_one(condition: str) -> None:
+    """Raise UsageError unless DuckDB's parser takes the text for one expression and nothing more.
+
+    It reads it twice, in the parentheses of WHERE and in the brackets of a list. What closes the one does not close the
+    other, so that what is read as the same expression in both closes neither; a second one would be a second element.
+    """
+    try:
+        condition.encode()  # DuckDB takes no other text
+        is_one = _is_one_expression(condition)
+    except UnicodeEncodeError:
+        raise UsageError("--where: the condition is not UTF-8") from None
+    except RecursionError:
+        raise UsageError("--where: the condition is nested too deep") from None
+    if not is_one:
+        raise UsageError("--where takes one condition, and this is not one expression")
+
+
+def _is_one_expression(condition: str) -> bool:
+    where = _read(f"SELECT 1 FROM links WHERE (\n{condition}\n)")  # noqa: S608 - parsed only
+    try:
+        listed = _read(f"SELECT [\n{condition}\n]")
+    except UsageError:
+        listed = []
+    expression = where[0]["node"].get("where_clause") if len(where) == 1 else None
+    shapes = (where, "SELECT 1 FROM links WHERE (absolve)"), (listed, "SELECT [absolve]")
+    return expression is not None and all(found == _filled(_read(shape), expression) for found, shape in shapes)
+
+
+def _read(statement: str) -> list[Any]:
+    """The statements of a text as DuckDB's parser sees them, without their places in it; UsageError if it cannot."""
+    ((text,),) = _database().execute("SELECT json_serialize_sql(?::VARCHAR)", [statement]).fetchall()
+    found = json.loads(text)
+    if found["error"]:
+        raise UsageError(f"--where: {found['error_message'].partition(chr(10))[0]}")
+    statements: list[Any] = _without_places(found["statements"])
+    return statements
+
+
+def _without_places(node: Any) -> Any:
+    if isinstance(node, dict):
+        return {key: _without_places(child) for key, child in node.items() if not key.startswith("query_location")}
+    return [_without_places(child) for child in node] if isinstance(node, list) else node
+
+
+def _filled(node: Any, expression: Any) -> Any:
+    """The tree with an expression in the place of the column `absolve`."""
+    if isinstance(node, dict):
+        if node.get("column_names") == ["absolve"]:
+            return expression
+        return {key: _filled(child, expression) for key, child in node.items()}
+    return [_filled(child, expression) for child in node] if isinstance(node, list) else node
 
 
 _PLACE = "place of the row"  # no column of ours, and none that a condition would name

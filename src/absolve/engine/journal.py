@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sqlite3
+import stat
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final, Self
 
 from absolve.errors import Diagnostic, DocumentError, UsageError
 from absolve.fingerprints import fingerprint
+from absolve.outputs import made_state
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -23,6 +26,8 @@ CREATE TABLE IF NOT EXISTS runs (token TEXT PRIMARY KEY);
 """
 
 
+_FOLDER_MODE: Final = 0o700  # XDG Base Directory asks for it
+_FILE_MODE: Final = 0o600  # names of files are in it
 KEPT: Final = 64  # notes that are kept together, where nothing wants them kept before
 
 
@@ -45,7 +50,7 @@ class Journal:
         self._is_new = not resume
         self._unkept = 0
         self.skipped = 0
-        path.parent.mkdir(parents=True, exist_ok=True)
+        _private(path)
         self._database = sqlite3.connect(path, timeout=0, isolation_level=None)
         try:
             self._database.execute("PRAGMA locking_mode = EXCLUSIVE")
@@ -118,7 +123,7 @@ class Journal:
         DocumentError where that cannot be.
         """
         known = self._known[job.input.name]
-        after = known[-1] if made is None else _state(made.temporary)
+        after = known[-1] if made is None else _in_words(made_state(made))
         try:
             if not self._database.in_transaction:
                 self._database.execute("BEGIN")
@@ -144,7 +149,32 @@ def _path(name: str) -> bytes:
 def _state(name: str) -> str:
     """What tells a file from the one that stood there before or will later; empty where there is none."""
     try:
-        found = os.stat(name)  # noqa: PTH116 - of each of very many
+        return _in_words(os.stat(name))  # noqa: PTH116 - of each of very many
     except (OSError, ValueError):
         return ""
-    return f"{found.st_ino}:{found.st_size}:{found.st_mtime_ns}"
+
+
+def _in_words(found: os.stat_result | None) -> str:
+    return "" if found is None else f"{found.st_ino}:{found.st_size}:{found.st_mtime_ns}"
+
+
+def _private(path: Path) -> None:
+    """Create a file that only this user can read, in a folder of the same kind, or make them so.
+
+    SQLite gives what it writes beside a database the mode of that. PermissionError where the folder is another user's.
+    """
+    path.parent.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
+    state = path.parent.stat()
+    if hasattr(os, "geteuid") and state.st_uid != os.geteuid():
+        raise PermissionError(errno.EPERM, "this folder is another user's", str(path.parent))
+    if stat.S_IMODE(state.st_mode) & ~_FOLDER_MODE:
+        path.parent.chmod(_FOLDER_MODE)
+    for beside in ("", "-wal", "-shm"):
+        name = f"{path}{beside}"
+        if not os.path.lexists(name):
+            if not beside:
+                os.close(os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL, _FILE_MODE))
+        elif os.path.islink(name):  # noqa: PTH114 - no Path has this name
+            raise PermissionError(errno.EPERM, "this is a link", name)
+        else:
+            os.chmod(name, _FILE_MODE)  # noqa: PTH101 - likewise; opening and closing it would end SQLite's locks

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from absolve import inventory, sinks
 from absolve.engine.archives import each, left
+from absolve.engine.cells import Cells
 from absolve.engine.documents import is_document
 from absolve.engine.pieces import Rows, Size, guarded
 from absolve.engine.turns import in_turn
@@ -32,7 +33,8 @@ AT_ONCE = 10_000  # rows in a piece
 class Listing(NamedTuple):
     """How inputs are listed: which links, which rows of them (`where`), what of a row, and as the rows of which sink.
 
-    `unique`: of rows that are equal in all columns only the first; `Unique` sees to the rest.
+    `unique`: of rows that are equal in all columns only the first; `Unique` sees to the rest. `cells`: what is changed
+    in the text of rows when they are chosen.
     """
 
     reading: Reading
@@ -41,6 +43,7 @@ class Listing(NamedTuple):
     selection: Selection = Selection()
     where: str | None = None
     unique: bool = False
+    cells: Cells = Cells()
 
 
 def listed(how: Listing, input_: Input, relay: Relay | None = None) -> Iterator[Piece]:
@@ -104,6 +107,7 @@ def _pieces(how: Listing, found: inventory.Columns, unique: Unique, name: str) -
 
 
 def _rows(how: Listing, cells: inventory.Columns | Sequence[Sequence[Any]], unique: Unique) -> Rows:
+    cells = how.cells.of(how.columns, cells)
     if how.unique:
         cells = unique.of(cells)
         return Rows(cells, len(cells))

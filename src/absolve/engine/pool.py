@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import pickle
 import signal
 import time
 from collections import deque
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
+from absolve import interrupts
 from absolve.engine.exchange import Arm, Exchange
 from absolve.engine.hearing import Ear
 from absolve.engine.messages import Frame, Outbox
@@ -32,8 +34,10 @@ AT_ONCE = 32  # pieces in a frame
 FULL = 1 << 16  # bytes: a message of as many goes
 PROMPT = 0.02  # seconds after which a message goes
 PATIENCE = 2.0  # seconds that a worker has to end when it is asked to
+GRACE = 0.1  # seconds in which a signal that has ended a worker reaches this process, too
 STARTS = 3  # workers one behind the other that end before they have started: then none will
 
+_PARENTS: Final = ("SIGINT", "SIGHUP")  # signals that workers ignore: their parent gets them, too, and ends them
 _UNGUARDED = "a program that calls absolve does so under if __name__ == '__main__', or with one job"
 
 
@@ -44,7 +48,7 @@ def _serve(
 
     Of quick items several go back in one message; `alone`: none does, so that the one is known that ends a worker.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent is told, too, and ends us
+    interrupts.ignore(_PARENTS)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     outbox = Outbox(connection)
     arm = Arm(relay, outbox.send) if relay is not None else None
@@ -80,6 +84,15 @@ def _some(told: Iterator[Told]) -> tuple[list[Told], bool]:
     return found, True
 
 
+def _start_tracker() -> None:
+    """Start multiprocessing's own process before any worker: it unblocks SIGINT in the process that starts it."""
+    if os.name == "posix":
+        from multiprocessing.resource_tracker import ensure_running
+
+        with interrupts.blocked(["SIGHUP"]):  # it sees to SIGINT and SIGTERM itself
+            ensure_running()
+
+
 class _Worker:
     """A process, whether it is known to have started, and the items that it has not told all of, by their numbers.
 
@@ -96,7 +109,8 @@ class _Worker:
         self.process: SpawnProcess = context.Process(
             target=_serve, args=(work, theirs, relay), kwargs={"alone": alone}, daemon=True
         )
-        self.process.start()
+        with interrupts.blocked(_PARENTS):  # until it ignores them
+            self.process.start()
         theirs.close()
         if relay is not None:
             relay.close()
@@ -124,6 +138,7 @@ class Pool(Generic[Item, Told]):
     """So many processes; `tasks.run` tells what they do. It must be closed."""
 
     def __init__(self, work: Callable[..., Iterable[Told]], jobs: int, *, relayed: bool = False) -> None:
+        _start_tracker()
         self._exchange = Exchange() if relayed else None
         self._ear = Ear(HELD)
         self._work = work
@@ -213,6 +228,8 @@ class Pool(Generic[Item, Told]):
         not started was at none.
         """
         worker.process.join()
+        if worker.process.exitcode == -signal.SIGTERM:
+            time.sleep(GRACE)  # all processes of a job get it: then ours interrupts this
         worker.connection.close()
         how = _how_it_ended(worker.process.exitcode)
         rest = list(worker.given)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from absolve import outputs
+from absolve import interrupts, outputs
 from absolve.engine.rewriting import unwritable
 from absolve.errors import DocumentError
+from absolve.output_folder import OpenFolder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -16,18 +18,21 @@ if TYPE_CHECKING:
     from absolve.engine.journal import Journal
     from absolve.engine.pieces import Ready
     from absolve.engine.rewriting import Job
+    from absolve.output_folder import OutputFolder
 
 
 class Putting:
     """Puts what is ready, in its order; when it is left what is not put is gone, also where a process was killed.
 
-    With a journal what is done already is passed over, and what killed runs have left goes, too.
+    With a journal what is done already is passed over, and what killed runs have left goes, too. `inside` as of
+    `Rewriting`.
     """
 
-    def __init__(self, token: str, journal: Journal | None = None) -> None:
+    def __init__(self, token: str, journal: Journal | None = None, inside: OutputFolder | None = None) -> None:
         self._journal = journal
         self._tokens = journal.tokens if journal else {token}
-        self._folders: set[str] = set()  # where files of this run may stand that are not complete
+        self._inside = inside
+        self._folders: set[str] = set()  # where files of this run may be that are not complete: paths, or places
         self._real: dict[str, str] = {}  # folders, without links
         self._put: set[str] = set()  # inputs under way of which something is put
         self._noted: set[str] = set()  # inputs of which it is written down what is about to be put
@@ -36,10 +41,13 @@ class Putting:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for folder in self._folders:
-            outputs.sweep(folder, self._tokens)
-        if self._journal:
-            self._journal.end()
+        with interrupts.deferred():
+            for folder in sorted(self._folders):
+                with suppress(OSError):
+                    opened = OpenFolder(folder) if self._inside is None else self._inside.folder(folder)
+                    outputs.sweep(opened, self._tokens)
+            if self._journal:
+                self._journal.end()
 
     def watched(self, jobs: Iterable[Job]) -> Iterator[Job]:
         """The jobs that are to be done, as they are given out."""
@@ -48,8 +56,10 @@ class Putting:
 
     def _seen(self, jobs: Iterable[Job]) -> Iterator[Job]:
         for job in jobs:
-            path = job.target or job.input.name
-            self._folders.add(self._folder(path))
+            if self._inside is None:
+                self._folders.add(self._folder(job.target or job.input.name))
+            else:
+                self._folders.add(job.input.place.rpartition("/")[0])
             yield job
 
     def _folder(self, path: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from contextlib import ExitStack
@@ -13,16 +14,19 @@ from absolve.engine.archives import each, is_archive, left
 from absolve.engine.documents import Walked, is_document, walked
 from absolve.engine.pieces import Failure, Ready, Shown, Size, guarded
 from absolve.errors import FAULTS, Diagnostic, DocumentError
+from absolve.output_folder import Below, LinkError
 from absolve.policy import absolute
-from absolve.sources import STDIN
+from absolve.sources import STDIN, opened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from contextlib import AbstractContextManager
 
     from absolve.engine.documents import Reading
     from absolve.engine.pieces import Piece
     from absolve.entity import Entity
     from absolve.inputs import Input
+    from absolve.output_folder import OutputFolder
     from absolve.policy import Policy
     from absolve.stretches import Stretch
 
@@ -37,8 +41,8 @@ class Job(NamedTuple):
 class Rewriting(NamedTuple):
     """How inputs are rewritten.
 
-    `inside` is the folder that no output may leave. `backup` is the suffix of the file that keeps what is rewritten
-    in place. `token` is in the names of files that are not complete.
+    `inside` is the folder that outputs go to by their places, and may not leave. `backup` is the suffix of the file
+    that keeps what is rewritten in place. `token` is in the names of files that are not complete.
     """
 
     reading: Reading
@@ -46,7 +50,7 @@ class Rewriting(NamedTuple):
     verify: bool = False
     in_place: bool = False
     backup: str | None = None
-    inside: str | None = None
+    inside: OutputFolder | None = None
     token: str = ""
 
 
@@ -58,7 +62,7 @@ def rewritten(how: Rewriting, job: Job) -> Iterator[Piece]:
 def _rewritten(how: Rewriting, job: Job) -> Iterator[Piece]:
     if job.input.found and not is_document(job.input.name, how.reading):
         if job.target is not None:
-            yield _copied(how, Path(job.input.name), Path(job.target))
+            yield _copied(how, job)
         return
     if is_archive(job.input, how.reading):
         yield from _archive(how, job)
@@ -91,7 +95,7 @@ def _told(how: Rewriting, job: Job, old: bytes, data: bytes) -> Iterator[Piece]:
     elif job.target is None:
         yield Shown(data)
     else:
-        yield _made(how, Path(job.target), data, _like(job))
+        yield _made(how, job, data)
 
 
 def _flowing(how: Rewriting, job: Job, found: Walked) -> Iterator[Piece]:
@@ -140,19 +144,18 @@ class _Spill:
         file.write(piece)
 
     def _opened(self) -> IO[bytes]:
-        how, path = self._how, self.path
-        like: Path | None
+        how, job = self._how, self._job
+        prepared: AbstractContextManager[tuple[IO[bytes], outputs.Made]]
         if how.in_place:
-            path = like = _real(path)
-        elif self._job.target is None or outputs.is_device(path):
+            real = _real(self.path)
+            prepared = outputs.preparing(real, like=real, token=how.token)
+        elif job.target is None or _is_device(how, job):
             import tempfile  # large documents want it
 
             return self.stack.enter_context(tempfile.TemporaryFile())
         else:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            _check_inside(how, path)
-            like = _like(self._job)
-        file, self.made = self.stack.enter_context(outputs.preparing(path, like=like, token=how.token))
+            prepared = _prepared(how, job)
+        file, self.made = self.stack.enter_context(prepared)
         return file
 
     def shown(self) -> Iterator[Piece]:
@@ -177,12 +180,11 @@ class _Spill:
             outputs.discard(made)
         elif self._how.in_place and self._how.backup is not None:
             try:
-                real = Path(made.target)
-                kept = _complete(real.with_name(real.name + self._how.backup), self._old, real, self._how.token)
+                kept = _kept(self._how, Path(made.target), io.BytesIO(self._old))
             except OSError:
                 outputs.discard(made)
                 raise
-            yield Ready((kept, made))
+            yield Ready((*kept, made))
         else:
             yield Ready((made,))
 
@@ -233,7 +235,7 @@ def _archive(how: Rewriting, job: Job) -> Iterator[Piece]:
         for piece in _stretches(how, job):
             yield Shown(piece.data) if isinstance(piece, _Written) else piece
     else:
-        yield from _archive_to(how, job, Path(job.target), _stretches(how, job))
+        yield from _archive_to(how, job, _stretches(how, job))
 
 
 def _stretches(how: Rewriting, job: Job) -> Iterator[Piece | _Written]:
@@ -264,19 +266,17 @@ class _Filling:
                 yield piece
 
 
-def _archive_to(how: Rewriting, job: Job, target: Path, pieces: Iterator[Piece | _Written]) -> Iterator[Piece]:
+def _archive_to(how: Rewriting, job: Job, pieces: Iterator[Piece | _Written]) -> Iterator[Piece]:
     filling = _Filling()
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if outputs.is_device(target):
-            with outputs.writing(target) as file:
+        if _is_device(how, job):
+            with outputs.writing(_target(job)) as file:
                 yield from filling.fill(file, pieces)
             return
-        _check_inside(how, target)
-        with outputs.preparing(target, like=_like(job), token=how.token) as (file, made):
+        with _prepared(how, job) as (file, made):
             yield from filling.fill(file, pieces)
     except OSError as error:
-        raise unwritable(target, error) from error
+        raise unwritable(_target(job), error) from error
     yield Ready((made,))
 
 
@@ -292,7 +292,8 @@ def _archive_in_place(how: Rewriting, path: Path, pieces: Iterator[Piece | _Writ
             outputs.discard(made)
             return
         if how.backup is not None:
-            ready.insert(0, _copy(real, real.with_name(real.name + how.backup), how.token))
+            with real.open("rb") as old:
+                ready[:0] = _kept(how, real, old)
     except OSError as error:
         for one in ready:
             outputs.discard(one)
@@ -303,38 +304,53 @@ def _archive_in_place(how: Rewriting, path: Path, pieces: Iterator[Piece | _Writ
 # --- files ------------------------------------------------------------------------------------------------------------
 
 
-def _made(how: Rewriting, target: Path, data: bytes, like: Path | None) -> Ready:
-    try:
+def _target(job: Job) -> Path:
+    """The path that the user knows a job's output by."""
+    return Path(job.target or outputs.STDOUT)
+
+
+def _is_device(how: Rewriting, job: Job) -> bool:
+    """Whether a job's output is a device or a pipe, which only who names one by itself can want to be written."""
+    return how.inside is None and outputs.is_device(_target(job))
+
+
+def _prepared(how: Rewriting, job: Job) -> AbstractContextManager[tuple[IO[bytes], outputs.Made]]:
+    """A file for a job's output, in its folder, under a name that is not its last one; as of `outputs.preparing`."""
+    target, source = _target(job), Path(job.input.name)
+    like = source if job.input.name != STDIN and source.is_file() else None
+    if how.inside is None:
         target.parent.mkdir(parents=True, exist_ok=True)
-        if outputs.is_device(target):
-            outputs.write(target, data)
+        return outputs.preparing(target, like=like, token=how.token)
+    return outputs.preparing(target, like=like, token=how.token, below=Below(how.inside, job.input.place))
+
+
+def _made(how: Rewriting, job: Job, data: bytes) -> Ready:
+    try:
+        if _is_device(how, job):
+            outputs.write(_target(job), data)
             return Ready(())
-        _check_inside(how, target)
-        made = _complete(target, data, like, how.token)
+        with _prepared(how, job) as (file, made):
+            file.write(data)
     except OSError as error:
-        raise unwritable(target, error) from error
+        raise unwritable(_target(job), error) from error
     return Ready((made,))
 
 
 def _made_in_place(how: Rewriting, path: Path, old: bytes, data: bytes) -> Ready:
     """In place: what a link leads to is written. Another name of a file (a hard link) keeps the old bytes."""
-    made = []
+    made: list[outputs.Made] = []
     try:
         real = _real(path)
         if how.backup is not None:
-            made.append(_complete(real.with_name(real.name + how.backup), old, real, how.token))
-        made.append(_complete(real, data, real, how.token))
+            made += _kept(how, real, io.BytesIO(old))
+        with outputs.preparing(real, like=real, token=how.token) as (file, new):
+            file.write(data)
+        made.append(new)
     except OSError as error:
         for one in made:
             outputs.discard(one)
         raise unwritable(path, error) from error
     return Ready(tuple(made))
-
-
-def _like(job: Job) -> Path | None:
-    """The file that gives mode and times to what comes of it."""
-    source = Path(job.input.name)
-    return source if job.input.name != STDIN and source.is_file() else None
 
 
 def _real(path: Path) -> Path:
@@ -346,39 +362,35 @@ def _real(path: Path) -> Path:
     return real
 
 
-def _complete(path: Path, data: bytes, like: Path | None, token: str) -> outputs.Made:
-    with outputs.preparing(path, like=like, token=token) as (file, made):
-        file.write(data)
-    return made
+def _kept(how: Rewriting, real: Path, old: IO[bytes]) -> Iterator[outputs.Made]:
+    """The backup of a file that has these bytes, if there is to be one; none where one of an earlier run has them."""
+    from shutil import copyfileobj
+
+    path = real.with_name(f"{real.name}{how.backup}")
+    for name in outputs.numbered(str(path)):
+        if outputs.has(name, old):
+            return
+        if not os.path.lexists(name):
+            break
+    old.seek(0)
+    with outputs.preparing(path, like=real, token=how.token, is_new=True) as (file, made):
+        copyfileobj(old, file)
+    yield made
 
 
-def _copied(how: Rewriting, source: Path, target: Path) -> Ready:
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        _check_inside(how, target)
-        made = _copy(source, target, how.token)
-    except OSError as error:
-        raise unwritable(target, error) from error
+def _copied(how: Rewriting, job: Job) -> Ready:
+    """A file that is no document, as it is; DocumentError that names it where it cannot be read, else its output."""
+    from shutil import copyfileobj
+
+    with opened(job.input.name) as old:
+        try:
+            with _prepared(how, job) as (file, made):
+                copyfileobj(old, file)
+        except OSError as error:
+            raise unwritable(_target(job), error) from error
     return Ready((made,))
 
 
-def _copy(source: Path, target: Path, token: str) -> outputs.Made:
-    from shutil import copyfileobj
-
-    with source.open("rb") as old, outputs.preparing(target, like=source, token=token) as (file, made):
-        copyfileobj(old, file)
-    return made
-
-
-def _check_inside(how: Rewriting, target: Path) -> None:
-    """Nothing is written outside the output folder, whatever links stand in it."""
-    if how.inside is None:
-        return
-    real = os.path.realpath(target)
-    if real != how.inside and not real.startswith(how.inside.rstrip(os.sep) + os.sep):
-        text = "a link in the output folder leads out of it"
-        raise DocumentError(Diagnostic("outside", text, str(target)))
-
-
 def unwritable(path: Path, error: OSError) -> DocumentError:
-    return DocumentError(Diagnostic("unwritable", error.strerror or str(error), str(path)))
+    code = "outside" if isinstance(error, LinkError) else "unwritable"
+    return DocumentError(Diagnostic(code, error.strerror or str(error), str(path)))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from absolve import interrupts
 from absolve.engine.relay import Hand
 
 if TYPE_CHECKING:
@@ -34,11 +35,15 @@ def run(
     if jobs > 1:
         from absolve.engine.pool import Pool  # and with it multiprocessing and sockets: one page needs none
 
-        pool: Pool[Item, Told] = Pool(work, jobs, relayed=relayed)
+        pool: Pool[Item, Told] | None = None
         try:
+            with interrupts.deferred():
+                pool = Pool(work, jobs, relayed=relayed)
             yield from pool.run(items)
         finally:
-            pool.close()
+            if pool is not None:
+                with interrupts.deferred():
+                    pool.close()
         return
     hand = Hand()
     for item in items:

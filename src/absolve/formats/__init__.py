@@ -234,7 +234,10 @@ def _named(name: str, head: bytes) -> str | None:
 
 
 def sniff_content(data: bytes) -> str | None:
-    """The media type that the first bytes are a signature of; None where they are none of what we read."""
+    """The media type that the first bytes are a signature of; None where they are none of what we read.
+
+    XML may have text before its root element, but what begins as a message or an archive is one, whatever is in it.
+    """
     head = data[:_LOOKED_AT]
     if head.startswith(b"\x1f\x8b"):
         import zlib
@@ -247,12 +250,13 @@ def sniff_content(data: bytes) -> str | None:
 
         head = zstandard_head(data[:_FRAME], _LOOKED_AT)
         return WARC if data.startswith(_ZSTANDARD[1]) or _SIGNATURES[WARC].match(head) else None
-    if _is_xml(data):
+    begins_as_markup = _MARKUP.match(_in_ascii(head).removeprefix(b"\xef\xbb\xbf")) is not None
+    if begins_as_markup and _is_xml(data):
         return XML
     for media_type in _BEGIN_AS_TAGS if head[:1] == b"<" else _SIGNATURES:
         if _SIGNATURES[media_type].match(head):
             return media_type
-    return None
+    return XML if not begins_as_markup and _is_xml(data) else None
 
 
 _ZSTANDARD: Final = (b"\x28\xb5\x2f\xfd", b"\x5d\x2a\x4d\x18")  # a frame; the dictionary of a WARC file

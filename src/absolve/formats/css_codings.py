@@ -16,6 +16,7 @@ _ESCAPE = re.compile(
     rb"\\(?:([0-9A-Fa-f]{1,6})(?:\r\n|[ \t\n\r\f])?|(?:\r\n|[\n\r\f])([\x80-\xbf]?)|(\0)|(.)|\Z)|\0", re.DOTALL
 )
 _NO_ASCII, _LEADS = 0x80, 0xC0  # RFC 3629 3: the bytes between are never the first ones of a character
+_MAKE_AN_END = frozenset((b"--", b"->", b"-!", b"]]", b"]>"))  # where they meet: of a comment, of a CDATA section
 _SWALLOWED = b"0123456789abcdefABCDEF \t\n\r\f"  # what a hex escape would take in, were it to follow
 
 
@@ -29,8 +30,9 @@ class CSSCoding:
     slot: tuple[int, int] | None = None
 
     def __init__(self, must: bytes, last: bytes) -> None:
-        # An HTML style element ends at `</`, and old readers see a comment at `<!--`, whatever CSS makes of them.
-        self._must = re.compile(must + rb"|<(?=/|!--)")
+        # `<` and `>` may be markup around a style sheet, and shift and escape characters can switch the charset,
+        # whatever CSS makes of them.
+        self._must = re.compile(must + rb"|[<>\x0e\x0f\x1b]")
         self._last = last  # what a backslash before the end of the file stands for
 
     def _value(self, escape: re.Match[bytes]) -> bytes:
@@ -72,7 +74,9 @@ class CSSCoding:
 
     def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:  # noqa: ARG002 - escapes are closed
         """Write the value with escapes where it needs them, and white space after those of them that need it."""
-        context = value + after[:3]
+        last = value[-1:] if value[-1:] + after[:1] in _MAKE_AN_END else b""
+        value = value[: len(value) - len(last)]
+        context = value + (b"\\" if last else after[:3])
         made = Decoded(value, False)
         for found in self._must.finditer(context):
             start, end = found.span()
@@ -86,7 +90,7 @@ class CSSCoding:
             swallows = context[end : end + 1] and context[end] in _SWALLOWED and not escaped
             made.unit(start, end, b"\\%x%b" % (character[0], b" " if swallows else b""))
         raw: bytes = made.whole()[0]
-        return raw
+        return raw + b"\\%x " % last[0] if last else raw
 
 
 # 4.3.6: white space, quotes, parentheses, the backslash and what is not printable. NUL is U+FFFD by then.

@@ -233,9 +233,11 @@ def _escape_commas(target: bytes, _before: bytes) -> bytes:
 
 
 def _escape_refresh(target: bytes, before: bytes) -> bytes:
-    """The quote that stands before the URL would end it; nothing else can."""
+    """Escape the quote before the URL, which would end it, or else one that the URL begins with."""
     quote = before.rstrip(WHITE_SPACE)[-1:]
-    return target.replace(quote, b"%%%02X" % quote[0]) if quote in (b'"', b"'") else target
+    if quote in (b'"', b"'"):
+        return target.replace(quote, b"%%%02X" % quote[0])
+    return b"%%%02X" % target[0] + target[1:] if target[:1] in (b'"', b"'") else target
 
 
 def _escape_tasks(target: bytes, _before: bytes) -> bytes:

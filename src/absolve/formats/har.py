@@ -172,7 +172,7 @@ class _Values:
         return by + first, by + (offsets.end(end) if end > start else first)
 
 
-def _header(data: bytes, fields: list[tuple[str, Value]]) -> Iterator[Base | Link]:
+def _header(data: bytes, fields: list[tuple[str, Value]]) -> Iterator[Base | Link | Notice]:
     """What the fields are in an HTTP message, each with its place here."""
     values_ = _Values()
     found: list[headers.Field] = []
@@ -186,6 +186,8 @@ def _header(data: bytes, fields: list[tuple[str, Value]]) -> Iterator[Base | Lin
             position = values_.outside(event.position or 0, event.position or 0)[0]
             claims[id(event)] = event._replace(position=position)
             yield claims[id(event)]
+        elif isinstance(event, Notice):
+            yield event._replace(position=values_.outside(event.position, event.position)[0])
         else:
             claim = claims[id(event.claim)] if event.claim is not None else None
             start, end = values_.outside(event.start, event.end)

@@ -10,7 +10,7 @@ from absolve.charsets import UTF_8, for_any, lookup
 from absolve.codings import to_utf8
 from absolve.errors import WalkError
 from absolve.formats.grammars import GRAMMARS
-from absolve.model import Base, Layer, Link, Place
+from absolve.model import Base, Layer, Link, Notice, Place
 from absolve.offsets import Decoded, replaced
 
 if TYPE_CHECKING:
@@ -123,7 +123,13 @@ def fields(
                 end = n
             while first < end and p[first] in (9, 10, 13, 32):
                 first += 1
-            last = end
+            if first == end:  # nothing but white space: the empty value is on the field's first line
+                first = i + 1
+                while first < end and p[first] in (9, 32):
+                    first += 1
+                last = first
+            else:
+                last = end
             while last > first and p[last - 1] in (9, 10, 13, 32):
                 last -= 1
             if len(found) == most:
@@ -259,7 +265,7 @@ _OPENING: Final = re.compile(rb"<[\t\n\r ]*+(?:[Uu][Rr][Ll]:[\t\n\r ]*+)?|\"[\t\
 
 def links(
     data: bytes, found: Sequence[Field], places: Mapping[str, Place], bases: Sequence[str]
-) -> Iterable[Base | Link]:
+) -> Iterable[Base | Link | Notice]:
     """The links in header fields, in their order; before them the claims of the fields that `bases` names, in its."""
     field: Field
     kept: list[Field] = []
@@ -269,18 +275,36 @@ def links(
     return _links(data, kept, places, bases) if kept else ()
 
 
+_CONTROL: Final = re.compile(rb"[\r\0]")
+_BARE_BEHIND: Final = re.compile(rb"[\t ]*+\r(?!\n)")
+
+
+def _is_malformed(data: bytes, field: Field) -> bool:
+    """Return whether a field has a bare CR or a NUL, where some readers end it (RFC 9110 5.5)."""
+    found = _CONTROL.finditer(data, field.position, field.end)
+    inside = any(one[0] == b"\0" or data[one.end() : one.end() + 1] != b"\n" for one in found)
+    return inside or _BARE_BEHIND.match(data, field.end) is not None
+
+
 def _links(
     data: bytes, found: Sequence[Field], places: Mapping[str, Place], bases: Sequence[str]
-) -> Iterator[Base | Link]:
+) -> Iterator[Base | Link | Notice]:
+    whole: list[Field] = []
+    for field in found:
+        if _is_malformed(data, field):
+            text = "a header field with a bare CR or a NUL is left as it is"
+            yield Notice("malformed-field", text, field.position)
+        else:
+            whole.append(field)
     claims: dict[int, Base] = {}
     for name in bases:
-        for field in found:
+        for field in whole:
             if field.name == name:
                 start, end, coding = _one_url(data, field)
                 reference = coding.decode(data[start:end]).decode("utf-8", "surrogateescape")
                 claims[field.position] = Base(Layer.EMBEDDED, for_any(reference), f"{BASES[name]} header", start)
     yield from claims.values()
-    for field in found:
+    for field in whole:
         place = places[field.name]
         if place.syntax == "url":
             yield Link(place, *_one_url(data, field), claim=claims.get(field.position))

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from absolve.charsets import UTF_8
+from absolve.charsets import IN_COMMENT, UTF_8
+from absolve.codings import Raw
 from absolve.formats import html_actions, html_keywords
 from absolve.formats import html_names as names
 from absolve.formats import html_places as places
@@ -200,7 +201,7 @@ class _Walk:
             self.events.append(Notice("nul-byte", text, nul))
         if scanner.truncated >= 0:
             self.events.append(Notice("truncated", "the file ends inside a tag or comment", scanner.truncated))
-        if scanner.tree.guessed:
+        if scanner.tree.guessed or scanner.noscript_end < len(self.data):
             self.events.append(Notice("ambiguous", "a browser may see other tags here than a scanner can", 0))
         return 0
 
@@ -423,7 +424,7 @@ class _Walk:
         if self.options.conditional_comments:
             span = places.conditional(self.data, text, end)
             if span is not None:
-                self.events.append(Part(MEDIA_TYPE, span[0], span[1], self.values.raw))
+                self.events.append(Part(MEDIA_TYPE, span[0], span[1], Raw(self.charset, IN_COMMENT)))
         return 0
 
 

@@ -7,6 +7,7 @@ longer sequence is taken for `<`, `>`, a quote, `=` or white space.
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ _TOLD = cython.declare(bytes, _told)
 _ELEMENT_SLOTS = cython.declare(bytes, names.ELEMENT_SLOTS)
 _ELEMENT_CELLS = cython.declare(bytes, names.ELEMENT_CELLS)
 _ANNOTATION_XML = cython.declare(cython.int, ELEMENT_ID[b"annotation-xml"])
+_NOSCRIPT = cython.declare(cython.int, ELEMENT_ID[b"noscript"])
 _FONT = cython.declare(cython.int, ELEMENT_ID[b"font"])
 _INPUT = cython.declare(cython.int, ELEMENT_ID[b"input"])
 _ENCODING = cython.declare(cython.int, ATTRIBUTE_ID[b"encoding"])
@@ -108,6 +110,8 @@ class Scanner:
         self.element = self.namespace = self.fate = 0
         self.truncated = -1
         self.merged: set[tuple[int, int]] | None = None
+        self.noscript_end = sys.maxsize  # where the noscript element that is open ends for a browser with scripting on
+        self.noscript_modes: tuple[int, ...] = ()  # and what it began in
         return 0
 
     @cython.ccall
@@ -131,6 +135,8 @@ class Scanner:
             if less < 0 or less + 1 >= n:
                 self.at = n
                 return END
+            if less > self.noscript_end:
+                self._noscript_differs()
             i = less + 1
             c = p[i]
             if classes[c] & _LETTER:  # 13.2.5.8 tag name state
@@ -225,6 +231,9 @@ class Scanner:
             self.text_end = self.at
         elif self.fate == MERGED:
             self._merge()
+        elif self.element == _NOSCRIPT and self.fate == KEPT and self.noscript_end == sys.maxsize:
+            self.noscript_end = raw_text_end(self.data, self.end, self.name_start, self.name_end - self.name_start)
+            self.noscript_modes = self.tree.modes()
         if self.recorded:
             return 1
         if self.fate == IGNORED:
@@ -255,6 +264,13 @@ class Scanner:
             else:
                 attributes.drop(number)
         attributes.found = kept
+        return 0
+
+    @cython.cfunc
+    def _noscript_differs(self) -> cython.int:
+        """Note that where scripts run, which makes its text raw text, a noscript element ends elsewhere."""
+        self.tree.guessed = True
+        self.noscript_end = sys.maxsize - 1  # no other one is looked for
         return 0
 
     @cython.cfunc
@@ -308,6 +324,10 @@ class Scanner:
             self.tree.end(element, b"")
         elif self.tree.started[element] > self.tree.ended[element]:
             self.tree.ended[element] += 1
+        if name - 2 == self.noscript_end:
+            self.noscript_end = sys.maxsize
+            if self.tree.modes() != self.noscript_modes:
+                self._noscript_differs()
         return i
 
     @cython.cfunc

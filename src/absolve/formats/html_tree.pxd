@@ -20,7 +20,7 @@ cdef class Tree:
     cdef bint head_open
     cdef readonly int frameset_depth
     cdef bint after_frameset
-    cdef readonly bint guessed
+    cdef public bint guessed
     cdef int started[256]
     cdef int ended[256]
 
@@ -28,6 +28,7 @@ cdef class Tree:
     cpdef int start(self, int element, bytes name, bint self_closing, bint decided) except? -1
     cpdef int end(self, int element, bytes name) except? -1
     cpdef text(self)
+    cdef tuple modes(self)
     cdef int _watch(self) except? -1
     cdef int _foreign_end(self, int element, bytes name) except? -1
     cdef int _html_start(self, int element, bint self_closing, bint decided) except? -1

@@ -119,6 +119,11 @@ class Tree:
             self._watch()
 
     @cython.cfunc
+    def modes(self) -> tuple:  # type: ignore[type-arg]
+        """Return what decides how the next tags are read; a noscript element leaves it as it is where scripts run."""
+        return self.foreign.depth, self.tables.total(), self.tables.template_depth, self.select_open
+
+    @cython.cfunc
     @cython.exceptval(-1, check=True)
     def _watch(self) -> cython.int:
         """Decide whether the next tag matters whatever it is."""
@@ -167,6 +172,7 @@ class Tree:
             return KEPT if kept else IGNORED
         self.head_open = False
         if element == _FRAMESET:
+            self.guessed |= self.started[_NOSCRIPT] > 0  # whether its text rules out a frameset depends on scripting
             if not self.frameset_ok or self.tables.template_depth:
                 return IGNORED
             self.foreign.pop_to(0)

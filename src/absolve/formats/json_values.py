@@ -20,6 +20,8 @@ else:
 _ESCAPE: Final = re.compile(
     rb"\\(?:u([Dd][89ABab][0-9A-Fa-f]{2})\\u([Dd][C-Fc-f][0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|([\"\\/bfnrt]))"
 )
+_MUST: Final = re.compile(rb'["\\\x00-\x1f<>]')
+_MAKES_A_COMMENT_END: Final = frozenset((b"-", b">", b"!"))
 _SIMPLE: Final = dict(zip(b'"\\/bfnrt', b'"\\/\b\f\n\r\t', strict=True))
 _escaped = bytes(byte in b'"\\/bfnrtu' for byte in range(256))  # what may stand behind a backslash
 _ESCAPED = cython.declare(bytes, _escaped)
@@ -46,8 +48,15 @@ class JSONString:
     def decode_mapped(self, raw: bytes) -> tuple[bytes, Offsets]:
         return _decoded(raw, Decoded(raw))
 
-    def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:  # noqa: ARG002 - they have no say
-        return re.sub(rb'["\\\x00-\x1f]|<(?=[/!])', lambda found: b"\\u%04x" % found[0][0], value)
+    def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:  # noqa: ARG002 - it has no say
+        """Write the value without `<` and `>`; no `-->` arises where it meets what follows (HTML Standard 4.12.1.3)."""
+        last = b"-" if value.endswith(b"-") and after[:1] in _MAKES_A_COMMENT_END else b""
+        value = value[: len(value) - len(last)]
+        return _MUST.sub(_escape, value) + last.replace(b"-", b"\\u002d")
+
+
+def _escape(found: re.Match[bytes]) -> bytes:
+    return b"\\u%04x" % found[0][0]
 
 
 def _decoded(raw: bytes, made: Decoded) -> tuple[bytes, Offsets]:

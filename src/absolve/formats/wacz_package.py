@@ -120,6 +120,10 @@ class Package:
         """What signs the description, if anything does."""
         return DIGEST if _SIGNED in self._old.get(DIGEST, b"") else ""
 
+    def describes(self, name: str) -> bool:
+        """Return whether a member is an index or a description, which is no document whatever its text looks like."""
+        return name in self._old
+
     def _listed(self) -> Iterator[str]:
         """The files that speak of others."""
         for name in self._members:

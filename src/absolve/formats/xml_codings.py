@@ -64,7 +64,7 @@ class CharacterData:
         self._charset = charset
         self._entities = entities
         self._quote = ord(quote) if quote else 0
-        self._must = re.compile(b"[&<\\t\\n\\r%b]" % quote if quote else rb"[&<\r]")
+        self._must = re.compile(b"[&<>\\t\\n\\r%b]" % quote if quote else rb"[&<>\r]")
 
     def folds(self, raw: bytes) -> bool:
         """Whether a reference in these bytes stands for more than a character: links may be in it, or parts of them."""
@@ -127,11 +127,8 @@ class CharacterData:
         if _stands_for_itself(value, len(value), self._quote):
             return from_utf8(self._charset, value, "absolve.references")
         raw = replaced(self._must, _escaped, writable(value))
-        if not self._quote:
-            lead = before[-2:]
-            raw = (lead + raw).replace(_CLOSE, b"]]&gt;")[len(lead) :]
-            if _CLOSE in raw[-2:] + after[:2]:
-                raw = raw[:-1] + b"&#93;"
+        if not self._quote and raw.endswith(b"]") and _CLOSE in (before[-1:] + raw)[-2:] + after[:2]:
+            raw = raw[:-1] + b"&#93;"
         return from_utf8(self._charset, raw, "absolve.references")
 
 
@@ -205,9 +202,9 @@ def _stands_for_itself(value: bytes, end: cython.Py_ssize_t, quote: cython.int) 
     p: cython.p_const_uchar = value
     i: cython.Py_ssize_t
     for i in range(end):
-        if p[i] < 32 or p[i] > 126 or p[i] == 38 or p[i] == 60 or p[i] == quote:
+        if p[i] < 32 or p[i] > 126 or p[i] == 38 or p[i] == 60 or p[i] == 62 or p[i] == quote:
             return False
-        if quote == 0 and (p[i] == 62 or p[i] == 93):  # of ]]>
+        if quote == 0 and p[i] == 93:  # of ]]>
             return False
     return True
 
@@ -216,7 +213,7 @@ def _escaped(found: re.Match[bytes]) -> bytes:
     return _ESCAPES.get(found[0]) or b"&#%d;" % ord(found[0])
 
 
-_ESCAPES: Final = {b"&": b"&amp;", b"<": b"&lt;", b'"': b"&quot;", b"'": b"&apos;"}
+_ESCAPES: Final = {b"&": b"&amp;", b"<": b"&lt;", b">": b"&gt;", b'"': b"&quot;", b"'": b"&apos;"}
 
 
 def writable(value: bytes) -> bytes:
@@ -245,7 +242,8 @@ class PseudoAttribute:
         return self._text.decode_mapped(raw)
 
     def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:
-        return self._attribute.encode(value, after, before).replace(b">", b"&gt;")
+        raw = self._attribute.encode(value, after, before)
+        return raw[:-1] + b"&#63;" if raw.endswith(b"?") and after.startswith(b">") else raw
 
 
 class CData:

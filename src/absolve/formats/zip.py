@@ -158,6 +158,8 @@ class _Package:
         """What a member is: by the package document, by its name, by its content; nothing for no document."""
         if self._is_epub and member.name in ocf.RESERVED:
             return ""
+        if self._wacz is not None and self._wacz.describes(member.name):
+            return ""
         said = self._facts.media_types.get(member.name, "")
         if formats.is_read(said):
             return said

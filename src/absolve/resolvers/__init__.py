@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from absolve import arguments
 from absolve.errors import UsageError, in_short
 from absolve.resolvers import rfc1808, rfc3986, whatwg
 from absolve.resolvers.remembering import LONGEST
@@ -12,7 +13,7 @@ from absolve.resolvers.remembering import LONGEST
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from absolve.typing import Profile, Resolver
+    from absolve.typing import Profile, Resolver, URLObject
 
 PROFILES: Mapping[str, Profile] = {
     "rfc1808": rfc1808.profile,  # the default: the text to the letter
@@ -29,12 +30,17 @@ def by_name(name: str) -> Profile:
         raise UsageError(f"unknown profile {in_short(repr(name))}: choose from {', '.join(PROFILES)}") from None
 
 
-def resolve(base: str, reference: str, profile: str = "rfc1808") -> str | None:
-    """Resolve one reference (str, as the document's decoded value has it) against a base URL (str).
+def resolve(base: str | URLObject, reference: str | URLObject, profile: str = "rfc1808") -> str | None:
+    """Resolve one reference (as the document's decoded value has it) against a base URL.
 
-    Returns the absolute URL, or None where there is none: a relative reference and a base that no relative reference
-    can use (RFC 1808 2.3), or something that the URL Standard cannot parse. Raises UsageError for an unknown profile.
+    Both are str, or objects that are URLs (`absolve.typing.URLObject`). Return the absolute URL, or None where there is
+    none: a relative reference and a base that no relative reference can use (RFC 1808 2.3), or something that the URL
+    Standard cannot parse. Raise UsageError for an unknown profile, TypeError for a value of another type.
     """
+    if type(base) is not str:
+        base = arguments.url_of(base, "base")
+    if type(reference) is not str:
+        reference = arguments.url_of(reference, "reference")
     return resolver(profile, base)(reference)
 
 

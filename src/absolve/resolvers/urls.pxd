@@ -1,5 +1,6 @@
 """C signatures of what is asked once a link or once a base; urls.py holds the code."""
 
 cpdef bint has_scheme(str reference) except? -1
+cpdef bint runs_code(str reference) except? -1
 cpdef bint is_plain(str url) except? -1
 cpdef bint is_malformed(str url) except? -1

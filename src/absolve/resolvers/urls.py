@@ -14,14 +14,18 @@ else:
     from absolve import _cython as cython
 
 __all__ = [
+    "CONTROL",
     "NEVER_RELATIVE",
     "has_scheme",
     "host_port",
     "is_alone",
     "is_malformed",
     "is_plain",
+    "parsed_scheme",
+    "runs_code",
     "scheme",
     "split_fragment",
+    "without_controls",
 ]
 
 # Default ports: URL Standard 4.2, and those of RFC 1738 for the schemes that it has besides.
@@ -36,6 +40,10 @@ PORTS = {
     "wais": "210",
 }
 
+CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+# What a browser runs or shows as a document of its own, in the name of the page that links there.
+_RUNS_CODE = frozenset(("javascript", "data", "vbscript", "vbs", "livescript", "mocha"))
+_RUNS_CODE_BEGINS = "".join(sorted({letter for name in _RUNS_CODE for letter in (name[0], name[0].upper())}))
 AUTHORITY = re.compile(rf"{STRICT_SCHEME.pattern}//([^/?#\\]*)")
 # What decides whether there is one, with what ends it: the URL Standard passes over more slashes (4.4), and there is
 # nothing in user information, a path, a query or a fragment on which its parser fails.
@@ -68,6 +76,30 @@ def is_alone(reference: str) -> bool:
         return False
     name = match[1].lower()
     return name not in whatwg.SPECIAL or (name != "file" and reference.startswith("//", match.end()))
+
+
+def parsed_scheme(reference: str) -> str | None:
+    """The scheme that a browser reads in a reference (str), in lower case; None where it reads none (URL Standard 4.4).
+
+    Its parser strips C0 controls and spaces around, and removes tabs and newlines anywhere, before it looks for one.
+    """
+    if ":" not in reference:
+        return None
+    return scheme(reference.strip(whatwg.STRIPPED).translate(whatwg.REMOVED))
+
+
+@cython.ccall
+@cython.exceptval(-1, check=True)
+def runs_code(reference: str) -> cython.bint:
+    """Whether a reference (str) has a scheme by which a browser runs code or opens a document that the URL holds."""
+    if not reference or (_is_letter(reference[0]) and reference[0] not in _RUNS_CODE_BEGINS):
+        return False
+    return parsed_scheme(reference) in _RUNS_CODE
+
+
+def without_controls(url: str) -> str:
+    """A URL (str) whose control characters (C0 and DEL) are percent-escaped, as the URL Standard does (1.3)."""
+    return url if url.isprintable() else CONTROL.sub(lambda found: f"%{ord(found[0]):02X}", url)
 
 
 def split_fragment(url: str) -> tuple[str, str | None]:

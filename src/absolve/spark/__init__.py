@@ -11,7 +11,7 @@ from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from absolve import inputs, inventory, outputs, sinks, stores
+from absolve import arguments, inputs, inventory, outputs, sinks, stores
 from absolve.engine import plan
 from absolve.engine.documents import Reading
 from absolve.engine.listing import Listing
@@ -20,6 +20,7 @@ from absolve.engine.putting import Putting
 from absolve.engine.rewriting import Rewriting, rewritten
 from absolve.errors import Diagnostic, DocumentError, UsageError
 from absolve.globs import Globs
+from absolve.output_folder import OutputFolder
 from absolve.policy import absolute
 from absolve.selecting import Selection, only
 from absolve.settings import Settings
@@ -121,10 +122,10 @@ def rewrite(
         _reading(options),
         only(selection, policy) if any(selection) else policy,
         verify=verify,
-        inside=str(Path(output).resolve()),
+        inside=None if stores.is_url(output) else OutputFolder.of(output),
         token=os.urandom(4).hex(),
     )
-    with Putting(how.token) as putting:
+    with Putting(how.token, inside=how.inside) as putting:
         jobs = plan.jobs(found, output, said.append)
         if stores.is_url(output):
             work = partial(_sent, how, _store(spark, output))
@@ -168,7 +169,7 @@ def _found(paths: str | Sequence[str], options: dict[str, Any], said: list[Diagn
     try:
         by_path = inputs.read_url_map(url_map) if url_map is not None else {}
     except DocumentError as error:
-        raise UsageError(str(error)) from error
+        raise UsageError(error.message) from error
     origins = inputs.Origins(options.pop("url", None), by_path, options.pop("mirror_layout", False))
     globs = Globs(*(tuple(options.pop(name, ())) for name in ("include", "exclude"))).checked()
     return inputs.named(_names(paths), origins, globs, said.append)
@@ -180,8 +181,9 @@ def _selection(options: dict[str, Any]) -> Selection:
 
 def _reading(options: dict[str, Any]) -> Reading:
     """How inputs are read; what is left of the options is none."""
-    settings = Settings(**{name: options.pop(name) for name in Settings._fields if name in options}).checked()
-    return Reading(settings, **options)
+    arguments.check_options(options, {*Settings._fields, *Reading._field_defaults}, "absolve.spark")
+    chosen = {name: options.pop(name) for name in Settings._fields if name in options}
+    return Reading(Settings(**arguments.choices_of(chosen, Settings._field_defaults)).checked(), **options)
 
 
 def _store(spark: SparkSession, output: str) -> stores.Store:
@@ -193,7 +195,7 @@ def _store(spark: SparkSession, output: str) -> stores.Store:
 
 def _rewritten(how: Rewriting, _: int, jobs: Iterator[Job]) -> list[Told]:
     """Rewrite each task's input and put it where it is to stand; what is to be said of them."""
-    putting = Putting(how.token)
+    putting = Putting(how.token, inside=how.inside)
     return [told for job in jobs for told in _worked(how, job, putting.put)]
 
 
@@ -212,9 +214,8 @@ def _sent(how: Rewriting, store: stores.Store, _: int, jobs: Iterator[Job]) -> l
     said: list[Told] = []
     for job in jobs:
         with TemporaryDirectory(prefix="absolve-") as folder:
-            inside = str(Path(folder).resolve())
-            here = job._replace(target=f"{inside}/{job.input.place}")
-            said += _worked(how._replace(inside=inside), here, send)
+            here = job._replace(target=f"{folder}/{job.input.place}")
+            said += _worked(how._replace(inside=OutputFolder.of(folder)), here, send)
     return said
 
 

@@ -9,9 +9,11 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from absolve import arguments
 from absolve.errors import UsageError
 from absolve.layers import retrieval_claim
 from absolve.model import Base, Layer
+from absolve.policy import checked
 from absolve.resolvers.urls import has_scheme, is_malformed
 from absolve.trees.listing import rows
 from absolve.trees.reading import Said, read, write
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from absolve.policy import Policy
     from absolve.trees.nodes import Adapter
     from absolve.trees.reading import TreeEntity
+    from absolve.typing import URLObject
 
 __all__ = ["base", "links", "make_links_absolute"]
 
@@ -39,15 +42,16 @@ KINDS: Final = {
     ("xml.dom.minidom", "Node"): "absolve.trees.dom:Dom",
     ("bs4.element", "Tag"): "absolve.trees.soup:Soup",
 }
+_OPTIONS: Final = frozenset((*Settings._fields, "name", "charset"))
 
 
 def make_links_absolute(
     tree: Tree,
-    url: str | None = None,
+    url: str | URLObject | None = None,
     resolve_base_href: bool = True,  # noqa: FBT002 - lxml's call
     handle_failures: str | None = None,
     *,
-    base_url: str | None = None,
+    base_url: str | URLObject | None = None,
     policy: Policy | None = None,
     **options: Any,
 ) -> Tree:
@@ -57,9 +61,9 @@ def make_links_absolute(
     links in it change, by the bases of its document. `url` is the retrieval URL; failing that lxml's own `base_url`
     counts. `options`: profile, fragments, base, lazy, conditional_comments, max_depth, max_links, max_size,
     max_url and max_rows_bytes as of `absolve.rewrite`, charset (that of queries in the whatwg profile) and name (for
-    messages). Raises TypeError for a tree of no kind that is known, UsageError for an option that is none,
-    DocumentError, with the tree as it was, for more links than max_links, or where what is written takes more bytes
-    than max_size.
+    messages). Raises TypeError for a tree of no kind that is known and as `absolve.rewrite` does, UsageError for a
+    value that is none of the choices of its option, DocumentError, with the tree as it was, for more links than
+    max_links, or where what is written takes more bytes than max_size.
 
     The call is that of `lxml.html.make_links_absolute`, with these differences: the tree is changed, not a copy; the
     first base element rules, not the last, and stays, absolute itself; `#fragment`, `mailto:` and the like stay as the
@@ -69,30 +73,36 @@ def make_links_absolute(
     """
     if handle_failures not in {None, "ignore"}:
         raise UsageError(f"handle_failures must be None or 'ignore', not {handle_failures!r}: malformed links stay")
-    entity = _entity(tree, url if url is not None else base_url, options, bases=resolve_base_href)
-    write(entity, policy)
+    call = "absolve.trees.make_links_absolute()"
+    asked = checked(policy) if policy is not None else None
+    entity = _entity(tree, url if url is not None else base_url, options, call, bases=resolve_base_href)
+    write(entity, asked)
     return tree
 
 
-def links(tree: Any, url: str | None = None, **options: Any) -> Iterator[Row]:
+def links(tree: Any, url: str | URLObject | None = None, **options: Any) -> Iterator[Row]:
     """The links of a tree in tree order, as rows of the inventory; tree, url, options and errors as above.
 
     A tree keeps no bytes: `column` is 0, `start` and `end` are -1, and `line` is that of the element, 0 where the tree
     does not know it. In a srcdoc all four are those of its text. `document` is the option `name`.
     """
-    return rows(_entity(tree, url, options))
+    return rows(_entity(tree, url, options, "absolve.trees.links()"))
 
 
-def base(tree: Any, url: str | None = None, **options: Any) -> BaseURL:
+def base(tree: Any, url: str | URLObject | None = None, **options: Any) -> BaseURL:
     """The base URL that rules a tree's links, its layer, and every claim's fate (RFC 1808 section 3)."""
-    return _entity(tree, url, options).bases.base
+    return _entity(tree, url, options, "absolve.trees.base()").bases.base
 
 
-def _entity(tree: Any, url: str | None, options: dict[str, Any], *, bases: bool = True) -> TreeEntity:
+def _entity(
+    tree: Any, url: str | URLObject | None, options: dict[str, Any], call: str, *, bases: bool = True
+) -> TreeEntity:
+    arguments.check_options(options, _OPTIONS, call, ("url",))
     adapter = _adapter(tree)
-    said = {name: options.pop(name) for name in ("name", "charset") if name in options}
-    settings = Settings(**options).checked()
-    claim = retrieval_claim(url) if url is not None else _own_claim(adapter.url(tree))
+    given = {option: options.pop(option, None) for option in ("name", "charset")}
+    said = {option: arguments.text_of(value, option) for option, value in given.items() if value is not None}
+    settings = Settings(**arguments.choices_of(options, Settings._field_defaults)).checked()
+    claim = retrieval_claim(arguments.url_of(url)) if url is not None else _own_claim(adapter.url(tree))
     return read(adapter, tree, settings, Said(claim, **said, bases=bases))
 
 

@@ -56,17 +56,24 @@ class TreeBuilder(Templates, treebuilders.getTreeBuilder("etree")):  # type: ign
 
 
 class Parser(html5parser.HTMLParser):
-    """html5lib's parser with the phases that the HTML Standard has changed since; scripting is off."""
+    """html5lib's parser with the phases that the HTML Standard has changed since; `scripting` is its flag."""
 
-    def __init__(self, tree: type[Templates] = TreeBuilder, tokenizer: type[HTMLTokenizer] = HTMLTokenizer) -> None:
+    def __init__(
+        self,
+        tree: type[Templates] = TreeBuilder,
+        tokenizer: type[HTMLTokenizer] = HTMLTokenizer,
+        *,
+        scripting: bool = False,
+    ) -> None:
         super().__init__(cast("type[TreeBuilder]", tree))
         self._tokenizer = tokenizer
+        self._scripting = scripting
         for name, phase in _PHASES.items():
             self.phases[name] = phase(self, self.tree)
 
     def _parse(self, stream: Any, *_: Any, **_options: Any) -> None:
         self.innerHTMLMode = False
-        self.scripting = False
+        self.scripting = self._scripting
         self.tokenizer = self._tokenizer(stream, parser=self)
         self.reset()
         self.mainLoop()

@@ -6,6 +6,7 @@ tree's own base elements.
 
 from __future__ import annotations
 
+import re
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     Attributes = dict[str, str]
 
 _PREFIXES: Final = {"{http://www.w3.org/1999/xlink}": "xlink:", "{http://www.w3.org/XML/1998/namespace}": "xml:"}
+_NOSCRIPT_TAG: Final = "{http://www.w3.org/1999/xhtml}noscript"
 _NAMESPACES: Final = {
     "{http://www.w3.org/1999/xhtml}": names.HTML,
     "{http://www.w3.org/2000/svg}": names.SVG,
@@ -37,17 +39,38 @@ _NAMESPACES: Final = {
 }
 
 
-class Judge:
-    """Compares two trees of one document; documents inside it are judged by judges of their own."""
+def modes(*texts: str) -> tuple[bool, ...]:
+    """Return whether scripting is to be on, for each way in which these documents have to be read."""
+    return (False, True) if any(_NOSCRIPT.search(text) for text in texts) else (False,)
 
-    def __init__(self, meant: Meant, differences: Differences, before: Side, after: Side) -> None:
+
+_NOSCRIPT: Final = re.compile("<noscript", re.IGNORECASE | re.ASCII)
+
+
+class Judge:
+    """Compares two trees of one document; documents inside it are judged by judges of their own.
+
+    `scripting`: the trees are those of a browser that runs scripts. Then only the values of links are judged, not where
+    they lead: a base inside a noscript element does not count there.
+    """
+
+    def __init__(
+        self,
+        meant: Meant,
+        differences: Differences,
+        before: Side,
+        after: Side,
+        *,
+        scripting: bool = False,
+    ) -> None:
+        self._scripting = scripting
         self._meant = meant
         self._differences = differences
         self._before = before
         self._after = after
         # Where nothing but what differs can be wrong, equal values need no look.
         same = [(side.bases.own.url, side.bases.base.url) for side in (before, after)]
-        self._looks = meant.by_policy or same[0] != same[1]
+        self._looks = not scripting and (meant.by_policy or same[0] != same[1])
         self._index = 0
 
     def compare(self) -> None:
@@ -101,7 +124,9 @@ class Judge:
         self._references(one, other, old.get("codebase", ""), new.get("codebase", ""))
 
     def _text(self, tag: str, old: Content, new: Content) -> None:
-        """The text of an element, which may be a style sheet, or JSON with links in it."""
+        """The text of an element, which may be a style sheet, JSON with links in it, or the markup of a noscript."""
+        if self._scripting and tag == _NOSCRIPT_TAG:
+            return  # the trees with scripting off have it as elements
         media_type = self._media_type(tag, old[0])
         if media_type:
             one, other = (in_document(media_type, self._bytes(content[1])) for content in (old, new))
@@ -130,19 +155,24 @@ class Judge:
             if old != new:
                 self._differ("attribute", f"the attribute {step}", old, new)
             return
-        try:
-            one, other = (
-                side.inside(parse(text), step, side.position(self._index))
-                for side, text in ((self._before, old), (self._after, new))
-            )
-        except Exception as error:  # noqa: BLE001 - as in `compare`
-            self._say("unjudged", f"this cannot be parsed: {str(error) or type(error).__name__}")
-            return
-        Judge(self._meant, self._differences, one, other).compare()
+        for scripting in (True,) if self._scripting else modes(old, new):
+            try:
+                one, other = (
+                    side.inside(parse(text, scripting=scripting), step, side.position(self._index))
+                    for side, text in ((self._before, old), (self._after, new))
+                )
+            except Exception as error:  # noqa: BLE001 - as in `compare`
+                self._say("unjudged", f"this cannot be parsed: {str(error) or type(error).__name__}")
+                return
+            Judge(self._meant, self._differences, one, other, scripting=scripting).compare()
 
     def _references(self, old: References, new: References, codebase: str = "", changed: str = "") -> None:
         """References that pair up: each is what it was meant to become, and leads where it led."""
         for (place, one), (_, other) in zip(old.links, new.links, strict=True):
+            if self._scripting:
+                if one != other and (fault := self._meant.fault_of_text(place, one, other)) is not None:
+                    self._say("target", f"{place.element} {place.attribute}: {fault}")
+                continue
             rules = (
                 side.rule(place, self._bytes(text) if place.against == "codebase" else b"")
                 for side, text in ((self._before, codebase), (self._after, changed))
@@ -191,8 +221,9 @@ class Judge:
         self._say(code, f"{what} is {shown(old)} here, {shown(new)} after")
 
     def _say(self, code: str, words: str) -> None:
+        who = "html5lib, scripting on" if self._scripting else "html5lib"
         self._differences.add(
-            code, f"html5lib: {words}", self._before.position(self._index), self._after.position(self._index)
+            code, f"{who}: {words}", self._before.position(self._index), self._after.position(self._index)
         )
 
 

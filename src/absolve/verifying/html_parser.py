@@ -26,9 +26,9 @@ class TooDeepError(Exception):
     """More elements are open than html5lib can look through in reasonable time."""
 
 
-def parse(text: str) -> Tree:
-    """The tree of an HTML document, scripting off; TooDeepError, or whatever html5lib raises where it fails."""
-    parser = _Parser(_Builder)
+def parse(text: str, *, scripting: bool = False) -> Tree:
+    """Return the tree of an HTML document; raise TooDeepError, or whatever html5lib raises where it fails."""
+    parser = _Parser(_Builder, scripting=scripting)
     parser.parse(_Text(text))
     builder: _Builder = parser.tree
     return builder.tree()
@@ -131,8 +131,8 @@ class _Builder(Builder):
 class _Parser(Parser):
     """A parser with these two, which keeps no errors: real pages have thousands."""
 
-    def __init__(self, tree: type[_Builder]) -> None:
-        super().__init__(tree, _Tokenizer)
+    def __init__(self, tree: type[_Builder], *, scripting: bool = False) -> None:
+        super().__init__(tree, _Tokenizer, scripting=scripting)
 
     def reset(self) -> None:
         super().reset()

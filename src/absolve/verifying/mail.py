@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from absolve.verifying.meant import Meant
 
 _FROM: Final = re.compile(rb"^From [^\n]*\n", re.MULTILINE)
+_BEFORE: Final = re.compile(rb"(?:\xef\xbb\xbf)?(?:>?From [^\n]*\n)*+")
 _BLANKS_AT_END: Final = re.compile(rb"(?<![\t ])[\t ]++(?=\r?\n|\Z)")
 
 
@@ -65,6 +66,17 @@ def _is_no_line(data: bytes, part: Part) -> bool:
     return part.start == part.end and data.startswith(b"--", part.start)
 
 
+def _headed(message: Message[Any, Any]) -> tuple[Message[Any, Any], bytes]:
+    """The message, and what comes before its header: email takes a `>From ` line or a byte order mark for the body."""
+    if message.keys() or message.is_multipart():
+        return message, b""
+    data = bytes(message.get_payload(decode=True) or b"")
+    before = _BEFORE.match(data)
+    if before is None or not before.end():
+        return message, b""
+    return email.message_from_bytes(data[before.end() :]), before[0]
+
+
 class _Judge:
     def __init__(self, meant: Meant, differences: Differences) -> None:
         self._meant = meant
@@ -79,6 +91,9 @@ class _Judge:
     def _compare(
         self, old: Message[Any, Any], new: Message[Any, Any], one: Entity | None, other: Entity | None, path: str
     ) -> None:
+        (old, lines), (new, its_lines) = _headed(old), _headed(new)
+        if lines != its_lines:
+            self._say("tree", f"before the header is {shown(str(lines))}, and {shown(str(its_lines))} after", path)
         self._header(old, new, one, other, path)
         if old.is_multipart() != new.is_multipart():
             self._say("tree", "a multipart on one side only", path)

@@ -97,6 +97,11 @@ class Meant:
         wanted = self._values.get((place.element, place.attribute, old), {old})
         return self._fault(old, new, before, after, wanted, claims=claims)
 
+    def fault_of_text(self, place: Place, old: str, new: str) -> str | None:
+        """Return what is wrong with a changed value wherever it leads; None for nothing."""
+        wanted = self._values.get((place.element, place.attribute, old), {old})
+        return None if new in wanted else _other_than(wanted, old, new)
+
     def by_reference(self) -> dict[str, set[str]]:
         """What each reference may become, wherever in the document it stands."""
         found: dict[str, set[str]] = {}
@@ -106,14 +111,18 @@ class Meant:
 
     def _fault(self, old: str, new: str, before: Rule, after: Rule, wanted: set[str], *, claims: bool) -> str | None:
         if new not in wanted and (self.by_policy or new != old):
-            right = " or ".join(sorted(map(shown, wanted)))
-            return f"{shown(old)} was to {'stay' if wanted == {old} else f'become {right}'}, and is {shown(new)}"
+            return _other_than(wanted, old, new)
         if self.by_policy or _exempt(before.place, old) or (claims and not new):
             return None
         led, leads = before.target(old, claims), after.target(new, claims)
         if leads == led or (new != old and leads == before.target(new, claims)):
             return None
         return f"{shown(old)} led to {shown(led)}, {shown(new)} leads to {shown(leads)}"
+
+
+def _other_than(wanted: set[str], old: str, new: str) -> str:
+    right = " or ".join(sorted(map(shown, wanted)))
+    return f"{shown(old)} was to {'stay' if wanted == {old} else f'become {right}'}, and is {shown(new)}"
 
 
 def _within(charset: Charset, new: str) -> str:

@@ -13,7 +13,7 @@ from absolve.formats import html_places as places
 from absolve.formats import xml_tables as tables
 from absolve.formats.xml_names import SEPARATOR, chosen
 from absolve.verifying.differences import shown
-from absolve.verifying.html_judge import Judge
+from absolve.verifying.html_judge import Judge, modes
 from absolve.verifying.html_parser import parse
 from absolve.verifying.references import in_document, in_value
 from absolve.verifying.xml_side import XML_BASE, Side, parsed, pseudo_attributes
@@ -168,15 +168,16 @@ class _Judge:
             if old != new:
                 self._differ("tree", f"the text in {_name(self._old)}", old, new)
             return
-        try:
-            one, other = (
-                side.inside(parse(text), step, node)
-                for side, text, node in ((self._before, old, self._old), (self._after, new, self._new))
-            )
-        except Exception as error:  # noqa: BLE001 - html5lib 1.1 fails on some pages, each time in another way
-            self._say("unjudged", f"this HTML cannot be parsed: {str(error) or type(error).__name__}")
-            return
-        Judge(self._meant, self._differences, one, other).compare()
+        for scripting in modes(old, new):
+            try:
+                one, other = (
+                    side.inside(parse(text, scripting=scripting), step, node)
+                    for side, text, node in ((self._before, old, self._old), (self._after, new, self._new))
+                )
+            except Exception as error:  # noqa: BLE001 - html5lib 1.1 fails on some pages, each time in another way
+                self._say("unjudged", f"this HTML cannot be parsed: {str(error) or type(error).__name__}")
+                return
+            Judge(self._meant, self._differences, one, other, scripting=scripting).compare()
 
     def _differ(self, code: str, what: str, old: str | None, new: str | None) -> None:
         self._say(code, f"{what} is {shown(old)} here, {shown(new)} after")

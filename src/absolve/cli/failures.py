@@ -1,0 +1,94 @@
+"""`--errors FILE`: what failed, as JSON lines, in a file that is no input and that is written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from absolve import inputs, outputs
+from absolve.errors import DocumentError, UsageError
+from absolve.sources import STDIN
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Iterable, Iterator
+
+    from absolve.cli.reporting import Report
+
+    Item = TypeVar("Item")
+
+
+def check(options: argparse.Namespace) -> None:
+    """Raise UsageError where FILE is something that the run reads or writes, by any name, or is in an input folder."""
+    if options.errors is None:
+        return
+    named = [*options.inputs, *_listed(options.from_)]
+    tables = [getattr(options, name, None) for name in ("from_", "url_map", "remap_file")]
+    try:
+        path = Path(os.path.realpath(options.errors))
+        if any(_is_same(path, name) for name in (*named, *tables) if name not in {None, "", STDIN}):
+            raise UsageError(f"--errors {options.errors} is an input, too")
+        for name in filter(inputs.is_folder, named):
+            if any(map(Path(name).samefile, filter(os.path.exists, path.parents))):
+                raise UsageError(f"--errors {options.errors} is inside the input {name}")
+        if options.output not in {None, outputs.STDOUT} and _is_same(path, options.output):
+            raise UsageError(f"--errors {options.errors} is the output, too")
+    except ValueError as error:  # a NUL in a name
+        raise UsageError(f"--errors {options.errors!r}: {error}") from error
+
+
+def _listed(name: str | None) -> Iterator[str]:
+    """The names in a list that can be read twice; those in a pipe are seen as they come."""
+    if name is not None and name != STDIN and Path(name).is_file():
+        try:
+            yield from inputs.read_list(name)
+        except DocumentError:
+            return  # the run reports it
+
+
+def _is_same(path: Path, name: str) -> bool:
+    """Whether a name leads to a path without links, or to the same regular file."""
+    return os.path.normcase(os.path.realpath(name)) == os.path.normcase(path) or (
+        outputs.clash([path], [name]) is not None
+    )
+
+
+def watched(
+    items: Iterable[Item], files_of: Callable[[Item], Iterable[str]], options: argparse.Namespace
+) -> Iterator[Item]:
+    """Yield the items; raise UsageError before one that reads or writes FILE, which only a pipe or a plan can name."""
+    if options.errors is None:
+        yield from items
+        return
+    key = inputs.key(os.path.realpath(options.errors))
+    for item in items:
+        for name in files_of(item):
+            if key in {inputs.key(name), inputs.key(os.path.realpath(name))}:
+                raise UsageError(f"--errors {options.errors} is a file of the run, too ({name})")
+        yield item
+
+
+@contextmanager
+def written(options: argparse.Namespace, report: Report) -> Iterator[None]:
+    """Let failures go to FILE, which stays as it was where the block raises or a failure cannot be written."""
+    if options.errors is None:
+        yield
+        return
+    try:
+        with ExitStack() as stack:
+            report.errors = stack.enter_context(outputs.writing(Path(options.errors)))
+            yield
+            is_whole = report.errors is not None
+            file = stack.pop_all()
+    finally:
+        report.errors = None
+    try:
+        if is_whole:
+            file.close()
+        else:
+            file.__exit__(OSError, OSError(), None)  # which was reported
+    except OSError as error:
+        if is_whole:
+            report.unlisted(error)

@@ -1,0 +1,132 @@
+"""Backups: they go where nothing is, and an earlier one is never replaced."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from command_runner import ABSOLUTE, PAGE, Runner
+
+from absolve import outputs
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+IN_PLACE = ("rewrite", "--in-place", "--backup", ".orig")
+WARC = b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://h/d/p.html\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n"
+RESPONSE = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<a href=x.html>"
+
+
+@pytest.fixture(params=["page", "archive", "large page"])
+def document(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """Give a document of each way in which results are written, with a link that a rewrite changes."""
+    if request.param == "archive":
+        path = tmp_path / "a.warc"
+        path.write_bytes(WARC % (len(RESPONSE), RESPONSE))
+        return path
+    path = tmp_path / "page.html"
+    path.write_bytes(PAGE * (20_000 if request.param == "large page" else 1))
+    return path
+
+
+def names(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
+def test_a_backup_has_the_original(absolve: Runner, document: Path) -> None:
+    before = document.read_bytes()
+    assert absolve(*IN_PLACE, document) == (0, b"", "")
+    assert document.read_bytes() != before
+    assert document.with_name(document.name + ".orig").read_bytes() == before
+    assert len(names(document.parent)) == 2
+
+
+def test_a_backup_does_not_follow_a_link(absolve: Runner, document: Path, tmp_path: Path) -> None:
+    before = document.read_bytes()
+    secret = tmp_path / "elsewhere" / "secret"
+    secret.parent.mkdir()
+    secret.write_bytes(b"secret")
+    document.with_name(document.name + ".orig").symlink_to(secret)
+    assert absolve(*IN_PLACE, document).status == 0
+    assert secret.read_bytes() == b"secret"
+    assert document.with_name(document.name + ".orig").is_symlink()
+    assert document.with_name(document.name + ".orig.1").read_bytes() == before
+
+
+def test_a_backup_is_not_made_through_a_dangling_link(absolve: Runner, document: Path, tmp_path: Path) -> None:
+    document.with_name(document.name + ".orig").symlink_to(tmp_path / "made")
+    assert absolve(*IN_PLACE, document).status == 0
+    assert not (tmp_path / "made").exists()
+
+
+def test_a_backup_that_exists_stays_and_the_next_one_has_a_number(absolve: Runner, document: Path) -> None:
+    before = document.read_bytes()
+    for name in (".orig", ".orig.1"):
+        document.with_name(document.name + name).write_bytes(b"an earlier one")
+    assert absolve(*IN_PLACE, document).status == 0
+    for name in (".orig", ".orig.1"):
+        assert document.with_name(document.name + name).read_bytes() == b"an earlier one"
+    assert document.with_name(document.name + ".orig.2").read_bytes() == before
+
+
+def test_a_backup_with_these_very_bytes_is_not_made_again(absolve: Runner, document: Path) -> None:
+    kept = document.with_name(document.name + ".orig")
+    kept.write_bytes(document.read_bytes())
+    state = kept.stat()
+    assert absolve(*IN_PLACE, document).status == 0
+    assert names(document.parent) == {document.name, kept.name}
+    assert (kept.stat().st_ino, kept.stat().st_mtime_ns) == (state.st_ino, state.st_mtime_ns)
+
+
+def test_backups_with_numbers_are_no_inputs_either(absolve: Runner, tmp_path: Path) -> None:
+    (tmp_path / "page.html").write_bytes(PAGE)
+    (tmp_path / "page.html.orig").write_bytes(b"<a href=1>")
+    (tmp_path / "page.html.orig.1").write_bytes(b"<a href=2>")
+    for _ in "12":
+        assert absolve(*IN_PLACE, tmp_path).status == 0
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {
+        "page.html": ABSOLUTE,
+        "page.html.orig": b"<a href=1>",
+        "page.html.orig.1": b"<a href=2>",
+        "page.html.orig.2": PAGE,
+    }
+
+
+def test_where_a_backup_cannot_be_made_nothing_is_written(
+    absolve: Runner, document: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = document.read_bytes()
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("absolve.outputs.os.link", full)
+    done = absolve(*IN_PLACE, document)
+    assert done.status == 1
+    assert ": unwritable: No space left" in done.err
+    assert names(document.parent) == {document.name}
+    assert document.read_bytes() == before
+
+
+def test_a_backup_is_made_where_there_are_no_hard_links(
+    absolve: Runner, document: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = document.read_bytes()
+    document.with_name(document.name + ".orig").write_bytes(b"an earlier one")
+
+    def lacking(*_: object, **__: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr("absolve.outputs.os.link", lacking)
+    assert absolve(*IN_PLACE, document).status == 0
+    assert document.with_name(document.name + ".orig").read_bytes() == b"an earlier one"
+    assert document.with_name(document.name + ".orig.1").read_bytes() == before
+    assert len(names(document.parent)) == 3
+
+
+def test_a_file_that_comes_between_is_not_replaced(tmp_path: Path) -> None:
+    with outputs.preparing(tmp_path / "kept", is_new=True) as (file, made):
+        file.write(b"ours")
+    (tmp_path / "kept").write_bytes(b"theirs")
+    outputs.settle(made)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"kept": b"theirs", "kept.1": b"ours"}

@@ -1,0 +1,377 @@
+"""A configuration file that is merely found sets only what cannot write, run or connect; one that is named sets all."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from absolve.cli import COMMANDS, configuration
+from absolve.cli.parsing import is_discovered
+from absolve.cli.running import parser
+
+if TYPE_CHECKING:
+    from command_runner import Runner
+
+PAGE = b"<a href=';x'>x</a>"
+ABSOLUTE = b"<a href='http://h/;x'>x</a>"
+READING = (
+    "url media-type charset profile lazy conditional-comments recover max-depth max-size max-links max-decompressed"
+    " max-url max-rows-bytes"
+)
+CHANGING = "fragments base json-ld"
+CHOOSING = "include exclude mirror-layout kind scope problem"
+RUNNING = "jobs quiet verbose"
+
+# All that a file may set that nobody named. An option that is not listed here is not trusted.
+TRUSTED = {
+    "rewrite": f"{READING} {CHANGING} {CHOOSING} {RUNNING} verify dry-run diff",
+    "links": f"{READING} {CHANGING} {CHOOSING} {RUNNING} format columns unique csv-safe",
+    "base": f"{READING} all",
+    "verify": f"{READING} {CHANGING}",
+    "browser": "url media-type charset max-depth max-size max-links max-decompressed max-url max-rows-bytes compare timeout",
+    "resolve": "profile",
+}
+
+# What writes, runs or connects; what changes where absolute links lead, lifts a protection or names files.
+UNTRUSTED = {
+    *"output errors in-place backup from url-map remap-file browser engine master".split(),
+    *"remap where resume break-signatures file-urls show-credentials".split(),
+}
+OPTIONS = [
+    (command, name, action) for command, one in parser().commands.items() for name, action in one.options()
+]
+
+
+@pytest.fixture(autouse=True)
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give a folder with a page in a folder in it, which is the working folder."""
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site/page.html").write_bytes(PAGE)
+    monkeypatch.chdir(tmp_path / "site")
+    monkeypatch.delenv("ABSOLVE_CONFIG", raising=False)
+    return tmp_path / "site"
+
+
+def tree() -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in Path().rglob("*") if path.is_file()}
+
+
+# --- options ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_only_the_listed_options_of_a_command_may_come_from_a_file_that_is_found(command: str) -> None:
+    trusted = {name for of, name, action in OPTIONS if of == command and is_discovered(action)}
+    assert trusted == set(TRUSTED.get(command, "").split())
+
+
+def test_no_option_that_writes_runs_or_connects_is_trusted() -> None:
+    assert {name for _, name, action in OPTIONS if not is_discovered(action)} == UNTRUSTED
+    assert not [name for _, name, action in OPTIONS if is_discovered(action) and name in UNTRUSTED]
+    places = {"FILE", "OUT", "PROGRAM", "SUFFIX", "CONDITION"}
+    assert not [name for _, name, action in OPTIONS if is_discovered(action) and action.metavar in places]
+
+
+def test_an_option_is_not_trusted_unless_its_declaration_says_so() -> None:
+    command = parser([]).commands["rewrite"]
+    assert not is_discovered(command.add_argument("--new"))
+    assert not is_discovered(command.add_argument("--other", action="store_true"))
+    assert not is_discovered(command.add_argument("--number", action="count"))
+    assert is_discovered(command.add_argument("--trusted", action="append", discovered=True))
+
+
+@pytest.mark.parametrize("place", ["absolve.toml", "../absolve.toml", "pyproject.toml", "../pyproject.toml"])
+@pytest.mark.parametrize(
+    ("command", "text"),
+    [
+        ("rewrite", "output = 'victim.html'"),
+        ("rewrite", "errors = 'victim.html'"),
+        ("rewrite", "in-place = true\nbackup = '.html'"),
+        ("rewrite", "in-place = true\nresume = true"),
+        ("rewrite", "remap-file = 'victim.html'"),
+        ("rewrite", "remap = '//h=javascript:alert(1)//'"),
+        ("rewrite", "url-map = 'victim.html'"),
+        ("rewrite", "from = 'victim.html'"),
+        ("rewrite", "output = 12"),  # nor is it looked at
+        ("links", "output = 'victim.html'"),
+        ("links", "where = 'true'"),
+        ("links", "engine = 'spark'\nmaster = 'spark://evil.example:7077'"),
+        ("browser", "browser = './evil'"),
+    ],
+)
+def test_a_file_that_is_found_neither_writes_nor_runs_nor_connects(
+    absolve: Runner, command: str, text: str, place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("victim.html").write_bytes(b"as it was")
+    evil = Path("evil")
+    evil.write_text("#!/bin/sh\ntouch ran\n")
+    evil.chmod(0o700)
+    monkeypatch.setenv("ABSOLVE_BROWSER", "no-such-browser")
+    header = "[tool.absolve." if "pyproject" in place else "["
+    Path(place).write_text(f"{header}{command}]\n{text}\n")
+    before = tree()
+    done = absolve(command, "page.html", "--url", "http://h/")
+    assert tree() == before
+    names = ", ".join(line.partition(" ")[0] for line in text.splitlines())
+    said = [line for line in done.err.splitlines() if "ignored-option" in line]
+    text = f"a file that was only found does not set {names} (--config FILE or $ABSOLVE_CONFIG names one that counts)"
+    assert said == [f"{Path(place).resolve()}: ignored-option: {text}"]
+    if command == "rewrite":
+        assert (done.status, done.out) == (0, ABSOLUTE)
+
+
+def test_a_file_that_is_named_sets_everything(absolve: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("mine.toml").write_text("url = 'http://h/'\n[rewrite]\nin-place = true\nbackup = '.orig'\nremap = '//h=//g'\n")
+    assert absolve("rewrite", "page.html", "--config", "mine.toml") == (0, b"", "")
+    assert Path("page.html").read_bytes() == ABSOLUTE.replace(b"//h", b"//g")
+    assert Path("page.html.orig").read_bytes() == PAGE
+    Path("other.toml").write_text("[rewrite]\nurl = 'http://h/'\noutput = 'out.html'\n")
+    monkeypatch.setenv("ABSOLVE_CONFIG", "other.toml")
+    assert absolve("rewrite", "page.html.orig") == (0, b"", "")
+    assert Path("out.html").read_bytes() == ABSOLUTE
+
+
+def test_config_names_another_file_than_the_environment_or_none(
+    absolve: Runner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a", "b", "absolve"):
+        Path(f"{name}.toml").write_text(f"url = 'http://{name}/'")
+    assert absolve("rewrite", "page.html").out == ABSOLUTE.replace(b"//h", b"//absolve")
+    monkeypatch.setenv("ABSOLVE_CONFIG", "a.toml")
+    assert absolve("rewrite", "page.html").out == ABSOLUTE.replace(b"//h", b"//a")
+    assert absolve("rewrite", "--config=b.toml", "page.html").out == ABSOLUTE.replace(b"//h", b"//b")
+    assert absolve("rewrite", "--config", "", "page.html").out == PAGE
+    assert absolve("rewrite", "page.html", "--config").status == 2
+    assert absolve("rewrite", "--config", "none.toml", "page.html").status == 2
+    assert absolve("resolve", "http://h/", "--", "--config=none.toml").status == 0
+    Path("c.toml").write_text("config = 'a.toml'")
+    assert "there is no option 'config'" in absolve("rewrite", "--config", "c.toml", "page.html").err
+
+
+def test_what_the_command_line_gives_needs_no_word_about_the_file(absolve: Runner) -> None:
+    Path("absolve.toml").write_text("output = 'a.html'\nurl = 'http://h/'")
+    assert absolve("rewrite", "page.html", "-o", "b.html") == (0, b"", "")
+    assert absolve("base", "page.html").err == ""
+    assert sorted(path.name for path in Path().iterdir()) == ["absolve.toml", "b.html", "page.html"]
+
+
+def test_config_shows_what_is_ignored_and_why(absolve: Runner, site: Path) -> None:
+    Path("absolve.toml").write_text("output = 'a.html'\nprofile = 'whatwg'\n[rewrite]\nin-place = true")
+    done = absolve("config", "rewrite", "links")
+    path = site / "absolve.toml"
+    blocks = done.out.decode().split("\n\n")
+    for block, options in zip(blocks, [['output = "a.html"', "in-place = true"], ['output = "a.html"']], strict=True):
+        ignored = [line for line in block.splitlines() if "ignored" in line]
+        wanted = [f"{f'# {option}':40}  # ignored: {path} was not named by --config" for option in sorted(options)]
+        assert ignored == wanted
+        assert any(line.startswith('profile = "whatwg"') and line.endswith(str(path)) for line in block.splitlines())
+    assert done.err == ""
+    named = absolve("config", "--config", "absolve.toml", "rewrite").out.decode()
+    assert "ignored" not in named
+    assert 'output = "a.html"' in named
+
+
+# --- where it is looked for -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("marker", [".git", ".hg", ".svn"])
+@pytest.mark.parametrize("is_folder", [True, False])
+def test_the_search_ends_at_the_root_of_a_repository(absolve: Runner, marker: str, *, is_folder: bool) -> None:
+    Path("../absolve.toml").write_text("url = 'http://h/'")
+    assert absolve("rewrite", "page.html").out == ABSOLUTE
+    if is_folder:
+        Path(marker).mkdir()
+    else:
+        Path(marker).write_text("gitdir: elsewhere")
+    assert absolve("rewrite", "page.html").out == PAGE
+    Path("absolve.toml").write_text("url = 'http://h/'")
+    assert absolve("rewrite", "page.html").out == ABSOLUTE
+
+
+def test_the_search_ends_at_the_home_of_the_user(
+    absolve: Runner, site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("../absolve.toml").write_text("url = 'http://h/'")
+    Path("../home").symlink_to("site")
+    monkeypatch.setenv("HOME", str(site.parent / "home"))
+    monkeypatch.setenv("USERPROFILE", str(site.parent / "home"))
+    assert absolve("rewrite", "page.html").out == PAGE
+    Path("absolve.toml").write_text("url = 'http://h/'")
+    assert absolve("rewrite", "page.html").out == ABSOLUTE
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
+def test_what_is_no_regular_file_is_passed_over_without_opening_it(absolve: Runner) -> None:
+    os.mkfifo("absolve.toml")
+    Path("pyproject.toml").mkdir()
+    Path("../absolve.toml").symlink_to("/dev/zero")
+    assert absolve("rewrite", "page.html").out == PAGE
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a working folder cannot be removed here")
+def test_a_working_folder_that_was_removed_has_no_file(site: Path) -> None:
+    code = "import os; os.rmdir(os.getcwd()); from absolve.cli import main; main(['resolve', 'http://h/', 'x'])"
+    (site / "gone").mkdir()
+    done = subprocess.run([sys.executable, "-c", code], cwd=site / "gone", capture_output=True, check=False)
+    assert (done.stdout, done.stderr) == (b"http://h/x\n", b"")
+
+
+# --- whose it is ------------------------------------------------------------------------------------------------------
+
+STRANGER = 54_321
+
+
+def given_away(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a file or link be another user's than who runs absolve."""
+    if not hasattr(os, "geteuid"):
+        pytest.skip("files have no such owners here")
+    if os.geteuid() == 0:
+        os.chown(path, STRANGER, STRANGER, follow_symlinks=False)
+    else:
+        monkeypatch.setattr("os.geteuid", lambda: STRANGER)
+
+
+@pytest.mark.parametrize("name", ["absolve.toml", "../absolve.toml", "pyproject.toml"])
+def test_a_file_of_another_user_is_ignored_and_that_is_said_once(
+    absolve: Runner, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    header = "[tool.absolve]\n" if name == "pyproject.toml" else ""
+    Path(name).write_text(f"{header}url = 'http://evil/'\ncolour = 'no option'")
+    given_away(Path(name), monkeypatch)
+    done = absolve("rewrite", "page.html", "--quiet")
+    assert (done.status, done.out) == (0, PAGE)
+    path = Path(name).resolve()
+    assert done.err == (
+        f"{path}: ignored-file: it belongs to another user (--config FILE or $ABSOLVE_CONFIG names one that counts)\n"
+    )
+    shown = absolve("config", "rewrite")
+    assert shown.lines[0] == f"# {path} is ignored: it belongs to another user"
+    assert shown.err.count("ignored-file") == 1
+    assert "no option 'colour'" in absolve("rewrite", "page.html", "--config", name).err
+
+
+def test_behind_a_file_of_another_user_the_search_goes_on(absolve: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not hasattr(os, "geteuid") or os.geteuid() != 0:
+        pytest.skip("only root can give one file away")
+    Path("absolve.toml").write_text("this is no TOML")
+    Path("../absolve.toml").write_text("url = 'http://h/'")
+    given_away(Path("absolve.toml"), monkeypatch)
+    done = absolve("rewrite", "page.html")
+    assert done.out == ABSOLUTE
+    assert done.err.count("\n") == 1
+
+
+def test_a_project_file_of_another_user_that_does_not_name_us_is_none_of_ours(
+    absolve: Runner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("pyproject.toml").write_text("[tool.other]\nx = 1")
+    given_away(Path("pyproject.toml"), monkeypatch)
+    assert absolve("rewrite", "page.html", "--url", "http://h/") == (0, ABSOLUTE, "")
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="files have no such modes here")
+@pytest.mark.parametrize("mode", [0o666, 0o602])
+def test_a_file_that_every_user_may_write_is_ignored(absolve: Runner, mode: int) -> None:
+    Path("absolve.toml").write_text("url = 'http://evil/'")
+    Path("absolve.toml").chmod(mode)
+    done = absolve("rewrite", "page.html")
+    assert done.out == PAGE
+    assert "every user may write it" in done.err
+    Path("absolve.toml").chmod(0o664)
+    assert absolve("rewrite", "page.html").out == ABSOLUTE.replace(b"//h", b"//evil")
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="folders have no such modes here")
+@pytest.mark.parametrize("mode", [0o1777, 0o777])
+def test_in_a_folder_where_others_may_write_a_link_does_not_count(absolve: Runner, mode: int) -> None:
+    Path("../mine.toml").write_text("url = 'http://h/'")
+    made = Path("absolve.toml")
+    ways = (made.symlink_to, made.hardlink_to)
+    for way in ways:
+        Path().chmod(0o755)
+        way(Path("../mine.toml"))
+        assert absolve("rewrite", "page.html").out == ABSOLUTE
+        Path().chmod(mode)  # in /tmp anybody may link what is ours under this name
+        done = absolve("rewrite", "page.html")
+        assert done.out == PAGE
+        assert "in a folder where other users may write" in done.err
+        made.unlink()
+    made.write_text("url = 'http://h/'")
+    assert absolve("rewrite", "page.html") == (0, ABSOLUTE, "")  # only its owner wrote it
+
+
+def test_a_link_of_another_user_does_not_count(absolve: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not hasattr(os, "geteuid") or os.geteuid() != 0:
+        pytest.skip("only root can give a link away")
+    Path("../mine.toml").write_text("url = 'http://h/'")
+    Path("absolve.toml").symlink_to("../mine.toml")
+    given_away(Path("absolve.toml"), monkeypatch)
+    done = absolve("rewrite", "page.html")
+    assert done.out == PAGE
+    assert "it is a link of another user" in done.err
+
+
+def test_a_file_that_cannot_be_read_stops_nothing_if_it_is_another_users(
+    absolve: Runner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unreadable(_: Path) -> tuple[bytes, str]:
+        raise PermissionError(13, "Permission denied")
+
+    Path("absolve.toml").write_text("url = 'http://h/'")
+    monkeypatch.setattr(configuration, "_contents", unreadable)
+    done = absolve("rewrite", "page.html")
+    assert (done.status, done.out) == (2, b"")
+    assert "absolve.toml: Permission denied" in done.err
+    given_away(Path("absolve.toml"), monkeypatch)
+    done = absolve("rewrite", "page.html")
+    assert (done.status, done.out) == (0, PAGE)
+    assert "it belongs to another user" in done.err
+
+
+# --- what is in it ----------------------------------------------------------------------------------------------------
+
+HOSTILE = {
+    "brackets": "url = " + "[" * 100_000,
+    "braces": "url = " + "{a = " * 100_000,
+    "dotted key": "url" + ".a" * 30_000 + " = 1",
+    "quoted key": "url" + " . 'a'" * 10_000 + " = 1",
+    "dotted table": "[rewrite" + ".a" * 30_000 + "]",
+    "large": "#" * (2 << 20),
+    "decimal": "max-links = " + "9" * 10_000,
+    "hexadecimal": "max-links = 0x" + "f" * 10_000,
+    "nested value": "[rewrite]\nurl" + ".a" * 30 + " = 1",
+    "list of lists": "profile = " + "[" * 50 + "]" * 50,
+    "bytes": "url = '\x00'",
+    "no command": "[rewrites]\n",
+    "a date": "url = 1979-05-27T07:32:00Z",
+    "infinite": "url = inf",
+}
+
+
+@pytest.mark.parametrize("found", [True, False], ids=["found", "named"])
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_a_hostile_file_is_an_error_with_its_name(absolve: Runner, text: str, *, found: bool) -> None:
+    name = "absolve.toml" if found else "mine.toml"
+    Path(name).write_text(text)
+    done = absolve("rewrite", "page.html", *([] if found else ["--config", name]))
+    assert (done.status, done.out) == (2, b"")
+    assert f"{name}: " in done.err
+    assert len(done.err) < 1000
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_a_hostile_project_file_that_says_nothing_of_us_is_none_of_ours(absolve: Runner, text: str) -> None:
+    Path("pyproject.toml").write_text(text)
+    assert absolve("rewrite", "page.html", "--url", "http://h/") == (0, ABSOLUTE, "")
+
+
+@pytest.mark.parametrize("text", ["tool = 1", "[tool]\nabsolve = 1", "[[tool]]\nabsolve = {}", "[[tool.absolve]]"])
+def test_a_project_file_of_another_shape_is_none_of_ours(absolve: Runner, text: str) -> None:
+    Path("pyproject.toml").write_text(text)
+    assert absolve("rewrite", "page.html", "--url", "http://h/") == (0, ABSOLUTE, "")
+    assert absolve("rewrite", "page.html", "--url", "http://h/", "--config", "pyproject.toml") == (0, ABSOLUTE, "")

@@ -1,0 +1,157 @@
+"""`--errors FILE` never replaces what a run reads or writes, and is written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from command_runner import PAGE
+
+if TYPE_CHECKING:
+    from command_runner import Runner
+
+BROKEN = b"<a href='//[x'>"
+
+
+@pytest.fixture(autouse=True)
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give a folder of two pages, a link to it, a list, tables, and a page with other names."""
+    monkeypatch.chdir(tmp_path)
+    Path("site/sub").mkdir(parents=True)
+    for name in ("site/a.html", "site/sub/b.html", "page.html"):
+        Path(name).write_bytes(PAGE)
+    Path("list").write_text("site/a.html\n./page.html\n")
+    Path("urls.csv").write_text("page.html,http://h/\n")
+    Path("moved.csv").write_text("http://h/,http://g/\n")
+    try:
+        Path("folder").symlink_to("site")
+        Path("link.html").symlink_to("page.html")
+        Path("hard.html").hardlink_to("page.html")
+    except OSError:
+        pytest.skip("there are no links here")
+    return tmp_path
+
+
+def files() -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in Path().rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("command", [["links"], ["rewrite", "--dry-run"], ["rewrite", "--in-place"]], ids=" ".join)
+@pytest.mark.parametrize(
+    ("given", "errors"),
+    [
+        ("page.html", "page.html"),
+        ("page.html", "./site/../page.html"),
+        ("page.html", "link.html"),
+        ("link.html", "page.html"),
+        ("page.html", "hard.html"),
+        ("none.html", "none.html"),
+        ("site", "site/a.html"),
+        ("site", "site/errors.jsonl"),
+        ("site", "site/sub/errors.jsonl"),
+        ("site", "folder/errors.jsonl"),
+        ("folder", "site/errors.jsonl"),
+        (".", "errors.jsonl"),
+        ("site/sub/..", "site/none/errors.jsonl"),
+        ("--from=list", "page.html"),
+        ("--from=list", "site/a.html"),
+        ("--from=list", "list"),
+        ("--url-map=urls.csv page.html", "urls.csv"),
+    ],
+)
+def test_a_file_that_is_read_or_is_in_a_folder_that_is_read_is_refused(
+    absolve: Runner, command: list[str], given: str, errors: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = files()
+    monkeypatch.setattr("absolve.sources.read", None)  # nothing may be read
+    done = absolve(*command, *given.split(), "--errors", errors)
+    assert (done.status, done.out) == (2, b"")
+    assert f"--errors {errors} is " in done.err
+    assert files() == before
+
+
+def test_a_file_that_is_written_is_refused(absolve: Runner) -> None:
+    Path("out").mkdir()
+    before = files()
+    for arguments in (
+        ["links", "page.html", "-o", "out.csv", "--errors", "./out.csv"],
+        ["rewrite", "site", "-o", "out", "--errors", "out/a.html"],
+        ["rewrite", "page.html", "--in-place", "--backup", ".orig", "--errors", "page.html.orig"],
+        ["rewrite", "page.html", "-o", "out.html", "--remap-file", "moved.csv", "--errors", "moved.csv"],
+    ):
+        done = absolve(*arguments)
+        assert (done.status, done.out) == (2, b"")
+        assert "--errors " in done.err
+        assert files() == before
+
+
+def test_a_file_beside_the_inputs_or_in_the_output_folder_is_written(absolve: Runner) -> None:
+    Path("site/a.html").write_bytes(BROKEN)
+    for errors in ("site.jsonl", "site/../site.html", "out/errors.jsonl"):
+        Path(errors).parent.mkdir(exist_ok=True)
+        assert absolve("rewrite", "site", "-o", "out", "--errors", errors, "--quiet").status in {0, 1}
+        assert Path(errors).exists()
+
+
+def test_a_name_in_a_list_that_comes_by_a_pipe_is_refused_before_it_is_read(absolve: Runner) -> None:
+    done = absolve("links", "--from", "-", "--errors", "link.html", stdin=b"site/a.html\npage.html\n")
+    assert done.status == 2
+    assert "--errors link.html is a file of the run, too (page.html)" in done.err
+    assert Path("page.html").read_bytes() == PAGE
+    assert not [path for path in Path().iterdir() if ".absolve" in path.name]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
+def test_the_file_stays_as_it_was_where_the_run_is_interrupted(number: int) -> None:
+    os.mkfifo("pipe")
+    Path("errors.jsonl").write_text("as it was")
+    argv = [sys.executable, "-m", "absolve", "links", "none.html", "pipe", "--errors", "errors.jsonl"]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as run:
+        assert run.stderr is not None
+        assert b"not-found" in run.stderr.readline()
+        time.sleep(0.1)
+        run.send_signal(number)
+        run.communicate(timeout=30)
+    assert run.returncode == 128 + number
+    assert Path("errors.jsonl").read_text() == "as it was"
+    assert not [path for path in Path().iterdir() if ".absolve" in path.name]
+
+
+def test_the_file_stays_as_it_was_where_the_run_ends_in_an_error(absolve: Runner) -> None:
+    Path("errors.jsonl").write_text("as it was")
+    Path("out.csv").mkdir()
+    assert absolve("links", "none.html", "-o", "out.csv", "--errors", "errors.jsonl").status == 1
+    assert Path("errors.jsonl").read_text() == "as it was"
+
+
+def test_a_failure_that_cannot_be_written_leaves_the_file_as_it_was(
+    absolve: Runner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Full:
+        def write(self, _: bytes) -> int:
+            raise OSError(28, "No space left on device")
+
+        def flush(self) -> None: ...
+
+    def fail(self: object, input_: str, diagnostic: object) -> None:
+        self.errors = Full() if self.errors is not None else None  # type: ignore[attr-defined]
+        real(self, input_, diagnostic)  # type: ignore[arg-type]
+
+    from absolve.cli.reporting import Report
+
+    real = Report._fail
+    monkeypatch.setattr(Report, "_fail", fail)
+    Path("errors.jsonl").write_text("as it was")
+    done = absolve("links", "none.html", "other.html", "page.html", "-o", "out.csv", "--errors", "errors.jsonl")
+    assert done.status == 1
+    assert done.err.count("--errors: unwritable: No space left on device") == 1
+    assert Path("errors.jsonl").read_text() == "as it was"
+    assert Path("out.csv").exists()
+    assert not [path for path in Path().iterdir() if ".absolve" in path.name]

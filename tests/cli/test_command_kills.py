@@ -1,0 +1,234 @@
+"""A run that is killed at any moment leaves each file whole; one that is asked to end leaves no temporary file, too.
+
+$ABSOLVE_KILLS is the number of kills: of 54 ways (signal, place of the result, kind of inputs, one process or all of the
+job) each in its turn, at random moments; `-s` shows the figures.
+"""
+
+from __future__ import annotations
+
+import io
+import itertools
+import os
+import random
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+import zipfile
+from collections import Counter
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+KILLS: Final = int(os.environ.get("ABSOLVE_KILLS", "4"))
+PAGE: Final = b"<!-- saved from url=(0017)http://h/d/p.html -->" + b"<a href='x.html'>text</a><p>text</p>" * 40
+CONTAINER: Final = (
+    b"<container xmlns='urn:oasis:names:tc:opendocument:xmlns:container'><rootfiles><rootfile full-path='p.opf'"
+    b" media-type='application/oebps-package+xml'/></rootfiles></container>"
+)
+
+if not hasattr(os, "killpg"):
+    pytest.skip("there are no process groups here", allow_module_level=True)
+
+
+def warc(pages: int) -> bytes:
+    http = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n%b" % (len(PAGE), PAGE)
+    head = b"WARC/1.1\r\nWARC-Type: response\r\nWARC-Target-URI: http://h/d/\r\nContent-Type: application/http\r\n"
+    return (head + b"Content-Length: %d\r\n\r\n%b\r\n\r\n" % (len(http), http)) * pages
+
+
+def package(pages: int) -> bytes:
+    file = io.BytesIO()
+    members = {"mimetype": b"application/epub+zip", "META-INF/container.xml": CONTAINER}
+    with zipfile.ZipFile(file, "w") as made:
+        for name, data in {**members, **{f"{number}.html": PAGE for number in range(pages)}}.items():
+            made.writestr(zipfile.ZipInfo(name, (2001, 2, 3, 4, 5, 6)), data)
+    return file.getvalue()
+
+
+# The files of a folder, by what is in it; the first one is large.
+FOLDERS: Final = {
+    "pages": {f"{number:03}.html": PAGE * (200 if number == 0 else 4) for number in range(120)},
+    "WARC": {f"{number:03}.warc": warc(300 if number == 0 else 30) for number in range(12)},
+    "ZIP": {f"{number:03}.epub": package(300 if number == 0 else 30) for number in range(12)},
+}
+SIGNALS: Final = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
+PLACES: Final = (["--in-place"], ["--in-place", "--backup", ".orig"], ["-o", "out/"])
+TABLES: Final = ("sqlite", "duckdb", "parquet", "csv")
+
+
+class Way(NamedTuple):
+    """How a run is killed: by which signal, where its results go, what it works on, whether workers get it, too."""
+
+    number: signal.Signals
+    place: list[str]
+    kind: str
+    group: bool
+
+
+def ways() -> list[Way]:
+    """All ways, the signals in turn and the rest mixed: so a few kills are of various ways."""
+    others = list(itertools.product(PLACES, FOLDERS, (False, True)))
+    mixed = [random.Random(number).sample(others, len(others)) for number in SIGNALS]  # noqa: S311
+    return [Way(number, *other) for turn in zip(*mixed, strict=True) for number, other in zip(SIGNALS, turn, strict=True)]
+
+
+WAYS: Final = ways()
+
+
+def started(folder: Path, *arguments: str) -> subprocess.Popen[bytes]:
+    environment = {**os.environ, "XDG_STATE_HOME": str(folder / "state")}
+    argv = [sys.executable, "-m", "absolve", *arguments]
+    return subprocess.Popen(argv, cwd=folder, env=environment, stderr=subprocess.PIPE, start_new_session=True)
+
+
+def temporary(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if ".absolve-" in path.name]
+
+
+def killed(run: subprocess.Popen[bytes], folder: Path, number: int, *, group: bool, patience: float) -> bool:
+    """Kill a run after it has begun to write; whether it was still running. All its processes are gone then."""
+    begun = time.monotonic()
+    while not temporary(folder) and run.poll() is None and time.monotonic() - begun < 60:
+        time.sleep(0.001)
+    time.sleep(patience)
+    alive = run.poll() is None
+    if alive:
+        (os.killpg if group else os.kill)(run.pid, number)
+    _, said = run.communicate(timeout=60)
+    begun = time.monotonic()
+    while _is_group(run.pid):  # workers whose parent was killed end when they have told of their file
+        assert time.monotonic() - begun < 30
+        time.sleep(0.005)
+    if alive:
+        ended = -number if number == signal.SIGKILL else 128 + number
+        assert run.returncode in {ended, 0}, run.returncode
+        assert not said, said
+        return run.returncode != 0
+    return False
+
+
+def _is_group(number: int) -> bool:
+    try:
+        os.killpg(number, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def new_files(folder: Path, kind: str) -> dict[str, bytes]:
+    """Make an original of a folder, and return what an undisturbed run makes of its files."""
+    for name, data in FOLDERS[kind].items():
+        (folder / kind).mkdir(exist_ok=True)
+        (folder / kind / name).write_bytes(data)
+    run = started(folder, "rewrite", kind, "--quiet", "-j2", "-o", f"new-{kind}")
+    assert run.communicate(timeout=120)[1] == b""
+    new = {path.name: path.read_bytes() for path in (folder / f"new-{kind}").iterdir()}
+    assert new.keys() == FOLDERS[kind].keys()
+    assert all(new[name] != data for name, data in FOLDERS[kind].items())
+    return new
+
+
+def counted(work: Path, place: list[str], kind: str, new: dict[str, bytes]) -> Counter[str]:
+    """Count what is wrong: torn or lost files, and temporary ones."""
+    wrong: Counter[str] = Counter(temporary=len(temporary(work)), torn=0, lost=0)
+    for name, old in FOLDERS[kind].items():
+        path, backup, out = work / "site" / name, work / "site" / f"{name}.orig", work / "out" / name
+        now = path.read_bytes() if path.exists() else b""
+        wrong["torn"] += now not in {old, new[name]} or ("-o" in place and now != old)
+        wrong["lost"] += not path.exists()
+        wrong["lost"] += "--backup" in place and now != old and not backup.exists()
+        wrong["torn"] += backup.exists() and backup.read_bytes() != old
+        wrong["torn"] += out.exists() and out.read_bytes() != new[name]
+    return wrong
+
+
+def moments() -> Iterator[tuple[Way, random.Random]]:
+    chance = random.Random(int(os.environ.get("ABSOLVE_SEED", "3")))  # noqa: S311 - moments, no secrets
+    return ((way, chance) for way in itertools.islice(itertools.cycle(WAYS), KILLS))
+
+
+@pytest.mark.slow
+def test_a_killed_rewrite_leaves_whole_files_and_can_be_done_again(tmp_path: Path) -> None:
+    new = {kind: new_files(tmp_path, kind) for kind in FOLDERS}
+    figures: dict[str, Counter[str]] = {one.name: Counter() for one in SIGNALS}
+    for turn, (way, chance) in enumerate(moments()):
+        is_one = chance.random() < 0.25  # a large file, in this process
+        inputs = [f"site/{next(iter(FOLDERS[way.kind]))}"] if is_one else ["site", chance.choice(["-j1", "-j2"])]
+        arguments = ["rewrite", "--quiet", *inputs, *way.place]
+        while True:
+            work = tmp_path / "work"
+            shutil.rmtree(work, ignore_errors=True)
+            shutil.copytree(tmp_path / way.kind, work / "site")
+            patience = chance.uniform(0, 0.3)
+            if killed(started(work, *arguments), work, way.number, group=way.group, patience=patience):
+                break
+        wrong = counted(work, way.place, way.kind, new[way.kind])
+        figures[way.number.name].update(kills=1, **wrong)
+        assert not wrong["torn"], (turn, way)
+        assert not wrong["lost"], (turn, way)
+        assert way.number == signal.SIGKILL or not wrong["temporary"], (turn, way, temporary(work))
+        run = started(work, *arguments, *([] if is_one else ["--resume"]))
+        assert run.communicate(timeout=120)[1] == b""
+        done = work / ("out" if "-o" in way.place else "site")
+        for name in [Path(inputs[0]).name] if is_one else FOLDERS[way.kind]:
+            assert (done / name).read_bytes() == new[way.kind][name]
+        assert is_one or not temporary(work)
+        if (turn + 1) % 50 == 0:
+            print(f"rewrite: {turn + 1} kills")
+    for name, found in figures.items():
+        print(f"rewrite {name}: {dict(found)}")
+
+
+def links(data: bytes) -> int:
+    return data.count(b"href=")
+
+
+def rows(table: Path) -> int:
+    """The rows of a table that was finished just before the kill."""
+    if table.suffix == ".csv":
+        return table.read_bytes().count(b"\n") - 1
+    if table.suffix == ".sqlite":
+        with closing(sqlite3.connect(table)) as database:
+            return int(database.execute("SELECT count(*) FROM links").fetchone()[0])
+    import duckdb
+
+    source = "links" if table.suffix == ".duckdb" else f"'{table}'"
+    with duckdb.connect(str(table) if table.suffix == ".duckdb" else ":memory:") as connection:
+        found = connection.execute(f"SELECT count(*) FROM {source}").fetchone()  # noqa: S608 - a name of ours
+    assert found is not None
+    return int(found[0])
+
+
+@pytest.mark.slow
+def test_a_killed_list_leaves_the_table_as_it_was(tmp_path: Path) -> None:
+    pytest.importorskip("duckdb")
+    pytest.importorskip("pyarrow")
+    for name, data in FOLDERS["pages"].items():
+        (tmp_path / "site").mkdir(exist_ok=True)
+        (tmp_path / "site" / name).write_bytes(data)
+    figures: dict[str, Counter[str]] = {one.name: Counter() for one in SIGNALS}
+    for turn, (way, chance) in enumerate(moments()):
+        out = tmp_path / f"links.{TABLES[turn % len(TABLES)]}"
+        while True:
+            out.write_bytes(b"as it was")
+            arguments = ["links", "site", "--quiet", chance.choice(["-j1", "-j2"]), "-o", str(out)]
+            patience = chance.uniform(0, 0.4)
+            if killed(started(tmp_path, *arguments), tmp_path, way.number, group=way.group, patience=patience):
+                break
+        left = temporary(tmp_path)
+        is_whole = out.read_bytes() == b"as it was" or rows(out) == sum(map(links, FOLDERS["pages"].values()))
+        figures[way.number.name].update(kills=1, torn=not is_whole, temporary=len(left))
+        assert is_whole, (turn, way)
+        assert way.number == signal.SIGKILL or not left, (turn, way, left)
+        for path in left:
+            path.unlink()
+    for name, found in figures.items():
+        print(f"links {name}: {dict(found)}")

@@ -1,0 +1,192 @@
+"""Nothing leaves the output folder, whatever links are in it, and whoever puts one there meanwhile."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import subprocess
+import sys
+import threading
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from absolve.cli import many
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from command_runner import Runner
+
+URL = "--url=http://h/"
+LINK = b"<a href=x.html>"
+WARC = b"WARC/1.0\r\nWARC-Type: warcinfo\r\nContent-Length: 0\r\n\r\n\r\n\r\n"
+KINDS = {"p.html": LINK, "i.png": b"\x89PNG\r\n\x1a\n\0\0", "a.warc": WARC}
+EXCHANGE = 2  # RENAME_EXCHANGE
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give a folder with a file of each kind in a folder in a folder; `outside` is one that nothing may come to."""
+    monkeypatch.chdir(tmp_path)
+    for name, data in KINDS.items():
+        path = tmp_path / "site/sub/deep" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "out").mkdir()
+    return tmp_path / "site"
+
+
+@pytest.fixture(params=[1, 2])
+def jobs(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setattr(many, "WORTH_A_POOL", 1)
+    return f"--jobs={request.param}"
+
+
+def everything(root: Path) -> list[str]:
+    return sorted(path.relative_to(root).as_posix() for path in root.rglob("*"))
+
+
+@pytest.mark.usefixtures("site")
+@pytest.mark.parametrize("link", ["sub", "sub/deep"])
+@pytest.mark.parametrize("to", ["relative", "absolute", "inside", "above"])
+def test_no_folder_is_made_and_no_file_written_through_a_link(
+    absolve: Runner, tmp_path: Path, jobs: str, link: str, to: str
+) -> None:
+    path = tmp_path / "out" / link
+    path.parent.mkdir(exist_ok=True)
+    (tmp_path / "out/inside").mkdir()
+    target = {
+        "relative": f"{'../' * (1 + link.count('/'))}outside",
+        "absolute": f"{tmp_path}/outside",
+        "inside": f"{tmp_path}/out/inside",
+        "above": "..",
+    }[to]
+    path.symlink_to(target)
+    before = everything(tmp_path)
+    done = absolve("rewrite", "site", URL, "-o", "out", jobs)
+    assert done.status == 1
+    assert [line.split(": ")[:2] for line in done.err.splitlines()] == [
+        [f"out/sub/deep/{name}", "outside"] for name in sorted(KINDS)
+    ]
+    assert everything(tmp_path) == before
+
+
+@pytest.mark.usefixtures("site")
+@pytest.mark.parametrize("to", ["outside/made", "outside/there", "out/other"])
+def test_no_file_is_written_through_a_link(absolve: Runner, tmp_path: Path, jobs: str, to: str) -> None:
+    (tmp_path / "outside/there").write_bytes(b"as it was")
+    (tmp_path / "out/sub/deep").mkdir(parents=True)
+    for name in KINDS:
+        (tmp_path / "out/sub/deep" / name).symlink_to(tmp_path / to)
+    done = absolve("rewrite", "site", URL, "-o", "out", jobs)
+    assert (done.status, done.err.count(": outside: ")) == (1, 3)
+    assert everything(tmp_path / "outside") == ["there"]
+    assert (tmp_path / "outside/there").read_bytes() == b"as it was"
+    assert everything(tmp_path / "out") == ["sub", "sub/deep", *(f"sub/deep/{name}" for name in sorted(KINDS))]
+
+
+@pytest.mark.usefixtures("site")
+def test_the_output_folder_itself_may_be_a_link(absolve: Runner, tmp_path: Path, jobs: str) -> None:
+    (tmp_path / "soft").symlink_to("out")
+    assert absolve("rewrite", "site", URL, "-o", "soft", jobs) == (0, b"", "")
+    assert (tmp_path / "out/sub/deep/p.html").read_bytes() == b"<a href=http://h/sub/deep/x.html>"
+
+
+@pytest.mark.usefixtures("site")
+def test_a_folder_that_is_there_as_a_file_is_named(absolve: Runner, tmp_path: Path) -> None:
+    (tmp_path / "out/sub").touch()
+    done = absolve("rewrite", "site", URL, "-o", "out")
+    assert done.status == 1
+    assert [line.split(": ")[:2] for line in done.err.splitlines()] == [
+        [f"out/sub/deep/{name}", "unwritable"] for name in sorted(KINDS)
+    ]
+
+
+def test_folders_in_any_depth_and_number_are_written(absolve: Runner, tmp_path: Path, jobs: str) -> None:
+    places = [f"{'d/' * depth}f{depth}.html" for depth in range(150)] + [f"w{n}/f.html" for n in range(150)]
+    for place in places:
+        (tmp_path / "site" / place).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "site" / place).write_bytes(LINK)
+    assert absolve("rewrite", tmp_path / "site", "-o", tmp_path / "out", URL, jobs, "--quiet").status == 0
+    assert all((tmp_path / "out" / place).is_file() for place in places)
+
+
+@pytest.mark.skipif(os.sep != "/", reason="the root of the file system has no name of its own")
+def test_the_root_of_the_file_system_beside_others_has_its_place_in_the_output_folder(
+    absolve: Runner, site: Path, tmp_path: Path
+) -> None:
+    place = (site / "sub/deep/p.html").relative_to("/").as_posix()
+    (tmp_path / "page.html").write_bytes(LINK)
+    command = ["rewrite", "/", "page.html", "--include", f"/{place}", "-o", tmp_path / "out", URL]
+    done = absolve(*command, *(f"--exclude={name}" for name in ("proc", "sys", "dev")), "--quiet")
+    assert done.status == 2  # one is inside the other
+    assert (site / "sub/deep/p.html").read_bytes() == LINK
+
+
+# --- the race ----------------------------------------------------------------------------------------------------------
+
+
+def exchange(one: Path, other: Path) -> None:
+    """Let two names have each other's files, at once."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.renameat2(-100, os.fsencode(one), -100, os.fsencode(other), EXCHANGE):
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), str(one))
+
+
+def can_exchange(folder: Path) -> bool:
+    for name in ("x", "y"):
+        (folder / name).touch()
+    try:
+        exchange(folder / "x", folder / "y")
+    except (OSError, AttributeError):
+        return False
+    finally:
+        for name in ("x", "y"):
+            (folder / name).unlink()
+    return True
+
+
+def raced(tmp_path: Path, files: int, evil: str, *options: str) -> int:
+    """Write a folder while its folder is exchanged with a link that leads out, over and over; how many were written."""
+    if sys.platform != "linux" or not can_exchange(tmp_path):
+        pytest.skip("there is no renameat2 here")
+    for number in range(files):
+        path = tmp_path / "site/sub" / f"{number % 3}" / f"{number}.html"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(LINK)
+    outside = tmp_path / "outside"
+    for folder in (outside, tmp_path / "out/sub/0"):
+        folder.mkdir(parents=True, exist_ok=True)
+    (tmp_path / evil).symlink_to(outside)
+    ended = threading.Event()
+
+    def swap() -> None:
+        while not ended.is_set():
+            exchange(tmp_path / "out/sub", tmp_path / evil)
+            time.sleep(0.0005)
+
+    swapping = threading.Thread(target=swap)
+    swapping.start()
+    try:
+        argv = [sys.executable, "-m", "absolve", "rewrite", "site", URL, "-o", "out", "--quiet", *options]
+        done = subprocess.run(argv, cwd=tmp_path, capture_output=True, timeout=300, check=False)
+    finally:
+        ended.set()
+        swapping.join()
+    assert done.returncode in {0, 1}
+    assert {line.split(b": ")[1] for line in done.stderr.splitlines() if b": " in line} <= {b"outside"}, done.stderr
+    assert everything(outside) == []
+    real = tmp_path / ("out/sub" if (tmp_path / evil).is_symlink() else evil)
+    found = [path for path in real.rglob("*") if path.is_file()]
+    assert not [path for path in found if not path.name.endswith(".html")]
+    assert {path.read_bytes() for path in found} <= {b"<a href=http://h/sub/%d/x.html>" % number for number in range(3)}
+    return len(found)
+
+
+@pytest.mark.parametrize("evil", ["out/link", "link"])
+@pytest.mark.parametrize("jobs", ["-j1", "-j2"])
+def test_a_link_that_is_swapped_in_meanwhile_changes_nothing(tmp_path: Path, evil: str, jobs: str) -> None:
+    raced(tmp_path, 1500, evil, jobs)

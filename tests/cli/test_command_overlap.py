@@ -1,0 +1,118 @@
+"""Two runs at the same time: what they may share, by whatever name they call it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from command_runner import Runner
+
+LINK = b"<a href=x.html>"
+SAID = "another run is at work on "
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names here, that runs wait at")
+
+
+@pytest.fixture
+def _sites(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give folders with pages, some by two names, and a list of the files in one of them."""
+    monkeypatch.chdir(tmp_path)
+    for place in ("site/a.html", "site/sub/b.html", "other/c.html", "other/d.html"):
+        path = tmp_path / place
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(LINK)
+    (tmp_path / "soft").symlink_to("site")
+    (tmp_path / "softer").symlink_to("site/sub")
+    (tmp_path / "out").mkdir()
+    (tmp_path / "softout").symlink_to("out")
+    (tmp_path / "list").write_text("site/a.html\n")
+    os.mkfifo("held")
+
+
+@contextmanager
+def at_work(*arguments: str) -> Iterator[None]:
+    """Let a run be at work: the last one of its inputs is a pipe into which nothing comes."""
+    state = Path(os.environ["XDG_STATE_HOME"]) / "absolve"
+    argv = [sys.executable, "-m", "absolve", "rewrite", *arguments, "--from", "held", "--url=http://h/", "-q", "-j1"]
+    run = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    try:
+        deadline = time.monotonic() + 30
+        while not list(state.glob("*.run")) and time.monotonic() < deadline:
+            assert run.poll() is None
+            time.sleep(0.01)
+        yield
+        with Path("held").open("wb"):
+            pass
+        _, said = run.communicate(timeout=30)
+        assert (run.returncode, said) == (0, b"")
+        assert not list(state.glob("*.run"))
+    finally:
+        run.kill()
+        run.communicate()
+
+
+@pytest.mark.usefixtures("_sites")
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("site --in-place", "site/ --in-place"),
+        ("site --in-place", "./site/../site --in-place"),
+        ("site --in-place", "soft --in-place"),
+        ("soft --in-place", "site/sub --in-place"),
+        ("site/sub --in-place", "soft --in-place"),
+        ("site other --in-place", "other site --in-place"),
+        ("site --in-place", "soft/a.html softer --in-place"),
+        ("site/a.html site/sub --in-place", "softer other --in-place"),
+        ("site --in-place", "--from list --in-place"),
+        ("site -o out", "soft -o softout"),
+        ("site -o out", "site/sub -o out/sub"),
+        ("site/a.html other -o out/", "soft other -o out"),
+        ("other -o out", "out --in-place"),
+        ("out other --in-place", "site -o softout"),
+    ],
+)
+def test_runs_that_would_write_the_same_files_are_refused(absolve: Runner, first: str, second: str) -> None:
+    with at_work(*first.split()):
+        done = absolve("rewrite", *second.split(), "--url=http://h/")
+        assert (done.status, done.out) == (2, b"")
+        assert SAID in done.err
+
+
+@pytest.mark.usefixtures("_sites")
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("site --in-place", "other --in-place"),
+        ("site/sub --in-place", "site/a.html other --in-place"),
+        ("site -o out", "other -o out"),
+        ("site/a.html other/c.html -o out", "site/sub/b.html other/d.html -o out"),
+        ("site -o out", "site -o elsewhere"),
+    ],
+)
+def test_runs_on_other_files_may_be_at_work_together(absolve: Runner, first: str, second: str) -> None:
+    with at_work(*first.split()):
+        assert absolve("rewrite", *second.split(), "--url=http://h/") == (0, b"", "")
+
+
+@pytest.mark.usefixtures("_sites")
+def test_a_run_that_was_killed_is_no_longer_at_work(absolve: Runner) -> None:
+    state = Path(os.environ["XDG_STATE_HOME"]) / "absolve"
+    argv = [sys.executable, "-m", "absolve", "rewrite", "site", "--in-place", "--from", "held"]
+    run = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while not list(state.glob("*.run")):
+        assert run.poll() is None
+        time.sleep(0.01)
+    run.kill()
+    run.wait()
+    assert absolve("rewrite", "soft", "--in-place", "--url=http://h/") == (0, b"", "")
+    assert not list(state.glob("*.run"))

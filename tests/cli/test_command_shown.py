@@ -1,0 +1,348 @@
+"""What a command shows: no control character, no forged line, no credentials; what programs read stays exact."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from command_runner import Done, Runner
+
+BAD = "\x1b]0;x\x07\x9b31m\x7f\u202e\u2028"
+FORGED = "x\nother.html:1:1: not-found: forged"
+SECRET = "http://user:secret@h.example/"  # noqa: S105 - a URL
+PAGE = b"<a href='x'>x</a>\n"
+PATCH = shutil.which("patch")
+GIT = shutil.which("git")
+CONTROLS = {*map(chr, range(32)), *map(chr, range(127, 160)), "\u202e", "\u2028", "\u2029", "\u2066"} - {"\n"}
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def is_clean(text: str) -> bool:
+    return not CONTROLS & set(text)
+
+
+def on_terminal(*arguments: str) -> str:
+    """What a terminal is sent."""
+    pty = pytest.importorskip("pty")
+    ours, theirs = pty.openpty()
+    environment = {**os.environ, "NO_COLOR": "1"}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "absolve", *arguments], stdout=theirs, stdin=subprocess.DEVNULL, env=environment
+    )
+    os.close(theirs)
+    found = b""
+    try:
+        while read := os.read(ours, 1 << 16):
+            found += read
+    except OSError:  # the other end is closed
+        pass
+    finally:
+        os.close(ours)
+        process.wait()
+    return found.decode().replace("\r\n", "\n")
+
+
+# --- messages ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", ["rewrite", "links", "base", "browser"])
+@pytest.mark.parametrize("name", [BAD, FORGED], ids=["controls", "newline"])
+def test_a_name_is_escaped_in_the_message_about_it(absolve: Runner, command: str, name: str) -> None:
+    if command == "browser":
+        pytest.importorskip("absolve.browsing")
+    done = absolve(command, name)
+    assert done.status
+    assert is_clean(done.err)
+    assert not any(line.startswith("other.html") for line in done.err.splitlines())
+
+
+def test_a_name_is_escaped_in_what_verify_says(absolve: Runner) -> None:
+    Path(FORGED).write_bytes(PAGE)
+    Path("after").write_bytes(b"<a href='y'>x</a>\n")
+    done = absolve("verify", FORGED, "after")
+    assert done.status == 1
+    assert all(line.startswith("x\\nother.html:1:1: not-found: forged:1:") for line in done.err.splitlines())
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("rewrite", f"--{BAD}"),
+        ("rewrite", f"--profile={BAD}"),
+        ("rewrite", "-", "--url", BAD),
+        ("rewrite", "a", "a", "-o", f"{BAD}/"),
+        ("links", "-", "--columns", BAD),
+        ("links", "-o", f"x{BAD}"),
+        ("links", ".", "--include", f"[z-a]{BAD}"),
+        ("rewrite", "-", "--remap", BAD),
+        (f"x{BAD}",),
+    ],
+    ids=lambda arguments: arguments[0] if len(arguments) == 1 else arguments[1][:9],
+)
+def test_a_usage_error_is_escaped(absolve: Runner, arguments: tuple[str, ...]) -> None:
+    done = absolve(*arguments)
+    assert done.status == 2
+    assert is_clean(done.err)
+    assert len(done.err.splitlines()) == 2
+
+
+def test_the_list_of_errors_is_exact(absolve: Runner) -> None:
+    absolve("links", FORGED, "--errors", "errors.jsonl")
+    (line,) = Path("errors.jsonl").read_text().splitlines()
+    assert json.loads(line)["input"] == json.loads(line)["name"] == FORGED
+
+
+def test_a_name_in_what_a_dry_run_counts_is_one_line(absolve: Runner) -> None:
+    odd = os.fsdecode(b"\xff\n1 link.html")
+    Path(odd).write_bytes(PAGE)
+    assert absolve("rewrite", odd, "--dry-run", "--url", "http://h/").lines == [
+        "\\udcff\\n1 link.html: 1 link, 1 would change"
+    ]
+
+
+def test_a_name_and_a_path_inside_are_escaped_above_the_boxes(absolve: Runner) -> None:
+    Path(FORGED).write_bytes(PAGE)
+    done = absolve("base", FORGED)
+    assert done.lines[0] == FORGED.replace("\n", "\\n")
+
+
+@pytest.mark.parametrize(
+    "reference", [f"x{BAD}", "a\nb", os.fsdecode(b"\xff\x9b")], ids=["controls", "newline", "bytes"]
+)
+def test_resolve_writes_a_url_on_one_line_with_percent_escapes(absolve: Runner, reference: str) -> None:
+    done = absolve("resolve", "http://h/", reference)
+    assert len(done.lines) == 1
+    assert done.out.rstrip(b"\n").isascii()
+    assert is_clean(done.out.decode())
+
+
+def test_resolve_leaves_all_that_is_visible(absolve: Runner) -> None:
+    assert absolve("resolve", "http://h/", "é 日%\\").lines == ["http://h/é 日%\\"]
+
+
+def test_the_listing_of_the_configuration_is_escaped(absolve: Runner) -> None:
+    Path("absolve.toml").write_text('include = ["\\u007f\\u001b"]\n')
+    assert is_clean(absolve("config", "links").out.decode())
+
+
+# --- patches ----------------------------------------------------------------------------------------------------------
+
+NAMES = [
+    "plain.html",
+    "a b.html",
+    " first.html",
+    "last .html",
+    "na\nme.html",
+    "x\n+++ other.html\n@@ -1 +1 @@.html",
+    "t\tab.html",
+    'q"uote.html',
+    "b\\slash.html",
+    "\x1b[31m.html",
+    "\u202e.html",
+    "é日.html",
+    "c\rr.html",
+]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such names")
+@pytest.mark.parametrize(
+    "tool",
+    [
+        pytest.param((PATCH, "-p0", "-s"), id="patch", marks=pytest.mark.skipif(not PATCH, reason="there is no patch")),
+        pytest.param((GIT, "apply", "-p0"), id="git", marks=pytest.mark.skipif(not GIT, reason="there is no git")),
+    ],
+)
+@pytest.mark.parametrize("name", NAMES, ids=ascii)
+def test_patch_finds_the_file_by_its_name_in_the_diff(absolve: Runner, tool: tuple[str, ...], name: str) -> None:
+    Path(name).write_bytes(PAGE)
+    diff = absolve("rewrite", name, "--url", "http://h/", "--diff").out
+    assert is_clean(b"".join(diff.splitlines(keepends=True)[:2]).decode().replace("\t\n", "\n"))
+    done = subprocess.run(tool, input=diff, capture_output=True, check=False)
+    assert (done.returncode, os.listdir()) == (0, [name])  # noqa: PTH208 - names
+    assert Path(name).read_bytes() == PAGE.replace(b"'x'", b"'http://h/x'")
+
+
+def test_names_are_quoted_as_git_does(absolve: Runner) -> None:
+    Path("a").mkdir()
+    Path("a/na\nme").write_bytes(PAGE)
+    diff = absolve("rewrite", "a/na\nme", "--url", "http://h/", "--media-type", "text/html", "--diff").out
+    assert diff.startswith(b'--- "a/na\\nme"\n+++ "a/na\\nme"\n@@ ')
+
+
+# --- terminals --------------------------------------------------------------------------------------------------------
+
+
+def page(*references: str) -> bytes:
+    return "".join(f'<a href="{reference}">{BAD}\n</a>\n' for reference in references).encode()
+
+
+def test_csv_is_escaped_on_a_terminal_and_exact_elsewhere(absolve: Runner) -> None:
+    Path("p.html").write_bytes(page("x\x9b\x7f"))
+    arguments = ("links", "p.html", "--url", f"http://h/{BAD}/", "--format", "csv")
+    shows = on_terminal(*arguments)
+    assert is_clean(shows)
+    assert "\\x9b" in shows
+    assert len(shows.splitlines()) == 2
+    (row,) = csv.DictReader(io.StringIO(absolve(*arguments).out.decode()))
+    assert row["reference"] == "x\x9b\x7f"
+
+
+def test_json_lines_have_escapes_on_a_terminal_and_the_same_values(absolve: Runner) -> None:
+    Path("p.html").write_bytes(page("x\x9b\x7f\u202e"))
+    arguments = ("links", "p.html", "--url", "http://h/")
+    shows = on_terminal(*arguments)
+    exact = absolve(*arguments).out.decode()
+    assert is_clean(shows)
+    assert [json.loads(line) for line in shows.splitlines()] == [json.loads(line) for line in exact.split("\n")[:-1]]
+    assert "\u202e" in exact
+
+
+def test_a_table_for_programs_does_not_go_to_a_terminal() -> None:
+    Path("p.html").write_bytes(PAGE)
+    assert on_terminal("links", "p.html", "--format", "parquet") == ""
+
+
+def test_a_diff_is_escaped_on_a_terminal_and_exact_elsewhere(absolve: Runner) -> None:
+    Path("p.html").write_bytes(b"\t" + page("x").replace(b"\n", b"\r\n"))
+    arguments = ("rewrite", "p.html", "--url", "http://h/", "--diff")
+    assert is_clean(on_terminal(*arguments).replace("\t", ""))
+    assert BAD.encode() in absolve(*arguments).out
+
+
+# --- CSV for spreadsheets ---------------------------------------------------------------------------------------------
+
+FORMULAS = (
+    b"<a href='=x'>=HYPERLINK(1)</a> <a href='y'>+1</a> <a href='z'>-1</a> <a href='w'>@x</a> <a href=v>plain</a>"
+)
+
+
+def texts(done: Done) -> list[str]:
+    return [row["text"] for row in csv.DictReader(io.StringIO(done.out.decode()))]
+
+
+def test_csv_has_cells_as_they_are_unless_they_are_to_be_safe(absolve: Runner) -> None:
+    exact = absolve("links", "-", "--format", "csv", stdin=FORMULAS)
+    assert texts(exact) == ["=HYPERLINK(1)", "+1", "-1", "@x", "plain"]
+    safe = absolve("links", "-", "--format", "csv", "--csv-safe", stdin=FORMULAS)
+    assert texts(safe) == ["'=HYPERLINK(1)", "'+1", "'-1", "'@x", "plain"]
+
+
+@pytest.mark.parametrize(
+    "more",
+    [("--unique", "--columns", "text"), ("--kind", "navigation"), ("--where", "true"), ("--columns", "text,line")],
+)
+def test_csv_is_safe_however_rows_are_chosen(absolve: Runner, more: tuple[str, ...]) -> None:
+    done = absolve("links", "-", "--format", "csv", "--csv-safe", *more, stdin=FORMULAS)
+    assert texts(done)[0] == "'=HYPERLINK(1)"
+
+
+def test_other_formats_have_cells_as_they_are(absolve: Runner) -> None:
+    done = absolve("links", "-", "--csv-safe", stdin=FORMULAS)
+    assert json.loads(done.lines[0])["text"] == "=HYPERLINK(1)"
+
+
+# --- user information -------------------------------------------------------------------------------------------------
+
+
+def test_rewriting_keeps_user_information(absolve: Runner) -> None:
+    assert absolve("rewrite", "-", "--url", SECRET, stdin=PAGE).out == f"<a href='{SECRET}x'>x</a>\n".encode()
+    assert absolve("resolve", SECRET, "x").lines == [f"{SECRET}x"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("base", "p.html", "--url", SECRET),
+        ("links", "p.html", "--url", SECRET),
+        ("links", "p.html", "--url", SECRET, "--format", "csv"),
+        ("links", "p.html", "--url", SECRET, "--columns", "target"),
+        ("links", "p.html", "--url", SECRET, "--columns", "base", "--unique"),
+        ("links", "p.html", "--url", SECRET, "--kind", "navigation"),
+        ("links", "p.html", "--url", SECRET, "--where", "base LIKE '%:secret@%'"),
+        ("links", "user.html", "--columns", "reference"),
+        ("links", ".", "--url", f"{SECRET}?q"),
+        ("rewrite", "p.html", "--remap", SECRET),
+        ("resolve", "mailto:x", "//user:secret@h[/x"),
+        ("config", "rewrite"),
+    ],
+    ids=lambda arguments: " ".join(arguments)[:60],
+)
+def test_user_information_is_masked_unless_it_is_asked_for(absolve: Runner, arguments: tuple[str, ...]) -> None:
+    Path("p.html").write_bytes(b"<base href='javascript:1'><a href='x'>x</a>")
+    Path("user.html").write_bytes(f"<a href='{SECRET}'>x</a>".encode())
+    if arguments[0] == "config":
+        Path("absolve.toml").write_text(f'url = "{SECRET}"\n')
+    done = absolve(*arguments)
+    assert "secret" not in done.out.decode() + done.err
+    assert "***@h" in done.out.decode() + done.err
+    done = absolve(*arguments, "--show-credentials")
+    assert "user:secret@h" in done.out.decode() + done.err
+
+
+def test_user_information_is_masked_in_a_diagnostic_and_in_the_list_of_errors(absolve: Runner) -> None:
+    Path("p.html").write_bytes(f"<base href='{SECRET[:-1]}'><base href='//user:secret@['><a href='x'>x</a>".encode())
+    arguments = ("links", "p.html", "missing", "--url", SECRET, "--errors", "errors", "--verbose")
+    assert "secret" not in absolve(*arguments).err
+    assert "secret" not in Path("errors").read_text()
+
+
+@pytest.mark.parametrize("format_", ["parquet", "sqlite", "duckdb"])
+def test_user_information_is_masked_in_files_of_rows(absolve: Runner, format_: str) -> None:
+    Path("p.html").write_bytes(b"<a href='x'>x</a>" * 50)
+    out = f"out.{format_}"
+    assert absolve("links", "p.html", "--url", SECRET, "-o", out).status == 0
+    assert {row[0] for row in targets(out)} == {"http://***@h.example/x"}
+    assert absolve("links", "p.html", "--url", SECRET, "-o", out, "--show-credentials").status == 0
+    assert {row[0] for row in targets(out)} == {f"{SECRET}x"}
+
+
+def targets(path: str) -> list[tuple[str]]:
+    if path.endswith("sqlite"):
+        import sqlite3
+
+        database = sqlite3.connect(path)
+        found: list[tuple[str]] = database.execute("SELECT target FROM links").fetchall()
+        database.close()
+        return found
+    duckdb = pytest.importorskip("duckdb")
+    with duckdb.connect() if path.endswith("parquet") else duckdb.connect(path) as connection:
+        source = f"'{path}'" if path.endswith("parquet") else "links"
+        rows: list[tuple[str]] = connection.execute(f"SELECT target FROM {source}").fetchall()  # noqa: S608
+        return rows
+
+
+def test_user_information_is_found_between_many_other_texts(absolve: Runner) -> None:
+    """Columns are searched as a whole: what stands before and behind a text is no part of it."""
+    links = [f"<a href='mailto:a@b'>{number}@</a><a href='x{number}'>y</a>" for number in range(2000)]
+    links.insert(1234, f"<a href='{SECRET}'>mail a@b, {SECRET}</a><a href='//user:secret@g/'>z</a><a href='@'></a>")
+    done = absolve("links", "-", stdin="".join(links).encode())
+    rows = [json.loads(line) for line in done.lines]
+    assert "secret" not in done.out.decode()
+    assert [row["reference"] for row in rows if "***" in row["reference"]] == ["http://***@h.example/", "//***@g/"]
+    assert [row["text"] for row in rows if "***" in row["text"]] == ["mail a@b, http://***@h.example/"]
+    shows = absolve("links", "-", "--show-credentials", stdin="".join(links).encode())
+    assert [json.loads(line) for line in shows.lines] == [
+        {**row, **{name: value for name, value in json.loads(line).items() if "secret" in str(value)}}
+        for row, line in zip(rows, shows.lines, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("reference", ["http:user:secret@h/", "http:\\\\user:secret@h", "https:/user:secret@h"])
+def test_user_information_behind_the_slashes_that_browsers_take_is_masked(absolve: Runner, reference: str) -> None:
+    arguments = ("--profile", "whatwg", "--url", "ftp://x/")  # of another scheme: else these are paths
+    done = absolve("links", "-", *arguments, stdin=f"<a href={reference}>".encode())
+    assert "secret" not in done.out.decode() + done.err

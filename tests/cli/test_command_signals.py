@@ -1,0 +1,201 @@
+"""SIGINT, SIGTERM and SIGHUP end a run quietly, with whole files and no temporary ones."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from command_runner import ABSOLUTE, PAGE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+if not hasattr(os, "killpg"):
+    pytest.skip("there are no process groups here", allow_module_level=True)
+
+SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give a page, and a pipe in which nothing comes: whoever reads it waits."""
+    monkeypatch.chdir(tmp_path)
+    Path("page.html").write_bytes(PAGE)
+    os.mkfifo("pipe")
+    return tmp_path
+
+
+@pytest.fixture(params=["parent", "group"])
+def to(request: pytest.FixtureRequest) -> Callable[[int, int], None]:
+    """A terminal and timeout(1) send signals to all processes of a job, kill(1) to one."""
+    return os.kill if request.param == "parent" else os.killpg
+
+
+def started(*arguments: str, prefix: tuple[str, ...] = ()) -> subprocess.Popen[bytes]:
+    argv = [sys.executable, "-m", "absolve", *arguments]
+    return subprocess.Popen([*prefix, *argv], stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+
+
+def temporary() -> list[str]:
+    return [str(path) for path in Path().rglob("*") if ".absolve-" in path.name]
+
+
+def wait_for(condition: Callable[[], object], run: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert run.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+
+
+def at_pipe(run: subprocess.Popen[bytes]) -> Iterator[int]:
+    """A descriptor for writing as soon as the run reads the pipe."""
+    deadline = time.monotonic() + 60
+    while True:
+        with suppress(OSError):  # nobody reads there yet
+            yield os.open("pipe", os.O_WRONLY | os.O_NONBLOCK)
+            return
+        assert run.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+
+
+def ended(run: subprocess.Popen[bytes], number: int) -> None:
+    """The run ends within seconds, silently, with the status that shells know, and leaves nothing temporary."""
+    out, err = run.communicate(timeout=30)
+    assert (run.returncode, out, err) == (128 + number, b"", b"")
+    assert temporary() == []
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+@pytest.mark.parametrize("suffix", ["csv", "jsonl", "sqlite", "duckdb", "parquet"])
+def test_a_table_stays_as_it_was(suffix: str, number: int) -> None:
+    if suffix in {"duckdb", "parquet"}:
+        pytest.importorskip("duckdb")
+        pytest.importorskip("pyarrow")
+    out = Path(f"links.{suffix}")
+    out.write_bytes(b"as it was")
+    run = started("links", "page.html", "pipe", "-o", str(out))
+    for writer in at_pipe(run):
+        assert temporary()
+        run.send_signal(number)
+        ended(run, number)
+        os.close(writer)
+    assert out.read_bytes() == b"as it was"
+    assert sorted(path.name for path in Path().iterdir()) == sorted([out.name, "page.html", "pipe"])
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+@pytest.mark.parametrize(
+    "arguments",
+    [["pipe"], ["pipe", "-o", "page.html"], ["page.html", "pipe", "-o", "out/"], ["page.html", "pipe", "--dry-run"]],
+    ids=" ".join,
+)
+def test_a_rewrite_that_waits_for_an_input_ends(arguments: list[str], number: int) -> None:
+    run = started("rewrite", "--quiet", *arguments)
+    for writer in at_pipe(run):
+        run.send_signal(number)
+        out, err = run.communicate(timeout=30)
+        os.close(writer)
+    assert (run.returncode, err) == (128 + number, b"")
+    assert temporary() == []
+    assert Path("page.html").read_bytes() == PAGE
+    assert out in {b"", b"page.html: 2 links, 1 would change\n"}
+
+
+def site(files: int, links: int) -> None:
+    Path("site").mkdir()
+    for index in range(files):
+        Path("site", f"{index:03}.html").write_bytes(PAGE * links)
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+@pytest.mark.parametrize(
+    "place", [["-o", "out"], ["--in-place"], ["--in-place", "--backup", ".orig"]], ids=" ".join
+)
+def test_workers_end_with_the_run(place: list[str], number: int, to: Callable[[int, int], None]) -> None:
+    site(200, 300)
+    old, new = PAGE * 300, ABSOLUTE * 300
+    run = started("rewrite", "site", "--quiet", "-j2", *place)
+    wait_for(temporary, run)
+    to(run.pid, number)
+    ended(run, number)
+    names = [f"{index:03}.html" for index in range(200)]
+    if "-o" in place:
+        assert {path.read_bytes() for path in Path("out").glob("*")} <= {new}
+    assert {Path("site", name).read_bytes() for name in names} <= {old, new}
+    for name in names if "--backup" in place else ():
+        backup = Path("site", f"{name}.orig")
+        assert backup.read_bytes() == old if backup.exists() else Path("site", name).read_bytes() == old
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_processes_that_have_just_started_end_silently(number: int) -> None:
+    site(2, 100_000)
+    for delay in (0.0, 0.05, 0.1, 0.2):
+        run = started("links", "site", "-j2", "-o", "links.jsonl")
+        wait_for(temporary, run)
+        time.sleep(delay)
+        os.killpg(run.pid, number)
+        ended(run, number)
+
+
+def test_several_signals_at_once_are_one(to: Callable[[int, int], None]) -> None:
+    site(200, 300)
+    run = started("rewrite", "site", "--quiet", "-j2", "-o", "out")
+    wait_for(temporary, run)
+    for number in (signal.SIGTERM, signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+        with suppress(ProcessLookupError):
+            to(run.pid, number)
+        time.sleep(0.01)
+    run.communicate(timeout=30)
+    assert run.returncode == 128 + signal.SIGTERM
+    assert temporary() == []
+
+
+def test_nohup_lets_a_run_go_on(to: Callable[[int, int], None]) -> None:
+    site(60, 300)
+    nohup = ("/bin/sh", "-c", "trap '' HUP; exec \"$@\"", "sh")
+    run = started("rewrite", "site", "--quiet", "-j2", "-o", "out", prefix=nohup)
+    wait_for(temporary, run)
+    to(run.pid, signal.SIGHUP)
+    assert run.communicate(timeout=60) == (b"", b"")
+    assert run.returncode == 0
+    assert [path.read_bytes() for path in Path("out").iterdir()] == [ABSOLUTE * 300] * 60
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_a_signal_at_the_end_of_the_process_changes_nothing(number: int) -> None:
+    code = f"""
+import atexit, os, sys
+atexit.register(lambda: print("end", flush=True))
+from absolve.cli import main
+class Late:
+    def __del__(self, kill=os.kill, ours=os.getpid()):
+        kill(ours, {int(number)})
+sys.late = Late()
+sys.exit(main())
+"""
+    argv = [sys.executable, "-c", code, "resolve", "http://h/", "x"]
+    done = subprocess.run(argv, capture_output=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"http://h/x\nend\n", b"")
+
+
+def test_a_run_whose_output_nobody_reads_ends() -> None:
+    Path("page.html").write_bytes(PAGE * 20_000)
+    run = started("rewrite", "page.html", "--quiet")
+    assert run.stdout is not None
+    assert run.stdout.read(1)  # the pipe is full soon
+    time.sleep(0.5)
+    run.terminate()
+    assert run.wait(30) == 128 + signal.SIGTERM
+    run.stdout.close()
+    assert run.stderr is not None
+    run.stderr.close()

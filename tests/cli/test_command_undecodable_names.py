@@ -1,0 +1,101 @@
+"""Names of files that are not UTF-8, in every mode of every command."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from command_runner import ABSOLUTE, PAGE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+FOLDER = os.fsdecode(b"d\xff")
+NAME = os.fsdecode(b"caf\xe9.html")
+BROKEN = os.fsdecode(b"\xa0.xml")
+URL = "http://h/d/"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    monkeypatch.chdir(tmp_path)
+    try:
+        Path(FOLDER).mkdir()
+        Path(FOLDER, NAME).write_bytes(PAGE)
+        Path(NAME).write_bytes(PAGE)
+    except (OSError, UnicodeError):
+        pytest.skip("this file system takes names in UTF-8 only")
+    yield tmp_path
+    for path in (Path(FOLDER, "absolve.toml"), Path(FOLDER, BROKEN)):
+        path.unlink(missing_ok=True)
+
+
+def ran(*arguments: str | Path, strict: bool = True, cwd: str | Path = ".") -> tuple[int, bytes, bytes]:
+    """The command in a process whose standard output refuses what it cannot encode, as in most locales."""
+    environment = {**os.environ, "PYTHONIOENCODING": "utf-8:strict" if strict else "ascii"}
+    argv = [sys.executable, "-m", "absolve", *arguments]
+    done = subprocess.run(argv, env=environment, cwd=cwd, capture_output=True, check=False)
+    assert b"Traceback" not in done.stderr
+    assert b"internal-error" not in done.stderr
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("jobs", [["-j1"], ["-j2", "--verbose"]], ids="".join)
+@pytest.mark.parametrize("given", [NAME, FOLDER], ids=["file", "folder"])
+def test_dry_run_escapes_a_name_that_is_not_utf8(given: str, jobs: list[str]) -> None:
+    name = rb"caf\udce9.html" if given == NAME else rb"d\udcff/caf\udce9.html"
+    assert ran("rewrite", "--dry-run", *jobs, given) == (0, name + b": 2 links, 1 would change\n", b"")
+
+
+def test_dry_run_takes_a_name_that_is_not_utf8_from_a_list() -> None:
+    Path("list").write_bytes(os.fsencode(NAME) + b"\n")
+    done = ran("rewrite", "--dry-run", "--from", "list")
+    assert done[:2] == (0, b"caf\\udce9.html: 2 links, 1 would change\n")
+
+
+def test_diff_quotes_a_name_that_is_not_utf8_as_patch_reads_it() -> None:
+    status, out, err = ran("rewrite", "--diff", NAME)
+    assert (status, out.splitlines()[0], err) == (0, rb'--- "caf\351.html"', b"")
+
+
+def test_rewrites_write_names_that_are_not_utf8_and_the_journal_knows_them() -> None:
+    (Path(FOLDER) / BROKEN).write_bytes(b"<a><b></a>")
+    for again in (False, True):
+        resume = ["--resume"] if again else []
+        status, out, err = ran("rewrite", FOLDER, "--url", URL, "-o", "out", "--errors", "failed.jsonl", *resume)
+        assert (status, out) == (1, b"")
+        assert (b"1 were done before" in err) is again
+        assert json.loads(Path("failed.jsonl").read_text())["input"] == f"{FOLDER}/{BROKEN}"
+        assert Path("out", NAME).read_bytes() == ABSOLUTE
+    assert ran("rewrite", "--in-place", "--backup", ".orig", "--verify", NAME) == (0, b"", b"")
+    assert Path(f"{NAME}.orig").read_bytes() == PAGE
+
+
+@pytest.mark.parametrize("output", ["csv", "jsonl", "sqlite", "parquet", "duckdb"])
+def test_every_table_lists_documents_whose_names_are_not_utf8(output: str) -> None:
+    if output in {"parquet", "duckdb"}:
+        pytest.importorskip("duckdb")
+    assert ran("links", FOLDER, "-o", f"links.{output}", "--url", URL) == (0, b"", b"")
+    assert Path(f"links.{output}").stat().st_size
+
+
+@pytest.mark.parametrize("strict", [True, False], ids=["strict", "ascii"])
+def test_base_and_config_escape_on_their_output_names_that_are_not_utf8(*, strict: bool) -> None:
+    status, out, _ = ran("base", NAME, strict=strict)
+    assert (status, out.splitlines()[0]) == (0, b"caf\\udce9.html")
+    Path(FOLDER, "absolve.toml").write_text("profile = 'whatwg'\n")
+    status, out, _ = ran("config", "base", strict=strict, cwd=FOLDER)
+    assert status == 0
+    assert rb"d\udcff/absolve.toml" in out
+
+
+def test_a_condition_that_is_not_utf8_is_a_usage_error() -> None:
+    pytest.importorskip("duckdb")
+    status, out, err = ran("links", NAME, "--where", f"document = '{NAME}'")
+    assert (status, out) == (2, b"")
+    assert b"--where: this is not UTF-8" in err

@@ -1,0 +1,390 @@
+"""Whether a rewrite turned text into markup or code, by parsers that share no code with absolve.
+
+Two documents are the same but for the values of links, and no link has a scheme that runs code which it did not have.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+import ada_url
+import tinycss2
+from harm_charsets import decode
+from harm_trees import (
+    COMMENT,
+    DOCTYPE,
+    LEXBOR,
+    PI,
+    STAND_INS,
+    TEXT,
+    UnjudgedError,
+    by_html5lib,
+    by_lexbor,
+    by_lxml,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from harm_trees import Node
+
+RUNS: Final = frozenset({"javascript:", "vbscript:", "data:"})
+_SPACE: Final = "\t\n\f\r "
+
+
+class HarmError(AssertionError):
+    """What is different and is no link, or a link that runs code now."""
+
+
+# --- URLs ------------------------------------------------------------------------------------------------------------
+
+_SCHEME: Final = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
+_CONTROLS: Final = "".join(map(chr, range(33)))
+_IGNORED: Final = {9: None, 10: None, 13: None}
+
+
+def scheme(value: str) -> str:
+    """The scheme of a URL as a browser reads it, in lower case with its colon; empty for a relative one."""
+    bare = value.strip(_CONTROLS).translate(_IGNORED)
+    try:
+        return str(ada_url.URL(bare.encode("utf-8", "replace").decode(), base="relative://x/").protocol).removeprefix(
+            "relative:"
+        )
+    except ValueError:
+        found = _SCHEME.match(bare)
+        return found[0].lower() if found else ""
+
+
+class Judge:
+    """Compares two documents; `allowed` are schemes that the user's own rules spell out, `options` those of `rewrite`."""
+
+    def __init__(
+        self, *, allowed: frozenset[str] = frozenset(), conditional: bool = False, thorough: bool = False
+    ) -> None:
+        self._runs = RUNS - allowed
+        self._conditional = conditional
+        self._thorough = thorough or LEXBOR is None
+        self.looked = 0  # documents that html5lib looked at
+
+    def url(self, old: str, new: str) -> None:
+        if old != new and (found := scheme(new)) in self._runs and found != scheme(old):
+            raise HarmError(f"scheme: {old!r} became {new!r}, which is {found}")
+
+    # --- HTML ----------------------------------------------------------------------------------------------------
+
+    def html(self, old: str, new: str) -> None:
+        """The trees are the same, scripting off and on."""
+        if old == new:
+            return
+        if not self._thorough:
+            try:
+                for name in STAND_INS if "noscript" in old.lower() or "noscript" in new.lower() else STAND_INS[:1]:
+                    self._nodes(by_lexbor(old, name), by_lexbor(new, name), raw=name)
+            except (HarmError, UnjudgedError):
+                pass
+            else:
+                return
+        self.looked += 1
+        for scripting in (False, True):
+            raw = "noscript" if scripting else ""
+            self._nodes(by_html5lib(old, scripting=scripting), by_html5lib(new, scripting=scripting), raw=raw)
+
+    def _nodes(self, old: Sequence[Node], new: Sequence[Node], *, raw: str) -> None:
+        """Compare node by node; the text of `raw` is the markup of a noscript, and the other trees look into it."""
+        for one, other in zip(old, new, strict=False):
+            if one is other or one == other:
+                continue
+            if one.kind != other.kind or one.parent != other.parent:
+                raise HarmError(f"tree: {one} became {other}")
+            if one.kind == TEXT:
+                if not raw or one.parent != raw:
+                    self._text(one, other)
+            elif one.kind == COMMENT:
+                self._comment(one.text, other.text)
+            elif one.kind in {PI, DOCTYPE}:
+                raise HarmError(f"{one.kind}: {one} became {other}")
+            else:
+                self._attributes(one, other)
+        if len(old) != len(new):
+            raise HarmError(
+                f"tree: {len(old)} nodes became {len(new)}: {(old if len(old) > len(new) else new)[min(len(old), len(new))]}"
+            )
+
+    def _text(self, old: Node, new: Node) -> None:
+        parent = old.parent
+        if parent == "style":
+            self.css(old.text, new.text)
+        elif parent == "script":
+            self.json(old.text, new.text)
+        else:
+            raise HarmError(f"text: {old} became {new}")
+
+    def _comment(self, old: str, new: str) -> None:
+        spans = [_CONDITIONAL.fullmatch(text) for text in (old, new)]
+        if not self._conditional or spans[0] is None or spans[1] is None or spans[0][1] != spans[1][1]:
+            raise HarmError(f"comment: {old!r} became {new!r}")
+        for text in (old, new):
+            if text is new and any(end in new and end not in old for end in ("--!>", "-->", "<!--")):
+                raise HarmError(f"comment: {old!r} became {new!r}")
+        self.html(spans[0][2], spans[1][2])
+
+    def _attributes(self, old: Node, new: Node) -> None:
+        if [key for key, _ in old.attributes] != [key for key, _ in new.attributes]:
+            raise HarmError(f"attributes: {old} became {new}")
+        names = dict(old.attributes)
+        for (key, one), (_, other) in zip(old.attributes, new.attributes, strict=True):
+            if one != other:
+                self.attribute(old.kind.rpartition("}")[2].lower(), key.lower(), names, one, other)
+
+    def attribute(self, element: str, name: str, attributes: dict[str, str], old: str, new: str) -> None:
+        if name == "srcdoc":
+            self.html(old, new)
+        elif name in _STYLES:
+            self.css(old, new)
+        elif name in _SETS:
+            self._listed(candidates(old), candidates(new))
+        elif name in _LISTS:
+            split = _COMMA if name == "archive" and element != "object" else _BLANK
+            self._listed(*([(word, "") for word in split.split(value.strip(_SPACE)) if word] for value in (old, new)))
+        elif element == "meta" and name == "content":
+            if attributes.get("http-equiv", "").strip(_SPACE).lower() == "refresh":
+                self._refresh(old, new)
+            else:
+                self.url(old, new)
+        elif name in _URLS:
+            self.url(old, new)
+        else:
+            raise HarmError(f"attribute: {name} of {element}: {old!r} became {new!r}")
+
+    def _listed(self, old: list[tuple[str, str]], new: list[tuple[str, str]]) -> None:
+        if [descriptor for _, descriptor in old] != [descriptor for _, descriptor in new]:
+            raise HarmError(f"list: {old} became {new}")
+        for (one, _), (other, _) in zip(old, new, strict=True):
+            self.url(one, other)
+
+    def _refresh(self, old: str, new: str) -> None:
+        one, other = refresh(old), refresh(new)
+        if one[0] != other[0]:
+            raise HarmError(f"refresh: {old!r} became {new!r}")
+        self.url(one[1], other[1])
+
+    # --- CSS and JSON --------------------------------------------------------------------------------------------
+
+    def css(self, old: str, new: str) -> None:
+        """The same tokens but for URLs."""
+        one, other = (list(_tokens(tinycss2.parse_component_value_list(text), url=False)) for text in (old, new))
+        for (kind, value), (changed, became) in zip(one, other, strict=False):
+            if kind != changed or (value != became and kind != "URL"):
+                raise HarmError(f"css: {kind} {value!r} became {changed} {became!r}")
+            if kind == "URL":
+                self.url(value, became)
+        if len(one) != len(other):
+            raise HarmError(f"css: {len(one)} tokens became {len(other)}")
+
+    def json(self, old: str, new: str) -> None:
+        """The same values but for strings that are URLs."""
+        if old == new:
+            return
+        try:
+            one = json.loads(old, object_pairs_hook=_Pairs)
+        except ValueError:
+            if _JSON_STRING.sub('""', old) != _JSON_STRING.sub('""', new):
+                raise HarmError(f"json: {old!r} became {new!r}") from None
+            return
+        try:
+            other = json.loads(new, object_pairs_hook=_Pairs)
+        except ValueError as error:
+            raise HarmError(f"json: {old!r} became {new!r}: {error}") from error
+        self._values(one, other)
+
+    def _values(self, old: Any, new: Any) -> None:
+        if type(old) is not type(new):
+            raise HarmError(f"json: {old!r} became {new!r}")
+        if isinstance(old, str):
+            self.url(old, new)
+        elif isinstance(old, list | tuple):
+            if len(old) != len(new):
+                raise HarmError(f"json: {old!r} became {new!r}")
+            for one, other in zip(old, new, strict=True):
+                self._values(one, other)
+        elif old != new:
+            raise HarmError(f"json: {old!r} became {new!r}")
+
+    # --- XML -----------------------------------------------------------------------------------------------------
+
+    def xml(self, old: str, new: str) -> None:
+        """The trees of lxml; where it has none, absolve may have been asked to read it as HTML."""
+        try:
+            one = by_lxml(old)
+        except UnjudgedError:
+            self.html(old, new)
+            return
+        try:
+            other = by_lxml(new)
+        except UnjudgedError as error:
+            raise HarmError(f"xml: not well-formed any more: {error}") from error
+        _ForXML(self).nodes(one, other)
+
+    def file(self, old: bytes, new: bytes, media_type: str, charset: str) -> None:
+        """Bytes of a document of this kind in this charset."""
+        if old == new:
+            return
+        kinds: dict[str, Callable[[str, str], None]] = {"text/html": self.html, "text/css": self.css}
+        judged = kinds.get(media_type) or (
+            self.xml if "xml" in media_type else self.json if "json" in media_type else None
+        )
+        if judged is None:
+            raise HarmError(f"{media_type}: {old!r} became {new!r}")
+        judged(decode(old, charset), decode(new, charset))
+
+
+_JSON_STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+
+
+class _Pairs(tuple[tuple[str, Any], ...]):
+    """The members of an object of JSON: duplicate names are kept."""
+
+    __slots__ = ()
+
+
+_CONDITIONAL: Final = re.compile(r"(\s*\[if[^]]*\]>)(.*)<!\[endif\]", re.DOTALL | re.IGNORECASE)
+_STYLES: Final = frozenset(
+    ("style", "fill", "stroke", "filter", "mask", "clip-path", "cursor", "color-profile", "marker", "marker-start")
+)
+_SETS: Final = frozenset(("srcset", "imagesrcset", "data-srcset", "data-lazy-srcset"))
+_LISTS: Final = frozenset(("ping", "archive", "profile", "attributionsrc"))
+_URLS: Final = frozenset(
+    (
+        *(
+            "href",
+            "xlink:href",
+            "xml:base",
+            "src",
+            "action",
+            "formaction",
+            "cite",
+            "longdesc",
+            "background",
+            "data",
+            "poster",
+        ),
+        *("codebase", "code", "classid", "manifest", "object", "icon", "itemid", "data-src", "altimg", "url", "uri"),
+        *("xmlurl", "htmlurl", "lowsrc", "dynsrc", "data-lazy-src", "data-original", "definitionurl", "cdgroup"),
+    )
+)
+
+
+_BLANK: Final = re.compile(r"[\t\n\f\r ]+")
+_COMMA: Final = re.compile(r"[\t\n\f\r ]*,[\t\n\f\r ]*")
+
+
+def candidates(text: str) -> list[tuple[str, str]]:
+    """HTML Standard, "parse a srcset attribute": each URL with its descriptors, one code point at a time."""
+    found: list[tuple[str, str]] = []
+    position, end = 0, len(text)
+    while True:
+        while position < end and text[position] in f"{_SPACE},":
+            position += 1
+        if position >= end:
+            return found
+        start = position
+        while position < end and text[position] not in _SPACE:
+            position += 1
+        url = text[start:position]
+        if url.endswith(","):
+            found.append((url.rstrip(","), ""))
+            continue
+        start, parentheses = position, False
+        while position < end and (parentheses or text[position] != ","):
+            parentheses = text[position] == "(" or (parentheses and text[position] != ")")
+            position += 1
+        found.append((url, " ".join(text[start:position].split())))
+
+
+_REFRESH: Final = re.compile(
+    r"([\t\n\f\r ]*[0-9.]*[\t\n\f\r ]*[;,]?[\t\n\f\r ]*(?:url[\t\n\f\r ]*=[\t\n\f\r ]*)?)(.*)",
+    re.DOTALL | re.IGNORECASE,
+)
+
+
+def refresh(text: str) -> tuple[str, str]:
+    """What stands before the URL of a refresh, and the URL."""
+    found = _REFRESH.fullmatch(text)
+    if found is None:
+        return text, ""
+    url = found[2]
+    if url[:1] in {"'", '"'}:
+        quote = url[0]
+        url, _, behind = url[1:].partition(quote)
+        return f"{found[1]}{quote}|{behind}", url
+    return found[1], url
+
+
+_FUNCTIONS: Final = frozenset(("url", "src", "image-set", "-webkit-image-set"))
+
+
+def _tokens(nodes: Sequence[Any], *, url: bool) -> Iterator[tuple[str, str]]:
+    """Kinds and values in order; strings are URLs where `url` says so, or behind @import."""
+    imported = False
+    for node in nodes:
+        kind = node.type
+        if kind == "url" or (kind == "string" and (url or imported)):
+            yield "URL", node.value
+        elif kind == "function":
+            yield "function", node.lower_name
+            yield from _tokens(node.arguments, url=node.lower_name in _FUNCTIONS)
+            yield "end", ""
+        elif kind.endswith("block"):
+            yield kind, ""
+            yield from _tokens(node.content, url=False)
+            yield "end", ""
+        elif kind == "error":
+            yield kind, node.kind
+        else:
+            yield kind, str(getattr(node, "representation", None) or getattr(node, "value", ""))
+        if kind == "at-keyword":
+            imported = node.lower_value == "import"
+        elif kind not in {"whitespace", "comment"}:
+            imported = False
+
+
+# --- XML: what is text in one element is a link or a page in another -------------------------------------------------
+
+_LINKS: Final = frozenset("link comments docs url loc icon logo uri guid".split())
+_PAGES: Final = frozenset("description content title summary subtitle encoded".split())
+_HREF: Final = re.compile(r"""(\bhref\s*=\s*)("[^"]*"|'[^']*')""")
+
+
+class _ForXML:
+    def __init__(self, judge: Judge) -> None:
+        self._judge = judge
+
+    def nodes(self, old: Sequence[Node], new: Sequence[Node]) -> None:
+        for one, other in zip(old, new, strict=False):
+            if one == other:
+                continue
+            if one.kind != other.kind or one.parent != other.parent:
+                raise HarmError(f"tree: {one} became {other}")
+            if one.kind == TEXT and one.parent in _LINKS:
+                self._judge.url(one.text.strip(), other.text.strip())
+            elif one.kind == TEXT and one.parent in _PAGES:
+                self._judge.html(one.text, other.text)
+            elif one.kind == TEXT and one.parent == "style":
+                self._judge.css(one.text, other.text)
+            elif one.kind == PI and one.text.startswith("xml-stylesheet "):
+                self._instruction(one.text, other.text)
+            elif one.attributes and other.attributes:
+                self._judge._attributes(one, other)
+            else:
+                raise HarmError(f"xml: {one} became {other}")
+        if len(old) != len(new):
+            raise HarmError(f"tree: {len(old)} nodes became {len(new)}")
+
+    def _instruction(self, old: str, new: str) -> None:
+        if _HREF.sub(r"\1", old) != _HREF.sub(r"\1", new):
+            raise HarmError(f"instruction: {old!r} became {new!r}")
+        one, other = (_HREF.search(text) for text in (old, new))
+        if one and other:
+            self._judge.url(one[2][1:-1], other[2][1:-1])
