@@ -36,7 +36,7 @@ from absolve.notices import (
 )
 from absolve.resolved import LONGER, ROOM
 from absolve.resolvers.remembering import LONGEST
-from absolve.resolvers.urls import has_scheme
+from absolve.resolvers.urls import has_scheme, runs_code
 from absolve.settings import Settings
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def walk(document: Document, settings: Settings, *, for_rewrite: bool = False, i
     entity.origin = document.origin
     entity.for_rewrite = for_rewrite
     entity.is_proof = is_proof
-    if url is not None:
+    if url is not None and not (url.isprintable() and has_scheme(url) and not runs_code(url)):
         entity.notices += doubts([retrieval_claim(url, document.said)])
     claims = () if document.claims and WALKERS[media_type].archive else document.claims
     try:

@@ -201,7 +201,9 @@ class _Walk:
             self.events.append(Notice("nul-byte", text, nul))
         if scanner.truncated >= 0:
             self.events.append(Notice("truncated", "the file ends inside a tag or comment", scanner.truncated))
-        if scanner.tree.guessed or scanner.noscript_end < len(self.data):
+        if scanner.noscript_end < len(self.data):
+            scanner._past_noscript(len(self.data))  # noqa: SLF001 - a method that only C can call
+        if scanner.tree.guessed:
             self.events.append(Notice("ambiguous", "a browser may see other tags here than a scanner can", 0))
         return 0
 

@@ -28,13 +28,16 @@ cdef class Scanner:
     cdef set merged
     cdef readonly Py_ssize_t noscript_end
     cdef tuple noscript_modes
+    cdef bint noscript_ended
+    cdef Py_ssize_t stop
 
     cdef int begin(self, bytes data, bytes interest)
     cpdef int next(self) except? -1
     cdef int _text(self, Py_ssize_t i, Py_ssize_t end, bint references) except? -1
     cdef int _start_tag(self) except? -1
     cdef int _merge(self)
-    cdef int _noscript_differs(self)
+    cdef int _in_noscript(self)
+    cdef int _past_noscript(self, Py_ssize_t less)
     cdef bint _decided(self) except? -1
     cdef Py_ssize_t _end_tag(self, Py_ssize_t i) except? -1
     cdef Py_ssize_t _markup_declaration(self, Py_ssize_t i) except? -1

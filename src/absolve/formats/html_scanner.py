@@ -112,6 +112,8 @@ class Scanner:
         self.merged: set[tuple[int, int]] | None = None
         self.noscript_end = sys.maxsize  # where the noscript element that is open ends for a browser with scripting on
         self.noscript_modes: tuple[int, ...] = ()  # and what it began in
+        self.noscript_ended = False  # where that end is, a tag begins
+        self.stop = self.size - 1  # no tag begins from there on, or else that end is there
         return 0
 
     @cython.ccall
@@ -132,11 +134,11 @@ class Scanner:
             less = find(p, 60, i, n)
             if self.tree.frameset_ok:
                 self._text(i, less if less >= 0 else n, True)
-            if less < 0 or less + 1 >= n:
-                self.at = n
-                return END
-            if less > self.noscript_end:
-                self._noscript_differs()
+            if less < 0 or less >= self.stop:
+                if less < 0 or less + 1 >= n:
+                    self.at = n
+                    return END
+                self._past_noscript(less)
             i = less + 1
             c = p[i]
             if classes[c] & _LETTER:  # 13.2.5.8 tag name state
@@ -210,9 +212,13 @@ class Scanner:
             name = b"" if self.element else p[self.name_start : self.name_end].lower()
             self.fate = self.tree.start(self.element, name, self.attributes.self_closing, self._decided())
             self.namespace = self.tree.namespace
+            if self.element == _NOSCRIPT:
+                self._in_noscript()
         elif told[self.element] & _START or (told[self.element] & _NOT_FRAMESET and self.tree.frameset_ok):
             self.fate = self.tree.start(self.element, b"", self.attributes.self_closing, self._decided())
             self.namespace = self.tree.namespace
+            if self.element == _NOSCRIPT:
+                self._in_noscript()
         else:
             self.fate = KEPT
             self.namespace = HTML
@@ -231,9 +237,6 @@ class Scanner:
             self.text_end = self.at
         elif self.fate == MERGED:
             self._merge()
-        elif self.element == _NOSCRIPT and self.fate == KEPT and self.noscript_end == sys.maxsize:
-            self.noscript_end = raw_text_end(self.data, self.end, self.name_start, self.name_end - self.name_start)
-            self.noscript_modes = self.tree.modes()
         if self.recorded:
             return 1
         if self.fate == IGNORED:
@@ -267,10 +270,27 @@ class Scanner:
         return 0
 
     @cython.cfunc
-    def _noscript_differs(self) -> cython.int:
-        """Note that where scripts run, which makes its text raw text, a noscript element ends elsewhere."""
-        self.tree.guessed = True
-        self.noscript_end = sys.maxsize - 1  # no other one is looked for
+    def _in_noscript(self) -> cython.int:
+        """Note where a noscript element ends for a browser with scripting on, to which its text is raw text."""
+        if not self.namespace and self.fate == KEPT and self.noscript_end == sys.maxsize:
+            self.noscript_end = raw_text_end(self.data, self.end, self.name_start, self.name_end - self.name_start)
+            self.noscript_modes = self.tree.modes()
+            self.stop = min(self.noscript_end, self.size - 1)
+        return 0
+
+    @cython.cfunc
+    def _past_noscript(self, less: cython.Py_ssize_t) -> cython.int:
+        """Take the `<` that is that end, or the first one behind it: then both browsers should have seen the same."""
+        if less == self.noscript_end:
+            self.noscript_ended = True
+        elif self.noscript_ended and self.tree.modes() == self.noscript_modes:
+            self.noscript_end = sys.maxsize
+            self.noscript_ended = False
+            self.stop = self.size - 1
+        else:
+            self.tree.guessed = True
+            self.noscript_end = sys.maxsize - 1  # no other one is looked for
+            self.stop = self.size - 1
         return 0
 
     @cython.cfunc
@@ -324,10 +344,6 @@ class Scanner:
             self.tree.end(element, b"")
         elif self.tree.started[element] > self.tree.ended[element]:
             self.tree.ended[element] += 1
-        if name - 2 == self.noscript_end:
-            self.noscript_end = sys.maxsize
-            if self.tree.modes() != self.noscript_modes:
-                self._noscript_differs()
         return i
 
     @cython.cfunc
