@@ -129,3 +129,20 @@ print("alive")
     os.kill(process.pid, signal.SIGINT)
     os.kill(process.pid, signal.SIGHUP)
     assert process.communicate(b"\n") == (b"alive\n", b"")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals that end a process")
+def test_a_process_that_ends_with_its_run_ignores_the_signals_that_come_behind_it() -> None:
+    code = """
+import signal
+from absolve import interrupts
+try:
+    with interrupts.raising(ends=True):
+        signal.raise_signal(signal.SIGTERM)
+except interrupts.Interrupted:
+    signal.raise_signal(signal.SIGTERM)
+    signal.raise_signal(signal.SIGHUP)
+    print("cleaned up")
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+    assert (done.returncode, done.stdout) == (0, b"cleaned up\n")

@@ -117,7 +117,7 @@ def run(arguments: Sequence[str], *, alone: bool = False) -> int:
         return _run(arguments, alone=False)
     atexit.register(interrupts.ignore, interrupts.SIGNALS)  # all is done then, and nobody is left to handle them
     try:
-        with interrupts.raising():
+        with interrupts.raising(ends=True):
             status = _run(arguments, alone=True)
             interrupts.check()
             return status
