@@ -80,7 +80,8 @@ def test_the_rows_are_the_same_from_one_process_from_two_and_from_a_cluster(
     paths = [str(shared / "sites"), str(shared / "warc")]
     for jobs in (1, 2):
         out, errors = tmp_path / f"{jobs}.parquet", tmp_path / f"{jobs}.errors"
-        assert absolve("links", *paths, "-o", out, "--errors", errors, "--jobs", jobs).returncode == 1
+        options = ("--errors", errors, "--jobs", jobs, "--show-credentials")  # as the library has them
+        assert absolve("links", *paths, "-o", out, *options).returncode == 1
     expected = ordered(tmp_path / "1.parquet")
     assert expected.num_rows > 200_000
     assert ordered(tmp_path / "2.parquet").equals(expected)
@@ -98,7 +99,7 @@ def test_a_frame_has_the_rows_and_the_errors_that_the_command_writes(
 ) -> None:
     paths = [str(shared / "sites/httrack-doc"), str(shared / "warc/pywb")]
     out, errors = tmp_path / "1.parquet", tmp_path / "1.errors"
-    assert absolve("links", *paths, "-o", out, "--errors", errors).returncode == 1
+    assert absolve("links", *paths, "-o", out, "--errors", errors, "--show-credentials").returncode == 1
     made = spark.tables(session, paths).kept()
     assert made.links.columns == list(inventory.COLUMNS)
     made.links.write.parquet(str(tmp_path / "frame.parquet"))

@@ -56,8 +56,8 @@ def check() -> None:
 def raising(*, ends: bool = False) -> Iterator[None]:
     """Let these signals raise Interrupted in the main thread while the block runs.
 
-    An error that a library has made of it is Interrupted again. `ends`: the process ends with the block, and ignores the
-    signals that come after the first one.
+    An error that a library has made of it is Interrupted again. `ends`: the process ends with the block, and ignores
+    the signals that come after the first one.
     """
     old: dict[int, Any] = {}
     _state.number = None
@@ -75,7 +75,7 @@ def raising(*, ends: bool = False) -> Iterator[None]:
     finally:
         _state.is_active = False
         for number, handler in old.items():
-            signal.signal(number, signal.SIG_IGN if ends and _state.number is not None else handler)
+            signal.signal(number, signal.SIG_IGN if ends and received() is not None else handler)
 
 
 def _raise(number: int, _frame: object) -> None:
