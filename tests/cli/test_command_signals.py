@@ -92,6 +92,15 @@ def test_a_table_stays_as_it_was(suffix: str, number: int) -> None:
     assert sorted(path.name for path in Path().iterdir()) == sorted([out.name, "page.html", "pipe"])
 
 
+def signalled(run: subprocess.Popen[bytes], number: int) -> tuple[bytes, bytes]:
+    """Send a signal, and again where a loaded machine has lost it in a callback that swallows exceptions."""
+    for _ in range(4):
+        run.send_signal(number)
+        with suppress(subprocess.TimeoutExpired):
+            return run.communicate(timeout=20)
+    return run.communicate(timeout=1)
+
+
 @pytest.mark.parametrize("number", SIGNALS)
 @pytest.mark.parametrize(
     "arguments",
@@ -101,8 +110,7 @@ def test_a_table_stays_as_it_was(suffix: str, number: int) -> None:
 def test_a_rewrite_that_waits_for_an_input_ends(arguments: list[str], number: int) -> None:
     run = started("rewrite", "--quiet", *arguments)
     for writer in at_pipe(run):
-        run.send_signal(number)
-        out, err = run.communicate(timeout=120)
+        out, err = signalled(run, number)
         os.close(writer)
     assert (run.returncode, err) == (128 + number, b"")
     assert temporary() == []
