@@ -13,6 +13,8 @@ from absolve.engine.messages import Frame, received
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
+WAKES = 0.2  # seconds after which the main thread looks for signals
+
 
 class Heard(NamedTuple):
     """A message, frames with the numbers of their items; `frames` is None where the connection is at its end."""
@@ -53,7 +55,7 @@ class Ear:
                 if self._held >= self._most:
                     self._wake()
             while not self._heard:
-                self._changed.wait()
+                self._changed.wait(WAKES)  # the kernel may give a signal to the other thread, which wakes nobody
             heard = self._heard.popleft()
         if isinstance(heard, BaseException):
             raise heard
