@@ -55,7 +55,7 @@ class Ear:
                 if self._held >= self._most:
                     self._wake()
             while not self._heard:
-                self._changed.wait(WAKES)  # the kernel may give a signal to the other thread, which wakes nobody
+                self._changed.wait(WAKES)  # a signal that came just before this wait does not end it
             heard = self._heard.popleft()
         if isinstance(heard, BaseException):
             raise heard
