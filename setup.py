@@ -20,7 +20,7 @@ from setuptools.errors import CompileError, LinkError
 COMPILED = (  # modules that run once a byte or once a link; one that is not there yet is passed over
     "absolve.model",
     "absolve.archives",
-    "absolve.arrow",
+    "absolve.arrow_batches",
     "absolve.bases",
     "absolve.buffers",
     "absolve.character_references",

@@ -45,8 +45,8 @@ LAYERS = (
     {"trees", "verifying"},
     {"archives", "library"},  # what is ambiguous it verifies
     {"output_folder"},
-    {"arrow", "globs", "outputs", "sources", "stores"},
-    {"inputs", "sinks"},
+    {"arrow_batches", "globs", "outputs", "sources", "stores"},
+    {"arrow", "inputs", "sinks"},
     {"engine"},
     {"audit", "mirror", "spark"},
     {"browsing"},  # verifying knows which elements the parser clones

@@ -26,7 +26,7 @@ if not (shutil.which("java") or os.environ.get("JAVA_HOME")):
 import pyarrow as pa
 from pyarrow import compute, parquet
 
-from absolve import arrow, inventory, spark, stores
+from absolve import arrow_batches, inventory, spark, stores
 from absolve.engine.documents import Reading
 from absolve.engine.listing import Listing
 from absolve.errors import UsageError
@@ -71,7 +71,7 @@ def ordered(path: Path) -> pa.Table:
 
 
 def plain(kind: pa.DataType) -> pa.DataType:
-    return pa.string() if kind == arrow.WORD else kind
+    return pa.string() if kind == arrow_batches.WORD else kind
 
 
 def test_the_rows_are_the_same_from_one_process_from_two_and_from_a_cluster(
@@ -111,9 +111,9 @@ def test_a_frame_has_the_rows_and_the_errors_that_the_command_writes(
 
 def test_its_columns_have_the_types_of_arrow_but_for_dictionaries(session: Any, shared: Path) -> None:
     schema = spark.links(session, [str(shared / "sites/httrack-doc")]).limit(10).toArrow().schema
-    assert schema.names == arrow.schema().names
+    assert schema.names == arrow_batches.schema().names
     assert [str(kind) for kind in schema.types] == [
-        str(plain(kind)).replace("<item", "<element") for kind in arrow.schema().types
+        str(plain(kind)).replace("<item", "<element") for kind in arrow_batches.schema().types
     ]
 
 

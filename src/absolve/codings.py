@@ -35,6 +35,9 @@ else:
     from absolve.offsets import Decoded
     from absolve.seek import find
 
+# Bytes before and after a value that a coding may look at; the longest named character reference has 33.
+LOOK_AHEAD = 64
+
 
 def to_utf8(charset: Charset, raw: bytes) -> bytes:
     """The characters of raw bytes, as UTF-8."""

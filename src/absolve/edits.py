@@ -6,6 +6,7 @@ import re
 import sys
 from typing import TYPE_CHECKING
 
+from absolve.codings import LOOK_AHEAD
 from absolve.offsets import is_cut
 
 if TYPE_CHECKING:
@@ -29,8 +30,6 @@ else:
     from absolve.offsets import Offsets as ByUnits
     from absolve.seek import cut
 
-# Bytes that a coding is shown of what follows, and of what stands before; the longest named reference has 33.
-LOOK_AHEAD = 64
 _AROUND = cython.declare(cython.Py_ssize_t, LOOK_AHEAD)
 _QUOTE = re.compile(b'"')
 _AT_ONCE = cython.declare(cython.Py_ssize_t, 4 << 20)  # bytes that are spilled

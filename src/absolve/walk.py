@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 from absolve import formats
 from absolve.charsets import DETECT, UTF_8, inside
-from absolve.codings import IDENTITY, Raw, ShiftedText
-from absolve.edits import LOOK_AHEAD
+from absolve.codings import IDENTITY, LOOK_AHEAD, Raw, ShiftedText
 from absolve.entity import Inner
 from absolve.errors import CodingError, Diagnostic, DocumentError, WalkError, in_short
 from absolve.formats import HTML, JSON_LD, PACKAGES, WALKERS, XML, canonical, essence_of, kind_of, walker

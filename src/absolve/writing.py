@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from absolve.edits import LOOK_AHEAD, kept_end
+from absolve.codings import LOOK_AHEAD
+from absolve.edits import kept_end
 from absolve.formats.grammars import ESCAPES
 
 if TYPE_CHECKING:

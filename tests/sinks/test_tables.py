@@ -138,11 +138,11 @@ def test_batches_of_many_documents_have_their_rows_one_behind_the_other() -> Non
 
 def test_batches_of_few_rows_are_joined_before_they_are_many() -> None:
     pa = pytest.importorskip("pyarrow")
-    from absolve import arrow
+    from absolve.arrow_batches import batch, gathered, schema
 
     columns = ("document", "target")
     rows = [(f"{number}.html", "http://h/") for number in range(1000)]
-    tables = list(arrow.gathered((arrow.batch(columns, [row]) for row in rows), arrow.schema(columns), 900))
+    tables = list(gathered((batch(columns, [row]) for row in rows), schema(columns), 900))
     assert [table.num_rows for table in tables] == [900, 100]
     assert tables[0].column(0).num_chunks < 900 // 2
     assert [tuple(row.values()) for row in pa.concat_tables(tables).to_pylist()] == rows
@@ -150,16 +150,17 @@ def test_batches_of_few_rows_are_joined_before_they_are_many() -> None:
 
 def test_tables_of_large_rows_have_as_many_as_take_little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("pyarrow")
-    from absolve import arrow
+    from absolve import arrow, arrow_batches
 
-    monkeypatch.setattr(arrow, "_MOST_BYTES", 10_000)
+    for module in (arrow, arrow_batches):
+        monkeypatch.setattr(module, "MOST_BYTES", 10_000)
     document = absolve.Document(b"".join(b"<a href='%d%s'>" % (number, b"x" * 1000) for number in range(40)), name="a")
     rows = [list(row) for row in absolve.links(document)]
     batches = list(arrow.batches([document]))
     assert [batch.num_rows for batch in batches] == [10] * 4
     assert [[*row.values()] for batch in batches for row in batch.to_pylist()] == rows
     columns = [arrow.batch(("reference",), [[row[COLUMNS.index("reference")]]]) for row in rows]
-    tables = list(arrow.gathered(columns, arrow.schema(["reference"]), 1000))
+    tables = list(arrow_batches.gathered(columns, arrow.schema(["reference"]), 1000))
     assert [table.num_rows for table in tables] == [10] * 4
     assert [row["reference"] for table in tables for row in table.to_pylist()] == [row[11] for row in rows]
 

@@ -18,7 +18,7 @@ try:
     import duckdb
     import pyarrow as pa
 
-    from absolve import arrow
+    from absolve import arrow_batches
 except (ImportError, UsageError) as error:
     raise UsageError("--where needs duckdb and pyarrow: pip install 'absolve[duckdb]'") from error
 
@@ -114,7 +114,7 @@ _PLACE = "place of the row"  # no column of ours, and none that a condition woul
 
 
 def _places(condition: str, rows: Sequence[Row]) -> list[int]:
-    table = pa.Table.from_batches([arrow.batch(COLUMNS, rows)])
+    table = pa.Table.from_batches([arrow_batches.batch(COLUMNS, rows)])
     table = table.append_column(_PLACE, pa.array(range(len(rows)), pa.int64()))
     database = _database()
     database.register("links", table)

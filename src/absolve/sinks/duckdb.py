@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 try:
     import duckdb
 
-    from absolve import arrow
+    from absolve import arrow_batches
 except (ImportError, UsageError) as error:
     raise UsageError("DuckDB needs duckdb and pyarrow: pip install 'absolve[duckdb]'") from error
 
@@ -25,16 +25,16 @@ AT_ONCE: Final = 1 << 16  # rows
 HOST: Final = "lower(regexp_extract(target, '^[A-Za-z][A-Za-z0-9+.-]*://(?:[^/?#@]*@)?([^/?#]*)', 1))"
 HAS_PROBLEM: Final = "list_contains(problems, '{}')"
 
-encode = arrow.batch
+encode = arrow_batches.batch
 
 
 def write(columns: Sequence[str], chunks: Iterable[Any], path: Path) -> None:
-    schema = arrow.schema(columns)
+    schema = arrow_batches.schema(columns)
     try:
         with closing(duckdb.connect(str(path))) as database:
             described = ", ".join(f'"{field.name}" {_type(field.type)}' for field in schema)
             database.execute(f"CREATE TABLE links ({described})")
-            for table in arrow.gathered(chunks, schema, AT_ONCE):
+            for table in arrow_batches.gathered(chunks, schema, AT_ONCE):
                 database.register("more", table)
                 database.execute("INSERT INTO links SELECT * FROM more")
                 database.unregister("more")
@@ -48,6 +48,6 @@ def write(columns: Sequence[str], chunks: Iterable[Any], path: Path) -> None:
 
 
 def _type(kind: Any) -> str:
-    if kind == arrow.TYPES["problems"]:
+    if kind == arrow_batches.TYPES["problems"]:
         return "VARCHAR[]"
-    return "BIGINT" if kind == arrow.TYPES["line"] else "VARCHAR"
+    return "BIGINT" if kind == arrow_batches.TYPES["line"] else "VARCHAR"

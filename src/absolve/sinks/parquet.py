@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import IO, TYPE_CHECKING, Any, Final
 
-from absolve import arrow
+from absolve import arrow_batches
 from absolve.errors import UsageError
 
 try:
@@ -17,12 +17,13 @@ if TYPE_CHECKING:
 
 ROW_GROUP: Final = 1 << 17  # rows
 
-encode = arrow.batch
+encode = arrow_batches.batch
 
 
 def write(columns: Sequence[str], chunks: Iterable[Any], file: IO[bytes]) -> None:
-    schema = arrow.schema(columns)
-    words = [field.name for field in schema if field.type == arrow.WORD]  # a dictionary of texts would be given up
+    schema = arrow_batches.schema(columns)
+    # A dictionary of texts would be given up.
+    words = [field.name for field in schema if field.type == arrow_batches.WORD]
     with parquet.ParquetWriter(file, schema, compression="zstd", use_dictionary=words) as writer:
-        for table in arrow.gathered(chunks, schema, ROW_GROUP):
+        for table in arrow_batches.gathered(chunks, schema, ROW_GROUP):
             writer.write_table(table, ROW_GROUP)

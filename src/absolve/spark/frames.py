@@ -11,7 +11,7 @@ from pyspark import StorageLevel, TaskContext
 from pyspark.sql import functions
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from absolve import arrow, sinks
+from absolve import arrow_batches, sinks
 from absolve.engine.listing import AT_ONCE, listed
 from absolve.engine.pieces import Failure
 from absolve.resolved import shown
@@ -90,7 +90,7 @@ def _listed(how: Listing, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Reco
     rows = tasks.rows(partial(listed, how), tasks.unpacked(packed), said)
     plain = _plain(how.columns)
     schema = pa.schema([*plain, _FAILURE])
-    for table in arrow.gathered(rows, arrow.schema(how.columns), AT_ONCE):
+    for table in arrow_batches.gathered(rows, arrow_batches.schema(how.columns), AT_ONCE):
         whole = [*table.cast(plain).columns, pa.nulls(table.num_rows, _FAILURE.type)]
         yield from pa.Table.from_arrays(whole, schema=schema).combine_chunks().to_batches()
     if failed := list(_failed(said)):
@@ -124,5 +124,5 @@ def _failed(told: Iterable[Told]) -> Iterator[dict[str, Any]]:
 
 def _plain(columns: Sequence[str]) -> pa.Schema:
     """The inventory's schema as Spark can have it, which knows no dictionaries."""
-    kinds = [(field.name, pa.string() if field.type == arrow.WORD else field.type) for field in arrow.schema(columns)]
-    return pa.schema([pa.field(name, kind) for name, kind in kinds])
+    types = {field.name: field.type for field in arrow_batches.schema(columns)}
+    return pa.schema({name: pa.string() if own == arrow_batches.WORD else own for name, own in types.items()})

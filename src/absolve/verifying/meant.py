@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from absolve.codings import from_utf8, to_utf8
-from absolve.edits import LOOK_AHEAD
+from absolve.codings import LOOK_AHEAD, from_utf8, to_utf8
 from absolve.formats.grammars import ESCAPES, WHITE_SPACE
 from absolve.model import Link
 from absolve.policy import absolute

@@ -1,0 +1,116 @@
+"""Print one hash over what the command makes of the real pages and the hostile shapes: rewrites, rows, diagnostics.
+
+Two versions that print the same lines treat all of them alike:
+
+    .venv/bin/python .ci/results_hash.py .venv/bin/absolve --jobs 2 --save after.txt
+
+Of diagnostics the code, the place and whether they are errors count, and not the words. `--every 20` takes a twentieth
+of the files. The folder is `$ABSOLVE_SHARED`, else ../shared; hostile shapes are those of the benchmarks.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+FOLDERS: Final = ("pages", "sites", "mime", "warc", "xml")
+PROFILES: Final = {
+    "rfc1808": (),
+    "whatwg": ("--profile", "whatwg", "--lazy", "--json-ld", "--conditional-comments"),
+}
+HOSTILE_BYTES: Final = 200_000
+
+
+def digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()[:16]
+
+
+def run(argv: list[str], source: Path, results: Path, options: tuple[str, ...], jobs: str) -> Iterator[tuple[str, str]]:
+    """Yield a name and a hash for each file that is written, for all rows, and for all diagnostics of one folder."""
+    shared = ["--jobs", jobs, "--quiet", *options]
+    for number, (profile, chosen) in enumerate(PROFILES.items()):
+        output, errors, rows = (results / f"{number}.{name}" for name in ("out", "errors.jsonl", "rows.jsonl"))
+        call([*argv, "rewrite", str(source), "-o", str(output), "--errors", str(errors), *shared, *chosen])
+        for path in sorted(output.rglob("*")):
+            if path.is_file():
+                yield f"{profile} {path.relative_to(output)}", digest(path.read_bytes())
+        yield f"{profile} diagnostics", diagnostics(errors)
+        call([*argv, "links", str(source), "-o", str(rows), "--errors", str(errors), *shared, *chosen])
+        lines = rows.read_bytes().replace(os.fsencode(source), b"")
+        for name, own in groupby(lines.splitlines(), lambda line: json.loads(line)["document"]):
+            yield f"{profile} rows {name}", digest(b"\n".join(own))
+        yield f"{profile} diagnostics of rows", diagnostics(errors)
+
+
+def call(argv: list[str]) -> None:
+    done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    if done.returncode not in {0, 1}:
+        sys.exit(f"{' '.join(argv)}: exit status {done.returncode}\n{done.stderr.decode()[-2000:]}")
+
+
+def diagnostics(path: Path) -> str:
+    found = [json.loads(line) for line in path.read_bytes().splitlines()] if path.exists() else []
+    places = [[item.get(key) for key in ("code", "failed", "line", "column")] for item in found]
+    return f"{len(places)} {digest(json.dumps(sorted(places, key=str)).encode())}"
+
+
+def linked(folder: Path, every: int) -> None:
+    """Fill a folder with links to a part of the real files, in the folders where they are."""
+    shared = Path(os.environ.get("ABSOLVE_SHARED") or ROOT.parent / "shared").resolve()
+    files = [path for name in FOLDERS for path in sorted((shared / name).rglob("*")) if path.is_file()]
+    for path in files[::every]:
+        link = folder / path.relative_to(shared)
+        link.parent.mkdir(parents=True, exist_ok=True)
+        os.link(path, link) if link.parent.stat().st_dev == path.stat().st_dev else link.write_bytes(path.read_bytes())
+
+
+def hostile() -> Iterator[tuple[tuple[str, ...], str, bytes]]:
+    """Yield the options that a shape is read with, its name, and itself."""
+    sys.path.insert(0, str(ROOT))
+    from benchmarks.hostile import SHAPES
+
+    for number, (name, shape) in enumerate(SHAPES.items()):
+        options = ("--media-type", shape.media_type, *(("--charset", shape.charset) if shape.charset else ()))
+        words = "-".join("".join(letter if letter.isalnum() else " " for letter in name).split())
+        yield (*options, "--url", "http://h.example/d/"), f"{number:03}-{words}", shape.make(HOSTILE_BYTES)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("command", nargs="+", help="the command to ask: .venv/bin/absolve")
+    parser.add_argument("--jobs", default="1")
+    parser.add_argument("--every", type=int, default=1, help="take every so many files")
+    parser.add_argument("--save", type=Path, help="write a line for each file, to compare two versions by diff")
+    given = parser.parse_args()
+    lines: list[str] = []
+    with tempfile.TemporaryDirectory(dir=ROOT.parent if os.access(ROOT.parent, os.W_OK) else None) as scratch:
+        source = Path(scratch, "shared")
+        linked(source, given.every)
+        lines += [" ".join(item) for item in run(given.command, source, Path(scratch, "results"), (), given.jobs)]
+        shapes = sorted(hostile(), key=lambda item: item[:2])[:: given.every]
+        for number, (options, group) in enumerate(groupby(shapes, lambda item: item[0])):
+            folder = Path(scratch, f"hostile{number}")
+            folder.mkdir()
+            for _, name, data in group:
+                (folder / name).write_bytes(data)
+            found = run(given.command, folder, Path(scratch, f"results{number}"), options, given.jobs)
+            lines += [f"hostile {' '.join(item)}" for item in found]
+    if given.save:
+        given.save.write_text("\n".join(lines) + "\n", "utf-8")
+    print(f"{digest(chr(10).join(lines).encode())} of {len(lines)} results")
+
+
+if __name__ == "__main__":
+    main()
