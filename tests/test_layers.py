@@ -27,8 +27,8 @@ LAYERS = (
     {"character_references", "charsets", "model", "typing"},
     {"characters", "offsets"},
     {"iso_2022_jp"},
-    {"codings", "edits", "packed", "positions", "resolvers", "scopes"},
-    {"parts", "slots"},
+    {"codings", "packed", "positions", "resolvers", "scopes"},
+    {"edits", "parts", "slots"},
     {"kinds"},
     {"events"},
     {"bases"},  # section 3 resolves relative claims by section 4
@@ -159,7 +159,7 @@ def test_a_layer_imports_only_what_stands_before_it() -> None:
 def test_the_rule_sees_what_it_forbids() -> None:
     assert fault(Import("formats.html", "resolvers.whatwg", for_types=False, line=1))
     assert fault(Import("formats.html", "walk", for_types=True, line=1))
-    assert fault(Import("codings", "edits", for_types=False, line=1))
+    assert fault(Import("parts", "edits", for_types=False, line=1))
     assert fault(Import("model", "typing", for_types=False, line=1))
     assert fault(Import("resolvers.whatwg", "resolvers.rfc1808", for_types=False, line=1))
     assert not fault(Import("model", "typing", for_types=True, line=1))
