@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import absolve
-from absolve.formats import html_scanner
+from absolve.formats.html import tokenizer
 from benchmarks import archives, cluster, corpus, growth, hostile, memory, peers, processes, shapes, sizes, start
 from benchmarks.measure import race, race_table
 from benchmarks.results import merged, section
@@ -95,7 +95,7 @@ def to_parquet(documents: list[Document], runs: int) -> Result:
     works = peers.works("absolve.links", peers.links, peers.LIST)
     documents = peers.able(works, documents)
     works.pop("absolve.links")
-    jobs = {"absolve.sinks.parquet": partial(peers.parquet, documents)} | peers.jobs(works, documents)
+    jobs = {"absolve.inventory.sinks.parquet": partial(peers.parquet, documents)} | peers.jobs(works, documents)
     return race("pages, Parquet", corpus.size(documents), jobs, runs)
 
 
@@ -181,7 +181,7 @@ def measured() -> str:
     """When, by which command, on which machine and with what: one line, without a path."""
     found = re.search(r"^model name\s*: (.*)", _read("/proc/cpuinfo"), re.MULTILINE)
     processor = found[1] if found else platform.processor() or platform.machine()
-    compiled = (html_scanner.__file__ or "").endswith(tuple(importlib.machinery.EXTENSION_SUFFIXES))
+    compiled = (tokenizer.__file__ or "").endswith(tuple(importlib.machinery.EXTENSION_SUFFIXES))
     said = [
         f"{processor}, {os.cpu_count()} cores, {platform.system()}",
         f"{platform.python_implementation()} {sys.version.split()[0]}",

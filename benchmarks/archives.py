@@ -13,11 +13,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from absolve import inventory
-from absolve.archives import stretches
-from absolve.engine.listing import AT_ONCE
-from absolve.formats.warc_records import pieces
-from absolve.settings import Settings
+from absolve.document.settings import Settings
+from absolve.formats.warc.reader import pieces
+from absolve.inventory import columns as inventory
+from absolve.run.archive_segments import stretches
+from absolve.run.links_task import AT_ONCE
 from benchmarks.corpus import SHARED, generated
 from benchmarks.measure import peak, race, table
 

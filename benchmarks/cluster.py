@@ -137,11 +137,11 @@ def _stands(session: SparkSession, cores: int) -> None:
 
     def imported(_: object) -> None:
         import absolve.spark  # noqa: F401
-        from absolve import formats
-        from absolve.sinks import parquet  # noqa: F401
+        from absolve.formats import registry
+        from absolve.inventory.sinks import parquet  # noqa: F401
 
-        for name in formats.WALKERS:
-            formats.walker(name)
+        for name in registry.WALKERS:
+            registry.walker(name)
         time.sleep(1)  # so that each executor has one
 
     session.sparkContext.parallelize(range(cores), cores).foreach(imported)

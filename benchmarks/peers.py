@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin
 
 import absolve
-from absolve.charsets import of_html
-from absolve.formats import CSS, HTML, XML, html
-from absolve.inventory import COLUMNS
-from absolve.walk import Settings
+from absolve.document.walk import Settings
+from absolve.encodings.charsets import of_html
+from absolve.formats.html import walker
+from absolve.formats.registry import CSS, HTML, XML
+from absolve.inventory.columns import COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -74,7 +75,7 @@ def arrow(document: Document) -> object:
 def parquet(documents: Sequence[Document]) -> object:
     """One file for all of them."""
     from absolve import arrow
-    from absolve.sinks import parquet
+    from absolve.inventory.sinks import parquet
 
     file = io.BytesIO()
     found = (absolve.Document(document.data, media_type=HTML, url=document.url) for document in documents)
@@ -84,7 +85,7 @@ def parquet(documents: Sequence[Document]) -> object:
 
 def scan(document: Document) -> object:
     """What stands where, no base and no target."""
-    return html.walk(document.data, of_html(document.data)[0], Settings())
+    return walker.walk(document.data, of_html(document.data)[0], Settings())
 
 
 def lxml_rewrite() -> Work:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import absolve
-from absolve.formats import HTML
+from absolve.formats.registry import HTML
 from benchmarks.corpus import URL, big
 from benchmarks.measure import once, peak, table
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[1]
 SHARED = Path(os.environ.get("ABSOLVE_SHARED") or ROOT.parent / "shared")
 
 hypothesis.settings.register_profile("default", deadline=None)

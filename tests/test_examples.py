@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 PAGE = "fixtures/saved-page.html"
 RUNS = {
@@ -20,7 +20,7 @@ RUNS = {
 }
 
 
-ALONE = [path for path in EXAMPLES if path.name != "spark_job.py"]  # which wants Spark: tests/test_spark.py
+ALONE = [path for path in EXAMPLES if path.name != "spark_job.py"]  # which wants Spark: tests/spark
 
 
 @pytest.mark.parametrize("example", ALONE, ids=lambda path: path.name)

@@ -1,7 +1,7 @@
-"""The import rule of the design: a layer imports only what stands before it, and siblings do not import each other.
+"""The order of the rooms: a room imports only rooms before it, and siblings do not import each other.
 
-An import inside a function counts like any other. Under `if TYPE_CHECKING` siblings may name each other's types; what
-stands later in the order may not be named there either.
+An import inside a function counts like any other. Under `if TYPE_CHECKING` siblings may name each other's types; a room
+that comes later may not be named there either.
 """
 
 from __future__ import annotations
@@ -10,58 +10,34 @@ import ast
 import subprocess
 import sys
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
 import absolve
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 SOURCE = Path(absolve.__file__).parent
 
-LAYERS = (
-    {"_cython", "_version", "arguments", "interrupts", "patterns"},
-    {"shown"},
-    {"errors"},
-    {"buffers", "fingerprints", "growing", "linear", "ranges", "seek"},
-    {"prescan", "records"},
-    {"character_references", "charsets", "model", "typing"},
-    {"characters", "offsets"},
-    {"iso_2022_jp"},
-    {"codings", "packed", "positions", "resolvers", "scopes"},
-    {"edits", "parts", "slots"},
-    {"kinds"},
-    {"events"},
-    {"bases"},  # section 3 resolves relative claims by section 4
-    {"formats", "settings"},
-    {"entity"},
-    {"resolved"},
-    {"layers", "notices"},
-    {"walk"},
-    {"policy", "writing"},
-    {"judging", "rewriting"},
-    {"ruled", "stretches", "tags"},
-    {"inventory"},
-    {"remapping", "selecting"},
-    {"trees", "verifying"},
-    {"archives", "library"},  # what is ambiguous it verifies
-    {"output_folder"},
-    {"arrow_batches", "globs", "outputs", "sources", "stores"},
-    {"arrow", "inputs", "sinks"},
-    {"engine"},
-    {"audit", "mirror", "spark"},
-    {"browsing"},  # verifying knows which elements the parser clones
-    {""},  # `absolve` itself, the public names
-    {"cli"},
-    {"__main__"},
-)
-RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
-
-# Walkers say what stands where; what becomes of it is decided after them.
-NOT_FOR = {"formats": {"bases", "edits", "resolvers"}}
+# "a < b": b may import a. "a | b": siblings. The rooms of the package, and those of the formats.
+ORDER = {
+    "absolve": "_version < core < encodings < urls < formats < document < rewriting | inventory < verifying < trees < api"
+    " < arrow | run < mirror | audit < spark < __init__ < cli < __main__",
+    "absolve.formats": "compression | protocols < events | registry < grammars < headers < base_claims | css | http | mail < html"
+    " < xml | json | warc < zip",
+}
+RANK = {
+    f"{package}.{name}": rank
+    for package, order in ORDER.items()
+    for rank, names in enumerate(order.split(" < "))
+    for name in names.split(" | ")
+}
 
 
 class Import(NamedTuple):
-    """One module of ours imports another; names without the leading `absolve.`, "" for the package itself."""
+    """One module imports another, for its types only or not."""
 
     importer: str
     imported: str
@@ -70,101 +46,88 @@ class Import(NamedTuple):
 
 
 def dotted(path: Path) -> str:
-    parts = path.relative_to(SOURCE).with_suffix("").parts
+    parts = ("absolve", *path.relative_to(SOURCE).with_suffix("").parts)
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
 MODULES = {dotted(path): path for path in SOURCE.rglob("*.py")}
-TREES = {name: ast.parse(path.read_text("utf-8")) for name, path in MODULES.items()}
 
 
-def nodes(tree: ast.AST, *, for_types: bool = False) -> list[tuple[ast.AST, bool]]:
-    """Every node below this one, and whether it is there for type checkers only."""
-    found: list[tuple[ast.AST, bool]] = []
+def nodes(tree: ast.AST, *, for_types: bool = False) -> Iterator[tuple[ast.AST, bool]]:
+    """Yield every node below this one, and whether it is there for type checkers only."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
-            found += [item for child in node.body for item in [(child, True), *nodes(child, for_types=True)]]
-            found += [item for child in node.orelse for item in [(child, for_types), *nodes(child, for_types=for_types)]]
+            for child in node.body:
+                yield from [(child, True), *nodes(child, for_types=True)]
+            for child in node.orelse:
+                yield from [(child, for_types), *nodes(child, for_types=for_types)]
         else:
-            found += [(node, for_types), *nodes(node, for_types=for_types)]
-    return found
+            yield from [(node, for_types), *nodes(node, for_types=for_types)]
 
 
-def ours(name: str) -> str | None:
-    """The module's name without `absolve.`; None if it is not ours."""
-    return name.removeprefix("absolve").removeprefix(".") if name.partition(".")[0] == "absolve" else None
-
-
-def imported_by(name: str) -> list[Import]:
-    found = []
-    for node, for_types in nodes(TREES[name]):
-        targets: list[str | None] = []
+def imported_by(name: str) -> Iterator[Import]:
+    for node, for_types in nodes(ast.parse(MODULES[name].read_text("utf-8"))):
+        targets: list[str] = []
         if isinstance(node, ast.Import):
-            targets = [ours(alias.name) for alias in node.names]
+            targets = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{name}:{node.lineno}: imports are written in full"
-            package = ours(node.module or "")
-            if package is not None:
-                inner = [f"{package}.{alias.name}".lstrip(".") for alias in node.names]
-                targets = [module if module in MODULES else package for module in inner]
+            module = (node.module or "").removeprefix("cython.cimports.")
+            inner = [f"{module}.{alias.name}" for alias in node.names]
+            targets = [target if target in MODULES else module for target in inner]
         line = getattr(node, "lineno", 0)
-        found += [Import(name, target, for_types, line) for target in targets if target is not None]
-    return found
+        yield from [Import(name, target, for_types, line) for target in targets if target in MODULES]
 
 
-IMPORTS = [item for name in MODULES for item in imported_by(name)]
-
-
-def rows(package: str) -> set[str]:
-    """The modules that a package's table lists, as modules or by name: `html` and `css`, not what these two use."""
-    inside = {name for name in MODULES if name.rpartition(".")[0] == package and name}
-    said = {item.imported for item in IMPORTS if item.importer == package}
-    for node in ast.walk(TREES[package]):
-        if isinstance(node, ast.ImportFrom) and (ours(node.module or "") or "") in inside:
-            said.discard(ours(node.module or "") or "")  # a name out of a module is no row
-    for node in ast.walk(TREES[package]):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            word = node.value.partition(":")[0]
-            said |= {ours(word) or "", f"{package}.{word.lstrip('.')}"}
-    return inside & said
+def rooms(name: str, package: str) -> str | None:
+    """Return the room of a package that a module is in, the package's own `__init__` too; None for others."""
+    if name == package:
+        return f"{package}.__init__"
+    if not name.startswith(f"{package}."):
+        return None
+    return f"{package}.{name.removeprefix(f'{package}.').partition('.')[0]}"
 
 
 def fault(item: Import) -> str | None:
-    top, other = item.importer.partition(".")[0], item.imported.partition(".")[0]
-    if top == other:
-        table = rows(top) if top in MODULES and MODULES[top].name == "__init__.py" else set()
-        if {item.importer, item.imported} <= table and not item.for_types:
+    for package in ORDER:
+        importer, imported = rooms(item.importer, package), rooms(item.imported, package)
+        if importer is None or imported is None or imported in {importer, "absolve.formats.__init__"}:
+            continue
+        if RANK[imported] > RANK[importer]:
+            return "the room that is imported comes later"
+        if RANK[imported] == RANK[importer] and not item.for_types:
             return "siblings do not import each other"
-        return None
-    if RANK[other] > RANK[top]:
-        return "this stands before that"
-    if item.for_types:
-        return None
-    if RANK[other] == RANK[top]:
-        return "siblings do not import each other"
-    if other in NOT_FOR.get(top, ()):
-        return "a walker needs only codings and what stands before them"
     return None
 
 
-def test_every_module_has_its_place_in_the_order() -> None:
-    assert {name.partition(".")[0] for name in MODULES} <= set(RANK), "say in LAYERS where the new module stands"
+def test_every_module_has_its_room_in_the_order() -> None:
+    found = {room for name in MODULES for package in ORDER if (room := rooms(name, package))}
+    assert found <= {*RANK, "absolve.formats.__init__"}, "add the new room to ORDER"
 
 
-def test_a_layer_imports_only_what_stands_before_it() -> None:
-    faults = {f"{item.importer}:{item.line} imports {item.imported}: {why}" for item in IMPORTS if (why := fault(item))}
+def test_a_room_imports_only_rooms_before_it() -> None:
+    imports = [item for name in MODULES for item in imported_by(name)]
+    faults = {f"{item.importer}:{item.line} imports {item.imported}: {why}" for item in imports if (why := fault(item))}
     assert not faults, "\n".join(sorted(faults))
 
 
-def test_the_rule_sees_what_it_forbids() -> None:
-    assert fault(Import("formats.html", "resolvers.whatwg", for_types=False, line=1))
-    assert fault(Import("formats.html", "walk", for_types=True, line=1))
-    assert fault(Import("parts", "edits", for_types=False, line=1))
-    assert fault(Import("model", "typing", for_types=False, line=1))
-    assert fault(Import("resolvers.whatwg", "resolvers.rfc1808", for_types=False, line=1))
-    assert not fault(Import("model", "typing", for_types=True, line=1))
-    assert not fault(Import("resolvers.whatwg", "resolvers.references", for_types=False, line=1))
-    assert not fault(Import("walk", "formats.html", for_types=False, line=1))
+@pytest.mark.parametrize(
+    ("importer", "imported", "for_types", "allowed"),
+    [
+        ("formats.html.walker", "urls.whatwg", False, True),
+        ("formats.html.walker", "document.walk", True, False),
+        ("formats.html.walker", "formats.css.walker", False, True),
+        ("formats.css.walker", "formats.html.walker", False, False),
+        ("formats.json.har", "formats.xml.walker", False, False),
+        ("rewriting.rewriter", "inventory.columns", False, False),
+        ("rewriting.rewriter", "inventory.columns", True, True),
+        ("core.errors", "core.printable", False, True),
+        ("core.model", "formats.registry", True, False),
+        ("document.walk", "formats.html.walker", False, True),
+    ],
+)
+def test_the_rule_forbids_later_rooms_and_siblings(importer: str, imported: str, for_types: bool, allowed: bool) -> None:
+    assert (fault(Import(f"absolve.{importer}", f"absolve.{imported}", for_types, 1)) is None) == allowed
 
 
 HEAVY = set(  # each takes longer than all that an import of absolve does

@@ -17,7 +17,7 @@ from absolve.cli import main
 if TYPE_CHECKING:
     import pytest
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
 
 

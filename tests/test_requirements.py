@@ -13,7 +13,7 @@ from packaging.markers import Marker
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-ROOT: Final = Path(__file__).parent.parent
+ROOT: Final = Path(__file__).parents[1]
 PROJECT: Final[dict[str, Any]] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 EXTRAS: Final[dict[str, list[str]]] = PROJECT["project"]["optional-dependencies"]
 LOCKS: Final = {"test": ("test",), "dev": ("test", "dev"), "spark": ("spark",)}  # .ci/lock

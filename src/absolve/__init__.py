@@ -8,12 +8,12 @@ from absolve._version import __version__
 
 TYPE_CHECKING = False  # type checkers take it for true; importing typing takes longer than all the rest
 if TYPE_CHECKING:
-    from absolve.errors import AbsolveError, Diagnostic, DocumentError, UsageError
-    from absolve.inventory import Row
-    from absolve.library import base, links, rewrite, verify
-    from absolve.model import BaseURL, Document, Layer
-    from absolve.resolved import Resolved
-    from absolve.resolvers import resolve
+    from absolve.api import base, links, rewrite, verify
+    from absolve.core.errors import AbsolveError, Diagnostic, DocumentError, UsageError
+    from absolve.core.model import BaseURL, Document, Layer
+    from absolve.document.resolved import Resolved
+    from absolve.inventory.columns import Row
+    from absolve.urls import resolve
 
 __all__ = [
     "AbsolveError",
@@ -34,20 +34,20 @@ __all__ = [
 ]
 
 _MODULES = {
-    "AbsolveError": "errors",
-    "BaseURL": "model",
-    "Diagnostic": "errors",
-    "Document": "model",
-    "DocumentError": "errors",
-    "Layer": "model",
-    "Resolved": "resolved",
-    "Row": "inventory",
-    "UsageError": "errors",
-    "base": "library",
-    "links": "library",
-    "resolve": "resolvers",
-    "rewrite": "library",
-    "verify": "library",
+    "AbsolveError": "core.errors",
+    "BaseURL": "core.model",
+    "Diagnostic": "core.errors",
+    "Document": "core.model",
+    "DocumentError": "core.errors",
+    "Layer": "core.model",
+    "Resolved": "document.resolved",
+    "Row": "inventory.columns",
+    "UsageError": "core.errors",
+    "base": "api",
+    "links": "api",
+    "resolve": "urls",
+    "rewrite": "api",
+    "verify": "api",
 }
 
 

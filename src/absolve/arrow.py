@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from absolve import library
-from absolve.arrow_batches import MOST_BYTES, batch, schema
-from absolve.inventory import COLUMNS, Columns
+from absolve import api
+from absolve.inventory.arrow_batches import MOST_BYTES, batch, schema
+from absolve.inventory.columns import COLUMNS, Columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     import pyarrow as pa
 
-    from absolve.library import Source
+    from absolve.api import Source
 
 __all__ = ["ROWS", "batch", "batches", "links", "schema"]
 
@@ -24,7 +24,7 @@ def links(source: Source, **options: Any) -> pa.Table:
     """The links of a document as a table with all columns; options and errors as of `absolve.links`."""
     from pyarrow import Table
 
-    return Table.from_batches([batch(COLUMNS, library.columns(source, **options))])
+    return Table.from_batches([batch(COLUMNS, api.columns(source, **options))])
 
 
 def batches(sources: Iterable[Source], *, rows: int = ROWS, **options: Any) -> Iterator[pa.RecordBatch]:
@@ -36,7 +36,7 @@ def batches(sources: Iterable[Source], *, rows: int = ROWS, **options: Any) -> I
     """
     found = Columns(rows, most=MOST_BYTES)
     for source in sources:
-        for _ in library.into(found, source, **options):
+        for _ in api.into(found, source, **options):
             yield batch(COLUMNS, found)
     if len(found):
         yield batch(COLUMNS, found)

@@ -139,11 +139,11 @@ def test_the_limit_is_of_each_record_and_not_of_the_file(absolve: Runner, tmp_pa
 @pytest.mark.parametrize(
     ("command", "place"),
     [
-        ("rewrite", "absolve.archives.walk"),
-        ("rewrite", "absolve.engine.rewriting.new_bytes"),
-        ("rewrite --dry-run", "absolve.engine.rewriting.new_bytes"),
-        ("links", "absolve.archives.walk"),
-        ("links", "absolve.inventory.fill"),
+        ("rewrite", "absolve.run.archive_segments.walk"),
+        ("rewrite", "absolve.run.rewrite_task.new_bytes"),
+        ("rewrite --dry-run", "absolve.run.rewrite_task.new_bytes"),
+        ("links", "absolve.run.archive_segments.walk"),
+        ("links", "absolve.inventory.columns.fill"),
     ],
 )
 def test_a_fault_of_ours_leaves_its_record_and_no_other(

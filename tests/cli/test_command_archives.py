@@ -12,16 +12,16 @@ import pytest
 import zstandard
 
 import absolve as library
-from absolve import rewriting
 from absolve.cli import many, progress
-from absolve.engine import archives
+from absolve.rewriting import rewriter
+from absolve.run import segment_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from command_runner import Runner
 
-    from absolve.entity import Entity
+    from absolve.document.entity import Entity
 
 URL = "http://w.example/d/p.html"
 PAGE, ABSOLUTE = b'<a href="x">x</a>', b'<a href="http://w.example/d/x">x</a>'
@@ -110,7 +110,7 @@ def test_an_archive_may_come_from_the_standard_input(absolve: Runner) -> None:
 def test_rows_are_written_however_many_records_they_come_from(
     absolve: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("absolve.engine.listing.AT_ONCE", 4)
+    monkeypatch.setattr("absolve.run.links_task.AT_ONCE", 4)
     path = tmp_path / "x.warc"
     path.write_bytes(record(PAGE * 3) + record(b"") + record(PAGE * 9) + record(PAGE))
     assert len(absolve("links", path).lines) == 13
@@ -177,12 +177,12 @@ def test_a_record_that_is_not_proved_stays_and_the_others_go_on(
 ) -> None:
     other = record(PAGE, "http://cheated.example/d/")
     archive.write_bytes(record(PAGE) + other + record(PAGE))
-    real = rewriting.rewrite
+    real = rewriter.rewrite
 
     def cheating(entity: Entity, *rest: Any) -> bytes:
         return real(entity, *rest).replace(b">x</a>", b">y</a>" if b"cheated" in entity.data else b">x</a>")
 
-    monkeypatch.setattr(rewriting, "rewrite", cheating)
+    monkeypatch.setattr(rewriter, "rewrite", cheating)
     done = absolve("rewrite", archive, "-o", tmp_path / "out.warc", "--verify")
     assert done.status == 1
     assert "warcio: " in done.err
@@ -239,8 +239,8 @@ def cut(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let each record be worth a process; a run that takes long says once more at its end what failed."""
     monkeypatch.setattr(progress, "EVERY", 3600.0)
     monkeypatch.setattr(many, "WORTH_A_POOL", 1)
-    monkeypatch.setattr(archives, "LARGE", 1)
-    monkeypatch.setattr(archives, "RANGE", 150)
+    monkeypatch.setattr(segment_inputs, "LARGE", 1)
+    monkeypatch.setattr(segment_inputs, "RANGE", 150)
 
 
 @pytest.mark.usefixtures("cut")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from command_runner import ABSOLUTE, PAGE, Runner
 
-from absolve import outputs
+from absolve.run import outputs
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -100,7 +100,7 @@ def test_where_a_backup_cannot_be_made_nothing_is_written(
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("absolve.outputs.os.link", full)
+    monkeypatch.setattr("absolve.run.outputs.os.link", full)
     done = absolve(*IN_PLACE, document)
     assert done.status == 1
     assert ": unwritable: No space left" in done.err
@@ -117,7 +117,7 @@ def test_a_backup_is_made_where_there_are_no_hard_links(
     def lacking(*_: object, **__: object) -> None:
         raise PermissionError(1, "Operation not permitted")
 
-    monkeypatch.setattr("absolve.outputs.os.link", lacking)
+    monkeypatch.setattr("absolve.run.outputs.os.link", lacking)
     assert absolve(*IN_PLACE, document).status == 0
     assert document.with_name(document.name + ".orig").read_bytes() == b"an earlier one"
     assert document.with_name(document.name + ".orig.1").read_bytes() == before

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from command_runner import FIXTURES, Runner
 
-from absolve.model import VERDICTS
+from absolve.core.model import VERDICTS
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 import pytest
 from command_runner import PAGE
 
-from absolve.browsing import Browser, View
-from absolve.browsing.chromium import NoBrowserError, find
-from absolve.errors import Diagnostic, DocumentError
+from absolve.core.errors import Diagnostic, DocumentError
+from absolve.verifying.browser import Browser, View
+from absolve.verifying.browser.chromium import NoBrowserError, find
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from command_runner import Runner
 
-    from absolve.entity import Entity
-    from absolve.model import Document
+    from absolve.core.model import Document
+    from absolve.document.entity import Entity
 
 LINKS = [("a", "href", "x.html?a&b", "http://h/d/x.html?a&b"), ("a", "href", "http://g/", "http://g/")]
 

@@ -69,7 +69,7 @@ def test_a_file_that_is_read_or_is_in_a_folder_that_is_read_is_refused(
     absolve: Runner, command: list[str], given: str, errors: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = files()
-    monkeypatch.setattr("absolve.sources.read", None)  # nothing may be read
+    monkeypatch.setattr("absolve.run.sources.read", None)  # nothing may be read
     done = absolve(*command, *given.split(), "--errors", errors)
     assert (done.status, done.out) == (2, b"")
     assert f"--errors {errors} is " in done.err

@@ -15,11 +15,11 @@ from command_runner import ABSOLUTE, FIXTURES, PAGE, Runner
 import absolve as library
 from absolve.cli import COMMANDS
 from absolve.cli.reporting import colours
-from absolve.formats import html_scanner
+from absolve.formats.html import tokenizer
 
 
 def test_version_says_whether_the_scanner_is_compiled(absolve: Runner) -> None:
-    kind = "interpreted" if (html_scanner.__file__ or "").endswith(".py") else "compiled"
+    kind = "interpreted" if (tokenizer.__file__ or "").endswith(".py") else "compiled"
     assert absolve("--version") == (0, f"absolve {library.__version__} ({kind})\n".encode(), "")
 
 

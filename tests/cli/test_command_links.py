@@ -12,12 +12,12 @@ import pytest
 from command_runner import FIXTURES, PAGE, Runner
 
 import absolve as library
-from absolve.inventory import COLUMNS
-from absolve.walk import walk
+from absolve.document.walk import walk
+from absolve.inventory.columns import COLUMNS
 
 if TYPE_CHECKING:
-    from absolve.entity import Entity
-    from absolve.walk import Settings
+    from absolve.document.entity import Entity
+    from absolve.document.walk import Settings
 
 
 def test_an_empty_file_has_no_rows_and_its_table_is_a_header(absolve: Runner, tmp_path: Path) -> None:
@@ -98,7 +98,7 @@ def test_a_fault_in_one_document_does_not_end_the_run(
             raise IndexError("out of range")
         return walk(document, settings)
 
-    monkeypatch.setattr("absolve.engine.documents.walk", faulty)
+    monkeypatch.setattr("absolve.run.load.walk", faulty)
     done = absolve("links", "-", page, stdin=PAGE)
     assert (done.status, len(done.lines)) == (1, 2)
     assert done.err.startswith("-: internal-error: a fault of absolve, please report it")

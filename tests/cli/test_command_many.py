@@ -236,7 +236,7 @@ def test_a_table_is_there_complete_or_as_it_was(
     assert absolve("links", site / "a", "--url", URL, "-o", out) == (0, b"", "")
     whole = out.read_bytes()
     assert len(whole) > 100
-    monkeypatch.setattr("absolve.engine.documents.walk", interrupted)
+    monkeypatch.setattr("absolve.run.load.walk", interrupted)
     assert absolve("links", site / "a", "--url", URL, "-o", out).status == 130
     assert out.read_bytes() == whole
     assert not list(Path().glob(".absolve*"))

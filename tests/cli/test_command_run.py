@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from absolve import inputs
 from absolve.cli import many, progress
+from absolve.run import inputs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

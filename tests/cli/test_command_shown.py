@@ -63,7 +63,7 @@ def on_terminal(*arguments: str) -> str:
 @pytest.mark.parametrize("name", [BAD, FORGED], ids=["controls", "newline"])
 def test_a_name_is_escaped_in_the_message_about_it(absolve: Runner, command: str, name: str) -> None:
     if command == "browser":
-        pytest.importorskip("absolve.browsing")
+        pytest.importorskip("absolve.verifying.browser")
     done = absolve(command, name)
     assert done.status
     assert is_clean(done.err)

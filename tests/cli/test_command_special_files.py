@@ -137,7 +137,7 @@ def test_a_file_that_goes_before_it_is_copied_is_the_one_that_is_named(
         (site / "b.png").unlink(missing_ok=True)
         return False
 
-    monkeypatch.setattr("absolve.engine.rewriting.is_document", gone)
+    monkeypatch.setattr("absolve.run.rewrite_task.is_document", gone)
     done = absolve("rewrite", "site", URL, "-o", "out")
     assert (done.status, done.err) == (1, "site/b.png: not-found: No such file or directory\n")
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from absolve import patterns
+from absolve.core import lazy_regex
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,12 +23,12 @@ ABSOLUTE = (
     b"<img src=http://i.example/>"
 )
 
-PROCESSES = "multiprocessing socket pickle tempfile concurrent.futures logging absolve.engine.pool absolve.engine.exchange"
+PROCESSES = "multiprocessing socket pickle tempfile concurrent.futures logging absolve.run.pool.workers absolve.run.pool.exchange"
 FILES = "shutil bz2 lzma zlib gzip zipfile csv json sqlite3 tomllib hashlib ssl html.entities mimetypes email"
-ARCHIVES = "absolve.archives absolve.formats.warc absolve.formats.http absolve.formats.headers absolve.formats.compression"
-OTHERS = "absolve.formats.xml absolve.formats.mime absolve.formats.json absolve.formats.zip lxml html5lib ada_url rich"
-ROWS = "absolve.inventory absolve.judging absolve.ruled absolve.resolvers.comparison absolve.engine.turns absolve.arrow"
-CHANGES = "absolve.verifying absolve.remapping absolve.selecting absolve.cli.diff absolve.engine.journal"
+ARCHIVES = "absolve.run.archive_segments absolve.formats.warc absolve.formats.http absolve.formats.headers absolve.formats.compression"
+OTHERS = "absolve.formats.xml absolve.formats.mail.walker absolve.formats.json absolve.formats.zip lxml html5lib ada_url rich"
+ROWS = "absolve.inventory.columns absolve.inventory.problems absolve.inventory.facts absolve.urls.compare absolve.run.archive_turns absolve.arrow"
+CHANGES = "absolve.verifying absolve.rewriting.remap absolve.run.filters absolve.cli.diff absolve.run.journal"
 
 
 def imported(*arguments: str) -> set[str]:
@@ -46,7 +46,7 @@ def imported(*arguments: str) -> set[str]:
         (["rewrite"], [PROCESSES, FILES, ARCHIVES, OTHERS, ROWS, CHANGES]),
         (["rewrite", "-o", "OUT"], [PROCESSES, "hashlib sqlite3 csv json", ARCHIVES, OTHERS, ROWS, CHANGES]),
         (["rewrite", "--in-place"], [PROCESSES, "hashlib sqlite3 csv json", ARCHIVES, OTHERS, ROWS, CHANGES]),
-        (["links"], [PROCESSES, "hashlib sqlite3", ARCHIVES, OTHERS, CHANGES.replace("absolve.selecting", "")]),
+        (["links"], [PROCESSES, "hashlib sqlite3", ARCHIVES, OTHERS, CHANGES.replace("absolve.run.filters", "")]),
         (["base"], [PROCESSES, ARCHIVES, OTHERS, CHANGES]),
     ],
     ids=lambda given: " ".join(given) if given[0] in {"rewrite", "links", "base"} else "",
@@ -113,14 +113,14 @@ def test_a_run_with_duckdb_prints_nothing_when_the_process_ends(
 
 
 def test_a_pattern_is_compiled_when_it_is_asked() -> None:
-    found = patterns.pattern(rb"(a+)")
+    found = lazy_regex.pattern(rb"(a+)")
     assert found.pattern == rb"(a+)"
     for _ in range(2):
         match = found.fullmatch(b"aa")
         assert match is not None
         assert match[1] == b"aa"
     assert found.groups == 1
-    broken = patterns.pattern("(")
+    broken = lazy_regex.pattern("(")
     with pytest.raises(Exception, match="unterminated"):
         broken.search("")
     with pytest.raises(AttributeError):

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from command_runner import ABSOLUTE, FIXTURES, PAGE, Runner
 
-from absolve import rewriting
-from absolve.entity import AMBIGUOUS
-from absolve.formats import html
-from absolve.model import Notice
+from absolve.core.model import Notice
+from absolve.document.entity import AMBIGUOUS
+from absolve.formats.html import walker
+from absolve.rewriting import rewriter
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 def spoilt(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the rewriter change the text of the first link of our page, too."""
-    honest = rewriting.rewrite
-    monkeypatch.setattr(rewriting, "rewrite", lambda *given: honest(*given).replace(b">x<", b">y<"))
+    honest = rewriter.rewrite
+    monkeypatch.setattr(rewriter, "rewrite", lambda *given: honest(*given).replace(b">x<", b">y<"))
 
 
 # --- absolve verify ----------------------------------------------------------------------------------------------------
@@ -112,9 +112,9 @@ def test_a_page_in_which_the_scanner_had_to_guess_is_verified_unasked(
     absolve: Runner, page: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def guessing(*given: Any) -> list[Any]:
-        return [*html.walk(*given), Notice(AMBIGUOUS, "a browser may see something else", 0)]
+        return [*walker.walk(*given), Notice(AMBIGUOUS, "a browser may see something else", 0)]
 
-    monkeypatch.setattr("absolve.walk.walker", lambda _media_type: guessing)
+    monkeypatch.setattr("absolve.document.walk.walker", lambda _media_type: guessing)
     done = absolve("rewrite", page)
     assert (done.status, done.out) == (0, ABSOLUTE)
     assert done.err == f"{page}:1:1: ambiguous: a browser may see something else\n"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from absolve.character_references import reference_at
+from absolve.encodings.character_references import reference_at
 
 
 def references(value: bytes, attribute: bool) -> list[tuple[int, int, bytes]]:

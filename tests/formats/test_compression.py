@@ -12,7 +12,7 @@ import brotli
 import pytest
 import zstandard
 
-from absolve.errors import CodingError
+from absolve.core.errors import CodingError
 from absolve.formats.compression import (
     CODINGS,
     BareDeflate,

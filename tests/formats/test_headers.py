@@ -7,9 +7,9 @@ import time
 import pytest
 
 import absolve
+from absolve.core.model import Base, Link, Notice
+from absolve.encodings.offset_map import Offsets
 from absolve.formats import headers
-from absolve.model import Base, Link, Notice
-from absolve.offsets import Offsets
 
 
 def read(data: bytes, *, skip: bool = False) -> tuple[list[tuple[str, bytes]], bytes]:

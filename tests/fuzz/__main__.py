@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 ROOT: Final = Path(__file__).parents[2]
 SHARED: Final = Path(os.environ.get("ABSOLVE_SHARED") or ROOT.parent / "shared")
-JUDGES: Final = ("tests/fuzz", "tests/formats", "tests/judged", "tests/resolvers")
+JUDGES: Final = ("tests/fuzz", "tests/formats", "tests/formats/css", "tests/conformance", "tests/urls")
 TARGETS: Final = ("html", "css", "srcset", "refresh", "references", "resolvers", "whole", "xml", "containers", "harm")
 LONGEST: Final = 1024  # bytes of an input that atheris makes: more would be slow to judge, and say no more
 IMPORTED_LATE: Final = (

@@ -7,7 +7,7 @@ import time
 import traceback
 from typing import TYPE_CHECKING, Final
 
-from absolve.errors import AbsolveError
+from absolve.core.errors import AbsolveError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -16,7 +16,7 @@ import css_judge
 from linear import grows_linearly
 from rewritten import is_honest
 
-from absolve.formats.css import walk
+from absolve.formats.css.walker import walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

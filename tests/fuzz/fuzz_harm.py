@@ -28,13 +28,13 @@ from linear import grows_linearly
 from rewritten import goes_through
 
 import absolve
-from absolve import remapping
+from absolve.rewriting import remap
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from absolve.policy import Policy
+    from absolve.rewriting.policy import Policy
 
 CONTEXTS: Final = (*harm_html.CONTEXTS, *harm_others.CONTEXTS)
 WORDS: Final = tuple(bytes((number,)) for number in range(256))
@@ -90,7 +90,7 @@ def case(data: bytes) -> Case:
     kind = choices.below(8)
     if kind == 6:
         rule = harm_text.rules(choices)
-        policy = remapping.Remapping(rule).policy
+        policy = remap.Remapping(rule).policy
     elif kind == 7:
         policy = harm_text.policy(choices)
         allowed = RUNS  # a function may return any URL, but not markup

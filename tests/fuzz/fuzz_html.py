@@ -17,12 +17,12 @@ import link_view
 import scanner_view
 from linear import grows_linearly
 
-from absolve import charsets
-from absolve.formats import html_names
-from absolve.formats.html_names import ATTRIBUTES, ROWS
-from absolve.formats.html_scanner import Scanner
-from absolve.model import Document
-from absolve.walk import walk
+from absolve.core.model import Document
+from absolve.document.walk import walk
+from absolve.encodings import charsets
+from absolve.formats.html import names
+from absolve.formats.html.names import ATTRIBUTES, ROWS
+from absolve.formats.html.tokenizer import Scanner
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
 UNNUMBERED: Final = (b"unknown", b"x-y", b"mask")
 WORDS: Final = (
-    *(b"<%b>" % name for name in (*html_names.ELEMENT_ID, *UNNUMBERED)),
-    *(b"</%b>" % name for name in (*html_names.ELEMENT_ID, *UNNUMBERED)),
-    *(b" %b=" % name for name in html_names.ATTRIBUTE_ID),
+    *(b"<%b>" % name for name in (*names.ELEMENT_ID, *UNNUMBERED)),
+    *(b"</%b>" % name for name in (*names.ELEMENT_ID, *UNNUMBERED)),
+    *(b" %b=" % name for name in names.ATTRIBUTE_ID),
     *b"<!-- --> --!> <!--> <![CDATA[ ]]> <!doctype <? </ /> \0 \r\n \"' '> &amp; &#x2f; type=hidden encoding=text/html".split(),
     *b"http-equiv=refresh type=importmap srcdoc=\"<a_href=x>\" style='a:url(x)' srcset='a_1x,b' <script><!-- </script".split(),
 )
@@ -70,7 +70,7 @@ def stand_in_order(data: bytes) -> None:
     while kind := scanner.next():
         assert end <= scanner.start < scanner.end <= len(data)
         end = scanner.end
-        if kind == html_names.TAG:
+        if kind == names.TAG:
             assert scanner.start < scanner.name_start < scanner.name_end < end
         else:
             assert scanner.start < scanner.text_start <= scanner.text_end <= end

@@ -18,9 +18,9 @@ from html5lib._tokenizer import HTMLTokenizer
 from html5lib.constants import tokenTypes
 from linear import grows_linearly
 
-from absolve.character_references import needs_escape
-from absolve.charsets import UTF_8
-from absolve.codings import quoted
+from absolve.encodings.character_references import needs_escape
+from absolve.encodings.charsets import UTF_8
+from absolve.encodings.codings import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

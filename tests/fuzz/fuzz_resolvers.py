@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 import resolver_strategies
 from linear import grows_linearly
 
-from absolve.resolvers import PROFILES, comparison, references, rfc1808, rfc3986, urls
+from absolve.urls import PROFILES, compare, parse, predicates, rfc1808, rfc3986
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,20 +36,20 @@ def seeds(_shared: Path | None) -> Iterator[bytes]:
 
 def check(data: bytes) -> None:
     base, _, reference = data.decode("utf-8", "surrogateescape").partition("\n")
-    assert rfc1808.profile(base)(reference) == rfc1808.steps(base, references.split(base), reference)
+    assert rfc1808.profile(base)(reference) == rfc1808.steps(base, parse.split(base), reference)
     assert rfc3986.profile(base)(reference) == rfc3986.transform(rfc3986.split(base), reference)
-    assert references.unsplit(references.split(reference)) == reference
-    assert references.unsplit(rfc3986.split(reference)) == reference
+    assert parse.unsplit(parse.split(reference)) == reference
+    assert parse.unsplit(rfc3986.split(reference)) == reference
     for profile in PROFILES.values():
         settled = profile("")(base) or base  # the path of a base stays as it is where the reference has none
         target = profile(settled)(reference)
-        if target is not None and urls.has_scheme(target):
+        if target is not None and predicates.has_scheme(target):
             assert profile(settled)(target) == target
             assert profile("")(target) == target
-    comparison.climbs_above_root(base, reference)
-    comparison.divergent(base, reference)
-    urls.is_malformed(reference)
-    urls.host_port(reference)
+    compare.climbs_above_root(base, reference)
+    compare.divergent(base, reference)
+    predicates.is_malformed(reference)
+    predicates.host_port(reference)
     grows_linearly(resolved, data)
 
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Final
 from linear import grows_linearly
 from rewritten import goes_through, has_sound_rows, is_honest
 
-from absolve.model import Document, Link
-from absolve.walk import Settings, walk
+from absolve.core.model import Document, Link
+from absolve.document.walk import Settings, walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -16,11 +16,11 @@ from typing import Final, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from absolve import rewriting
-from absolve.errors import AbsolveError
-from absolve.inventory import rows
-from absolve.model import Document
-from absolve.walk import Settings, walk
+from absolve.core.errors import AbsolveError
+from absolve.core.model import Document
+from absolve.document.walk import Settings, walk
+from absolve.inventory.columns import rows
+from absolve.rewriting import rewriter
 from benchmarks.hostile import SHAPES
 
 URL: Final = "http://h.example/d/page.html?q#f"
@@ -73,7 +73,7 @@ def work(name: str) -> Done:
         )
         try:
             entity = walk(asked, settings)
-            rewriting.rewrite(entity)
+            rewriter.rewrite(entity)
             for row in rows(entity) if listed else ():
                 str(row)
         except AbsolveError:

@@ -10,10 +10,10 @@ from harm_judge import RUNS, Judge
 from harm_others import Made
 
 import absolve
-from absolve.remapping import Remapping
+from absolve.rewriting.remap import Remapping
 
 if TYPE_CHECKING:
-    from absolve.policy import Policy
+    from absolve.rewriting.policy import Policy
 
 HTML: Final = "text/html"
 GROUP: Final = Remapping([("(?s)[a-z]+://[^/]*/(.*)", r"\1", "regex")])

@@ -57,7 +57,7 @@ def version() -> str:
     """The version, and whether the scanner is compiled; found out without importing it."""
     from importlib.machinery import ExtensionFileLoader, PathFinder
 
-    folder = f"{__path__[0]}/../formats"
-    found = PathFinder.find_spec("absolve.formats.html_scanner", [folder])
+    folder = f"{__path__[0]}/../formats/html"
+    found = PathFinder.find_spec("absolve.formats.html.tokenizer", [folder])
     compiled = found is not None and isinstance(found.loader, ExtensionFileLoader)
     return f"absolve {__version__} ({'compiled' if compiled else 'interpreted'})"

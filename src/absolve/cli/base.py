@@ -7,25 +7,25 @@ from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from absolve import shown
-from absolve.bases import TOO_LONG
 from absolve.cli import options as shared
 from absolve.cli.reporting import colours, paint
-from absolve.engine import archives
-from absolve.errors import in_short
-from absolve.inputs import Input
-from absolve.model import VERDICTS, Layer
-from absolve.notices import rows_too_large
-from absolve.walk import inners
+from absolve.core import printable
+from absolve.core.errors import in_short
+from absolve.core.model import VERDICTS, Layer
+from absolve.document.diagnostics import rows_too_large
+from absolve.document.walk import inners
+from absolve.run import segment_inputs
+from absolve.run.inputs import Input
+from absolve.urls.base import TOO_LONG
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterator
 
     from absolve.cli.reporting import Report
-    from absolve.engine.documents import Reading
-    from absolve.entity import Entity
-    from absolve.model import BaseURL, Claim
+    from absolve.core.model import BaseURL, Claim
+    from absolve.document.entity import Entity
+    from absolve.run.load import Reading
 
     Show = Callable[[str], str]
 
@@ -72,7 +72,7 @@ def _entities(input_: Input, how: Reading, report: Report, *, inside: bool) -> I
     """The document of an input, and those inside it; an archive is one document."""
     is_first = True
     room = how.settings.max_rows_bytes
-    for stretch in archives.each(input_, how, every=inside):
+    for stretch in segment_inputs.each(input_, how, every=inside):
         for diagnostic in stretch.diagnostics:
             report.notice(diagnostic)
         if stretch.entity is None:
@@ -95,7 +95,7 @@ def _with_inner(entity: Entity) -> Iterator[Entity]:
 def picture(entity: Entity, *, credentials: bool) -> Iterator[str]:
     """The boxes of one document, and below them its base URL and its own URL in full."""
     base, own = entity.bases.base, entity.bases.own
-    show: Show = partial(shown.message, credentials=credentials)
+    show: Show = partial(printable.message, credentials=credentials)
     yield show(f"{entity.name} {entity.path}".rstrip())
     on = colours(sys.stdout)
     for line in boxes(base, show):
@@ -126,7 +126,7 @@ def boxes(base: BaseURL, show: Show) -> list[str]:
         layer = max(layer, claim.base.layer)
         claims[layer].append(claim)
     content = [list(_content(layer, claims[layer], base, show)) for layer in Layer]
-    width = max(shown.width(line) - EDGES * at for at, lines in enumerate(content) for line in lines)
+    width = max(printable.width(line) - EDGES * at for at, lines in enumerate(content) for line in lines)
     drawn: list[str] = []
     for at, lines in enumerate(content):
         drawn = _box([*drawn, *lines], width + EDGES * at)
@@ -155,7 +155,7 @@ def _described(claim: Claim, show: Show) -> Iterator[str]:
 
 def _box(lines: list[str], width: int) -> list[str]:
     rule = "-" * (width + 4)
-    return [f".{rule}.", *(f"|  {line}{' ' * (width - shown.width(line))}  |" for line in lines), f"`{rule}'"]
+    return [f".{rule}.", *(f"|  {line}{' ' * (width - printable.width(line))}  |" for line in lines), f"`{rule}'"]
 
 
 def _cut(text: str) -> str:

@@ -6,20 +6,21 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from absolve import browsing, outputs, shown
 from absolve.cli import options as shared
 from absolve.cli.reporting import is_terminal, visible_json
-from absolve.engine import documents
-from absolve.errors import DocumentError
-from absolve.inputs import Input
-from absolve.sinks import jsonl
+from absolve.core import printable
+from absolve.core.errors import DocumentError
+from absolve.inventory.sinks import jsonl
+from absolve.run import load, outputs
+from absolve.run.inputs import Input
+from absolve.verifying import browser as browsing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from absolve.browsing import Browser, View
     from absolve.cli.reporting import Report
-    from absolve.entity import Entity
+    from absolve.document.entity import Entity
+    from absolve.verifying.browser import Browser, View
 
 EPILOG = """\
 The browser gets each page as if it came from its own URL (--url, or what its saver wrote), with
@@ -93,7 +94,7 @@ def run(options: argparse.Namespace, report: Report) -> None:
             columns = browsing.View._fields
             lines: Iterable[bytes] = (jsonl.encode(columns, [view]) for _, view in views)
             if not report.credentials:
-                lines = (shown.masked(line.decode()).encode() for line in lines)
+                lines = (printable.masked(line.decode()).encode() for line in lines)
             if options.output in {None, outputs.STDOUT} and is_terminal(sys.stdout):
                 lines = map(visible_json, lines)
             with shared.opened(options, names) as file:
@@ -107,7 +108,7 @@ def _views(
     how = how._replace(settings=how.settings._replace(profile="whatwg"))
     for name in names:
         with report.guard(name):
-            document, entity, diagnostics = documents.walked(Input(name, "", options.url), how)
+            document, entity, diagnostics = load.walked(Input(name, "", options.url), how)
             for diagnostic in diagnostics:
                 report.notice(diagnostic)
             yield entity, browser.view(document, entity)
@@ -118,5 +119,5 @@ def _compare(entity: Entity, view: View, report: Report) -> None:
     for difference in found:
         report.failure(DocumentError(difference))
     count = len(view.links)
-    name = shown.message(entity.name, credentials=report.credentials)
+    name = printable.message(entity.name, credentials=report.credentials)
     print(f"{name}: {'different' if found else 'equal'}, {count} link{'' if count == 1 else 's'}")

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from absolve import outputs, sinks
 from absolve.cli import failures, many
-from absolve.errors import Diagnostic, UsageError
-from absolve.sources import STDIN
+from absolve.core.errors import Diagnostic, UsageError
+from absolve.inventory import sinks
+from absolve.run import outputs
+from absolve.run.sources import STDIN
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
     from absolve.cli.reporting import Report
-    from absolve.engine.listing import Listing
-    from absolve.inputs import Input
+    from absolve.run.inputs import Input
+    from absolve.run.links_task import Listing
 
 ENGINES: Final = ("local", "spark")
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from absolve import shown
 from absolve.cli import COMMANDS
-from absolve.errors import UsageError
+from absolve.core import printable
+from absolve.core.errors import UsageError
 
 if TYPE_CHECKING:
     import argparse
@@ -57,11 +57,11 @@ def run(options: argparse.Namespace, report: Report) -> None:
             if value is None or value == []:
                 continue
             line = f"{f'{option} = {json.dumps(value)}':40}  # {command.whence.get(action.dest, 'default')}"
-            lines.append(shown.message(line, credentials=report.credentials))
+            lines.append(printable.message(line, credentials=report.credentials))
         for option, value in sorted(command.ignored.items()):
             setting = f"# {option} = {json.dumps(value, default=str)}"
             line = f"{setting:40}  # ignored: {found.path} was not named by --config"
-            lines.append(shown.message(line, credentials=report.credentials))
+            lines.append(printable.message(line, credentials=report.credentials))
         if len(lines) > 1:
             blocks.append("".join(f"{line}\n" for line in lines))
     print("\n".join(blocks), end="")

@@ -12,8 +12,8 @@ import stat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from absolve.errors import UsageError
-from absolve.patterns import pattern
+from absolve.core.errors import UsageError
+from absolve.core.lazy_regex import pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

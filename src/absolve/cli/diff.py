@@ -7,10 +7,10 @@ import re
 from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
-from absolve import shown
 from absolve.cli.reporting import paint
-from absolve.edits import splice
-from absolve.model import Edit
+from absolve.core import printable
+from absolve.core.model import Edit
+from absolve.rewriting.edits import splice
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -61,7 +61,7 @@ def quoted(name: str) -> bytes:
 
     A name cannot end its line then, nor be another name in the eyes of a person: all that is not visible is escaped.
     """
-    if shown.printable(name) == name and not re.search(r'\A |["\\]', name):
+    if printable.printable(name) == name and not re.search(r'\A |["\\]', name):
         return os.fsencode(name) + (b"\t" if " " in name else b"")  # a tab ends a name with blanks in it
     return b'"' + b"".join(map(_quoted_character, name)) + b'"'
 
@@ -70,7 +70,7 @@ def _quoted_character(character: str) -> bytes:
     if character in _ESCAPES:
         return _ESCAPES[character]
     raw = os.fsencode(character)
-    return raw if shown.printable(character) == character else b"".join(b"\\%03o" % byte for byte in raw)
+    return raw if printable.printable(character) == character else b"".join(b"\\%03o" % byte for byte in raw)
 
 
 _ESCAPES = {'"': b'\\"', "\\": b"\\\\", "\n": b"\\n", "\t": b"\\t", "\r": b"\\r"}
@@ -126,6 +126,6 @@ def on_terminal(lines: Iterator[bytes], *, colour: bool) -> Iterator[bytes]:
     They are for people, who should not paste them into a file: `patch` takes what a file or a pipe is given.
     """
     for line in lines:
-        text = shown.printable(line.rstrip(b"\n").decode("utf-8", "surrogateescape"), keep="\t")
+        text = printable.printable(line.rstrip(b"\n").decode("utf-8", "surrogateescape"), keep="\t")
         style = _STYLES.get(line[:1])
         yield f"{paint(text, style, on=colour) if style else text}\n".encode()

@@ -7,9 +7,9 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from absolve import inputs, outputs
-from absolve.errors import DocumentError, UsageError
-from absolve.sources import STDIN
+from absolve.core.errors import DocumentError, UsageError
+from absolve.run import inputs, outputs
+from absolve.run.sources import STDIN
 
 if TYPE_CHECKING:
     import argparse

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from absolve import inputs
 from absolve.cli.options import completes_files
-from absolve.errors import DocumentError, UsageError
-from absolve.model import KINDS, PROBLEMS, SCOPES
-from absolve.policy import absolute
+from absolve.core.errors import DocumentError, UsageError
+from absolve.core.model import KINDS, PROBLEMS, SCOPES
+from absolve.rewriting.policy import absolute
+from absolve.run import inputs
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable
 
-    from absolve.policy import Policy
-    from absolve.remapping import Change
-    from absolve.selecting import Selection
+    from absolve.rewriting.policy import Policy
+    from absolve.rewriting.remap import Change
+    from absolve.run.filters import Selection
 
 
 def add_selection(parser: argparse.ArgumentParser, title: str) -> argparse._ArgumentGroup:
@@ -73,7 +73,7 @@ def add_remapping(parser: argparse.ArgumentParser) -> None:
 
 def selection(options: argparse.Namespace) -> Selection:
     """Which links count; UsageError for a word that is none."""
-    from absolve.selecting import Selection  # and with it what judges links: most rewrites are of all
+    from absolve.run.filters import Selection  # and with it what judges links: most rewrites are of all
 
     kinds, scopes, problems = (frozenset(_words(given)) for given in (options.kind, options.scope, options.problem))
     return Selection(kinds, scopes, problems).checked()
@@ -81,7 +81,7 @@ def selection(options: argparse.Namespace) -> Selection:
 
 def columns(options: argparse.Namespace) -> tuple[str, ...]:
     """The columns of the list; UsageError for what is none, and for a list that could have no equal rows."""
-    from absolve.inventory import COLUMNS
+    from absolve.inventory.columns import COLUMNS
 
     if options.columns is None:
         if options.unique:
@@ -101,7 +101,7 @@ def policy(options: argparse.Namespace) -> Policy:
     whole = _remapping(options) if options.remap or options.remap_file else absolute
     if not (options.kind or options.scope or options.problem):
         return whole
-    from absolve.selecting import only
+    from absolve.run.filters import only
 
     wanted = selection(options)
     if not any(wanted):
@@ -112,7 +112,7 @@ def policy(options: argparse.Namespace) -> Policy:
 
 
 def _remapping(options: argparse.Namespace) -> Policy:
-    from absolve.remapping import Remapping, parse
+    from absolve.rewriting.remap import Remapping, parse
 
     changes = [parse(text) for text in options.remap]
     if options.remap_file:
@@ -126,7 +126,7 @@ def _words(given: Iterable[str]) -> list[str]:
 
 def _read(name: str) -> list[Change]:
     """The rules in a CSV file: from, to, and how; rules that say nothing of how are prefixes."""
-    from absolve.remapping import Change
+    from absolve.rewriting.remap import Change
 
     found = []
     try:
@@ -141,7 +141,7 @@ def _read(name: str) -> list[Change]:
 
 
 def _checked(change: Change, name: str, line: int) -> None:
-    from absolve.remapping import Remapping
+    from absolve.rewriting.remap import Remapping
 
     try:
         Remapping([change])

@@ -7,14 +7,15 @@ from contextlib import closing
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from absolve import outputs, sinks
 from absolve.cli import cluster, failures, filters, many
 from absolve.cli import options as shared
 from absolve.cli.reporting import is_terminal, visible_json
-from absolve.engine.archives import spread
-from absolve.engine.cells import Cells
-from absolve.engine.listing import Listing, Unique, listed
-from absolve.errors import UsageError
+from absolve.core.errors import UsageError
+from absolve.inventory import sinks
+from absolve.run import outputs
+from absolve.run.links_task import Listing, Unique, listed
+from absolve.run.safe_cells import Cells
+from absolve.run.segment_inputs import spread
 
 if TYPE_CHECKING:
     import argparse
@@ -84,11 +85,11 @@ def run(options: argparse.Namespace, report: Report) -> None:
     )
     sink = sinks.by_name(format_)
     if how.where is not None:
-        from absolve.engine import conditions  # and with it DuckDB: few want it
+        from absolve.run import where  # and with it DuckDB: few want it
 
         if not how.where.isascii() and how.where.encode("utf-8", "ignore").decode() != how.where:
             raise UsageError(f"--where: this is not UTF-8: {how.where!r}")
-        conditions.check(how.where)
+        where.check(how.where)
     found = failures.watched(many.found(options, report), lambda input_: (input_.name,), options)
     if cluster.is_wanted(options):
         cluster.run(options, how, found, report)

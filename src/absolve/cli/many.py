@@ -9,22 +9,22 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from absolve import inputs, interrupts, outputs
 from absolve.cli import failures, progress
 from absolve.cli import options as shared
 from absolve.cli.reporting import Report
-from absolve.engine import flushing, tasks
-from absolve.engine.pieces import Failure, Size
-from absolve.errors import Diagnostic, DocumentError, UsageError
-from absolve.globs import Globs
-from absolve.ranges import WHOLE
-from absolve.sources import STDIN
+from absolve.core.errors import Diagnostic, DocumentError, UsageError
+from absolve.run import fsync, inputs, interrupts, outputs
+from absolve.run.archive_ranges import WHOLE
+from absolve.run.globs import Globs
+from absolve.run.pool import tasks
+from absolve.run.results import Failure, Size
+from absolve.run.sources import STDIN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator
 
-    from absolve.engine.pieces import Piece, Ready
-    from absolve.inputs import Input
+    from absolve.run.inputs import Input
+    from absolve.run.results import Piece, Ready
 
     Item = TypeVar("Item")
 
@@ -171,7 +171,7 @@ def run(
         number = size = 0
         with (
             closing(tasks.run(work, items, jobs, relayed=relayed)) as done,
-            closing(flushing.flushed(_unbroken(done, input_of) if relayed else done, expect)) as told,
+            closing(fsync.flushed(_unbroken(done, input_of) if relayed else done, expect)) as told,
         ):
             for item, piece in told:
                 interrupts.check()
@@ -198,9 +198,9 @@ def run(
 
 
 def _unbroken(done: Iterable[tuple[Item, Any]], input_of: Callable[[Item], Input]) -> Iterator[tuple[Item, Any]]:
-    from absolve.engine import turns  # and with it the inventory: a rewrite needs none
+    from absolve.run import archive_turns  # and with it the inventory: a rewrite needs none
 
-    return turns.unbroken(done, input_of)
+    return archive_turns.unbroken(done, input_of)
 
 
 def _counting(options: argparse.Namespace) -> Callable[[], int] | None:

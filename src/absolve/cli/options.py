@@ -7,12 +7,13 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from absolve import charsets, outputs, sources
-from absolve.engine.documents import Reading
-from absolve.errors import UsageError
-from absolve.layers import retrieval_claim
-from absolve.resolvers import PROFILES
-from absolve.settings import BASES, DEEPEST, FRAGMENTS, Settings
+from absolve.core.errors import UsageError
+from absolve.document.base_layers import retrieval_claim
+from absolve.document.settings import BASES, DEEPEST, FRAGMENTS, Settings
+from absolve.encodings import charsets
+from absolve.run import outputs, sources
+from absolve.run.load import Reading
+from absolve.urls import PROFILES
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager

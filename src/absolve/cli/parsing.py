@@ -8,7 +8,7 @@ import sys
 from reprlib import repr  # noqa: A004 - of values that may be nested deep
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from absolve import shown
+from absolve.core import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -75,7 +75,7 @@ class Parser(argparse.ArgumentParser):
         self.ignored: dict[str, Any] = {}  # options that the file may not set, by their names, and its values
 
     def error(self, message: str) -> NoReturn:
-        message = shown.message(message, credentials=self.credentials)
+        message = printable.message(message, credentials=self.credentials)
         self.exit(2, f"{self.prog}: error: {message}\ntry: {self.prog} --help\n")
 
     def options(self) -> Iterator[tuple[str, argparse.Action]]:

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from itertools import islice
 from typing import IO, TYPE_CHECKING, Final, TextIO
 
-from absolve import shown
-from absolve.errors import FAULTS, Diagnostic, DocumentError, fault, in_short
+from absolve.core import printable
+from absolve.core.errors import FAULTS, Diagnostic, DocumentError, fault, in_short
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,7 +24,7 @@ def is_terminal(stream: TextIO | None) -> bool:
 
 def visible_json(lines: bytes) -> bytes:
     r"""Return lines of JSON for a terminal: the same values, with `\u009b` for what is not visible."""
-    return shown.printable(lines.decode(), keep="\n", escape=_json_escaped).encode()
+    return printable.printable(lines.decode(), keep="\n", escape=_json_escaped).encode()
 
 
 def _json_escaped(character: str) -> str:
@@ -141,7 +141,7 @@ class Report:
 
         fields = {name: getattr(diagnostic, name) for name in _FIELDS}
         if not self.credentials:
-            fields |= {name: shown.masked(fields[name]) for name in ("name", "text")}
+            fields |= {name: printable.masked(fields[name]) for name in ("name", "text")}
         fields["text"] = in_short(fields["text"], _LONGEST)
         line = json.dumps({"input": input_, **fields})
         try:
@@ -152,7 +152,7 @@ class Report:
 
     def unlisted(self, error: OSError) -> None:
         """Say that the file of failures cannot be written; nothing more goes there."""
-        self._say(shown.message(f"--errors: unwritable: {error.strerror or error}"), "unwritable", "red")
+        self._say(printable.message(f"--errors: unwritable: {error.strerror or error}"), "unwritable", "red")
         self.errors = None
 
     def _printed(self, diagnostic: Diagnostic) -> str:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from absolve import outputs, resolvers, shown
+from absolve import urls
 from absolve.cli import options as shared
-from absolve.errors import Diagnostic, DocumentError, in_short
+from absolve.core import printable
+from absolve.core.errors import Diagnostic, DocumentError, in_short
+from absolve.run import outputs
 
 if TYPE_CHECKING:
     import argparse
@@ -33,8 +35,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, report: Report) -> None:
     with outputs.stdout() as file:
         for reference in options.references:
-            target = resolvers.resolve(options.base, reference, options.profile)
-            file.write(f"{shown.printable(target or '', escape=shown.percent_escaped)}\n".encode())
+            target = urls.resolve(options.base, reference, options.profile)
+            file.write(f"{printable.printable(target or '', escape=printable.percent_escaped)}\n".encode())
             if target is None:
                 against = repr(in_short(options.base)) if options.base else "no base"
                 text = f"{in_short(reference)!r} has no URL against {against}"

@@ -9,17 +9,17 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from absolve import inputs
 from absolve._version import __version__
-from absolve.errors import DocumentError, UsageError
-from absolve.fingerprints import fingerprint
+from absolve.core.digest import fingerprint
+from absolve.core.errors import DocumentError, UsageError
+from absolve.run import inputs
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable, Iterator
 
-    from absolve.engine.journal import Journal
-    from absolve.engine.overlaps import Reach
+    from absolve.run.journal import Journal
+    from absolve.run.overlaps import Reach
 
 KEPT: Final = 90 * 24 * 60 * 60  # seconds for which a journal that nobody writes to is kept
 
@@ -55,7 +55,7 @@ def journal(options: argparse.Namespace, token: str, *, several: bool) -> Iterat
     if found is None:
         yield None
         return
-    from absolve.engine import overlaps
+    from absolve.run import overlaps
 
     with found, overlaps.announced(place, _reach(options)) as other:
         if other is not None:
@@ -66,7 +66,7 @@ def journal(options: argparse.Namespace, token: str, *, several: bool) -> Iterat
 def _opened(place: Path, options: argparse.Namespace, token: str) -> Journal | None:
     import sqlite3  # a megabyte that one file does not need
 
-    from absolve.engine.journal import Journal
+    from absolve.run.journal import Journal
 
     _forget_old(place)
     try:
@@ -79,7 +79,7 @@ def _opened(place: Path, options: argparse.Namespace, token: str) -> Journal | N
 
 def _reach(options: argparse.Namespace) -> Reach:
     """What a run reads and writes; of a list only where it can be read twice."""
-    from absolve.engine import overlaps
+    from absolve.run import overlaps
 
     listed: Iterable[str] = ()
     if options.from_ is not None and Path(options.from_).is_file():

@@ -9,28 +9,29 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from absolve import inputs, outputs, rewriting, shown
 from absolve.cli import failures, filters, many, resuming
 from absolve.cli import options as shared
 from absolve.cli.reporting import colours, is_terminal
-from absolve.engine import plan
-from absolve.engine.archives import each, is_archive
-from absolve.engine.documents import is_document, walked
-from absolve.engine.pieces import Shown, guarded
-from absolve.engine.putting import Putting
-from absolve.engine.rewriting import Job, Rewriting, new_bytes, record_bytes, rewritten
-from absolve.errors import UsageError
-from absolve.output_folder import created
-from absolve.sources import STDIN
+from absolve.core import printable
+from absolve.core.errors import UsageError
+from absolve.rewriting import rewriter
+from absolve.run import inputs, outputs, plan
+from absolve.run.load import is_document, walked
+from absolve.run.output_folder import created
+from absolve.run.publish import Putting
+from absolve.run.results import Shown, guarded
+from absolve.run.rewrite_task import Job, Rewriting, new_bytes, record_bytes, rewritten
+from absolve.run.segment_inputs import each, is_archive
+from absolve.run.sources import STDIN
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Generator, Iterable, Iterator
 
     from absolve.cli.reporting import Report
-    from absolve.engine.pieces import Piece
-    from absolve.inputs import Input
-    from absolve.resolved import Resolved
+    from absolve.document.resolved import Resolved
+    from absolve.run.inputs import Input
+    from absolve.run.results import Piece
 
 EPILOG = """\
 examples:
@@ -255,10 +256,10 @@ def _count(how: Rewriting, job: Job) -> Iterator[Piece]:
         faults = record_bytes(how, stretch)[1]
         yield from faults
         if not faults:
-            rewriting.edits(stretch.entity, counting)
+            rewriter.edits(stretch.entity, counting)
         elif not in_records:
             return
-    name = shown.printable(job.input.name)
+    name = printable.printable(job.input.name)
     yield Shown(f"{name}: {links} link{'' if links == 1 else 's'}, {changed} would change\n".encode())
 
 
@@ -272,6 +273,6 @@ def _difference(how: Rewriting, job: Job, *, on_terminal: bool, colour: bool) ->
     faults = new_bytes(how, found)[1]
     yield from faults
     if not faults:
-        changes = rewriting.edits(found.entity, how.policy)
+        changes = rewriter.edits(found.entity, how.policy)
         lines = diff.unified(job.input.name, found.entity.data, changes)
         yield Shown(b"".join(diff.on_terminal(lines, colour=colour) if on_terminal else lines))

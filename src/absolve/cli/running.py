@@ -11,13 +11,14 @@ from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from absolve import interrupts, outputs, shown
 from absolve.cli import COMMANDS, configuration, version
 from absolve.cli import options as shared
 from absolve.cli.options import CREDENTIALS, add_credentials
 from absolve.cli.parsing import Parser
 from absolve.cli.reporting import Report
-from absolve.errors import Diagnostic, UsageError
+from absolve.core import printable
+from absolve.core.errors import Diagnostic, UsageError
+from absolve.run import interrupts, outputs
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -155,7 +156,7 @@ def _run(arguments: Sequence[str], *, alone: bool) -> int:
         return 141  # as if SIGPIPE had ended us (128 + 13)
     except OSError as error:  # of the output: commands see to their inputs
         text = f"{error.filename or 'standard output'}: unwritable: {error.strerror or error}"
-        print(shown.message(text, credentials=report.credentials), file=sys.stderr)
+        print(printable.message(text, credentials=report.credentials), file=sys.stderr)
         _abandon_stdout()
         return 1
     return report.status

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from absolve import sources, verifying
+from absolve import verifying
 from absolve.cli import options as shared
-from absolve.engine import documents
-from absolve.errors import DocumentError, UsageError
-from absolve.inputs import Input
-from absolve.walk import walk
+from absolve.core.errors import DocumentError, UsageError
+from absolve.document.walk import walk
+from absolve.run import load, sources
+from absolve.run.inputs import Input
 
 if TYPE_CHECKING:
     import argparse
@@ -61,7 +61,7 @@ def run(options: argparse.Namespace, report: Report) -> None:
     if options.before == options.after == sources.STDIN:
         raise UsageError("the standard input (-) can be read once only")
     with report.guard(options.before):
-        before = documents.read(Input(options.before, "", options.url), how)
+        before = load.read(Input(options.before, "", options.url), how)
         after = sources.read(options.after, max_size=options.max_size)
         for difference in verifying.differences(walk(before, how.settings), before, after.data):
             report.failure(DocumentError(difference))

@@ -11,7 +11,7 @@ from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
-from absolve.errors import CodingError, in_short
+from absolve.core.errors import CodingError, in_short
 
 if TYPE_CHECKING:
     from collections.abc import Callable

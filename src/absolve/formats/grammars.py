@@ -12,20 +12,20 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from absolve.offsets import replaced
-from absolve.patterns import pattern
+from absolve.core.lazy_regex import pattern
+from absolve.encodings.offset_map import replaced
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     import cython
 else:
-    from absolve import _cython as cython
+    from absolve.core import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.absolve.seek import find, is_space
+    from cython.cimports.absolve.core.byte_scan import find, is_space
 else:
-    from absolve.seek import find, is_space
+    from absolve.core.byte_scan import find, is_space
 
 Span = tuple[int, int]
 

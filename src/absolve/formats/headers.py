@@ -6,26 +6,26 @@ import binascii
 import re
 from typing import TYPE_CHECKING, Final
 
-from absolve.charsets import UTF_8, for_any, lookup
-from absolve.codings import to_utf8
-from absolve.errors import WalkError
+from absolve.core.errors import WalkError
+from absolve.core.model import Base, Layer, Link, Notice, Place
+from absolve.encodings.charsets import UTF_8, for_any, lookup
+from absolve.encodings.codings import to_utf8
+from absolve.encodings.offset_map import Decoded, replaced
 from absolve.formats.grammars import GRAMMARS
-from absolve.model import Base, Layer, Link, Notice, Place
-from absolve.offsets import Decoded, replaced
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     import cython
 
-    from absolve.typing import Offsets
+    from absolve.core.protocols import Offsets
 else:
-    from absolve import _cython as cython
+    from absolve.core import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.absolve.seek import find
+    from cython.cimports.absolve.core.byte_scan import find
 else:
-    from absolve.seek import find
+    from absolve.core.byte_scan import find
 
 # The fields that say what the base is, in order of preference (RFC 1808 3.1 and 3.2; RFC 2110 4.2, RFC 2557 4.2).
 BASES: Final = {"base": "Base", "content-base": "Content-Base", "content-location": "Content-Location"}

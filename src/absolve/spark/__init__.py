@@ -11,20 +11,22 @@ from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from absolve import arguments, inputs, inventory, outputs, sinks, stores
-from absolve.engine import plan
-from absolve.engine.documents import Reading
-from absolve.engine.listing import Listing
-from absolve.engine.pieces import Failure, Ready
-from absolve.engine.putting import Putting
-from absolve.engine.rewriting import Rewriting, rewritten
-from absolve.errors import Diagnostic, DocumentError, UsageError
-from absolve.globs import Globs
-from absolve.output_folder import OutputFolder
-from absolve.policy import absolute
-from absolve.selecting import Selection, only
-from absolve.settings import Settings
-from absolve.sources import STDIN
+from absolve.core import arguments
+from absolve.core.errors import Diagnostic, DocumentError, UsageError
+from absolve.document.settings import Settings
+from absolve.inventory import columns as inventory
+from absolve.inventory import sinks
+from absolve.rewriting.policy import absolute
+from absolve.run import inputs, outputs, plan, remote_outputs
+from absolve.run.filters import Selection, only
+from absolve.run.globs import Globs
+from absolve.run.links_task import Listing
+from absolve.run.load import Reading
+from absolve.run.output_folder import OutputFolder
+from absolve.run.publish import Putting
+from absolve.run.results import Failure, Ready
+from absolve.run.rewrite_task import Rewriting, rewritten
+from absolve.run.sources import STDIN
 
 try:
     from absolve.spark import frames, parts, tasks
@@ -38,9 +40,9 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
-    from absolve.engine.rewriting import Job
-    from absolve.inputs import Input
-    from absolve.policy import Policy
+    from absolve.rewriting.policy import Policy
+    from absolve.run.inputs import Input
+    from absolve.run.rewrite_task import Job
     from absolve.spark.tasks import Told
 
 __all__ = ["Tables", "links", "rewrite", "session", "tables", "write", "written"]
@@ -113,7 +115,7 @@ def rewrite(
     them. UsageError or TypeError for an option that is none, and where an output would be an input.
     """
     output = output.rstrip("/") + "/"  # a folder, also for a single input
-    if not stores.is_url(output):
+    if not remote_outputs.is_url(output):
         plan.check(_names(paths), output)
     said: list[Diagnostic] = []
     found = _found(paths, options, said)
@@ -122,12 +124,12 @@ def rewrite(
         _reading(options),
         only(selection, policy) if any(selection) else policy,
         verify=verify,
-        inside=None if stores.is_url(output) else OutputFolder.of(output),
+        inside=None if remote_outputs.is_url(output) else OutputFolder.of(output),
         token=os.urandom(4).hex(),
     )
     with Putting(how.token, inside=how.inside) as putting:
         jobs = plan.jobs(found, output, said.append)
-        if stores.is_url(output):
+        if remote_outputs.is_url(output):
             work = partial(_sent, how, _store(spark, output))
         else:
             jobs, work = putting.watched(jobs), partial(_rewritten, how)
@@ -148,7 +150,7 @@ def _listing(
             raise UsageError(f"there is no column {name!r}: choose from {', '.join(inventory.COLUMNS)}")
     where, unique = options.pop("where", None), options.pop("unique", False)
     if where is not None:
-        from absolve.engine import conditions  # and with it DuckDB: few want it
+        from absolve.run import where as conditions  # and with it DuckDB: few want it
 
         conditions.check(where)
     found = _found(paths, options, said)
@@ -186,8 +188,8 @@ def _reading(options: dict[str, Any]) -> Reading:
     return Reading(Settings(**arguments.choices_of(chosen, Settings._field_defaults)).checked(), **options)
 
 
-def _store(spark: SparkSession, output: str) -> stores.Store:
-    return stores.of(output, spark.sparkContext._jsc.hadoopConfiguration().get)  # noqa: SLF001 - no other way
+def _store(spark: SparkSession, output: str) -> remote_outputs.Store:
+    return remote_outputs.of(output, spark.sparkContext._jsc.hadoopConfiguration().get)  # noqa: SLF001 - no other way
 
 
 # --- on the executors -------------------------------------------------------------------------------------------------
@@ -199,7 +201,7 @@ def _rewritten(how: Rewriting, _: int, jobs: Iterator[Job]) -> list[Told]:
     return [told for job in jobs for told in _worked(how, job, putting.put)]
 
 
-def _sent(how: Rewriting, store: stores.Store, _: int, jobs: Iterator[Job]) -> list[Told]:
+def _sent(how: Rewriting, store: remote_outputs.Store, _: int, jobs: Iterator[Job]) -> list[Told]:
     """The same, by way of a folder of this machine, into a store."""
 
     def send(job: Job, ready: Ready) -> None:

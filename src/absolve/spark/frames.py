@@ -11,10 +11,10 @@ from pyspark import StorageLevel, TaskContext
 from pyspark.sql import functions
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from absolve import arrow_batches, sinks
-from absolve.engine.listing import AT_ONCE, listed
-from absolve.engine.pieces import Failure
-from absolve.resolved import shown
+from absolve.document.resolved import shown
+from absolve.inventory import arrow_batches, sinks
+from absolve.run.links_task import AT_ONCE, listed
+from absolve.run.results import Failure
 from absolve.spark import tasks
 from absolve.spark.parts import Part, save
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
-    from absolve.engine.listing import Listing
-    from absolve.inputs import Input
+    from absolve.run.inputs import Input
+    from absolve.run.links_task import Listing
+    from absolve.run.remote_outputs import Store
     from absolve.spark.tasks import Told
-    from absolve.stores import Store
 
 ERRORS: Final = pa.schema(
     [

@@ -12,19 +12,19 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from absolve import sinks
-from absolve.engine.listing import listed
-from absolve.engine.pieces import Failure
-from absolve.errors import Diagnostic, UsageError
+from absolve.core.errors import Diagnostic, UsageError
+from absolve.inventory import sinks
+from absolve.run.links_task import listed
+from absolve.run.results import Failure
 from absolve.spark import tasks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from absolve.engine.listing import Listing
-    from absolve.inputs import Input
+    from absolve.run.inputs import Input
+    from absolve.run.links_task import Listing
+    from absolve.run.remote_outputs import Store
     from absolve.spark.tasks import Told
-    from absolve.stores import Store
 
 _TEMPORARY: Final = "_temporary"  # readers of such folders pass over names that begin so
 _DONE: Final = "_SUCCESS"

@@ -13,7 +13,7 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from absolve.errors import UsageError
+from absolve.core.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

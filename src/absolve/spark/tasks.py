@@ -8,10 +8,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from absolve.engine.archives import cut
-from absolve.engine.pieces import Failure, Rows
-from absolve.engine.rewriting import Job
-from absolve.errors import Diagnostic
+from absolve.core.errors import Diagnostic
+from absolve.run.results import Failure, Rows
+from absolve.run.rewrite_task import Job
+from absolve.run.segment_inputs import cut
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from pyspark import RDD
     from pyspark.sql import SparkSession
 
-    from absolve.engine.documents import Reading
-    from absolve.inputs import Input
+    from absolve.run.inputs import Input
+    from absolve.run.load import Reading
 
     Task = Input | Job
     Told = tuple[str, Diagnostic | Failure]  # of an input, by its name

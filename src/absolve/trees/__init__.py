@@ -9,25 +9,25 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from absolve import arguments
-from absolve.errors import UsageError
-from absolve.layers import retrieval_claim
-from absolve.model import Base, Layer
-from absolve.policy import checked
-from absolve.resolvers.urls import has_scheme, is_malformed
+from absolve.core import arguments
+from absolve.core.errors import UsageError
+from absolve.core.model import Base, Layer
+from absolve.document.base_layers import retrieval_claim
+from absolve.document.walk import Settings
+from absolve.rewriting.policy import checked
 from absolve.trees.listing import rows
 from absolve.trees.reading import Said, read, write
-from absolve.walk import Settings
+from absolve.urls.predicates import has_scheme, is_malformed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from absolve.inventory import Row
-    from absolve.model import BaseURL
-    from absolve.policy import Policy
+    from absolve.core.model import BaseURL
+    from absolve.core.protocols import URLObject
+    from absolve.inventory.columns import Row
+    from absolve.rewriting.policy import Policy
     from absolve.trees.nodes import Adapter
     from absolve.trees.reading import TreeEntity
-    from absolve.typing import URLObject
 
 __all__ = ["base", "links", "make_links_absolute"]
 

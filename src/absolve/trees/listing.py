@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from absolve import inventory
-from absolve.formats.html_text import LONGEST
-from absolve.inventory import Where
-from absolve.model import Link, Part
-from absolve.notices import rows_too_large
-from absolve.resolved import Resolved
+from absolve.core.model import Link, Part
+from absolve.document.diagnostics import rows_too_large
+from absolve.document.resolved import Resolved
+from absolve.document.walk import inner_at
+from absolve.formats.html.row_text import LONGEST
+from absolve.inventory import columns
+from absolve.inventory.columns import Where
 from absolve.trees.nodes import attribute_name, element_name
-from absolve.walk import inner_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from absolve.inventory import Row
+    from absolve.inventory.columns import Row
     from absolve.trees.nodes import Adapter
     from absolve.trees.reading import TreeEntity
 
@@ -45,9 +45,9 @@ def _rows(entity: TreeEntity) -> Iterator[Row]:
                 slot = found
                 line = entity.adapter.line(slot.node)
                 where = Where(line, 0, -1, -1, *_described(entity.adapter, slot.node))
-            yield inventory.row(Resolved(entity, event), entity.name, where)
+            yield columns.row(Resolved(entity, event), entity.name, where)
         elif type(event) is Part and (inner := inner_at(entity, index)) is not None:
-            for row in inventory.rows(inner.entity, entity.name):
+            for row in columns.rows(inner.entity, entity.name):
                 known = row.entity != entity.path
                 yield row if known else row._replace(line=entity.line(event.start), column=0, start=-1, end=-1)
 

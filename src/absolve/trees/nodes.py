@@ -9,7 +9,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
-from absolve.formats.html_names import ELEMENT_ID, ELEMENT_TRAITS, HTML, MATHML, SVG, Trait
+from absolve.formats.html.names import ELEMENT_ID, ELEMENT_TRAITS, HTML, MATHML, SVG, Trait
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -10,29 +10,29 @@ from bisect import bisect_right
 from itertools import groupby, takewhile
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from absolve import rewriting
-from absolve.bases import Bases, establish
-from absolve.charsets import UTF_8, by_label, inside
-from absolve.codings import Raw
-from absolve.edits import splice
-from absolve.entity import Entity
-from absolve.errors import WalkError
-from absolve.formats import html_places as places
-from absolve.formats.claims import base_claim, codebase_claim
+from absolve.core.errors import WalkError
+from absolve.core.model import DEFAULT, Base, Edit, Layer, Link, Part
+from absolve.document.diagnostics import failure
+from absolve.document.entity import Entity
+from absolve.document.walk import fold
+from absolve.encodings.charsets import UTF_8, by_label, inside
+from absolve.encodings.codings import Raw
+from absolve.formats.base_claims import base_claim, codebase_claim
 from absolve.formats.grammars import GRAMMARS
-from absolve.formats.html_names import HTML, SVG
-from absolve.formats.html_savers import retrieval_url
-from absolve.model import DEFAULT, Base, Edit, Layer, Link, Part
-from absolve.notices import failure
-from absolve.policy import absolute
+from absolve.formats.html import rules
+from absolve.formats.html.names import HTML, SVG
+from absolve.formats.html.saved_from import retrieval_url
+from absolve.rewriting import rewriter
+from absolve.rewriting.edits import splice
+from absolve.rewriting.policy import absolute
 from absolve.trees.nodes import COMMENT, attribute_name, keyword, nodes
-from absolve.walk import fold
+from absolve.urls.base import Bases, establish
 
 if TYPE_CHECKING:
-    from absolve.model import Event, Place
-    from absolve.policy import Policy
+    from absolve.core.model import Event, Place
+    from absolve.document.walk import Settings
+    from absolve.rewriting.policy import Policy
     from absolve.trees.nodes import Adapter, Seen
-    from absolve.walk import Settings
 
 _CODING: Final = Raw(UTF_8)
 _QUOTE: Final = b'"'  # stands around each value, as it would in a tag
@@ -66,7 +66,7 @@ class TreeEntity(Entity):
 
     def __init__(self, reading: _Reading, said: Said) -> None:
         charset = inside(by_label(said.charset)) if said.charset is not None else UTF_8
-        super().__init__(bytes(reading.data), charset, places.MEDIA_TYPE, said.name, "", reading.settings)
+        super().__init__(bytes(reading.data), charset, rules.MEDIA_TYPE, said.name, "", reading.settings)
         self.adapter = reading.adapter
         self.slots = reading.slots
 
@@ -96,7 +96,7 @@ def read(adapter: Adapter, tree: Any, settings: Settings, said: Said) -> TreeEnt
 
 def write(entity: TreeEntity, policy: Policy | None) -> None:
     """Change every value of the tree that holds a link which the policy changes."""
-    edits = rewriting.edits(entity, policy or absolute)
+    edits = rewriter.edits(entity, policy or absolute)
     for slot, inner in groupby(edits, key=lambda edit: entity.slot(edit.start)):
         by = slot.start
         own = [Edit(edit.start - by, edit.end - by, edit.new) for edit in inner]
@@ -114,7 +114,7 @@ class _Reading:
         self.adapter = adapter
         self.bases = bases
         self.settings = settings
-        self.rows = places.rows(lazy=settings.lazy)
+        self.rows = rules.rows(lazy=settings.lazy)
         self.data = bytearray()
         self.slots: list[Slot] = []
         self.events: list[Event] = []
@@ -142,10 +142,10 @@ class _Reading:
         place = self.rows.place(seen.namespace, seen.name, name)
         if place is None or not (self.bases if place.element == "base" else seen.inside):
             return None
-        if place is places.META_CONTENT:
-            return places.meta_place(*_keywords(found, "http-equiv", "property", "name", "itemprop"))
+        if place is rules.META_CONTENT:
+            return rules.meta_place(*_keywords(found, "http-equiv", "property", "name", "itemprop"))
         if place.element == "link" and name == "href":
-            return places.link_place(*_keywords(found, "rel", "as", "type"))
+            return rules.link_place(*_keywords(found, "rel", "as", "type"))
         return place
 
     def attribute(self, seen: Seen, key: Any, value: str, place: Place, scope: Base | None) -> None:
@@ -153,9 +153,9 @@ class _Reading:
         syntax = place.syntax
         if syntax == "css":
             if "(" in value or "\\" in value:
-                self.part(places.CSS_DECLARATIONS, seen.node, key, value)
+                self.part(rules.CSS_DECLARATIONS, seen.node, key, value)
         elif syntax == "srcdoc":
-            self.part(places.MEDIA_TYPE, seen.node, key, value, "srcdoc")
+            self.part(rules.MEDIA_TYPE, seen.node, key, value, "srcdoc")
         else:
             start, end = self.put(seen.node, key, value)
             claim = scope if place.attribute == "codebase" else None
@@ -181,10 +181,10 @@ class _Reading:
         """Tell of the text of a style or script element that is a document."""
         media_type: str | None = None
         if seen.name == "style" and seen.namespace in {HTML, SVG}:
-            if seen.namespace == SVG or places.is_sheet(*_keywords(found, "type")):
-                media_type = places.CSS
+            if seen.namespace == SVG or rules.is_sheet(*_keywords(found, "type")):
+                media_type = rules.CSS
         elif seen.name == "script" and seen.namespace == HTML:
-            media_type = places.JSON_SCRIPTS.get(*_keywords(found, "type"))
+            media_type = rules.JSON_SCRIPTS.get(*_keywords(found, "type"))
         if media_type is not None:
             self.part(media_type, seen.node, None, self.own_text(seen))
 
@@ -196,7 +196,7 @@ class _Reading:
         text = self.own_text(seen)
         value, _ = _encoded(text)
         said = None if self.has_retrieval else retrieval_url(value, 0, len(value), UTF_8)
-        span = places.conditional(value, 0, len(value)) if self.settings.conditional_comments and seen.inside else None
+        span = rules.conditional(value, 0, len(value)) if self.settings.conditional_comments and seen.inside else None
         if said is None and span is None:
             return
         start, _ = self.put(seen.node, None, text)
@@ -204,7 +204,7 @@ class _Reading:
             self.has_retrieval = True
             self.events.append(Base(Layer.RETRIEVAL, *said, start))
         if span is not None:
-            self.events.append(Part(places.MEDIA_TYPE, start + span[0], start + span[1], _CODING))
+            self.events.append(Part(rules.MEDIA_TYPE, start + span[0], start + span[1], _CODING))
 
     def part(self, media_type: str, node: Any, key: Any, value: str, name: str = "") -> None:
         self.events.append(Part(media_type, *self.put(node, key, value), _CODING, name))

@@ -10,30 +10,30 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
-from absolve import formats
-from absolve.errors import Diagnostic, DocumentError
-from absolve.model import Document
-from absolve.policy import absolute
+from absolve.core.errors import Diagnostic, DocumentError
+from absolve.core.model import Document
+from absolve.document.walk import hold, walk
+from absolve.formats import registry
+from absolve.rewriting.policy import absolute
 from absolve.verifying.differences import Differences
 from absolve.verifying.meant import Meant
 from absolve.verifying.spans import Spans
-from absolve.walk import hold, walk
 
 if TYPE_CHECKING:
-    from absolve.entity import Entity
-    from absolve.policy import Policy
+    from absolve.document.entity import Entity
+    from absolve.rewriting.policy import Policy
 
 # Media type -> the second witness: compare(before, after, meant, differences).
 JUDGES: Final[dict[str, str]] = {
-    formats.HTML: "absolve.verifying.html",
-    formats.CSS: "absolve.verifying.css",
-    formats.XML: "absolve.verifying.xml",
-    **dict.fromkeys(formats.MAIL, "absolve.verifying.mail"),
-    **dict.fromkeys(formats.JSON, "absolve.verifying.json"),
-    formats.HAR: "absolve.verifying.har",
-    **dict.fromkeys(formats.PACKAGES, "absolve.verifying.zip"),
-    **dict.fromkeys((formats.HTTP, "application/http"), "absolve.verifying.http"),
-    **dict.fromkeys((formats.WARC, formats.RECORDS), "absolve.verifying.warc"),
+    registry.HTML: "absolve.verifying.html",
+    registry.CSS: "absolve.verifying.css",
+    registry.XML: "absolve.verifying.xml",
+    **dict.fromkeys(registry.MAIL, "absolve.verifying.mail"),
+    **dict.fromkeys(registry.JSON, "absolve.verifying.json"),
+    registry.HAR: "absolve.verifying.har",
+    **dict.fromkeys(registry.PACKAGES, "absolve.verifying.zip"),
+    **dict.fromkeys((registry.HTTP, "application/http"), "absolve.verifying.http"),
+    **dict.fromkeys((registry.WARC, registry.RECORDS), "absolve.verifying.warc"),
 }
 
 

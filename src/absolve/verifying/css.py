@@ -5,10 +5,10 @@ from __future__ import annotations
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
-from absolve.formats.css import IMAGE_SET, IMPORT, URL
+from absolve.core.model import Link
+from absolve.document.resolved import text, value_of
+from absolve.formats.css.walker import IMAGE_SET, IMPORT, URL
 from absolve.formats.grammars import WHITE_SPACE
-from absolve.model import Link
-from absolve.resolved import text, value_of
 from absolve.verifying.differences import Position, shown
 from absolve.verifying.html_side import CODING, decoded
 from absolve.verifying.meant import Rules, lost
@@ -16,8 +16,8 @@ from absolve.verifying.meant import Rules, lost
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from absolve.entity import Entity
-    from absolve.resolved import Rule
+    from absolve.document.entity import Entity
+    from absolve.document.resolved import Rule
     from absolve.verifying.differences import Differences
     from absolve.verifying.meant import Meant
 

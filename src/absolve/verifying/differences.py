@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from absolve.errors import Diagnostic
+from absolve.core.errors import Diagnostic
 
 if TYPE_CHECKING:
-    from absolve.entity import Entity
+    from absolve.document.entity import Entity
 
 _LONGEST = 80  # characters of what is quoted
 

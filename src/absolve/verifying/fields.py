@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from absolve.model import Link
+from absolve.core.model import Link
 from absolve.verifying import judge
 from absolve.verifying.differences import Differences
 from absolve.verifying.meant import Rules
@@ -14,8 +14,8 @@ from absolve.verifying.references import in_value
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from absolve.entity import Entity
-    from absolve.model import Place
+    from absolve.core.model import Place
+    from absolve.document.entity import Entity
     from absolve.verifying.meant import Meant
 
 _WRAPPED: Final = re.compile(r'\s*(?:<(?:\s*URL:)?([^>]*)>?.*|"([^"]*)"?.*|(.*?)\s*)', re.IGNORECASE | re.DOTALL)

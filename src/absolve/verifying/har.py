@@ -10,15 +10,15 @@ import binascii
 import json
 from typing import TYPE_CHECKING, Any
 
+from absolve.document.walk import inners
 from absolve.formats.headers import OF_HTTP
 from absolve.verifying import judge
 from absolve.verifying.differences import Differences, shown
-from absolve.walk import inners
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from absolve.entity import Entity
+    from absolve.document.entity import Entity
     from absolve.verifying.meant import Meant
 
 

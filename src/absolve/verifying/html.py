@@ -13,7 +13,7 @@ from absolve.verifying.html_parser import parse
 from absolve.verifying.html_side import Side, decoded
 
 if TYPE_CHECKING:
-    from absolve.entity import Entity
+    from absolve.document.entity import Entity
     from absolve.verifying.differences import Differences
     from absolve.verifying.meant import Meant
 

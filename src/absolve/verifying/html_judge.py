@@ -10,8 +10,8 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from absolve.formats import html_names as names
-from absolve.formats import html_places as places
+from absolve.formats.html import names
+from absolve.formats.html import rules as places
 from absolve.verifying.differences import shown
 from absolve.verifying.html_nodes import COMMENT, DOCTYPE, NOTHING
 from absolve.verifying.html_parser import parse
@@ -21,7 +21,7 @@ from absolve.verifying.references import in_document, in_value
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from absolve.model import Place
+    from absolve.core.model import Place
     from absolve.verifying.differences import Differences
     from absolve.verifying.html_nodes import Content, Tree
     from absolve.verifying.html_side import Side

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from absolve.bases import Bases, establish, inherited
-from absolve.charsets import UTF_8
-from absolve.codings import Raw, to_utf8
-from absolve.entity import ENTERED, Entity
-from absolve.formats.claims import base_claim, codebase_claim
-from absolve.model import Link
-from absolve.resolved import Rule
+from absolve.core.model import Link
+from absolve.document.entity import ENTERED, Entity
+from absolve.document.resolved import Rule
+from absolve.encodings.charsets import UTF_8
+from absolve.encodings.codings import Raw, to_utf8
+from absolve.formats.base_claims import base_claim, codebase_claim
+from absolve.urls.base import Bases, establish, inherited
 
 if TYPE_CHECKING:
-    from absolve.charsets import Charset
-    from absolve.model import Base, Place
+    from absolve.core.model import Base, Place
+    from absolve.encodings.charsets import Charset
     from absolve.verifying.differences import Position
     from absolve.verifying.html_nodes import Tree
 

@@ -13,17 +13,17 @@ from http.client import HTTPException, HTTPMessage, HTTPResponse
 from itertools import takewhile, zip_longest
 from typing import TYPE_CHECKING, NamedTuple, cast
 
+from absolve.document.walk import inners
 from absolve.formats.headers import OF_HTTP
 from absolve.verifying.differences import shown
 from absolve.verifying.fields import faults, judged
-from absolve.walk import inners
 
 if TYPE_CHECKING:
     import socket
     from collections.abc import Iterator
     from email.message import Message
 
-    from absolve.entity import Entity
+    from absolve.document.entity import Entity
     from absolve.verifying.differences import Differences
     from absolve.verifying.meant import Meant
 

@@ -9,7 +9,7 @@ from absolve.verifying.differences import shown
 from absolve.verifying.html_side import decoded
 
 if TYPE_CHECKING:
-    from absolve.entity import Entity
+    from absolve.document.entity import Entity
     from absolve.verifying.differences import Differences
     from absolve.verifying.meant import Meant
 

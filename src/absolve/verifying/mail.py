@@ -10,18 +10,18 @@ import re
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final
 
-from absolve import formats
+from absolve.document.walk import inners
+from absolve.formats import registry
 from absolve.formats.headers import OF_MAIL
 from absolve.verifying.differences import shown
 from absolve.verifying.fields import faults, judged
-from absolve.walk import inners
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from email.message import Message
 
-    from absolve.entity import Entity
-    from absolve.model import Part
+    from absolve.core.model import Part
+    from absolve.document.entity import Entity
     from absolve.verifying.differences import Differences
     from absolve.verifying.meant import Meant
 
@@ -33,7 +33,7 @@ _BLANKS_AT_END: Final = re.compile(rb"(?<![\t ])[\t ]++(?=\r?\n|\Z)")
 def compare(before: Entity, after: Entity, meant: Meant, differences: Differences) -> None:
     """Say what email sees that is different."""
     found = _Judge(meant, differences)
-    if before.media_type != formats.MAILBOX:
+    if before.media_type != registry.MAILBOX:
         found.message(before.data, after.data, before, after, "")
         return
     old, new = (_messages(entity) for entity in (before, after))

@@ -5,19 +5,19 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from absolve.codings import LOOK_AHEAD, from_utf8, to_utf8
+from absolve.core.model import Link
+from absolve.document.resolved import Resolved, Rule, text, value_of
+from absolve.document.walk import hold, inners
+from absolve.encodings.codings import LOOK_AHEAD, from_utf8, to_utf8
 from absolve.formats.grammars import ESCAPES, WHITE_SPACE
-from absolve.model import Link
-from absolve.policy import absolute
-from absolve.resolved import Resolved, Rule, text, value_of
+from absolve.rewriting.policy import absolute
 from absolve.verifying.differences import shown
-from absolve.walk import hold, inners
 
 if TYPE_CHECKING:
-    from absolve.charsets import Charset
-    from absolve.entity import Entity
-    from absolve.model import Place
-    from absolve.policy import Policy
+    from absolve.core.model import Place
+    from absolve.document.entity import Entity
+    from absolve.encodings.charsets import Charset
+    from absolve.rewriting.policy import Policy
 
 _BLANKS = WHITE_SPACE.decode()
 _LOST = "\N{REPLACEMENT CHARACTER}"

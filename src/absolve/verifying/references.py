@@ -5,17 +5,17 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from absolve import formats
-from absolve.charsets import UTF_8
+from absolve.core.model import Link
+from absolve.document.resolved import text
+from absolve.document.walk import Settings
+from absolve.encodings.charsets import UTF_8
+from absolve.formats import registry
 from absolve.formats.grammars import GRAMMARS
-from absolve.model import Link
-from absolve.resolved import text
-from absolve.walk import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from absolve.model import Place
+    from absolve.core.model import Place
 
 
 _SETTINGS: Final = Settings(max_links=sys.maxsize)  # this is part of a document that has been counted
@@ -45,7 +45,7 @@ def in_value(place: Place, value: bytes) -> References:
 
 def in_document(media_type: str, value: bytes) -> References:
     """Those in a whole document, by its walker: a style sheet, a list of declarations, JSON."""
-    walker = formats.walker(media_type)
+    walker = registry.walker(media_type)
     events = walker(value, UTF_8, _SETTINGS) if walker is not None else ()
     found = [event for event in events if isinstance(event, Link)]
     spans = [(link.start, link.end) for link in found]

@@ -10,19 +10,19 @@ import re
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from absolve.edits import splice
+from absolve.core.model import Edit, Link, Part, Settled
+from absolve.document.resolved import text
+from absolve.document.walk import inner_at
 from absolve.formats.grammars import WHITE_SPACE
-from absolve.model import Edit, Link, Part, Settled
-from absolve.resolved import text
+from absolve.rewriting.edits import splice
 from absolve.verifying.differences import shown
 from absolve.verifying.meant import Rules
-from absolve.walk import inner_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from absolve.entity import Entity
-    from absolve.typing import Coding, Offsets
+    from absolve.core.protocols import Coding, Offsets
+    from absolve.document.entity import Entity
     from absolve.verifying.differences import Differences
     from absolve.verifying.meant import Meant
 

@@ -11,15 +11,15 @@ import zlib
 from contextlib import redirect_stderr
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from absolve import formats
+from absolve.document.walk import inners
+from absolve.formats import registry
 from absolve.verifying.differences import shown
 from absolve.verifying.fields import judged
-from absolve.walk import inners
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from absolve.entity import Entity
+    from absolve.document.entity import Entity
     from absolve.verifying.differences import Differences
     from absolve.verifying.meant import Meant
 
@@ -117,7 +117,7 @@ def _url(record: Any) -> str:
 
 def _insides(entity: Entity) -> Iterator[_Inside]:
     for part, inner, _ in inners(entity):
-        if inner.media_type == formats.RECORDS:
+        if inner.media_type == registry.RECORDS:
             yield from _insides(inner)
         else:
             yield _Inside(entity.data[part.start : part.end], inner)

@@ -9,9 +9,9 @@ from __future__ import annotations
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
-from absolve.formats import html_places as places
-from absolve.formats import xml_tables as tables
-from absolve.formats.xml_names import SEPARATOR, chosen
+from absolve.formats.html import rules as places
+from absolve.formats.xml import link_tables
+from absolve.formats.xml.names import SEPARATOR, chosen
 from absolve.verifying.differences import shown
 from absolve.verifying.html_judge import Judge, modes
 from absolve.verifying.html_parser import parse
@@ -19,9 +19,9 @@ from absolve.verifying.references import in_document, in_value
 from absolve.verifying.xml_side import XML_BASE, Side, parsed, pseudo_attributes
 
 if TYPE_CHECKING:
-    from absolve.entity import Entity
-    from absolve.formats.xml_names import Element
-    from absolve.model import Place
+    from absolve.core.model import Place
+    from absolve.document.entity import Entity
+    from absolve.formats.xml.names import Element
     from absolve.verifying.differences import Differences
     from absolve.verifying.meant import Meant
     from absolve.verifying.references import References
@@ -129,7 +129,7 @@ class _Judge:
 
     def _instruction(self, old: Any, new: Any) -> bool:
         """Whether this is a processing instruction with a reference; those are compared."""
-        place = tables.INSTRUCTIONS.get(getattr(old, "target", ""))
+        place = link_tables.INSTRUCTIONS.get(getattr(old, "target", ""))
         if place is None or self._before.outside(old) is False:
             return False
         values, changed = pseudo_attributes(old), pseudo_attributes(new)

@@ -8,26 +8,26 @@ from typing import TYPE_CHECKING, Any, Final
 
 from lxml import etree
 
-from absolve.bases import Bases, establish, inherited
-from absolve.entity import Entity
-from absolve.formats import xml_tables as tables
-from absolve.formats.claims import base_claim, codebase_claim
-from absolve.formats.xml_names import elements
-from absolve.model import Base, Layer, Link
-from absolve.resolved import Rule
+from absolve.core.model import Base, Layer, Link
+from absolve.document.entity import Entity
+from absolve.document.resolved import Rule
+from absolve.formats.base_claims import base_claim, codebase_claim
+from absolve.formats.xml import link_tables
+from absolve.formats.xml.names import elements
+from absolve.urls.base import Bases, establish, inherited
 from absolve.verifying import html_side
 from absolve.verifying.differences import Position
 
 if TYPE_CHECKING:
-    from absolve.model import Place
+    from absolve.core.model import Place
     from absolve.verifying.html_nodes import Tree
 
-XML_BASE: Final = f"{{{tables.XML}}}base"
-_BASE, _TEMPLATE = (f"{{{tables.XHTML}}}{name}" for name in ("base", "template"))
+XML_BASE: Final = f"{{{link_tables.XML}}}base"
+_BASE, _TEMPLATE = (f"{{{link_tables.XHTML}}}{name}" for name in ("base", "template"))
 _PREDEFINED: Final = {"lt": "<", "gt": ">", "amp": "&", "apos": "'", "quot": '"'}
 _REFERENCE: Final = re.compile(r"&(?:(lt|gt|amp|apos|quot)|#x([0-9A-Fa-f]++)|#([0-9]++));")
 _LONGEST: Final = 8  # digits of a reference, without zeros before them: more are beyond any character
-_PAGES: Final = (f"{{{tables.XHTML}}}", f"{{{tables.SVG}}}")
+_PAGES: Final = (f"{{{link_tables.XHTML}}}", f"{{{link_tables.SVG}}}")
 
 
 def parsed(entity: Entity) -> Any:

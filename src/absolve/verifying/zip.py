@@ -11,14 +11,14 @@ import zipfile
 import zlib
 from typing import TYPE_CHECKING, Final
 
+from absolve.document.walk import inners
 from absolve.verifying import judge, wacz
 from absolve.verifying.differences import Differences, shown
-from absolve.walk import inners
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from absolve.entity import Entity
+    from absolve.document.entity import Entity
     from absolve.verifying.meant import Meant
 
 _HEADER: Final = 30  # bytes of a local header without name and extra field, whose sizes are the last two of its numbers

@@ -1,0 +1,146 @@
+"""What callers of the library give: taken where it can mean one thing only, else refused with what to do instead."""
+
+from __future__ import annotations
+
+import operator
+import os
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+_SHOWN: Final = 200  # characters of a value that an error shows
+
+# What a class has that is no document, and how to make one of it; the first that fits.
+_HINTS: Final = (
+    ("is_text", "it is one already"),
+    ("__fspath__", "read the file: pass path.read_bytes(), and name=path.name"),
+    ("content", "pass its content, and url=str(response.url)"),
+    ("read", "read the file first: pass what read() returns"),
+    ("as_bytes", "pass its as_bytes()"),
+    ("__iter__", "join its pieces, b''.join(pieces), or call this once for each document"),
+)
+_TREES: Final = ("lxml.", "bs4.", "xml.", "html5lib.")
+
+
+def data_of(given: Any, call: str) -> bytes | str:
+    """Return the bytes or the text of a document; raise TypeError for anything that is neither."""
+    if isinstance(given, str):
+        return str.__str__(given)
+    if isinstance(given, bytes):
+        return bytes.__getitem__(given, slice(None))  # of whatever class, and whatever it makes of itself
+    try:
+        view = memoryview(given)
+    except TypeError:
+        raise TypeError(f"{call} takes bytes, str or an absolve.Document, not {_kind(given)}: {_hint(given)}") from None
+    with view:
+        if view.itemsize != 1 or view.ndim != 1:
+            shape = f"of {view.ndim} dimensions, of items of {view.itemsize} bytes"
+            raise TypeError(f"{call} takes bytes, not {_kind(given)} {shape}: pass the bytes that are meant")
+        return view.tobytes()
+
+
+def _hint(given: object) -> str:
+    if type(given).__module__.startswith(_TREES) or type(given).__module__ == "bs4":
+        return "absolve.trees takes trees"
+    for attribute, hint in _HINTS:
+        if hasattr(type(given), attribute):
+            return hint
+    return "pass b'' for an empty document" if given is None else "pass the bytes of the document"
+
+
+def text_of(given: Any, option: str) -> str:
+    """Return the text of an option that is a str, of whatever class; raise TypeError for anything else."""
+    if isinstance(given, str):
+        return str.__str__(given)
+    hint = f": decode it, e.g. {option}.decode('ascii')" if isinstance(given, (bytes, bytearray, memoryview)) else ""
+    raise TypeError(f"{option} must be a str, not {_kind(given)}{hint}")
+
+
+def name_of(given: Any) -> str:
+    """Return the name of a document, which may be given as a path; raise TypeError for anything else."""
+    if isinstance(given, os.PathLike):
+        return os.fsdecode(given)
+    if isinstance(given, bytes):
+        raise TypeError("name must be a str or a path, not bytes: decode it by os.fsdecode(name)")
+    return text_of(given, "name")
+
+
+def url_of(given: Any, option: str = "url") -> str:
+    """Return the text of a URL, which is a str or an object that is a URL; raise TypeError for anything else.
+
+    An object is a URL (`core.protocols.URLObject`) if it knows its `scheme` and its class has a `__str__` of its own,
+    as httpx.URL and yarl.URL do.
+    """
+    if is_url(given):
+        return str.__str__(str(given))
+    if isinstance(given, os.PathLike):
+        raise TypeError(f"{option} must be a URL, not {_kind(given)}: the URL of a file is path.absolute().as_uri()")
+    if hasattr(type(given), "geturl"):
+        raise TypeError(f"{option} must be a str, not {_kind(given)}: pass {option}.geturl()")
+    return text_of(given, option)
+
+
+def is_url(given: Any) -> bool:
+    """Return whether an object is a URL that is no str."""
+    own = any("__str__" in vars(kind) for kind in type(given).__mro__[:-1])  # the last one is object
+    return own and hasattr(given, "scheme") and not isinstance(given, (str, type))
+
+
+def choices_of(given: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of settings, each of the type that its default has; raise TypeError for one of another type."""
+    return {name: _choice_of(value, name, defaults[name]) for name, value in given.items()}
+
+
+def _choice_of(given: Any, option: str, default: Any) -> Any:
+    if isinstance(default, bool):
+        if not isinstance(given, bool):
+            raise TypeError(f"{option} must be True or False, not {_shown(given)}")
+    elif isinstance(default, int):
+        try:
+            return operator.index(given)
+        except TypeError:
+            raise TypeError(f"{option} must be a whole number, not {_shown(given)}") from None
+    return given
+
+
+def check_policy(given: Any) -> None:
+    """Raise TypeError for a policy that cannot be called."""
+    if not callable(given):
+        raise TypeError(f"policy must be a function that takes a link, or None, not {_kind(given)}")
+
+
+def target_of(given: Any, link: str) -> str:
+    """Return what a policy returned for a link, if it is text; raise TypeError, with the link, for anything else."""
+    if isinstance(given, str):
+        return str.__str__(given)
+    hint = ": return str(url)" if is_url(given) else ""
+    raise TypeError(f"a policy returns a str or None, not {_kind(given)}, as this one did for {link}{hint}")
+
+
+def check_options(given: Iterable[str], known: Iterable[str], call: str, named: Iterable[str] = ()) -> None:
+    """Raise TypeError for the first option that is not among the known ones; it names the nearest of all.
+
+    `named` are the options that the function takes beside the known ones, as parameters of its own.
+    """
+    known = set(known)
+    for option in given:
+        if option not in known:
+            from difflib import get_close_matches  # only an error needs it
+
+            options = sorted(known.union(named))
+            near = get_close_matches(option, options, 1)
+            hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(options)}"
+            raise TypeError(f"{call} has no option {_shown(option)}: {hint}")
+
+
+def _shown(given: object) -> str:
+    return repr(given)[:_SHOWN]
+
+
+def _kind(given: object) -> str:
+    """Return the name of an object's class, with its module unless Python has it built in."""
+    kind = type(given)
+    if given is None or kind.__module__ == "builtins":
+        return "None" if given is None else kind.__qualname__
+    return f"{kind.__module__}.{kind.__qualname__}"

@@ -1,0 +1,74 @@
+"""Bytes that grow as they are made, and are never copied at their end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import cython
+else:
+    from absolve.core import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.absolve.core.byte_builder import (
+        Py_CLEAR,
+        PyBytes_AS_STRING,
+        PyBytes_FromStringAndSize,
+        _PyBytes_Resize,
+    )
+    from cython.cimports.libc.string import memcpy
+
+
+@cython.final
+@cython.cclass
+class Growing:
+    """Bytes in the making, about so many: where it is compiled, each goes straight to where it stands in the end."""
+
+    def __init__(self, about: cython.Py_ssize_t = 0) -> None:
+        self.size = 0
+        if cython.compiled:
+            self._room = about
+            self._made: Any = cython.NULL
+        else:
+            self._pieces: list[bytes] = []
+
+    def __dealloc__(self) -> None:
+        if cython.compiled:
+            Py_CLEAR(self._made)
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def add(self, data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
+        """Add what stands in this span."""
+        if cython.compiled:
+            memcpy(self.more(end - start), cython.cast(cython.p_const_uchar, data) + start, end - start)
+        else:
+            self._pieces.append(data[start:end])
+            self.size += end - start
+        return 0
+
+    @cython.cfunc
+    def more(self, size: cython.Py_ssize_t) -> cython.p_uchar:
+        """So many bytes more, to be written there."""
+        if cython.compiled:
+            if self._made == cython.NULL:
+                self._room = max(size, self._room)
+                self._made = PyBytes_FromStringAndSize(cython.NULL, self._room)
+            elif self.size + size > self._room:
+                self._room = self.size + size + (self._room >> 3)
+                _PyBytes_Resize(cython.address(self._made), self._room)
+            self.size += size
+            return cython.cast(cython.p_uchar, PyBytes_AS_STRING(self._made)) + self.size - size
+        raise NotImplementedError
+
+    @cython.cfunc
+    def finish(self) -> bytes:
+        """All of them; nothing comes after it."""
+        if cython.compiled:
+            if self._made == cython.NULL:
+                return b""
+            _PyBytes_Resize(cython.address(self._made), self.size)
+            made = cython.cast(bytes, self._made)
+            Py_CLEAR(self._made)
+            return made
+        return b"".join(self._pieces)

@@ -1,0 +1,136 @@
+"""What a byte is, where the next one of a kind stands, and where a tag or a comment ends, without making objects."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import cython
+else:
+    from absolve.core import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.libc.string import memchr
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def find(
+    data: cython.p_const_uchar, byte: cython.int, start: cython.Py_ssize_t, end: cython.Py_ssize_t
+) -> cython.Py_ssize_t:
+    """Where the byte stands next; -1 for nowhere."""
+    if cython.compiled:
+        if start >= end:
+            return -1
+        found = cython.cast(cython.p_const_uchar, memchr(data + start, byte, end - start))
+        return -1 if found is cython.NULL else found - data
+    return data.find(byte, start, end)
+
+
+@cython.cfunc
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def cut(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> bytes:
+    """The bytes of a span, or as many as there are: a slice of Python's is an object made of two others."""
+    start = max(start, 0)
+    end = min(end, len(data))
+    if start >= end:
+        return b""
+    if cython.compiled:
+        p: cython.p_const_uchar = data
+        return p[start:end]
+    return data[start:end]
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def is_space(byte: cython.int) -> cython.bint:
+    """Whether a byte is ASCII white space (Infra Standard 4.6)."""
+    return byte in (9, 10, 12, 13, 32)
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def comment_end(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """Where the text of a comment ends that begins at `i` (HTML Standard 13.2.5.43 to .51); `end` if nothing ends it.
+
+    What ends it begins there: `>`, `->`, `-->` or `--!>`.
+    """
+    if i < end and p[i] == 62:
+        return i
+    if i + 1 < end and p[i] == 45 and p[i + 1] == 62:
+        return i
+    while True:
+        i = find(p, 45, i, end)
+        if i < 0 or i + 2 >= end:
+            return end
+        if p[i + 1] == 45 and (p[i + 2] == 62 or (p[i + 2] == 33 and i + 3 < end and p[i + 3] == 62)):
+            return i
+        i += 1
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def tag_end(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """Where a tag is over whose name ends at `i`: a quote counts after an equals sign only; `end` if nothing does."""
+    while i < end and p[i] != 62:
+        i += 1
+        if p[i - 1] == 61:
+            while i < end and is_space(p[i]):
+                i += 1
+            if i < end and (p[i] == 34 or p[i] == 39):
+                i = find(p, p[i], i + 1, end) + 1 or end
+    return i + 1 if i < end else end
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def character(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """How many bytes of UTF-8 the character has that begins here, which is not of ASCII (RFC 3629 4); 0: none does."""
+    lead: cython.int = p[i]
+    least: cython.int = 0x80
+    most: cython.int = 0xBF
+    if lead < 0xC2 or lead > 0xF4 or i + 1 >= end:
+        return 0
+    if lead == 0xE0:
+        least = 0xA0
+    elif lead == 0xED:
+        most = 0x9F
+    elif lead == 0xF0:
+        least = 0x90
+    elif lead == 0xF4:
+        most = 0x8F
+    if not least <= p[i + 1] <= most:
+        return 0
+    if lead < 0xE0:
+        return 2
+    if i + 2 >= end or p[i + 2] & 0xC0 != 0x80:
+        return 0
+    if lead < 0xF0:
+        return 3
+    return 4 if i + 3 < end and p[i + 3] & 0xC0 == 0x80 else 0
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def utf8_end(p: cython.p_const_uchar, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """Where bytes cease to be UTF-8; `end` if they do not."""
+    i: cython.Py_ssize_t = 0
+    length: cython.Py_ssize_t
+    while True:
+        while i + 4 <= end and (p[i] | p[i + 1] | p[i + 2] | p[i + 3]) < 128:
+            i += 4
+        while i < end and p[i] < 128:
+            i += 1
+        length = character(p, i, end) if i < end else 0
+        if length == 0:
+            return i
+        i += length

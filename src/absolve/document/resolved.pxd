@@ -1,0 +1,33 @@
+"""C layout of what the rewriter asks for each link; resolved.py holds the code."""
+
+cimport cython
+
+from absolve.urls.prefixing cimport Appending
+
+cpdef str text(bytes value)
+cpdef str shown(str text)
+cpdef bytes value_of(str reference)
+
+
+@cython.final
+cdef class Rule:
+    cdef public object place
+    cdef public object scope
+    cdef public object base
+    cdef public object resolver
+    cdef public object ruling
+    cdef public object own
+    cdef public bint elsewhere
+    cdef public object settings
+    cdef public bint keeps_fragments
+    cdef public bint stays_always
+    cdef public bint stays_as_fragment
+    cdef public str empty
+    cdef public Appending short
+    cdef public object held
+    cdef public Py_ssize_t longest
+    cdef public Py_ssize_t room
+
+    cpdef str target(self, str reference, bint claims)
+    cpdef bint is_too_long(self, str reference) except? -1
+    cpdef bint may_write(self, str url) except? -1

@@ -1,0 +1,537 @@
+"""The fold: from one document's bytes to its events, the base URLs that rule them, and the documents inside.
+
+    Document -> walker(media type) -> Base | Link | Part -> establish (section 3) -> Entity
+
+Every Base is collected before anything is resolved: a base element rules the links before it too.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from absolve.core.errors import CodingError, Diagnostic, DocumentError, WalkError, in_short
+from absolve.core.model import BY_DEFAULT, DEFAULT, Base, Held, Notice, new
+from absolve.document.base_layers import doubts, retrieval_claim, retrieved
+from absolve.document.diagnostics import (
+    MOST_LONG_BASES,
+    TOO_LARGE,
+    TOO_MANY,
+    bases_too_long,
+    cut_off,
+    deeper,
+    failure,
+    leave,
+    outside,
+    too_large,
+    too_many,
+    url_too_long,
+    with_url,
+)
+from absolve.document.entity import Inner
+from absolve.document.resolved import LONGER, ROOM
+from absolve.document.settings import Settings
+from absolve.encodings.charsets import DETECT, UTF_8, inside
+from absolve.encodings.codings import IDENTITY, LOOK_AHEAD, Raw, ShiftedText
+from absolve.formats import registry
+from absolve.formats.registry import HTML, JSON_LD, PACKAGES, WALKERS, XML, canonical, essence_of, kind_of, walker
+from absolve.urls.cache import LONGEST
+from absolve.urls.predicates import has_scheme, runs_code
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    import cython
+
+    from absolve.core.model import Event
+    from absolve.encodings.charsets import Charset
+else:
+    from absolve.core import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.absolve.core.model import Document, Link, Part
+    from cython.cimports.absolve.document.base_layers import around_part, established
+    from cython.cimports.absolve.document.entity import Entity, Insides, Room
+    from cython.cimports.absolve.document.resolved import Rule, text
+    from cython.cimports.absolve.formats.events.event_list import Events
+    from cython.cimports.absolve.urls.base import Bases
+else:
+    from absolve.core.model import Document, Link, Part
+    from absolve.document.base_layers import around_part, established
+    from absolve.document.entity import Entity, Insides, Room
+    from absolve.document.resolved import Rule, text
+    from absolve.formats.events.event_list import Events
+    from absolve.urls.base import Bases
+
+__all__ = [
+    "Settings",
+    "fold",
+    "has_relative",
+    "hold",
+    "inner_at",
+    "inners",
+    "walk",
+]
+
+_FEW = cython.declare(cython.int, 4)  # events that take less memory as a list
+_FEW_AROUND = cython.declare(cython.int, 32)  # in what holds only some of its bytes: to have all is to copy them
+_SOME = cython.declare(cython.Py_ssize_t, 1000)  # that make it worth while to keep them as numbers
+_MOST_KEPT = cython.declare(cython.Py_ssize_t, 2048)  # small documents inside one, of some 2 KB each
+_WORDS = cython.declare(cython.Py_ssize_t, 100)  # characters of the short words in a row
+_PROLOG = 4096  # bytes in which the declarations of an XML document are looked for, if it has any
+LONGEST_IN_PLACE = 1 << 20  # bytes that entities may stand for in one place of a smaller document (`xml_bounds`)
+_PACKAGES = frozenset(PACKAGES)
+_TEXTS = frozenset({HTML, XML})
+_NO_ROOM = Room(0)  # in what is not kept itself
+_RECOVERED = frozenset(  # codes of errors that `recover` gets over
+    {
+        "elements-too-deep",
+        "entities-too-long",
+        "not-well-formed",
+        "too-many-attributes",
+        "too-many-declarations",
+        "too-many-names",
+    }
+)
+
+
+def walk(document: Document, settings: Settings, *, for_rewrite: bool = False, is_proof: bool = False) -> Entity:
+    """Walk a document and every document inside it; `for_rewrite`, not those in which nothing changes.
+
+    `is_proof`: it is to be compared with the one that it was before. DocumentError where it is of no kind that absolve
+    reads, or passes a limit of the settings; UsageError for a charset or retrieval URL that is none.
+    """
+    name = document.name or "<bytes>"
+    if len(document.data) > settings.max_size:
+        raise too_large(settings.max_size, name)
+    media_type, parameter = _media_type(document, name)
+    url = document.url
+    own = retrieved(url, document.said, settings.profile, settings.max_url) if url is not None else DEFAULT
+    if media_type in _PACKAGES and url is not None and not url.endswith("/"):
+        own = DEFAULT  # it is the package's own URL: what its root has nobody knows
+    entity = Entity(document.data, UTF_8, media_type, name, "", settings)
+    entity.named = document.before
+    entity.origin = document.origin
+    entity.for_rewrite = for_rewrite
+    entity.is_proof = is_proof
+    if url is not None and not (url.isprintable() and has_scheme(url) and not runs_code(url)):
+        entity.notices += doubts([retrieval_claim(url, document.said)])
+    claims = () if document.claims and WALKERS[media_type].archive else document.claims
+    try:
+        entity.charset, mark = _charset(document.data, media_type, document.charset, parameter)
+        _begin(entity, Bases(own, own, claims), mark, 0)
+    except WalkError as error:
+        raise failure(entity, error) from error
+    return entity
+
+
+@cython.cfunc
+def _begin(entity: Entity, around: Bases, mark: cython.Py_ssize_t, depth: cython.Py_ssize_t) -> None:
+    """Walk an entity: its bytes where its walker reads such, else a part that is all of it through a charset coding."""
+    charset = entity.charset
+    in_utf_8 = charset is UTF_8 or charset.codec == UTF_8.codec
+    if in_utf_8 or (charset.transparent and WALKERS[entity.media_type].as_bytes):
+        _fold(entity, around, depth)
+        return
+    entity.bases = around
+    coding = ShiftedText(charset) if charset.name == "iso-2022-jp" else Raw(charset)
+    part = Part(entity.media_type, mark, len(entity.data), coding)
+    entity.events = [part]
+    entity.depth = depth - 1
+    _enter(entity, part, 0, inside(charset))
+    inner: Entity = inner_at(entity, 0).entity  # type: ignore[union-attr]  # there is this one, or an error
+    entity.bases = inner.bases
+    entity.media_type = inner.media_type
+
+
+_AS_IT_IS = frozenset({HTML, registry.RECORDS})  # most that is said, and nothing to be read out of it
+
+
+@cython.cfunc
+def _media_type(document: Document, name: str) -> tuple[str, str | None]:
+    """The media type without parameters, and its charset parameter."""
+    if document.media_type is None:
+        found = registry.sniff(document.data, document.name)
+        if found is None:
+            text = f"{registry.in_words(document.data, name)} is no kind that absolve reads (--media-type overrides)"
+            raise DocumentError(Diagnostic("unknown-media-type", text, name))
+        return found, None
+    if document.media_type in _AS_IT_IS:
+        return document.media_type, None
+    essence, parameters = essence_of(document.media_type)
+    media_type = canonical(essence)
+    if media_type not in WALKERS:
+        text = f"absolve does not read {in_short(essence) or 'this'}"
+        raise DocumentError(Diagnostic("unknown-media-type", text, name))
+    return media_type, parameters.get("charset")
+
+
+@cython.cfunc
+def _charset(data: bytes, media_type: str, given: str | None, header: str | None) -> tuple[Charset, int]:
+    return DETECT[WALKERS[media_type].charset](data, given, header)
+
+
+@cython.cfunc
+def _fold(entity: Entity, around: Bases, depth: cython.Py_ssize_t) -> None:
+    """Walk one entity."""
+    walk_it = walker(entity.media_type)
+    if walk_it is None:
+        return
+    try:
+        events = walk_it(entity.data, entity.charset, entity.settings)
+    except WalkError as error:
+        if not (entity.settings.recover and error.code in _RECOVERED):
+            raise
+        text = f"{str(error).partition(' (')[0]}: read as HTML"
+        entity.notices.append(Notice(error.code, text, error.position))
+        entity.media_type = HTML
+        _fold(entity, around, depth)
+        return
+    _take(entity, events, around, depth)
+
+
+def fold(entity: Entity, events: Iterable[Event], around: Bases) -> None:
+    """Give an entity the events that were found in it: establish its bases, and enter its parts.
+
+    WalkError where it has more links, with all inside it, than its settings allow.
+    """
+    _take(entity, events, around, 0)
+
+
+@cython.cfunc
+def _take(entity: Entity, events: Iterable[Event], around: Bases, depth: cython.Py_ssize_t) -> None:
+    """The same for an entity that is so many deep in others."""
+    claims: list[Base] = []
+    names: list[Held] = []
+    index: cython.Py_ssize_t
+    found = entity.events = _counted(entity, events)
+    entity.inside = None
+    if entity.around is not None and isinstance(found, list) and len(found) <= _FEW_AROUND:
+        _let_go(entity, found)
+    for event in found.objects if isinstance(found, Events) else found:
+        if type(event) is Base:
+            claims.append(event)
+        elif type(event) is Notice:
+            entity.notices.append(event)
+        elif type(event) is Held:
+            names.append(event)
+    entity.bases = established(entity, around, claims) if claims or around.beside else around
+    _measure(entity, found)
+    entity.depth = depth
+    for name in names:
+        entity.hold(name)
+    if isinstance(found, Events):
+        packed: Events = found
+        for number in range(packed.parts):
+            index = packed.part(number)
+            _enter(entity, packed.at(index), index)  # type: ignore[arg-type]  # it is a part
+    else:
+        for index in range(len(found)):
+            event = found[index]
+            if type(event) is Part:
+                _enter(entity, event, index)
+
+
+@cython.cfunc
+def _measure(entity: Entity, events: list[Event] | Events) -> None:
+    """Estimate how many bytes of the rows come from the bases, and find a link whose URL would be too long."""
+    size: cython.Py_ssize_t = len(entity.own_data)
+    base: cython.Py_ssize_t = max(len(entity.bases.base.url), len(entity.bases.own.url))
+    each: cython.Py_ssize_t = base
+    declares: cython.bint = entity.media_type == XML and entity.own_data.find(b"<!ENTITY", 0, _PROLOG) >= 0
+    if isinstance(events, Events) and events.scopes is not None:
+        each += size  # of scoped bases, each may be relative to the one around it
+    if declares:
+        each += max(size, LONGEST_IN_PLACE)
+    entity.repeated += entity.count * (2 * each + len(entity.name) + len(entity.path) + _WORDS)
+    room: cython.Py_ssize_t = entity.settings.max_url - base - ROOM
+    if declares or size > room or (LONGER * size > room and entity.settings.profile == "whatwg"):
+        _find_too_long(entity, events, room, every=declares)
+
+
+@cython.cfunc
+def _find_too_long(
+    entity: Entity, events: list[Event] | Events, room: cython.Py_ssize_t, every: cython.bint
+) -> None:
+    """Add a notice for the first link whose URL would be too long; `every` reference may be longer than its bytes."""
+    index: cython.Py_ssize_t
+    start: cython.Py_ssize_t
+    each: cython.Py_ssize_t = LONGER if entity.settings.profile == "whatwg" else 1
+    for index in range(len(events)):
+        if isinstance(events, Events):
+            packed: Events = events
+            start = packed.start(index)
+            if start >= 0 and not every and each * (packed.end(index) - start) <= room:
+                continue
+        event = events[index]
+        if type(event) is not Link or (not every and each * (event.end - event.start) <= room):
+            continue
+        value = event.coding.decode(entity.cut(event.start, event.end))
+        if each * len(value) > room and Rule(entity, event).is_too_long(text(value)):
+            entity.notices.append(url_too_long(entity, event.start))
+            return
+
+
+@cython.cfunc
+def _let_go(entity: Entity, events: list[Event]) -> None:
+    """Let an entity hold only the bytes of its links, if in all others documents stand as they are."""
+    kept: cython.Py_ssize_t = 0
+    parts = 0
+    for event in events:
+        if type(event) is Link:
+            kept = max(kept, event.end + LOOK_AHEAD)
+        elif type(event) is Part:
+            if event.coding is not IDENTITY or event.derived or not event.name:
+                return
+            parts += 1
+    if parts:
+        entity.let_go(kept)
+
+
+@cython.cfunc
+def _counted(entity: Entity, events: Iterable[Event]) -> list[Event] | Events:
+    """The events, when it is known that they are not too many; one that is too many is not waited for."""
+    most: cython.Py_ssize_t = entity.settings.max_links - entity.count
+    count: cython.Py_ssize_t
+    if isinstance(events, Events) and events.count <= most:
+        entity.count += events.count
+        packed: Events = events
+        if len(packed) > _FEW:
+            return packed
+        return [packed.at(number) for number in range(len(packed))]
+    found: list[Event] | Events = events if isinstance(events, list) else []
+    grows = found is not events
+    count = 0
+    for event in events:
+        if grows:
+            if len(found) == _SOME:
+                found = _packed(found)  # type: ignore[arg-type]  # it is a list so far
+            found.append(event)
+        if type(event) is Link or type(event) is Part:
+            count += 1
+            if count > most:
+                raise too_many(entity, event.start)
+    entity.count += count
+    return found
+
+
+@cython.cfunc
+def _packed(found: list[Event]) -> Events:
+    """The same events as numbers: in one field of a header there may be a million links."""
+    packed: Events = Events()
+    for event in found:
+        packed.append(event)
+    return packed
+
+
+@cython.cfunc
+def _enter(entity: Entity, part: Part, index: cython.Py_ssize_t, charset: Charset | None = None) -> None:
+    """Decode a part and walk what is in it; a document too deep in others is left alone, and that is said.
+
+    So is one that cannot be decoded or walked. `index` is that of its event; `charset` is that of a part that is all
+    of the entity.
+    """
+    media_type = _kind(part)
+    if not media_type:
+        return
+    if entity.for_rewrite and media_type == JSON_LD and not entity.settings.json_ld:
+        return
+    if _depth(entity, part) > entity.settings.max_depth:
+        text = f"documents nested more than {entity.settings.max_depth} deep are left as they are (--max-depth)"
+        entity.notices.append(Notice("too-deep", text, part.start))
+        return
+    try:
+        value, offsets = part.coding.decode_mapped(entity.cut(part.start, part.end))
+    except CodingError as error:
+        entity.notices.append(Notice(error.code, with_url(part, str(error)), part.start, failed=True))
+        return
+    if part.name and len(value) > entity.settings.max_size:
+        text = with_url(part, TOO_LARGE.format(entity.settings.max_size))
+        entity.notices.append(Notice("too-large", text, part.start, failed=True))
+        return
+    events = None if part.name or part.whole or charset else _events_of(part, value, media_type, entity.settings)
+    if isinstance(events, (Events, list)) and not len(events):
+        return  # as in most style sheets: no entity is made of them
+    if entity.room is None:
+        entity.room = Room(_MOST_KEPT)
+    named: cython.Py_ssize_t = entity.named
+    inner = _opened(entity, part, value, media_type, named)
+    size: cython.Py_ssize_t = len(value)
+    value = b""  # the entity may let it go
+    if part.claims:
+        entity.notices += doubts(part.claims, part.start)
+    if inner.level > entity.level and not inner.may_be_so_deep():
+        entity.notices.append(deeper(part.start))
+        return
+    keeps: cython.bint = charset is not None or entity.room.takes(size)
+    if not keeps:
+        inner.room = _NO_ROOM
+    entity.named = named + bool(part.name)
+    try:
+        _walk_inside(inner, entity, part, events, charset)
+        if entity.count + inner.count > entity.settings.max_links:
+            raise too_many(entity, 0)
+    except (WalkError, DocumentError) as error:
+        own = not part.name and not WALKERS[media_type].archive  # a style sheet's links are the document's
+        whole = charset is not None or (own and isinstance(error, WalkError) and error.code == TOO_MANY)
+        leave(inner, entity, part, offsets, error, whole=whole)
+        return
+    url: str = inner.bases.base.url
+    if len(url) > LONGEST and url is not entity.bases.base.url:
+        inner.long_bases += len(url)
+    if entity.long_bases + inner.long_bases > MOST_LONG_BASES:
+        entity.notices.append(bases_too_long(part.start))
+        return
+    said = cut_off(inner, entity, part, offsets)
+    if said is not None:
+        entity.notices.append(said)
+        return
+    entity.count += inner.count
+    entity.repeated += inner.repeated
+    entity.long_bases += inner.long_bases
+    if entity.inside is None:
+        entity.inside = Insides()
+    if keeps:
+        entity.inside.keep(index, new(Inner, (part, inner, offsets)))
+    else:
+        entity.inside.let_go(index, named)
+    if part.sealed and has_relative(inner, based=True):
+        text = f"what is signed ({part.sealed}) is left as it is (--break-signatures)"
+        entity.notices.append(Notice("signed", text, part.start))
+    if not part.name:
+        entity.named = inner.named
+    for notice in inner.notices:
+        position = outside(part, offsets, notice.position)
+        entity.notices.append(new(Notice, (notice.code, with_url(part, notice.text), position, notice.failed)))
+
+
+@cython.ccall
+def inner_at(entity: Entity, index: cython.Py_ssize_t) -> Inner | None:
+    """The document inside the event of this number; None where there is none, or it could not be walked.
+
+    One that was not kept is walked again, and what is inside that is kept with it.
+    """
+    if entity.inside is None:
+        return None
+    found = entity.inside.kept(index)
+    if found is not None:
+        return found
+    named: cython.Py_ssize_t = entity.inside.named(index)
+    if named < 0:
+        return None
+    part: Part = entity.events[index]  # type: ignore[assignment]  # nothing else has a document inside
+    value, offsets = part.coding.decode_mapped(entity.cut(part.start, part.end))
+    media_type = _kind(part)
+    events = None if part.name or part.whole else _events_of(part, value, media_type, entity.settings)
+    inner = _opened(entity, part, value, media_type, named)
+    value = b""
+    inner.room = Room(sys.maxsize)
+    _walk_inside(inner, entity, part, events, None)
+    return new(Inner, (part, inner, offsets))
+
+
+def inners(entity: Entity) -> Iterator[Inner]:
+    """The documents inside an entity, in their order."""
+    found: Insides | None = entity.inside
+    for number in range(len(found) if found is not None else 0):
+        inner = inner_at(entity, found.index(number))  # type: ignore[union-attr]
+        if inner is not None:  # as all of them are
+            yield inner
+
+
+def hold(entity: Entity, *, links: bool = True) -> None:
+    """From now on let all who ask, here and inside, get the very same documents, and the very same `links`, too."""
+    found = [(index, inner) for index in range(len(entity.events)) if (inner := inner_at(entity, index)) is not None]
+    if links:
+        entity.events = list(entity.events)
+    entity.inside = Insides()
+    for index, inner in found:
+        entity.inside.keep(index, inner)
+        hold(inner.entity, links=links)
+
+
+@cython.cfunc
+def _kind(part: Part) -> str:
+    """The media type by whose name there is a walker for a part; empty where there is none."""
+    media_type = kind_of(part.media_type) if part.whole else part.media_type
+    if media_type in WALKERS or (media_type := canonical(media_type)) in WALKERS:
+        return media_type
+    return ""
+
+
+@cython.cfunc
+def _depth(entity: Entity, part: Part) -> cython.Py_ssize_t:
+    """How many documents a part is inside of; a style sheet of the document itself has nothing inside."""
+    return entity.depth + (1 if part.name or part.media_type == HTML else 0)
+
+
+@cython.cfunc
+def _walk_inside(
+    inner: Entity, entity: Entity, part: Part, events: Iterable[Event] | None, charset: Charset | None
+) -> None:
+    """Walk what a part decodes to, if the `events` in it are not known yet."""
+    around = around_part(entity, part, inner.media_type)
+    if events is not None:
+        _take(inner, events, around, _depth(entity, part))
+    else:
+        inner.charset, mark = _charset_inside(part, inner.data, inner.media_type, charset)
+        _begin(inner, around, mark, _depth(entity, part))
+
+
+@cython.cfunc
+def _events_of(part: Part, value: bytes, media_type: str, settings: Settings) -> Iterable[Event] | None:
+    """The events of text that belongs to the document itself, a style sheet mostly; None where an error is met."""
+    walk_it = walker(media_type)
+    try:
+        return walk_it(value, _charset_of_text(part), settings) if walk_it is not None else ()
+    except WalkError:
+        return None
+
+
+def has_relative(entity: Entity, *, based: bool) -> bool:
+    """Whether a link of an entity, or of one inside it, is relative, and no fragment alone; `based` if by some base."""
+    for event in entity.events if (entity.bases.base.layer is not BY_DEFAULT) is based else ():
+        if type(event) is Link and event.place.stays != "always":
+            reference = event.coding.decode(entity.data[event.start : event.end])
+            if reference and reference[:1] != b"#" and not has_scheme(reference.decode("utf-8", "surrogateescape")):
+                return True
+    return any(has_relative(inner.entity, based=based) for inner in inners(entity))
+
+
+@cython.cfunc
+def _opened(entity: Entity, part: Part, value: bytes, media_type: str, named: cython.Py_ssize_t) -> Entity:
+    """The entity that a part's value is, not walked yet; its charset is not found out.
+
+    So many documents `named` before it have a step in the path.
+    """
+    path = entity.path
+    if part.name:
+        step = f"{part.name}[{named + 1}]"
+        path = f"{path}/{step}" if path else step
+    inner = Entity(value, _charset_of_text(part), media_type, entity.name, path, entity.settings)
+    if part.coding is IDENTITY:
+        inner.stands_in(entity, part.start)
+    inner.for_rewrite = entity.for_rewrite
+    inner.is_proof = entity.is_proof
+    if not part.name:
+        inner.named = named  # the steps from one document are counted through all its parts
+    if part.encloses or part.base is not None:
+        inner.held = entity.held
+    inner.room = entity.room
+    if media_type == HTML and not part.whole and entity.media_type in _TEXTS:
+        inner.is_text_in(entity)
+    return inner
+
+
+@cython.cfunc
+def _charset_inside(part: Part, value: bytes, media_type: str, charset: Charset | None) -> tuple[Charset, int]:
+    """The charset of what a part decodes to, and the length of its byte order mark."""
+    if not part.whole:
+        return charset or _charset_of_text(part), 0
+    return _charset(value, media_type, None, essence_of(part.media_type)[1].get("charset"))
+
+
+@cython.cfunc
+def _charset_of_text(part: Part) -> Charset:
+    """The charset of the document that a part's text is: UTF-8, in a comment one without `--`."""
+    return part.coding.inner if type(part.coding) is Raw else UTF_8

@@ -1,0 +1,353 @@
+"""How references and inner documents are written where they stand: one class a coding.
+
+Values are UTF-8 whatever the document's charset is. A byte that is no character there survives the way in and out:
+in a UTF-8 document it stays as it is, in others it is carried as the UTF-8 form of a lone surrogate.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from absolve.encodings import iso_2022_jp
+from absolve.encodings.character_references import needs_escape
+from absolve.encodings.charsets import UTF_8, Charset
+from absolve.encodings.multibyte import CharacterOffsets
+from absolve.encodings.offset_map import IDENTITY_OFFSETS, Composed, Utf16Offsets, replaced
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import cython
+
+    from absolve.core.protocols import Offsets
+
+    Slot = tuple[int, int]
+else:
+    from absolve.core import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.absolve.core.byte_scan import find
+    from cython.cimports.absolve.encodings.character_references import reference_at
+    from cython.cimports.absolve.encodings.offset_map import Decoded
+else:
+    from absolve.core.byte_scan import find
+    from absolve.encodings.character_references import reference_at
+    from absolve.encodings.offset_map import Decoded
+
+# Bytes before and after a value that a coding may look at; the longest named character reference has 33.
+LOOK_AHEAD = 64
+
+
+def to_utf8(charset: Charset, raw: bytes) -> bytes:
+    """The characters of raw bytes, as UTF-8."""
+    if charset.codec == "utf-8" or (charset.transparent and raw.isascii()):
+        return raw
+    if not charset.transparent and not charset.name.startswith("utf-16"):
+        return to_utf8_mapped(charset, raw)[0]
+    return charset.decode(raw).encode("utf-8", "surrogatepass")
+
+
+def to_utf8_mapped(charset: Charset, raw: bytes) -> tuple[bytes, Offsets]:
+    """The same, and where its units stand in the raw bytes."""
+    if charset.codec == "utf-8" or (charset.transparent and raw.isascii()):
+        return raw, IDENTITY_OFFSETS
+    if charset.name.startswith("utf-16"):
+        value = to_utf8(charset, raw)
+        return value, Utf16Offsets(value, len(raw))
+    if not charset.transparent:
+        return iso_2022_jp.decode_mapped(raw)
+    offsets = CharacterOffsets(charset, raw)
+    return offsets.value, offsets
+
+
+_REPLACEMENT: Final = "\N{REPLACEMENT CHARACTER}".encode()
+_TWO_HYPHENS: Final = re.compile(rb"-(?=-)")
+
+
+def from_utf8(charset: Charset, value: bytes, errors: str, after: bytes = b"") -> bytes:
+    """Raw bytes for characters given as UTF-8; `errors` is one of our handlers, for what the charset lacks.
+
+    `after` are the raw bytes that follow. Together with them, no `--` is written into a comment (HTML Standard 13.1.6).
+    """
+    if charset.in_comment:
+        hyphen = b"&#45;" if errors == "absolve.references" else b"%2D"
+        followed = _TWO_HYPHENS.sub(hyphen, value + after[:1])
+        value = followed[: len(followed) - len(after[:1])]
+    if charset is UTF_8 or (charset.transparent and value.isascii()):
+        return value
+    followed_by = after[:1].decode("ascii") if after[:1].isascii() else ""
+    return charset.encode(value.decode("utf-8", "absolve.surrogates"), errors, followed_by)
+
+
+@cython.final
+@cython.no_gc
+@cython.cclass
+class Raw:
+    """Text that stands as it is: a style sheet in a style element, JSON in a script, a whole file in its charset.
+
+    `inner` is the charset of the document that it decodes to.
+    """
+
+    def __init__(self, charset: Charset, inner: Charset = UTF_8) -> None:
+        self._charset = charset
+        self.inner = inner
+        self.slot: tuple[int, int] | None = None
+
+    def decode(self, raw: bytes) -> bytes:
+        return to_utf8(self._charset, raw)
+
+    def decode_mapped(self, raw: bytes) -> tuple[bytes, Offsets]:
+        return to_utf8_mapped(self._charset, raw)
+
+    def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:  # noqa: ARG002 - nothing is escaped
+        return from_utf8(self._charset, value, "absolve.percent", after)
+
+
+class ShiftedText:
+    """A whole file in ISO-2022-JP: an edit begins and ends in the state in which the bytes around it are read."""
+
+    slot: tuple[int, int] | None = None
+
+    def __init__(self, charset: Charset) -> None:
+        self._charset = charset
+        self._states = iso_2022_jp.States()
+
+    def decode(self, raw: bytes) -> bytes:
+        return to_utf8(self._charset, raw)
+
+    def decode_mapped(self, raw: bytes) -> tuple[bytes, Offsets]:
+        self._states = iso_2022_jp.States()
+        return iso_2022_jp.decode_mapped(raw, self._states)
+
+    def encoder(self, start: int, end: int) -> Callable[[bytes, bytes, bytes], bytes]:
+        """Return what encodes the text that replaces this span of the raw bytes that were decoded last."""
+        before, after = self._states.at(start), self._states.at(end)
+
+        def encode(value: bytes, _after: bytes, _before: bytes) -> bytes:
+            raw = self.encode(value)
+            if before == after and iso_2022_jp.reads_the_same(raw, before):
+                return raw
+            opening = iso_2022_jp.SEQUENCES[iso_2022_jp.ASCII] if before != iso_2022_jp.ASCII else b""
+            closing = iso_2022_jp.SEQUENCES[after] if after != iso_2022_jp.ASCII else b""
+            return opening + raw + closing
+
+        return encode
+
+    def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:  # noqa: ARG002 - `encoder` looks at them
+        """Return the bytes for a text (UTF-8) that begins and ends in ASCII."""
+        return from_utf8(self._charset, value, "absolve.percent")
+
+
+IDENTITY: Final = Raw(UTF_8)  # of what stands in its place as it is, whatever it is
+
+_SPECIAL: Final = re.compile(rb"[&\r\x00]")
+# What is written as a reference. A raw `<` ends noscript where scripts run (13.2.6.4.7), and a raw shift or escape
+# character can switch the charset (Encoding Standard 12.2), also one that a browser has only guessed.
+_MUST: Final = {quote: re.compile(b"[&<>\\r\x0e\x0f\x1b%b]" % quote) for quote in (b"", b'"', b"'")}
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _only_ampersands(value: bytes, end: cython.Py_ssize_t, attribute: cython.bint) -> cython.bint:
+    """Whether each `&` begins `&amp;`, or in an attribute `&name=`, which is no reference there (13.2.5.73).
+
+    By far the most values that have any have nothing else.
+    """
+    p: cython.p_const_uchar = value
+    i: cython.Py_ssize_t = find(p, 38, 0, end)
+    while i >= 0:
+        if i + 4 < end and p[i + 1] == 97 and p[i + 2] == 109 and p[i + 3] == 112 and p[i + 4] == 59:
+            i += 5
+        elif attribute:
+            i += 1
+            while i < end and (97 <= p[i] | 32 <= 122 or 48 <= p[i] <= 57):
+                i += 1
+            if i >= end or p[i] != 61:
+                return False
+        else:
+            return False
+        i = find(p, 38, i, end)
+    return True
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _stands_for_itself(raw: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
+    """Whether this span holds ASCII bytes, and nothing but what they are."""
+    p: cython.p_const_uchar = raw
+    i: cython.Py_ssize_t
+    odd: cython.uchar = 0
+    if cython.compiled:
+        for i in range(start, end):  # without a way out of it a compiler takes many bytes at once
+            odd |= (p[i] == 38) | (p[i] == 13) | (p[i] == 0) | (p[i] > 127)
+        return odd == 0
+    return raw[start:end].isascii() and not _SPECIAL.search(raw, start, end)
+
+
+@cython.no_gc
+@cython.cclass
+class CharacterReferences:
+    """Text with character references: an attribute's value or an element's text (HTML Standard 13.2.5.72 to .80).
+
+    `quote` is the quote character around an attribute's value, empty in text. Line ends are normalized (13.2.3.5).
+    """
+
+    def __init__(self, charset: Charset, quote: bytes) -> None:
+        self.slot: tuple[int, int] | None = None
+        self._charset = charset
+        self._transparent = charset.transparent
+        self._attribute = bool(quote)
+        self._must = _MUST[quote]
+
+    @cython.ccall
+    def decode(self, raw: bytes) -> bytes:
+        if self.is_plain(raw, 0, len(raw)):
+            return raw
+        value: bytes = raw if self._transparent and raw.isascii() else to_utf8(self._charset, raw)
+        if 0x0D not in value and 0 not in value:  # numbers, because `bytes in bytes` raises and catches an error inside
+            if 0x26 not in value:
+                return value
+            if _only_ampersands(value, len(value), self._attribute):
+                return value.replace(b"&amp;", b"&")
+        decoded: bytes
+        decoded, _ = self._mapped(value, False)
+        return decoded
+
+    @cython.cfunc
+    def is_plain(self, data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
+        """Whether a value that stands in this span is in ASCII, and written as it is."""
+        return self._transparent and _stands_for_itself(data, start, end)
+
+    def decode_mapped(self, raw: bytes) -> tuple[bytes, Offsets]:
+        utf8, outer = to_utf8_mapped(self._charset, raw)
+        if 0x26 not in utf8 and 0x0D not in utf8 and 0 not in utf8:
+            return utf8, outer
+        value, inner = self._mapped(utf8, True)
+        return value, inner if outer is IDENTITY_OFFSETS else Composed(outer, inner)
+
+    @cython.cfunc
+    @cython.boundscheck(False)
+    @cython.wraparound(False)
+    def _mapped(self, utf8: bytes, mapped: cython.bint) -> tuple:  # type: ignore[type-arg]
+        """What references and line ends stand for; they are ASCII, so that bytes do for characters here."""
+        p: cython.p_const_uchar = utf8
+        n: cython.Py_ssize_t = len(utf8)
+        i: cython.Py_ssize_t = 0
+        end: cython.Py_ssize_t
+        made = Decoded(utf8, mapped)
+        while i < n:
+            if p[i] != 38 and p[i] != 13 and p[i] != 0:
+                i += 1
+                continue
+            end = i + 1
+            if p[i] == 38:
+                reference = reference_at(utf8, i, n, self._attribute)
+                if reference is not None:
+                    end = reference[0]
+                    made.unit(i, end, reference[1])
+            elif p[i] == 13:
+                if end < n and p[end] == 10:
+                    end += 1
+                made.unit(i, end, b"\n")
+            else:
+                made.unit(i, end, _REPLACEMENT)
+            i = end
+        return made.whole()
+
+    def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:
+        if self._must.search(value):
+            text = value + after[:64]
+            value = replaced(self._must, lambda found: self._escaped(found, text), value)
+        raw = from_utf8(self._charset, value, "absolve.references", after)
+        return b";" + raw if before[-1:].isalnum() and self._swallows(before, raw + after) else raw
+
+    def _swallows(self, before: bytes, raw: bytes) -> bool:
+        """Whether a reference without its semicolon ends `before`, and would end elsewhere were `raw` to follow it."""
+        open_reference = _UNTERMINATED.search(before)
+        if open_reference is None:
+            return False
+        text = open_reference[0]
+        alone, followed = (
+            reference_at(text + rest, 0, len(text + rest), self._attribute) for rest in (b"", raw[:64])
+        )
+        return alone is not None and alone[0] == len(text) and alone != followed
+
+    def _escaped(self, found: re.Match[bytes], text: bytes) -> bytes:
+        character = found[0]
+        if character != b"&":
+            return _NAMED.get(character) or b"&#%d;" % ord(character)
+        needed = needs_escape(text, found.start(), attribute=self._attribute)
+        return b"&amp;" if needed else character
+
+
+_NAMED: Final = {b'"': b"&quot;", b"<": b"&lt;", b">": b"&gt;"}
+_UNTERMINATED: Final = re.compile(rb"&#?[A-Za-z0-9]++\Z")
+_quoting = bytes(byte in b"\t\n\f\r \"'=<>`" for byte in range(256))
+_QUOTING = cython.declare(bytes, _quoting)
+
+
+@cython.final
+@cython.no_gc
+@cython.cclass
+class Unquoted(CharacterReferences):
+    """A value without quotes, or an attribute without a value; `slot` is the span that `settle` writes anew.
+
+    What goes in is escaped for double quotes; whether they are needed is seen when every edit of the value is known.
+    One without a slot stands for the codings of all values that are one link each: `Events` make them of it.
+    """
+
+    def __init__(self, charset: Charset, slot: tuple[int, int] | None, *, absent: bool = False) -> None:
+        super().__init__(charset, b'"')
+        self.slot = slot
+        self._absent = absent
+
+    @cython.ccall
+    def of(self, slot: Slot) -> Unquoted:
+        """The same coding of another value; made without constructors, which are slow where there are millions."""
+        coding: Unquoted = Unquoted.__new__(Unquoted)
+        coding.slot = slot
+        coding._charset = self._charset
+        coding._transparent = self._transparent
+        coding._attribute = self._attribute
+        coding._must = self._must
+        coding._absent = self._absent
+        return coding
+
+    def settle(self, raw: bytes) -> bytes:
+        """The value's raw bytes as they stand in the tag: with double quotes if they must, with = if it has none."""
+        return b"".join(self.parts(raw))
+
+    def parts(self, raw: bytes) -> tuple[bytes, bytes, bytes]:
+        """The same: what stands before the value, the value itself, what stands behind it."""
+        if raw and not self._absent and not _needs_quotes(raw, len(raw)):
+            return b"", raw, b""
+        return b'="' if self._absent else b'"', raw.replace(b'"', b"&quot;"), b'"'
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _needs_quotes(p: cython.p_const_uchar, size: cython.Py_ssize_t) -> cython.bint:
+    """Whether these bytes cannot be a value without quotes (HTML Standard 13.1.2.3)."""
+    i: cython.Py_ssize_t = 0
+    quoting: cython.p_const_uchar = _QUOTING
+    while i < size and not quoting[p[i]]:
+        i += 1
+    return i < size
+
+
+def quoted(charset: Charset, quote: int) -> CharacterReferences:
+    """The coding of values between these quotes."""
+    key = (charset, quote)
+    if key not in _QUOTED:
+        _QUOTED[key] = CharacterReferences(charset, bytes((quote,)))
+    return _QUOTED[key]
+
+
+_QUOTED: Final[dict[tuple[Charset, int], CharacterReferences]] = {}

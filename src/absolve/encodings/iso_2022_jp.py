@@ -1,0 +1,114 @@
+"""ISO-2022-JP (Encoding Standard 12.2): the one charset with state, in which bytes mean what an escape sequence says.
+
+In: raw bytes. Out: their characters in UTF-8, with offsets, and which state the decoder is in at any of them.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from bisect import bisect_right
+from typing import TYPE_CHECKING, Final
+
+from absolve.encodings.offset_map import Decoded
+
+if TYPE_CHECKING:
+    from absolve.core.protocols import Offsets
+
+ASCII, ROMAN, KATAKANA, KANJI_1978, KANJI = range(5)
+# The escape sequences that begin each state, by its number
+SEQUENCES: Final = (b"\x1b(B", b"\x1b(J", b"\x1b(I", b"\x1b$@", b"\x1b$B")
+_REPLACEMENT: Final = "\N{REPLACEMENT CHARACTER}".encode()
+_ODD: Final = re.compile(rb"[\x80-\xff\x1b]")  # in ASCII; every other byte is the character that it is there,
+_ODD_IN_ROMAN: Final = re.compile(rb"[\x80-\xff\x1b\\~]")  # and in JIS X 0201 Roman but for two
+_ROMAN: Final = {0x5C: "\N{YEN SIGN}".encode(), 0x7E: "\N{OVERLINE}".encode()}
+_ESCAPE: Final = 0x1B
+_SEQUENCE: Final = re.compile(rb"\x1b(?:\([BJI]|\$[@B])")
+_NOTHING: Final = re.compile(rb"(?:[\x80-\xff]|\x1b(?!\([BJI]|\$[@B]))++")  # no characters, and no sequences
+
+
+class States:
+    """The states of a decoder, and the raw offsets from which on it is in each."""
+
+    def __init__(self) -> None:
+        self._starts = array("Q")
+        self._states = bytearray()
+
+    def begin(self, state: int, position: int) -> None:
+        """Add a state that begins behind all others."""
+        self._starts.append(position)
+        self._states.append(state)
+
+    def at(self, position: int) -> int:
+        """Return the state in which the byte at this raw offset is read."""
+        number = bisect_right(self._starts, position)
+        return self._states[number - 1] if number else ASCII
+
+
+def decode_mapped(raw: bytes, states: States | None = None) -> tuple[bytes, Offsets]:
+    """Return the characters in UTF-8 and their offsets; `states` takes the states that are met.
+
+    No line end changes the state: a browser reads on in it (12.2.1).
+    """
+    made = Decoded(raw)
+    states = states if states is not None else States()
+    position = 0
+    state = ASCII
+    while found := (_ODD_IN_ROMAN if state == ROMAN else _ODD).search(raw, position):
+        start = found.start()
+        if raw[start] in _ROMAN:
+            position = start + 1
+            made.unit(start, position, _ROMAN[raw[start]])
+        elif nothing := _NOTHING.match(raw, start):  # as one unit: there may be millions
+            position = nothing.end()
+            made.unit(start, position, _REPLACEMENT * (position - start))
+        else:
+            position, state = _shifted(raw, start, made, states)
+    value, offsets = made.whole()
+    return value, offsets
+
+
+def reads_the_same(raw: bytes, state: int) -> bool:
+    """Return whether ASCII bytes (what an edit writes) mean in this state what they mean in ASCII."""
+    return state == ASCII or (state == ROMAN and not _ODD_IN_ROMAN.search(raw))
+
+
+def _shifted(raw: bytes, start: int, made: Decoded, states: States) -> tuple[int, int]:
+    """Decode from an escape sequence to where ASCII or Roman goes on; return that offset and the state there.
+
+    A sequence that begins a state of other characters belongs to the first of them, and the one that ends it to the
+    last: an edit then mostly begins and ends in ASCII.
+    """
+    position = start
+    state = ASCII
+    text = b""  # the character that begins at `start` and was read last
+    while position < len(raw):
+        sequence = _SEQUENCE.match(raw, position) if raw[position] == _ESCAPE else None
+        if sequence is None:
+            if text:
+                made.unit(start, position, text)
+                start = position
+            text, position = _character(raw, position, state)
+            continue
+        state = SEQUENCES.index(sequence[0])
+        if text and state not in {ASCII, ROMAN}:
+            made.unit(start, position, text)
+            start, text = position, b""
+        position = sequence.end()
+        states.begin(state, position)
+        if state in {ASCII, ROMAN}:
+            break
+    made.unit(start, position, text)
+    return position, state
+
+
+def _character(raw: bytes, position: int, state: int) -> tuple[bytes, int]:
+    """Return the character at an offset, in a state of others than ASCII ones, and where the next one begins."""
+    byte = raw[position]
+    if state == KATAKANA:
+        return chr(0xFF61 - 0x21 + byte).encode() if 0x21 <= byte <= 0x5F else _REPLACEMENT, position + 1
+    pair = raw[position : position + 2]
+    if not 0x21 <= byte <= 0x7E or len(pair) == 1 or pair[1] == _ESCAPE:
+        return _REPLACEMENT, position + 1
+    text = (SEQUENCES[state] + pair).decode("iso2022_jp_ext", "replace") if 0x21 <= pair[1] <= 0x7E else ""
+    return text.encode() if len(text) == 1 else _REPLACEMENT, position + 2

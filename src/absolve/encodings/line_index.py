@@ -1,0 +1,214 @@
+"""Lines and columns of bytes, found in one pass as long as they are asked for in the order in which they stand."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    import cython
+
+    from absolve.encodings.charsets import Charset
+
+    Pair = tuple[int, int]
+else:
+    from absolve.core import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.absolve.core.byte_scan import character, find
+else:
+    from absolve.core.byte_scan import character, find
+
+_UTF_8_MARK: Final = b"\xef\xbb\xbf"
+_APART = cython.declare(cython.Py_ssize_t, 4096)  # bytes between two places that are remembered for who goes back
+
+
+@cython.final
+@cython.cclass
+class Positions:
+    """The lines and columns of one document, 1-based. Lines end at LF, CR LF or CR; columns count characters.
+
+    Bytes that are no character count one each; a byte order mark counts nothing. `line` and `column` are where `move`
+    came last.
+    """
+
+    def __init__(self, data: bytes, charset: Charset) -> None:
+        self._data = data
+        self._charset = charset
+        self._transparent = charset.transparent
+        self._one_byte = charset.one_byte
+        self._utf8 = charset.codec == "utf-8"
+        self._returns = b"\r" in data
+        self._lone_returns = self._returns and _has_lone_return(data, len(data))  # else a LF ends each line
+        self._first = len(_UTF_8_MARK) if data.startswith(_UTF_8_MARK) else 0
+        self._at = self._first
+        self.line = self.column = 1
+        self._known = [(self._at, 1, 1)]
+        self._remembered = self._at
+
+    def at(self, position: int) -> Pair:
+        """Line and column of the byte at this offset."""
+        self.move(position)
+        return self.line, self.column
+
+    @cython.ccall
+    @cython.boundscheck(False)
+    @cython.wraparound(False)
+    def move(self, position: cython.Py_ssize_t) -> object:
+        """Let `line` and `column` be those of the byte at this offset."""
+        p: cython.p_const_uchar = self._data
+        size: cython.Py_ssize_t = len(self._data)
+        begin: cython.Py_ssize_t
+        if not self._transparent:  # its lines are not seen in the bytes; few ask
+            self.line, self.column = _in_text(self._charset.decode(self._data[:position]))
+            return None
+        if self._returns and 0 < position < size and p[position - 1] == 13 and p[position] == 10:  # inside a line end
+            self.move(position - 1)
+            self._at = position
+            self.column += 1
+            return None
+        position = min(max(position, self._first), size)
+        if position < self._at:
+            known = self._known[max(0, bisect_right(self._known, (position + 1, 0, 0)) - 1)]
+            self._at, self.line, self.column = known
+        if self._lone_returns:
+            begin = _line_begin(self._data, self._at, position)
+            if begin > self._at:
+                self.line += _ends(self._data, self._at, begin)
+                self.column = 1
+                self._at = begin
+        else:
+            ends: cython.Py_ssize_t = _line_feeds(self._data, self._at, position)
+            if ends:
+                self.line += ends
+                self.column = 1
+                self._at = _behind_line_feed(self._data, position)
+        if self._one_byte or _is_ascii(self._data, self._at, position):
+            self.column += position - self._at
+        elif self._utf8:
+            self.column += _characters(p, self._at, position)
+        else:
+            self.column += len(self._charset.decode(self._data[self._at : position]))
+        self._at = position
+        if position >= self._remembered + _APART:
+            self._remembered = position
+            self._known.append((position, self.line, self.column))
+        return None
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _has_lone_return(data: bytes, end: cython.Py_ssize_t) -> cython.bint:
+    """Whether a CR stands anywhere without a LF behind it."""
+    p: cython.p_const_uchar = data
+    at: cython.Py_ssize_t = 0
+    if cython.compiled:
+        at = find(p, 13, 0, end)
+        while at >= 0 and p[at + 1] == 10:  # there is a byte behind the last one, if only the NUL that ends it
+            at = find(p, 13, at + 2, end)
+        return at >= 0
+    return data.count(b"\r") > data.count(b"\r\n")
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _line_feeds(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """How many LF are in this stretch."""
+    p: cython.p_const_uchar = data
+    feeds: cython.Py_ssize_t = 0
+    few: cython.uchar  # at most 255 of them: many bytes are counted at once
+    i: cython.Py_ssize_t
+    last: cython.Py_ssize_t
+    if cython.compiled:
+        while start < end:
+            last = min(end, start + 255)
+            few = 0
+            for i in range(start, last):
+                few += p[i] == 10
+            feeds += few
+            start = last
+        return feeds
+    return data.count(b"\n", start, end)
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _behind_line_feed(data: bytes, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """Where the line begins that goes on here; there is a LF before it."""
+    p: cython.p_const_uchar = data
+    if cython.compiled:
+        while p[end - 1] != 10:
+            end -= 1
+        return end
+    return data.rfind(b"\n", 0, end) + 1
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _line_begin(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """Where the last line that begins in this stretch begins; `start` where none does."""
+    p: cython.p_const_uchar = data
+    if cython.compiled:
+        while end > start and p[end - 1] != 10 and p[end - 1] != 13:
+            end -= 1
+        return end
+    return max(start, data.rfind(b"\n", start, end) + 1, data.rfind(b"\r", start, end) + 1)
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _is_ascii(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
+    p: cython.p_const_uchar = data
+    i: cython.Py_ssize_t
+    bits: cython.uchar = 0
+    if cython.compiled:
+        for i in range(start, end):
+            bits |= p[i]
+        return bits < 128
+    return data[start:end].isascii()
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _characters(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """How many characters this stretch of UTF-8 has, and bytes that are none."""
+    found: cython.Py_ssize_t = 0
+    while i < end:
+        i += 1 if p[i] < 128 else character(p, i, end) or 1
+        found += 1
+    return found
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _ends(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """How many lines end in this stretch, which does not end within a line end."""
+    p: cython.p_const_uchar = data
+    ends: cython.Py_ssize_t = 0
+    i: cython.Py_ssize_t
+    if cython.compiled:
+        for i in range(start, end):  # there is a byte behind the last one, if only the NUL that ends it
+            ends += p[i] == 10 or (p[i] == 13 and p[i + 1] != 10)
+        return ends
+    ends = data.count(b"\n", start, end)
+    return ends + data.count(b"\r", start, end) - data.count(b"\r\n", start, end)
+
+
+def _in_text(before: str) -> tuple[int, int]:
+    """Line and column of what stands behind this text."""
+    lines = before.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    return len(lines), len(lines[-1]) + 1

@@ -1,0 +1,150 @@
+"""Find the meta elements in which a browser looks for a document's charset before it parses it (HTML 13.2.3.2)."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    import cython
+else:
+    from absolve.core import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.absolve.core.byte_scan import comment_end, find, is_space, tag_end
+else:
+    from absolve.core.byte_scan import comment_end, find, is_space, tag_end
+
+_PRESCAN: Final = 1024
+_TEXT: Final = {
+    name: re.compile(rb"</%b(?=[\t\n\f\r />])" % name, re.IGNORECASE)
+    for name in b"script style title textarea xmp iframe noembed noframes".split()
+}
+_OF_HEAD: Final = frozenset(
+    b"script style title link object base noscript html head /script /style /title /meta /link /object /base"
+    b" /noscript".split()
+)
+_NAMES: Final = frozenset(name.lstrip(b"/") for name in (*_TEXT, *_OF_HEAD))
+_SHORTEST = cython.declare(cython.Py_ssize_t, 3)
+_LONGEST = cython.declare(cython.Py_ssize_t, 8)
+# How long names are that begin with a letter: a bit for each length from the shortest on.
+_lengths = bytes(
+    sum({1 << len(name) - _SHORTEST for name in _NAMES if name[0] & 31 == letter}) for letter in range(32)
+)
+_LENGTHS = cython.declare(bytes, _lengths)
+
+
+@cython.final
+@cython.cclass
+class Metas:
+    """The meta elements that name a charset, in the first 1024 bytes or the head.
+
+    Chromium stops where both are over, and reads no text of scripts and the like; the standard's prescan reads 1024
+    bytes, such text too. `next` moves to the next one: its attributes are from `start` to `end`.
+    """
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._in_head = True
+        self.start = self.end = 0
+
+    @cython.ccall
+    @cython.boundscheck(False)
+    @cython.wraparound(False)
+    def next(self) -> cython.bint:
+        """Whether there is another. Comments, tags with their quoted values and declarations are looked at as a whole.
+
+        What the end of the file cuts off takes all the rest, so that no byte is looked at twice.
+        """
+        data: bytes = self._data
+        p: cython.p_const_uchar = data
+        n: cython.Py_ssize_t = len(data)
+        position: cython.Py_ssize_t = self.end
+        i: cython.Py_ssize_t
+        while True:
+            i = find(p, 60, position, n) + 1
+            if i <= 0 or i >= n or not (self._in_head or i <= _PRESCAN):
+                return False
+            if p[i] == 33 and i + 2 < n and p[i + 1] == 45 and p[i + 2] == 45:
+                position = find(p, 62, comment_end(p, i + 3, n), n) + 1 or n
+            elif _is_letter(p[i]) or (p[i] == 47 and i + 1 < n and _is_letter(p[i + 1])):
+                position = i
+                i += 1
+                while i < n and not is_space(p[i]) and p[i] != 47 and p[i] != 62:
+                    i += 1
+                if i - position == 4 and _is_meta(p, position):
+                    position = tag_end(p, i, n)
+                    if p[position - 1] == 62 and _may_declare(p, i, position):
+                        self.start = i
+                        self.end = position
+                        return True
+                    continue
+                if not _may_matter(p, position, i):
+                    self._in_head = False
+                    position = tag_end(p, i, n)
+                    continue
+                name = p[position:i].lower()
+                position = tag_end(p, i, n)
+                self._in_head = self._in_head and name in _OF_HEAD
+                if name in _TEXT:
+                    position = _text_end(data, position, name)
+            elif p[i] == 33 or p[i] == 47 or p[i] == 63:
+                position = find(p, 62, i, n) + 1 or n
+            else:
+                position = i
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _is_letter(byte: cython.int) -> cython.bint:
+    return 97 <= byte | 32 <= 122
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _is_meta(p: cython.p_const_uchar, i: cython.Py_ssize_t) -> cython.bint:
+    return p[i] | 32 == 109 and p[i + 1] | 32 == 101 and p[i + 2] | 32 == 116 and p[i + 3] | 32 == 97
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _may_matter(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
+    """Whether a tag whose name is here, with its slash, may be of the head or have text: most are like none."""
+    lengths: cython.p_const_uchar = _LENGTHS
+    if p[i] == 47:
+        i += 1
+    if not _SHORTEST <= end - i <= _LONGEST:
+        return False
+    return lengths[p[i] & 31] >> (end - i - _SHORTEST) & 1 != 0
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _may_declare(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
+    """Whether `charset` may be here: something that begins like it is."""
+    while i + 7 <= end:
+        if p[i] | 32 == 99 and p[i + 1] | 32 == 104 and p[i + 2] | 32 == 97 and p[i + 3] | 32 == 114:
+            return True
+        i += 1
+    return False
+
+
+@cython.cfunc
+def _text_end(data: bytes, position: cython.Py_ssize_t, name: bytes) -> cython.Py_ssize_t:
+    """Where the end tag of this name begins; a search for two bytes is many times quicker than one for letters."""
+    is_end = _TEXT[name].match
+    while True:
+        position = data.find(b"</", position)
+        if position < 0:
+            return len(data)
+        if is_end(data, position):
+            return position
+        position += 2

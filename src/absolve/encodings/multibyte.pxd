@@ -1,0 +1,27 @@
+"""C layout of the offsets of characters; characters.py holds the code."""
+
+cimport cython
+from absolve.core.column_buffers cimport Numbers
+
+
+@cython.final
+cdef class CharacterOffsets:
+    cdef readonly bytes value
+    cdef object _charset
+    cdef bytes _raw
+    cdef dict _known
+    cdef int _few
+    cdef bytearray _sizes  # where they were asked for
+    cdef object _decoder  # where it was asked for
+    cdef Numbers _values
+    cdef Numbers _raws
+    cdef Py_ssize_t _last
+    cdef Py_ssize_t _last_raw
+    cdef Py_ssize_t _end  # of the character that was read last
+
+    cdef bytes _decoded(self)
+    cdef bytes _stretch(self, Py_ssize_t start, Py_ssize_t end)
+    cdef bytes _character(self, Py_ssize_t start)
+    cdef bytes _learnt(self, bytes raw)
+    cdef Py_ssize_t _found(self, Py_ssize_t position, bint after) except? -1
+    cdef int _size(self, Py_ssize_t start) except? -1

@@ -1,0 +1,209 @@
+"""Decode the charsets in which ASCII bytes are ASCII: to UTF-8, character by character, with the offsets of each."""
+
+from __future__ import annotations
+
+from codecs import getincrementaldecoder
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from codecs import IncrementalDecoder
+
+    import cython
+
+    from absolve.encodings.charsets import Charset
+else:
+    from absolve.core import _cython as cython
+
+from absolve.core.column_buffers import NARROW
+
+if cython.compiled:
+    from cython.cimports.absolve.core.column_buffers import Numbers
+else:
+    from absolve.core.column_buffers import Numbers
+
+_STEP = cython.declare(cython.int, 1024)  # bytes between two marks, more or less
+_LONGEST = cython.declare(cython.int, 4)  # bytes of a character
+_MOST_KNOWN = cython.declare(cython.int, 16_384)
+_MANY = cython.declare(cython.int, 4096)  # pieces that are put together at once: more take memory while they are
+_KNOWN: dict[Charset, dict[bytes, bytes]] = {}  # what bytes stand for, nothing where they are no character
+# How many bytes a character takes, by its first two as a number, where these decide: so many raw ones, and from the bit
+# _VALUE on so many of the value. 0 where nobody asked yet.
+_SIZES: dict[Charset, bytearray] = {}
+_RAW = cython.declare(cython.int, 7)
+_VALUE = cython.declare(cython.int, 3)
+
+
+@cython.final
+@cython.cclass
+class CharacterOffsets:
+    """What raw bytes stand for, `value`, and where its characters stand in them.
+
+    Only some of the places are kept: between them the characters are counted again, and on from where that was done
+    last, if they are asked for in their order.
+    """
+
+    def __init__(self, charset: Charset, raw: bytes) -> None:
+        self._charset = charset
+        self._raw = raw
+        self._known = _KNOWN.setdefault(charset, {})
+        self._few = 1 if charset.one_byte else 2  # so many bytes decide of most characters
+        self._sizes: bytearray | None = None  # until one is asked for
+        self._decoder: IncrementalDecoder | None = None
+        self._values = Numbers()  # offsets of the value, and of the raw bytes: the marks
+        self._raws = Numbers(narrow=len(raw) <= NARROW)
+        self._last = self._last_raw = 0  # where it was counted to last, in the value and in the raw bytes
+        self.value = self._decoded()
+
+    @cython.cfunc
+    @cython.boundscheck(False)
+    @cython.wraparound(False)
+    def _decoded(self) -> bytes:
+        raw: bytes = self._raw
+        p: cython.p_const_uchar = raw
+        n: cython.Py_ssize_t = len(raw)
+        i: cython.Py_ssize_t = 0
+        ascii_end: cython.Py_ssize_t
+        end: cython.Py_ssize_t
+        size: cython.Py_ssize_t = 0
+        marked: cython.Py_ssize_t = 0
+        pieces: list[bytes] = []
+        value = bytearray()
+        self._values.add(0)
+        self._raws.add(0)
+        while i < n:
+            if size - marked >= _STEP:
+                self._values.add(size)
+                self._raws.add(i)
+                marked = size
+                if len(pieces) >= _MANY:
+                    value += b"".join(pieces)
+                    pieces.clear()
+            ascii_end = i
+            end = min(i + _STEP, n)
+            while ascii_end < end and p[ascii_end] < 128:
+                ascii_end += 1
+            new = raw[i:end] if ascii_end == end else self._stretch(i, end)
+            i = end if ascii_end == end else self._end
+            size += len(new)
+            pieces.append(new)
+        if not value:
+            return b"".join(pieces)
+        value += b"".join(pieces)
+        return bytes(value)
+
+    @cython.cfunc
+    def _stretch(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> bytes:
+        """The characters that begin and end here, as UTF-8, and `_end`; one at least, even where it ends behind this.
+
+        A codec reads them as they are read one by one: no character is how another one begins.
+        """
+        raw = self._raw[start:end]
+        if self._charset.one_byte:
+            self._end = end
+            return self._charset.decode(raw).encode("utf-8", "surrogatepass")
+        decoder: IncrementalDecoder | None = self._decoder
+        if decoder is None:
+            decoder = self._decoder = getincrementaldecoder(self._charset.codec)()
+        decoder.reset()
+        try:
+            text = decoder.decode(raw)
+        except UnicodeDecodeError as error:
+            if error.start == 0:
+                return self._character(start)
+            self._end = start + error.start
+            return self._raw[start : self._end].decode(self._charset.codec).encode("utf-8", "surrogatepass")
+        self._end = end - len(decoder.getstate()[0])  # a character may have begun
+        return text.encode("utf-8", "surrogatepass") if self._end > start else self._character(start)
+
+    @cython.cfunc
+    def _character(self, start: cython.Py_ssize_t) -> bytes:
+        """The character that begins here, as UTF-8, and `_end`; a byte that begins none is one of its own."""
+        end: cython.Py_ssize_t = start
+        most: cython.Py_ssize_t = min(start + (1 if self._charset.one_byte else _LONGEST), len(self._raw))
+        while end < most:
+            end += 1
+            key = self._raw[start:end]
+            new = self._known.get(key)
+            if new is None:
+                new = self._learnt(key)
+            if new:
+                self._end = end
+                return new
+        self._end = start + 1
+        return self._charset.decode(self._raw[start : start + 1]).encode("utf-8", "surrogatepass")
+
+    @cython.cfunc
+    def _learnt(self, raw: bytes) -> bytes:
+        """What these bytes stand for, as UTF-8; nothing where they are no character."""
+        if self._charset.one_byte:
+            new = self._charset.decode(raw).encode("utf-8", "surrogatepass")
+        else:
+            try:
+                new = raw.decode(self._charset.codec).encode("utf-8", "surrogatepass")
+            except UnicodeDecodeError:
+                new = b""
+        if len(self._known) < _MOST_KNOWN:
+            self._known[raw] = new
+        return new
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    @cython.boundscheck(False)
+    @cython.wraparound(False)
+    def _found(self, position: cython.Py_ssize_t, after: cython.bint) -> cython.Py_ssize_t:
+        """The raw offset of an offset of the value; within a character where that begins, or ends if `after`."""
+        index: cython.Py_ssize_t = self._values.before(position + 1) - 1  # the last mark that is not behind it
+        at: cython.Py_ssize_t = self._values.at(index)
+        i: cython.Py_ssize_t = self._raws.at(index)
+        raw: bytes = self._raw
+        p: cython.p_const_uchar = raw
+        n: cython.Py_ssize_t = len(raw)
+        size: cython.int = 0
+        if at < self._last <= position:
+            at = self._last
+            i = self._last_raw
+        while at < position and i < n:
+            if p[i] < 128:
+                at += 1
+                i += 1
+                continue
+            size = self._size(i)
+            if at + (size >> _VALUE) > position:
+                break
+            at += size >> _VALUE
+            i += size & _RAW
+        self._last = at
+        self._last_raw = i
+        return i + (size & _RAW) if after and at < position and i < n else i
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    @cython.boundscheck(False)
+    @cython.wraparound(False)
+    def _size(self, start: cython.Py_ssize_t) -> cython.int:
+        """How many bytes the character takes that begins here, which is not ASCII: raw ones, and of the value."""
+        raw: bytes = self._raw
+        p: cython.p_const_uchar = raw
+        key: cython.int = p[start] << 8
+        if self._few == 2 and start + 1 < len(raw):
+            key |= p[start + 1]
+        if self._sizes is None:
+            self._sizes = _SIZES.get(self._charset)
+            if self._sizes is None:
+                self._sizes = _SIZES[self._charset] = bytearray(1 << 16)
+        sizes: cython.p_uchar = self._sizes
+        if sizes[key]:
+            return sizes[key]
+        size: cython.int = len(self._character(start)) << _VALUE
+        size |= self._end - start
+        if self._end - start <= self._few and self._learnt(raw[start : self._end]):  # else more bytes decide
+            sizes[key] = size
+        return size
+
+    def start(self, position: int) -> int:
+        """The raw offset at which the character at this offset of the value begins."""
+        return self._found(position, False)
+
+    def end(self, position: int) -> int:
+        """The raw offset at which the character before this offset of the value ends."""
+        return self._found(position, True)

@@ -1,0 +1,37 @@
+"""C layout of values in the making and of their offsets; offsets.py holds the code."""
+
+cimport cython
+from absolve.core.column_buffers cimport Numbers
+from absolve.core.byte_builder cimport Growing
+
+
+@cython.final
+cdef class Offsets:
+    cdef bytearray _coded
+    cdef Py_ssize_t _size
+    cdef Py_ssize_t _end
+    cdef Py_ssize_t _raw_end
+    cdef Numbers _ends
+    cdef Numbers _raw_ends
+    cdef Numbers _places
+    cdef Py_ssize_t _found_end
+    cdef Py_ssize_t _found_raw_start
+    cdef Py_ssize_t _found_raw_end
+
+    cpdef int add(self, Py_ssize_t end, Py_ssize_t raw_start, Py_ssize_t raw_end)
+    cdef int _put(self, Py_ssize_t number) except? -1
+    cpdef Py_ssize_t start(self, Py_ssize_t position)
+    cpdef Py_ssize_t end(self, Py_ssize_t position)
+    cdef int _seek(self, Py_ssize_t position) noexcept
+
+
+@cython.final
+cdef class Decoded:
+    cdef bytes _raw
+    cdef bint _mapped
+    cdef Py_ssize_t _read
+    cdef Growing _value
+    cdef Offsets _offsets
+
+    cpdef int unit(self, Py_ssize_t start, Py_ssize_t end, bytes new)
+    cpdef tuple whole(self)

@@ -1,0 +1,242 @@
+"""Values that are decoded from raw bytes, and where their bytes stand in those."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Callable
+
+    import cython
+
+    from absolve.core.protocols import Offsets as OffsetsProtocol
+else:
+    from absolve.core import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.absolve.core.byte_builder import Growing
+    from cython.cimports.absolve.core.column_buffers import Numbers
+else:
+    from absolve.core.byte_builder import Growing
+    from absolve.core.column_buffers import Numbers
+
+
+_STEP = cython.declare(cython.int, 5)  # from one mark to the next are 32 units
+_LONG = cython.declare(cython.Py_ssize_t, 1 << 16)  # bytes of a value
+
+
+@cython.final
+@cython.cclass
+class Offsets:
+    """Offsets by the units that are not one byte for one byte: what is between two of them stands for itself.
+
+    Of a unit are kept, each in as many bytes as it must have, how far it is behind the one before it, and how many raw
+    bytes stand for how many of the value. Of every 32nd it is known where the one before it ends.
+    """
+
+    def __init__(self) -> None:
+        self._coded = bytearray()
+        self._size = 0
+        self._end = 0
+        self._raw_end = 0
+        self._ends = Numbers()
+        self._raw_ends = Numbers()
+        self._places = Numbers()
+        self._found_end = 0  # of the unit that was looked for
+        self._found_raw_start = 0
+        self._found_raw_end = 0
+
+    @cython.ccall
+    def add(self, end: cython.Py_ssize_t, raw_start: cython.Py_ssize_t, raw_end: cython.Py_ssize_t) -> cython.int:
+        """Add a unit behind all others."""
+        if self._size & ((1 << _STEP) - 1) == 0:
+            self._ends.add(self._end)
+            self._raw_ends.add(self._raw_end)
+            self._places.add(len(self._coded))
+        between: cython.Py_ssize_t = raw_start - self._raw_end
+        self._put(between)
+        self._put(raw_end - raw_start)
+        self._put(end - self._end - between)
+        self._size += 1
+        self._end = end
+        self._raw_end = raw_end
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def _put(self, number: cython.Py_ssize_t) -> cython.int:
+        """Seven bits a byte, the lowest first; the highest bit says that more follow."""
+        while number > 127:
+            self._coded.append(number & 127 | 128)
+            number >>= 7
+        self._coded.append(number)
+        return 0
+
+    @cython.ccall
+    def start(self, position: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """The raw offset at which the unit at this offset of the value begins."""
+        self._seek(position + 1)
+        if position < self._found_end:
+            return self._found_raw_start
+        return self._found_raw_end + position - self._found_end
+
+    @cython.ccall
+    def end(self, position: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """The raw offset at which the unit before this offset of the value ends."""
+        self._seek(position)
+        return self._found_raw_end + max(position - self._found_end, 0)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    @cython.boundscheck(False)
+    @cython.wraparound(False)
+    def _seek(self, position: cython.Py_ssize_t) -> cython.int:
+        """Find the last unit that begins before this offset of the value; all are 0 where none does."""
+        coded: cython.p_const_uchar = self._coded  # type: ignore[assignment]  # in C the same
+        mark: cython.Py_ssize_t = self._ends.before(position) - 1
+        index: cython.Py_ssize_t
+        at: cython.Py_ssize_t
+        part: cython.int
+        shift: cython.int
+        number: cython.Py_ssize_t
+        bits: cython.Py_ssize_t
+        end: cython.Py_ssize_t
+        raw_end: cython.Py_ssize_t
+        self._found_end = self._found_raw_start = self._found_raw_end = 0
+        if mark < 0:
+            return 0
+        at = self._places.at(mark)
+        end = self._found_end = self._ends.at(mark)
+        raw_end = self._found_raw_end = self._raw_ends.at(mark)
+        for index in range(mark << _STEP, min((mark + 1) << _STEP, self._size)):  # noqa: B007 - so many times
+            for part in range(3):
+                number = 0
+                shift = 0
+                while True:
+                    bits = coded[at]
+                    at += 1
+                    number |= (bits & 127) << shift
+                    shift += 7
+                    if bits <= 127:
+                        break
+                if part == 0:
+                    end += number
+                    if end >= position:
+                        return 0
+                    self._found_raw_start = raw_end + number
+                elif part == 1:
+                    raw_end = self._found_raw_start + number
+                else:
+                    end += number
+            self._found_end = end
+            self._found_raw_end = raw_end
+        return 0
+
+
+IDENTITY_OFFSETS: Final = Offsets()
+
+
+# What is said of links that would have to be changed there.
+CUT_OFF: Final = "a link begins or ends inside of what an entity stands for: what is around it is left alone"
+
+
+def is_cut(offsets: OffsetsProtocol, position: int) -> bool:
+    """Whether an offset of the value stands inside of a unit, of which the raw bytes can only be taken as a whole."""
+    return offsets.end(position) > offsets.start(position)
+
+
+@cython.final
+@cython.cclass
+class Decoded:
+    """A value in the making: what raw bytes stand for, of which those that are in no unit stand for themselves.
+
+    Where it is not `mapped` nobody will ask where its units stand.
+    """
+
+    def __init__(self, raw: bytes, mapped: cython.bint = True) -> None:  # noqa: FBT002 - of a C class
+        self._raw = raw
+        self._mapped = mapped
+        self._read = 0
+        self._value: Growing | None = None  # while all that was read stands for itself
+        self._offsets = IDENTITY_OFFSETS
+
+    @cython.ccall
+    def unit(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t, new: bytes) -> cython.int:
+        """The raw bytes of this span, which is behind all others, stand for `new`."""
+        value: Growing | None = self._value
+        if value is None:
+            value = self._value = Growing(len(self._raw))
+            if self._mapped:
+                self._offsets = Offsets()
+        if start > self._read:
+            value.add(self._raw, self._read, start)
+        value.add(new, 0, len(new))
+        self._read = end
+        return self._offsets.add(value.size, start, end) if self._mapped else 0
+
+    @cython.ccall
+    def whole(self) -> tuple:  # type: ignore[type-arg]
+        """The value of all the raw bytes, and its offsets in them."""
+        value: Growing | None = self._value
+        if value is None:
+            return self._raw, self._offsets
+        value.add(self._raw, self._read, len(self._raw))
+        return value.finish(), self._offsets
+
+
+def replaced(pattern: re.Pattern[bytes], by: Callable[[re.Match[bytes]], bytes], value: bytes) -> bytes:
+    """What `pattern.sub(by, value)` gives; of a long value without holding an object for each piece."""
+    if len(value) < _LONG:
+        return pattern.sub(by, value)
+    made = Decoded(value, False)
+    for found in pattern.finditer(value):
+        made.unit(found.start(), found.end(), by(found))
+    whole: bytes = made.whole()[0]
+    return whole
+
+
+class Composed:
+    """Offsets through two codings: `outer` maps the raw bytes to what `inner` maps to the value."""
+
+    __slots__ = ("_inner", "_outer")
+
+    def __init__(self, outer: OffsetsProtocol, inner: OffsetsProtocol) -> None:
+        self._outer = outer
+        self._inner = inner
+
+    def start(self, position: int) -> int:
+        return self._outer.start(self._inner.start(position))
+
+    def end(self, position: int) -> int:
+        return self._outer.end(self._inner.end(position))
+
+
+class Utf16Offsets:
+    """Offsets into UTF-16: two or four bytes for each character. Counted from checkpoints, not kept for each."""
+
+    __slots__ = ("_marks", "_size", "_value")
+    _STEP = 512
+    _FOLLOWING = bytes(range(0x80, 0xC0))
+    _ASTRAL = bytes(range(0xF0, 0xF8))
+
+    def __init__(self, value: bytes, size: int) -> None:
+        self._value = value
+        self._size = size  # of the raw bytes: half a code unit at their end is a character, too
+        self._marks = [0]
+        for start in range(0, len(value), self._STEP):
+            self._marks.append(self._marks[-1] + self._count(start, min(start + self._STEP, len(value))))
+
+    def _count(self, start: int, end: int) -> int:
+        """Bytes of UTF-16 for the characters that begin in this stretch of the value."""
+        stretch = self._value[start:end]
+        if stretch.isascii():
+            return 2 * len(stretch)
+        begun = stretch.translate(None, self._FOLLOWING)
+        return 2 * (2 * len(begun) - len(begun.translate(None, self._ASTRAL)))
+
+    def start(self, position: int) -> int:
+        mark = position // self._STEP
+        return min(self._marks[mark] + self._count(mark * self._STEP, position), self._size)
+
+    end = start

@@ -1,1 +1,0 @@
-"""The engine: what is done with one input, and a run of it over many, in one process or several."""

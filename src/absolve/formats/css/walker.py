@@ -1,0 +1,388 @@
+"""Finds the references in CSS by the tokens of css-syntax-3, with the spans of their bytes.
+
+Section numbers are those of css-syntax-3. The input is UTF-8 (bytes that are not pass as any other letter would). Most
+bytes of most sheets belong to no link, so there is no stream of tokens: the scanner skips to the next byte that can
+change what follows (a quote, a backslash, `/`, `@`, `(`) and reads a function's name backwards from its parenthesis.
+Blocks are counted only inside `@font-face` and `image-set()`, where they matter.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from typing import TYPE_CHECKING, Any
+
+from absolve.core.model import Link, Place
+from absolve.formats.css.codings import DOUBLE_QUOTED, SINGLE_QUOTED, UNQUOTED
+from absolve.formats.events.event_list import Events
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    import cython
+
+    from absolve.core.model import Event
+    from absolve.encodings.charsets import Charset
+    from absolve.formats.protocols import WalkOptions
+else:
+    from absolve.core import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.absolve.core.byte_scan import find
+else:
+    from absolve.core.byte_scan import find
+
+# `url(#id)` points into the document that uses the sheet, so it stays, whatever the options.
+URL = Place("css", "url", kind="image", stays="fragment")
+FONT = Place("css", "url", kind="font", stays="fragment")
+IMPORT = Place("css", "import", kind="stylesheet", stays="fragment")
+IMAGE_SET = Place("css", "image-set", kind="image", stays="fragment")
+
+_TAB, _LINE_FEED, _FORM_FEED, _RETURN, _SPACE = b"\t\n\f\r "
+_QUOTE, _APOSTROPHE, _HASH, _SEMICOLON, _AT, _SLASH, _STAR, _BACKSLASH = b"\"'#;@/*\\"
+_LEFT, _RIGHT, _LEFT_BRACKET, _RIGHT_BRACKET, _LEFT_BRACE, _RIGHT_BRACE = b"()[]{}"
+_U, _R, _L, _C = b"urlc"
+# On the stack, a closing byte with this bit closes an image-set function or a font-face block.
+_OURS = 0x80
+
+# What a skip stops at, one bit each.
+_PLAIN, _TRACKED, _BARE, _DOUBLE, _SINGLE, _REMNANTS, _NOT_NAME, _NOT_BLANK = (1 << bit for bit in range(8))
+_NAME = re.compile(rb"[-A-Za-z0-9_\x80-\xff\0]")  # 4.2, name code point; NUL is U+FFFD (3.3)
+_STOPS = {
+    _PLAIN: b"\"'\\@(/",
+    _TRACKED: b"\"'\\@(/)[]{};",
+    _BARE: b" \t\n\r\f\"'()\\" + bytes(range(1, 9)) + b"\x0b" + bytes(range(0x0E, 0x20)) + b"\x7f",
+    _DOUBLE: b'"\\\n\r\f',
+    _SINGLE: b"'\\\n\r\f",
+    _REMNANTS: b")\\",
+    _NOT_NAME: bytes(byte for byte in range(256) if not _NAME.match(bytes((byte,)))),
+    _NOT_BLANK: bytes(byte for byte in range(256) if byte not in b" \t\n\r\f"),
+}
+_CLASS_TABLE = bytes(sum(role for role, stops in _STOPS.items() if byte in stops) for byte in range(256))
+_CLASSES = _CLASS_TABLE  # a C pointer where this is compiled
+_SEARCHES = {role: re.compile(b"[%b]" % re.escape(stops)).search for role, stops in _STOPS.items()}
+
+_URL_FUNCTION, _SRC_FUNCTION, _IMAGE_SET_FUNCTION = 1, 2, 3
+_FUNCTIONS = {
+    b"url": _URL_FUNCTION,
+    b"src": _SRC_FUNCTION,
+    b"image-set": _IMAGE_SET_FUNCTION,
+    b"-webkit-image-set": _IMAGE_SET_FUNCTION,
+}
+_LENGTHS = sum(1 << length for length in {len(name) for name in _FUNCTIONS})
+_LAST_LETTERS = b"".join(name[-1:] + name[-1:].upper() for name in _FUNCTIONS)
+_LONGEST = max(map(len, _FUNCTIONS)) + len(b"--")  # a CDO token may stand before it
+_NAMESPACE_RULE, _FONT_FACE_RULE, _IMPORT_RULE = 1, 2, 3
+_RULES = {b"namespace": _NAMESPACE_RULE, b"font-face": _FONT_FACE_RULE, b"import": _IMPORT_RULE}
+_FIRST_LETTERS = b"".join(name[:1] + name[:1].upper() for name in _RULES) + b"\\"
+
+
+def walk(data: bytes, *, style_attribute: bool = False, max_links: int = sys.maxsize) -> Iterator[Link]:
+    """Yield the links of a style sheet or, with `style_attribute`, of a declaration list, in their order.
+
+    Links are the references of `url()`, `src()`, `@import` and the strings that stand directly in `image-set()`, not
+    the prelude of `@namespace`. What a browser would not fetch because of where it stands (an `@import` after a rule,
+    a declaration that it does not know, `url()` in `@supports`) is reported all the same: making it absolute does no
+    harm, and the reader may want to know. Only a style attribute has no `@import` at all. A bad url token (4.3.6) and
+    a bad string (4.3.5) are no links; the end of the file closes what is open. After `max_links` and one more it ends.
+    """
+    links: Iterable[Any] = _walked(data, max_links, style_attribute=style_attribute)
+    return iter(links)
+
+
+def _walked(data: bytes, max_links: int, *, style_attribute: bool) -> list[Link] | Events:
+    if 0x28 not in data and (style_attribute or 0x40 not in data):
+        return []
+    return _Scanner(data, style_attribute, max_links).scan()
+
+
+@cython.cfunc
+@cython.inline
+def _skip(
+    p: cython.p_const_uchar, size: cython.Py_ssize_t, pos: cython.Py_ssize_t, role: cython.int
+) -> cython.Py_ssize_t:
+    """Find the next byte that stops a skip in this role; the end where there is none."""
+    if cython.compiled:
+        while pos + 4 <= size and not (
+            (_CLASSES[p[pos]] | _CLASSES[p[pos + 1]] | _CLASSES[p[pos + 2]] | _CLASSES[p[pos + 3]]) & role
+        ):
+            pos += 4
+        while pos < size and not _CLASSES[p[pos]] & role:
+            pos += 1
+        return pos
+    found = _SEARCHES[role](p, pos)
+    return found.start() if found else size
+
+
+_SHORT = cython.declare(cython.Py_ssize_t, 4096)  # bytes: the links in so many take less memory as a list
+
+
+class _Scanner:
+    """One pass over one sheet; every method takes and returns a position, and none goes back (but over one name)."""
+
+    __slots__ = (
+        "data",
+        "floor",
+        "fonts",
+        "images",
+        "import_at",
+        "links",
+        "most",
+        "p",
+        "pending",
+        "size",
+        "stack",
+        "style_attribute",
+    )
+
+    def __init__(self, data: bytes, style_attribute: cython.bint, most: cython.Py_ssize_t) -> None:
+        self.data = data
+        self.p: cython.p_const_uchar = data
+        self.size = len(data)
+        self.style_attribute = style_attribute
+        self.most = most
+        self.links: list[Link] | Events = [] if style_attribute and len(data) < _SHORT else Events()
+        self.floor = 0  # no name that is read backwards begins before here: an escape or an at-keyword ended here
+        self.import_at = -1  # where the reference of the last @import is, if it is there
+        self.pending = 0  # the @namespace or @font-face in whose prelude we are
+        self.stack = bytearray()  # what closes the blocks that are open, from the outermost that is ours
+        self.images = self.fonts = 0  # how many of those are image-set functions and font-face blocks
+
+    def scan(self) -> list[Link] | Events:
+        p: cython.p_const_uchar = self.p
+        size: cython.Py_ssize_t = self.size
+        pos: cython.Py_ssize_t = 0
+        byte: cython.int
+        while len(self.links) <= self.most:
+            pos = _skip(p, size, pos, _TRACKED if self.pending or len(self.stack) else _PLAIN)
+            if pos >= size:
+                break
+            byte = p[pos]
+            if byte == _LEFT:
+                pos = self.parenthesis(pos)
+            elif byte in (_QUOTE, _APOSTROPHE):
+                pos = self.string(pos, self.string_place(pos))
+            elif byte == _SLASH:
+                pos = self.comment(pos) if self.byte(pos + 1) == _STAR else pos + 1
+            elif byte == _AT:
+                pos = self.at_keyword(pos)
+            elif byte == _BACKSLASH:
+                pos = self.escaped_name(pos)
+            else:
+                pos = self.bracket(pos, byte)
+        return self.links
+
+    def byte(self, pos: cython.Py_ssize_t) -> cython.int:
+        return self.p[pos] if pos < self.size else -1
+
+    def blank(self, pos: cython.Py_ssize_t) -> cython.bint:
+        return pos < self.size and not _CLASSES[self.p[pos]] & _NOT_BLANK
+
+    def comment(self, pos: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        # 4.3.2
+        end: cython.Py_ssize_t = find(self.p, _STAR, pos + 2, self.size)
+        while end >= 0 and self.byte(end + 1) != _SLASH:
+            end = find(self.p, _STAR, end + 1, self.size)
+        return self.size if end < 0 else end + 2
+
+    def gap(self, pos: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        while True:
+            pos = _skip(self.p, self.size, pos, _NOT_BLANK)
+            if self.byte(pos) != _SLASH or self.byte(pos + 1) != _STAR:
+                return pos
+            pos = self.comment(pos)
+
+    def escapes(self, pos: cython.Py_ssize_t) -> cython.bint:
+        # 4.3.8: the backslash at `pos` starts a valid escape
+        return self.byte(pos + 1) not in (_LINE_FEED, _RETURN, _FORM_FEED)
+
+    def escape(self, pos: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        # 4.3.7, and an escaped newline in a string (4.3.5); CR LF is one code point (3.3)
+        first: cython.Py_ssize_t = pos + 1
+        end: cython.Py_ssize_t = first
+        byte: cython.int = self.byte(end)
+        while end < first + 6 and (48 <= byte <= 57 or 97 <= byte | 0x20 <= 102):
+            end += 1
+            byte = self.byte(end)
+        if end > first and not self.blank(end):
+            return end
+        return end + (2 if byte == _RETURN and self.byte(end + 1) == _LINE_FEED else 1)
+
+    def name_end(self, pos: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        # 4.3.11, consume a name
+        while True:
+            pos = _skip(self.p, self.size, pos, _NOT_NAME)
+            if self.byte(pos) != _BACKSLASH or not self.escapes(pos):
+                return pos
+            pos = self.escape(pos)
+
+    def name_start(self, pos: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Where the name that goes on at `pos` begins; -1 where it is a hash token's.
+
+        A run of name code points that is just the name of a function of ours is the whole of its token, unless `#`
+        stands before it or it begins with the end of a CDO token: of a number it would be the unit, and then the run
+        begins with the number; `@` was read forwards.
+        """
+        start: cython.Py_ssize_t = pos
+        floor: cython.Py_ssize_t = max(self.floor, pos - _LONGEST)
+        while start > floor and not _CLASSES[self.p[start - 1]] & _NOT_NAME:
+            start -= 1
+        if start >= self.floor + 2 and self.data.startswith(b"<!--", start - 2):
+            return start + 2
+        return -1 if start > self.floor and self.p[start - 1] == _HASH else start
+
+    def escaped_name(self, pos: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        if not self.escapes(pos):
+            return pos + 1
+        start: cython.Py_ssize_t = self.name_start(pos)
+        end: cython.Py_ssize_t = self.name_end(pos)
+        self.floor = end
+        return self.function(start, end) if self.byte(end) == _LEFT else end
+
+    def parenthesis(self, pos: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        # Most functions are none of ours, and their last letter or their length says so.
+        if pos > self.floor and self.p[pos - 1] in _LAST_LETTERS:
+            start: cython.Py_ssize_t = self.name_start(pos)
+            if start >= 0 and _LENGTHS >> (pos - start) & 1:
+                return self.function(start, pos)
+        return self.open(pos, _RIGHT)
+
+    def function(self, start: cython.Py_ssize_t, pos: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        # 4.3.4, an ident-like token: its name is from `start` to the parenthesis at `pos`
+        kind: cython.int = self.function_kind(start, pos)
+        first: cython.Py_ssize_t
+        if kind == _IMAGE_SET_FUNCTION:
+            self.images += 1
+            self.stack.append(_RIGHT | _OURS)
+            return pos + 1
+        if kind == _URL_FUNCTION:
+            first = _skip(self.p, self.size, pos + 1, _NOT_BLANK)
+            if self.byte(first) not in (_QUOTE, _APOSTROPHE):
+                return self.bare(first, self.place(start))
+        elif kind == _SRC_FUNCTION:
+            first = self.gap(pos + 1)
+        else:
+            return self.open(pos, _RIGHT)
+        self.open(pos, _RIGHT)
+        return self.string(first, self.place(start)) if self.byte(first) in (_QUOTE, _APOSTROPHE) else first
+
+    def function_kind(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
+        p: cython.p_const_uchar = self.p
+        if start < 0:
+            return 0
+        if end - start == 3 and p[start + 2] | 32 != _C:  # with an escape in them they would be too few characters
+            return _URL_FUNCTION if p[start] | 32 == _U and p[start + 1] | 32 == _R and p[start + 2] | 32 == _L else 0
+        kind: cython.int = _FUNCTIONS.get(UNQUOTED.decode(self.data[start:end]).lower(), 0)
+        return kind
+
+    def place(self, start: cython.Py_ssize_t) -> Place | None:
+        if self.pending == _NAMESPACE_RULE:
+            return None
+        if start == self.import_at:
+            return None if self.style_attribute else IMPORT
+        if self.images:
+            return IMAGE_SET
+        return FONT if self.fonts else URL
+
+    def string_place(self, pos: cython.Py_ssize_t) -> Place | None:
+        if self.pending == _NAMESPACE_RULE:
+            return None
+        if pos == self.import_at:
+            return None if self.style_attribute else IMPORT
+        directly = len(self.stack) and self.stack[len(self.stack) - 1] == _RIGHT | _OURS
+        return IMAGE_SET if directly else None
+
+    def bare(self, start: cython.Py_ssize_t, place: Place | None) -> cython.Py_ssize_t:
+        # 4.3.6, consume a url token, from behind the white space
+        end: cython.Py_ssize_t = start
+        closing: cython.Py_ssize_t
+        while True:
+            end = _skip(self.p, self.size, end, _BARE)
+            if self.byte(end) != _BACKSLASH or not self.escapes(end):
+                break
+            end = self.escape(end)
+        closing = _skip(self.p, self.size, end, _NOT_BLANK)
+        if closing < self.size and self.p[closing] != _RIGHT:
+            return self.remnants(end)
+        if place is not None:
+            self.links.append(Link(place, start, min(end, self.size), UNQUOTED))
+        return closing + 1
+
+    def remnants(self, pos: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        # 4.3.14, consume the remnants of a bad url
+        while True:
+            pos = _skip(self.p, self.size, pos, _REMNANTS)
+            if self.byte(pos) != _BACKSLASH:
+                return pos + 1
+            pos = self.escape(pos) if self.escapes(pos) else pos + 1
+
+    def string(self, pos: cython.Py_ssize_t, place: Place | None) -> cython.Py_ssize_t:
+        # 4.3.5, consume a string token; `pos` is that of its quote
+        quote: cython.int = self.p[pos]
+        role: cython.int = _DOUBLE if quote == _QUOTE else _SINGLE
+        start: cython.Py_ssize_t = pos + 1
+        end: cython.Py_ssize_t = start
+        escaped: cython.Py_ssize_t = start  # white space before here belongs to an escape
+        while True:
+            end = _skip(self.p, self.size, end, role)
+            if self.byte(end) != _BACKSLASH:
+                break
+            escaped = end = min(self.escape(end), self.size)
+        if end < self.size and self.p[end] != quote:
+            return end
+        if place is None:
+            return end + 1
+        pos = end + 1
+        while start < end and self.blank(start):
+            start += 1
+        while end > start and end > escaped and self.blank(end - 1):
+            end -= 1
+        self.links.append(Link(place, start, end, DOUBLE_QUOTED if quote == _QUOTE else SINGLE_QUOTED))
+        return pos
+
+    def at_keyword(self, pos: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        # 4.3.1, U+0040; where no name follows, this is one byte, and where a number does, no name of ours is lost
+        end: cython.Py_ssize_t = self.name_end(pos + 1)
+        self.floor = end
+        if end == pos + 1 or self.p[pos + 1] not in _FIRST_LETTERS:
+            return end
+        rule: cython.int = _RULES.get(UNQUOTED.decode(self.data[pos + 1 : end]).lower(), 0)
+        if rule == _IMPORT_RULE:
+            self.import_at = end = self.gap(end)
+        elif rule:
+            self.pending = rule
+        return end
+
+    def open(self, pos: cython.Py_ssize_t, closing: cython.int) -> cython.Py_ssize_t:
+        if len(self.stack):
+            self.stack.append(closing)
+        return pos + 1
+
+    def bracket(self, pos: cython.Py_ssize_t, byte: cython.int) -> cython.Py_ssize_t:
+        # 5.4.7 to 5.4.9: a block ends at its own closing byte, whatever other ones stand in it
+        if byte == _LEFT_BRACKET:
+            return self.open(pos, _RIGHT_BRACKET)
+        if byte == _LEFT_BRACE and self.pending == _FONT_FACE_RULE:
+            self.fonts += 1
+            self.stack.append(_RIGHT_BRACE | _OURS)
+        elif byte == _LEFT_BRACE:
+            self.open(pos, _RIGHT_BRACE)
+        elif len(self.stack) and self.stack[len(self.stack) - 1] == byte:
+            self.stack.pop()
+        elif len(self.stack) and self.stack[len(self.stack) - 1] == byte | _OURS:
+            self.stack.pop()
+            self.images -= byte == _RIGHT
+            self.fonts -= byte == _RIGHT_BRACE
+        if byte not in (_RIGHT, _RIGHT_BRACKET):
+            self.pending = 0
+        return pos + 1
+
+
+def walk_sheet(data: bytes, _charset: Charset, options: WalkOptions) -> Iterable[Event]:
+    """The walker of text/css."""
+    return _walked(data, options.max_links, style_attribute=False)
+
+
+def walk_declarations(data: bytes, _charset: Charset, options: WalkOptions) -> Iterable[Event]:
+    """The walker of a style attribute's value."""
+    return _walked(data, options.max_links, style_attribute=True)

@@ -1,0 +1,22 @@
+"""C layout of the claims that rule some links only; scopes.py holds the code."""
+
+cimport cython
+
+from absolve.core.column_buffers cimport Numbers
+
+
+@cython.final
+cdef class Scopes:
+    cdef bytes _data
+    cdef Numbers _starts
+    cdef Numbers _ends
+    cdef Numbers _outer
+    cdef Numbers _how
+    cdef list _ways
+    cdef dict _made
+
+    cpdef Py_ssize_t add(
+        self, Py_ssize_t start, Py_ssize_t end, object coding, object says, Py_ssize_t outer
+    ) except? -1
+    cpdef object at(self, Py_ssize_t number)
+    cdef object _remember(self, Py_ssize_t number, object claim, Py_ssize_t outer)

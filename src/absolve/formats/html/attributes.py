@@ -1,0 +1,169 @@
+"""Read the attributes of one tag: HTML Standard 13.2.5.32 to 13.2.5.40."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import cython
+else:
+    from absolve.core import _cython as cython
+
+from absolve.formats.html import names
+
+if cython.compiled:
+    from cython.cimports.absolve.core.byte_scan import find
+    from cython.cimports.absolve.formats.html.names_lookup import lookup
+else:
+    from absolve.core.byte_scan import find
+    from absolve.formats.html.names_lookup import lookup
+
+UNQUOTED = cython.declare(cython.int, names.UNQUOTED)
+ABSENT = cython.declare(cython.int, names.ABSENT)
+
+_SPACE = cython.declare(cython.int, names.SPACE)
+_NAME_END = cython.declare(cython.int, names.ATTRIBUTE_NAME_END)
+_CLASSES = cython.declare(bytes, names.CLASSES)
+_SLOTS = cython.declare(bytes, names.ATTRIBUTE_SLOTS)
+_CELLS = cython.declare(bytes, names.ATTRIBUTE_CELLS)
+_LOWER = cython.declare(bytes, names.LOWER)
+_FACTOR = cython.declare(cython.ulonglong, names.HASH_FACTOR)
+_SHIFT = cython.declare(cython.int, names.HASH_SHIFT)
+_ALL = cython.declare(cython.ulonglong, names.WORD_MASK)
+_NUMBERS = names.ATTRIBUTES
+
+
+@cython.final
+@cython.cclass
+class Attributes:
+    """The attributes of the tag that was read last.
+
+    `order` has the numbers of those with known names as they stand, `found` of them; by number, where `has` says so,
+    `value_start`, `value_end` and `quote` (see html_names) say what is written. With `record` (a list) each one, known
+    or not, is appended to it afresh as (name start, name end, value start, value end, quote).
+    """
+
+    def __init__(self, record: list[tuple[int, int, int, int, int]] | None = None) -> None:
+        self.record = record
+        self.serial = 0
+        self.begin(b"")
+        if not cython.compiled:
+            self.order = [0] * _NUMBERS
+            self.stamp = [0] * _NUMBERS  # the serial number of the tag that had it last
+            self.value_start = [0] * _NUMBERS
+            self.value_end = [0] * _NUMBERS
+            self.quote = [0] * _NUMBERS
+
+    @cython.cfunc
+    def begin(self, data: bytes) -> cython.int:
+        """Take another document; its tags have serial numbers of their own."""
+        self.data = data
+        self.found = 0
+        self.self_closing = False
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    @cython.boundscheck(False)
+    @cython.wraparound(False)
+    def read(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Read on from the end of the tag's name: the end of the tag, or -1 where the file ends first.
+
+        The first of duplicate attributes counts (13.2.5.33).
+        """
+        p: cython.p_const_uchar = self.data
+        classes: cython.p_const_uchar = _CLASSES
+        slots: cython.p_const_uchar = _SLOTS
+        cells: cython.p_const_uchar = _CELLS
+        n: cython.Py_ssize_t = len(self.data)
+        name: cython.Py_ssize_t
+        name_end: cython.Py_ssize_t
+        value: cython.Py_ssize_t
+        value_end: cython.Py_ssize_t
+        lower: cython.p_const_uchar = _LOWER
+        word: cython.ulonglong
+        number: cython.int
+        quote: cython.int
+        c: cython.uchar
+        self.serial += 1
+        self.found = 0
+        self.self_closing = False
+        if self.record is not None:
+            self.record.clear()
+        while True:
+            name = i
+            while i < n and (classes[p[i]] & _SPACE or p[i] == 47):
+                i += 1
+            if i >= n:
+                return -1
+            if p[i] == 62:
+                self.self_closing = i > name and p[i - 1] == 47
+                return i + 1
+            name = i
+            word = 256 | lower[p[i]]  # a = here is part of the name
+            i += 1
+            while i < n and not classes[p[i]] & _NAME_END:
+                word = (word << 8 | lower[p[i]]) & _ALL
+                i += 1
+            name_end = i
+            while i < n and classes[p[i]] & _SPACE:
+                i += 1
+            if i < n and p[i] == 61:
+                i += 1
+                while i < n and classes[p[i]] & _SPACE:
+                    i += 1
+                if i >= n:
+                    return -1
+                c = p[i]
+                if c == 34 or c == 39:
+                    quote = c
+                    value = i + 1
+                    i = find(p, c, value, n)
+                    if i < 0:
+                        return -1
+                    value_end = i
+                    i += 1
+                else:
+                    quote = UNQUOTED
+                    value = i
+                    while i < n and not classes[p[i]] & _SPACE and p[i] != 62:
+                        i += 1
+                    value_end = i
+            else:
+                i = value = value_end = name_end
+                quote = ABSENT
+            number = slots[(word * _FACTOR & _ALL) >> _SHIFT]  # most names are in no table
+            if number:
+                number = lookup(slots, cells, word, p, name, name_end - name)
+            if number and self.stamp[number] != self.serial:
+                self.stamp[number] = self.serial
+                self.value_start[number] = value
+                self.value_end[number] = value_end
+                self.quote[number] = quote
+                self.order[self.found] = number
+                self.found += 1
+            if self.record is not None:
+                self.record.append((name, name_end, value, value_end, quote))
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    @cython.boundscheck(False)
+    @cython.wraparound(False)
+    def has(self, number: cython.int) -> cython.bint:
+        return self.stamp[number] == self.serial
+
+    @cython.cfunc
+    @cython.boundscheck(False)
+    @cython.wraparound(False)
+    def drop(self, number: cython.int) -> cython.int:
+        """Take one for absent; `order` is the caller's business."""
+        self.stamp[number] = 0
+        return 0
+
+    @cython.cfunc
+    def raw(self, number: cython.int) -> bytes:
+        """The bytes of a value; empty where the tag has no such attribute."""
+        p: cython.p_const_uchar = self.data
+        if self.stamp[number] != self.serial:
+            return b""
+        return p[self.value_start[number] : self.value_end[number]]

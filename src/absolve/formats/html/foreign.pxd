@@ -1,0 +1,27 @@
+"""C layout of the stack of foreign content; html_foreign.py holds the code."""
+
+cimport cython
+from absolve.core.column_buffers cimport Numbers
+
+
+@cython.final
+cdef class Stack:
+    cdef Numbers _nodes
+    cdef list _names
+    cdef dict _known
+    cdef readonly Py_ssize_t depth
+    cdef readonly int namespace
+
+    cdef int begin(self)
+    cdef int push(self, int namespace, int element, bytes name, bint decided)
+    cdef int pop_to(self, Py_ssize_t depth)
+    cdef bint _is(self, Py_ssize_t depth, int element, bytes name) noexcept
+    cdef bint takes_html(self, int element)
+    cdef int break_out(self)
+    cdef Py_ssize_t find(self, int element, bytes name)
+    cdef Py_ssize_t find_html(self, int element)
+    cdef bint is_bounded(self)
+    cdef bint has_table(self)
+    cdef int close_p(self)
+    cdef int close_html(self, int element, bytes name)
+    cdef Py_ssize_t _limit(self)

@@ -1,0 +1,211 @@
+"""The stack of open elements from the outermost svg or math element inwards (HTML Standard 13.2.4.2 and 13.2.6.5)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import cython
+else:
+    from absolve.core import _cython as cython
+
+from absolve.formats.html import names
+from absolve.formats.html.names import ELEMENT_ID, Trait
+
+if cython.compiled:
+    from cython.cimports.absolve.core.column_buffers import Numbers
+else:
+    from absolve.core.column_buffers import Numbers
+
+# Constants are declared so that compiled code does not look them up.
+HTML = cython.declare(cython.int, names.HTML)
+SVG = cython.declare(cython.int, names.SVG)
+MATHML = cython.declare(cython.int, names.MATHML)
+
+# Stacks deeper than those of browsers (512) are searched no further: time stays linear.
+DEPTH_LIMIT = cython.declare(cython.int, 512)
+
+# What the number of an open element says: its namespace,
+_NAMESPACE = cython.declare(cython.int, 3)
+# which integration point it is (13.2.4.2),
+_HTML_POINT = cython.declare(cython.int, 4)
+_MATHML_POINT = cython.declare(cython.int, 8)
+_ANNOTATION_XML_POINT = cython.declare(cython.int, 16)
+_ANY_POINT = cython.declare(cython.int, 4 | 8 | 16)
+# and, from this bit on, the number of the element.
+_ELEMENT = cython.declare(cython.int, 5)
+
+_TRAITS = cython.declare(tuple, names.ELEMENT_TRAITS)
+_T_SVG_POINT = cython.declare(cython.int, int(Trait.SVG_POINT))
+_T_MATHML_POINT = cython.declare(cython.int, int(Trait.MATHML_POINT))
+_T_CLOSES_P = cython.declare(cython.int, int(Trait.CLOSES_P))
+_T_SCOPE = cython.declare(cython.int, int(Trait.SCOPE))
+_ANNOTATION_XML = cython.declare(cython.int, ELEMENT_ID[b"annotation-xml"])
+_MALIGNMARK = cython.declare(cython.int, ELEMENT_ID[b"malignmark"])
+_MGLYPH = cython.declare(cython.int, ELEMENT_ID[b"mglyph"])
+_P = cython.declare(cython.int, ELEMENT_ID[b"p"])
+_SVG = cython.declare(cython.int, ELEMENT_ID[b"svg"])
+_HTML_TABLE = cython.declare(cython.int, names.HTML | ELEMENT_ID[b"table"] << 5)
+_HTML_TEMPLATE = cython.declare(cython.int, names.HTML | ELEMENT_ID[b"template"] << 5)
+
+
+@cython.final
+@cython.cclass
+class Stack:
+    """Open elements, each as one number: its namespace, which integration point it is, and the number of the element.
+
+    `depth` is how many there are, `namespace` that of the current node, HTML where there is none.
+    """
+
+    def __init__(self) -> None:
+        self._nodes = Numbers(narrow=True)
+        self._names: list[bytes] = []  # in lower case, where the number of the element is 0
+        self._known: dict[bytes, bytes] = {}  # the same names, each kept once
+        self.begin()
+
+    @cython.cfunc
+    def begin(self) -> cython.int:
+        """Let none be open, as before the first tag of a document."""
+        self._nodes.cut(0)
+        self._names.clear()
+        self._known.clear()
+        self.depth = 0
+        self.namespace = HTML
+        return 0
+
+    @cython.cfunc
+    def push(self, namespace: cython.int, element: cython.int, name: bytes, decided: cython.bint) -> cython.int:
+        """Open an element; `decided`: an annotation-xml element whose encoding is HTML."""
+        point: cython.int = 0
+        if namespace == SVG and _TRAITS[element] & _T_SVG_POINT:
+            point = _HTML_POINT
+        elif namespace == MATHML:
+            if _TRAITS[element] & _T_MATHML_POINT:
+                point = _MATHML_POINT
+            elif element == _ANNOTATION_XML:
+                point = _ANNOTATION_XML_POINT | (_HTML_POINT if decided else 0)
+        self._nodes.add(namespace | point | element << _ELEMENT)
+        self._names.append(b"" if element else self._known.setdefault(name, name))
+        self.depth += 1
+        self.namespace = namespace
+        return 0
+
+    @cython.cfunc
+    def pop_to(self, depth: cython.Py_ssize_t) -> cython.int:
+        if depth == self.depth - 1:  # as mostly
+            self._names.pop()
+        else:
+            del self._names[depth:]
+        self.depth = len(self._names)
+        self._nodes.cut(self.depth)
+        self.namespace = self._nodes.at(self.depth - 1) & _NAMESPACE if self.depth else HTML
+        return 0
+
+    @cython.cfunc
+    @cython.inline
+    @cython.exceptval(check=False)
+    def _is(self, depth: cython.Py_ssize_t, element: cython.int, name: bytes) -> cython.bint:
+        """Whether the element at this depth has this name."""
+        return self._nodes.at(depth) >> _ELEMENT == element and (element > 0 or self._names[depth] == name)
+
+    @cython.cfunc
+    def takes_html(self, element: cython.int) -> cython.bint:
+        """13.2.6, the tree construction dispatcher: whether a start tag is for the insertion mode."""
+        point: cython.int = self._nodes.at(self.depth - 1)
+        if self.namespace == HTML or point & _HTML_POINT:
+            return True
+        if point & _MATHML_POINT:
+            return element != _MGLYPH and element != _MALIGNMARK
+        return bool(point & _ANNOTATION_XML_POINT) and element == _SVG
+
+    @cython.cfunc
+    def break_out(self) -> cython.int:
+        """13.2.6.5: pop until the current node is an integration point or in the HTML namespace."""
+        node: cython.int
+        depth: cython.Py_ssize_t = self.depth
+        while depth > 0:
+            node = self._nodes.at(depth - 1)
+            if node & _NAMESPACE == HTML or node & (_HTML_POINT | _MATHML_POINT):
+                break
+            depth -= 1
+        return self.pop_to(depth)
+
+    @cython.cfunc
+    def find(self, element: cython.int, name: bytes) -> cython.Py_ssize_t:
+        """The depth of the nearest element of this name above the last HTML one; -1 for none."""
+        depth: cython.Py_ssize_t
+        for depth in range(self.depth - 1, self._limit(), -1):
+            if self._nodes.at(depth) & _NAMESPACE == HTML:
+                return -1
+            if self._is(depth, element, name):
+                return depth
+        return -1
+
+    @cython.cfunc
+    def find_html(self, element: cython.int) -> cython.Py_ssize_t:
+        """The depth of the nearest HTML element of this number; -1 for none."""
+        depth: cython.Py_ssize_t
+        for depth in range(self.depth - 1, self._limit(), -1):
+            if self._nodes.at(depth) == HTML | element << _ELEMENT:
+                return depth
+        return -1
+
+    @cython.cfunc
+    def is_bounded(self) -> cython.bint:
+        """Whether HTML or an integration point stands between the current node and the HTML around (13.2.4.2)."""
+        depth: cython.Py_ssize_t
+        for depth in range(self.depth - 1, self._limit(), -1):
+            if self._nodes.at(depth) & _NAMESPACE == HTML or self._nodes.at(depth) & _ANY_POINT:
+                return True
+        return self.depth > DEPTH_LIMIT
+
+    @cython.cfunc
+    def has_table(self) -> cython.bint:
+        """Whether a table, or a template, is among the HTML elements."""
+        depth: cython.Py_ssize_t
+        for depth in range(self.depth - 1, self._limit(), -1):
+            if self._nodes.at(depth) in (_HTML_TABLE, _HTML_TEMPLATE):
+                return True
+        return False
+
+    @cython.cfunc
+    def close_p(self) -> cython.int:
+        """13.2.6.4.7, close a p element, if one is in scope above the nearest foreign element; 1 if there was one."""
+        node: cython.int
+        depth: cython.Py_ssize_t
+        for depth in range(self.depth - 1, self._limit(), -1):
+            node = self._nodes.at(depth)
+            if node & _NAMESPACE != HTML or _TRAITS[node >> _ELEMENT] & _T_SCOPE:
+                return 0
+            if node >> _ELEMENT == _P:
+                self.pop_to(depth)
+                return 1
+        return 0
+
+    @cython.cfunc
+    def close_html(self, element: cython.int, name: bytes) -> cython.int:
+        """13.2.6.4.7, any other end tag, and those with a scope: neither looks beyond an integration point.
+
+        1 if it is a guess: tags of text (`b`, `span`) that end around a block are not followed in what they leave open.
+        """
+        depth: cython.Py_ssize_t
+        node: cython.int
+        around_block: cython.int = 0
+        for depth in range(self.depth - 1, self._limit(), -1):
+            node = self._nodes.at(depth)
+            if node & _NAMESPACE != HTML:
+                if node & _ANY_POINT:
+                    return 0
+                continue
+            if self._is(depth, element, name):
+                self.pop_to(depth)
+                return around_block
+            if _TRAITS[node >> _ELEMENT] & _T_SCOPE:
+                return 0
+            if _TRAITS[node >> _ELEMENT] & _T_CLOSES_P and not _TRAITS[element] & _T_CLOSES_P:
+                around_block = 1
+        return 0
+
+    @cython.cfunc
+    def _limit(self) -> cython.Py_ssize_t:
+        return max(-1, self.depth - 1 - DEPTH_LIMIT)

@@ -1,0 +1,353 @@
+"""Every place where HTML, past and present, puts a URL: tables of `model.Place`, data and no code.
+
+Names are lower case, as rows show them; element `*` is any element of the table's namespace, and a row of the element
+itself goes before one of `*`. The sources are the HTML Standard's attribute index and its chapter on obsolete features,
+HTML 2.0, 3.2 and 4.01 (DTDs and text), SVG 1.1, SVG Tiny 1.2 and SVG 2, MathML 2 to 4, and what the browsers' own
+documentation listed (Netscape 4, Internet Explorer).
+
+Not here, because they hold no URL, or one in a grammar that cannot be told from text:
+- `param value`, `option value`, `input value`, any `title`: text that may happen to be a URL; `href`, `qtsrc` and the
+  like on `embed` are parameters of a plug-in, as `param` is;
+- `xmlns`, RDFa's `about`, `resource`, `vocab`, `typeof` (a CURIE such as `ex:a` or `[ex:a]` looks like a reference),
+  HTML 2.0's `urn` (never given a syntax), SVG's `requiredextensions`: names, which nothing fetches or follows;
+- `for`, `form`, `headers`, `list`, `commandfor`, `popovertarget`: identifiers without a `#`;
+- custom elements (`g:plusone href`, `fb:like href`, `esi:include src`): whatever their script makes of them;
+- the values of SVG animations (`to`, `values`), whose meaning depends on `attributeName`;
+- HTML 3.0's `fig src`, `li src`, `hr src`: a draft that expired; `li src` in a page of today means something else.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from absolve.core.model import Place
+
+# --- HTML elements -------------------------------------------------------------------------------------------------
+
+# An empty `src` fetches nothing; an empty `a href` is a link to the base; an empty action is the document's own URL
+# (HTML Standard, form submission algorithm). `code` of an applet is a class file below its codebase.
+HTML: Final[tuple[Place, ...]] = (
+    # navigation
+    Place("a", "href", kind="navigation", empty="base"),
+    Place("area", "href", kind="navigation", empty="base"),
+    Place("base", "href", against="own"),
+    Place("link", "href", kind="metadata"),  # the kind is that of its rel: LINK_REL_KINDS
+    Place("img", "longdesc", kind="navigation"),
+    Place("frame", "longdesc", kind="navigation"),
+    Place("iframe", "longdesc", kind="navigation"),
+    Place("embed", "pluginspage", kind="navigation"),  # Netscape: where to read about the plug-in
+    *(Place(element, "cite", kind="metadata") for element in ("blockquote", "q", "ins", "del")),
+    # forms
+    Place("form", "action", kind="form", empty="own"),
+    Place("button", "formaction", kind="form", empty="own"),
+    Place("input", "formaction", kind="form", empty="own"),
+    Place("isindex", "action", kind="form", empty="own"),  # Netscape and Internet Explorer, on HTML 2.0's element
+    # images
+    Place("img", "src", kind="image"),
+    Place("img", "srcset", "srcset", "image"),
+    Place("source", "srcset", "srcset", "image"),
+    Place("link", "imagesrcset", "srcset", "image"),
+    Place("input", "src", kind="image"),
+    Place("video", "poster", kind="image"),
+    Place("model", "environmentmap", kind="image"),
+    *(Place(element, "icon", kind="image") for element in ("menuitem", "command")),
+    *(Place(element, "lowsrc", kind="image") for element in ("img", "input")),
+    *(
+        Place(element, "background", kind="image")
+        for element in ("body", "table", "thead", "tbody", "tfoot", "tr", "th", "td", "layer", "ilayer")
+    ),
+    # media and plug-ins
+    *(Place(element, "src", kind="media") for element in ("audio", "video", "source", "track", "embed", "model")),
+    *(Place(element, "src", kind="media") for element in ("bgsound", "sound")),  # Internet Explorer, Mosaic
+    *(Place(element, "dynsrc", kind="media") for element in ("img", "input")),  # Internet Explorer: a video
+    *(Place(element, "vrml", kind="media") for element in ("img", "input")),  # Internet Explorer: a VRML world
+    Place("object", "data", kind="media", against="codebase"),
+    Place("embed", "pluginurl"),  # Netscape: a JAR file to install the plug-in from
+    # programs; codebase rules the others of its element (HTML 4.01 13.3 and 13.4)
+    *(Place(element, "codebase") for element in ("object", "applet", "embed")),
+    *(Place(element, "code", against="codebase") for element in ("object", "applet", "embed")),
+    Place("object", "classid", against="codebase"),
+    Place("object", "archive", "spaces", against="codebase"),
+    Place("applet", "archive", "commas", against="codebase"),
+    Place("embed", "archive", "commas", against="codebase"),  # Sun's Java plug-in: as on applet
+    Place("applet", "object", against="codebase"),
+    # frames
+    *(Place(element, "src", kind="frame") for element in ("iframe", "frame", "portal", "fencedframe")),
+    *(Place(element, "src", kind="frame") for element in ("layer", "ilayer")),  # Netscape 4
+    Place("iframe", "srcdoc", "srcdoc", "frame"),
+    # scripts, style sheets, fonts, data
+    Place("script", "src", kind="script"),
+    Place("link", "src", kind="font"),  # Netscape 4: rel=fontdef
+    Place("fontdef", "src", kind="font"),  # Netscape 4
+    Place("xml", "src"),  # Internet Explorer: data islands
+    Place("html", "manifest", against="own"),  # the application cache: read before any base element is
+    Place("head", "profile", "spaces", "metadata"),  # HTML 4.01 7.4.4.3: "should consider the value to be a list"
+    # reports
+    *(Place(element, "ping", "spaces") for element in ("a", "area")),
+    *(Place(element, "attributionsrc", "spaces") for element in ("a", "area", "img", "script")),
+    # identifiers
+    Place("*", "itemid", kind="metadata"),
+    Place("*", "itemtype", "spaces", "metadata", stays="always"),
+    # references into this very document: `usemap` is a hash-name reference, `datasrc` Internet Explorer's data binding
+    *(Place(element, "usemap", stays="always") for element in ("img", "input", "object")),
+    *(
+        Place(element, "datasrc", stays="always")
+        for element in (
+            *("a", "applet", "body", "button", "div", "frame", "iframe", "img", "input", "label", "legend"),
+            *("marquee", "object", "option", "select", "span", "table", "textarea"),
+        )
+    ),
+    # Internet Explorer's VML and HTML+TIME, which Office saves (most of them inside conditional comments)
+    *(Place(f"v:{element}", "src", kind="image") for element in ("imagedata", "image", "fill", "stroke")),
+    *(
+        Place(f"v:{element}", "href", kind="navigation", empty="base")
+        for element in ("arc", "curve", "group", "image", "line", "oval", "polyline", "rect", "roundrect", "shape")
+    ),
+    *(Place(f"t:{element}", "src", kind="media") for element in ("animation", "audio", "img", "media", "ref", "video")),
+)
+
+# On every element of every namespace.
+GLOBAL: Final[tuple[Place, ...]] = (Place("*", "style", "css"),)
+
+# What the parser renames (HTML Standard 13.2.6.4.7, start tag "image"); only in the HTML namespace.
+ALIASES: Final[dict[str, str]] = {"image": "img"}
+
+# --- SVG and MathML inside HTML ------------------------------------------------------------------------------------
+
+SVG_HREF: Final[dict[str, str]] = {
+    **dict.fromkeys(("image", "feimage"), "image"),
+    **dict.fromkeys(("script", "handler"), "script"),
+    **dict.fromkeys(("audio", "video", "animation"), "media"),
+    **dict.fromkeys(("font-face-uri", "definition-src"), "font"),
+    **dict.fromkeys(("foreignobject",), "frame"),  # SVG Tiny 1.2
+    **dict.fromkeys(("animate", "animatecolor", "animatemotion", "animatetransform", "set", "discard"), "other"),
+    **dict.fromkeys(("lineargradient", "radialgradient", "meshgradient", "pattern", "hatch", "filter"), "other"),
+    **dict.fromkeys(("use", "mpath", "textpath", "tref", "altglyph", "glyphref", "cursor", "color-profile"), "other"),
+    **dict.fromkeys(("prefetch", "listener"), "other"),  # SVG Tiny 1.2
+}
+
+SVG: Final[tuple[Place, ...]] = (
+    Place("a", "href", kind="navigation", empty="base"),
+    Place("a", "xlink:href", kind="navigation", empty="base"),
+    Place("a", "ping", "spaces"),
+    *(Place(element, "href", kind=kind, stays="fragment") for element, kind in SVG_HREF.items()),
+    *(Place(element, "xlink:href", kind=kind, stays="fragment") for element, kind in SVG_HREF.items()),
+    Place("*", "xlink:href", stays="fragment"),  # XLink is there for any element; a plain href is not
+    *(
+        Place("*", attribute, "css")  # presentation attributes that can hold url()
+        for attribute in (
+            *("fill", "stroke", "filter", "mask", "clip-path", "cursor", "color-profile", "shape-inside"),
+            *("marker", "marker-start", "marker-mid", "marker-end", "shape-subtract"),
+        )
+    ),
+)
+
+# MathML 3 lets every element of presentation markup be a link; what else stands in `math` is none of it.
+_PRESENTATION: Final = (
+    "maction math menclose merror mfenced mfrac mglyph mi mlabeledtr mlongdiv mmultiscripts mn mo mover mpadded "
+    "mphantom mroot mrow ms mscarries mscarry msgroup msline mspace msqrt msrow mstack mstyle msub msubsup msup "
+    "mtable mtd mtext mtr munder munderover semantics"
+).split()
+
+MATHML: Final[tuple[Place, ...]] = (
+    *(Place(element, "href", kind="navigation", empty="base") for element in _PRESENTATION),
+    Place("*", "xlink:href", kind="navigation", empty="base"),  # MathML 2
+    Place("mglyph", "src", kind="image"),
+    Place("math", "altimg", kind="image"),
+    Place("share", "src", stays="fragment"),
+    Place("annotation", "src", kind="metadata"),
+    Place("annotation-xml", "src", kind="metadata"),
+    Place("*", "definitionurl", kind="metadata", stays="fragment"),  # the parser writes definitionURL
+    Place("*", "cdgroup", kind="metadata"),
+)
+
+# --- meta ----------------------------------------------------------------------------------------------------------
+
+# `meta http-equiv`: other header fields stated here are read by no browser, X-UA-Compatible and the like hold no URL.
+HTTP_EQUIV: Final[dict[str, Place]] = {
+    "refresh": Place("meta", "content", "refresh", "navigation"),
+    "onion-location": Place("meta", "content", kind="navigation"),
+}
+
+# `meta name` or `meta property` (pages use each where the other is meant) whose content is by definition a URL.
+# Left out, because pages put text there as well, which a rewrite would spoil: article:author ("Jane Smith"),
+# article:publisher, book:author, music:musician, dc.identifier, rights, identifier, twitter:domain, og:site_name.
+META: Final[dict[str, Place]] = {
+    name: Place("meta", "content", kind=kind)
+    for kind, names in {
+        "navigation": (
+            *("og:url", "og:see_also", "twitter:url", "twitter:player", "al:web:url", "parsely-link"),
+            *("msapplication-starturl", "pinterest:url", "syndication-source", "original-source", "ia:markup_url"),
+            *("citation_abstract_html_url", "citation_fulltext_html_url", "citation_pdf_url", "citation_public_url"),
+            *(f"al:{system}:url" for system in ("ios", "iphone", "ipad", "android", "windows_phone")),
+            *(f"twitter:app:url:{system}" for system in ("iphone", "ipad", "googleplay")),
+        ),
+        "image": (
+            *("og:image", "og:image:url", "og:image:secure_url", "og:logo", "twitter:image", "twitter:image:src"),
+            *(f"twitter:image{number}" for number in range(4)),
+            *("msapplication-tileimage", "pinterest:media", "pinterest:image", "rnews:thumbnailurl"),
+            *("image", "image_src", "thumbnail", "thumbnail_url", "parsely-image-url"),
+            *("sailthru.image.full", "sailthru.image.thumb"),
+            *(
+                f"msapplication-square{size}x{size}logo"
+                for size in (16, 24, 30, 32, 44, 48, 64, 70, 128, 144, 150, 256, 270, 310, 558)
+            ),
+            *("msapplication-wide310x150logo", "msapplication-wide558x270logo"),
+        ),
+        "media": (
+            *("og:video", "og:video:url", "og:video:secure_url", "twitter:player:stream"),
+            *("og:audio", "og:audio:url", "og:audio:secure_url"),
+        ),
+    }.items()
+    for name in names
+} | {
+    "msapplication-config": Place("meta", "content", "config", "metadata"),
+    "msapplication-task": Place("meta", "content", "tasks", "navigation"),
+    "msapplication-notification": Place("meta", "content", "tasks", "feed"),
+    "msapplication-badge": Place("meta", "content", "tasks", "feed"),
+}
+
+# `meta itemprop`: the vocabulary says URL, but the HTML Standard (5.2.4, Values) says that the value of a meta element
+# is its content as it stands, a string that nobody resolves. So it is listed and never rewritten.
+META_ITEMPROPS: Final[dict[str, Place]] = {
+    name: Place("meta", "content", kind=kind, stays="always")
+    for kind, names in {
+        "navigation": ("url", "sameas", "discussionurl", "installurl", "downloadurl", "hasmap"),
+        "image": ("image", "image_url", "logo", "thumbnailurl", "primaryimageofpage"),
+        "media": ("contenturl", "embedurl"),
+    }.items()
+    for name in names
+}
+
+# --- link ----------------------------------------------------------------------------------------------------------
+
+# The kind of `link href`: that of the first row here whose word is among those of its rel. `as` stands for AS_KINDS by
+# its `as` attribute, `type` for TYPE_KINDS by its type. Every other relation says something about the page: LINK_KIND.
+LINK_REL_KINDS: Final[dict[str, str]] = {
+    "stylesheet": "stylesheet",
+    "icon": "image",  # "shortcut icon" too
+    "apple-touch-icon": "image",
+    "apple-touch-icon-precomposed": "image",
+    "apple-touch-startup-image": "image",
+    "mask-icon": "image",
+    "fluid-icon": "image",
+    "image_src": "image",
+    "fontdef": "font",  # Netscape 4
+    "modulepreload": "script",
+    "preload": "as",
+    "prefetch": "as",
+    "subresource": "as",
+    "dns-prefetch": "other",
+    "preconnect": "other",
+    "prerender": "navigation",
+    "feed": "feed",
+    "alternate": "type",
+    **dict.fromkeys(("canonical", "amphtml", "shortlink", "shorturl", "next", "prev", "previous"), "navigation"),
+    **dict.fromkeys(("first", "last", "start", "begin", "end", "up", "top", "home", "index", "contents"), "navigation"),
+    **dict.fromkeys(("toc", "chapter", "section", "subsection", "appendix", "glossary", "help"), "navigation"),
+    **dict.fromkeys(("author", "bookmark", "copyright", "license", "privacy-policy", "terms-of-service"), "navigation"),
+    **dict.fromkeys(("me", "publisher", "edit", "revision", "terms", "archives", "sitemap", "tag"), "navigation"),
+}
+LINK_KIND: Final = "metadata"
+
+AS_KINDS: Final[dict[str, str]] = {
+    "audio": "media",
+    "document": "navigation",
+    "embed": "media",
+    "font": "font",
+    "frame": "frame",
+    "iframe": "frame",
+    "image": "image",
+    "json": "other",
+    "object": "media",
+    "script": "script",
+    "serviceworker": "script",
+    "sharedworker": "script",
+    "style": "stylesheet",
+    "track": "media",
+    "video": "media",
+    "worker": "script",
+}
+AS_KIND: Final = "other"
+
+# By the type without its parameters; JSON and oEmbed alternates are for programs, all others are pages to go to.
+TYPE_KINDS: Final[dict[str, str]] = {
+    "application/rss+xml": "feed",
+    "application/atom+xml": "feed",
+    "application/feed+json": "feed",
+    "text/xml": "feed",
+    "application/xml": "feed",
+    "application/json": "metadata",
+    "application/activity+json": "metadata",
+    "application/ld+json": "metadata",
+    "application/rdf+xml": "metadata",
+    "application/json+oembed": "metadata",
+    "application/xml+oembed": "metadata",
+    "text/xml+oembed": "metadata",
+}
+TYPE_KIND: Final = "navigation"
+
+# --- lazy loading: only with --lazy --------------------------------------------------------------------------------
+
+# What scripts put in the place of a URL until it is wanted. The names are frequent ones of real pages and of the
+# loaders that use them. Where pages also write something else under the name ("true", "#fff", JSON) the syntax is
+# `likely`, which takes only what looks like a URL.
+LAZY: Final[tuple[Place, ...]] = (
+    *(
+        Place("*", attribute, "likely", "image")
+        for attribute in (
+            *("data-src", "data-original", "data-lazy", "data-lazy-src", "data-lazyload", "data-lazyload-src"),
+            *("data-echo", "data-layzr", "data-unveil", "data-defer-src", "data-delay-src", "data-delayed-url"),
+            *("data-img", "data-image", "data-imgsrc", "data-img-src", "data-img-url", "data-image-src"),
+            *("data-image-url", "data-default-src", "data-actual-src", "data-actualsrc", "data-real-src"),
+            *("data-original-src", "data-orig-src", "data-original-retina", "data-original-webp"),
+            *("data-src-retina", "data-retina", "data-hi-res-src", "data-hires", "data-high-res-src", "data-at2x"),
+            *("data-src-small", "data-src-medium", "data-src-large", "data-large-src", "data-mobile-src"),
+            *("data-small", "data-large", "data-large_image", "data-full", "data-full-src", "data-full-url"),
+            *("data-orig-file", "data-medium-file", "data-large-file", "data-fallback-src", "data-fallback"),
+            *("data-zoom-image", "data-zoom-src", "data-thumb", "data-thumbnail", "data-thumb-src", "data-poster"),
+            *("data-bg", "data-bg-src", "data-background", "data-background-image", "data-lazy-background"),
+            *("data-background-src", "data-bgimage", "data-lazy-bg", "data-flickity-bg-lazyload"),
+            *("data-flickity-lazyload", "data-flickity-lazyload-src", "data-gt-lazy-src", "data-nitro-lazy-src"),
+            *("data-cfsrc", "data-ezsrc", "data-opt-src", "data-litespeed-src", "data-wpfc-original-src"),
+            *("data-pagespeed-lazy-src", "data-pagespeed-high-res-src", "data-mce-src", "data-cke-saved-src"),
+        )
+    ),
+    *(
+        Place("*", attribute, "srcset", "image")
+        for attribute in (
+            *("data-srcset", "data-lazy-srcset", "data-lazyload-srcset", "data-original-set", "data-original-srcset"),
+            *("data-orig-srcset", "data-ezsrcset", "data-opt-srcset", "data-litespeed-srcset", "data-imgsrcset"),
+            *("data-flickity-lazyload-srcset", "data-wpfc-original-srcset", "data-nitro-lazy-srcset"),
+        )
+    ),
+    *(
+        Place("*", attribute, "likely", "navigation")
+        for attribute in ("data-href", "data-url", "data-link", "data-mce-href", "data-cke-saved-href")
+    ),
+    *(
+        Place("*", attribute, "likely", "media")
+        for attribute in ("data-video", "data-video-src", "data-mp4", "data-webm", "data-audio", "data-audio-src")
+    ),
+    *(Place("*", attribute, "likely", "frame") for attribute in ("data-iframe-src", "data-embed-src")),
+    *(Place(element, "data-src", "likely", "frame") for element in ("iframe", "frame")),
+    *(Place(element, "data-src", "likely", "media") for element in ("video", "audio", "track", "embed")),
+    Place("script", "data-src", "likely", "script"),
+    Place("link", "data-href", "likely", "stylesheet"),
+    Place("style", "data-href", "likely", "stylesheet"),
+    Place("object", "data-data", "likely", "media"),
+    Place("img", "original", "likely", "image"),  # jQuery Lazy Load before 1.6
+    # AMP's elements, which its script replaces by those of HTML
+    *(Place(element, "src", kind="image") for element in ("amp-img", "amp-anim")),
+    *(Place(element, "srcset", "srcset", "image") for element in ("amp-img", "amp-anim")),
+    *(Place(element, "src", kind="media") for element in ("amp-video", "amp-audio")),
+    Place("amp-video", "poster", kind="image"),
+    Place("amp-iframe", "src", kind="frame"),
+)
+
+# --- the names in all of them --------------------------------------------------------------------------------------
+
+_ALL: Final = (*GLOBAL, *HTML, *SVG, *MATHML, *LAZY, *HTTP_EQUIV.values(), *META.values(), *META_ITEMPROPS.values())
+
+ELEMENT_NAMES: Final[frozenset[str]] = frozenset(place.element for place in _ALL if place.element != "*") | set(ALIASES)
+ATTRIBUTE_NAMES: Final[frozenset[str]] = frozenset(place.attribute for place in _ALL)

@@ -1,0 +1,137 @@
+"""Read bytes without making objects: which number a name has, what a value may hold."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import cython
+else:
+    from absolve.core import _cython as cython
+
+from absolve.formats.html import names
+
+if cython.compiled:
+    from cython.cimports.absolve.formats.html.names_lookup import kept_word
+else:
+
+    def kept_word(slots: bytes, at: int) -> int:
+        return int.from_bytes(slots[at : at + names.WORD], sys.byteorder)
+
+
+_CELL = cython.declare(cython.int, names.NAME_CELL)
+_WORD = cython.declare(cython.int, names.WORD)
+_LOWER = cython.declare(bytes, names.LOWER)
+_WORDS = cython.declare(cython.int, names.HASH_SIZE)
+_SLOTS = cython.declare(cython.uint, names.HASH_SIZE - 1)
+_FACTOR = cython.declare(cython.ulonglong, names.HASH_FACTOR)
+_SHIFT = cython.declare(cython.int, names.HASH_SHIFT)
+_ALL = cython.declare(cython.ulonglong, names.WORD_MASK)
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def lookup(
+    slots: cython.p_const_uchar,
+    cells: cython.p_const_uchar,
+    word: cython.ulonglong,
+    data: cython.p_const_uchar,
+    start: cython.Py_ssize_t,
+    length: cython.Py_ssize_t,
+) -> cython.int:
+    """The number of the name at `start`, compared without case; 0 for a name that no table has.
+
+    `slots` and `cells` are those of html_names, `word` has a 1 and the name in lower case, or its last eight bytes.
+    """
+    slot: cython.uint = (word * _FACTOR & _ALL) >> _SHIFT
+    number: cython.int
+    cell: cython.Py_ssize_t
+    i: cython.Py_ssize_t
+    lower: cython.p_const_uchar = _LOWER
+    while True:
+        number = slots[slot]
+        if number == 0:
+            return 0
+        if kept_word(slots, _WORDS + number * _WORD) == word:
+            if length < _WORD:
+                return number
+            cell = number * _CELL
+            if cells[cell] == length:
+                for i in range(length - _WORD):  # what the word does not have
+                    if lower[data[start + i]] != cells[cell + 1 + i]:
+                        break
+                else:
+                    return number
+        slot = (slot + 1) & _SLOTS
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def may_hold_css_link(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
+    """Most declarations of CSS hold none: it takes url(, src( or -set(, unless they are written by escapes."""
+    i: cython.Py_ssize_t
+    for i in range(start, end):
+        if p[i] == 92 or (p[i] == 38 and not _is_quote(p, i, end)):
+            return True
+        if p[i] == 40 and i - start >= 3:
+            last: cython.int = p[i - 1] | 32
+            middle: cython.int = p[i - 2] | 32
+            if (last == 108 and middle == 114) or (last == 99 and middle == 114) or (last == 116 and middle == 101):
+                return True
+    return False
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _is_quote(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
+    """Whether `&` begins what most references in declarations are: &quot;, &#34; or &#39;."""
+    if i + 5 < end and p[i + 1] == 113 and p[i + 2] == 117 and p[i + 3] == 111 and p[i + 4] == 116 and p[i + 5] == 59:
+        return True
+    return i + 4 < end and p[i + 1] == 35 and p[i + 2] == 51 and p[i + 3] in (52, 57) and p[i + 4] == 59
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def may_be_space(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
+    """Whether a character reference may begin here that is white space: a number, &Tab; or &NewLine;."""
+    return p[i] == 38 and i + 1 < end and (p[i + 1] == 35 or p[i + 1] == 84 or p[i + 1] == 78)
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def may_end_in_space(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
+    """Whether the last character reference may be white space, and the last character."""
+    while end > start and p[end - 1] != 38:
+        end -= 1
+    return end > start and p[end] in (35, 84, 78)
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def may_be_savers(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
+    """Whether a comment begins as Archive processed, Mirrored, Page saved or Saved from does; most do not."""
+    while i < end and p[i] <= 32:
+        i += 1
+    if i + 3 >= end:
+        return False
+    second: cython.int = p[i + 1] | 32
+    third: cython.int = p[i + 2] | 32
+    first: cython.int = p[i] | 32
+    if first == 97:
+        return second == 114 and third == 99
+    if first == 109:
+        return second == 105 and third == 114
+    return second == 97 and ((first == 112 and third == 103) or (first == 115 and third == 118))

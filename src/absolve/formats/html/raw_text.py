@@ -1,0 +1,97 @@
+"""Where text that is no markup ends: raw text and scripts (HTML Standard 13.2.5.9 to .31).
+
+Every function takes the document and an offset and gives an offset: the end of the document where nothing ends it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import cython
+else:
+    from absolve.core import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.absolve.core.byte_scan import find
+else:
+    from absolve.core.byte_scan import find
+
+
+@cython.cfunc
+@cython.inline
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _is_tag(
+    p: cython.p_const_uchar,
+    n: cython.Py_ssize_t,
+    i: cython.Py_ssize_t,
+    name: cython.Py_ssize_t,
+    length: cython.Py_ssize_t,
+) -> cython.bint:
+    """Whether the name of the start tag whose name begins at `name` stands at `i`, whole and in any case."""
+    k: cython.Py_ssize_t
+    if i + length >= n:
+        return False
+    after: cython.uchar = p[i + length]
+    if not (after == 62 or after == 47 or after == 32 or after == 10 or after == 9 or after == 12 or after == 13):
+        return False
+    for k in range(length):
+        if p[i + k] | 32 != p[name + k] | 32:
+            return False
+    return True
+
+
+@cython.ccall
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def raw_text_end(
+    data: bytes, i: cython.Py_ssize_t, name: cython.Py_ssize_t, length: cython.Py_ssize_t
+) -> cython.Py_ssize_t:
+    """The end tag of the RCDATA or RAWTEXT element whose start tag has its name at `name` (13.2.5.9 to .14)."""
+    p: cython.p_const_uchar = data
+    n: cython.Py_ssize_t = len(data)
+    while True:
+        i = find(p, 60, i, n)
+        if i < 0:
+            return n
+        if i + 1 < n and p[i + 1] == 47 and _is_tag(p, n, i + 2, name, length):
+            return i
+        i += 1
+
+
+@cython.ccall
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def script_end(data: bytes, i: cython.Py_ssize_t, name: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """The end tag of a script (13.2.5.15 to .31): `<!--` hides a start tag, `<!-- <script` hides the next end tag."""
+    p: cython.p_const_uchar = data
+    n: cython.Py_ssize_t = len(data)
+    escaped: cython.int = 0  # 1: script data escaped, 2: double escaped
+    ends: cython.bint
+    while True:
+        if not escaped:
+            i = find(p, 60, i, n)
+            if i < 0:
+                return n
+        elif i >= n:
+            return n
+        if p[i] == 60:
+            ends = i + 1 < n and p[i + 1] == 47 and _is_tag(p, n, i + 2, name, 6)
+            if ends and escaped < 2:
+                return i
+            if ends:
+                escaped = 1
+            elif escaped == 1 and _is_tag(p, n, i + 1, name, 6):
+                escaped = 2
+            elif not escaped and i + 3 < n and p[i + 1] == 33 and p[i + 2] == 45 and p[i + 3] == 45:
+                escaped = 1
+                i += 1  # the two dashes may already be those of the end
+            i += 1
+        elif p[i] == 45 and i + 1 < n and p[i + 1] == 45:
+            while i < n and p[i] == 45:
+                i += 1
+            if i < n and p[i] == 62:
+                escaped = 0
+        else:
+            i += 1

@@ -1,0 +1,336 @@
+"""What rows say beside the reference: the attributes of a tag, and the text of an anchor."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from absolve.encodings.codings import to_utf8
+from absolve.formats.html import names
+
+if TYPE_CHECKING:
+    import cython
+
+    from absolve.encodings.charsets import Charset
+
+    Pair = tuple[str, bytes]
+else:
+    from absolve.core import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.absolve.core.byte_scan import character, comment_end, find, tag_end
+    from cython.cimports.absolve.encodings.character_references import reference_at
+else:
+    from absolve.core.byte_scan import character, comment_end, find, tag_end
+    from absolve.encodings.character_references import reference_at
+
+LONGEST: Final = 200  # characters of text in a row
+_LONGEST = cython.declare(cython.Py_ssize_t, LONGEST)
+_NO_CHARACTER: Final = "\N{REPLACEMENT CHARACTER}".encode()
+_LOOKED_AT = cython.declare(cython.Py_ssize_t, 4096)  # bytes of an anchor's content that are read for it
+
+_SPACE = cython.declare(cython.int, names.SPACE)
+_NAME_END = cython.declare(cython.int, names.NAME_END)
+_ATTRIBUTE_NAME_END = cython.declare(cython.int, names.ATTRIBUTE_NAME_END)
+_CLASSES = cython.declare(bytes, names.CLASSES)
+_AS_IT_IS = cython.declare(bytes, bytes(32 < byte < 128 and byte not in b"&<" for byte in range(256)))
+_HIDDEN: Final = frozenset({b"script", b"style", b"template", b"noscript"})
+
+
+@cython.final
+@cython.cclass
+class Folded:
+    """Text as rows have it, in UTF-8: decoded, its references read, white space folded, and cut.
+
+    White space is what `str.split` takes for it. Bytes that are no character become U+FFFD, and so does NUL.
+    """
+
+    def __init__(self, charset: Charset) -> None:
+        self._charset = charset
+        self._is_utf8 = charset.codec == "utf-8"
+        self._size = self._characters = 0
+        self._blank = False
+        if not cython.compiled:
+            self._out: Any = bytearray(4 * LONGEST)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def clear(self) -> cython.int:
+        self._size = self._characters = 0
+        self._blank = False
+        return 0
+
+    @cython.cfunc
+    def taken(self) -> bytes:
+        """What it has come to."""
+        if cython.compiled:
+            text: bytes = self._out[: self._size]
+            return text
+        return bytes(self._out[: self._size])
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def add(
+        self, data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t, attribute: cython.bint
+    ) -> cython.int:
+        """Add what is written in this span, in an attribute or in text; white space stands before it and behind it."""
+        ampersand: cython.Py_ssize_t
+        p: cython.p_const_uchar = data
+        self._blank = True
+        if not self._is_utf8:
+            data = to_utf8(self._charset, data[start:end])
+            p = data
+            start = 0
+            end = len(data)
+        while start < end and self._characters < _LONGEST:
+            ampersand = find(p, 38, start, end)
+            if ampersand != start:
+                self._put(p, start, ampersand if ampersand >= 0 else end)
+            if ampersand < 0:
+                break
+            start = ampersand + 1
+            found = reference_at(data, ampersand, end, attribute)
+            if found is None:
+                self._put(b"&", 0, 1)
+            else:
+                text: bytes = found[1]
+                self._put(text, 0, len(text))
+                start = found[0]
+        self._blank = True
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    @cython.boundscheck(False)
+    @cython.wraparound(False)
+    def _put(self, p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
+        """Add characters, which are in UTF-8."""
+        length: cython.Py_ssize_t
+        at: cython.Py_ssize_t
+        while i < end and self._characters < _LONGEST:
+            if not self._blank:
+                at = min(end, i + _LONGEST - self._characters)
+                while i < at and 32 < p[i] < 128:  # as most are
+                    self._out[self._size] = p[i]
+                    self._size += 1
+                    self._characters += 1
+                    i += 1
+                if i == at:
+                    continue
+            length = 1
+            if p[i] > 127:
+                length = character(p, i, end)
+            elif p[i] == 0:
+                length = 0
+            if length == 0:  # Python knows how many characters that are none these are
+                rest: bytes = p[i:end].replace(b"\0", _NO_CHARACTER).decode("utf-8", "replace").encode()
+                self._put(rest, 0, len(rest))
+                return 0
+            if _is_blank(p, i, length):
+                self._blank = True
+            else:
+                if self._blank and self._size:
+                    self._out[self._size] = 32
+                    self._size += 1
+                    self._characters += 1
+                self._blank = False
+                if self._characters < _LONGEST:
+                    for at in range(i, i + length):
+                        self._out[self._size] = p[at]
+                        self._size += 1
+                    self._characters += 1
+            i += length
+        return 0
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _is_blank(p: cython.p_const_uchar, i: cython.Py_ssize_t, length: cython.Py_ssize_t) -> cython.bint:
+    """Whether the character of so many bytes is white space to `str.split`."""
+    if length == 1:
+        return p[i] <= 32 and (p[i] == 32 or 9 <= p[i] <= 13 or p[i] >= 28)
+    if length == 2:
+        return p[i] == 0xC2 and (p[i + 1] == 0x85 or p[i + 1] == 0xA0)
+    if length == 4 or p[i] > 0xE3:
+        return False
+    if p[i] == 0xE2 and p[i + 1] == 0x80:  # U+2000 to U+200A, U+2028, U+2029, U+202F
+        return p[i + 2] <= 0x8A or p[i + 2] == 0xA8 or p[i + 2] == 0xA9 or p[i + 2] == 0xAF
+    if p[i] == 0xE2:
+        return p[i + 1] == 0x81 and p[i + 2] == 0x9F
+    if p[i] == 0xE1:
+        return p[i + 1] == 0x9A and p[i + 2] == 0x80
+    return p[i] == 0xE3 and p[i + 1] == 0x80 and p[i + 2] == 0x80
+
+
+@cython.ccall
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def rel_and_alt(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t, folded: Folded) -> Pair:
+    """The `rel` and the `alt`, in UTF-8, of the start tag in this span, decoded and folded; empty for what it lacks.
+
+    13.2.5.32 to .40: white space and slashes, a name (that may begin with =), and a value in quotes or without. A value
+    whose quotes the span cuts off is read as one without.
+    """
+    p: cython.p_const_uchar = data
+    classes: cython.p_const_uchar = _CLASSES
+    i: cython.Py_ssize_t = start
+    name: cython.Py_ssize_t
+    length: cython.Py_ssize_t
+    value: cython.Py_ssize_t
+    value_end: cython.Py_ssize_t
+    rel: cython.Py_ssize_t = -1
+    alt: cython.Py_ssize_t = -1
+    rel_end: cython.Py_ssize_t = -1
+    alt_end: cython.Py_ssize_t = -1
+    while i < end and not classes[p[i]] & _NAME_END:
+        i += 1
+    while True:
+        while i < end and (classes[p[i]] & _SPACE or p[i] == 47):
+            i += 1
+        if i >= end or p[i] == 62:
+            break
+        name = i
+        i += 1
+        while i < end and not classes[p[i]] & _ATTRIBUTE_NAME_END:
+            i += 1
+        length = i - name
+        value = i
+        while value < end and classes[p[value]] & _SPACE:
+            value += 1
+        if value < end and p[value] == 61:
+            value += 1
+            while value < end and classes[p[value]] & _SPACE:
+                value += 1
+            value_end = -1
+            if value < end and (p[value] == 34 or p[value] == 39):
+                value_end = find(p, p[value], value + 1, end)
+            if value_end >= 0:
+                value += 1
+                i = value_end + 1
+            else:
+                i = value
+                while i < end and not classes[p[i]] & _SPACE and p[i] != 62:
+                    i += 1
+                value_end = i
+        else:
+            value_end = value
+        if length == 3:  # the first of duplicate attributes counts
+            if rel < 0 and p[name] | 32 == 114 and p[name + 1] | 32 == 101 and p[name + 2] | 32 == 108:
+                rel = value
+                rel_end = value_end
+            elif alt < 0 and p[name] | 32 == 97 and p[name + 1] | 32 == 108 and p[name + 2] | 32 == 116:
+                alt = value
+                alt_end = value_end
+    return (
+        _decoded(data, rel, rel_end, folded).decode() if rel < rel_end else "",
+        _decoded(data, alt, alt_end, folded) if alt < alt_end else b"",
+    )
+
+
+@cython.cfunc
+def _decoded(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t, folded: Folded) -> bytes:
+    folded.clear()
+    folded.add(data, start, end, attribute=True)
+    return folded.taken()
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def written_end(data: bytes, start: cython.Py_ssize_t, folded: Folded) -> cython.Py_ssize_t:
+    """Where the text of the anchor ends whose start tag ends here, if it is text alone that is folded as it stands.
+
+    -1 where it may be another one: in the text of most anchors there is nothing to fold or decode.
+    """
+    p: cython.p_const_uchar = data
+    as_it_is: cython.p_const_uchar = _AS_IT_IS
+    size: cython.Py_ssize_t = len(data)
+    end: cython.Py_ssize_t = min(size, start + _LONGEST)
+    i: cython.Py_ssize_t = start
+    if not folded._is_utf8:  # noqa: SLF001 - a class of this module
+        return -1
+    while True:
+        while i < end and as_it_is[p[i]]:
+            i += 1
+        if i == start or i + 1 >= end or p[i] != 32 or not as_it_is[p[i + 1]]:
+            break
+        i += 1
+    return i if i < end and _closes(p, i, size) else -1
+
+
+@cython.ccall
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def anchor_text(data: bytes, start: cython.Py_ssize_t, folded: Folded) -> bytes:
+    """The text of the anchor whose start tag ends here, or the alternative texts in it, in UTF-8; folded, and cut.
+
+    A tag or comment that the stretch which is read cuts off takes all the rest of it.
+    """
+    p: cython.p_const_uchar = data
+    classes: cython.p_const_uchar = _CLASSES
+    size: cython.Py_ssize_t = len(data)
+    end: cython.Py_ssize_t = min(size, start + _LOOKED_AT)
+    less: cython.Py_ssize_t = find(p, 60, start, end)
+    position: cython.Py_ssize_t = start
+    token_end: cython.Py_ssize_t
+    name: cython.Py_ssize_t
+    name_end: cython.Py_ssize_t
+    is_start: cython.bint
+    folded.clear()
+    if less >= 0 and _closes(p, less, size):  # it holds text alone
+        folded.add(data, start, less, attribute=False)
+        return folded.taken()
+    images: list[tuple[int, int]] = []
+    hidden = b""
+    while less >= 0 and less + 1 < end:
+        is_start = p[less + 1] != 47
+        name = less + 1 if is_start else less + 2
+        name_end = name
+        if name < end and 97 <= p[name] | 32 <= 122:  # 13.2.5.6 and .7: a letter begins a tag
+            while name_end < end and not classes[p[name_end]] & _NAME_END:
+                name_end += 1
+            token_end = tag_end(p, name_end, end)
+        elif p[less + 1] == 33 and less + 3 < end and p[less + 2] == 45 and p[less + 3] == 45:
+            token_end = find(p, 62, comment_end(p, less + 4, end), end) + 1 or end
+        elif p[less + 1] == 33 or p[less + 1] == 63 or not is_start:
+            token_end = find(p, 62, less + 2, end) + 1 or end
+        else:
+            less = find(p, 60, less + 1, end)  # a character as any other
+            continue
+        if not hidden and less > position:
+            folded.add(data, position, less, attribute=False)
+        position = token_end
+        if name_end - name == 1 and p[name] | 32 == 97:
+            break
+        if hidden:
+            if not is_start and p[name:name_end].lower() == hidden:
+                hidden = b""
+        elif is_start and name_end > name:
+            if name_end - name == 3 and p[name:name_end].lower() == b"img":
+                images.append((less, token_end))
+            elif name_end - name >= 5 and (found := p[name:name_end].lower()) in _HIDDEN:
+                hidden = found
+        less = find(p, 60, position, end)
+    else:
+        if not hidden and position < end:
+            less = find(p, 60, position, end)
+            folded.add(data, position, less if less >= 0 else end, attribute=False)
+    text = folded.taken()
+    if text or not images:
+        return text
+    alternatives: bytes = b" ".join([rel_and_alt(data, less, token_end, folded)[1] for less, token_end in images])
+    folded.clear()
+    folded._put(alternatives, 0, len(alternatives))  # noqa: SLF001 - a class of this module
+    return folded.taken()
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _closes(p: cython.p_const_uchar, i: cython.Py_ssize_t, size: cython.Py_ssize_t) -> cython.bint:
+    """Whether what begins here is `</a>`."""
+    return i + 3 < size and p[i + 1] == 47 and p[i + 2] | 32 == 97 and p[i + 3] == 62

@@ -1,0 +1,44 @@
+"""C layout of the scanner, for the walker beside it; html_scanner.py holds the code."""
+
+cimport cython
+
+from absolve.formats.html.attributes cimport Attributes
+from absolve.formats.html.tree_rules cimport Tree
+
+@cython.final
+cdef class Scanner:
+    cdef readonly bytes data
+    cdef readonly Tree tree
+    cdef Py_ssize_t size
+    cdef Py_ssize_t at
+    cdef bytes interest
+    cdef bint recorded
+    cdef readonly Attributes attributes
+    # the token reported last
+    cdef readonly Py_ssize_t start
+    cdef readonly Py_ssize_t end
+    cdef readonly int element
+    cdef readonly int namespace
+    cdef readonly int fate
+    cdef readonly Py_ssize_t name_start
+    cdef readonly Py_ssize_t name_end
+    cdef readonly Py_ssize_t text_start
+    cdef readonly Py_ssize_t text_end
+    cdef readonly Py_ssize_t truncated
+    cdef set merged
+    cdef readonly Py_ssize_t noscript_end
+    cdef tuple noscript_modes
+    cdef bint noscript_ended
+    cdef Py_ssize_t stop
+
+    cdef int begin(self, bytes data, bytes interest)
+    cpdef int next(self) except? -1
+    cdef int _text(self, Py_ssize_t i, Py_ssize_t end, bint references) except? -1
+    cdef int _start_tag(self) except? -1
+    cdef int _merge(self)
+    cdef int _in_noscript(self)
+    cdef int _past_noscript(self, Py_ssize_t less)
+    cdef bint _decided(self) except? -1
+    cdef Py_ssize_t _end_tag(self, Py_ssize_t i) except? -1
+    cdef Py_ssize_t _markup_declaration(self, Py_ssize_t i) except? -1
+    cdef Py_ssize_t _bogus_comment_end(self, Py_ssize_t start, Py_ssize_t i) except? -1

@@ -1,0 +1,383 @@
+"""Find the tags that can carry references, in bytes, without a tree: tokenization by HTML Standard 13.2.5.
+
+A pull parser: `next` moves to the next token that matters and leaves where it stands in fields. It copies nothing and
+makes no object for a tag that carries nothing. Charsets must be ASCII-compatible: in those of the web no byte of a
+longer sequence is taken for `<`, `>`, a quote, `=` or white space.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import cython
+else:
+    from absolve.core import _cython as cython
+
+from absolve.formats.html import names
+from absolve.formats.html.names import ATTRIBUTE_ID, ELEMENT_ID, Trait
+
+if cython.compiled:
+    from cython.cimports.absolve.core.byte_scan import comment_end, find
+    from cython.cimports.absolve.encodings.character_references import reference_at
+    from cython.cimports.absolve.formats.html.attributes import Attributes
+    from cython.cimports.absolve.formats.html.names_lookup import lookup
+    from cython.cimports.absolve.formats.html.raw_text import raw_text_end, script_end
+    from cython.cimports.absolve.formats.html.tree_rules import Tree
+else:
+    from absolve.core.byte_scan import comment_end, find
+    from absolve.encodings.character_references import reference_at
+    from absolve.formats.html.attributes import Attributes
+    from absolve.formats.html.names_lookup import lookup
+    from absolve.formats.html.raw_text import raw_text_end, script_end
+    from absolve.formats.html.tree_rules import Tree
+
+# Constants are declared so that compiled code does not look them up.
+END = cython.declare(cython.int, names.END)
+TAG = cython.declare(cython.int, names.TAG)
+COMMENT = cython.declare(cython.int, names.COMMENT)
+KEPT = cython.declare(cython.int, names.KEPT)
+IGNORED = cython.declare(cython.int, names.IGNORED)
+MERGED = cython.declare(cython.int, names.MERGED)
+RCDATA = cython.declare(cython.int, names.RCDATA)
+SCRIPT_DATA = cython.declare(cython.int, names.SCRIPT_DATA)
+PLAINTEXT = cython.declare(cython.int, names.PLAINTEXT)
+HTML = cython.declare(cython.int, names.HTML)
+SVG = cython.declare(cython.int, names.SVG)
+
+_SPACE = cython.declare(cython.int, names.SPACE)
+_LETTER = cython.declare(cython.int, names.LETTER)
+_NAME_END = cython.declare(cython.int, names.NAME_END)
+_CLASSES = cython.declare(bytes, names.CLASSES)
+_LOWER = cython.declare(bytes, names.LOWER)
+_ALL = cython.declare(cython.ulonglong, names.WORD_MASK)
+_START = cython.declare(cython.int, 1)  # what the tree is told of: start tags of this name,
+_END_TAG = cython.declare(cython.int, 2)  # its end tags,
+_NOT_FRAMESET = cython.declare(cython.int, 4)  # its start tags while a frameset may still come
+_told = bytes(
+    bool(found & Trait.RELEVANT) * _START
+    | bool(found & Trait.RELEVANT_END) * _END_TAG
+    | bool(found & Trait.NOT_FRAMESET) * _NOT_FRAMESET
+    for found in names.ELEMENT_TRAITS
+)
+_TOLD = cython.declare(bytes, _told)
+_ELEMENT_SLOTS = cython.declare(bytes, names.ELEMENT_SLOTS)
+_ELEMENT_CELLS = cython.declare(bytes, names.ELEMENT_CELLS)
+_ANNOTATION_XML = cython.declare(cython.int, ELEMENT_ID[b"annotation-xml"])
+_NOSCRIPT = cython.declare(cython.int, ELEMENT_ID[b"noscript"])
+_FONT = cython.declare(cython.int, ELEMENT_ID[b"font"])
+_INPUT = cython.declare(cython.int, ELEMENT_ID[b"input"])
+_ENCODING = cython.declare(cython.int, ATTRIBUTE_ID[b"encoding"])
+_COLOR = cython.declare(cython.int, ATTRIBUTE_ID[b"color"])
+_FACE = cython.declare(cython.int, ATTRIBUTE_ID[b"face"])
+_SIZE = cython.declare(cython.int, ATTRIBUTE_ID[b"size"])
+_TYPE = cython.declare(cython.int, ATTRIBUTE_ID[b"type"])
+_ATTRIBUTES = cython.declare(cython.int, names.ATTRIBUTES)
+_SVG_ROW = cython.declare(cython.int, names.SVG_ROW)
+_MATHML_ROW = cython.declare(cython.int, names.MATHML_ROW)
+
+
+@cython.final
+@cython.cclass
+class Scanner:
+    """One pass over one document.
+
+    After END `truncated` is where a tag or comment begins that the end of the file cuts off, -1 for none; what is cut
+    off is not reported, but for a comment. `tree.guessed` says whether a browser may see something else.
+    `interest` has a byte for each pair of element row and attribute number: whether the pair holds a reference.
+    With `record` (a list) every start tag is reported, and its attributes are recorded in it (see `Attributes`).
+    """
+
+    def __init__(
+        self, data: bytes, interest: bytes, record: list[tuple[int, int, int, int, int]] | None = None
+    ) -> None:
+        self.tree = Tree()
+        self.attributes = Attributes(record)
+        self.recorded = record is not None
+        self.begin(data, interest)
+
+    @cython.cfunc
+    def begin(self, data: bytes, interest: bytes) -> cython.int:
+        """Begin a pass over another document: what the one before has left counts for nothing in it."""
+        self.data = data
+        self.size = len(data)
+        self.at = 0
+        self.tree.begin()
+        self.interest = interest
+        self.attributes.begin(data)
+        self.start = self.end = self.name_start = self.name_end = self.text_start = self.text_end = 0
+        self.element = self.namespace = self.fate = 0
+        self.truncated = -1
+        self.merged: set[tuple[int, int]] | None = None
+        self.noscript_end = sys.maxsize  # where the noscript element that is open ends for a browser with scripting on
+        self.noscript_modes: tuple[int, ...] = ()  # and what it began in
+        self.noscript_ended = False  # where that end is, a tag begins
+        self.stop = self.size - 1  # no tag begins from there on, or else that end is there
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1, check=True)
+    @cython.boundscheck(False)
+    @cython.wraparound(False)
+    def next(self) -> cython.int:
+        """Move to the next token that matters and say which kind it is; 13.2.5.1 to 13.2.5.8."""
+        p: cython.p_const_uchar = self.data
+        classes: cython.p_const_uchar = _CLASSES
+        i: cython.Py_ssize_t = self.at
+        less: cython.Py_ssize_t
+        n: cython.Py_ssize_t = self.size
+        lower: cython.p_const_uchar = _LOWER
+        word: cython.ulonglong
+        c: cython.uchar
+        while True:
+            less = find(p, 60, i, n)
+            if self.tree.frameset_ok:
+                self._text(i, less if less >= 0 else n, True)
+            if less < 0 or less >= self.stop:
+                if less < 0 or less + 1 >= n:
+                    self.at = n
+                    return END
+                self._past_noscript(less)
+            i = less + 1
+            c = p[i]
+            if classes[c] & _LETTER:  # 13.2.5.8 tag name state
+                word = 1
+                while i < n and not classes[p[i]] & _NAME_END:
+                    word = (word << 8 | lower[p[i]]) & _ALL
+                    i += 1
+                self.start = less
+                self.name_start = less + 1
+                self.name_end = i
+                self.element = lookup(_ELEMENT_SLOTS, _ELEMENT_CELLS, word, p, less + 1, i - less - 1)
+                i = self.attributes.read(i)
+                if i < 0:  # the end of the file in a tag: no tag
+                    self.truncated = less
+                    self.at = n
+                    return END
+                self.at = self.end = i
+                if self._start_tag():
+                    return TAG
+                i = self.at
+            elif c == 47:  # 13.2.5.7 end tag open state
+                i = self._end_tag(i + 1)
+            elif c == 33:  # 13.2.5.42 markup declaration open state
+                i = self._markup_declaration(i + 1)
+                if i < 0:
+                    self.at = self.end
+                    return COMMENT
+            elif c == 63:  # <? is a bogus comment
+                i = self._bogus_comment_end(less, i)
+            elif self.tree.frameset_ok:  # a < that is text
+                self.tree.text()
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    @cython.boundscheck(False)
+    @cython.wraparound(False)
+    def _text(self, i: cython.Py_ssize_t, end: cython.Py_ssize_t, references: cython.bint) -> cython.int:
+        """Tell the tree of this stretch of text where it is more than white space, as which `references` count, too."""
+        p: cython.p_const_uchar = self.data
+        classes: cython.p_const_uchar = _CLASSES
+        while i < end:
+            if p[i] == 38 and references:
+                read = reference_at(self.data, i, end, False)
+                if read is None:
+                    break
+                text: bytes = read[1]
+                if len(text) > 1 or not classes[text[0]] & _SPACE:
+                    break
+                i = read[0]
+            elif classes[p[i]] & _SPACE or p[i] == 0:
+                i += 1
+            else:
+                break
+        if i < end:
+            self.tree.text()
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    @cython.boundscheck(False)
+    @cython.wraparound(False)
+    def _start_tag(self) -> cython.int:
+        """Tell the tree of a start tag, pass over the text that it begins, say whether to report it."""
+        attributes: Attributes = self.attributes
+        p: cython.p_const_uchar = self.data
+        interest: cython.p_const_uchar = self.interest
+        told: cython.p_const_uchar = _TOLD
+        k: cython.int
+        row: cython.int = self.element
+        if self.tree.every:
+            name = b"" if self.element else p[self.name_start : self.name_end].lower()
+            self.fate = self.tree.start(self.element, name, self.attributes.self_closing, self._decided())
+            self.namespace = self.tree.namespace
+            if self.element == _NOSCRIPT:
+                self._in_noscript()
+        elif told[self.element] & _START or (told[self.element] & _NOT_FRAMESET and self.tree.frameset_ok):
+            self.fate = self.tree.start(self.element, b"", self.attributes.self_closing, self._decided())
+            self.namespace = self.tree.namespace
+            if self.element == _NOSCRIPT:
+                self._in_noscript()
+        else:
+            self.fate = KEPT
+            self.namespace = HTML
+        if not self.tree.foreign.depth and self.fate != IGNORED:
+            self.tree.started[self.element] += 1
+        if self.namespace:
+            row = _SVG_ROW if self.namespace == SVG else _MATHML_ROW
+        elif self.fate >= RCDATA:
+            self.text_start = self.end
+            if self.fate == SCRIPT_DATA:
+                self.at = script_end(self.data, self.end, self.name_start)
+            elif self.fate == PLAINTEXT:
+                self.at = self.size
+            else:
+                self.at = raw_text_end(self.data, self.end, self.name_start, self.name_end - self.name_start)
+            self.text_end = self.at
+        elif self.fate == MERGED:
+            self._merge()
+        if self.recorded:
+            return 1
+        if self.fate == IGNORED:
+            return 0
+        row *= _ATTRIBUTES
+        if interest[row]:
+            return 1
+        for k in range(attributes.found):
+            if interest[row + attributes.order[k]]:
+                return 1
+        return 0
+
+    @cython.cfunc
+    def _merge(self) -> cython.int:
+        """13.2.6.4.7: of a second html or body only the attributes count that the element lacks."""
+        attributes: Attributes = self.attributes
+        if self.merged is None:
+            self.merged = set()
+        kept: cython.int = 0
+        k: cython.int
+        number: cython.int
+        for k in range(attributes.found):
+            number = attributes.order[k]
+            if (self.element, number) not in self.merged:
+                self.merged.add((self.element, number))
+                attributes.order[kept] = number
+                kept += 1
+            else:
+                attributes.drop(number)
+        attributes.found = kept
+        return 0
+
+    @cython.cfunc
+    def _in_noscript(self) -> cython.int:
+        """Note where a noscript element ends for a browser with scripting on, to which its text is raw text."""
+        if not self.namespace and self.fate == KEPT and self.noscript_end == sys.maxsize:
+            self.noscript_end = raw_text_end(self.data, self.end, self.name_start, self.name_end - self.name_start)
+            self.noscript_modes = self.tree.modes()
+            self.stop = min(self.noscript_end, self.size - 1)
+        return 0
+
+    @cython.cfunc
+    def _past_noscript(self, less: cython.Py_ssize_t) -> cython.int:
+        """Take the `<` that is that end, or the first one behind it: then both browsers should have seen the same."""
+        if less == self.noscript_end:
+            self.noscript_ended = True
+        elif self.noscript_ended and self.tree.modes() == self.noscript_modes:
+            self.noscript_end = sys.maxsize
+            self.noscript_ended = False
+            self.stop = self.size - 1
+        else:
+            self.tree.guessed = True
+            self.noscript_end = sys.maxsize - 1  # no other one is looked for
+            self.stop = self.size - 1
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def _decided(self) -> cython.bint:
+        """What attributes decide in tree construction: see `Tree.start`."""
+        attributes: Attributes = self.attributes
+        if self.element == _INPUT:
+            return attributes.raw(_TYPE).lower() == b"hidden"
+        if self.element == _FONT:
+            return attributes.has(_COLOR) or attributes.has(_FACE) or attributes.has(_SIZE)
+        if self.element == _ANNOTATION_XML:
+            value = attributes.raw(_ENCODING).lower()
+            return value == b"text/html" or value == b"application/xhtml+xml"
+        return False
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    @cython.boundscheck(False)
+    @cython.wraparound(False)
+    def _end_tag(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """13.2.5.7 from after the `</`: where the scan goes on."""
+        p: cython.p_const_uchar = self.data
+        classes: cython.p_const_uchar = _CLASSES
+        told: cython.p_const_uchar = _TOLD
+        n: cython.Py_ssize_t = self.size
+        name: cython.Py_ssize_t = i
+        name_end: cython.Py_ssize_t
+        lower: cython.p_const_uchar = _LOWER
+        word: cython.ulonglong = 1
+        element: cython.int
+        if i >= n:
+            return n
+        if not classes[p[i]] & _LETTER:  # </> is nothing, the rest is a bogus comment
+            return self._bogus_comment_end(i - 2, i)
+        while i < n and not classes[p[i]] & _NAME_END:
+            word = (word << 8 | lower[p[i]]) & _ALL
+            i += 1
+        name_end = i
+        if i < n and p[i] == 62:
+            i += 1
+        else:
+            i = self.attributes.read(i)
+            if i < 0:
+                self.truncated = name - 2
+                return n
+        element = lookup(_ELEMENT_SLOTS, _ELEMENT_CELLS, word, p, name, name_end - name)
+        if self.tree.foreign.depth:
+            self.tree.end(element, b"" if element else p[name:name_end].lower())
+        elif told[element] & _END_TAG:
+            self.tree.end(element, b"")
+        elif self.tree.started[element] > self.tree.ended[element]:
+            self.tree.ended[element] += 1
+        return i
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    @cython.boundscheck(False)
+    @cython.wraparound(False)
+    def _markup_declaration(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """13.2.5.42 from after the `<!`: where the scan goes on, or -1 for a comment to report."""
+        p: cython.p_const_uchar = self.data
+        n: cython.Py_ssize_t = self.size
+        start: cython.Py_ssize_t
+        if i + 1 < n and p[i] == 45 and p[i + 1] == 45:
+            self.start = i - 2
+            self.text_start = i + 2
+            self.text_end = comment_end(p, i + 2, n)
+            self.end = self._bogus_comment_end(self.start, self.text_end)
+            return -1
+        if self.tree.foreign.namespace and self.data[i : i + 7] == b"[CDATA[":
+            start = i - 2
+            i = self.data.find(b"]]>", i + 7)
+            if self.tree.frameset_ok:
+                self._text(start + 9, i if i >= 0 else n, False)
+            if i < 0:
+                self.truncated = start
+                return n
+            return i + 3
+        return self._bogus_comment_end(i - 2, i)
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def _bogus_comment_end(self, start: cython.Py_ssize_t, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """13.2.5.41 for what begins at `start`: after the next `>`."""
+        i = find(self.data, 62, i, self.size)
+        if i < 0:
+            self.truncated = start
+            return self.size
+        return i + 1

@@ -1,0 +1,41 @@
+"""C layout of the tree simulation; html_tree.py holds the code."""
+
+cimport cython
+
+from absolve.formats.html.foreign cimport Stack
+from absolve.formats.html.tree_tables cimport OpenTables
+
+
+@cython.final
+cdef class Tree:
+    cdef readonly bint frameset_ok
+    cdef readonly OpenTables tables
+    cdef readonly Stack foreign
+    cdef readonly int namespace
+    cdef readonly bint every
+    cdef bint select_open
+    cdef Py_ssize_t select_tables
+    cdef int select_templates
+    cdef bint form_open
+    cdef bint head_open
+    cdef readonly int frameset_depth
+    cdef bint after_frameset
+    cdef public bint guessed
+    cdef int started[256]
+    cdef int ended[256]
+
+    cdef int begin(self)
+    cpdef int start(self, int element, bytes name, bint self_closing, bint decided) except? -1
+    cpdef int end(self, int element, bytes name) except? -1
+    cpdef text(self)
+    cdef tuple modes(self)
+    cdef int _watch(self) except? -1
+    cdef int _foreign_end(self, int element, bytes name) except? -1
+    cdef int _html_start(self, int element, bint self_closing, bint decided) except? -1
+    cdef int _foreign_start(self, int element, bytes name, bint self_closing, bint decided) except? -1
+    cdef int _html_end(self, int element) except? -1
+    cdef bint _ends_select(self) except? -1
+    cdef bint _encloses(self, int element, bytes name) except? -1
+    cdef bint _has_body(self)
+    cdef bint _is_around_table(self)
+    cdef int _foreign_part_end(self, int element)

@@ -1,0 +1,392 @@
+"""What tree construction does to tokenizing and to which tags count, without a tree (HTML Standard 13.2.6).
+
+A scanner that builds no tree must still know three things that the tree decides: in which namespace a tag is (text
+modes and CDATA sections exist in one kind only), which start tags the tree builder drops (a second form inside a
+form, a cell outside any table), and which elements stand in a template. Each is a few counters; a stack is kept only
+inside SVG and MathML. What is guessed is said beside the guess.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import cython
+else:
+    from absolve.core import _cython as cython
+
+from absolve.formats.html import names
+from absolve.formats.html.names import ELEMENT_ID, Trait
+
+if cython.compiled:
+    from cython.cimports.absolve.formats.html.foreign import Stack
+    from cython.cimports.absolve.formats.html.tree_tables import OpenTables
+else:
+    from absolve.formats.html.foreign import Stack
+    from absolve.formats.html.tree_tables import OpenTables
+
+# Constants are declared so that compiled code does not look them up.
+HTML = cython.declare(cython.int, names.HTML)
+SVG = cython.declare(cython.int, names.SVG)
+MATHML = cython.declare(cython.int, names.MATHML)
+KEPT = cython.declare(cython.int, names.KEPT)
+IGNORED = cython.declare(cython.int, names.IGNORED)
+MERGED = cython.declare(cython.int, names.MERGED)
+RCDATA = cython.declare(cython.int, names.RCDATA)
+RAWTEXT = cython.declare(cython.int, names.RAWTEXT)
+SCRIPT_DATA = cython.declare(cython.int, names.SCRIPT_DATA)
+PLAINTEXT = cython.declare(cython.int, names.PLAINTEXT)
+
+_NUMBERS = cython.declare(cython.int, 256)
+_TRAITS = cython.declare(tuple, names.ELEMENT_TRAITS)
+_T_RCDATA = cython.declare(cython.int, int(Trait.RCDATA))
+_T_RAWTEXT = cython.declare(cython.int, int(Trait.RAWTEXT))
+_T_VOID = cython.declare(cython.int, int(Trait.VOID))
+_T_BREAKOUT = cython.declare(cython.int, int(Trait.BREAKOUT))
+_T_NOT_FRAMESET = cython.declare(cython.int, int(Trait.NOT_FRAMESET))
+_T_TABLE_PART = cython.declare(cython.int, int(Trait.TABLE_PART))
+_T_CLOSES_P = cython.declare(cython.int, int(Trait.CLOSES_P))
+_T_HEAD = cython.declare(cython.int, int(Trait.HEAD))
+
+_BODY = cython.declare(cython.int, ELEMENT_ID[b"body"])
+_FONT = cython.declare(cython.int, ELEMENT_ID[b"font"])
+_FORM = cython.declare(cython.int, ELEMENT_ID[b"form"])
+_FRAME = cython.declare(cython.int, ELEMENT_ID[b"frame"])
+_FRAMESET = cython.declare(cython.int, ELEMENT_ID[b"frameset"])
+_HEAD = cython.declare(cython.int, ELEMENT_ID[b"head"])
+_HTML = cython.declare(cython.int, ELEMENT_ID[b"html"])
+_INPUT = cython.declare(cython.int, ELEMENT_ID[b"input"])
+_MATH = cython.declare(cython.int, ELEMENT_ID[b"math"])
+_NOFRAMES = cython.declare(cython.int, ELEMENT_ID[b"noframes"])
+_NOSCRIPT = cython.declare(cython.int, ELEMENT_ID[b"noscript"])
+_P = cython.declare(cython.int, ELEMENT_ID[b"p"])
+_BR = cython.declare(cython.int, ELEMENT_ID[b"br"])
+_PLAINTEXT = cython.declare(cython.int, ELEMENT_ID[b"plaintext"])
+_SCRIPT = cython.declare(cython.int, ELEMENT_ID[b"script"])
+_SELECT = cython.declare(cython.int, ELEMENT_ID[b"select"])
+_SVG = cython.declare(cython.int, ELEMENT_ID[b"svg"])
+_TABLE = cython.declare(cython.int, ELEMENT_ID[b"table"])
+_TD = cython.declare(cython.int, ELEMENT_ID[b"td"])
+_TEMPLATE = cython.declare(cython.int, ELEMENT_ID[b"template"])
+
+
+@cython.final
+@cython.cclass
+class Tree:
+    """The state that tree construction would have after the tags told to `start` and `end`.
+
+    `namespace` is that of the start tag told last; where that of the current node, `foreign.namespace`, is not HTML
+    there are CDATA sections and no text modes. While `every` is true every start tag must be told, else only those of a
+    trait. `started` and `ended` count the HTML tags outside of foreign content by element number; the scanner does that
+    for those that it does not tell. `guessed` says that a browser may make something else of the document: what decides
+    was not kept.
+    """
+
+    def __init__(self) -> None:
+        self.tables = OpenTables()
+        self.foreign = Stack()
+        self.begin()
+
+    @cython.cfunc
+    def begin(self) -> cython.int:
+        """Take the state that there is before the first tag of a document."""
+        element: cython.int
+        self.frameset_ok = True  # 13.2.4.5 the frameset-ok flag
+        self.tables.begin()
+        self.foreign.begin()
+        self.namespace = HTML
+        self.every = True
+        self.select_open = False
+        self.select_tables = self.select_templates = 0  # that are open around it
+        self.form_open = False  # 13.2.4.4 the form element pointer
+        self.head_open = True  # no head yet, explicit or implied
+        self.frameset_depth = 0
+        self.after_frameset = False
+        self.guessed = False
+        if not cython.compiled:
+            self.started = [0] * _NUMBERS
+            self.ended = [0] * _NUMBERS
+        for element in range(_NUMBERS):
+            self.started[element] = self.ended[element] = 0
+        return 0
+
+    @cython.ccall
+    def text(self) -> None:
+        """Note a character that is neither white space nor NUL, outside any text mode."""
+        self.frameset_ok = False
+        if not self.foreign.depth:
+            self.head_open = False
+            self._watch()
+
+    @cython.cfunc
+    def modes(self) -> tuple:  # type: ignore[type-arg]
+        """Return what decides how the next tags are read; a noscript element leaves it as it is where scripts run."""
+        return self.foreign.depth, self.tables.total(), self.tables.template_depth, self.select_open
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def _watch(self) -> cython.int:
+        """Decide whether the next tag matters whatever it is."""
+        framed: cython.bint = self.frameset_depth > 0 or self.after_frameset
+        self.every = self.foreign.depth > 0 or self.head_open or framed or self.tables.decides()
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1, check=True)
+    def start(self, element: cython.int, name: bytes, self_closing: cython.bint, decided: cython.bint) -> cython.int:
+        """Take a start tag; `name` is its lower-case name, needed in foreign content only, and where it has no number.
+
+        `decided` tells what attributes decide: a font element with color, face or size, an annotation-xml element
+        with an HTML encoding, a hidden input element.
+        """
+        answer: cython.int
+        self.namespace = HTML
+        if self.foreign.depth:
+            answer = self._foreign_start(element, name, self_closing, decided)
+        else:
+            answer = self._html_start(element, self_closing, decided)
+        self._watch()
+        return answer
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def _html_start(self, element: cython.int, self_closing: cython.bint, decided: cython.bint) -> cython.int:
+        """13.2.6.4, the insertion modes of HTML content."""
+        traits: cython.int = _TRAITS[element]
+        if self.frameset_depth or self.after_frameset:  # 13.2.6.4.20 and .21: the rest is dropped
+            if element == _FRAMESET and self.frameset_depth:
+                self.frameset_depth += 1
+                return KEPT
+            if element == _NOFRAMES:
+                return RAWTEXT
+            if element == _HTML:
+                return MERGED
+            return KEPT if element == _FRAME and self.frameset_depth else IGNORED
+        if self.tables.decides() and self.tables.drops(element):
+            return IGNORED
+        if element == _HTML:
+            return MERGED if not self.tables.template_depth else IGNORED
+        if element == _HEAD:
+            kept = self.head_open
+            self.head_open = False
+            return KEPT if kept else IGNORED
+        self.head_open = False
+        if element == _FRAMESET:
+            self.guessed |= self.started[_NOSCRIPT] > 0  # whether its text rules out a frameset depends on scripting
+            if not self.frameset_ok or self.tables.template_depth:
+                return IGNORED
+            self.foreign.pop_to(0)
+            self.frameset_depth = 1
+            self.guessed |= self._has_body()
+            return KEPT
+        if traits & _T_NOT_FRAMESET and not (element == _INPUT and decided):
+            self.frameset_ok = False
+        if element == _BODY:
+            return IGNORED if self.tables.template_depth else MERGED
+        if element == _FORM:
+            if self.tables.template_depth:
+                return IGNORED if self.tables.between_cells() else KEPT  # 13.2.6.4.9
+            if self.form_open:
+                return IGNORED
+            self.form_open = True
+            return KEPT
+        if element == _FRAME:
+            self.started[_BODY] += 1  # 13.2.6.4.6: implied all the same
+            return IGNORED
+        if element == _TABLE:
+            return self.tables.open_table()
+        if traits & _T_TABLE_PART:
+            if self.tables.start_part(element) == IGNORED:
+                return IGNORED
+            if self.tables.template_depth:
+                self.guessed |= self.select_open  # which of both is in the other is not kept
+            self._ends_select()
+            return KEPT
+        if element == _TEMPLATE:
+            self.tables.open_template()
+            return KEPT
+        if element == _SVG or element == _MATH:
+            self.namespace = SVG if element == _SVG else MATHML
+            self.started[element] += 1  # never open outside of itself
+            self.ended[element] += 1
+            if not self_closing:
+                self.foreign.push(self.namespace, element, b"", False)
+            return KEPT
+        if element == _SELECT:  # one inside another ends that; of what bounds its scope only tables are looked at
+            self.guessed |= self.select_open
+            if self._ends_select():
+                return IGNORED
+            self.select_open = True
+            self.select_tables = self.tables.total()
+            self.select_templates = self.tables.template_depth
+            return KEPT
+        if element == _INPUT:
+            self._ends_select()
+        if element == _NOSCRIPT and self.started[element] > self.ended[element] and not self.started[_BODY]:
+            self.guessed = True  # ignored in a head, and where that ends without a body tag is not kept
+        if traits & _T_RCDATA:
+            return RCDATA
+        if traits & _T_RAWTEXT:
+            return RAWTEXT
+        if element == _SCRIPT:
+            return SCRIPT_DATA
+        return PLAINTEXT if element == _PLAINTEXT else KEPT
+
+    @cython.cfunc
+    def _has_body(self) -> cython.bint:
+        """Whether anything stands before a frameset that goes from the tree with the body that it implied."""
+        element: cython.int
+        for element in range(len(_TRAITS)):
+            if self.started[element] and not _TRAITS[element] & _T_HEAD and element != _HTML and element != _HEAD:
+                return True
+        return False
+
+    @cython.ccall
+    @cython.exceptval(-1, check=True)
+    def end(self, element: cython.int, name: bytes) -> cython.int:
+        """Take an end tag; `name` as of a start tag."""
+        if self.foreign.depth:
+            self._foreign_end(element, name)
+        else:
+            self._html_end(element)
+        return self._watch()
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def _foreign_end(self, element: cython.int, name: bytes) -> cython.int:
+        """13.2.6.5, end tags; those that it does not take are for the insertion mode, and may end what is around."""
+        depth: cython.Py_ssize_t
+        foreign: cython.bint = self.foreign.namespace != HTML
+        if foreign and (element == _P or element == _BR):
+            self.foreign.break_out()
+            if not self.foreign.depth:
+                return self._html_end(element)
+            foreign = False
+        elif foreign:
+            depth = self.foreign.find(element, name)
+            if depth >= 0:
+                return self.foreign.pop_to(depth)
+        if element == _TEMPLATE or element == _TABLE:
+            if not (self.tables.template_depth if element == _TEMPLATE else self.tables.any()):
+                return 0
+            self.foreign.pop_to(max(0, self.foreign.find_html(element)))
+            return self._html_end(element)
+        if _TRAITS[element] & _T_TABLE_PART:
+            if self._is_around_table():
+                return self._foreign_part_end(element)
+            self._html_end(element)
+        elif foreign and self._encloses(element, name) and not self.foreign.is_bounded():
+            self.foreign.pop_to(0)
+            return self._html_end(element)
+        elif element == _FORM:
+            self._html_end(element)
+        if self.foreign.close_html(element, name):
+            self.guessed = True
+        return 0
+
+    @cython.cfunc
+    def _foreign_part_end(self, element: cython.int) -> cython.int:
+        """13.2.6.4.9 to .15: the end tag of a part of the table that the svg or math element is in, which ends it too.
+
+        A guess where no cell is open: rows and row groups are only counted.
+        """
+        ends: cython.bint
+        cell: cython.int = self.tables.cell()
+        ends = self.tables.ends_cell(cell or _TD, element)
+        if not cell:
+            ends = ends and element != _TD and self.started[element] > self.ended[element]
+            self.guessed |= ends
+        if ends:
+            self.foreign.pop_to(0)
+            return self._html_end(element)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def _encloses(self, element: cython.int, name: bytes) -> cython.bint:
+        """Whether an unmatched end tag closes an HTML element around the svg or math element, and that with it.
+
+        A guess: outside of foreign content elements are only counted, those of names without a number all together. Of
+        these the ones around are taken for custom elements, and any other name for one of SVG or MathML.
+        """
+        if _TRAITS[element] & _T_VOID or element == _FORM:
+            return False
+        if element == _BODY or element == _HTML or element == _HEAD or self.started[element] <= self.ended[element]:
+            return False
+        self.guessed = True
+        return element > 0 or b"-" in name
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def _html_end(self, element: cython.int) -> cython.int:
+        traits: cython.int = _TRAITS[element]
+        if self.started[element] > self.ended[element]:
+            self.ended[element] += 1
+        if element == _FORM:
+            if not self.tables.template_depth:
+                self.form_open = False
+        elif element == _TABLE:
+            if self.tables.any():
+                self._ends_select()
+                self.tables.close_table()
+        elif element == _SELECT:
+            self._ends_select()
+        elif element == _TEMPLATE:
+            self.tables.close_template()
+            if self.select_templates > self.tables.template_depth:
+                self.select_open = False
+        elif element == _FRAMESET:
+            if self.frameset_depth:
+                self.frameset_depth -= 1
+                self.after_frameset = not self.frameset_depth
+        elif traits & _T_TABLE_PART and self.tables.end_part(element):
+            self._ends_select()
+        elif element == _BR or element == _HEAD or element == _BODY or element == _HTML:  # 13.2.6.4.3: imply a head
+            self.head_open = False
+            if element == _BR:  # as a start tag
+                self.frameset_ok = False
+            elif element != _HEAD and (self.started[_BODY] or self.started[_NOSCRIPT] <= self.ended[_NOSCRIPT]):
+                self.started[_BODY] += 1  # 13.2.6.4.6: and a body; in the noscript of a head (13.2.6.4.5) it is ignored
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def _ends_select(self) -> cython.bint:
+        """Close the select element if one is open that no table or template is open in; whether there was one."""
+        if (
+            not self.select_open
+            or self.select_tables != self.tables.total()
+            or self.select_templates != self.tables.template_depth
+        ):
+            return False
+        self.select_open = False
+        return True
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def _foreign_start(
+        self, element: cython.int, name: bytes, self_closing: cython.bint, decided: cython.bint
+    ) -> cython.int:
+        """13.2.6.5, start tags in foreign content, and those of the HTML content in it."""
+        if not self.foreign.takes_html(element):
+            if not (_TRAITS[element] & _T_BREAKOUT or (element == _FONT and decided)):
+                self.namespace = self.foreign.namespace
+                if not self_closing:
+                    self.foreign.push(self.namespace, element, name, decided)
+                return KEPT
+            self.foreign.break_out()
+        if _TRAITS[element] & _T_TABLE_PART and self.foreign.depth and self._is_around_table():
+            self.foreign.pop_to(0)  # 13.2.6.4.15: it closes the cell
+        if not self.foreign.depth:
+            return self._html_start(element, self_closing, decided)
+        if _TRAITS[element] & _T_CLOSES_P and self.foreign.close_p() and element == _TABLE:
+            self.guessed = True  # in quirks mode the p element stays open, and modes are not kept
+        answer: cython.int = self._html_start(element, self_closing, decided)
+        if self.namespace == HTML and answer == KEPT and not _TRAITS[element] & _T_VOID:
+            self.foreign.push(HTML, element, name, False)
+        return answer
+
+    @cython.cfunc
+    def _is_around_table(self) -> cython.bint:
+        """Whether a table is open and it is around the foreign element, not in it."""
+        return self.tables.count() > 0 and not self.foreign.has_table()

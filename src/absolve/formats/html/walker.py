@@ -1,0 +1,439 @@
+"""The HTML walker: the references, bases and inner documents of text/html, in the order in which they stand.
+
+The scanner says where attributes are; the tables say which of them hold references, and how; this module makes the
+events. What depends on more than one attribute of a tag (`meta`, `link`, `object`) is decided here.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from absolve.core.model import IN_VAIN, Base, Layer, Notice, Part
+from absolve.encodings.charsets import IN_COMMENT, UTF_8
+from absolve.encodings.codings import Raw
+from absolve.formats.base_claims import base_claim, codebase_claim
+from absolve.formats.html import dispatch, names
+from absolve.formats.html import keywords as html_keywords
+from absolve.formats.html import rules as places
+from absolve.formats.html.names import ATTRIBUTE_ID, ELEMENT_ID
+from absolve.formats.html.rules import CSS, CSS_DECLARATIONS, MEDIA_TYPE
+from absolve.formats.html.saved_from import retrieval_url
+
+if TYPE_CHECKING:
+    import cython
+
+    from absolve.core.model import Place
+    from absolve.core.protocols import Coding
+    from absolve.encodings.charsets import Charset
+    from absolve.formats.html.attributes import Attributes
+    from absolve.formats.html.keywords import Kept, Keywords
+    from absolve.formats.protocols import WalkOptions
+else:
+    from absolve.core import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.absolve.core.byte_scan import find
+    from cython.cimports.absolve.formats.events.event_list import Events
+    from cython.cimports.absolve.formats.events.scoped_bases import Scopes
+    from cython.cimports.absolve.formats.html.attributes import Attributes  # noqa: TC002 - the type of a C field
+    from cython.cimports.absolve.formats.html.names_lookup import (
+        may_be_savers,
+        may_be_space,
+        may_end_in_space,
+        may_hold_css_link,
+    )
+    from cython.cimports.absolve.formats.html.tokenizer import Scanner
+    from cython.cimports.absolve.formats.html.values import Values
+else:
+    from absolve.core.byte_scan import find
+    from absolve.formats.events.event_list import Events
+    from absolve.formats.events.scoped_bases import Scopes
+    from absolve.formats.html.names_lookup import may_be_savers, may_be_space, may_end_in_space, may_hold_css_link
+    from absolve.formats.html.tokenizer import Scanner
+    from absolve.formats.html.values import Values
+
+
+_NO_EVENTS = Events()
+_NUL = b"\0"
+_TEXT_CSS = CSS.encode()
+_UNDECIDED = object()
+_FOREIGN = places.FOREIGN
+_OF_TAG = places.of_tag
+
+_ATTRIBUTES = cython.declare(cython.int, names.ATTRIBUTES)
+_TAG = cython.declare(cython.int, names.TAG)
+_END = cython.declare(cython.int, names.END)
+
+_ELEMENT_NAME = {number: name.decode() for name, number in ELEMENT_ID.items()}
+_ATTRIBUTE_NAME = {number: name.decode() for name, number in ATTRIBUTE_ID.items()}
+_AS = cython.declare(cython.int, ATTRIBUTE_ID[b"as"])
+_CODEBASE = cython.declare(cython.int, ATTRIBUTE_ID[b"codebase"])
+_CONTENT = cython.declare(cython.int, ATTRIBUTE_ID[b"content"])
+_HREF = cython.declare(cython.int, ATTRIBUTE_ID[b"href"])
+_HTTP_EQUIV = cython.declare(cython.int, ATTRIBUTE_ID[b"http-equiv"])
+_ITEMPROP = cython.declare(cython.int, ATTRIBUTE_ID[b"itemprop"])
+_NAME = cython.declare(cython.int, ATTRIBUTE_ID[b"name"])
+_PROPERTY = cython.declare(cython.int, ATTRIBUTE_ID[b"property"])
+_REL = cython.declare(cython.int, ATTRIBUTE_ID[b"rel"])
+_TYPE = cython.declare(cython.int, ATTRIBUTE_ID[b"type"])
+_SCRIPT_ELEMENT = cython.declare(cython.int, ELEMENT_ID[b"script"])
+_STYLE_ELEMENT = cython.declare(cython.int, ELEMENT_ID[b"style"])
+
+_PARENTHESIS = cython.declare(cython.int, 40)
+_AT = cython.declare(cython.int, 64)
+
+_NOTHING = cython.declare(cython.int, dispatch.NOTHING)
+_URL = cython.declare(cython.int, dispatch.URL)
+_OTHER = cython.declare(cython.int, dispatch.OTHER)
+_IN_CODEBASE = cython.declare(cython.int, dispatch.IN_CODEBASE)
+_META = cython.declare(cython.int, dispatch.META)
+_LINK_HREF = cython.declare(cython.int, dispatch.LINK_HREF)
+_BASE_HREF = cython.declare(cython.int, dispatch.BASE_HREF)
+_CODEBASE_ROW = cython.declare(cython.int, dispatch.CODEBASE_ROW)
+_STYLE = cython.declare(cython.int, dispatch.STYLE)
+_SVG = cython.declare(cython.int, names.SVG)
+_SVG_ROW = cython.declare(cython.int, names.SVG_ROW)
+_MATHML_ROW = cython.declare(cython.int, names.MATHML_ROW)
+
+
+def walk(data: bytes, charset: Charset, options: WalkOptions) -> Events:
+    """The events of an HTML document whose bytes are in an ASCII-compatible charset."""
+    walker: _Walk = _spare.pop() if _spare else _Walk()
+    events = walker.run(data, charset, options)
+    if len(data) <= _SMALL:
+        walker.begin(b"", charset, options)  # of this document nothing is held
+        _spare.append(walker)
+    return events
+
+
+# What walks over small documents, of which there are many in turn, is used again. Nobody else has it meanwhile.
+_spare: list[_Walk] = []
+_SMALL = cython.declare(cython.Py_ssize_t, 1 << 16)  # bytes: what walks over them takes a few times as many
+
+
+@cython.final
+@cython.cclass
+class _Walk:
+    """One walk over one document, and then over another one."""
+
+    data: bytes
+    charset: Charset
+    lazy: cython.bint
+    options: WalkOptions
+    places: list[Place]
+    actions: bytes
+    interest: bytes
+    scanner: Scanner
+    attributes: Attributes
+    values: Values
+    events: Events
+    meta_places: Kept[Place | None]
+    link_places: Kept[Place]
+    scripts: Kept[str | None]
+    has_base: cython.bint
+    has_retrieval: cython.bint
+    ruled: cython.Py_ssize_t
+
+    def __init__(self) -> None:
+        self.scanner = Scanner(b"", b"")
+        self.attributes = self.scanner.attributes
+        self.prepare(UTF_8, False)
+
+    @cython.cfunc
+    def prepare(self, charset: Charset, lazy: cython.bint) -> cython.int:
+        """Take the tables for documents in a charset."""
+        tables = dispatch.tables_of(charset, lazy)
+        self.charset = charset
+        self.lazy = lazy
+        self.places = tables.places
+        self.actions = tables.actions
+        self.interest = tables.interest
+        self.values = Values(charset, self.attributes, tables)
+        self.meta_places = tables.meta_places
+        self.link_places = tables.link_places
+        self.scripts = tables.scripts
+        return 0
+
+    @cython.cfunc
+    def begin(self, data: bytes, charset: Charset, options: WalkOptions) -> cython.int:
+        """Take another document: what the one before has left counts for nothing in it."""
+        lazy: cython.bint = options.lazy
+        if charset is not self.charset or lazy != self.lazy:
+            self.prepare(charset, lazy)
+        self.data = data
+        self.options = options
+        self.scanner.begin(data, self.interest)
+        self.values.begin(data)
+        self.events = _NO_EVENTS
+        self.has_base = False
+        self.has_retrieval = False
+        self.ruled = -1  # the number of the codebase that the link is of, or under, which is told of
+        return 0
+
+    @cython.cfunc
+    def run(self, data: bytes, charset: Charset, options: WalkOptions) -> Events:
+        """Tell of every token that the scanner reports."""
+        self.begin(data, charset, options)
+        self.events = Events(_OF_TAG, data)
+        scanner: Scanner = self.scanner
+        kind: cython.int
+        most: cython.Py_ssize_t = self.options.max_links
+        while self.events.count <= most:
+            kind = scanner.next()
+            if kind == _TAG:
+                if scanner.namespace:
+                    self.foreign_tag(scanner)
+                else:
+                    self.html_tag(scanner)
+            elif kind == _END:
+                self.notices(scanner)
+                break
+            else:
+                self.comment(scanner.start, scanner.text_start, scanner.text_end)
+        return self.events
+
+    @cython.cfunc
+    def notices(self, scanner: Scanner) -> cython.int:
+        """Say what is odd about the whole document; its links count all the same."""
+        nul: cython.Py_ssize_t = find(self.data, 0, 0, len(self.data))
+        if nul >= 0:
+            count = self.data.count(_NUL)
+            text = "a NUL byte, which stays" if count == 1 else f"{count} NUL bytes, which stay"
+            self.events.append(Notice("nul-byte", text, nul))
+        if scanner.truncated >= 0:
+            self.events.append(Notice("truncated", "the file ends inside a tag or comment", scanner.truncated))
+        if scanner.noscript_end < len(self.data):
+            scanner._past_noscript(len(self.data))  # noqa: SLF001 - a method that only C can call
+        if scanner.tree.guessed:
+            self.events.append(Notice("ambiguous", "a browser may see other tags here than a scanner can", 0))
+        return 0
+
+    # --- tags -----------------------------------------------------------------------------------------------------
+
+    @cython.cfunc
+    def html_tag(self, scanner: Scanner) -> cython.int:
+        actions: cython.p_const_uchar = self.actions
+        row: cython.int = scanner.element * _ATTRIBUTES
+        k: cython.int
+        attribute: cython.int
+        action: cython.int
+        codebase: cython.Py_ssize_t = -1
+        for k in range(self.attributes.found):
+            attribute = self.attributes.order[k]
+            action = actions[row + attribute]
+            if action == _NOTHING:
+                continue
+            if action == _STYLE:
+                self.declarations(attribute)
+                continue
+            place = self.places[row + attribute]
+            if action == _URL:
+                self.url(attribute, place, None)
+            elif action == _LINK_HREF:
+                self.url(attribute, self.link_place(), None)
+            elif action == _META:
+                self.meta()
+            elif action == _BASE_HREF:
+                self.base(place)
+            elif action == _IN_CODEBASE or action == _CODEBASE_ROW:
+                if codebase < 0:
+                    codebase = self.codebase()
+                self.ruled = codebase
+                self.value(attribute, place)
+                self.ruled = -1
+            else:
+                self.value(attribute, place)
+        if scanner.element == _STYLE_ELEMENT:
+            self.style(scanner)
+        elif scanner.element == _SCRIPT_ELEMENT:
+            self.script()
+        return 0
+
+    @cython.cfunc
+    def foreign_tag(self, scanner: Scanner) -> cython.int:
+        actions: cython.p_const_uchar = self.actions
+        row: cython.int = (_SVG_ROW if scanner.namespace == _SVG else _MATHML_ROW) * _ATTRIBUTES
+        k: cython.int
+        attribute: cython.int
+        for k in range(self.attributes.found):
+            attribute = self.attributes.order[k]
+            if actions[row + attribute] == _STYLE:
+                self.declarations(attribute)
+            if actions[row + attribute] != _OTHER:
+                continue
+            place = _FOREIGN.row(scanner.namespace, self.element_name(scanner), _ATTRIBUTE_NAME[attribute])
+            if place is not None:
+                self.value(attribute, place)
+        if scanner.element == _STYLE_ELEMENT and not self.attributes.self_closing:
+            self.foreign_style(scanner)
+        return 0
+
+    @cython.cfunc
+    def element_name(self, scanner: Scanner) -> str:
+        """The element's local name in lower case; a name without a number as the document has it."""
+        if scanner.element:
+            return _ELEMENT_NAME[scanner.element]
+        raw = self.data[scanner.name_start : scanner.name_end]
+        return raw.lower().decode("utf-8", "replace")
+
+    @cython.cfunc
+    @cython.boundscheck(False)
+    @cython.wraparound(False)
+    def url(self, attribute: cython.int, place: Place, claim: Base | None) -> cython.int:
+        """Tell of a value that is one reference: white space around it belongs to HTML, however it is written."""
+        p: cython.p_const_uchar = self.data
+        start: cython.Py_ssize_t = self.attributes.value_start[attribute]
+        end: cython.Py_ssize_t = self.attributes.value_end[attribute]
+        while start < end and (p[start] == 32 or (9 <= p[start] <= 13 and p[start] != 11)):
+            start += 1
+        while start < end and (p[end - 1] == 32 or (9 <= p[end - 1] <= 13 and p[end - 1] != 11)):
+            end -= 1
+        if start < end and (may_be_space(p, start, end) or (p[end - 1] == 59 and may_end_in_space(p, start, end))):
+            ((start, end),) = self.values.references("url", start, end, self.values.coding(attribute))
+        self.tell(place, start, end, self.values.common(attribute, start, end), claim)
+        return 0
+
+    @cython.cfunc
+    def value(self, attribute: cython.int, place: Place) -> cython.int:
+        """Tell of the references, or of the inner document, in one attribute's value."""
+        start: cython.Py_ssize_t = self.attributes.value_start[attribute]
+        end: cython.Py_ssize_t = self.attributes.value_end[attribute]
+        syntax = place.syntax
+        if syntax == "url":
+            self.url(attribute, place, None)
+        elif syntax == "srcdoc":
+            self.events.append(Part(MEDIA_TYPE, start, end, self.values.common(attribute, start, end), "srcdoc"))
+        else:
+            coding = self.values.coding(attribute)
+            for one, other in self.values.references(syntax, start, end, coding):
+                self.tell(place, one, other, coding, None)
+        return 0
+
+    @cython.cfunc
+    def declarations(self, attribute: cython.int) -> cython.int:
+        """Tell of a style attribute, if it can hold a link."""
+        start: cython.Py_ssize_t = self.attributes.value_start[attribute]
+        end: cython.Py_ssize_t = self.attributes.value_end[attribute]
+        if may_hold_css_link(self.data, start, end):
+            self.events.append(Part(CSS_DECLARATIONS, start, end, self.values.common(attribute, start, end)))
+        return 0
+
+    @cython.cfunc
+    def tell(
+        self,
+        place: Place,
+        start: cython.Py_ssize_t,
+        end: cython.Py_ssize_t,
+        coding: Coding,
+        claim: Base | None,
+    ) -> cython.int:
+        """Tell of one link of the tag."""
+        if self.ruled >= 0:
+            return self.tell_ruled(place, start, end, coding)
+        return self.events.tell(place, start, end, coding, None, self.scanner.start, self.scanner.end, claim)
+
+    @cython.cfunc
+    def tell_ruled(
+        self, place: Place, start: cython.Py_ssize_t, end: cython.Py_ssize_t, coding: Coding
+    ) -> cython.int:
+        """Tell of the codebase of the tag, or of one link under it."""
+        tag: Scanner = self.scanner
+        if place.attribute == "codebase":
+            return self.events.tell_ruled(place, start, end, coding, -1, tag.start, tag.end, self.ruled)
+        return self.events.tell_ruled(place, start, end, coding, self.ruled, tag.start, tag.end, -1)
+
+    # --- what takes more than one attribute -----------------------------------------------------------------------
+
+    @cython.cfunc
+    def base(self, place: Place) -> cython.int:
+        """The first base element with an href, outside templates, makes the claim; later ones claim in vain."""
+        claim = IN_VAIN
+        if not self.has_base and not self.scanner.tree.tables.template_depth:
+            self.has_base = True
+            claim = base_claim(self.values.double.decode(self.attributes.raw(_HREF)), self.scanner.start)
+            self.events.append(claim)
+        return self.url(_HREF, place, claim)
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def codebase(self) -> cython.Py_ssize_t:
+        """The number of the claim that the tag's codebase makes; -1 for none."""
+        tag: Attributes = self.attributes
+        if not tag.has(_CODEBASE):
+            return -1
+        if self.events.scopes is None:
+            self.events.scopes = Scopes(self.data)
+        start, end = tag.value_start[_CODEBASE], tag.value_end[_CODEBASE]
+        return self.events.scopes.add(start, end, self.values.double, codebase_claim, -1)
+
+    @cython.cfunc
+    def meta(self) -> cython.int:
+        """`meta`: http-equiv refresh, and the names whose content is a URL."""
+        tag: Attributes = self.attributes
+        keywords = (tag.raw(_HTTP_EQUIV), tag.raw(_PROPERTY), tag.raw(_NAME), tag.raw(_ITEMPROP))
+        place = _decided(self.meta_places, keywords)
+        if place is not None:
+            self.value(_CONTENT, place)
+        return 0
+
+    @cython.cfunc
+    def link_place(self) -> Place:
+        """`link href`: the kind is that of its relation."""
+        tag: Attributes = self.attributes
+        place: Place = _decided(self.link_places, (tag.raw(_REL), tag.raw(_AS), tag.raw(_TYPE)))
+        return place
+
+    # --- text of elements -----------------------------------------------------------------------------------------
+
+    @cython.cfunc
+    def style(self, scanner: Scanner) -> cython.int:
+        raw = self.attributes.raw(_TYPE)
+        if not raw or raw == _TEXT_CSS or places.is_sheet(html_keywords.folded(raw, self.charset)):
+            self.sheet(scanner.text_start, scanner.text_end, self.values.raw)
+        return 0
+
+    @cython.cfunc
+    def sheet(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t, coding: Coding) -> cython.int:
+        if find(self.data, _PARENTHESIS, start, end) >= 0 or find(self.data, _AT, start, end) >= 0:
+            self.events.append(Part(CSS, start, end, coding))
+        return 0
+
+    @cython.cfunc
+    def foreign_style(self, scanner: Scanner) -> cython.int:
+        """In SVG a style element's text is text: character references count there."""
+        for start, end, is_raw in places.foreign_text(self.data, scanner.end):
+            self.sheet(start, end, self.values.raw if is_raw else self.values.text)
+        return 0
+
+    @cython.cfunc
+    def script(self) -> cython.int:
+        raw = self.attributes.raw(_TYPE)
+        if raw:
+            media_type = _decided(self.scripts, (raw,))
+            if media_type is not None:
+                self.events.append(Part(media_type, self.scanner.text_start, self.scanner.text_end, self.values.raw))
+        return 0
+
+    @cython.cfunc
+    @cython.boundscheck(False)
+    @cython.wraparound(False)
+    def comment(self, start: cython.Py_ssize_t, text: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
+        """What a page's saver wrote, and the conditional comments of Internet Explorer where they are asked for."""
+        if not self.has_retrieval and may_be_savers(self.data, text, end):
+            claim = retrieval_url(self.data, text, end, self.charset)
+            if claim is not None:
+                self.has_retrieval = True
+                self.events.append(Base(Layer.RETRIEVAL, claim[0], claim[1], start))
+        if self.options.conditional_comments:
+            span = places.conditional(self.data, text, end)
+            if span is not None:
+                self.events.append(Part(MEDIA_TYPE, span[0], span[1], Raw(self.charset, IN_COMMENT)))
+        return 0
+
+
+@cython.cfunc
+def _decided(kept: Kept[Any], keywords: Keywords) -> Any:
+    """What keywords decide; most are known."""
+    known: dict = kept.known  # type: ignore[type-arg]
+    found = known.get(keywords, _UNDECIDED)
+    return kept.decided(keywords) if found is _UNDECIDED else found

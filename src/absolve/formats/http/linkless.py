@@ -1,0 +1,97 @@
+"""Responses that no link is in, as is seen without reading their fields one by one.
+
+Most records of an archive are such: images, and revisits, which have no body.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from absolve.formats import registry
+from absolve.formats.headers import OF_HTTP
+from absolve.formats.http.responses import NO_BODY
+
+if TYPE_CHECKING:
+    import cython
+else:
+    from absolve.core import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.absolve.core.byte_scan import find
+else:
+    from absolve.core.byte_scan import find
+
+_CONTENT_TYPE: Final = b"content-type"
+_MEANT: Final = frozenset({_CONTENT_TYPE, *(name.encode() for name in OF_HTTP)})  # what the walker reads of a header
+# By the first byte of a name and its length, whether one of those has both: most others need not be cut out.
+_LONGEST = cython.declare(cython.Py_ssize_t, 31)
+_shapes = bytearray(256 << 5)
+for _name in _MEANT:
+    _shapes[_name[0] << 5 | len(_name)] = _shapes[_name.upper()[0] << 5 | len(_name)] = 1
+_SHAPES = cython.declare(bytes, bytes(_shapes))
+_NO_BODY = cython.declare(frozenset, frozenset(map(int, NO_BODY)))
+
+
+@cython.ccall
+@cython.exceptval(-1, check=True)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def is_bare(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
+    """Whether it is sure that the walker of HTTP finds nothing in this span: no field with a reference, no body.
+
+    A body of a kind that is not read counts as none. A header that is not written as most are is never sure, and no
+    more is one that ends where a second response begins.
+    """
+    p: cython.p_const_uchar = data
+    shapes: cython.p_const_uchar = _SHAPES
+    i: cython.Py_ssize_t
+    line_end: cython.Py_ssize_t
+    length: cython.Py_ssize_t
+    status: cython.int = _status(p, start, end)
+    media_type: str | None = None
+    if status < 0:
+        return False
+    start = find(p, 10, start, end) + 1
+    while start < end:
+        if p[start] == 10 or (p[start] == 13 and start + 1 < end and p[start + 1] == 10):
+            start += 1 if p[start] == 10 else 2
+            break
+        i = start
+        while i < end and 33 <= p[i] <= 126 and p[i] != 58:  # RFC 9110 5.1
+            i += 1
+        if i == start or i == end or p[i] != 58:
+            return False
+        length = i - start
+        line_end = find(p, 10, i, end)
+        if line_end < 0 or (line_end + 1 < end and p[line_end + 1] in (9, 32)):  # RFC 9112 5.2: it is folded
+            return False
+        if length <= _LONGEST and shapes[p[start] << 5 | length]:
+            name: bytes = p[start:i].lower()
+            if name in _MEANT:
+                if name != _CONTENT_TYPE:
+                    return False
+                if media_type is None:  # the first one counts
+                    media_type = p[i + 1 : line_end].strip(b"\t\r ").decode("utf-8", "surrogateescape")
+        start = line_end + 1
+    if start + 5 <= end and p[start : start + 5] == b"HTTP/":
+        return False
+    return start == end or status in _NO_BODY or (bool(media_type) and not registry.is_read(media_type or ""))
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _status(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
+    """The status in the line that begins here (RFC 9112 4), `HTTP/1.1 200`; -1 for none, or one written otherwise."""
+    at: cython.Py_ssize_t
+    number: cython.int = 0
+    if find(p, 10, i, end) < i + 12 or p[i] != 72 or p[i + 1] != 84 or p[i + 2] != 84 or p[i + 3] != 80:
+        return -1
+    if p[i + 4] != 47 or not 48 <= p[i + 5] <= 57 or p[i + 6] != 46 or not 48 <= p[i + 7] <= 57 or p[i + 8] != 32:
+        return -1
+    for at in range(i + 9, i + 12):
+        if not 48 <= p[at] <= 57:
+            return -1
+        number = 10 * number + p[at] - 48
+    return number if p[i + 12] == 32 or p[i + 12] == 10 or (p[i + 12] == 13 and p[i + 13] == 10) else -1

@@ -1,0 +1,85 @@
+"""HTTP messages (RFC 9112): a response's header fields hold bases and links, its body is a document.
+
+The base of the header is for its own links and, as that of the entity around it, for the body (RFC 1808 3.1, 3.2).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from absolve.core.errors import WalkError
+from absolve.core.model import Derived, Notice, Part, new
+from absolve.encodings.codings import IDENTITY
+from absolve.formats import headers, registry
+from absolve.formats.http.codings import Chunked, Stack
+from absolve.formats.http.responses import NO_BODY, codings_of, response_at, sniffed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from absolve.core.model import Event
+    from absolve.core.protocols import Coding
+    from absolve.encodings.charsets import Charset
+    from absolve.formats.headers import Field
+    from absolve.formats.http.responses import Response
+    from absolve.formats.protocols import WalkOptions
+
+_REQUEST_LINE: Final = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]++ [^\n]*?(?: HTTP/[0-9.]+)?\r?\n")  # RFC 9112 3
+_BASES: Final = ("base", "content-base")  # Content-Location is none here: RFC 7231 took it back
+_PARTIAL: Final = b"206"
+
+
+def walk(data: bytes, _charset: Charset, options: WalkOptions) -> Iterator[Event]:
+    """One response, or several of which only the last has a body (`100 Continue`, and what `curl -iL` prints).
+
+    A request has no links. WalkError for what is neither.
+    """
+    response = response_at(data, 0)
+    if response is None:
+        if _REQUEST_LINE.match(data):
+            return
+        raise WalkError("no-http", "this does not begin as an HTTP message does")
+    while following := response_at(data, response.body):
+        yield from headers.links(data, response.fields, headers.OF_HTTP, ())
+        response = following
+    yield from headers.links(data, response.fields, headers.OF_HTTP, _BASES)
+    yield from _body(data, response, options)
+
+
+def _body(data: bytes, response: Response, options: WalkOptions) -> list[Part | Notice]:
+    start, end = response.body, len(data)
+    if start == end or response.status in NO_BODY:
+        return []
+    media_type = headers.first(data, response.fields, "content-type") or ""
+    if media_type and not registry.is_read(media_type):
+        return []
+    if response.status == _PARTIAL:
+        return [Notice("partial", "this body is a part of a document, and stays as it is", start)]
+    derived: list[Derived] = []
+    codings, said = codings_of(data, response, options)
+    if not any(isinstance(coding, Chunked) for coding in codings):
+        length = _length(data, response)
+        if length is not None:
+            end = start + length[1]
+            if end > len(data) or (end < len(data) and data[end:].strip(b"\r\n")):
+                text = f"Content-Length says {length[1]} and the body has {len(data) - start} bytes: it stays as it is"
+                return [*said, Notice("wrong-length", text, start, failed=True)]
+            derived = [new(Derived, (length[0].start, length[0].end, _in_digits))]
+    coding: Coding = Stack(codings) if codings else IDENTITY
+    if not media_type:
+        media_type = sniffed(data[start:end], coding)
+    part = Part(media_type, start, end, coding, name="body", whole=True, encloses=False, derived=derived)
+    return [*said, part]
+
+
+def _in_digits(raw: bytes) -> bytes:
+    return b"%d" % len(raw)
+
+
+def _length(data: bytes, response: Response) -> tuple[Field, int] | None:
+    """The Content-Length field and its number; None where there is none that is a number (RFC 9112 6.3)."""
+    found = headers.named(response.fields, "content-length")
+    if len(found) != 1 or not data[found[0].start : found[0].end].isdigit():
+        return None
+    return found[0], int(data[found[0].start : found[0].end])

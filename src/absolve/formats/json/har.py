@@ -1,0 +1,248 @@
+"""HTTP Archives (HAR 1.2): each entry's response, by the URL of its request; all else of the JSON stays as it is.
+
+An entry is no entity around its response, as a record of WARC is none: it gives a retrieval URL (RFC 1808 3.3).
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_right
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from absolve.core.errors import WalkError
+from absolve.core.model import Base, Derived, Layer, Link, Notice, Part, Place
+from absolve.encodings.codings import IDENTITY
+from absolve.formats import headers, registry
+from absolve.formats.events.event_list import Events
+from absolve.formats.http.codings import Stack
+from absolve.formats.http.responses import sniffed
+from absolve.formats.json.tokens import JSONString, Value, values
+from absolve.formats.mail.codings import Base64
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from absolve.core.model import Event
+    from absolve.core.protocols import Coding, Offsets
+    from absolve.encodings.charsets import Charset
+    from absolve.formats.json.tokens import Path
+    from absolve.formats.protocols import WalkOptions
+
+ENTRY: Final = "application/har-entry"  # ours: one object of the list `entries`
+
+_STRING: Final = JSONString()
+_BASES: Final = ("base", "content-base")  # as in HTTP
+_REDIRECT: Final = Place("response", "redirectURL", kind="navigation")
+_PARTIAL: Final = "206"
+
+_URL: Final = ("request", "url")
+_HEADERS: Final = ("response", "headers")
+_REDIRECT_URL: Final = ("response", "redirectURL")
+_STATUS: Final = ("response", "status")
+_MEDIA_TYPE: Final = ("response", "content", "mimeType")
+_TEXT: Final = ("response", "content", "text")
+_ENCODING: Final = ("response", "content", "encoding")
+_SIZE: Final = ("response", "content", "size")
+_KNOWN: Final = frozenset({_REDIRECT_URL, _STATUS, _MEDIA_TYPE, _TEXT, _ENCODING, _SIZE})
+_PLAIN: Final = frozenset({"string", "word"})  # kinds of values that are not made of others
+
+
+class _Entries:
+    """Where the URL of each entry's request stands, by the entry's number; there may be a million entries."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._starts = array("q")
+        self._ends = array("q")  # where it starts for none
+
+    def add(self, url: Value | None) -> int:
+        """The number of an entry with this URL."""
+        self._starts.append(url.start if url is not None else 0)
+        self._ends.append(url.end if url is not None else 0)
+        return len(self._ends) - 1
+
+    def part(self, number: int, start: int, end: int) -> Part:
+        """The entry of this number, which stands there."""
+        url = _decoded(self._data[self._starts[number] : self._ends[number]])
+        claims = [Base(Layer.RETRIEVAL, url, "HAR entry's request URL")] if url else []
+        return Part(ENTRY, start, end, IDENTITY, "entry", claims=claims, encloses=False)
+
+
+def walk(data: bytes, _charset: Charset, _options: WalkOptions) -> Events:
+    """A part for each entry. WalkError for what is no JSON, or has no list of entries."""
+    url: Value | None = None
+    is_log = False
+    entries = _Entries(data)
+    events = Events(make=entries.part)
+    for found in values(data):
+        if isinstance(found, Notice):  # nothing in it is known to be what it seems
+            raise WalkError(found.code, found.text, found.position)
+        path = found.path
+        is_log = is_log or (path == ("log", "entries") and found.kind == "array")
+        if path[:2] != ("log", "entries") or len(path) < 3 or found.is_key:
+            continue
+        if path[3:] == _URL and found.kind == "string":
+            url = found
+        elif len(path) == 3:
+            if found.kind == "object":
+                events.tell_made(entries.add(url), found.start, found.end)
+            url = None
+    if not is_log:
+        raise WalkError("no-har", "this JSON is no HTTP Archive: it has no list of entries in a log")
+    return events
+
+
+def walk_entry(data: bytes, _charset: Charset, _options: WalkOptions) -> Iterator[Event]:
+    """The header fields of a response that are links and bases, its `redirectURL`, and its body."""
+    known: dict[Path, Value] = {}
+    field: dict[str, Value] = {}
+    fields: list[tuple[str, Value]] = []
+    for found in values(data):
+        if isinstance(found, Notice) or found.is_key:
+            continue
+        path = found.path
+        if path in _KNOWN and found.kind in _PLAIN:
+            known[path] = found
+        elif path[:2] != _HEADERS or len(path) < 3 or not isinstance(path[2], int):
+            continue
+        elif len(path) == 4 and found.kind in _PLAIN:
+            field[str(path[3])] = found
+        elif len(path) == 3:
+            name = _text(data, field.get("name")).lower()
+            if name in headers.OF_HTTP and "value" in field and field["value"].kind == "string":
+                if len(fields) == headers.MOST_FIELDS:
+                    raise headers.too_many(headers.MOST_FIELDS, found.start)
+                fields.append((name, field["value"]))
+            field = {}
+    yield from _header(data, fields)
+    redirect = known.get(_REDIRECT_URL)
+    if redirect is not None and redirect.kind == "string":
+        yield Link(_REDIRECT, redirect.start, redirect.end, _STRING)
+    yield from _body(data, known)
+
+
+def _text(data: bytes, found: Value | None) -> str:
+    if found is None or found.kind == "key":
+        return ""
+    return _decoded(data[found.start : found.end])
+
+
+def _decoded(raw: bytes) -> str:
+    return _STRING.decode(raw).decode("utf-8", "surrogateescape")
+
+
+# --- the header -------------------------------------------------------------------------------------------------------
+
+
+class _Values:
+    """The values of header fields, one to a line, as a text of their own; where its bytes stand in the entry."""
+
+    def __init__(self) -> None:
+        self.text = bytearray()
+        self._starts: list[int] = []
+        self._places: list[tuple[int, Offsets | None]] = []
+
+    def add(self, data: bytes, found: Value) -> tuple[int, int]:
+        """The span of a value in the text, without the white space around it."""
+        value, offsets = _STRING.decode_mapped(data[found.start : found.end])
+        start = len(self.text)
+        self._starts.append(start)
+        self._places.append((found.start, offsets))
+        self.text += value
+        self.text += b"\n"
+        bare = value.lstrip()
+        first = start + len(value) - len(bare)
+        return first, first + len(bare.rstrip())
+
+    def whole(self) -> bytes:
+        """The text; nothing is added to it then."""
+        text = bytes(self.text)
+        self.text.clear()
+        return text
+
+    def outside(self, start: int, end: int) -> tuple[int, int]:
+        """Where a span of the text stands in the entry."""
+        index = bisect_right(self._starts, start) - 1
+        by, offsets = self._places[index]
+        start, end = start - self._starts[index], end - self._starts[index]
+        if offsets is None:
+            return by + start, by + end
+        first = offsets.start(start)
+        return by + first, by + (offsets.end(end) if end > start else first)
+
+
+def _header(data: bytes, fields: list[tuple[str, Value]]) -> Iterator[Base | Link | Notice]:
+    """What the fields are in an HTTP message, each with its place here."""
+    values_ = _Values()
+    found: list[headers.Field] = []
+    for name, value in fields:
+        start, end = values_.add(data, value)
+        found.append(headers.Field(name, start, start, end))
+    claims: dict[int, Base] = {}
+    codings: dict[int, Coding] = {}  # one for each that a field's value may have: of thousands of links the same
+    for event in headers.links(values_.whole(), found, headers.OF_HTTP, _BASES):
+        if isinstance(event, Base):
+            position = values_.outside(event.position or 0, event.position or 0)[0]
+            claims[id(event)] = event._replace(position=position)
+            yield claims[id(event)]
+        elif isinstance(event, Notice):
+            yield event._replace(position=values_.outside(event.position, event.position)[0])
+        else:
+            claim = claims[id(event.claim)] if event.claim is not None else None
+            start, end = values_.outside(event.start, event.end)
+            coding = codings.setdefault(id(event.coding), Stack([_STRING, event.coding]))
+            yield Link(event.place, start, end, coding, claim=claim)
+
+
+# --- the body ---------------------------------------------------------------------------------------------------------
+
+
+def _body(data: bytes, known: dict[Path, Value]) -> Iterator[Part | Notice]:
+    """The content of a response: text as characters, whatever charset it came in, or bytes in base64."""
+    text = known.get(_TEXT)
+    if text is None or text.kind != "string" or text.start == text.end:
+        return
+    media_type = _text(data, known.get(_MEDIA_TYPE))
+    raw = data[text.start : text.end]
+    if not registry.is_read(media_type):
+        if media_type not in {"", "x-unknown"}:
+            return
+        media_type = ""
+    if _text(data, known.get(_STATUS)) == _PARTIAL:
+        yield Notice("partial", "this body is a part of a document, and stays as it is", text.start)
+        return
+    encoding = _text(data, known.get(_ENCODING)).lower()
+    if encoding not in {"", "base64"}:
+        words = f"this is left as it is: its encoding {encoding[:40]!r} is none that absolve reads"
+        yield Notice("unknown-encoding", words, text.start, failed=True)
+        return
+    coding: Coding = _STRING
+    if encoding:
+        coding = Stack([_STRING, Base64(_STRING.decode(raw), one_line=True)])
+    if not media_type:
+        media_type = sniffed(raw, coding)
+    essence = registry.canonical(registry.essence_of(media_type)[0])
+    is_text = not encoding and registry.WALKERS.get(essence, _NO_TEXT).charset != "none"
+    size = known.get(_SIZE)
+    derived: list[Derived] = []
+    if size is not None:
+        derived = [Derived(size.start, size.end, partial(_size, data[size.start : size.end], raw, coding))]
+    yield Part(
+        essence if is_text else media_type,
+        text.start,
+        text.end,
+        coding,
+        name="body",
+        whole=not is_text,
+        encloses=False,
+        derived=derived,
+    )
+
+
+_NO_TEXT: Final = registry.Format("", "", "none")
+
+
+def _size(old: bytes, raw: bytes, coding: Coding, new: bytes) -> bytes:
+    """`size`, the bytes of the content, where it was that: of text in another charset nobody knows it."""
+    return b"%d" % len(coding.decode(new)) if old == b"%d" % len(coding.decode(raw)) else old

@@ -1,0 +1,319 @@
+"""JSON-LD 1.1: the IRI references in a document, and the bases that its contexts state (section 4.1.3, `@base`).
+
+A reference is the value of `@id`, of a term that a context declares as one (`"@type": "@id"`), and of a property that
+is one by schema.org's vocabulary. Never: keywords, blank nodes, compact IRIs of a declared prefix, text.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from bisect import bisect_left
+from functools import cache
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from absolve.core.model import Base, Layer, Notice, Place
+from absolve.formats.events.event_list import Events
+from absolve.formats.events.scoped_bases import Scopes
+from absolve.formats.grammars import likely, url
+from absolve.formats.json import json_ld_tables
+from absolve.formats.json.tokens import JSONString, values
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from absolve.core.model import Event
+    from absolve.encodings.charsets import Charset
+    from absolve.formats.json.tokens import Path, Value
+    from absolve.formats.protocols import WalkOptions
+
+    Meant = tuple[Place, Callable[[str], object] | None]  # the place of a reference, and what it must look like
+
+_STRING: Final = JSONString()
+_SCHEMA: Final = re.compile(r"(?:(?:https?:)?//)?(?:www\.)?schema\.(?:org|googleapis\.com)(?:/|\Z)", re.IGNORECASE)
+_SMALL: Final = 1 << 16  # bytes of a document whose values are kept, and not read twice
+_MOST_TERMS: Final = 10_000  # in force at one place; schema.org has 3,000
+_KEPT: Final = 1000  # names of properties
+_SAID: Final = frozenset({"string", "word"})  # kinds of values in a context that say something
+_CONTAINERS: Final = frozenset({"@list", "@set"})  # what is in them is a value of the property around them
+_SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+_ABSOLUTE: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+_KEYWORD: Final = re.compile(r"@[A-Za-z]+")  # 1.7: what looks like one is ignored
+# RFC 3987 2.2 has none of these in an IRI. Text has, and so have URL templates.
+_NO_IRI: Final = re.compile(r"[\x00-\x20<>\"{}|\\^`]")
+
+
+class _Term(NamedTuple):
+    """What a context says of a term: the IRI that it stands for ("" for none) and the type of its values."""
+
+    iri: str
+    type: str = ""
+
+
+_NO_TERM: Final = _Term("")
+_UNKNOWN: Final[Meant | None] = (Place("", ""), None)  # in the place of what was not looked up yet
+
+
+class _Context:
+    """What is declared for a node and all inside it (JSON-LD 1.1 Processing Algorithms 4.1).
+
+    `base` is the number of the claim in force, -1 for none; `based` is false under `"@base": null`: there a relative
+    reference stays one. `known`: names that no term declares are those of schema.org; where no context says anything
+    (not `declared`), they are taken for such, too. `claims` are those that the node itself makes: where each stands,
+    its number, and that of the one before it. `size` says how many terms are declared here and around.
+    """
+
+    __slots__ = ("base", "based", "claims", "declared", "known", "meant", "outer", "size", "start", "terms")
+
+    def __init__(self, outer: _Context | None = None, start: int = -1) -> None:
+        self.outer = outer
+        self.start = start  # of the object
+        self.base: int = outer.base if outer else -1
+        self.based: bool = outer.based if outer else True
+        self.known: bool = outer.known if outer else True
+        self.declared: bool = outer.declared if outer else False
+        self.size: int = outer.size if outer else 0
+        self.terms: dict[str, _Term] = {}
+        self.meant: dict[str, Meant | None] = {}  # what the values of a property are
+        self.claims = array("q")
+
+    def term(self, name: str) -> _Term | None:
+        """What the innermost context that speaks of a term says."""
+        context: _Context | None = self
+        while context is not None:
+            if name in context.terms:
+                return context.terms[name]
+            context = context.outer
+        return None
+
+    def know(self, vocabulary: str) -> None:
+        self.known = self.known or bool(_SCHEMA.match(vocabulary))
+
+
+@cache
+def _place(name: str, kind: str = "metadata", syntax: str = "url", empty: str = "nothing", *, stays: bool) -> Place:
+    return Place("json-ld", name, syntax, kind, empty=empty, stays="always" if stays else "")
+
+
+def walk(data: bytes, charset: Charset, options: WalkOptions) -> Iterable[Event]:  # noqa: ARG001 - JSON is UTF-8
+    """All references; they are rewritten only where that is asked for (`json_ld`).
+
+    A context rules what stands before it in its object, too: so they are found first.
+    """
+    known = list(values(data)) if len(data) <= _SMALL else None
+    contexts = _Contexts()
+    for value in values(data) if known is None else known:
+        if isinstance(value, Notice):
+            return [value]  # nothing in it is known to be what it seems
+        contexts.see(value)
+    contexts.sort()
+    return _Walk(data, contexts, stays=not options.json_ld).events(values(data) if known is None else known)
+
+
+class _Contexts:
+    """The objects that have contexts, by where each begins; there may be one for every few bytes."""
+
+    def __init__(self) -> None:
+        self._objects = array("q")
+        self._starts = array("q")
+        self._ends = array("q")
+
+    def see(self, value: Value) -> None:
+        """Take a value of the document, which may be a context; one inside another (4.1.8) is none of a node."""
+        path = value.path
+        if path and path[-1] == "@context" and value.kind != "key" and "@context" not in path[:-1]:
+            quotes = value.kind == "string"
+            self._objects.append(value.inside)
+            self._starts.append(value.start - quotes)
+            self._ends.append(value.end + quotes)
+
+    def sort(self) -> None:
+        """They were met where each ended."""
+        objects = self._objects
+        if any(first > second for first, second in pairwise(objects)):
+            order = sorted(range(len(objects)), key=objects.__getitem__)
+            for name in ("_objects", "_starts", "_ends"):
+                setattr(self, name, array("q", map(getattr(self, name).__getitem__, order)))
+
+    def of(self, start: int) -> Iterator[tuple[int, int]]:
+        """The spans of those that the object has which begins there; more than one only if it repeats the name."""
+        at = bisect_left(self._objects, start)
+        while at < len(self._objects) and self._objects[at] == start:
+            yield self._starts[at], self._ends[at]
+            at += 1
+
+
+class _Walk:
+    """One document."""
+
+    def __init__(self, data: bytes, contexts: _Contexts, *, stays: bool) -> None:
+        self._data = data
+        self._contexts = contexts
+        self._stays = stays
+        self._events = Events()
+        self._events.scopes = Scopes(data)
+        self._opened = [_Context()]  # the innermost object that is open, and those around it which have contexts
+
+    def events(self, found: Iterable[Value | Notice]) -> Iterable[Event]:
+        """All of them; only a notice where there are too many terms."""
+        for value in found:
+            if isinstance(value, Notice):  # `walk` has seen that there is none
+                break
+            kind, path = value.kind, value.path
+            if kind == "key":
+                if value.inside != self._opened[-1].start and "@context" not in path[:-1]:
+                    self._enter(value.inside)
+                    if self._opened[-1].size > _MOST_TERMS:
+                        words = f"JSON-LD with more than {_MOST_TERMS} terms in force is left as it is"
+                        return [Notice("too-many-terms", words, value.inside)]
+            elif kind == "string":
+                if "@context" in path:
+                    self._in_context(value)
+                else:
+                    self._node(value)
+            elif kind == "object" and value.start == self._opened[-1].start:
+                self._opened.pop()
+        return self._events
+
+    def _text(self, value: Value, raw: bytes) -> str:
+        return _STRING.decode(raw[value.start : value.end]).decode("utf-8", "surrogateescape")
+
+    def _tell(self, place: Place, start: int, end: int, scope: int, claim: int = -1) -> None:
+        self._events.tell_ruled(place, start, end, _STRING, scope, -1, -1, claim)
+
+    # --- contexts -----------------------------------------------------------------------------------------------------
+
+    def _in_context(self, value: Value) -> None:
+        """The references that a context itself has: an @base, another context (4.1.2, 5.2.1), and one to import."""
+        context = self._opened[-1]
+        rest = _without_index(value.path[value.path.index("@context") + 1 :])
+        if rest == ("@base",) and context.claims and context.claims[-3] == value.start:
+            outer, number = context.claims.pop(), context.claims.pop()
+            context.claims.pop()
+            self._tell(_place("@base", stays=self._stays), value.start, value.end, outer, number)
+        elif rest in ((), ("@import",)) and _is_address(self._text(value, self._data)):
+            self._tell(_place("@context", stays=self._stays), value.start, value.end, -1)
+
+    def _enter(self, start: int) -> None:
+        """What is in force in an object: what is around it, and then its own contexts in their order."""
+        context = None
+        for first, last in self._contexts.of(start):
+            context = context or _Context(self._opened[-1], start)
+            raw = self._data[first:last]
+            for value in values(raw):
+                if not isinstance(value, Notice) and value.kind in _SAID:
+                    self._declare(context, _without_index(value.path), value, raw, first)
+        if context is not None:
+            context.claims.reverse()  # they are come to again in the same order
+            self._opened.append(context)
+
+    def _declare(self, context: _Context, rest: Path, value: Value, raw: bytes, first: int) -> None:
+        """Take one thing that a context says, which begins at `first`."""
+        text = self._text(value, raw) if value.kind == "string" else None
+        context.known = context.known and context.declared
+        context.declared = True
+        if not rest and text is None:  # 5.1: null takes all back
+            context.outer, context.terms, context.size = None, {}, 0
+            context.base, context.based, context.known = -1, True, False
+        elif rest in ((), ("@vocab",)):  # 5.2, 5.8
+            context.know(text or "")
+        elif rest == ("@base",):
+            self._rebase(context, text, first + value.start, first + value.end)
+        elif rest[1:] in ((), ("@id",), ("@type",)) and not str(rest[0]).startswith("@"):
+            name, says = str(rest[0]), rest[1:]
+            term = context.terms.get(name, _NO_TERM) if says else _NO_TERM
+            meaning = text or ""
+            context.size += name not in context.terms
+            context.terms[name] = _Term(term.iri, meaning) if says == ("@type",) else _Term(meaning, term.type)
+
+    def _rebase(self, context: _Context, reference: str | None, start: int, end: int) -> None:
+        """5.7: an @base is resolved against the base so far; null takes it away."""
+        if reference is None or not (context.based or _SCHEME.match(reference)):
+            context.base, context.based = -1, False
+            return
+        scopes: Scopes = self._events.scopes  # type: ignore[assignment]  # there are some from the beginning
+        number = scopes.add(start, end, _STRING, _base_claim, context.base)
+        context.claims.extend((context.base, number, start))
+        context.base, context.based = number, True
+
+    # --- nodes --------------------------------------------------------------------------------------------------------
+
+    def _node(self, value: Value) -> None:
+        """A string outside contexts."""
+        name = next((step for step in reversed(value.path) if isinstance(step, str) and step not in _CONTAINERS), None)
+        if name is None:
+            return
+        context = self._opened[-1]
+        meant = context.meant.get(name, _UNKNOWN)
+        if meant is _UNKNOWN:
+            meant = self._of(context, name)
+            if len(context.meant) < _KEPT:
+                context.meant[name] = meant
+        if meant is None:  # as of most properties
+            return
+        place, looks = meant
+        raw = self._data[value.start : value.end]
+        start, end = url(raw)[0]
+        text = _STRING.decode(raw[start:end]).decode("utf-8", "surrogateescape")
+        if not _NO_IRI.search(text) and _is_iri(context, text) and (looks is None or looks(text)):
+            self._tell(place, value.start + start, value.start + end, context.base)
+
+    def _of(self, context: _Context, name: str) -> Meant | None:
+        """What the values of this property are; None where they are no references."""
+        term = context.term(name)
+        if name == "@id" or (term.iri == "@id" if term else name == "id" and context.known):
+            return _place("@id", empty="base", stays=self._stays), None
+        if term is not None and term.type:
+            return (_place(name, stays=self._stays), None) if term.type == "@id" else None
+        local = _local(context, name)
+        if local in json_ld_tables.URLS:
+            return _place(local, json_ld_tables.URLS[local], stays=self._stays), None
+        if local in json_ld_tables.THINGS:
+            return _place(local, json_ld_tables.THINGS[local], "likely", stays=self._stays), _is_likely
+        return (_place(local, stays=self._stays), _ABSOLUTE.match) if local in json_ld_tables.TEXTS else None
+
+
+def _base_claim(value: bytes, position: int) -> Base:
+    """The claim that an @base makes for its node and all in it."""
+    return Base(Layer.EMBEDDED, value.decode("utf-8", "surrogateescape"), "@base", position)
+
+
+def _is_likely(text: str) -> bool:
+    return bool(likely(text.encode("utf-8", "surrogateescape")))
+
+
+def _without_index(path: Path) -> Path:
+    """A path in a context, which may be one of several."""
+    return path[1:] if path and isinstance(path[0], int) else path
+
+
+def _is_address(context: str) -> bool:
+    """Whether a context that stands elsewhere is said by its URL, and not by the mere name of schema.org."""
+    if not context or _NO_IRI.search(context):
+        return False
+    return _ABSOLUTE.match(context) is not None or not _SCHEMA.match(context)
+
+
+def _is_iri(context: _Context, text: str) -> bool:
+    """Whether this is an IRI reference that means something here, and nothing else (5.2, IRI expansion)."""
+    if text.startswith("_:") or _KEYWORD.fullmatch(text):
+        return False
+    prefix, colon, rest = text.partition(":")
+    if colon and not rest.startswith("//") and (context.term(prefix) or (prefix == "schema" and context.known)):
+        return False
+    return context.based or _SCHEME.match(text) is not None
+
+
+def _local(context: _Context, name: str) -> str:
+    """The name that a property has in schema.org's vocabulary; "" for one of another."""
+    term = context.term(name)
+    iri = term.iri if term is not None else name
+    prefix, colon, rest = iri.partition(":")
+    if colon and (declared := context.term(prefix)) and not rest.startswith("//"):
+        iri = declared.iri + rest
+    elif colon and prefix == "schema":
+        iri = f"//schema.org/{rest}"
+    if found := _SCHEMA.match(iri):
+        return iri[found.end() :]
+    return iri if context.known and term is None else ""

@@ -1,0 +1,209 @@
+"""JSON (RFC 8259) with the spans of its bytes: every value, and how text is written in a string."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from absolve.core.model import Notice, new
+from absolve.encodings.offset_map import Decoded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import cython
+
+    from absolve.core.protocols import Offsets
+else:
+    from absolve.core import _cython as cython
+
+_ESCAPE: Final = re.compile(
+    rb"\\(?:u([Dd][89ABab][0-9A-Fa-f]{2})\\u([Dd][C-Fc-f][0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|([\"\\/bfnrt]))"
+)
+_MUST: Final = re.compile(rb'["\\\x00-\x1f<>]')
+_MAKES_A_COMMENT_END: Final = frozenset((b"-", b">", b"!"))
+_SIMPLE: Final = dict(zip(b'"\\/bfnrt', b'"\\/\b\f\n\r\t', strict=True))
+_escaped = bytes(byte in b'"\\/bfnrtu' for byte in range(256))  # what may stand behind a backslash
+_ESCAPED = cython.declare(bytes, _escaped)
+_DEPTH: Final = 64
+_MARK: Final = b"\xef\xbb\xbf"  # RFC 8259 8.1: it may be ignored
+
+Path = tuple[str | int, ...]
+
+
+class JSONString:
+    """A reference in a JSON string (RFC 8259 section 7); also safe inside a script element."""
+
+    __slots__ = ()
+    slot: tuple[int, int] | None = None
+
+    def decode(self, raw: bytes) -> bytes:
+        if 0x5C not in raw:
+            return raw
+        value = raw.replace(b"\\/", b"/")  # most URLs have no other escape
+        if 0x5C not in value:
+            return value
+        return _decoded(raw, Decoded(raw, False))[0]
+
+    def decode_mapped(self, raw: bytes) -> tuple[bytes, Offsets]:
+        return _decoded(raw, Decoded(raw))
+
+    def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:  # noqa: ARG002 - it has no say
+        """Write the value without `<` and `>`; no `-->` arises where it meets what follows (HTML Standard 4.12.1.3)."""
+        last = b"-" if value.endswith(b"-") and after[:1] in _MAKES_A_COMMENT_END else b""
+        value = value[: len(value) - len(last)]
+        return _MUST.sub(_escape, value) + last.replace(b"-", b"\\u002d")
+
+
+def _escape(found: re.Match[bytes]) -> bytes:
+    return b"\\u%04x" % found[0][0]
+
+
+def _decoded(raw: bytes, made: Decoded) -> tuple[bytes, Offsets]:
+    for escape in _ESCAPE.finditer(raw):
+        made.unit(escape.start(), escape.end(), _character(escape))
+    return made.whole()
+
+
+def _character(escape: re.Match[bytes]) -> bytes:
+    high, low, plain, simple = escape.groups()
+    if simple:
+        return bytes((_SIMPLE[simple[0]],))
+    if high:
+        code = 0x10000 + ((int(high, 16) - 0xD800) << 10) + int(low, 16) - 0xDC00
+        return chr(code).encode()
+    return chr(int(plain, 16)).encode("utf-8", "surrogatepass")
+
+
+_STRING: Final = JSONString()
+
+
+class Value(NamedTuple):
+    """One value, or a name in an object: the names and indexes that lead to it, and its span.
+
+    That of a string is without its quotes. `kind` is key, string, word (a number, true, false or null), object or
+    array; these two come when they are closed. `inside` is where the object or array begins that it stands in, -1 for
+    none.
+    """
+
+    path: Path
+    start: int
+    end: int
+    kind: str
+    inside: int = -1
+
+    @property
+    def is_key(self) -> bool:
+        return self.kind == "key"
+
+
+_LITERALS: Final = (b"true", b"false", b"null")
+
+
+def values(data: bytes) -> Iterator[Value | Notice]:
+    """Every value of a JSON text in order; a notice, and no more, where it is no JSON or nested too deep."""
+    p: cython.p_const_uchar = data
+    n: cython.Py_ssize_t = len(data)
+    position: cython.Py_ssize_t = len(_MARK) if data.startswith(_MARK) else 0  # behind the last token
+    i: cython.Py_ssize_t
+    end: cython.Py_ssize_t
+    c: cython.uchar
+    inside: cython.Py_ssize_t = -1
+    expects_key: cython.bint = False
+    stack: list[str | int] = []
+    opened: list[tuple[int, int]] = []  # the brackets that close what is open, and where it begins
+    while True:
+        i = _text_start(p, position, n)
+        if i >= n:
+            break
+        c = p[i]
+        if c == 34:
+            end = _string_end(p, i + 1, n)
+            if end < 0:
+                break
+            position = end + 1
+            if expects_key:
+                stack[-1] = _STRING.decode(data[i + 1 : end]).decode("utf-8", "replace")
+            yield new(Value, (tuple(stack), i + 1, end, "key" if expects_key else "string", inside))
+        elif c == 123 or c == 91:
+            if len(opened) >= _DEPTH:
+                yield Notice("too-deep", f"JSON nested more than {_DEPTH} deep is left as it is", i)
+                return
+            opened.append((c + 2, i))
+            inside = i
+            stack.append(0 if c == 91 else "")
+            expects_key = c == 123
+            position = i + 1
+        elif c == 125 or c == 93:
+            if not opened or opened[-1][0] != c:
+                position = i
+                break
+            position = i + 1
+            stack.pop()
+            i = opened.pop()[1]
+            inside = opened[-1][1] if opened else -1
+            yield new(Value, (tuple(stack), i, position, "object" if c == 125 else "array", inside))
+            expects_key = False
+        elif c == 44:
+            position = i + 1
+            if not opened:
+                break
+            expects_key = opened[-1][0] == 125
+            if opened[-1][0] == 93:
+                stack[-1] += 1  # type: ignore[operator]  # in an array it is an index
+        elif c == 58:
+            position = i + 1
+            expects_key = False
+        else:
+            end = _word_end(data, i, n)
+            if end < 0:
+                break
+            position = end
+            yield new(Value, (tuple(stack), i, end, "word", inside))
+    if opened or _text_start(p, position, n) < n:
+        yield Notice("malformed-json", "this is no JSON; what follows is left as it is", position)
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _text_start(p: cython.p_const_uchar, i: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """Where something else than white space stands next."""
+    while i < n and (p[i] == 32 or p[i] == 10 or p[i] == 13 or p[i] == 9):
+        i += 1
+    return i
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _string_end(p: cython.p_const_uchar, i: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """Where the quote stands that ends a string whose text begins here; -1 where it is none (RFC 8259 7)."""
+    escaped: cython.p_const_uchar = _ESCAPED
+    while i < n and p[i] >= 32:
+        if p[i] == 34:
+            return i
+        if p[i] == 92:
+            i += 1
+            if i >= n or not escaped[p[i]]:
+                return -1
+        i += 1
+    return -1
+
+
+@cython.cfunc
+def _word_end(data: bytes, i: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """Where a number ends, or true, false or null, that begins here; -1 where there is none."""
+    p: cython.p_const_uchar = data
+    start: cython.Py_ssize_t = i + 1 if p[i] == 45 else i
+    if start < n and 48 <= p[start] <= 57:
+        i = start
+        while i < n and (48 <= p[i] <= 57 or p[i] == 46 or p[i] | 32 == 101 or p[i] == 43 or p[i] == 45):
+            i += 1
+        return i
+    for word in _LITERALS:
+        if data.startswith(word, i):
+            return i + len(word)
+    return -1

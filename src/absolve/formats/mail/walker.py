@@ -1,0 +1,258 @@
+"""Messages: RFC 5322 mail, MHTML (RFC 2557), mailboxes. Header fields, and bodies through every level of multiparts.
+
+A message, like a part of a multipart, is an entity of its own: the bases in its header are embedded in it, and rule
+what is in its body as the encapsulating entity's (RFC 1808 3.2).
+"""
+
+from __future__ import annotations
+
+import re
+from email.message import Message
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from absolve.core.errors import WalkError
+from absolve.core.model import Held, Link, Notice, Part
+from absolve.encodings.codings import IDENTITY
+from absolve.formats import headers, registry
+from absolve.formats.mail.codings import Base64, QuotedPrintable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from absolve.core.model import Event, Place
+    from absolve.core.protocols import Coding
+    from absolve.encodings.charsets import Charset
+    from absolve.formats.headers import Field
+    from absolve.formats.protocols import WalkOptions
+
+MESSAGE: Final = "message/rfc822"
+PART: Final = "message/part"  # ours: a part of a multipart, its header and its body
+PART_OF_DIGEST: Final = "message/part-of-digest"  # likewise; without a Content-Type it is a message (RFC 2046 5.1.5)
+_MESSAGES: Final = frozenset({MESSAGE, "message/global", "message/news"})
+
+# RFC 5751 3.2: a signature around the content. What is encrypted, or encoded with ASN.1 for another reason, is no
+# business of ours.
+_OPAQUE: Final = frozenset({"application/pkcs7-mime", "application/x-pkcs7-mime"})
+# Fields that sign the body and some of the header (RFC 6376, RFC 8617; RFC 4870)
+_SIGNATURES: Final = {
+    "dkim-signature": "DKIM-Signature",
+    "arc-message-signature": "ARC-Message-Signature",
+    "domainkey-signature": "DomainKey-Signature",
+}
+_SEALED_PLACES: Final = {name: place._replace(stays="always") for name, place in headers.OF_MAIL.items()}
+_LONGEST: Final = 8192  # characters of a Content-Type: to read one takes the square of it
+_AS_IT_IS: Final = frozenset({"", "7bit", "8bit", "binary"})  # RFC 2045 6.2
+
+# What a mailbox, or a mail server, leaves before the header; a byte order mark where an editor was.
+_BEFORE: Final = re.compile(rb"(?:\xef\xbb\xbf)?(?:>?From [^\n]*\n)*+")
+
+
+def walk(data: bytes, charset: Charset, options: WalkOptions) -> Iterator[Event]:  # noqa: ARG001 - each part has its own
+    """A message: mail, MHTML, or a multipart that begins with its first boundary."""
+    before = _BEFORE.match(data)
+    start = before.end() if before else 0
+    found, body = headers.fields(data, start)
+    if found or not data or data.isspace():
+        yield from _Walk(data, found, body, options).events()
+    elif data.startswith(b"--"):
+        boundary = data[2:].partition(b"\n")[0].rstrip()
+        yield from _Walk(data, found, 0, options).multipart(boundary, PART)
+    else:
+        yield Notice("no-header", "this is no message: it does not begin with a header", start)
+
+
+def walk_part(data: bytes, charset: Charset, options: WalkOptions) -> Iterator[Event]:  # noqa: ARG001 - as above
+    """A part of a multipart; its header may be empty (RFC 2046 5.1)."""
+    return _part(data, options, "text/plain")
+
+
+def walk_part_of_digest(data: bytes, charset: Charset, options: WalkOptions) -> Iterator[Event]:  # noqa: ARG001
+    """The same in a digest."""
+    return _part(data, options, MESSAGE)
+
+
+def _part(data: bytes, options: WalkOptions, default: str) -> Iterator[Event]:
+    found, body = headers.fields(data)
+    yield from _Walk(data, found, body, options, default).events(inside=True)
+
+
+class Content(NamedTuple):
+    """What a Content-Type field says (RFC 2045 5): the media type in lower case, and its parameters."""
+
+    media_type: str
+    parameters: Message
+
+    def parameter(self, name: str) -> str:
+        found = self.parameters.get_param(name, "")
+        return found[2] if isinstance(found, tuple) else found  # RFC 2231: charset, language, value
+
+
+class _Walk:
+    """One entity: its header, and what its body is."""
+
+    def __init__(
+        self, data: bytes, found: Sequence[Field], body: int, options: WalkOptions, default: str = "text/plain"
+    ) -> None:
+        self._data = data
+        self._fields = found
+        self._body = body
+        self._options = options
+        text = headers.first(data, found, "content-type")
+        self._is_long = text is not None and len(text) > _LONGEST
+        self._content = _content(None if self._is_long else text, default)
+        signatures = (said for name, said in _SIGNATURES.items() if any(field.name == name for field in found))
+        self._signature = "" if options.break_signatures else next(signatures, "")
+
+    def events(self, *, inside: bool = False) -> Iterator[Event]:
+        """The bases, the links of the header, what the body is; `inside` a multipart, what the part is held as."""
+        places: dict[str, Place] = _SEALED_PLACES if self._signature else headers.OF_MAIL
+        locations: list[Link] = []
+        for event in headers.links(self._data, self._fields, places, tuple(headers.BASES)):
+            if inside and type(event) is Link and event.place.attribute == "content-location":
+                locations.append(event)
+            yield event
+        if self._is_long:
+            text = f"a body whose Content-Type has more than {_LONGEST} characters is left as it is"
+            yield Notice("long-field", text, self._body, failed=True)
+            return
+        media_type = self._content.media_type
+        if media_type.startswith("multipart/"):
+            boundary = self._content.parameter("boundary").rstrip().encode("utf-8", "surrogateescape")
+            digest = media_type == "multipart/digest"
+            signed = "" if self._options.break_signatures or media_type != "multipart/signed" else media_type
+            yield from self.multipart(boundary, PART_OF_DIGEST if digest else PART, signed)
+            return
+        if inside:
+            yield from self._names(locations)
+        if media_type in _OPAQUE and self._content.parameter("smime-type").lower() == "signed-data":
+            yield Notice("signed", "what is signed by S/MIME and encoded for it is not read", self._body)
+        else:
+            yield from self._leaf(media_type)
+
+    def _names(self, locations: list[Link]) -> Iterator[Held]:
+        """What others in the message refer to this part by: its Content-Location, its Content-ID (RFC 2392)."""
+        for link in locations:
+            reference = link.coding.decode(self._data[link.start : link.end])
+            yield Held([reference.decode("utf-8", "surrogateescape")], link.claim)
+        name = headers.first(self._data, self._fields, "content-id")
+        if name:
+            yield Held([f"cid:{name.strip('<> ')}"])
+
+    def _leaf(self, media_type: str) -> Iterator[Event]:
+        """A body that is one document, if it is one that is read."""
+        if media_type in _MESSAGES:
+            media_type = MESSAGE
+        if registry.canonical(media_type) not in registry.WALKERS:
+            return
+        encoding = (headers.first(self._data, self._fields, "content-transfer-encoding") or "").strip().lower()
+        coding = self._coding(encoding)
+        if coding is None:
+            text = f"this is left as it is: its encoding {encoding[:40]!r} is none that absolve reads"
+            yield Notice("unknown-encoding", text, self._body, failed=True)
+            return
+        charset = re.sub(r'[\\"\r\n]', "", self._content.parameter("charset"))
+        full = f'{media_type}; charset="{charset}"' if charset else media_type
+        name = "message" if media_type == MESSAGE else "body"
+        size = len(self._data)
+        yield Part(full, self._body, size, coding, name=name, whole=True, sealed=self._signature)
+
+    def _coding(self, encoding: str) -> Coding | None:
+        """The coding of a Content-Transfer-Encoding; None for an unknown one: the body means nothing (RFC 2045 6.4)."""
+        if encoding in _AS_IT_IS:
+            return IDENTITY
+        body = self._data[self._body :]
+        if encoding == "quoted-printable":
+            return QuotedPrintable(body)
+        return Base64(body) if encoding == "base64" else None
+
+    def multipart(self, boundary: bytes, media_type: str, signed: str = "") -> Iterator[Event]:
+        """The parts between boundaries (RFC 2046 5.1.1)."""
+        if not boundary:
+            text = "this multipart is left as it is: its Content-Type gives no boundary"
+            yield Notice("no-boundary", text, self._body, failed=True)
+            return
+        start = -1
+        for delimiter in _delimiters(self._data, boundary, self._body):
+            if start >= 0:
+                yield self._of_multipart(media_type, start, max(start, delimiter.start), signed)
+            start = delimiter.end
+            if delimiter.closes:
+                return
+        if start < 0:
+            text = f"this multipart is left as it is: its boundary {_shown(boundary)} is nowhere in it"
+            yield Notice("no-boundary", text, self._body, failed=True)
+            return
+        text = f"the closing boundary {_shown(boundary)} is missing: the last part goes on to the end"
+        yield Notice("no-closing-boundary", text, len(self._data))
+        yield self._of_multipart(media_type, start, len(self._data), signed)
+
+    def _of_multipart(self, media_type: str, start: int, end: int, signed: str) -> Part:
+        return Part(media_type, start, end, IDENTITY, name="part", whole=True, sealed=self._signature or signed)
+
+
+def _content(text: str | None, default: str) -> Content:
+    """What a Content-Type says; what is none is text/plain (RFC 2045 5.2)."""
+    message = Message()
+    if text is None:
+        return Content(default, message)
+    message["Content-Type"] = text.encode("utf-8", "surrogateescape").decode("latin-1")
+    return Content(message.get_content_type(), message)
+
+
+class _Delimiter(NamedTuple):
+    """A line that is a boundary: where the part before it ends, where the next begins, and whether it is the last."""
+
+    start: int
+    end: int
+    closes: bool
+
+
+_AFTER_BOUNDARY: Final = re.compile(rb"(--)?[\t ]*+\r?(?:\n|\Z)")
+
+
+def _delimiters(data: bytes, boundary: bytes, position: int) -> Iterator[_Delimiter]:
+    """The lines that are this boundary and nothing else but blanks; the line end before one belongs to it."""
+    line = b"--" + boundary
+    first = position
+    while (found := data.find(line, position)) >= 0:
+        position = found + len(line)
+        after = _AFTER_BOUNDARY.match(data, position)
+        if after is None or (found > first and data[found - 1] != 0x0A):
+            continue
+        position = after.end()
+        start = found
+        if found > first:
+            start = found - 2 if data[found - 2 : found - 1] == b"\r" else found - 1
+        yield _Delimiter(start, position, after[1] is not None)
+
+
+def _shown(boundary: bytes) -> str:
+    return repr(boundary[:70].decode("utf-8", "replace"))
+
+
+# --- mailboxes --------------------------------------------------------------------------------------------------------
+
+# RFC 4155: a line with the sender and a time, after an empty one; some programs write no sender, some no time. In mboxo
+# and mboxrd such lines in a message begin with ">", in others they do not: so it takes a time, or a header field that
+# follows.
+_FROM: Final = re.compile(rb"(?:\A|(?<=\n)\r?\n)(From ([^\n]*+)\n)")
+_TIME: Final = re.compile(rb"[0-9]:[0-9]{2}")
+_FIELD: Final = re.compile(rb"[!-9;-~]++[\t ]*+:")
+
+
+def walk_mailbox(data: bytes, charset: Charset, options: WalkOptions) -> Iterator[Event]:  # noqa: ARG001 - as above
+    """A mailbox in one of the mbox formats: each message is a document of its own, by nothing but its place in it."""
+    start = -1
+    for found in _FROM.finditer(data):
+        if not (_TIME.search(found[2]) or _FIELD.match(data, found.end())):
+            continue
+        if start >= 0:
+            yield _message(start, found.start(1))
+        start = found.end(1)
+    if start < 0:
+        raise WalkError("no-message", "this is no mailbox: it does not begin with a From line")
+    yield _message(start, len(data))
+
+
+def _message(start: int, end: int) -> Part:
+    return Part(MESSAGE, start, end, IDENTITY, name="message", whole=True, encloses=False)

@@ -1,0 +1,81 @@
+"""Digests as archives write them (ISO 28500 5.8): what they may be made of, and how one is made anew."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from absolve.core.errors import CodingError
+from absolve.formats.http.responses import payload
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from absolve.formats.protocols import WalkOptions
+
+Bytes = bytes | memoryview
+Content = Callable[[Bytes], Bytes]
+
+
+def _same(block: Bytes) -> Bytes:
+    return block
+
+
+WHOLE: Final[tuple[Content, ...]] = (_same,)
+_UNLABELLED: Final = ("sha256", "sha1", "md5")
+
+
+def payloads(options: WalkOptions) -> Sequence[Content]:
+    """What archives take for the payload (6.3.2): the body as it came, without its chunks, without all codings."""
+    return tuple(partial(payload, options=options, count=count) for count in (0, 1, None))
+
+
+def renewed(said: bytes, old: Bytes, new: Bytes, contents: Sequence[Content] = WHOLE) -> bytes:
+    """A digest that said of `old` what it is, as it is of `new`: its algorithm, its label and its form are kept.
+
+    One that was wrong before stays: nobody knows what it speaks of. `contents` are what it may be made of.
+    """
+    import hashlib  # with it comes OpenSSL, 4 MB that few documents need
+
+    label, colon, value = said.rpartition(b":")
+    value = value.strip()
+    algorithm = label.decode("latin-1").strip().lower().replace("sha-", "sha")
+    if colon and (algorithm not in hashlib.algorithms_available or algorithm.startswith("shake")):
+        return said
+    for content in contents:
+        try:
+            for name in (algorithm,) if colon else _UNLABELLED:
+                before = hashlib.new(name, content(old), usedforsecurity=False).digest()
+                for form in _FORMS:
+                    if form(before) == value:
+                        after = hashlib.new(name, content(new), usedforsecurity=False).digest()
+                        return said.replace(value, form(after))
+        except CodingError:
+            continue
+    return said
+
+
+def _upper_hex(digest: bytes) -> bytes:
+    return binascii.hexlify(digest).upper()
+
+
+def _bare_base32(digest: bytes) -> bytes:
+    return base64.b32encode(digest).rstrip(b"=")
+
+
+def _lower_base32(digest: bytes) -> bytes:
+    return base64.b32encode(digest).lower()
+
+
+_FORMS: Final[tuple[Callable[[bytes], bytes], ...]] = (
+    base64.b32encode,
+    binascii.hexlify,
+    _upper_hex,
+    _bare_base32,
+    _lower_base32,
+    base64.b64encode,
+    base64.urlsafe_b64encode,
+)

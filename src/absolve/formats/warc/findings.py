@@ -1,0 +1,29 @@
+"""What is said of pieces of an archive that stay as they are; offsets are those of the file."""
+
+from __future__ import annotations
+
+from absolve.core.errors import in_short
+from absolve.core.model import Notice
+from absolve.formats.warc.headers import record_at
+
+
+def said(code: str, text: str, offset: int, url: str = "") -> Notice:
+    return Notice(code, f"{text}; it stays as it is{f' ({in_short(url)})' if url else ''}", offset, failed=True)
+
+
+def cut_off(what: str, offset: int, url: str = "") -> Notice:
+    return said("truncated", f"the file ends before the end of this {what}", offset, url)
+
+
+def wrong_length(offset: int, url: str) -> Notice:
+    return said("wrong-length", "the length of this record does not lead to the next one", offset, url)
+
+
+def too_large(limit: int, offset: int, url: str = "") -> Notice:
+    return said("too-large", f"this record has more than {limit} bytes (--max-decompressed)", offset, url)
+
+
+def url_at(data: bytes, start: int) -> str:
+    """The URL of the record that begins here; nothing where its header is not there, or not all of it."""
+    record = record_at(data, start)
+    return record.url if record is not None else ""

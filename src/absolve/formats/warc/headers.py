@@ -1,0 +1,276 @@
+"""The headers of records in WARC and ARC files: what a record says that it is, and where its block stands."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    import cython
+else:
+    from absolve.core import _cython as cython
+
+from absolve.formats.headers import fields
+
+if cython.compiled:
+    from cython.cimports.absolve.core.byte_scan import find
+    from cython.cimports.absolve.formats.headers import Field, first
+else:
+    from absolve.core.byte_scan import find
+    from absolve.formats.headers import Field, first
+
+LONGEST_HEAD: Final = 1 << 20  # bytes of a record's header
+LONGEST_LINE: Final = 1 << 16  # bytes of an ARC record's header
+_DIGITS = cython.declare(cython.int, 18)  # of the length of a block, at most
+
+
+@cython.final
+@cython.no_gc
+@cython.cclass
+class Record:
+    """One record's header: its URL and type, its fields (of a WARC), and where its block begins and ends.
+
+    `size` is the span of the number that says how long the block is.
+    """
+
+    def __init__(
+        self, url: str, kind: str, media_type: str, fields: list[Field], size: tuple[int, int], block: int, end: int
+    ) -> None:
+        self.url = url
+        self.kind = kind
+        self.media_type = media_type
+        self.fields = fields
+        self.size = size
+        self.block = block
+        self.end = end
+
+
+@cython.ccall
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def version_end(data: bytes, start: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    r"""Where the line `WARC/1.0` ends that stands here; -1 for none: WARC/[0-9]\.[0-9]+[\t ]*\r?\n."""
+    p: cython.p_const_uchar = data
+    n: cython.Py_ssize_t = len(data)
+    i: cython.Py_ssize_t = start + 8
+    if i >= n or p[start] != 87 or p[start + 1] != 65 or p[start + 2] != 82 or p[start + 3] != 67:
+        return -1
+    if p[start + 4] != 47 or not (_is_digit(p[start + 5]) and p[start + 6] == 46 and _is_digit(p[start + 7])):
+        return -1
+    while i < n and _is_digit(p[i]):
+        i += 1
+    while i < n and (p[i] == 32 or p[i] == 9):
+        i += 1
+    if i < n and p[i] == 13:
+        i += 1
+    return i + 1 if i < n and p[i] == 10 else -1
+
+
+@cython.ccall
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def head_end(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """Where the first empty line ends between these offsets, the line feed before it among them; -1 for none."""
+    p: cython.p_const_uchar = data
+    end = min(end, len(data))
+    while True:
+        start = find(p, 10, start, end) + 1
+        if start <= 0 or start >= end:
+            return -1
+        if p[start] == 10:
+            return start + 1
+        if p[start] == 13 and start + 1 < end and p[start + 1] == 10:
+            return start + 2
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _is_digit(byte: cython.int) -> cython.bint:
+    return 48 <= byte <= 57
+
+
+@cython.ccall
+def record_at(data: bytes, start: cython.Py_ssize_t) -> Record | None:
+    """The record whose header stands here; None for what is no header, or not all of one."""
+    line: cython.Py_ssize_t = version_end(data, start)
+    return _warc_record(data, start, line) if line >= 0 else arc_record(data, start)
+
+
+@cython.cfunc
+def _warc_record(data: bytes, start: cython.Py_ssize_t, line: cython.Py_ssize_t) -> Record | None:
+    """ISO 28500:2017 4: a version line, named fields, an empty line, the block."""
+    field: Field
+    size: Field | None = None
+    if head_end(data, line - 1, start + LONGEST_HEAD) < 0:
+        return None
+    found, block = fields(data, line, skip=True, most=LONGEST_HEAD)
+    for field in found:
+        if field.name == "content-length":
+            size = field
+            break
+    if size is None or size.end - size.start > _DIGITS or not data[size.start : size.end].isdigit():
+        return None
+    url = (first(data, found, "warc-target-uri") or "").removeprefix("<").removesuffix(">")
+    kind = (first(data, found, "warc-type") or "").lower()
+    media_type = first(data, found, "content-type") or ""
+    end = block + int(data[size.start : size.end])
+    return Record(url, kind, media_type, found, (size.start, size.end), block, end)
+
+
+@cython.final
+@cython.cclass
+class Extent:
+    """What of a record's header is wanted of every record: what it is, and where its block begins and ends."""
+
+    def __init__(self, kind: str, block: cython.Py_ssize_t, end: cython.Py_ssize_t) -> None:
+        self.kind = kind
+        self.block = block
+        self.end = end
+
+
+_LENGTH = cython.declare(bytes, b"content-length")
+_TYPE = cython.declare(bytes, b"warc-type")
+_words = "warcinfo request response metadata resource revisit conversion continuation".split()
+_KINDS = cython.declare(dict, {word.encode(): word for word in _words})
+
+
+@cython.ccall
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def extent_at(data: bytes, start: cython.Py_ssize_t) -> Extent | None:
+    """As `record_at`, without reading the fields one by one where the header is as most are."""
+    p: cython.p_const_uchar = data
+    line: cython.Py_ssize_t = version_end(data, start)
+    head: cython.Py_ssize_t = head_end(data, line - 1, start + LONGEST_HEAD) if line >= 0 else -1
+    end: cython.Py_ssize_t
+    at: cython.Py_ssize_t
+    last: cython.Py_ssize_t
+    length: cython.Py_ssize_t = -1
+    kind: str | None = None
+    value: bytes
+    is_plain: cython.bint = line >= 0
+    while is_plain and line < head and (length < 0 or kind is None):
+        end = last = find(p, 10, line, head)
+        while last > line and p[last - 1] in (9, 13, 32):
+            last -= 1
+        if length < 0 and (at := _named(p, line, last, _LENGTH, 14)) >= 0:
+            length = _number(p, at, last)
+            is_plain = length >= 0 and p[end + 1] not in (9, 32)
+        elif kind is None and (at := _named(p, line, last, _TYPE, 9)) >= 0:
+            value = p[at:last]
+            is_plain = p[end + 1] not in (9, 32)
+            kind = _KINDS.get(value) or value.decode("utf-8", "surrogateescape").lower()
+        line = end + 1
+    if is_plain and length >= 0:
+        extent: Extent = Extent.__new__(Extent)  # without a call that would box its numbers
+        extent.kind = kind or ""
+        extent.block = head
+        extent.end = head + length
+        return extent
+    record = record_at(data, start)
+    return Extent(record.kind, record.block, record.end) if record is not None else None
+
+
+@cython.ccall
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def has_field(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t, name: bytes) -> cython.bint:
+    """Whether a line of the header in this span begins as the field of this name does, which is in lower case."""
+    p: cython.p_const_uchar = data
+    length: cython.Py_ssize_t = len(name)
+    line_end: cython.Py_ssize_t
+    while start < end:
+        line_end = find(p, 10, start, end)
+        if line_end < 0:
+            line_end = end
+        if _named(p, start, line_end, name, length) >= 0:
+            return True
+        start = line_end + 1
+    return False
+
+
+@cython.ccall
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def only_line_ends(data: bytes, start: cython.Py_ssize_t) -> cython.bint:
+    """Whether nothing but CR and LF stands from here to the end."""
+    p: cython.p_const_uchar = data
+    end: cython.Py_ssize_t = len(data)
+    while start < end and (p[start] == 13 or p[start] == 10):
+        start += 1
+    return start == end
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _number(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """The number that is written here in digits, and nothing else; -1 for none, and for one of too many digits."""
+    number: cython.Py_ssize_t = 0
+    if start >= end or end - start > _DIGITS:
+        return -1
+    while start < end and _is_digit(p[start]):
+        number = 10 * number + p[start] - 48
+        start += 1
+    return number if start == end else -1
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _named(
+    p: cython.p_const_uchar,
+    start: cython.Py_ssize_t,
+    end: cython.Py_ssize_t,
+    name: cython.p_const_uchar,
+    length: cython.Py_ssize_t,
+) -> cython.Py_ssize_t:
+    """Where the value begins of the field in this line, behind blanks, if this is its name; else -1."""
+    i: cython.Py_ssize_t
+    if start + length >= end:
+        return -1
+    for i in range(length):
+        if (p[start + i] | 32) != name[i] or p[start + i] == 13:  # a carriage return would be a hyphen
+            return -1
+    i = start + length
+    while i < end and (p[i] == 32 or p[i] == 9):
+        i += 1
+    if i >= end or p[i] != 58:
+        return -1
+    i += 1
+    while i < end and p[i] in (9, 13, 32):
+        i += 1
+    return i
+
+
+_DATE: Final = re.compile(rb"[0-9]{8,17}")
+_SCHEME: Final = re.compile(rb"[A-Za-z][A-Za-z0-9+.-]*+:")
+
+
+@cython.ccall
+def arc_record(data: bytes, start: cython.Py_ssize_t) -> Record | None:
+    """The ARC File Format of the Internet Archive: one line of words, the URL first, the length of the block last."""
+    if not _SCHEME.match(data, start):
+        return None
+    line_end = data.find(b"\n", start, start + LONGEST_LINE)
+    words = data[start:line_end].rstrip(b"\r").split(b" ") if line_end >= 0 else []
+    if len(words) < 5 or not words[-1].isdigit() or len(words[-1]) > _DIGITS:
+        return None
+    if _DATE.fullmatch(words[-3]):  # version 1: URL, address, date, type, length; some URLs have blanks
+        url, media_type = words[:-4], words[-2]
+    elif len(words) >= 10 and _DATE.fullmatch(words[-8]):  # version 2: five more before the length
+        url, media_type = words[:-9], words[-7]
+    else:
+        return None
+    text = b" ".join(url).decode("utf-8", "surrogateescape")
+    size_end = start + len(b" ".join(words))
+    kind = "filedesc" if text.startswith("filedesc:") else "arc"
+    size = (size_end - len(words[-1]), size_end)
+    return Record(text, kind, media_type.decode("latin-1"), [], size, line_end + 1, line_end + 1 + int(words[-1]))

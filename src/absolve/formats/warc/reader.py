@@ -1,0 +1,378 @@
+"""Where records stand in WARC and ARC files: a file is read forward and cut, one record or compressed member at a time.
+
+A WARC file is nothing but its records, one behind the other, so that each piece is a WARC file again. The pieces of a
+file are all of its bytes, in their order. What is found from the beginning of a piece on depends on nothing but the
+bytes that follow (and on the dictionary of Zstandard that came before): not on how many of them happen to be held.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import IO, TYPE_CHECKING, Final
+
+from absolve.core.errors import CodingError
+from absolve.formats.compression import BROKEN, ZSTD_FRAME, Gzip, Zstandard, decompressor, frame_end, is_skippable
+from absolve.formats.warc.findings import cut_off, said, too_large, url_at, wrong_length
+from absolve.formats.warc.gzip_members import begins_record, consumed, is_there
+from absolve.formats.warc.headers import LONGEST_HEAD, LONGEST_LINE
+from absolve.formats.warc.reader_window import CHUNK
+from absolve.formats.warc.resync import GZIP, START, begun
+
+if TYPE_CHECKING:
+    import zlib
+    from collections.abc import Iterator
+
+    import cython
+
+    from absolve.core.model import Notice
+    from absolve.core.protocols import Coding
+else:
+    from absolve.core import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.absolve.formats.warc.headers import arc_record, extent_at, head_end, version_end
+    from cython.cimports.absolve.formats.warc.read_ahead import Members
+else:
+    from absolve.formats.warc.headers import arc_record, extent_at, head_end, version_end
+    from absolve.formats.warc.read_ahead import Members
+
+_FIRST: Final = 1 << 13  # bytes of a member that are decompressed at first: of most it is all
+GAP: Final = 64  # bytes of empty lines behind a record that are taken for its own
+_GAP = cython.declare(cython.Py_ssize_t, GAP)
+_LONGEST_HEAD = cython.declare(cython.Py_ssize_t, LONGEST_HEAD)
+_LINE_ENDS: Final = re.compile(rb"[\r\n]*+")
+_RECORD = cython.declare(cython.int, 0)  # what begins a piece
+_BLANK = cython.declare(cython.int, 1)
+_MEMBER = cython.declare(cython.int, 2)
+_FRAME = cython.declare(cython.int, 3)
+DICTIONARY: Final = b"\x5d\x2a\x4d\x18"  # WARC-ZSTD 1.0: the first frame is skippable, and holds the dictionary
+
+
+@cython.final
+@cython.cclass
+class Piece:
+    """A stretch of a file: where it begins, its bytes, and the records in them.
+
+    `records` is None for what stays as it is: what is broken, too large, or no record. `coding` says how the records
+    are compressed there, None for not at all. `notices` have offsets into the file.
+    """
+
+    def __init__(
+        self,
+        offset: int,
+        raw: bytes,
+        records: bytes | None = None,
+        coding: Coding | None = None,
+        notices: tuple[Notice, ...] = (),
+    ) -> None:
+        self.offset = offset
+        self.raw = raw
+        self.records = records
+        self.coding = coding
+        self.notices = notices
+
+
+@cython.cfunc
+def _opened(offset: cython.Py_ssize_t, raw: bytes, records: bytes, coding: Coding | None) -> Piece:
+    """A piece with records, made without a call that would box its offset."""
+    piece: Piece = Piece.__new__(Piece)
+    piece.offset = offset
+    piece.raw = raw
+    piece.records = records
+    piece.coding = coding
+    piece.notices = ()
+    return piece
+
+
+def pieces(
+    file: IO[bytes] | bytes, limit: int, *, compressed: bool = True, start: int = 0, ahead: bool = False
+) -> Iterator[Piece]:
+    """The pieces of a file, in order. One of more than `limit` bytes, compressed or not, is cut as it comes.
+
+    `file` may be all bytes of it: they are not copied then. `compressed`: members of gzip and frames of Zstandard are
+    opened; else they are no records. `start` is where the file stands, in bytes: where a piece begins. `ahead`: much is
+    done between one piece and the next, so that a thread is to open members meanwhile, if it can.
+    """
+    return _Cutter(file, limit, compressed=compressed, start=start, ahead=ahead).pieces()
+
+
+@cython.final
+@cython.cclass
+class _Cutter(Members):
+    """A file that is cut: where the next piece begins is where it stands."""
+
+    _compressed: cython.bint
+    _dictionary: bytes
+    _gzip: Gzip
+    # of the member that is read
+    _machine: zlib._Decompress
+    _values: list[bytes]
+    _used: cython.Py_ssize_t
+    _broken: str | None
+
+    def __init__(self, file: IO[bytes] | bytes, limit: int, *, compressed: bool, start: int, ahead: bool) -> None:
+        super().__init__(file, start, limit, ahead=ahead)
+        self._compressed = compressed
+        self._dictionary = b""
+        self._gzip = Gzip(limit)  # one for all: what is read here is not decoded by it
+
+    def _passed(self, size: int) -> Iterator[Piece]:
+        """So many bytes, or all there are, as they are."""
+        while size > 0 and self._has(1):
+            offset = self._offset()
+            raw = self._taken(size)
+            size -= len(raw)
+            yield Piece(offset, raw)
+
+    # --- cutting ---
+
+    def pieces(self) -> Iterator[Piece]:
+        try:
+            yield from self._cut()
+        finally:
+            self._close()
+
+    def _cut(self) -> Iterator[Piece]:
+        kind: cython.int
+        while self._has(1):
+            self._has(16)
+            kind = self._kind()
+            if kind == _MEMBER:
+                piece = self._member()
+                if piece is not None:
+                    yield piece
+                else:
+                    yield from self._no_member()
+            elif kind == _FRAME:
+                yield from self._frame()
+            elif kind == _BLANK:
+                yield from self._blank()
+            else:
+                piece = self._record()
+                if piece is not None:
+                    yield piece
+                else:
+                    yield from self._no_record()
+
+    @cython.cfunc
+    @cython.boundscheck(False)
+    @cython.wraparound(False)
+    def _kind(self) -> cython.int:
+        """What seems to begin here."""
+        p: cython.p_const_uchar = self._held
+        first: cython.int = p[self._at]
+        if first == 10 or first == 13:
+            return _BLANK
+        left: cython.Py_ssize_t = len(self._held) - self._at if self._compressed else 0
+        if left > 2 and first == 0x1F and p[self._at + 1] == 0x8B and p[self._at + 2] == 8:
+            return _MEMBER
+        if left > 3 and p[self._at + 1] in (0x2A, 0xB5):
+            start = self._held[self._at : self._at + 4]
+            if start == ZSTD_FRAME or is_skippable(start):
+                return _FRAME
+        return _RECORD
+
+    def _blank(self) -> Iterator[Piece]:
+        found = _LINE_ENDS.match(self._held, self._at)
+        if found:
+            yield Piece(self._offset(), self._taken(found.end() - self._at))
+
+    @cython.cfunc
+    def _record(self) -> Piece | None:
+        """A record that is not compressed, and the empty lines behind it; None where none ends where it says."""
+        self._whole_head()
+        extent = extent_at(self._held, self._at)
+        if extent is None:
+            return None
+        size: cython.Py_ssize_t = extent.end - self._at
+        if size > self._limit or not self._has(size):
+            return None
+        size = self._with_line_ends(size)
+        if self._has(size + 1) and not self._is_start(self._at + size):
+            return None
+        offset: cython.Py_ssize_t = self._offset()
+        raw = self._taken(size)
+        return _opened(offset, raw, raw, None)
+
+    def _no_record(self) -> Iterator[Piece]:
+        """What is none, or one that does not end where it says, or is too large."""
+        extent = extent_at(self._held, self._at)
+        offset = self._offset()
+        if extent is None:
+            yield from self._lost(said("no-record", "no record begins here", offset), 0)
+            return
+        size = extent.end - self._at
+        head = extent.block - self._at
+        url = url_at(self._held, self._at)
+        if size > self._limit:
+            yield from self._passed(size)
+            is_whole = self._offset() == offset + size
+            notice = too_large(self._limit, offset, url) if is_whole else cut_off("record", offset, url)
+            yield Piece(self._offset(), b"", notices=(notice,))
+        elif not self._has(size) and self._next_start(head, size) is None:
+            yield Piece(offset, self._taken(size), notices=(cut_off("record", offset, url),))
+        else:  # it is the length that is wrong
+            yield from self._lost(wrong_length(offset, url), head)
+
+    @cython.cfunc
+    def _whole_head(self) -> cython.int:
+        size: cython.Py_ssize_t = 4096
+        while size <= _LONGEST_HEAD and self._has(size) and not self._head_is_there(size):
+            size *= 4
+        return 0
+
+    @cython.cfunc
+    def _head_is_there(self, size: cython.Py_ssize_t) -> cython.bint:
+        if version_end(self._held, self._at) >= 0:
+            return head_end(self._held, self._at, self._at + size) >= 0
+        return self._held.find(b"\n", self._at, self._at + size) >= 0
+
+    @cython.cfunc
+    @cython.boundscheck(False)
+    @cython.wraparound(False)
+    def _with_line_ends(self, size: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        self._has(size + _GAP)
+        p: cython.p_const_uchar = self._held
+        end: cython.Py_ssize_t = min(self._at + size + _GAP, len(self._held))
+        while self._at + size < end and (p[self._at + size] == 10 or p[self._at + size] == 13):
+            size += 1
+        return size
+
+    @cython.cfunc
+    def _is_start(self, position: cython.Py_ssize_t) -> cython.bint:
+        """Whether a record or a compressed member begins here."""
+        rest: cython.Py_ssize_t = position - self._at
+        self._has(rest + 4096)
+        position = self._at + rest
+        if 0 <= version_end(self._held, position) <= position + 4096:
+            return True
+        if self._compressed and self._held.startswith((GZIP, ZSTD_FRAME), position):
+            return True
+        if self._held.find(b"\n", position, position + 4096) >= 0:
+            return arc_record(self._held, position) is not None
+        self._has(rest + LONGEST_LINE)
+        line = self._held[self._at + rest : self._at + rest + LONGEST_LINE]
+        return version_end(line, 0) >= 0 or arc_record(line, 0) is not None
+
+    def _lost(self, notice: Notice, skip: int) -> Iterator[Piece]:
+        """What cannot be cut, up to where a record begins again; `skip` is how much of it is known to be none."""
+        yield Piece(self._offset(), b"", notices=(notice,))
+        skip = max(skip, 1)
+        while self._has(skip + 1):
+            is_end = not self._has(skip + 1 + LONGEST_HEAD)
+            known = len(self._held) - self._at - (0 if is_end else LONGEST_HEAD)  # of what begins there all is held
+            start = self._next_start(skip, known)
+            if start is not None:
+                yield from self._passed(start)
+                return
+            yield from self._passed(known)
+            skip = 1
+        yield from self._passed(len(self._held) - self._at)
+
+    def _next_start(self, skip: int, end: int) -> int | None:
+        """Where, from here, the next record begins in what is held, before this end."""
+        for found in START.finditer(self._held, self._at + skip - 1):
+            position = found.end()
+            if found.start() - self._at >= end:
+                break
+            if found[1] is None:
+                if begun(self._held, position):
+                    return position - self._at
+            elif self._compressed and begins_record(self._held[found.start() : found.start() + CHUNK]):
+                return found.start() - self._at
+        return None
+
+    # --- compressed ---
+
+    @cython.cfunc
+    def _member(self) -> Piece | None:
+        """A member of gzip (RFC 1952 2.2), which holds one record, or more; None where it ends too early or late."""
+        offset: cython.Py_ssize_t = self._offset()
+        value: bytes | None = self._whole_member() if is_there else None
+        if value is not None:
+            return _opened(offset, self._raw, value, self._gzip)
+        machine = self._machine = decompressor(31)
+        values: list[bytes] = []
+        size: cython.Py_ssize_t = 0
+        step: cython.Py_ssize_t = _FIRST
+        self._values = values
+        self._used = 0
+        self._broken = None
+        while not machine.eof:
+            if not self._has(self._used + step) and not self._has(self._used + 1):
+                return None
+            raw = self._held[self._at + self._used : self._at + self._used + step]
+            step = min(2 * step, CHUNK)
+            try:
+                value = machine.decompress(raw, self._limit - size + 1)
+            except BROKEN as error:
+                self._broken = f"the gzip data is broken: {error}"
+                return None
+            self._used += consumed(machine, raw)
+            size += len(value)
+            values.append(value)
+            if size > self._limit:
+                return None
+        value = values[0] if len(values) == 1 else b"".join(values)
+        self._values = []  # while it is worked on it is held once
+        return _opened(offset, self._taken(self._used), value, self._gzip)
+
+    def _no_member(self) -> Iterator[Piece]:
+        """What was none to the end, or is too large."""
+        offset = self._offset()
+        machine = self._machine
+        url = url_at(b"".join(self._values)[:LONGEST_HEAD], 0)
+        if self._broken is not None:
+            yield from self._lost(said("broken", self._broken, offset, url), 3)
+        elif sum(map(len, self._values)) > self._limit:
+            yield Piece(offset, b"", notices=(too_large(self._limit, offset, url),))
+            yield from self._rest_of_member(machine, self._used)
+        else:
+            yield Piece(offset, self._taken(self._used), notices=(cut_off("gzip member", offset, url),))
+
+    def _rest_of_member(self, machine: zlib._Decompress, used: int) -> Iterator[Piece]:
+        yield from self._passed(used)
+        while not machine.eof and self._has(1):
+            self._has(CHUNK)
+            raw = self._held[self._at : self._at + CHUNK]
+            try:
+                machine.decompress(raw, CHUNK)
+            except BROKEN:
+                return
+            yield from self._passed(consumed(machine, raw))
+
+    def _frame(self) -> Iterator[Piece]:
+        """A frame of Zstandard (RFC 8878 3.1)."""
+        offset = self._offset()
+        try:
+            while (end := frame_end(self._held, self._at)) is None:
+                size = len(self._held) - self._at
+                if size > self._limit:
+                    yield from self._lost(too_large(self._limit, offset), 4)
+                    return
+                if not self._has(size + 1):
+                    yield Piece(offset, self._taken(size), notices=(cut_off("zstd frame", offset),))
+                    return
+        except CodingError as error:
+            yield from self._lost(said(error.code, str(error), offset), 4)
+            return
+        if end - self._at > self._limit:  # more was held than was asked for
+            yield from self._lost(too_large(self._limit, offset), 4)
+            return
+        raw = self._taken(end - self._at)
+        try:
+            yield self._frame_of(offset, raw)
+        except CodingError as error:
+            yield Piece(offset, raw, notices=(said(error.code, str(error), offset),))
+
+    def _frame_of(self, offset: int, raw: bytes) -> Piece:
+        """A whole frame; one that is skippable holds the dictionary of the others, or nothing."""
+        if is_skippable(raw):
+            if raw[:4] == DICTIONARY:
+                value = raw[8:]  # WARC-ZSTD 1.0: it may itself be compressed, without a dictionary
+                self._dictionary = Zstandard(self._limit).decode(value) if value.startswith(ZSTD_FRAME) else value
+            return Piece(offset, raw)
+        coding = Zstandard(self._limit, self._dictionary)
+        return Piece(offset, raw, coding.decode(raw), coding)
+
+

@@ -1,0 +1,243 @@
+"""WARC (ISO 28500) and ARC files: a part for each record, with the URL that the record says it was retrieved from.
+
+A record is no entity around its payload: it gives a retrieval URL (RFC 1808 3.3), and no layer more.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from absolve.core.errors import in_short
+from absolve.core.model import RETRIEVAL, Base, Derived, Notice, Part, new
+from absolve.encodings.charsets import for_any
+from absolve.encodings.codings import IDENTITY
+from absolve.formats import headers, registry
+from absolve.formats.warc.digests import WHOLE, payloads, renewed
+from absolve.formats.warc.reader import GAP, pieces
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import cython
+
+    from absolve.core.model import Event
+    from absolve.core.protocols import Coding, Offsets
+    from absolve.encodings.charsets import Charset
+    from absolve.formats.protocols import WalkOptions
+else:
+    from absolve.core import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.absolve.formats.events.event_list import Events
+    from cython.cimports.absolve.formats.headers import Field
+    from cython.cimports.absolve.formats.http.linkless import is_bare
+    from cython.cimports.absolve.formats.warc.headers import (
+        Extent,
+        Record,
+        extent_at,
+        has_field,
+        only_line_ends,
+        record_at,
+    )
+else:
+    from absolve.formats.events.event_list import Events
+    from absolve.formats.headers import Field  # noqa: TC001 - the type of a C variable
+    from absolve.formats.http.linkless import is_bare
+    from absolve.formats.warc.headers import Extent, Record, extent_at, has_field, only_line_ends, record_at
+
+_GAP = cython.declare(cython.Py_ssize_t, GAP)
+_HTTP_TYPES: Final = frozenset({"application/http", registry.HTTP})
+_SEGMENT: Final = b"warc-segment-number"
+_WALKED: Final = frozenset({"response", "resource", "conversion", "revisit", "arc"})
+
+
+def walk(data: bytes, _charset: Charset, options: WalkOptions) -> Events:
+    """The records of a file that is all in memory."""
+    return _events(data, options, compressed=True)
+
+
+def walk_records(data: bytes, _charset: Charset, options: WalkOptions) -> Iterable[Event]:
+    """The same for what a compressed member holds: nothing compressed in it is opened again."""
+    extent = _alone(data, options)
+    if extent is None:
+        return _events(data, options, compressed=False)
+    found = _walked(data, 0, extent)
+    if found is None:
+        return []
+    return [_part(data, found, options) if isinstance(found, Record) else found]
+
+
+@cython.ccall
+@cython.exceptval(-2, check=True)
+def bare(data: bytes, options: WalkOptions) -> cython.Py_ssize_t:
+    """How many documents are in what a compressed member holds, where it is sure that no link is in them; else -1.
+
+    It is where it holds one record, of a kind that is no document, or a response that is seen to have none.
+    """
+    extent = _alone(data, options)
+    if extent is None:
+        return -1
+    if not _is_walked(extent):
+        return 0
+    if has_field(data, 0, extent.block, _SEGMENT):
+        return -1
+    return 1 if is_bare(data, extent.block, extent.end) else -1
+
+
+@cython.cfunc
+def _alone(data: bytes, options: WalkOptions) -> Extent | None:
+    """The extent of the one record that a member holds, as most do; None where it may hold something else."""
+    extent = extent_at(data, 0)
+    most: cython.Py_ssize_t = options.max_decompressed
+    if extent is None or extent.end > len(data) or extent.end > most:
+        return None
+    return extent if len(data) - extent.end <= _GAP and only_line_ends(data, extent.end) else None
+
+
+@cython.cfunc
+def _is_walked(extent: Extent) -> cython.bint:
+    return extent.kind in _WALKED and extent.block < extent.end
+
+
+def _events(data: bytes, options: WalkOptions, *, compressed: bool) -> Events:
+    """A part for each record: there may be a million, and what one says of itself takes a kilobyte."""
+    events: Events = Events(make=partial(_made, data, options), derives=True)
+    for piece in pieces(data, options.max_decompressed, compressed=compressed):
+        for notice in piece.notices:
+            events.append(notice)
+        if piece.records is None:
+            continue
+        if piece.coding is None:
+            extent = extent_at(data, piece.offset)
+            found = _walked(data, piece.offset, extent) if extent is not None else None
+            if isinstance(found, Record):
+                events.tell_made(found.block - piece.offset, found.block, found.end)
+            elif found is not None:
+                events.append(found)
+        else:
+            end = piece.offset + len(piece.raw)
+            events.append(Part(registry.RECORDS, piece.offset, end, Opened(piece.records, piece.coding)))
+    return events
+
+
+def _made(data: bytes, options: WalkOptions, head: int, start: int, _end: int) -> Part:
+    """The part of the record whose block starts there, behind a header of so many bytes."""
+    found: Record = record_at(data, start - head)  # type: ignore[assignment]  # it was there before
+    return _part(data, found, options)
+
+
+class Opened:
+    """A compressed member that was opened to find its end: it need not be opened again."""
+
+    slot: tuple[int, int] | None = None
+
+    def __init__(self, value: bytes, coding: Coding) -> None:
+        self._value = value
+        self._coding = coding
+
+    def decode(self, raw: bytes) -> bytes:  # noqa: ARG002 - what it stands for is known
+        return self._value
+
+    def decode_mapped(self, raw: bytes) -> tuple[bytes, Offsets | None]:
+        return self.decode(raw), None
+
+    def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:
+        return self._coding.encode(value, after, before)
+
+
+@cython.cfunc
+def _walked(data: bytes, start: cython.Py_ssize_t, extent: Extent) -> Record | Notice | None:
+    """The header of a record, if its block is a document; or what is to be said of it."""
+    if not _is_walked(extent):
+        return None
+    found = record_at(data, start)
+    if found is None:
+        return None
+    if _segment(data, found):
+        text = f"this record is a segment of another one, and stays as it is ({in_short(found.url)})"
+        return Notice("segmented", text, start)
+    return found if registry.is_read(_media_type(data, found)) else None
+
+
+@cython.cfunc
+def _part(data: bytes, found: Record, options: WalkOptions) -> Part:
+    """The part that the block of a record is; what the record says of it changes with it."""
+    field = "ARC record's URL" if found.kind == "arc" else "WARC-Target-URI"
+    return Part(
+        _media_type(data, found),
+        found.block,
+        found.end,
+        IDENTITY,
+        name="revisit" if found.kind == "revisit" else "record",
+        claims=[new(Base, (RETRIEVAL, for_any(found.url), field, None, None))] if found.url else [],
+        whole=True,
+        encloses=False,
+        derived=_derived(data, found, options),
+    )
+
+
+def _segment(data: bytes, found: Record) -> bool:
+    """ISO 28500 8: a record whose block goes on in others."""
+    return headers.first(data, found.fields, _SEGMENT.decode()) is not None
+
+
+def _media_type(data: bytes, found: Record) -> str:
+    """What the block is: a record of ARC and a revisit may hold HTTP whatever they say."""
+    if registry.essence_of(found.media_type)[0] in _HTTP_TYPES or data.startswith(b"HTTP/", found.block):
+        return registry.HTTP
+    if found.kind == "arc" or found.media_type:
+        return found.media_type
+    return registry.sniff_content(data[found.block : found.end]) or ""
+
+
+# --- what a record says of its block ----------------------------------------------------------------------------------
+
+
+def _derived(data: bytes, found: Record, options: WalkOptions) -> list[Derived]:
+    derived = [new(Derived, (*found.size, _length))]
+    field: Field
+    for field in found.fields:
+        if field.name == "content-length" and field.start != found.size[0] and _same(data, field, found.size):
+            # Said twice, so that no reader may go by another.
+            derived.append(new(Derived, (field.start, field.end, _length)))
+        # The payload of a revisit stands in another record (6.7.2).
+        elif field.name == "warc-block-digest" or (field.name == "warc-payload-digest" and found.kind != "revisit"):
+            derived.append(new(Derived, (field.start, field.end, _Digest(data, field, found, options))))
+    return derived
+
+
+def _length(new: bytes) -> bytes:
+    return b"%d" % len(new)
+
+
+def _same(data: bytes, field: Field, size: tuple[int, int]) -> bool:
+    return data[field.start : field.end] == data[slice(*size)]
+
+
+@cython.final
+@cython.cclass
+class _Digest:
+    """Makes a field's digest of a record anew, of its block or its payload: numbers, as there are many records."""
+
+    _data: bytes
+    _options: WalkOptions
+    _start: cython.Py_ssize_t
+    _end: cython.Py_ssize_t
+    _block: cython.Py_ssize_t
+    _block_end: cython.Py_ssize_t
+    _is_whole: cython.bint
+
+    def __init__(self, data: bytes, field: Field, record: Record, options: WalkOptions) -> None:
+        self._data = data
+        self._options = options
+        self._start = field.start
+        self._end = field.end
+        self._block = record.block
+        self._block_end = record.end
+        self._is_whole = field.name == "warc-block-digest"
+
+    def __call__(self, new: bytes) -> bytes:
+        said = self._data[self._start : self._end]
+        contents = WHOLE if self._is_whole else payloads(self._options)
+        return renewed(said, memoryview(self._data)[self._block : self._block_end], new, contents)

@@ -1,0 +1,19 @@
+"""C layout of the coding of text and attributes in XML; xml_codings.py holds the code."""
+
+cimport cython
+from absolve.encodings.offset_map cimport Decoded
+
+
+@cython.final
+cdef class CharacterData:
+    cdef readonly object slot
+    cdef object _charset
+    cdef object _entities
+    cdef int _quote
+    cdef object _must
+
+    cpdef bytes decode(self, bytes raw)
+    cpdef int read(self, Decoded made, bytes raw, Py_ssize_t start, Py_ssize_t end)
+    cdef bytes _meaning(self, bytes raw, Py_ssize_t start, Py_ssize_t end)
+
+cdef bint is_plain(const unsigned char* p, Py_ssize_t start, Py_ssize_t end) noexcept

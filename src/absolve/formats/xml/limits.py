@@ -1,0 +1,189 @@
+"""What an XML document may have at most.
+
+Expat keeps something for each of these, or goes through all of them again and again.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from absolve.core.errors import WalkError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import cython
+else:
+    from absolve.core import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.absolve.core.byte_scan import find, tag_end
+else:
+    from absolve.core.byte_scan import find, tag_end
+
+DEEPEST: Final = 5000  # elements inside of each other: as many as Blink reads (kMaxXMLTreeDepth)
+MOST_ATTRIBUTES: Final = 10_000  # of one element: as many as Java's parsers read for long (elementAttributeLimit)
+MOST_NAMES: Final = 50_000  # of elements and attributes, that differ: expat remembers them all
+MOST_DECLARED: Final = 10_000  # entities, and as many attributes, in a document type declaration
+MOST_DEFAULTS: Final = 64  # attributes with a default, of one element: each of its start tags has them all
+TOO_DEEP: Final = "elements-too-deep"
+TOO_MANY_ATTRIBUTES: Final = "too-many-attributes"
+TOO_MANY_NAMES: Final = "too-many-names"
+TOO_MANY_DECLARATIONS: Final = "too-many-declarations"
+TOO_LONG_ENTITIES: Final = "entities-too-long"
+AHEAD: Final = frozenset({TOO_DEEP, TOO_MANY_ATTRIBUTES, TOO_MANY_NAMES})  # codes of what is found ahead of expat
+ENTITY: Final = re.compile(rb"&([^#;&][^;&]*+);")  # 4.1, EntityRef, where it is well-formed
+_MUCH: Final = 1 << 20  # bytes
+HINT: Final = "--recover reads it as HTML"
+_DEEPEST = cython.declare(cython.Py_ssize_t, DEEPEST)
+_MOST = cython.declare(cython.Py_ssize_t, MOST_ATTRIBUTES)
+_LEAST = cython.declare(cython.Py_ssize_t, 3)  # bytes of a start tag
+_LEAST_ATTRIBUTE = cython.declare(cython.Py_ssize_t, 5)  # bytes of an attribute and the space before it
+_MOST_NAMES = cython.declare(cython.Py_ssize_t, MOST_NAMES)
+_LEAST_NAMED = cython.declare(cython.Py_ssize_t, 6)  # bytes in which a name stands, if those are so many that differ
+_HASHES = cython.declare(cython.uint, (1 << 20) - 1)  # of names, a bit each
+_FNV_BASIS = cython.declare(cython.uint, 2166136261)  # FNV-1a, of 32 bits
+_FNV_PRIME = cython.declare(cython.uint, 16777619)
+_32_BITS = cython.declare(cython.uint, 0xFFFFFFFF)
+
+
+class Expansion:
+    """What entities stand for: `entities` have text, the text of those `nested` has references; by their names.
+
+    Expat lets them stand for a hundred times as much as the document has.
+    """
+
+    def __init__(self, data: bytes, entities: Mapping[bytes, bytes], nested: Mapping[bytes, bytes]) -> None:
+        self._data = data
+        self._entities = entities
+        self._nested = nested
+        self._most = max(len(data), _MUCH)
+        self._sizes: dict[bytes, int] = {}
+
+    def check(self, start: int, end: int, *, is_text: bool = False) -> None:
+        """WalkError where they stand for more than the document has, and much, in this tag or text.
+
+        In text those are not looked into that have references.
+        """
+        total = 0
+        for found in ENTITY.finditer(self._data, start, end):
+            total += len(self._entities.get(found[1], b"")) if is_text else self._size(found[1])
+            if total > self._most:
+                words = f"entities that stand for more than {self._most} bytes here ({HINT})"
+                raise WalkError(TOO_LONG_ENTITIES, words, found.start())
+
+    def _size(self, name: bytes) -> int:
+        """How many bytes one stands for, or more; those in it may be thousands deep, or in each other."""
+        sizes = self._sizes
+        stack = [name] if name not in sizes else []
+        opened: set[bytes] = set()
+        while stack:
+            inner = stack[-1]
+            text = self._nested.get(inner, b"")
+            if inner not in opened:
+                opened.add(inner)
+                stack += {one for one in ENTITY.findall(text) if one not in sizes and one not in opened}
+            if stack[-1] == inner:
+                if inner not in sizes:
+                    more = sum(sizes.get(one, 0) for one in ENTITY.findall(text))
+                    sizes[inner] = len(self._entities.get(inner, text)) + more
+                stack.pop()
+        return sizes[name]
+
+
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def check_elements(data: bytes, start: cython.Py_ssize_t) -> None:
+    """WalkError at the first start tag with too many attributes or names, or that opens one element too many.
+
+    Before `start` nothing has begun that does not end there; what is behind the next document type declaration is not
+    looked at. What is said holds as far as the document is well-formed.
+    """
+    p: cython.p_const_uchar = data
+    n: cython.Py_ssize_t = len(data) - 2  # behind it nothing begins that has an end
+    if n < _DEEPEST * _LEAST:
+        return
+    i: cython.Py_ssize_t = find(p, 60, start, n)
+    at: cython.Py_ssize_t
+    depth: cython.Py_ssize_t = 0
+    tags: _Tags | None = _Tags() if n > _MOST_NAMES * _LEAST_NAMED else None
+    while i >= 0:
+        if p[i + 1] == 47:
+            depth -= 1
+            at = i + 2
+        elif p[i + 1] == 63:
+            at = data.find(b"?>", i + 2)
+        elif p[i + 1] != 33:
+            if depth == _DEEPEST:
+                raise WalkError(TOO_DEEP, f"elements nested more than {DEEPEST} deep ({HINT})", i)
+            at = tag_end(p, i + 1, n + 2)
+            if tags is None and at - i > _MOST * _LEAST_ATTRIBUTE:
+                tags = _Tags()
+            if tags is not None:
+                if tags.attributes(p, i + 1, at) > _MOST:
+                    words = f"an element with more than {MOST_ATTRIBUTES} attributes ({HINT})"
+                    raise WalkError(TOO_MANY_ATTRIBUTES, words, i)
+                if tags.names > _MOST_NAMES:
+                    words = f"more than {MOST_NAMES} names of elements and attributes that differ ({HINT})"
+                    raise WalkError(TOO_MANY_NAMES, words, i)
+            if p[at - 2] != 47:
+                depth += 1
+        elif p[i + 2] == 45:
+            at = data.find(b"-->", i + 4)
+        elif p[i + 2] == 91:
+            at = data.find(b"]]>", i + 9)
+        else:
+            return
+        if at < 0:
+            return
+        i = find(p, 60, at, n)
+
+
+@cython.final
+@cython.cclass
+class _Tags:
+    """What start tags have: `names` that differ, or a few less, since those that have one hash count as one."""
+
+    names: cython.Py_ssize_t
+    _seen: bytearray
+
+    def __init__(self) -> None:
+        self.names = 0
+        self._seen = bytearray((_HASHES >> 3) + 1)
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    @cython.boundscheck(False)
+    @cython.wraparound(False)
+    def attributes(self, p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """How many attributes the one has whose name begins at `i` (3.1)."""
+        seen: cython.p_uchar = self._seen
+        count: cython.Py_ssize_t = 0
+        of: cython.uint
+        while i < end and p[i] != 62:
+            of = _FNV_BASIS
+            while i < end and p[i] > 32 and p[i] != 61 and p[i] != 62 and p[i] != 47:  # 2.3, Name
+                of = ((of ^ p[i]) * _FNV_PRIME) & _32_BITS
+                i += 1
+            of = (of ^ of >> 20) & _HASHES
+            if not seen[of >> 3] & 1 << (of & 7):
+                seen[of >> 3] |= 1 << (of & 7)
+                self.names += 1
+            while i < end and p[i] <= 32:
+                i += 1
+            if i < end and p[i] == 61:
+                i += 1
+                while i < end and p[i] <= 32:
+                    i += 1
+                if i == end or (p[i] != 34 and p[i] != 39):
+                    break
+                i = find(p, p[i], i + 1, end) + 1
+                if i == 0:
+                    break
+                count += 1
+                while i < end and p[i] <= 32:
+                    i += 1
+            if i < end and p[i] == 47:
+                i += 1
+        return count

@@ -1,0 +1,339 @@
+"""Where XML vocabularies put URLs: tables of `model.Place` by namespace, data and no code.
+
+Names are written as the vocabulary writes them; element `*` is any element of the namespace, and a row of the element
+itself goes before one of `*`. The attribute is empty where the element's text is the reference, or a document (syntax
+`html`: escaped markup). XHTML, SVG and MathML are in `html_tables`.
+
+Not here, because they name something that nothing fetches or follows, or are no URI reference: `atom:id`, `category
+scheme`, RSS `category domain` and `cloud`, Dublin Core, XLink's role and arcrole, `xsi:schemaLocation`, the system
+identifiers of DTDs, `rootfile full-path` and `CipherReference URI` of EPUB's containers (paths from its root).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from absolve.core.model import Place
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+
+class Choice(NamedTuple):
+    """A row that depends on other attributes of its tag: `by` names them.
+
+    `places` has a place for their values: trimmed, in lower case, joined by blanks, "" for one that is not there. A
+    key that ends with a slash is for all values that begin so. `default` is for all others.
+    """
+
+    element: str
+    attribute: str
+    by: tuple[str, ...]
+    places: Mapping[str, Place]
+    default: Place | None = None
+
+
+Rows = tuple[Place | Choice, ...]
+
+XHTML: Final = "http://www.w3.org/1999/xhtml"
+SVG: Final = "http://www.w3.org/2000/svg"
+MATHML: Final = "http://www.w3.org/1998/Math/MathML"
+XML: Final = "http://www.w3.org/XML/1998/namespace"
+XLINK: Final = "http://www.w3.org/1999/xlink"
+RDF: Final = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+
+
+def _text(elements: str, kind: str = "navigation", syntax: str = "url") -> tuple[Place, ...]:
+    """Elements whose text is a reference; the empty one says nothing."""
+    return tuple(Place(element, "", syntax, kind) for element in elements.split())
+
+
+def _href(elements: str, attribute: str = "href", kind: str = "navigation") -> tuple[Place, ...]:
+    return tuple(Place(element, attribute, kind=kind, empty="base") for element in elements.split())
+
+
+def _kinds(place: Place, by: str, kinds: Mapping[str, str]) -> Choice:
+    """A place whose kind depends on another attribute."""
+    return Choice(
+        place.element,
+        place.attribute,
+        (by,),
+        {value: place._replace(kind=kind) for value, kind in kinds.items()},
+        place,
+    )
+
+
+def _html(elements: str, by: Iterable[str], values: Iterable[str]) -> tuple[Choice, ...]:
+    """Elements whose text is escaped HTML where other attributes say so."""
+    return tuple(
+        Choice(element, "", tuple(by), dict.fromkeys(values, Place(element, "", "html")))
+        for element in elements.split()
+    )
+
+
+MEDIA_TYPES: Final = {
+    "image/": "image",
+    "audio/": "media",
+    "video/": "media",
+    "font/": "font",
+    "text/css": "stylesheet",
+    "text/javascript": "script",
+    "application/javascript": "script",
+    "application/x-javascript": "script",
+    "application/font-woff": "font",
+    "application/font-sfnt": "font",
+    "application/vnd.ms-opentype": "font",
+    "application/x-font-ttf": "font",
+    "application/xhtml+xml": "navigation",
+    "text/html": "navigation",
+    "application/smil+xml": "media",
+}
+
+# --- feeds ---------------------------------------------------------------------------------------------------------
+
+# RFC 4287 4.2.7.2, RFC 5005, RFC 5023, and the registry of link relations
+ATOM_RELS: Final = {
+    **dict.fromkeys(("", "alternate", "related", "via"), "navigation"),
+    **dict.fromkeys(("self", "next", "previous", "prev", "first", "last", "current", "replies"), "feed"),
+    **dict.fromkeys(("prev-archive", "next-archive", "service.feed", "service.post"), "feed"),
+    **dict.fromkeys(("enclosure", "preview"), "media"),
+    **dict.fromkeys(("icon", "image", "logo", "thumbnail"), "image"),
+}
+_ATOM_LINK: Final = _kinds(Place("link", "href", kind="metadata", empty="base"), "rel", ATOM_RELS)
+ATOM: Final[Rows] = (
+    _ATOM_LINK,
+    Place("content", "src", kind="media"),
+    *_href("generator", "uri", "metadata"),
+    *_text("uri"),
+    *_text("icon logo", "image"),
+    *_html("title subtitle summary content rights", ["type"], ["html", "text/html"]),
+)
+_ESCAPED: Final = [f"escaped {media_type}" for media_type in ("text/html", "application/xhtml+xml", "html")]
+ATOM_03: Final[Rows] = (  # the draft of 2003, with types and modes of its own
+    _ATOM_LINK,
+    *_href("generator", "url", "metadata"),
+    *_href("generator", "uri", "metadata"),
+    *_text("url uri"),
+    *_html("title tagline subtitle info copyright summary content", ["mode", "type"], _ESCAPED),
+)
+
+_GUID: Final = Choice(
+    "guid",
+    "",
+    ("ispermalink",),
+    # By the standard it is a permanent link unless it says otherwise; feeds put bare numbers there as well.
+    {"true": Place("guid", "", kind="navigation"), "": Place("guid", "", "likely", "navigation")},
+)
+RSS: Final[Rows] = (  # 0.9x, 1.0, 1.1 and 2.0
+    *_text("link comments docs"),
+    *_text("url", "image"),  # of the image
+    _GUID,
+    _kinds(Place("enclosure", "url", kind="media"), "type", MEDIA_TYPES),
+    *_href("source", "url", "feed"),
+    *_text("description fullitem", "other", "html"),
+)
+MEDIA_RSS: Final[Rows] = (
+    _kinds(Place("content", "url", kind="media"), "type", MEDIA_TYPES),
+    Place("thumbnail", "url", kind="image"),
+    *_href("player embed", "url", "media"),
+    *_href("peerLink subTitle", "href", "media"),
+    *_href("license", "href", "metadata"),
+    *_text("backLink response"),
+    *_html("title description text", ["type"], ["html", "text/html"]),
+)
+ITUNES: Final[Rows] = (Place("image", "href", kind="image"), *_text("new-feed-url", "feed"))
+PODCAST: Final[Rows] = (
+    *_href("chapters transcript", "url", "metadata"),
+    *_href("funding license", "url"),
+    *_href("person"),
+    *_href("source", "uri", "media"),
+    *_href("socialInteract", "uri"),
+    *_href("trailer", "url", "media"),
+    *_href("remoteItem", "feedUrl", "feed"),
+    Place("person", "img", kind="image"),
+    Place("image", "href", kind="image"),
+    Place("images", "srcset", "srcset", "image"),
+)
+OPML: Final[Rows] = (
+    *_href("outline", "xmlUrl", "feed"),
+    *_href("outline", "htmlUrl"),
+    *_href("outline", "url"),  # type=link, type=include
+    *_text("docs ownerId"),
+)
+CDF: Final[Rows] = (  # Microsoft's Channel Definition Format, in capitals as its documentation writes it
+    *_href("CHANNEL ITEM A"),
+    *_href("LOGO", "HREF", "image"),
+    *_href("CHANNEL ITEM A", "HREF"),
+)
+
+_RSS_NAMESPACES: Final = (
+    *("http://purl.org/rss/1.0/", "http://purl.org/net/rss1.1#", "http://purl.org/rss/1.0/modules/rss091#"),
+    *("http://my.netscape.com/rdf/simple/0.9/", "http://channel.netscape.com/rdf/simple/0.9/"),
+    *("http://backend.userland.com/rss", "http://backend.userland.com/rss2", "http://backend.userland.com/rss2.1"),
+    *("http://blogs.law.harvard.edu/tech/rss", "http://cyber.law.harvard.edu/rss/rss.html"),
+)
+_FEEDS: Final[dict[str, Rows]] = {
+    "http://www.w3.org/2005/Atom": ATOM,
+    **dict.fromkeys(("http://purl.org/atom/ns#", "http://purl.org/echo/", "http://purl.org/pie/"), ATOM_03),
+    **dict.fromkeys(
+        ("http://www.w3.org/2007/app", "http://purl.org/atom/app#"), _href("collection categories", kind="feed")
+    ),
+    "http://purl.org/syndication/thread/1.0": (*_href("in-reply-to"), *_href("in-reply-to", "source", "feed")),
+    **dict.fromkeys(_RSS_NAMESPACES, RSS),
+    "http://purl.org/rss/1.0/modules/content/": _text("encoded", "other", "html"),
+    "http://wellformedweb.org/CommentAPI/": (*_text("comment"), *_text("commentRss commentRSS", "feed")),
+    "http://rssnamespace.org/feedburner/ext/1.0": (*_text("origLink"), *_text("origEnclosureLink", "media")),
+    "http://backend.userland.com/creativeCommonsRssModule": _text("license", "metadata"),
+    "http://backend.userland.com/blogChannelModule": _text("blogRoll mySubscriptions blink changes"),
+    "http://madskills.com/public/xml/rss/module/trackback/": _text("ping about"),
+    "http://madskills.com/public/xml/rss/module/pingback/": _text("server target"),
+    "http://podlove.org/simple-chapters": (*_href("chapter"), Place("chapter", "image", kind="image")),
+    **dict.fromkeys(("http://search.yahoo.com/mrss/", "http://search.yahoo.com/mrss"), MEDIA_RSS),
+    **dict.fromkeys(
+        ("http://www.itunes.com/dtds/podcast-1.0.dtd", "http://www.itunes.com/DTDs/Podcast-1.0.dtd"), ITUNES
+    ),
+    "http://www.google.com/schemas/play-podcasts/1.0": ITUNES,
+    "https://podcastindex.org/namespace/1.0": PODCAST,
+}
+
+# --- sitemaps ------------------------------------------------------------------------------------------------------
+
+_SITEMAPS: Final[dict[str, Rows]] = {
+    **dict.fromkeys(
+        (
+            "http://www.sitemaps.org/schemas/sitemap/0.9",
+            *(f"http://www.google.com/schemas/sitemap/0.{version}" for version in (84, 90)),
+        ),
+        _text("loc"),
+    ),
+    "http://www.google.com/schemas/sitemap-image/1.1": (*_text("loc", "image"), *_text("license", "metadata")),
+    "http://www.google.com/schemas/sitemap-video/1.1": (
+        *_text("thumbnail_loc", "image"),
+        *_text("content_loc player_loc", "media"),
+        *_text("gallery_loc"),
+        *_href("uploader", "info"),
+    ),
+}
+
+# --- books and documentation ---------------------------------------------------------------------------------------
+
+OPF: Final[Rows] = (
+    _kinds(Place("item", "href"), "media-type", MEDIA_TYPES),
+    *_href("reference site"),
+    *_href("link", kind="metadata"),
+)
+NCX: Final[Rows] = (
+    Place("content", "src", kind="navigation"),
+    *_href("audio", "src", "media"),
+    *_href("img", "src", "image"),
+)
+SMIL: Final[Rows] = (
+    *_href("text", "src"),
+    *_href("audio video ref animation textstream", "src", "media"),
+    *_href("img", "src", "image"),
+    *_href("a area"),
+)
+DTBOOK: Final[Rows] = (
+    *_href("a"),
+    *_href("link", kind="stylesheet"),
+    Place("img", "src", kind="image"),
+    *_href("img", "longdesc"),
+    *_href("blockquote q", "cite", "metadata"),
+)
+DOCBOOK: Final[Rows] = (  # 4 without a namespace, 5 with one
+    *_href("ulink", "url"),
+    *_href("link", "xlink:href"),
+    *_href("imagedata graphic inlinegraphic", "fileref", "image"),
+    *_href("videodata audiodata", "fileref", "media"),
+    *_href("textdata", "fileref", "other"),
+)
+DITA: Final[Rows] = (
+    *_href("*"),
+    *_href("image", kind="image"),
+    *_href("coderef data", kind="other"),
+    *_href("object", "data", "media"),
+    *(Place("*", attribute) for attribute in ("conref", "conrefend")),
+)
+
+_BOOKS: Final[dict[str, Rows]] = {
+    "http://www.idpf.org/2007/opf": OPF,
+    "http://openebook.org/namespaces/oeb-package/1.0/": OPF,
+    "http://www.daisy.org/z3986/2005/ncx/": NCX,
+    "http://www.daisy.org/z3986/2005/dtbook/": DTBOOK,
+    **dict.fromkeys(
+        (
+            *("http://www.w3.org/ns/SMIL", "http://www.w3.org/2001/SMIL20/", "http://www.w3.org/2001/SMIL20/Language"),
+            *("http://www.w3.org/2005/SMIL21/", "http://www.w3.org/2005/SMIL21/Language"),
+        ),
+        SMIL,
+    ),
+    "http://docbook.org/ns/docbook": DOCBOOK,
+}
+
+# --- others --------------------------------------------------------------------------------------------------------
+
+_OTHERS: Final[dict[str, Rows]] = {
+    **dict.fromkeys(
+        ("http://www.w3.org/2001/XInclude", "http://www.w3.org/2003/XInclude"), (Place("include", "href"),)
+    ),
+    "http://www.w3.org/1999/XSL/Transform": _href("import include", kind="stylesheet"),
+    "http://a9.com/-/spec/opensearch/1.1/": _text("Image", "image"),
+    "http://xspf.org/ns/0/": (
+        *_text("location", "media"),
+        *_text("info"),
+        *_text("image", "image"),
+        *_text("license", "metadata"),
+    ),
+    **dict.fromkeys(
+        ("http://www.opengis.net/kml/2.2", "http://earth.google.com/kml/2.0", "http://earth.google.com/kml/2.1"),
+        (*_text("href", "other"), *_text("styleUrl", "metadata"), *_text("description", "other", "html")),
+    ),
+    **dict.fromkeys(("http://www.topografix.com/GPX/1/0", "http://www.topografix.com/GPX/1/1"), _href("link")),
+}
+
+# The texts of elements that hold other documents; `syntax` names them as xml.py's table does.
+_STYLE: Final = Choice("style", "", ("type",), dict.fromkeys(("", "text/css"), Place("style", "", "css")))
+_JSON: Final = ("application/ld+json", "importmap", "speculationrules")
+_SCRIPT: Final = Choice("script", "", ("type",), {word: Place("script", "", word) for word in _JSON})
+
+VOCABULARIES: Final[dict[str, Rows]] = (
+    _FEEDS | _SITEMAPS | _BOOKS | _OTHERS | {XHTML: (_STYLE, _SCRIPT), SVG: (_STYLE,)}
+)
+
+# What elements without a namespace are, by the root element of their document.
+ROOTS: Final[dict[str, Rows]] = {
+    "rss": RSS,
+    "feed": ATOM,
+    "opml": OPML,
+    "CHANNEL": CDF,
+    "ncx": NCX,
+    "package": OPF,
+    "smil": SMIL,
+    "dtbook": DTBOOK,
+    **dict.fromkeys(("urlset", "sitemapindex"), _text("loc")),
+    **dict.fromkeys(
+        "set book part article chapter appendix preface section sect1 sect2 refentry reference glossary".split(),
+        DOCBOOK,
+    ),
+    **dict.fromkeys("topic concept task map bookmap glossentry troubleshooting dita".split(), DITA),
+    "reference": DITA + DOCBOOK,  # an element of both
+}
+
+# Attributes with a namespace of their own, on any element.
+ATTRIBUTES: Final[dict[tuple[str, str], Place]] = {
+    (XML, "base"): Place("*", "xml:base"),
+    (XLINK, "href"): Place("*", "xlink:href"),
+    (RDF, "about"): Place("*", "rdf:about", kind="metadata", empty="own"),  # RDF/XML 2.14: the base in scope counts
+    (RDF, "resource"): Place("*", "rdf:resource", kind="metadata"),
+    ("http://www.idpf.org/2007/ops", "textref"): Place("*", "epub:textref", kind="navigation"),
+}
+
+# Pseudo-attributes of processing instructions before the root element: in no xml:base or base element's scope.
+INSTRUCTIONS: Final[dict[str, Place]] = {
+    "xml-stylesheet": Place("xml-stylesheet", "href", kind="stylesheet", against="own", stays="fragment"),
+    "xml-model": Place("xml-model", "href", kind="metadata", against="own"),
+}
+
+# The namespaces that are spoken of here; that of a name in any other one need not be known, and is called this.
+NAMESPACES: Final = frozenset({*VOCABULARIES, XHTML, SVG, MATHML, XML, *(namespace for namespace, _ in ATTRIBUTES)})
+OTHER: Final = "another"

@@ -1,0 +1,37 @@
+"""C layout of the start tags of XML; xml_tags.py holds the code."""
+
+cimport cython
+
+from absolve.formats.xml.codings cimport CharacterData
+
+
+@cython.final
+cdef class Tag:
+    cdef bytes _data
+    cdef dict _nested
+    cdef readonly CharacterData text
+    cdef CharacterData _double
+    cdef CharacterData _single
+    cdef Py_ssize_t start
+    cdef Py_ssize_t end
+    cdef bint is_closed
+    cdef bint declares
+    cdef bint has_others
+    cdef Py_ssize_t _name_end
+    cdef Py_ssize_t _at
+    # of the attribute that was read last
+    cdef Py_ssize_t attribute
+    cdef Py_ssize_t attribute_end
+    cdef Py_ssize_t value_start
+    cdef Py_ssize_t value_end
+
+    cdef bytes read(self, Py_ssize_t start)
+    cdef int rewind(self) noexcept
+    cdef bint next(self) noexcept
+    cdef bint _is_declaration(self) noexcept
+    cdef tuple declared(self, object defaults, dict bindings)
+    cdef list keywords(self, tuple names)
+    cdef str _word(self)
+    cdef bytes _unfolded(self, bytes raw, int depth)
+    cdef CharacterData coding(self, Py_ssize_t start)
+    cdef bytes decoded(self, Py_ssize_t start, Py_ssize_t end)

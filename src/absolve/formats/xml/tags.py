@@ -1,0 +1,208 @@
+"""The start tags of XML: where they and their attributes stand, in a document that is known to be well-formed."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from absolve.formats.xml.codings import PREDEFINED, CharacterData
+from absolve.formats.xml.limits import ENTITY
+from absolve.formats.xml.link_tables import NAMESPACES, OTHER
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import cython
+
+    from absolve.encodings.charsets import Charset
+    from absolve.formats.xml.prolog import Prolog
+else:
+    from absolve.core import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.absolve.core.byte_scan import find
+else:
+    from absolve.core.byte_scan import find
+
+_DEEPEST = cython.declare(cython.int, 100)  # entities in entities
+
+
+def _codings(charset: Charset, entities: Mapping[bytes, bytes]) -> tuple[CharacterData, ...]:
+    """The codings of text, and of what stands between quotation marks, and between apostrophes."""
+    return tuple([CharacterData(charset, quote, entities) for quote in (b"", b'"', b"'")])
+
+
+@lru_cache(maxsize=64)
+def _usual(charset: Charset) -> tuple[CharacterData, ...]:
+    """The same in documents that declare no entities."""
+    return _codings(charset, PREDEFINED)
+
+
+@cython.cfunc
+def _known(namespace: str) -> str:
+    """A namespace that the tables speak of, or none; `OTHER` for any other one."""
+    return namespace if not namespace or namespace in NAMESPACES else OTHER
+
+
+@cython.final
+@cython.cclass
+class Tag:
+    """The start tag of a document that was read last.
+
+    `start` and `end` are its span, `is_closed` says whether it ends its element, `declares` whether it brings
+    namespaces into scope, `has_others` whether it has other attributes. Of the attribute that `next` has come to
+    `attribute` and `attribute_end` are the span of the name, `value_start` and `value_end` that of the value between
+    its quotes. `text` is the coding of text in the document.
+    """
+
+    def __init__(self, data: bytes, charset: Charset, prolog: Prolog) -> None:
+        self._data = data
+        self._nested = prolog.nested
+        codings = _codings(charset, prolog.entities) if prolog.end else _usual(charset)
+        self.text, self._double, self._single = codings
+        self.start = self.end = -1
+
+    @cython.cfunc
+    @cython.boundscheck(False)
+    @cython.wraparound(False)
+    def read(self, start: cython.Py_ssize_t) -> bytes:
+        """Read the tag that starts here (3.1, STag and EmptyElemTag): its name."""
+        p: cython.p_const_uchar = self._data
+        i: cython.Py_ssize_t = start + 1
+        while p[i] > 62 or (p[i] > 32 and p[i] != 62 and p[i] != 47):
+            i += 1
+        self.start = start
+        self._name_end = self._at = i
+        self.declares = self.has_others = False
+        while self.next():
+            if self._is_declaration():
+                self.declares = True
+            else:
+                self.has_others = True
+        self.is_closed = p[self._at] == 47
+        self.end = self._at + (2 if self.is_closed else 1)
+        return p[start + 1 : i]
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def rewind(self) -> cython.int:
+        """Go back to before the first attribute."""
+        self._at = self._name_end
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    @cython.boundscheck(False)
+    @cython.wraparound(False)
+    def next(self) -> cython.bint:
+        """Go on to the attribute that follows (3.1, Attribute), if one does."""
+        p: cython.p_const_uchar = self._data
+        i: cython.Py_ssize_t = self._at
+        while p[i] <= 32:
+            i += 1
+        if p[i] == 62 or p[i] == 47:
+            self._at = i
+            return False
+        self.attribute = i
+        while p[i] > 61 or (p[i] > 32 and p[i] != 61):
+            i += 1
+        self.attribute_end = i
+        while p[i] != 34 and p[i] != 39:
+            i += 1
+        self.value_start = i + 1
+        self.value_end = find(p, p[i], i + 1, len(self._data))
+        self._at = self.value_end + 1
+        return True
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    @cython.boundscheck(False)
+    @cython.wraparound(False)
+    def _is_declaration(self) -> cython.bint:
+        """Whether the attribute declares a namespace (Namespaces in XML 1.0, section 3)."""
+        p: cython.p_const_uchar = self._data
+        i: cython.Py_ssize_t = self.attribute
+        if p[i] != 120 or p[i + 1] != 109 or p[i + 2] != 108 or p[i + 3] != 110 or p[i + 4] != 115:
+            return False
+        return i + 5 == self.attribute_end or p[i + 5] == 58
+
+    @cython.cfunc
+    def declared(self, defaults: Mapping[bytes, str], bindings: dict) -> tuple:  # type: ignore[type-arg]
+        """The namespaces that the tag brings into scope; `defaults` are those that it need not name.
+
+        Of those that the tables do not speak of only what they take the place of in `bindings`: there may be thousands.
+        """
+        found: dict[bytes, str] = {}
+        for prefix, default in defaults.items():
+            namespace = _known(default)
+            if namespace is not OTHER or not prefix or prefix in bindings:
+                found[prefix] = namespace
+        self.rewind()
+        while self.next():
+            if self._is_declaration():
+                prefix = self._data[self.attribute + 6 : self.attribute_end]
+                namespace = _known(self._word())
+                if namespace is not OTHER or not prefix or prefix in bindings or prefix in found:
+                    found[prefix] = namespace
+        return tuple(found.items())
+
+    @cython.cfunc
+    def keywords(self, names: tuple) -> list:  # type: ignore[type-arg]
+        """The normalized values of the attributes of these names: trimmed, in lower case, empty for one not there."""
+        p: cython.p_const_uchar = self._data
+        found = [""] * len(names)
+        index: cython.Py_ssize_t
+        self.rewind()
+        while self.next():
+            for index in range(len(names)):
+                if _is_called(p, self.attribute, self.attribute_end, names[index]):
+                    found[index] = self._word().strip().lower()
+        return found
+
+    @cython.cfunc
+    def _word(self) -> str:
+        """The attribute's value normalized (3.3.3), with all entities in it."""
+        p: cython.p_const_uchar = self._data
+        raw: bytes = p[self.value_start : self.value_end]
+        if self._nested:
+            raw = self._unfolded(raw, 0)
+        return self._double.decode(raw).decode("utf-8", "surrogateescape")
+
+    @cython.cfunc
+    def _unfolded(self, raw: bytes, depth: cython.int) -> bytes:
+        """A value with what the entities stand for that have references in them; its length was checked."""
+        pieces: list[bytes] = []
+        position = 0
+        for found in ENTITY.finditer(raw) if depth < _DEEPEST else ():
+            inner = self._nested.get(found[1])
+            if inner is not None:
+                pieces += (raw[position : found.start()], self._unfolded(inner, depth + 1))
+                position = found.end()
+        return b"".join((*pieces, raw[position:]))
+
+    @cython.cfunc
+    def coding(self, start: cython.Py_ssize_t) -> CharacterData:
+        """That of the value that starts here."""
+        return self._double if self._data[start - 1] == 34 else self._single
+
+    @cython.cfunc
+    def decoded(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> bytes:
+        """What a value stands for."""
+        return self.coding(start).decode(self._data[start:end])
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _is_called(
+    p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ssize_t, name: str
+) -> cython.bint:
+    """Whether this span is a name, which is in lower case, whatever the case is that it is written in."""
+    i: cython.Py_ssize_t
+    if end - start != len(name):
+        return False
+    for i in range(end - start):
+        if (p[start + i] | 32 if 65 <= p[start + i] <= 90 else p[start + i]) != ord(name[i]):
+            return False
+    return True

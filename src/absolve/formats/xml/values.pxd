@@ -1,0 +1,23 @@
+"""C layout of what tells of the values of XML; xml_values.py holds the code."""
+
+cimport cython
+
+from absolve.formats.events.event_list cimport Events
+from absolve.formats.xml.tags cimport Tag
+
+
+@cython.final
+cdef class Values:
+    cdef bytes _data
+    cdef object _charset
+    cdef Events _events
+    cdef Tag _tag
+    cdef object _prolog
+    cdef Py_ssize_t under
+    cdef Py_ssize_t stated
+    cdef object based
+
+    cdef int value(self, object place, Py_ssize_t start, Py_ssize_t end) except? -1
+    cdef int text(self, object place, Py_ssize_t start, Py_ssize_t end, Py_ssize_t scope) except? -1
+    cdef int references(self, object place, Py_ssize_t start, Py_ssize_t end, object coding) except? -1
+    cdef int _tell(self, object place, Py_ssize_t start, Py_ssize_t end, object coding) except? -1

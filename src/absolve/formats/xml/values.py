@@ -1,0 +1,156 @@
+"""The values of XML: the references and the inner documents in an attribute, or in the text of an element."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from absolve.core.errors import in_short
+from absolve.core.model import Notice
+from absolve.encodings.offset_map import CUT_OFF, is_cut
+from absolve.formats.grammars import GRAMMARS
+from absolve.formats.html import rules
+from absolve.formats.xml.codings import CData, CharacterData, Mixed, unknown_entity
+
+if TYPE_CHECKING:
+    import cython
+
+    from absolve.core.model import Base, Place
+    from absolve.core.protocols import Coding
+    from absolve.encodings.charsets import Charset
+    from absolve.formats.events.event_list import Events
+    from absolve.formats.xml.prolog import Prolog
+    from absolve.formats.xml.tags import Tag
+else:
+    from absolve.core import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.absolve.core.byte_scan import find, is_space
+    from cython.cimports.absolve.formats.events.event_list import Events  # noqa: TC002 - the type of a C argument
+    from cython.cimports.absolve.formats.xml.codings import is_plain
+    from cython.cimports.absolve.formats.xml.tags import Tag  # noqa: TC002 - likewise
+else:
+    from absolve.core.byte_scan import find, is_space
+    from absolve.formats.xml.codings import is_plain
+
+_SECTION: Final = re.compile(rb"[\t\n\r ]*+<!\[CDATA\[((?:[^\]]++|\](?!\]>))*+)\]\]>[\t\n\r ]*+")
+
+# The syntax of a place whose text is a document -> its media type.
+_TEXT_PARTS: Final = {"html": rules.MEDIA_TYPE, "css": rules.CSS, **rules.JSON_SCRIPTS}
+
+
+@cython.final
+@cython.cclass
+class Values:
+    """Tells the events of what stands in values; `tag` is the start tag that was read last.
+
+    Of the link that is told of `under` and `stated` are the numbers of its scope and of its claim, -1 for none, and
+    `based` is the claim if it is that of a base element.
+    """
+
+    def __init__(self, data: bytes, charset: Charset, events: Events, tag: Tag, prolog: Prolog) -> None:
+        self._data = data
+        self._charset = charset
+        self._events = events
+        self._tag = tag
+        self._prolog = prolog
+        self.under = self.stated = -1
+        self.based: Base | None = None
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def value(self, place: Place, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
+        """Tell of the references, or of the inner document, in one attribute's value."""
+        coding = self._tag.coding(start)
+        if place.syntax == "css":
+            raw = self._data[start:end]
+            if 0x28 in raw or 0x26 in raw or 0x5C in raw:
+                self._events.tell_part(rules.CSS_DECLARATIONS, start, end, coding, "", self.under)
+        elif place.syntax == "srcdoc":
+            self._events.tell_part(rules.MEDIA_TYPE, start, end, coding, "srcdoc", self.under)
+        else:
+            self.references(place, start, end, coding)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def text(
+        self, place: Place, start: cython.Py_ssize_t, end: cython.Py_ssize_t, scope: cython.Py_ssize_t
+    ) -> cython.int:
+        """Tell of the reference that an element's text is, or of the inner document."""
+        p: cython.p_const_uchar = self._data
+        if _is_blank(p, start, end):
+            return 0
+        has_markup: cython.bint = find(p, 60, start, end) >= 0
+        if self._prolog.expansion is not None:
+            self._prolog.expansion.check(start, end, is_text=True)
+        media_type = _TEXT_PARTS.get(place.syntax)
+        coding: Coding = self._tag.text
+        self.under = scope
+        self._tag.start = self._tag.end = -1
+        if has_markup:
+            data = CData(self._charset, "absolve.references" if place.syntax == "html" else "absolve.percent")
+            if section := _SECTION.fullmatch(self._data, start, end):
+                coding = data
+                start, end = section.span(1)
+            else:
+                coding = Mixed(self._tag.text, data)
+        if media_type is None:
+            if isinstance(coding, Mixed):
+                words = "a reference in pieces (CDATA sections, comments, instructions between) is left alone"
+                self._events.append(Notice("pieces", words, start))
+            else:
+                self.references(place, start, end, coding)
+        elif has_markup or find(p, 38, start, end) >= 0 or media_type != rules.MEDIA_TYPE:  # else no HTML
+            name = place.element if media_type == rules.MEDIA_TYPE else ""
+            self._events.tell_part(media_type, start, end, coding, name, self.under)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def references(
+        self, place: Place, start: cython.Py_ssize_t, end: cython.Py_ssize_t, coding: Coding
+    ) -> cython.int:
+        """Tell of the references in a value, by its grammar; the grammar sees what the bytes stand for."""
+        if place.syntax == "url" and is_plain(self._data, start, end):  # as most are: it is what it says, and all of it
+            return self._tell(place, start, end, coding)
+        raw = self._data[start:end]
+        if 0x26 in raw and isinstance(coding, CharacterData):
+            name = unknown_entity(raw, self._prolog.entities)
+            if name is not None:
+                known_as = in_short(name.decode("utf-8", "replace"))
+                words = f"the entity &{known_as}; is not known here: the reference is left alone"
+                self._events.append(Notice("entity", words, start))
+                return 0
+        value, offsets = coding.decode_mapped(raw)
+        if offsets is None:  # no coding of ours is without them
+            return 0
+        for one, other in GRAMMARS[place.syntax](value):
+            if is_cut(offsets, one) or (is_cut(offsets, other) and place.syntax != "url"):  # blanks behind a URL
+                self._events.append(Notice("entity", CUT_OFF, start))
+                return 0
+            first = start + offsets.start(one)
+            self._tell(place, first, start + offsets.end(other) if other > one else first, coding)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def _tell(
+        self, place: Place, start: cython.Py_ssize_t, end: cython.Py_ssize_t, coding: Coding
+    ) -> cython.int:
+        """Tell of one link."""
+        tag: Tag = self._tag
+        if self.under < 0 and self.stated < 0:
+            return self._events.tell(place, start, end, coding, None, tag.start, tag.end, self.based)
+        return self._events.tell_ruled(place, start, end, coding, self.under, tag.start, tag.end, self.stated)
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _is_blank(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
+    """Whether there is nothing but white space in this span."""
+    while start < end and is_space(p[start]):
+        start += 1
+    return start == end

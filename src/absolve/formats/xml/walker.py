@@ -1,0 +1,362 @@
+"""The XML walker: the references, bases and inner documents of XML, in the order in which they stand.
+
+Expat says whether a document is well-formed and what it declares (xml_prolog.py); where that is known, the bytes are
+simple to read, and names mean what the namespaces in scope make of them (xml_names.py). Entities of the internal subset
+are not expanded in content, and those that are plain text are known in references.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+from absolve.core.errors import WalkError, in_short
+from absolve.core.model import IN_VAIN, Base, Layer, Notice, Place
+from absolve.formats.base_claims import base_claim, codebase_claim, xml_base_claim
+from absolve.formats.html import rules
+from absolve.formats.html.saved_from import retrieval_url
+from absolve.formats.xml import link_tables
+from absolve.formats.xml.codings import PseudoAttribute
+from absolve.formats.xml.limits import ENTITY
+from absolve.formats.xml.link_tables import Choice
+from absolve.formats.xml.names import of_tag, of_words
+from absolve.formats.xml.prolog import checked
+
+if TYPE_CHECKING:
+    import cython
+
+    from absolve.encodings.charsets import Charset
+    from absolve.formats.events.scoped_bases import Says
+    from absolve.formats.protocols import WalkOptions
+    from absolve.formats.xml.limits import Expansion
+    from absolve.formats.xml.prolog import Prolog
+else:
+    from absolve.core import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.absolve.core.byte_scan import find
+    from cython.cimports.absolve.formats.events.event_list import Events
+    from cython.cimports.absolve.formats.events.scoped_bases import Scopes
+    from cython.cimports.absolve.formats.html.names_lookup import may_be_savers
+    from cython.cimports.absolve.formats.xml.names import Namespaces, Written
+    from cython.cimports.absolve.formats.xml.tags import Tag
+    from cython.cimports.absolve.formats.xml.values import Values
+else:
+    from absolve.core.byte_scan import find
+    from absolve.formats.events.event_list import Events
+    from absolve.formats.events.scoped_bases import Scopes
+    from absolve.formats.html.names_lookup import may_be_savers
+    from absolve.formats.xml.names import Namespaces, Written
+    from absolve.formats.xml.tags import Tag
+    from absolve.formats.xml.values import Values
+
+# 2.6, the pseudo-attributes of an instruction, which are written as attributes are
+_ATTRIBUTE: Final = re.compile(rb"[\t\n\r ]++([^\t\n\r =/>?]++)[\t\n\r ]*+=[\t\n\r ]*+(?:\"([^\"]*+)\"|'([^']*+)')")
+_INSTRUCTION: Final = re.compile(rb"<\?([^\t\n\r ?]++)")
+_NO_DEFAULTS: Final[dict[bytes, str]] = {}
+_NESTED = cython.declare(cython.int, 100)  # xml:base in scope of each other: every link would name them all
+
+
+@lru_cache(maxsize=64)
+def _pseudo(charset: Charset, quote: bytes) -> PseudoAttribute:
+    """One for all that are alike: links of one kind are kept as numbers."""
+    return PseudoAttribute(charset, quote)
+
+
+def walk(data: bytes, charset: Charset, options: WalkOptions) -> Events:
+    """The events of an XML document in UTF-8; WalkError where it is not well-formed."""
+    return _Walk(data, charset, options, checked(data)).run()
+
+
+@cython.final
+@cython.cclass
+class _Walk:
+    """One walk over one document."""
+
+    data: bytes
+    charset: Charset
+    events: Events
+    prolog: Prolog
+    marked: set[str]
+    defaults: dict[bytes, dict[bytes, str]]
+    expansion: Expansion | None
+    last: Tag
+    names: Namespaces
+    has_root: cython.bint
+    is_page: cython.bint
+    has_base: cython.bint
+    has_retrieval: cython.bint
+    depth: cython.int
+    template: cython.int
+    scope: cython.Py_ssize_t
+    outer: list[tuple[int, int]]
+    values: Values
+    text: Place | None
+    text_start: cython.Py_ssize_t
+    text_scope: cython.Py_ssize_t
+
+    def __init__(self, data: bytes, charset: Charset, options: WalkOptions, prolog: Prolog) -> None:
+        self.data = data
+        self.charset = charset
+        self.events = Events(of_tag, data)
+        self.prolog = prolog
+        self.marked = set(prolog.marked)  # entities of which nothing was said yet
+        self.defaults = prolog.namespaces
+        self.expansion = prolog.expansion
+        self.last = Tag(data, charset, prolog)
+        self.names = Namespaces(lazy=options.lazy)
+        self.has_root = self.is_page = self.has_base = self.has_retrieval = False
+        self.depth = 0
+        self.template = 0  # the depth of the outermost template element that is open
+        self.scope = -1  # the number of the innermost xml:base
+        self.outer = []  # the depth of each element with one, and what it was before
+        self.values = Values(data, charset, self.events, self.last, prolog)
+        self.text = None  # the place that the text of the element is whose start tag was read last
+
+    @cython.boundscheck(False)
+    @cython.wraparound(False)
+    def run(self) -> Events:
+        """Go from one `<` to the next; that the document is well-formed says what follows each."""
+        p: cython.p_const_uchar = self.data
+        n: cython.Py_ssize_t = len(self.data)
+        i: cython.Py_ssize_t = find(p, 60, 0, n)
+        end: cython.Py_ssize_t
+        while i >= 0:
+            if p[i + 1] == 47:
+                self.end_element(i)
+                end = find(p, 62, i, n) + 1
+            elif p[i + 1] == 63:
+                self.instruction(i)
+                end = self.data.find(b"?>", i + 2) + 2
+            elif p[i + 1] != 33:
+                end = self.start_tag(i)
+            elif p[i + 2] == 45:
+                end = self.data.find(b"-->", i + 4) + 3
+                self.comment(i, end - 3)
+            elif p[i + 2] == 91:
+                end = self.data.find(b"]]>", i + 9) + 3
+            else:
+                end = self.declaration()
+            i = find(p, 60, end, n)
+            if self.marked and self.depth:
+                self.unseen(end, i)
+        return self.events
+
+    # --- markup ---------------------------------------------------------------------------------------------------
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def declaration(self) -> cython.Py_ssize_t:
+        """The document type declaration: where it ends."""
+        for start in self.prolog.inside:
+            if self.data.startswith(b"<!--", start):
+                self.comment(start, self.data.find(b"-->", start + 4))
+            else:
+                self.instruction(start)
+        return self.prolog.end
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def instruction(self, start: cython.Py_ssize_t) -> cython.int:
+        """Those before the root element that have references (xml-stylesheet 1.0; they stand in no scope)."""
+        target = None if self.has_root else _INSTRUCTION.match(self.data, start)
+        place = link_tables.INSTRUCTIONS.get(target[1].decode("utf-8", "surrogateescape")) if target else None
+        if target is None or place is None:
+            return 0
+        self.last.start = start
+        position = target.end()
+        end = self.data.find(b"?>", position)
+        while found := _ATTRIBUTE.match(self.data, position, end):
+            position = found.end()
+            if found[1].decode() == place.attribute:
+                self.last.end = position
+                first, last = found.span(2 if found[2] is not None else 3)
+                self.values.references(place, first, last, _pseudo(self.charset, self.data[first - 1 : first]))
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    @cython.boundscheck(False)
+    @cython.wraparound(False)
+    def comment(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
+        """What a page's saver wrote."""
+        if self.has_retrieval or not may_be_savers(self.data, start + 4, end):
+            return 0
+        claim = retrieval_url(self.data, start + 4, end, self.charset)
+        if claim is not None:
+            self.has_retrieval = True
+            self.events.append(Base(Layer.RETRIEVAL, claim[0], claim[1], start))
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def unseen(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
+        """Say which entities with markup in them are referred to in text."""
+        for found in ENTITY.finditer(self.data, start, end):
+            name = found[1].decode("utf-8", "surrogateescape")
+            if name in self.marked:
+                self.marked.discard(name)
+                words = f"what the entity &{in_short(name)}; stands for is left alone, and not looked at"
+                self.events.append(Notice("entity", words, found.start()))
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def start_tag(self, start: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """3.1, STag and EmptyElemTag: where it ends."""
+        tag: Tag = self.last
+        raw = tag.read(start)
+        self.depth += 1
+        self.text = None  # what has an element in it is no text
+        if self.expansion is not None:
+            self.expansion.check(start, tag.end)
+        if tag.declares or (self.defaults and raw in self.defaults):
+            defaults = self.defaults.get(raw, _NO_DEFAULTS)
+            self.names.declare(tag.declared(defaults, self.names.bindings), self.depth)
+        element: Written = self.names.element(raw)
+        if not self.has_root:
+            element = self.root(element, raw)
+        if tag.has_others or element.text is not None:
+            self.tag(element, tag)
+        if tag.is_closed:
+            self.end_element(tag.end)
+        elif element.is_template and not self.template:
+            self.template = self.depth
+        return tag.end
+
+    @cython.cfunc
+    def root(self, element: Written, raw: bytes) -> Written:
+        """The root element: its name says what those are that have no namespace."""
+        self.has_root = True
+        self.is_page = element.element.namespace in (link_tables.XHTML, link_tables.SVG)
+        if not element.element.namespace and element.element.local in link_tables.ROOTS:
+            self.names.begin(element.element.local)
+            element = self.names.element(raw)
+        return element
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def end_element(self, start: cython.Py_ssize_t) -> cython.int:
+        if self.text is not None:
+            self.values.text(self.text, self.text_start, start, self.text_scope)
+            self.text = None
+        if self.outer and self.outer[-1][0] == self.depth:
+            self.scope = self.outer.pop()[1]
+        self.names.end(self.depth)
+        if self.template == self.depth:
+            self.template = 0
+        self.depth -= 1
+        return 0
+
+    # --- tags -----------------------------------------------------------------------------------------------------
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def tag(self, element: Written, tag: Tag) -> cython.int:
+        """Tell of the references in a start tag, and remember what its text is."""
+        found: list[tuple[Place | Choice, int, int]] = []
+        claim: cython.Py_ssize_t = -1
+        codebase: cython.Py_ssize_t = -1
+        scope: cython.Py_ssize_t = self.scope
+        p: cython.p_const_uchar = self.data
+        tag.rewind()
+        while tag.next():
+            known: Place | Choice | None = self.names.row(element, p[tag.attribute : tag.attribute_end])
+            if known is None:
+                continue
+            found.append((known, tag.value_start, tag.value_end))
+            if known.attribute == "xml:base":
+                scope = claim = self.claim(xml_base_claim, tag.value_start, tag.value_end, self.scope)
+        if not found and element.text is None:
+            return 0
+        if element.is_html:
+            codebase = self.codebase(found, scope)
+        for row, start, end in found:
+            place = of_words(row, tag.keywords(row.by)) if isinstance(row, Choice) else row
+            if place is None:
+                continue
+            self.values.under = scope
+            if place.attribute == "xml:base":
+                self.values.under = self.scope
+                self.states(claim, place, start, end)
+            elif place.attribute == "codebase":
+                self.states(codebase, place, start, end)
+            elif element.is_html:
+                if codebase >= 0 and place.against == "codebase":
+                    self.values.under = codebase
+                self.of_html(place, start, end)
+            else:
+                self.values.value(place, start, end)
+        if claim >= 0:
+            self.outer.append((self.depth, self.scope))
+            self.scope = claim
+            if len(self.outer) > _NESTED:
+                raise WalkError("too-deep", f"xml:base nested more than {_NESTED} deep", self.last.start)
+        if element.text is not None and not tag.is_closed:
+            text: Place | Choice = element.text
+            self.text = of_words(text, tag.keywords(text.by)) if isinstance(text, Choice) else text
+            self.text_start = self.last.end
+            self.text_scope = scope
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def claim(
+        self, says: Says, start: cython.Py_ssize_t, end: cython.Py_ssize_t, outer: cython.Py_ssize_t
+    ) -> cython.Py_ssize_t:
+        """The number of the claim that a value makes in the scope of another; -1 for none."""
+        if self.events.scopes is None:
+            self.events.scopes = Scopes(self.data)
+        return self.events.scopes.add(start, end, self.last.coding(start), says, outer)
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def states(
+        self, claim: cython.Py_ssize_t, place: Place, start: cython.Py_ssize_t, end: cython.Py_ssize_t
+    ) -> cython.int:
+        """Tell of the reference whose claim has this number."""
+        self.values.stated = claim
+        self.values.references(place, start, end, self.last.coding(start))
+        self.values.stated = -1
+        return 0
+
+    # --- XHTML: what takes more than one attribute ----------------------------------------------------------------
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def codebase(self, found: list[tuple[Place | Choice, int, int]], outer: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        for place, start, end in found:
+            if type(place) is Place and place.attribute == "codebase":
+                return self.claim(codebase_claim, start, end, outer)
+        return -1
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def of_html(self, place: Place, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
+        if place.element == "base" and place.attribute == "href":
+            return self.base(place, start, end)
+        if place is rules.META_CONTENT:
+            found = rules.meta_place(*self.last.keywords(("http-equiv", "property", "name", "itemprop")))
+            if found is None:
+                return 0
+            place = found
+        elif place.element == "link" and place.attribute == "href":
+            place = rules.link_place(*self.last.keywords(("rel", "as", "type")))
+        if place.against == "own":
+            self.values.under = -1
+        return self.values.value(place, start, end)
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def base(self, place: Place, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
+        """The first base element with an href, outside templates, of a page: not of a page's piece in a feed."""
+        self.values.under = -1
+        self.values.based = IN_VAIN
+        if self.is_page and not self.has_base and not self.template:
+            self.has_base = True
+            self.values.based = base_claim(self.last.decoded(start, end), self.last.start)
+            self.events.append(self.values.based)
+        self.values.references(place, start, end, self.last.coding(start))
+        self.values.based = None
+        return 0

@@ -1,0 +1,214 @@
+"""The central directory of a ZIP file (APPNOTE.TXT 6.3.10), which is what counts: its entries and its end."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from struct import Struct
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from absolve.core.errors import WalkError
+from absolve.formats.zip.members import Field, Member, located, numbers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_UTF_8: Final = 1 << 11  # 4.4.4, general purpose bit flag
+
+_CENTRAL: Final = Struct("<4s6H3L5H2L")  # 4.3.12
+_NAME: Final = Struct("<8xH18xH")  # of that the flags, and how long the name is
+_END: Final = Struct("<4s4H2LH")  # 4.3.16
+_LOCATOR: Final = Struct("<4sLQL")  # 4.3.15
+_END_64: Final = Struct("<4sQ2H2L4Q")  # 4.3.14
+_LONGEST_COMMENT: Final = 0xFFFF
+_IN_EXTRA: Final = 0xFFFFFFFF  # 4.5.3: the value stands in the ZIP64 extra field
+
+
+class Place(NamedTuple):
+    """A field that says where something stands, counted from where the archive begins in the file."""
+
+    start: int
+    width: int
+    target: int  # an offset of the file
+
+
+class Archive(Sequence[Member]):
+    """The members in the order of the central directory, made when they are asked for; `start` is where it begins.
+
+    There are tens of thousands in a megabyte, of some kilobytes each. `headers` says where each begins, `directory`
+    where the directory does, and `places` are the fields that say where that is.
+    """
+
+    def __init__(self, data: bytes, end: _End) -> None:
+        self.start = end.base
+        self.directory = end.start
+        self.headers = array("q")
+        self.places = end.places
+        self._data = data
+        self._end = end
+        self._entries = array("q")  # where each stands in the directory
+        self._overlapping = bytearray()  # which share bytes with others
+
+    @property
+    def names(self) -> Iterator[str]:
+        """The name of each member."""
+        for position in self._entries:
+            flags, size = _NAME.unpack_from(self._data, position)
+            start = position + _CENTRAL.size
+            yield _name(self._data[start : start + size], flags)
+
+    @property
+    def fields(self) -> Iterator[tuple[list[Field], Place]]:
+        """The fields of each entry of the directory: those that change with the member's data, and where it is."""
+        for position in self._entries:
+            entry = _entry(self._data, position, self._end)
+            yield entry.fields, entry.place
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __getitem__(self, index: int) -> Member:  # type: ignore[override]  # nobody asks for some of them
+        member = _entry(self._data, self._entries[index], self._end).member(self._data, self._end.start)
+        if self._overlapping[index] and not member.fault:
+            return member._replace(fault=("overlap", "it overlaps another member of the archive"))
+        return member
+
+    def read(self, most: int) -> None:
+        """Go through the directory; WalkError where it is broken, or has more than so many members."""
+        headers, afters = self.headers, array("q")
+        position = self._end.start
+        while position < self._end.end:
+            if len(headers) >= most:
+                text = f"archives of more than {most} members are left as they are"
+                raise WalkError("too-many-links", text, position)
+            entry = _entry(self._data, position, self._end)
+            member = entry.member(self._data, self._end.start)
+            headers.append(min(member.header, len(self._data)))  # what ZIP64 says may be beyond all numbers
+            afters.append(min(member.after, len(self._data)))
+            self._entries.append(position)
+            position = entry.following
+        if len(headers) & 0xFFFF != self._end.number & 0xFFFF:
+            text = f"the central directory has {len(headers)} members, and its end says {self._end.number}"
+            raise WalkError("broken", text, position)
+        self._overlapping = _sharing(headers, afters, self._end.start)
+
+
+class _End(NamedTuple):
+    """Where the central directory stands, and how many members it has; the fields about it."""
+
+    start: int
+    end: int
+    number: int
+    base: int
+    places: list[Place]
+
+
+def archive(data: bytes, most: int) -> Archive:
+    """WalkError where there is no central directory, it is broken, or it has more than so many members."""
+    found = Archive(data, _end(data))
+    found.read(most)
+    return found
+
+
+def _end(data: bytes) -> _End:
+    """4.3.16: the last record that could be the end of the central directory, its comment the last of the file."""
+    position = len(data)
+    first = max(0, len(data) - _END.size - _LONGEST_COMMENT)
+    while (position := data.rfind(b"PK\5\6", first, position)) >= 0:
+        if position + _END.size <= len(data):
+            fields = _END.unpack_from(data, position)
+            if position + _END.size + fields[7] == len(data):
+                break
+    if position < 0:
+        raise WalkError("truncated", "this ZIP file has no end: its central directory is not there", len(data))
+    _, disk, start_disk, _, count, size, offset, _ = fields
+    places = [Place(position + 16, 4, offset)]
+    end = position
+    locator = position - _LOCATOR.size
+    if locator >= 0 and data.startswith(b"PK\6\7", locator):
+        end = _end_64(data, locator)
+        values = _END_64.unpack_from(data, end)
+        disk, start_disk, count, size = values[4], values[5], values[7], values[8]
+        places = [] if offset == _IN_EXTRA else places
+        offset = values[9]
+        places += [Place(end + 48, 8, offset), Place(locator + 8, 8, -1)]
+    if disk or start_disk:
+        raise WalkError("split", "this is one of several parts of a ZIP file", position)
+    start = end - size
+    base = start - offset  # what stands before the archive: a program that unpacks it
+    if start < 0 or base < 0:
+        raise WalkError("broken", "the central directory is not where the end of the ZIP file says", position)
+    places = [place._replace(target=end if place.target < 0 else start) for place in places]
+    return _End(start, end, count, base, sorted(places))
+
+
+def _end_64(data: bytes, locator: int) -> int:
+    """4.3.14 and 4.3.15: where the ZIP64 end of the central directory stands; what is before it may be missing."""
+    offset = _LOCATOR.unpack_from(data, locator)[2]
+    for position in (offset, locator - _END_64.size):
+        if 0 <= position <= locator - _END_64.size and data.startswith(b"PK\6\6", position):
+            return int(position)
+    raise WalkError("broken", "the ZIP64 end of the central directory is not where its locator says", locator)
+
+
+class _Entry(NamedTuple):
+    """An entry of the central directory: the member as it is there, its size there, the fields that say it.
+
+    Beside them the field with its offset, and where the next entry begins.
+    """
+
+    found: Member
+    raw_name: bytes
+    flags: int
+    size: int
+    fields: list[Field]
+    place: Place
+    following: int
+
+    def member(self, data: bytes, most: int) -> Member:
+        """The member, as its own header agrees; nothing of it stands behind `most`."""
+        return located(data, self.found, self.raw_name, self.flags, self.size, self.fields, most)
+
+
+def _entry(data: bytes, position: int, end: _End) -> _Entry:
+    """The entry that begins here; WalkError where none does."""
+    if position + _CENTRAL.size > end.end or not data.startswith(b"PK\1\2", position):
+        raise WalkError("broken", "the central directory is broken: no entry begins here", position)
+    (_, _, _, flags, method, _, _, crc, size, value, name_size, extra_size, comment_size, _, _, _, offset) = (
+        _CENTRAL.unpack_from(data, position)
+    )
+    name_end = position + _CENTRAL.size + name_size
+    following = name_end + extra_size + comment_size
+    if following > end.end:
+        raise WalkError("broken", "the central directory is broken: an entry goes on past its end", position)
+    raw_name = data[position + _CENTRAL.size : name_end]
+    known = {"value": (value, position + 24), "size": (size, position + 20), "offset": (offset, position + 42)}
+    said, fields = numbers(data, known, name_end, name_end + extra_size)
+    header = said["offset"] + end.base
+    place = Place(fields["offset"].start, fields["offset"].width, header)
+    named = [Field("crc", position + 16, 4), fields["size"], fields["value"]]
+    name = _name(raw_name, flags)
+    member = Member(name, header, header, header, header, method, crc, said["value"])
+    return _Entry(member, raw_name, flags, said["size"], named, place, following)
+
+
+def _name(raw: bytes, flags: int) -> str:
+    """APPNOTE appendix D: UTF-8 where the flag says so, else code page 437; UTF-8 that is so without saying it."""
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return raw.decode("utf-8", "replace") if flags & _UTF_8 else raw.decode("cp437")
+
+
+def _sharing(headers: Sequence[int], afters: Sequence[int], end: int) -> bytearray:
+    """Which members share bytes, by where each begins and ends: what is done to one would be done to the other."""
+    found = bytearray(len(headers))
+    reached, last = 0, -1
+    for index in sorted(range(len(headers)), key=headers.__getitem__):
+        if afters[index] == headers[index]:  # nobody knows where it stands
+            continue
+        if headers[index] < reached:
+            found[index] = found[last] = 1
+        if afters[index] > reached:
+            reached, last = min(afters[index], end), index
+    return found

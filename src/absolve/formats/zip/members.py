@@ -1,0 +1,245 @@
+"""The members of a ZIP file (APPNOTE.TXT 6.3.10): where the data of each stand, what they are, what speaks of them.
+
+A member that the central directory and the bytes do not agree on is told with its fault.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Sequence
+from struct import Struct
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from absolve.core.errors import CodingError
+from absolve.core.model import Derived
+from absolve.encodings.offset_map import IDENTITY_OFFSETS
+from absolve.formats.compression import deflated, inflate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from absolve.core.protocols import Offsets
+
+STORED: Final = 0  # 4.4.5, compression method
+DEFLATED: Final = 8
+_ENCRYPTED: Final = 1 << 0 | 1 << 6 | 1 << 13  # 4.4.4, general purpose bit flag
+_HAS_DESCRIPTOR: Final = 1 << 3
+_BARE: Final = -15  # zlib's wbits for deflate data alone
+
+_LOCAL: Final = Struct("<4s5H3L2H")  # 4.3.7
+_IN_EXTRA: Final = 0xFFFFFFFF  # 4.5.3: the value stands in the ZIP64 extra field
+_ZIP64: Final = 1
+_EXTRA: Final = Struct("<HH")
+
+# 4.4.17.1: no drive, no leading slash; what leads out of the folder that it is unpacked in. Some write backslashes.
+_UNSAFE: Final = re.compile(r"[A-Za-z]:|[\\/]|(?:.*[\\/])?\.\.(?:[\\/]|\Z)|.*\0", re.DOTALL)
+
+
+class Field(NamedTuple):
+    """A number, little-endian, at an offset of the file: crc, size (of what is compressed), value (decompressed)."""
+
+    name: str
+    start: int
+    width: int
+
+
+class Member(NamedTuple):
+    """A file in the archive: its name, where its local header, its data and what belongs to them stand.
+
+    `fault` is a code and why nothing can be done with it; then only the name and the header's offset count.
+    """
+
+    name: str
+    header: int
+    start: int
+    end: int
+    after: int  # the end of its data descriptor, if it has one
+    method: int
+    crc: int
+    size: int  # bytes when decompressed
+    fields: tuple[Field, ...] = ()
+    fault: tuple[str, str] | None = None
+
+    @property
+    def derived(self) -> list[Derived]:
+        """The fields that change with the data."""
+        facts = _Facts(self)
+        return [Derived(start, start + width, facts.of(name, width)) for name, start, width in self.fields]
+
+
+class Fields(Sequence[Derived]):
+    """The fields that change with a member's data, made when they are asked for."""
+
+    __slots__ = ("_member",)
+
+    def __init__(self, member: Member) -> None:
+        self._member = member
+
+    def __len__(self) -> int:
+        return len(self._member.fields)
+
+    def __iter__(self) -> Iterator[Derived]:
+        return iter(self._member.derived)
+
+    def __getitem__(self, index: int) -> Derived:  # type: ignore[override]  # nobody asks for some of them
+        return self._member.derived[index]
+
+
+class Content:
+    """The data of a member; its size and checksum are those that the directory says."""
+
+    slot: tuple[int, int] | None = None
+
+    def __init__(self, member: Member) -> None:
+        self._member = member
+
+    def decode(self, raw: bytes) -> bytes:
+        """CodingError where this is broken, or not what the directory says."""
+        value = decompressed(raw, self._member)
+        if len(value) != self._member.size or zlib.crc32(value) != self._member.crc:
+            raise CodingError("broken", "its size or checksum is not what the central directory says")
+        return value
+
+    def decode_mapped(self, raw: bytes) -> tuple[bytes, Offsets | None]:
+        return self.decode(raw), IDENTITY_OFFSETS if self._member.method == STORED else None
+
+    def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:  # noqa: ARG002 - as it is
+        return compressed(value, self._member)
+
+
+def decompressed(raw: bytes, member: Member, limit: int | None = None) -> bytes:
+    """What a member's data decompress to, at most its size unless another limit is given; CodingError where broken."""
+    if member.method == STORED:
+        return raw
+    try:
+        value, rest = inflate(raw, _BARE, member.size if limit is None else limit, "deflate")
+    except CodingError as error:
+        if error.code != "too-large":
+            raise
+        text = f"more comes out of this than the {member.size} bytes that the central directory says"
+        raise CodingError("wrong-length", text) from error
+    if rest:
+        raise CodingError("wrong-length", "the deflate data ends before its end in the file")
+    return value
+
+
+def compressed(value: bytes, member: Member) -> bytes:
+    return value if member.method == STORED else deflated(value, _BARE)
+
+
+def head(data: bytes, member: Member, size: int) -> bytes:
+    """The first bytes of a member, as far as they can be had."""
+    raw = data[member.start : min(member.end, member.start + size)]
+    if member.method == STORED:
+        return raw
+    try:
+        return zlib.decompressobj(_BARE).decompress(raw, size)
+    except zlib.error:
+        return b""
+
+
+class _Facts:
+    """What the fields say of new data: worked out once for all of them."""
+
+    def __init__(self, member: Member) -> None:
+        self._member = member
+        self._raw = b""
+        self._numbers: dict[str, int] = {}
+
+    def of(self, name: str, width: int) -> Callable[[bytes], bytes]:
+        return lambda raw: self._known(raw)[name].to_bytes(width, "little")
+
+    def _known(self, raw: bytes) -> dict[str, int]:
+        if raw is not self._raw:
+            self._raw = raw
+            value = decompressed(raw, self._member, limit=1 << 62)
+            self._numbers = {"crc": zlib.crc32(value), "size": len(raw), "value": len(value)}
+        return self._numbers
+
+
+# --- reading ----------------------------------------------------------------------------------------------------------
+
+
+def located(
+    data: bytes, member: Member, raw_name: bytes, flags: int, size: int, fields: list[Field], most: int
+) -> Member:
+    """A member with its data, by its local header (4.3.7), which has to agree with the directory."""
+    if flags & _ENCRYPTED:
+        return member._replace(fault=("encrypted", "this is encrypted"))
+    if _UNSAFE.match(member.name):
+        return member._replace(fault=("unsafe-name", "its name leads out of the archive"))
+    if member.header + _LOCAL.size > most or not data.startswith(b"PK\3\4", member.header):
+        return member._replace(fault=("broken", "it is not where the central directory says"))
+    (_, _, its_flags, method, _, _, crc, its_size, its_value, name_size, extra_size) = _LOCAL.unpack_from(
+        data, member.header
+    )
+    name_end = member.header + _LOCAL.size + name_size
+    start = name_end + extra_size
+    end = start + size
+    if data[member.header + _LOCAL.size : name_end] != raw_name or method != member.method:
+        return member._replace(fault=("broken", "its own header and the central directory do not agree"))
+    if end > most:
+        return member._replace(fault=("truncated", "its data goes on past the central directory"))
+    known = {"value": (its_value, member.header + 22), "size": (its_size, member.header + 18)}
+    said, places = numbers(data, known, name_end, start)
+    right = {"crc": member.crc, "size": size, "value": member.size}
+    found = [(Field("crc", member.header + 14, 4), crc), *((places[name], said[name]) for name in known)]
+    for field, number in found:
+        if number == right[field.name]:
+            fields.append(field)
+        elif number or not its_flags & _HAS_DESCRIPTOR:  # 4.4.4, bit 3: they are zero here, and stand behind the data
+            return member._replace(fault=("broken", "its own header and the central directory do not agree"))
+    after = end
+    if its_flags & _HAS_DESCRIPTOR:
+        described = list(_descriptor(data, end, right))
+        if not described:
+            return member._replace(fault=("broken", "what stands behind its data is not what the directory says"))
+        after = described[-1].start + described[-1].width
+        if after > most:  # it would be a part of the directory
+            return member._replace(fault=("truncated", "its data goes on past the central directory"))
+        fields += described
+    fault = None if member.method in {STORED, DEFLATED} else ("unknown-coding", f"compression method {member.method}")
+    return member._replace(start=start, end=end, after=after, fields=tuple(fields), fault=fault)
+
+
+def _descriptor(data: bytes, position: int, right: dict[str, int]) -> Iterator[Field]:
+    """4.3.9: checksum and sizes behind the data, of 4 bytes or (ZIP64) of 8, with a signature or without."""
+    for signature in (b"PK\7\x08", b""):
+        for width in (4, 8):
+            starts = {"crc": 0, "size": 4, "value": 4 + width}
+            widths = {"crc": 4, "size": width, "value": width}
+            if any(number >> 8 * widths[name] for name, number in right.items()):
+                continue
+            wanted = signature + b"".join(right[name].to_bytes(widths[name], "little") for name in starts)
+            if data.startswith(wanted, position):
+                first = position + len(signature)
+                yield from (Field(name, first + start, widths[name]) for name, start in starts.items())
+                return
+
+
+def numbers(
+    data: bytes, known: dict[str, tuple[int, int]], start: int, end: int
+) -> tuple[dict[str, int], dict[str, Field]]:
+    """4.5.3: numbers that do not fit in a header stand in the ZIP64 extra field, in a fixed order."""
+    at = _extra(data, start, end)
+    found: dict[str, int] = {}
+    fields: dict[str, Field] = {}
+    for name, (number, position) in known.items():
+        found[name], fields[name] = number, Field(name, position, 4)
+        if number == _IN_EXTRA and at is not None and at[0] + 8 <= at[1]:
+            found[name] = int.from_bytes(data[at[0] : at[0] + 8], "little")
+            fields[name] = Field(name, at[0], 8)
+            at = (at[0] + 8, at[1])
+    return found, fields
+
+
+def _extra(data: bytes, start: int, end: int) -> tuple[int, int] | None:
+    """The span of the ZIP64 extra field's data."""
+    while start + _EXTRA.size <= end:
+        kind, size = _EXTRA.unpack_from(data, start)
+        start += _EXTRA.size
+        if kind == _ZIP64:
+            return start, min(start + size, end)
+        start += size
+    return None

@@ -1,0 +1,380 @@
+"""WACZ: a ZIP package of WARC files, their indexes, and a description with digests (Webrecorder, WACZ 1.1.1).
+
+An index says where each record stands, the description what each file's digest is: where a record changes these change
+with it. What cannot be kept right is known before anything is.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import sys
+from array import array
+from itertools import chain, pairwise
+from operator import attrgetter
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from absolve.core.errors import CodingError, in_short
+from absolve.core.model import Edit, Notice
+from absolve.formats.compression import Zstandard, deflated, inflate
+from absolve.formats.events.packed_edits import Packed, ordered
+from absolve.formats.json.tokens import JSONString, Value, values
+from absolve.formats.warc.digests import payloads, renewed
+from absolve.formats.warc.headers import record_at
+from absolve.formats.warc.reader import pieces
+from absolve.formats.zip import members as zip_members
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from absolve.formats.protocols import WalkOptions
+    from absolve.formats.zip.members import Member
+
+DESCRIPTION: Final = "datapackage.json"
+DIGEST: Final = "datapackage-digest.json"  # of the description; signed, as WACZ Signing and Verification 0.1.0 has it
+_ARCHIVE: Final = re.compile(r"archive/.+")
+_INDEX: Final = re.compile(r"indexes/.+")
+_TABLE: Final = re.compile(r".+\.cdxj?(?:\.gz)?")  # CDXJ: a key, a time, an object in JSON
+_TABLE_OF_BLOCKS: Final = re.compile(r".+\.idx")  # the same for the blocks of a compressed table
+_GZIP: Final = 31  # zlib's wbits for a header and a trailer of gzip
+_ANY_SIZE: Final = 1 << 62
+_START: Final = attrgetter("start")
+_STRING: Final = JSONString()
+_SIGNED: Final = b'"signedData"'
+
+
+class Stretch(NamedTuple):
+    """Where a record, or a block of a table, stands in its file, whose bytes are these.
+
+    `value` is what it decompresses to, where its own bytes are not enough to say that.
+    """
+
+    file: bytes
+    start: int
+    end: int
+    value: bytes | None = None
+
+    @property
+    def raw(self) -> memoryview:
+        return memoryview(self.file)[self.start : self.end]
+
+
+class Moves:
+    """The stretches of a file and what they have become, by where they stood: there may be a million of them.
+
+    ValueError where there are not as many as before.
+    """
+
+    def __init__(self, before: Iterable[Stretch], after: Iterable[Stretch]) -> None:
+        self._before, self._after = _Stretches(before), _Stretches(after)
+        if len(self._before.starts) != len(self._after.starts):
+            raise ValueError("a file has other stretches than before: nobody knows which became which")
+        self._numbers = {start: number for number, start in enumerate(self._before.starts)}
+
+    def at(self, start: int) -> tuple[Stretch, Stretch] | None:
+        """What stood there, and what it has become."""
+        number = self._numbers.get(start)
+        return None if number is None else (self._before.at(number), self._after.at(number))
+
+
+class _Stretches:
+    """The stretches of one file."""
+
+    def __init__(self, found: Iterable[Stretch]) -> None:
+        self.starts = array("q")
+        self._ends = array("q")
+        self._file = b""
+        self._values: dict[int, bytes] = {}
+        for number, (self._file, start, end, value) in enumerate(found):
+            self.starts.append(start)
+            self._ends.append(end)
+            if value is not None:
+                self._values[number] = value
+
+    def at(self, number: int) -> Stretch:
+        return Stretch(self._file, self.starts[number], self._ends[number], self._values.get(number))
+
+
+def is_record_file(name: str) -> bool:
+    return _ARCHIVE.fullmatch(name) is not None
+
+
+class Package:
+    """What a package says of its files, as members by name; CodingError where that cannot be read, or kept right."""
+
+    def __init__(self, data: bytes, members: Mapping[str, Member], options: WalkOptions) -> None:
+        self._data = data
+        self._members = members
+        self._options = options
+        self._old = {name: self._content(members[name]) for name in self._listed()}
+        said = _objects(self._old[DESCRIPTION])
+        paths = {_text(self._old[DESCRIPTION], value) for path, value in said.items() if path[-1:] == ("path",)}
+        self._files = {name for name in members if is_record_file(name) or (name in paths and name not in self._old)}
+        for name in filter(_INDEX.fullmatch, self._old):
+            for _, value in _blocks(name, self._old[name], options.max_decompressed):
+                for line in _lines(value):
+                    _object_in(line)
+
+    @property
+    def signature(self) -> str:
+        """What signs the description, if anything does."""
+        return DIGEST if _SIGNED in self._old.get(DIGEST, b"") else ""
+
+    def describes(self, name: str) -> bool:
+        """Return whether a member is an index or a description, which is no document whatever its text looks like."""
+        return name in self._old
+
+    def _listed(self) -> Iterator[str]:
+        """The files that speak of others."""
+        for name in self._members:
+            if _INDEX.fullmatch(name) and not name.endswith("/"):
+                if not (_TABLE.fullmatch(name) or _TABLE_OF_BLOCKS.fullmatch(name)):
+                    raise CodingError("unknown-index", f"{in_short(name)} is no index that absolve reads")
+                yield name
+        yield from (name for name in (DESCRIPTION, DIGEST) if name in self._members)
+
+    def _content(self, member: Member) -> bytes:
+        if member.fault:
+            raise CodingError(*member.fault)
+        if member.size > self._options.max_decompressed:
+            raise CodingError("too-large", f"{in_short(member.name)} is larger than --max-decompressed")
+        return zip_members.Content(member).decode(self._data[member.start : member.end])
+
+    def settled(self, parts: Iterable[list[Edit]]) -> Iterator[list[Edit]]:
+        """The edits, which come in order, with those of the indexes and descriptions that have to follow."""
+        held = Packed()  # a description may stand before what it speaks of
+        for some in parts:
+            held.add(some)
+        yield from ordered(chain(held.parts(), [self._following(held)]))
+
+    def _following(self, held: Packed) -> list[Edit]:
+        """The edits of the indexes and descriptions."""
+        files: dict[str, Moves] = {}
+        said = _Description(self._old[DESCRIPTION])
+        changed: dict[str, bytes] = {}
+        for member, new in self._changed(held.parts()):
+            old = zip_members.decompressed(self._data[member.start : member.end], member)
+            if is_record_file(member.name):
+                files[_file_name(member.name)] = self._moves(old, new)
+            said.take(member.name, old, new)
+        if not files and not said.edits:
+            return []
+        for name in sorted(filter(_INDEX.fullmatch, self._old), key=_is_table_of_blocks):  # these speak of the others
+            new, files[_file_name(name)] = self._rewritten(name, files)
+            said.take(name, self._old[name], new)
+            changed[name] = new
+        changed[DESCRIPTION] = said.made()
+        if DIGEST in self._old:
+            about = _Description(self._old[DIGEST])
+            about.take(DESCRIPTION, self._old[DESCRIPTION], changed[DESCRIPTION])
+            changed[DIGEST] = about.made()
+        found: list[Edit] = []
+        for name, new in changed.items():
+            if new != self._old[name]:
+                found += _replaced(self._members[name], new)
+        return found
+
+    def _changed(self, parts: Iterable[list[Edit]]) -> Iterator[tuple[Member, bytes]]:
+        """The files of which something is said, and in which something changes, with what they become."""
+        found = map(self._members.__getitem__, self._files)
+        spans = sorted(((one.start, one.end, one.name) for one in found if not one.fault), reverse=True)
+        made: io.BytesIO | None = None
+        read = 0
+        for edit in chain(chain.from_iterable(parts), [Edit(sys.maxsize, sys.maxsize, b"")]):
+            while spans and spans[-1][1] < edit.start:
+                _, end, name = spans.pop()
+                if made is not None:
+                    made.write(self._data[read:end])
+                    raw = made.getvalue()
+                    made = None
+                    yield self._members[name], zip_members.decompressed(raw, self._members[name], _ANY_SIZE)
+            if spans and spans[-1][0] <= edit.start and edit.end <= spans[-1][1]:
+                if made is None:
+                    made = io.BytesIO()
+                    read = spans[-1][0]
+                made.write(self._data[read : edit.start])
+                made.write(edit.new)
+                read = edit.end
+
+    def _moves(self, old: bytes, new: bytes) -> Moves:
+        return Moves(self._stretches(old), self._stretches(new))
+
+    def _stretches(self, data: bytes) -> Iterator[Stretch]:
+        for piece in pieces(data, self._options.max_decompressed):
+            value = piece.records if isinstance(piece.coding, Zstandard) else None  # it may need a dictionary
+            yield Stretch(data, piece.offset, piece.offset + len(piece.raw), value)
+
+    def _rewritten(self, name: str, files: Mapping[str, Moves]) -> tuple[bytes, Moves]:
+        """An index with its lines as they must be, and where its blocks stand then."""
+        made = io.BytesIO()
+        before: list[Stretch] = []
+        ends: list[int] = []
+        about = ""
+        for block, value in _blocks(name, self._old[name], self._options.max_decompressed):
+            changed = io.BytesIO()
+            for line in _lines(value):
+                entry = _object_in(line)
+                about = _text(line, entry.get(("filename",))) or about or _table_of(name)
+                changed.write(self._line(line, entry, files.get(_file_name(about))))
+            new = changed.getvalue()
+            if new == value:
+                made.write(block.raw)
+            else:
+                made.write(deflated(new, _GZIP) if name.endswith(".gz") else new)
+            before.append(block)
+            ends.append(made.tell())
+        whole = made.getvalue()
+        return whole, Moves(before, (Stretch(whole, start, end) for start, end in pairwise([0, *ends])))
+
+    def _line(self, line: bytes, entry: Mapping[tuple[str | int, ...], Value], moves: Moves | None) -> bytes:
+        """An entry, its offset, length and digests those of the stretch that it speaks of."""
+        offset = _text(line, entry.get(("offset",)))
+        moved = moves.at(int(offset)) if moves is not None and offset.isdigit() else None
+        if moved is None:
+            return line
+        old, new = moved
+        if old.start == new.start and old.raw == new.raw:
+            return line
+        edits: list[Edit] = []
+        for path, found in entry.items():
+            text = line[found.start : found.end]
+            if path == ("offset",):
+                said = b"%d" % new.start
+            elif path == ("length",) and text.isdigit():  # some count the line ends behind a record, some do not
+                said = b"%d" % (int(text) + len(new.raw) - len(old.raw))
+            elif path in {("digest",), ("recordDigest",)}:
+                said = self._digest(text, old, new)
+            else:
+                continue
+            edits.append(Edit(found.start, found.end, said))
+        return _spliced(line, edits)
+
+    def _digest(self, said: bytes, old: Stretch, new: Stretch) -> bytes:
+        """Of all bytes of a record or a block, or else of a record's payload."""
+        found = renewed(said, old.raw, new.raw)
+        if found != said:
+            return found
+        one, other = map(self._block, (old, new))
+        if one is None or other is None or one == other:
+            return said
+        return renewed(said, one, other, payloads(self._options))
+
+    def _block(self, stretch: Stretch) -> bytes | None:
+        """The block of the record that stands there; None where none does."""
+        value = stretch.value
+        if value is None:
+            found = pieces(bytes(stretch.raw), self._options.max_decompressed)
+            value = next((piece.records for piece in found), None)
+        record = record_at(value, 0) if value is not None else None
+        return value[record.block : record.end] if value is not None and record is not None else None
+
+
+def _file_name(path: str) -> str:
+    return path.rpartition("/")[2]
+
+
+def _is_table_of_blocks(name: str) -> bool:
+    return _TABLE_OF_BLOCKS.fullmatch(name) is not None
+
+
+def _table_of(name: str) -> str:
+    """The table that a table of blocks is of, where it does not say it."""
+    return name.removesuffix(".idx") + ".cdx.gz"
+
+
+def _blocks(name: str, data: bytes, limit: int) -> Iterator[tuple[Stretch, bytes]]:
+    """The members of gzip that an index is compressed in, or the whole of it, and what they decompress to."""
+    if not name.endswith(".gz"):
+        yield Stretch(data, 0, len(data)), data
+        return
+    rest = data
+    size = 0
+    while rest:
+        start = len(data) - len(rest)
+        value, rest = inflate(rest, _GZIP, limit - size, "gzip")
+        size += len(value)
+        yield Stretch(data, start, len(data) - len(rest)), value
+
+
+_LINE: Final = re.compile(rb"[^\r\n]*+(?:\r\n?|\n)|[^\r\n]++")
+
+
+def _lines(text: bytes) -> Iterator[bytes]:
+    """The lines with their ends, as `splitlines` has them, but one by one."""
+    return (found[0] for found in _LINE.finditer(text))
+
+
+def _objects(text: bytes) -> dict[tuple[str | int, ...], Value]:
+    """The strings, numbers and words of a JSON text, by what leads to them; CodingError for what is none."""
+    found: dict[tuple[str | int, ...], Value] = {}
+    for value in values(text):
+        if isinstance(value, Notice):
+            raise CodingError(value.code, value.text)
+        if value.kind in {"string", "word"}:
+            found[value.path] = value
+    return found
+
+
+def _object_in(line: bytes) -> dict[tuple[str | int, ...], Value]:
+    """The object of an index entry, by offsets into the line; nothing for an empty line."""
+    if not line.strip():
+        return {}
+    start = line.find(b"{")
+    if start < 0:
+        raise CodingError("unknown-index", "an index has entries that absolve does not read")
+    return {
+        path: value._replace(start=value.start + start, end=value.end + start)
+        for path, value in _objects(line[start:]).items()
+    }
+
+
+def _text(data: bytes, value: Value | None) -> str:
+    return _STRING.decode(data[value.start : value.end]).decode("utf-8", "replace") if value is not None else ""
+
+
+class _Description:
+    """The size and digest that a description says of each file; of what is signed the signature stays."""
+
+    def __init__(self, text: bytes) -> None:
+        self.edits: list[Edit] = []
+        self._text = text
+        self._said: dict[str, list[tuple[bool, Value]]] = {}  # of a file: whether it is a digest, and where it stands
+        found = _objects(text)
+        for path, value in found.items():
+            if path[-1:] not in {("hash",), ("bytes",)} or "signedData" in path:
+                continue
+            levels = range(len(path) - 1, -1, -1)
+            above = next((path[:size] for size in levels if (*path[:size], "path") in found), None)
+            if above is not None:
+                name = _text(text, found[*above, "path"])
+                self._said.setdefault(name, []).append((path[-1] == "hash", value))
+
+    def take(self, name: str, old: bytes, new: bytes) -> None:
+        """Let it say of a file what is true of the new one."""
+        for is_digest, value in self._said.get(name, ()):
+            said = self._text[value.start : value.end]
+            if is_digest:
+                self.edits.append(Edit(value.start, value.end, renewed(said, old, new)))
+            elif said == b"%d" % len(old):
+                self.edits.append(Edit(value.start, value.end, b"%d" % len(new)))
+
+    def made(self) -> bytes:
+        return _spliced(self._text, self.edits)
+
+
+def _replaced(member: Member, value: bytes) -> Iterator[Edit]:
+    """The edits that put another content into a member."""
+    raw = zip_members.compressed(value, member)
+    yield Edit(member.start, member.end, raw)
+    for start, end, said in member.derived:
+        yield Edit(start, end, said(raw))
+
+
+def _spliced(data: bytes, edits: Iterable[Edit]) -> bytes:
+    """The data with these edits made."""
+    made: list[bytes] = []
+    start = 0
+    for edit in sorted(edits, key=_START):
+        made += (data[start : edit.start], edit.new)
+        start = edit.end
+    return b"".join((*made, data[start:]))

@@ -1,0 +1,211 @@
+"""ZIP packages: EPUB, and any other ZIP file, member by member.
+
+A package is a folder: a member's URL is its path from the root (EPUB 3.3, 4.2.5). Where nobody says what URL the root
+has it gets one that leads nowhere: links between members are known by it, and none is ever written with it.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Final
+from urllib.parse import quote
+
+from absolve.core.errors import CodingError, in_short
+from absolve.core.model import PACKAGE_ROOT, Base, Held, Layer, Notice, Part, Settled
+from absolve.formats import registry
+from absolve.formats.events.event_list import Events
+from absolve.formats.zip import directory, epub, members, relocation, wacz
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from absolve.core.model import Edit
+    from absolve.encodings.charsets import Charset
+    from absolve.formats.protocols import WalkOptions
+    from absolve.formats.zip.directory import Archive
+    from absolve.formats.zip.members import Member
+
+_LOOKED_AT: Final = 2048  # bytes of a member whose name does not say what it is
+_PATH_CHARACTERS: Final = "!$&'()*+,=@/~"  # RFC 3986 3.3: pchar without ":" and ";", and the slash
+_NO_PATH: Final = re.compile(r"[%?#;:]")
+_PACKAGE_INSIDE: Final = "package-inside"
+_QUIET: Final = frozenset({"encrypted", "unknown-coding"})  # faults of no matter in what is no document
+
+
+def walk(data: bytes, _charset: Charset, options: WalkOptions) -> Events:
+    """The root's URL, what links between members lead to, a part for each member that is a document.
+
+    WalkError where there is no central directory, or it is broken.
+    """
+    archive = directory.archive(data, options.max_links)
+    package = _Package(data, archive, options)
+    events = Events(make=package.part)
+    events.append(Base(Layer.RETRIEVAL, PACKAGE_ROOT, "root of the package"))
+    events.append(Held(_References(archive)))
+    events.append(Settled(package.settled, package.tell(events)))
+    return events
+
+
+def _quoted(path: str) -> str:
+    return quote(path, safe=_PATH_CHARACTERS, errors="surrogatepass")
+
+
+class _References:
+    """What a member may be referred to by, made when it is asked for."""
+
+    def __init__(self, archive: Archive) -> None:
+        self._archive = archive
+
+    def __iter__(self) -> Iterator[str]:
+        for name in self._archive.names:
+            path = name.replace("\\", "/")
+            yield from {_NO_PATH.sub(lambda found: quote(found[0]), path), _quoted(path)}  # mostly it is the name
+
+
+class _ByName(Mapping[str, "Member"]):
+    """The members of an archive by their names, the last where several have the same."""
+
+    def __init__(self, archive: Archive) -> None:
+        self._archive = archive
+        self._numbers = {name: number for number, name in enumerate(archive.names)}
+
+    def __getitem__(self, name: str) -> Member:
+        return self._archive[self._numbers[name]]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._numbers
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._numbers)
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+
+class _Package:
+    """The members of one archive, and what is known of them all."""
+
+    def __init__(self, data: bytes, archive: Archive, options: WalkOptions) -> None:
+        self._data = data
+        self._archive = archive
+        self._options = options
+        self._left = options.max_decompressed
+        self._media_types: list[str] = []  # each once,
+        self._kinds = array("i")  # and which of them each member has; -1 for one that is no document, or stays as it is
+        by_name = _ByName(archive)  # held only as long as somebody asks for names
+        self._is_epub = epub.CONTAINER in by_name
+        self._facts = epub.Facts({}, frozenset())
+        if self._is_epub:
+            self._facts = epub.facts(partial(self._read, by_name), by_name)
+        self._wacz, self._unkept = self._web_archive(by_name)
+        signatures = filter(epub.SIGNATURE.fullmatch, by_name)
+        signature = self._wacz.signature if self._wacz is not None else next(signatures, "")
+        self._signature = "" if options.break_signatures else signature
+
+    def _read(self, by_name: _ByName, name: str) -> bytes | None:
+        """A member's content; None where there is none that can be had."""
+        member = by_name.get(name)
+        if member is None or member.fault or member.size > self._options.max_decompressed:
+            return None
+        try:
+            return members.Content(member).decode(self._data[member.start : member.end])
+        except CodingError:
+            return None
+
+    def _web_archive(self, by_name: _ByName) -> tuple[wacz.Package | None, str]:
+        """The package as a WACZ; or, where it is one that cannot be kept right, why."""
+        if wacz.DESCRIPTION not in by_name or not any(map(wacz.is_record_file, by_name)):
+            return None, ""
+        try:
+            return wacz.Package(self._data, by_name, self._options), ""
+        except CodingError as error:
+            return None, str(error)
+
+    def settled(self, edits: Iterable[list[Edit]]) -> Iterator[list[Edit]]:
+        """The edits, those of what speaks of the files that they change, and those of the directory."""
+        follow = self._wacz.settled if self._wacz is not None else None
+        return relocation.settled(self._data, self._archive, edits, follow)
+
+    def tell(self, events: Events) -> array[int]:
+        """Tell of a part for each member that is a document, and of those that stay as they are.
+
+        Gives the numbers of the parts among the events, in the order in which they stand in the file.
+        """
+        numbers, starts = array("q"), array("q")
+        kinds: dict[str, int] = {}
+        for number, member in enumerate(self._archive):
+            media_type = self._media_type(member)
+            fault = member.fault if media_type or (member.fault and member.fault[0] not in _QUIET) else None
+            if media_type and not fault:
+                fault = self._unread(member, media_type)
+            if fault:
+                events.append(self._notice(member, *fault))
+            is_told = media_type and not fault
+            if is_told and media_type not in kinds:
+                kinds[media_type] = len(kinds)
+                self._media_types.append(media_type)
+            self._kinds.append(kinds[media_type] if is_told else -1)
+            if is_told:
+                numbers.append(len(events))
+                starts.append(member.start)
+                events.tell_made(number, member.start, member.end)
+        return array("q", (numbers[index] for index in sorted(range(len(starts)), key=starts.__getitem__)))
+
+    def _media_type(self, member: Member) -> str:
+        """What a member is: by the package document, by its name, by its content; nothing for no document."""
+        if self._is_epub and member.name in epub.RESERVED:
+            return ""
+        if self._wacz is not None and self._wacz.describes(member.name):
+            return ""
+        said = self._facts.media_types.get(member.name, "")
+        if registry.is_read(said):
+            return said
+        found = registry.recognised(b"", member.name)
+        if found is None and not member.fault:
+            found = registry.recognised(members.head(self._data, member, _LOOKED_AT), member.name)
+        return found or ""
+
+    def _unread(self, member: Member, media_type: str) -> tuple[str, str] | None:
+        """Why a document stays as it is, if it does: a code, and what is said."""
+        if member.name in self._facts.encrypted:
+            return "encrypted", f"this is encrypted, by {epub.ENCRYPTION}"
+        if media_type == registry.ZIP:
+            return _PACKAGE_INSIDE, "a package in a package is not read"
+        if self._unkept and wacz.is_record_file(member.name):
+            return "unknown-index", f"what is said of these records could not be kept right: {self._unkept}"
+        if member.method != members.STORED:
+            if member.size > self._left:
+                text = f"more than {self._options.max_decompressed} bytes come out of this package (--max-decompressed)"
+                return "too-large", text
+            self._left -= member.size
+        return None
+
+    def part(self, number: int, start: int, end: int) -> Part:
+        """The member of this number, whose data stands there: it is a document."""
+        member = self._archive[number]
+        return Part(
+            self._media_types[self._kinds[number]],
+            start,
+            end,
+            members.Content(member),
+            name=member.name,
+            base=self._base(member),
+            whole=True,
+            encloses=False,
+            derived=members.Fields(member),
+            sealed=self._signature,
+        )
+
+    def _base(self, member: Member) -> Base:
+        """Files in META-INF speak of paths from the root (EPUB 3.3, 4.2.5)."""
+        if self._is_epub and member.name.startswith(epub.META_INF):
+            return Base(Layer.RETRIEVAL, "", "root of the package")
+        return Base(Layer.RETRIEVAL, _quoted(member.name.replace("\\", "/")), "path in the package")
+
+    def _notice(self, member: Member, code: str, text: str) -> Notice:
+        if code == _PACKAGE_INSIDE:
+            return Notice(code, f"{text} ({in_short(member.name)})", member.header)
+        return Notice(code, f"{text}; it stays as it is ({in_short(member.name)})", member.header, failed=True)

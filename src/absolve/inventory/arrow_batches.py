@@ -1,0 +1,163 @@
+"""Build Arrow record batches of the inventory, column by column; `schema` is that of its columns."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final
+
+from absolve.core.errors import UsageError
+from absolve.inventory.columns import COLUMNS, RULED
+
+try:
+    import pyarrow as pa
+except ImportError as error:
+    raise UsageError("this needs pyarrow: pip install 'absolve[parquet]'") from error
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    import cython
+
+    # Rows, buffers, arrays inside, and what the numbers of a dictionary stand for.
+    Array = tuple[int, tuple["Numbers | Texts | bytes | None", ...], tuple["Array", ...], "Array | None"]
+else:
+    from absolve.core import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.absolve.core.column_buffers import Numbers, Texts, Words
+    from cython.cimports.absolve.document.resolved import shown
+    from cython.cimports.absolve.inventory.arrow_c import handed_over
+    from cython.cimports.absolve.inventory.columns import Columns
+else:
+    from absolve.core.column_buffers import Numbers, Texts, Words
+    from absolve.document.resolved import shown
+    from absolve.inventory.columns import Columns
+
+TEXT: Final = pa.string()
+NUMBER: Final = pa.int64()
+LISTS: Final = pa.list_(TEXT)
+WORD: Final = pa.dictionary(pa.int32(), pa.string())  # what few rows have for themselves
+TYPES: Final = {
+    **dict.fromkeys(("line", "column", "start", "end"), NUMBER),
+    **dict.fromkeys(("text", "reference", "target"), TEXT),
+    "problems": LISTS,
+}
+_PLACES: Final = {name: place for place, name in enumerate(RULED)}
+MOST_BYTES: Final = 64 << 20  # of a batch, or of what is gathered: 100,000 rows take half of it
+_JOINED: Final = 256  # batches that become one: those of small documents take more memory than their rows
+
+
+def schema(columns: Sequence[str] = COLUMNS) -> pa.Schema:
+    """The schema of these columns of the inventory; only `target` may be null."""
+    return _schema(tuple(columns))
+
+
+@lru_cache(maxsize=64)
+def _schema(columns: tuple[str, ...]) -> pa.Schema:
+    return pa.schema([pa.field(name, TYPES.get(name, WORD), nullable=name == "target") for name in columns])
+
+
+def batch(columns: Sequence[str], rows: Iterable[Sequence[Any]] | Columns) -> pa.RecordBatch:
+    """Rows with a value for each of these columns, or the inventory's own columns, as one batch."""
+    fields = schema(columns)
+    if isinstance(rows, Columns):
+        ruled = rows.ruled
+        arrays = [_ruled(ruled, name) if name in _PLACES else _cells(name, getattr(rows, name)) for name in columns]
+    else:
+        values = list(zip(*rows, strict=True)) or [()] * len(columns)
+        arrays = [_cells(name, _column(name, cells)) for name, cells in zip(columns, values, strict=True)]
+    if cython.compiled:  # at once; it takes as long to ask pyarrow for two arrays
+        rows_of_it = arrays[0][0] if arrays else 0
+        return pa.RecordBatch._import_from_c(handed_over((rows_of_it, (None,), tuple(arrays), None)), fields)  # noqa: SLF001 - what pyarrow documents for this
+    return pa.RecordBatch.from_arrays(
+        [_made(field.type, array) for field, array in zip(fields, arrays, strict=True)], schema=fields
+    )
+
+
+def _made(kind: pa.DataType, array: Array) -> pa.Array:
+    size, raw, children, dictionary = array
+    buffers = [_raw(buffer) if buffer is not None else None for buffer in raw]
+    if dictionary is not None:
+        return pa.DictionaryArray.from_buffers(kind, size, buffers, _made(TEXT, dictionary))
+    return pa.Array.from_buffers(kind, size, buffers, children=[_made(TEXT, child) for child in children])
+
+
+def _column(name: str, cells: Sequence[Any]) -> Numbers | Texts | Words:
+    """Cells as the inventory keeps them."""
+    kind = TYPES.get(name, WORD)
+    if kind is NUMBER:
+        numbers = Numbers()
+        for cell in cells:
+            numbers.add(cell)
+        return numbers
+    if kind is TEXT:
+        return _texts(cells)
+    words = Words()
+    for cell in cells:
+        words.add(tuple(cell) if kind is LISTS else cell)
+    return words
+
+
+@cython.cfunc
+def _texts(cells: Iterable[str | None]) -> Texts:
+    texts = Texts()
+    for cell in cells:
+        texts.add(shown(cell).encode() if cell is not None else None)
+    return texts
+
+
+def _raw(buffer: Numbers | Texts | bytes) -> pa.Buffer:
+    return pa.py_buffer(buffer if isinstance(buffer, bytes) else buffer.raw())
+
+
+@cython.cfunc
+def _cells(name: str, cells: Numbers | Texts | Words) -> Array:
+    """One of the columns."""
+    if isinstance(cells, Numbers):
+        return len(cells), (None, cells), (), None
+    if isinstance(cells, Texts):
+        texts: Texts = cells
+        return len(texts), (texts.present(), texts.ends, texts), (), None
+    words: Words = cells
+    if name not in TYPES:
+        return _numbered(words.numbers, words.words)
+    return len(words), (None, words.ends()), (_cells("text", _texts(words.items())),), None
+
+
+@cython.cfunc
+def _numbered(numbers: Numbers, words: list[str]) -> Array:
+    return len(numbers), (None, numbers), (), _cells("text", _texts(words))
+
+
+@cython.cfunc
+def _ruled(rows: Words, name: str) -> Array:
+    """A column that says the same for all links under one rule; its words stand in the order in which they came."""
+    place: cython.int = _PLACES[name]
+    numbers: dict[str, int] = {}
+    of = Numbers(narrow=True)
+    for ruled in rows.words:
+        of.add(numbers.setdefault(ruled[place], len(numbers)))
+    return _numbered(rows.numbers.mapped(of), list(numbers))
+
+
+def gathered(chunks: Iterable[pa.RecordBatch | Columns], schema: pa.Schema, rows: int) -> Iterator[pa.Table]:
+    """Batches, and the inventory's own columns, as tables of at least so many rows, but for the last.
+
+    Where rows are large a table has fewer: it is closed when it takes as much memory as a hundred thousand should.
+    """
+    waiting: list[pa.RecordBatch] = []
+    small = number = size = 0  # batches at the end that are not joined, rows of all, their bytes
+    for chunk in chunks:
+        waiting.append(batch(schema.names, chunk) if isinstance(chunk, Columns) else chunk)
+        small += 1
+        number += waiting[-1].num_rows
+        size += waiting[-1].nbytes
+        if number >= rows or size >= MOST_BYTES:
+            yield pa.Table.from_batches(waiting, schema).unify_dictionaries()
+            waiting, small, number, size = [], 0, 0, 0
+        elif small == _JOINED:
+            whole = pa.Table.from_batches(waiting[-small:], schema).unify_dictionaries().combine_chunks()
+            waiting[-small:] = whole.to_batches()
+            small = 0
+    if waiting:
+        yield pa.Table.from_batches(waiting, schema).unify_dictionaries()

@@ -1,0 +1,75 @@
+"""C layout of what is known of the links under one rule; ruled.py holds the code."""
+
+cimport cython
+
+from absolve.document.entity cimport Entity
+from absolve.core.model cimport Link
+from absolve.document.resolved cimport Rule
+from absolve.urls.prefixing cimport Appending
+
+
+@cython.final
+cdef class Facts:
+    cdef readonly bytes reference
+    cdef readonly bytes target
+    cdef readonly str scope
+    cdef readonly tuple problems
+    cdef readonly bint spaceable
+    cdef Facts _spaced
+
+    cpdef Facts spaced(self)
+
+
+@cython.final
+cdef class _Under:
+    cdef object base
+    cdef str url
+    cdef tuple words
+    cdef Py_ssize_t size
+    cdef object site
+    cdef bytes site_name
+    cdef bytes own_page
+    cdef bint secure
+    cdef bint tidies
+    cdef Py_ssize_t room
+    cdef set held
+    cdef str where
+    cdef tuple codes
+    cdef Appending appending
+    cdef bytes scheme
+    cdef tuple beside
+    cdef int _shape
+    cdef bytes _prefix
+    cdef dict _prefixes
+    cdef int _levels
+
+    cdef object seen(self, str url)
+    cdef bytes prefix(self, int of)
+    cdef bint climbs(self, int of) except? -1
+
+
+@cython.final
+cdef class Ruled:
+    cdef readonly object place
+    cdef readonly object scope
+    cdef readonly tuple words
+    cdef readonly Py_ssize_t size
+    cdef readonly bytes target
+    cdef readonly Py_ssize_t dots
+    cdef readonly str where
+    cdef readonly tuple codes
+    cdef Entity _entity
+    cdef bytes _data
+    cdef Rule _rule
+    cdef dict _known
+    cdef bint _is_url
+    cdef bint _of_documents
+    cdef dict _hosts
+    cdef _Under _under
+
+    cpdef Facts facts(self, Link link, bytes value)
+    cpdef Facts judged(self, Link link, bytes value)
+    cpdef bint tells(self, Link link, bytes data, Py_ssize_t start, Py_ssize_t end)
+    cdef Facts _found(self, Link link, bytes value)
+    cdef bint _is_seen(self, bytes data, Py_ssize_t start, Py_ssize_t host, Py_ssize_t end)
+    cdef bint _told(self, Link link, bytes data, Py_ssize_t start, Py_ssize_t end)

@@ -1,0 +1,144 @@
+"""What rows say of a target and of a reference: its scope, and its problems."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from absolve.core.model import PACKAGE_ROOT
+from absolve.document.resolved import LONGER
+from absolve.urls.base import TOO_LONG, claimed_url, found_as, same_document
+from absolve.urls.cache import remembered
+from absolve.urls.parse import NEVER_RELATIVE
+from absolve.urls.predicates import has_scheme, host_port, scheme
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from absolve.core.model import Base
+    from absolve.document.resolved import Resolved
+
+WHITE_SPACE: Final = "whitespace"
+BEGINNING: Final = len("http:")  # characters of a target that tell its problems
+_INNER_SPACE: Final = re.compile(r"[\t\n\f\r ]")
+_SCHEME_RELATIVE: Final = re.compile(r"//|[\\/]{2}")
+
+
+def scope(resolved: Resolved, target: str | None) -> str:
+    """same-document, internal, external or other: where the target is, seen from the document's own URL.
+
+    What is in the same message is internal, too.
+    """
+    own = resolved.own.url
+    if target is None:
+        return "same-document" if resolved.reference.startswith("#") else "other"
+    if own and same_document(target, own):
+        return "same-document"
+    if resolved.entity.held and found_as(target) in resolved.entity.held:
+        return "internal"
+    host = host_port(target)
+    if not host:
+        return _hostless_scope(scheme(target), scheme(own))
+    return "internal" if host == site_of(own) else "external"
+
+
+def site_of(url: str) -> str | None:
+    """The `host_port` of a URL, remembered by what decides it: each entry of a feed may have a base of its own."""
+    end = url.find("/", url.find("://") + 3)
+    return _site_of(url[:end] if end > 0 else url)
+
+
+_site_of = remembered(1024)(host_port)
+
+
+def _hostless_scope(target: str | None, own: str | None) -> str:
+    """Files are of one site, and so is what is in a package."""
+    if target not in _HOSTLESS:
+        return "other"
+    return "internal" if target == own else "external"
+
+
+_HOSTLESS: Final = frozenset({"file", scheme(PACKAGE_ROOT)})
+
+
+def problems(resolved: Resolved, target: str | None) -> Iterator[str]:
+    """The problem codes of a reference, in the order of design.md section 6; white space around it is `_spaced`.
+
+    Of the target only its first BEGINNING characters are asked for, or whether there is none.
+    """
+    reference = resolved.reference
+    never = is_never(reference)
+    fetches_nothing = not reference and resolved.link.place.empty == "nothing"
+    fails = target is None and not fetches_nothing and _could_resolve(resolved)
+    too_long = fails and resolved.rule.is_too_long(reference)
+    malformed = fails and not too_long
+    if target is None and not fetches_nothing and not fails:
+        yield "unresolved"
+    if resolved.link.claim is not None:
+        yield from _claim_problems(resolved, resolved.link.claim)
+    if malformed:
+        yield "malformed"
+    if too_long or (resolved.link.claim is not None and _is_too_long(resolved, resolved.link.claim)):
+        yield TOO_LONG
+    if resolved.rule.ruling.compared().climbs_above_root(reference):
+        yield "above-root"
+    if target is not None and not never and resolved.rule.ruling.compared().divergent(reference):
+        yield "divergent"
+    if not reference and resolved.link.place.empty != "own" and resolved.link.claim is None:
+        yield "empty"
+    if target is not None and target[:5].lower() == "http:" and resolved.own.url[:6].lower() == "https:":
+        yield "insecure"
+    if _SCHEME_RELATIVE.match(reference):
+        yield "scheme-relative"
+    if "\\" in reference and not never:
+        yield "backslash"
+    if not never and _INNER_SPACE.search(reference):
+        yield WHITE_SPACE
+
+
+def is_never(reference: str) -> bool:
+    """Whether a reference has a scheme that is never used with relative URLs (RFC 1808 2.3)."""
+    return ":" in reference and scheme(reference) in NEVER_RELATIVE
+
+
+def _could_resolve(resolved: Resolved) -> bool:
+    """Whether it is the reference's fault that there is no target: the base can be used, or none is needed."""
+    if has_scheme(resolved.reference):
+        return True
+    return resolved.resolves
+
+
+def _claim_problems(resolved: Resolved, claim: Base) -> Iterator[str]:
+    """What is wrong with a base stands on the row of its claim."""
+    if resolved.element not in OF_DOCUMENTS:  # it rules its own element, and may be relative (HTML 4.01 13.3)
+        url = claimed_url(claim, resolved.base, resolved.entity.settings.profile)
+        if url is None or _useless(url) or len(url) > resolved.rule.longest:
+            yield "unsuitable-base"
+        return
+    established = resolved.entity.bases.base
+    fate = next((fate for fate in established.chain if fate.base is claim), None)
+    if fate is None or fate.verdict == "ignored":
+        yield "ignored-base"
+        return
+    if fate.verdict in {"unsuitable", TOO_LONG} or _useless(fate.url):
+        yield "unsuitable-base"
+    if resolved.reference and not has_scheme(resolved.reference):
+        yield "relative-base"
+
+
+def _is_too_long(resolved: Resolved, claim: Base) -> bool:
+    """Return whether the URL that a claim gives has too many characters, so that it resolves nothing."""
+    if resolved.element in OF_DOCUMENTS:
+        return any(fate.base is claim and fate.verdict == TOO_LONG for fate in resolved.entity.bases.base.chain)
+    if LONGER * 4 * len(resolved.reference) <= resolved.rule.room:  # four bytes of UTF-8
+        return False
+    url = claimed_url(claim, resolved.base, resolved.entity.settings.profile)
+    return url is not None and len(url) > resolved.rule.longest
+
+
+OF_DOCUMENTS: Final = frozenset({"base", "header"})  # elements whose claims are about all of the document
+
+
+def _useless(url: str | None) -> bool:
+    """A base that no relative reference can use (`mailto:`, `about:`): it rules, and resolves nothing."""
+    return url is not None and (scheme(url) or "") in NEVER_RELATIVE

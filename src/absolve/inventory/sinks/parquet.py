@@ -1,0 +1,29 @@
+"""Parquet: row groups, zstd, and a dictionary for every column that repeats itself."""
+
+from __future__ import annotations
+
+from typing import IO, TYPE_CHECKING, Any, Final
+
+from absolve.core.errors import UsageError
+from absolve.inventory import arrow_batches
+
+try:
+    from pyarrow import parquet
+except ImportError as error:
+    raise UsageError("this needs pyarrow: pip install 'absolve[parquet]'") from error
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+ROW_GROUP: Final = 1 << 17  # rows
+
+encode = arrow_batches.batch
+
+
+def write(columns: Sequence[str], chunks: Iterable[Any], file: IO[bytes]) -> None:
+    schema = arrow_batches.schema(columns)
+    # A dictionary of texts would be given up.
+    words = [field.name for field in schema if field.type == arrow_batches.WORD]
+    with parquet.ParquetWriter(file, schema, compression="zstd", use_dictionary=words) as writer:
+        for table in arrow_batches.gathered(chunks, schema, ROW_GROUP):
+            writer.write_table(table, ROW_GROUP)

@@ -1,0 +1,61 @@
+"""SQLite: the table `links`, indexed, with views that answer what is asked first; lists are joined by blanks."""
+
+from __future__ import annotations
+
+import errno
+import sqlite3
+from contextlib import closing
+from typing import TYPE_CHECKING, Any, Final
+
+from absolve.inventory.columns import NUMBERS
+from absolve.inventory.sinks.rows import joined
+from absolve.inventory.sinks.views import views
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+INDEXED: Final = ("document", "target", "reference")
+
+# The authority of `target` is what stands between `://` and the first slash, question mark or crosshatch.
+BEHIND: Final = "replace(replace(substr(target, instr(target, ':') + 3), '?', '/'), '#', '/') || '/'"
+AUTHORITY: Final = f"substr({BEHIND}, 1, instr({BEHIND}, '/') - 1)"
+HOST: Final = (
+    "CASE WHEN substr(target, instr(target, ':'), 3) = '://'"
+    f" THEN lower(substr({AUTHORITY}, instr({AUTHORITY}, '@') + 1)) ELSE '' END"
+)
+HAS_PROBLEM: Final = "' ' || problems || ' ' LIKE '% {} %'"
+
+
+def encode(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[tuple[Any, ...]]:
+    return [tuple([_cell(cell) for cell in row]) for row in joined(columns, rows)]
+
+
+def _cell(cell: Any) -> Any:
+    if isinstance(cell, str) and not cell.isascii():
+        return cell.encode("utf-8", "replace").decode("utf-8")
+    return cell
+
+
+def write(columns: Sequence[str], chunks: Iterable[list[tuple[Any, ...]]], path: Path) -> None:
+    try:
+        with closing(sqlite3.connect(path)) as database:
+            _fill(database, columns, chunks)
+    except sqlite3.OperationalError as error:  # a full disk, say
+        raise OSError(errno.EIO, str(error)) from error
+
+
+def _fill(database: sqlite3.Connection, columns: Sequence[str], chunks: Iterable[list[tuple[Any, ...]]]) -> None:
+    database.execute("PRAGMA journal_mode = OFF")  # a file that is not complete is not kept
+    database.execute("PRAGMA synchronous = OFF")  # who renames it flushes it before
+    described = ", ".join(f'"{name}" {"INTEGER" if name in NUMBERS else "TEXT"}' for name in columns)
+    database.execute(f"CREATE TABLE links ({described})")
+    insert = f"INSERT INTO links VALUES ({', '.join('?' * len(columns))})"  # noqa: S608 - as many as there are
+    for chunk in chunks:
+        database.executemany(insert, chunk)
+    for name in INDEXED:
+        if name in columns:
+            database.execute(f'CREATE INDEX "links_{name}" ON links ("{name}")')
+    for statement in views(columns, HAS_PROBLEM, HOST):
+        database.execute(statement)
+    database.commit()

@@ -1,0 +1,100 @@
+"""What a row says of the tag that a link stands in: its rel, and the text of an anchor or an image."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from absolve.formats.html import names
+
+if TYPE_CHECKING:
+    import cython
+
+    from absolve.core.model import Link
+    from absolve.document.entity import Entity
+else:
+    from absolve.core import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.absolve.core.model import Link  # noqa: TC002 - the type of a C argument
+    from cython.cimports.absolve.formats.html.row_text import Folded, anchor_text, rel_and_alt, written_end
+else:
+    from absolve.formats.html.row_text import Folded, anchor_text, rel_and_alt, written_end
+
+_CLASSES = cython.declare(bytes, names.CLASSES)
+_NAME_END = cython.declare(cython.int, names.NAME_END)
+_OPENED = cython.declare(cython.int, len('<a href="'))
+_CLOSED = cython.declare(cython.int, len('">'))
+
+
+@cython.final
+@cython.cclass
+class Tag:
+    """The `rel` and the `text` of links in HTML: what an anchor holds, or the alternative text of an image.
+
+    The text, in UTF-8, is the stretch of the `source` from `text` to `text_end`. Links of one tag stand side by side,
+    and share them.
+    """
+
+    def __init__(self, entity: Entity) -> None:
+        self._data = entity.own_data
+        self._folded = Folded(entity.charset)
+        self._start = -1
+        self.rel = ""
+        self.source = b""
+        self.text = self.text_end = 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def see(self, link: Link) -> cython.int:
+        """Let them be those of the tag of a link."""
+        if link.tag_start < 0:
+            self._start = -1
+            self.rel = ""
+            self.text = self.text_end = 0
+        elif link.tag_start != self._start:
+            self._start = link.tag_start
+            self._read(link)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def _read(self, link: Link) -> cython.int:
+        is_anchor: cython.bint = _is_anchor(self._data, link.tag_start)
+        if is_anchor and _has_no_more(self._data, link):
+            self.rel = ""
+        else:
+            self.rel, self.source = rel_and_alt(self._data, link.tag_start, link.tag_end, self._folded)
+        if is_anchor:
+            self.text = link.tag_end
+            self.text_end = written_end(self._data, link.tag_end, self._folded)
+            if self.text_end >= 0:
+                self.source = self._data
+                return 0
+            self.source = anchor_text(self._data, link.tag_end, self._folded)
+        self.text = 0
+        self.text_end = len(self.source)
+        return 0
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _has_no_more(data: bytes, link: Link) -> cython.bint:
+    """Whether the tag of an anchor is written `<a href="...">`, the link in it: there is no other attribute."""
+    p: cython.p_const_uchar = data
+    if link.start - link.tag_start != _OPENED or link.tag_end - link.end != _CLOSED:
+        return False
+    quote: cython.int = p[link.end]
+    return quote in (34, 39) and p[link.start - 1] == quote
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _is_anchor(data: bytes, start: cython.Py_ssize_t) -> cython.bint:
+    """Whether the tag that begins here is that of an `a`; there is more behind its name."""
+    p: cython.p_const_uchar = data
+    classes: cython.p_const_uchar = _CLASSES
+    return p[start + 1] | 32 == 97 and classes[p[start + 2]] & _NAME_END != 0

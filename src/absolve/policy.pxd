@@ -1,6 +1,0 @@
-"""C signatures of policy.py."""
-
-from absolve.resolved cimport Rule
-
-
-cpdef str absolute_of(str reference, Rule rule)

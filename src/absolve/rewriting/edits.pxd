@@ -1,0 +1,38 @@
+"""C layout of what splices; edits.py holds the code."""
+
+cimport cython
+from absolve.core.byte_builder cimport Growing
+from absolve.core.model cimport Edit, Part
+
+
+@cython.final
+cdef class Splicer:
+    cdef bytes _data
+    cdef Py_ssize_t _most
+    cdef object _spill
+    cdef readonly Py_ssize_t spilled
+    cdef Py_ssize_t _read
+    cdef Py_ssize_t _end
+    cdef Growing _made
+
+    cpdef bint take(self, object edits)
+    cdef bint _put_down(self, Edit edit) except? -1
+    cpdef bytes finish(self)
+
+
+cpdef list[Edit] lower(object edits, bytes data, Part part, object offsets)
+cpdef list[Edit] moved(object edits, Py_ssize_t by)
+cpdef Edit shortened(Edit edit, bytes value, object offsets)
+
+
+@cython.final
+cdef class Anew:
+    cdef bytes _data
+    cdef object _coding
+    cdef Py_ssize_t _start
+    cdef Py_ssize_t _end
+    cdef Py_ssize_t _read
+    cdef Growing _made
+
+    cdef int take(self, Edit edit) except? -1
+    cdef list[Edit] settled(self)

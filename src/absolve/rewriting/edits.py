@@ -1,0 +1,295 @@
+"""Edits: splice them into bytes, make them small, and lower those of an inner document to the one around it."""
+
+from __future__ import annotations
+
+import re
+import sys
+from typing import TYPE_CHECKING
+
+from absolve.encodings.codings import LOOK_AHEAD
+from absolve.encodings.offset_map import is_cut
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import cython
+
+    from absolve.core.protocols import Coding, Offsets
+else:
+    from absolve.core import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.absolve.core.byte_builder import Growing
+    from cython.cimports.absolve.core.byte_scan import cut
+    from cython.cimports.absolve.core.model import Edit, Part, edit_at
+    from cython.cimports.absolve.encodings.offset_map import Offsets as ByUnits
+    from cython.cimports.libc.string import memcpy
+else:
+    from absolve.core.byte_builder import Growing
+    from absolve.core.byte_scan import cut
+    from absolve.core.model import Edit, Part, edit_at
+    from absolve.encodings.offset_map import Offsets as ByUnits
+
+_AROUND = cython.declare(cython.Py_ssize_t, LOOK_AHEAD)
+_QUOTE = re.compile(b'"')
+_AT_ONCE = cython.declare(cython.Py_ssize_t, 4 << 20)  # bytes that are spilled
+_AHEAD = cython.declare(cython.Py_ssize_t, 32 << 20)  # bytes that there is room for before they come
+_LARGE = cython.declare(cython.Py_ssize_t, 1 << 20)  # bytes of an edit that are spilled without being copied
+
+
+def splice(data: bytes, edits: Sequence[Edit]) -> bytes:
+    """The bytes with every edit made; the very same object where there is none.
+
+    Edits are in the order of their spans and do not overlap; ValueError where they are not. One pass.
+    """
+    splicer = Splicer(data)
+    splicer.take(edits)
+    return splicer.finish()
+
+
+@cython.final
+@cython.cclass
+class Splicer:
+    """Makes edits as they come, so that they need not be held, as long as no more than `most` bytes come of them.
+
+    Where it is compiled every byte goes straight to where it stands in the end. What is more than some megabytes is
+    given to `spill`, if there is one, piece by piece: `spilled` says how many bytes were. The span from `start` to
+    `end` is wanted, if not all: every edit is in it.
+    """
+
+    def __init__(
+        self,
+        data: bytes,
+        most: cython.Py_ssize_t = sys.maxsize,
+        spill: Callable[[bytes], object] | None = None,
+        start: cython.Py_ssize_t = 0,
+        end: cython.Py_ssize_t = -1,
+    ) -> None:
+        self._data = data
+        self._most = most
+        self._spill = spill
+        self.spilled = 0
+        self._read = start  # up to where it is spliced
+        self._end = len(data) if end < 0 else end
+        self._made: Growing | None = None
+
+    @cython.ccall
+    def take(self, edits: Sequence[Edit]) -> cython.bint:
+        """Make edits that stand behind all that came before; false where the bytes would be too many.
+
+        ValueError where one overlaps another, or the end.
+        """
+        edit: Edit
+        size: cython.Py_ssize_t = 0
+        start: cython.Py_ssize_t = self._read
+        for edit in edits:
+            if edit.start < start or edit.end < edit.start or edit.end > self._end:
+                raise ValueError(f"{edit!r} overlaps what stands before it, or the end")
+            size += edit.start - start + len(edit.new)
+            start = edit.end
+        if not edits:
+            return True
+        if self._spill is not None and size > _AT_ONCE and len(edits) > 1:  # a base of a megabyte before each of them
+            half = len(edits) // 2
+            return self.take(edits[:half]) and self.take(edits[half:])
+        if self._spill is not None and size > _LARGE and len(edits) == 1:
+            return self._put_down(edits[0])
+        made: Growing | None = self._made
+        if made is None:
+            rest: cython.Py_ssize_t = self._end - start
+            room: cython.Py_ssize_t = size + rest  # right away for all, if nothing more changes,
+            done: cython.Py_ssize_t = start - self._read
+            if rest > done > 0:  # or if it goes on as it began
+                room += min(max(size - done, 0) * rest // done + (rest >> 4), _AHEAD)
+            made = self._made = Growing(room if self._spill is None else min(room, size + _AT_ONCE))
+        if size > self._most - self.spilled - made.size:
+            return False
+        start, self._read = self._read, start
+        if cython.compiled:
+            old: cython.p_const_uchar = self._data
+            end = made.more(size)
+            for edit in edits:
+                memcpy(end, old + start, edit.start - start)
+                end += edit.start - start
+                memcpy(end, cython.cast(cython.p_const_uchar, edit.new), len(edit.new))
+                end += len(edit.new)
+                start = edit.end
+        else:
+            for edit in edits:
+                made.add(self._data, start, edit.start)
+                made.add(edit.new, 0, len(edit.new))
+                start = edit.end
+        if self._spill is not None and made.size >= _AT_ONCE:
+            self.spilled += made.size
+            self._spill(made.finish())
+            self._made = Growing(0)
+        return True
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def _put_down(self, edit: Edit) -> cython.bint:
+        """Make an edit of megabytes, as `take` does, without copying what it writes."""
+        made: Growing = self._made if self._made is not None else Growing()
+        if made.size + edit.start - self._read + len(edit.new) > self._most - self.spilled:
+            return False
+        made.add(self._data, self._read, edit.start)
+        self._read = edit.end
+        for piece in (made.finish(), edit.new):
+            if piece:
+                self.spilled += len(piece)
+                self._spill(piece)  # type: ignore[misc]  # there is one
+        self._made = Growing()
+        return True
+
+    @cython.ccall
+    def finish(self) -> bytes:
+        """The bytes with every edit made, but for those that were spilled; the very same object where there was none.
+
+        Nothing comes after it.
+        """
+        made: Growing | None = self._made
+        if made is None:
+            return self._data
+        made.add(self._data, self._read, self._end)
+        return made.finish()
+
+
+@cython.cfunc
+@cython.exceptval(-1, check=True)
+def _raw_start(offsets: Offsets, position: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """`offsets.start`, by a call in C where they are of the kind that most are."""
+    if type(offsets) is ByUnits:
+        known: ByUnits = offsets
+        return known.start(position)
+    return offsets.start(position)
+
+
+@cython.cfunc
+@cython.exceptval(-1, check=True)
+def _raw_end(offsets: Offsets, position: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """`offsets.end` likewise."""
+    if type(offsets) is ByUnits:
+        known: ByUnits = offsets
+        return known.end(position)
+    return offsets.end(position)
+
+
+@cython.ccall
+def lower(edits: Sequence[Edit], data: bytes, part: Part, offsets: Offsets) -> list[Edit]:
+    """The edits of an inner document as edits of the outer one, which has these bytes."""
+    edit: Edit
+    coding = part.coding
+    start: cython.Py_ssize_t = part.start
+    end: cython.Py_ssize_t = part.end
+    first: cython.Py_ssize_t
+    last: cython.Py_ssize_t
+    lowered: list[Edit] = []
+    encoder = getattr(coding, "encoder", None)  # of a coding whose stretches are coded each in its own way
+    for edit in edits:
+        first = _raw_start(offsets, edit.start)
+        last = _raw_end(offsets, edit.end) if edit.end > edit.start else first
+        encode = coding.encode if encoder is None else encoder(first, last)
+        first += start
+        last += start
+        after = cut(data, last, min(last + _AROUND, end))
+        new = encode(edit.new, after, cut(data, max(start, first - _AROUND), first))
+        lowered.append(edit_at(first, last, new))
+    return lowered
+
+
+@cython.ccall
+def moved(edits: Sequence[Edit], by: cython.Py_ssize_t) -> list[Edit]:
+    """The same, where what stands there stands outside as it is, so many bytes further on."""
+    edit: Edit
+    found: list[Edit] = []
+    for edit in edits:
+        found.append(edit_at(edit.start + by, edit.end + by, edit.new))  # noqa: PERF401 - in C it has a type here
+    return found
+
+
+def kept_end(coding: Coding, value: bytes, raw: bytes) -> tuple[int, int]:
+    """How many bytes of the new value the old bytes go on standing for at its end, and where in `raw` those begin.
+
+    For those that are written otherwise than they read: `&amp;`, an escape, a charset's bytes.
+    """
+    old, offsets = coding.decode_mapped(raw)
+    if offsets is None:
+        return 0, len(raw)
+    kept = 0
+    for one, other in zip(reversed(value), reversed(old), strict=False):
+        if one != other:
+            break
+        kept += 1
+    while kept:
+        position = len(old) - kept
+        # Neither a character nor what stands for it is cut in two.
+        if not is_cut(offsets, position) and old[position] & 0xC0 != 0x80:
+            break
+        kept -= 1
+    return kept, offsets.start(len(old) - kept) if kept else len(raw)
+
+
+@cython.ccall
+def shortened(edit: Edit, value: bytes, offsets: Offsets) -> Edit:
+    """An edit without the bytes at its end that it does not change: outside they may be written otherwise."""
+    end: cython.Py_ssize_t = edit.end
+    size: cython.Py_ssize_t = len(edit.new)
+    while end > edit.start and size and value[end - 1] == edit.new[size - 1]:
+        end -= 1
+        size -= 1
+    while end < edit.end and (_raw_end(offsets, end) > _raw_start(offsets, end) or value[end] & 0xC0 == 0x80):
+        end += 1
+        size += 1
+    return edit if end == edit.end else edit_at(edit.start, end, edit.new[:size])
+
+
+def settled(data: bytes, coding: Coding, changed: list[Edit]) -> list[Edit]:
+    """All edits of a value that is settled as a whole, `coding.slot`: an attribute without quotes may need some."""
+    start, end = coding.slot or (0, 0)
+    inside = [Edit(edit.start - start, edit.end - start, edit.new) for edit in changed]
+    raw = splice(data[start:end], inside)
+    final = coding.settle(raw)  # type: ignore[attr-defined]  # a coding with a slot has it
+    if final == raw:
+        return changed
+    found = [Edit(start, start, coding.settle(b"")[:-1])]  # type: ignore[attr-defined]
+    position = start
+    for edit in (*changed, Edit(end, end, b'"')):
+        found += (Edit(*quote.span(), b"&quot;") for quote in _QUOTE.finditer(data, position, edit.start))
+        found.append(edit)
+        position = edit.end
+    return found
+
+
+@cython.final
+@cython.cclass
+class Anew:
+    """The same in a few edits, made as they come: those of one value may be a million, and none of them is held."""
+
+    def __init__(self, data: bytes, coding: Coding) -> None:
+        self._data = data
+        self._coding = coding
+        self._start, self._end = coding.slot or (0, 0)
+        self._read = self._start
+        self._made = Growing(self._end - self._start)
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def take(self, edit: Edit) -> cython.int:
+        """Make an edit that stands behind all that came before; ValueError where it overlaps one."""
+        if not self._read <= edit.start <= edit.end <= self._end:
+            raise ValueError(f"{edit!r} overlaps what stands before it, or the end")
+        self._made.add(self._data, self._read, edit.start)
+        self._made.add(edit.new, 0, len(edit.new))
+        self._read = edit.end
+        return 0
+
+    @cython.cfunc
+    def settled(self) -> list[Edit]:
+        """The value as it stands then, and the quotes that it needs; nothing comes after it."""
+        self._made.add(self._data, self._read, self._end)
+        raw = self._made.finish()
+        before, inside, after = self._coding.parts(raw)  # type: ignore[attr-defined]  # a coding with a slot has it
+        whole = edit_at(self._start, self._end, inside)
+        if not before:
+            return [whole]
+        return [edit_at(self._start, self._start, before), whole, edit_at(self._end, self._end, after)]

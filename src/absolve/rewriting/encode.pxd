@@ -1,0 +1,17 @@
+"""C layout of what writes a new reference; writing.py holds the code."""
+
+cimport cython
+
+from absolve.document.entity cimport Entity
+from absolve.core.model cimport Edit, Link
+from absolve.document.resolved cimport Rule
+
+
+@cython.final
+cdef class Written:
+    cdef dict known
+    cdef dict prefixes
+
+
+cdef bint after_word(bytes data, Py_ssize_t start) noexcept
+cdef Edit edit_of(Entity entity, Link link, Rule rule, str reference, str new, bytes raw, Written written)

@@ -1,0 +1,89 @@
+"""The policy of `absolve rewrite`: what stays, and what becomes of all else (design, section 4)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from absolve.core import arguments, printable
+from absolve.urls.base import found_as
+from absolve.urls.predicates import has_scheme, runs_code, scheme
+from absolve.urls.whatwg import REMOVED, SPECIAL, STRIPPED
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import cython
+
+    from absolve.document.resolved import Resolved, Rule
+
+    Policy = Callable[[Resolved], str | None]
+else:
+    from absolve.core import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.absolve.document.resolved import Rule  # noqa: TC002 - the type of a C argument
+
+
+def absolute(resolved: Resolved) -> str | None:
+    """The policy of `absolve rewrite`: what a reference must become to mean the same anywhere; None where it stays."""
+    is_claim = resolved.link.claim is not None and not resolved.rule.stays_always
+    if is_claim and resolved.entity.settings.base == "empty" and _rules(resolved):
+        return ""
+    return absolute_of(resolved.reference, resolved.rule)
+
+
+def checked(policy: Policy) -> Policy:
+    """Return a policy that raises TypeError, with the link, where the given one returns neither text nor None."""
+    if policy is absolute:
+        return policy
+    arguments.check_policy(policy)
+
+    def asked(resolved: Resolved) -> str | None:
+        new = policy(resolved)
+        if new is None or type(new) is str:
+            return new
+        link = f"{printable.masked(resolved.reference)[:200]!r} ({resolved.element} {resolved.attribute}".rstrip() + ")"
+        return arguments.target_of(new, link)
+
+    return asked
+
+
+@cython.ccall
+def absolute_of(reference: str, rule: Rule) -> str | None:
+    """Section 4, "What stays": all but what is absolute, means nothing, or points into this very copy is resolved."""
+    if rule.stays_always:
+        return None
+    if not reference:
+        return None if rule.empty == "nothing" or not rule.elsewhere else rule.target(reference, False)
+    if reference.startswith("#") and (rule.stays_as_fragment or rule.keeps_fragments):
+        return None
+    if ":" in reference and _is_absolute(reference, rule):
+        return None
+    target = rule.target(reference, False)
+    return None if rule.held and target is not None and found_as(target) in rule.held else target
+
+
+def _rules(resolved: Resolved) -> bool:
+    """Whether the link is the base element that rules the document.
+
+    One that resolves nothing (`mailto:`) stays: without it links that lead nowhere would lead somewhere.
+    """
+    chain = resolved.entity.bases.base.chain
+    claim = resolved.link.claim
+    if not chain or chain[0].verdict != "won" or chain[0].base is not claim or resolved.element == "header":
+        return False
+    return resolved.entity.ruling(None).resolver("x") is not None
+
+
+def _is_absolute(reference: str, rule: Rule) -> bool:
+    """Absolute references keep their bytes. In the URL Standard `http:g` is none where the base is http too (4.4).
+
+    What a browser reads as `javascript:` or the like is absolute in every profile.
+    """
+    if rule.settings.profile != "whatwg":
+        return has_scheme(reference) or runs_code(reference)
+    bare = reference.strip(STRIPPED).translate(REMOVED)
+    found = scheme(bare)
+    if found is None or found not in SPECIAL or found != scheme(rule.base.url):
+        return found is not None
+    return bare[len(found) + 1 : len(found) + 3].replace("\\", "/") == "//"

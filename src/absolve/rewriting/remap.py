@@ -1,0 +1,177 @@
+"""Old URLs to new ones, after resolving: by exact URL, by the longest prefix, or by a regular expression."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from absolve.core.errors import UsageError, in_short
+from absolve.core.linear_patterns import Substitution
+from absolve.rewriting.policy import absolute
+from absolve.urls.predicates import has_scheme, host_port, is_malformed, parsed_scheme, runs_code
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from absolve.document.resolved import Resolved
+
+HOW: Final = ("prefix", "exact", "regex")
+_URL: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(?://([^/?#]*))?(.*)", re.DOTALL)
+_WEB: Final = frozenset({"http", "https"})
+
+
+class Change(NamedTuple):
+    r"""One rule: what this URL begins with (prefix), is (exact), or matches as a whole (regex) becomes that.
+
+    A prefix ends where a part of a URL does: `http://old.example` is none of `http://old.example.org/`, nor `/doc` of
+    `/docs`. `//host` stands for http and https alike, and a new URL that begins so keeps the scheme. A regular
+    expression sees scheme and host in lower case; `\1` in the new URL is its first group. It has Python's syntax but
+    for what cannot be matched in linear time: look-around, back-references, repeats of what may be empty.
+    """
+
+    old: str
+    new: str
+    how: str = "prefix"
+
+
+class Place(NamedTuple):
+    """What must be equal of two URLs: the scheme, the user information, the host in lower case with its own port."""
+
+    scheme: str
+    user: str
+    site: str
+
+
+def parted(url: str) -> tuple[Place, str] | None:
+    """A URL's place and the rest of it, which has a path wherever there is a host; None where it is not absolute."""
+    found = _URL.fullmatch(url)
+    if found is None:
+        return None
+    scheme, authority, rest = found[1].lower(), found[2], found[3]
+    if authority is None:
+        return Place(scheme, "", ""), rest
+    place = Place(scheme, authority.rpartition("@")[0], host_port(url) or "")
+    return place, rest if rest.startswith("/") else f"/{rest}"
+
+
+class Remapping:
+    """Rules by what they are found by; a callable from URL to URL, and as `policy` one from a link to its new URL."""
+
+    def __init__(self, changes: Iterable[Change | tuple[str, ...]]) -> None:
+        """UsageError names a rule that is none."""
+        self._exact: dict[tuple[Place, str], str] = {}
+        self._prefixes: dict[Place, dict[str, str]] = defaultdict(dict)
+        self._regexes: list[Substitution] = []
+        for change in changes:
+            self._add(Change(*change))
+        self._lengths = {
+            place: sorted({len(prefix) for prefix in prefixes}, reverse=True)
+            for place, prefixes in self._prefixes.items()
+        }
+
+    def _add(self, change: Change) -> None:
+        old, new, how = change
+        if how not in HOW:
+            raise UsageError(f"a rule is one of {', '.join(HOW)}, not {how!r}")
+        if how == "regex":
+            try:
+                self._regexes.append(Substitution(old, new))
+            except UsageError as error:
+                rule = f"{in_short(old)!r} to {in_short(new)!r}"
+                raise UsageError(f"{rule} is no rule by a regular expression: {error.message}") from error
+            return
+        for url in (old, new):
+            full = f"http:{url}" if url.startswith("//") else url
+            if not has_scheme(full) or is_malformed(full):
+                raise UsageError(f"{in_short(url)!r} is no absolute URL, and cannot be mapped")
+        if new.startswith("//") and not old.startswith("//"):
+            new = f"{old.partition(':')[0]}:{new}"
+        for scheme in sorted(_WEB) if old.startswith("//") else ("",):
+            found = parted(f"{scheme}:{old}" if scheme else old)
+            assert found is not None  # noqa: S101 - it has a scheme
+            place, rest = found
+            target = f"{scheme}:{new}" if new.startswith("//") else new
+            if how == "exact":
+                self._exact.setdefault((place, rest), target)
+            else:
+                self._prefixes[place].setdefault(rest, target)
+
+    def __call__(self, url: str) -> str | None:
+        """The new URL of an absolute URL; None where no rule is about it."""
+        found = parted(url)
+        if found is None:
+            return None
+        place, rest = found
+        bare, crosshatch, fragment = rest.partition("#")
+        for key, kept in ((rest, ""), (bare, crosshatch + fragment)):
+            new = self._exact.get((place, key))
+            if new is not None:
+                return new if "#" in new else new + kept
+        return self._by_prefix(place, rest) or self._by_regex(place, url)
+
+    def _by_prefix(self, place: Place, rest: str) -> str | None:
+        prefixes = self._prefixes.get(place)
+        if prefixes is None:
+            return None
+        for length in self._lengths[place]:
+            new = prefixes.get(rest[:length])
+            if new is not None and _ends_a_part(rest[:length], rest[length : length + 1]):
+                return _joined(rest[:length], new, rest[length:])
+        return None
+
+    def _by_regex(self, place: Place, url: str) -> str | None:
+        if not self._regexes:
+            return None
+        found = _URL.fullmatch(url)
+        if found and found[2] is not None:
+            user, at, host = found[2].rpartition("@")
+            url = f"{place.scheme}://{user}{at}{host.lower()}{found[3]}"
+        for substitution in self._regexes:
+            made = substitution(url)
+            if made is not None:
+                if runs_code(made) and parsed_scheme(substitution.template) != parsed_scheme(made):
+                    return None  # the URL would say what runs, and not the rule
+                return made if has_scheme(made) and not is_malformed(made) else None
+        return None
+
+    def policy(self, resolved: Resolved) -> str | None:
+        """The policy of `absolve rewrite --remap`: what is made absolute, or is so, becomes what the rules say.
+
+        What stays for what it means (`#x`, an empty src, usemap) stays.
+        """
+        new = absolute(resolved)
+        if not new and (new is not None or resolved.link.place.stays == "always" or not has_scheme(resolved.reference)):
+            return new
+        mapped = self(new or resolved.target or resolved.reference)
+        return new if mapped is None else mapped
+
+
+def _ends_a_part(prefix: str, following: str) -> bool:
+    """Whether a part of a URL ends where this prefix does: a segment, the path, a parameter of the query."""
+    if not following or prefix[-1:] in {"/", "?", "&"}:
+        return True
+    if "#" in prefix:
+        return False
+    return following in ("&#" if "?" in prefix else "/?#")
+
+
+def _joined(old: str, new: str, rest: str) -> str:
+    """The new URL with what came behind the old one, and one slash between the two where one had one."""
+    found = parted(new)
+    if found is not None and found[1] == "/" and not new.endswith("/"):
+        new += "/"
+    if rest.startswith("/") and new.endswith("/"):
+        return new + rest[1:]
+    if old.endswith("/") and rest and not new.endswith("/") and rest[0] not in "?#":
+        return f"{new}/{rest}"
+    return new + rest
+
+
+def parse(text: str) -> Change:
+    """FROM=TO as the command line takes it; UsageError where it is not clear at which `=` it parts."""
+    parts = [found.start() for found in re.finditer(r"=(?=[A-Za-z][A-Za-z0-9+.-]*:|//)", text)]
+    if len(parts) != 1:
+        few = "has no = before a URL" if not parts else "could part at more than one ="
+        raise UsageError(f"--remap takes FROM=TO, and {in_short(text)!r} {few} (--remap-file has columns)")
+    return Change(text[: parts[0]], text[parts[0] + 1 :])

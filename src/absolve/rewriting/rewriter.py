@@ -1,0 +1,441 @@
+"""Rewriting: a policy says what each link becomes, and only those bytes change."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from absolve.core.model import Settled
+from absolve.document.diagnostics import too_large, url_too_long
+from absolve.document.resolved import Resolved
+from absolve.document.walk import inner_at
+from absolve.encodings.codings import IDENTITY
+from absolve.formats.events.packed_edits import ordered
+from absolve.formats.events.scoped_bases import NUMBERED
+from absolve.formats.grammars import WHITE_SPACE
+from absolve.rewriting.edits import settled
+from absolve.rewriting.policy import absolute
+from absolve.urls.base import TOO_LONG
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    import cython
+
+    from absolve.core.protocols import Coding, Offsets
+    from absolve.document.entity import Entity, Inner
+    from absolve.rewriting.policy import Policy
+else:
+    from absolve.core import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.absolve.core.byte_scan import find
+    from cython.cimports.absolve.core.model import Edit, Link, Part, edit_at
+    from cython.cimports.absolve.document.entity import Entity  # noqa: TC002 - the type of a C field
+    from cython.cimports.absolve.document.resolved import Rule, text
+    from cython.cimports.absolve.encodings.codings import Unquoted
+    from cython.cimports.absolve.formats.events.event_list import Events
+    from cython.cimports.absolve.rewriting.edits import Anew, Splicer, lower, moved, shortened
+    from cython.cimports.absolve.rewriting.encode import Written, after_word, edit_of
+    from cython.cimports.absolve.rewriting.policy import absolute_of
+    from cython.cimports.absolve.urls.prefixing import ABSOLUTE, DOTS, FRAGMENT, KIND, OPAQUE, shape
+else:
+    from absolve.core.byte_scan import find
+    from absolve.core.model import Edit, Link, Part, edit_at
+    from absolve.document.resolved import Rule, text
+    from absolve.encodings.codings import Unquoted
+    from absolve.formats.events.event_list import Events
+    from absolve.rewriting.edits import Anew, Splicer, lower, moved, shortened
+    from absolve.rewriting.encode import Written, after_word, edit_of
+    from absolve.rewriting.policy import absolute_of
+    from absolve.urls.prefixing import ABSOLUTE, DOTS, FRAGMENT, KIND, OPAQUE, shape
+
+_BLANKS = WHITE_SPACE.decode()
+
+
+def rewrite(
+    entity: Entity, policy: Policy | None = None, spill: Callable[[bytes], object] | None = None
+) -> bytes:
+    """The entity's bytes with every link changed as the policy says; the very same object where nothing changes.
+
+    DocumentError where they would be more than the settings allow: a base of a megabyte is written into every link.
+    Where there are many, all but the last of them are given to `spill`, if there is one, as they are made.
+    """
+    splicer: Splicer = Splicer(entity.data, entity.settings.max_size, spill)
+    try:
+        for changed in _Edits(entity, policy or absolute, None, True).parts():
+            if not splicer.take(changed):
+                raise too_large(entity.settings.max_size, entity.name)
+    except OverflowError as error:  # where things stand in an archive is said by numbers of 32 bits
+        raise too_large(_LARGEST, entity.name) from error
+    data = splicer.finish()
+    if splicer.spilled + len(data) > entity.settings.max_size and data is not entity.data:
+        raise too_large(entity.settings.max_size, entity.name)
+    return data
+
+
+_LARGEST = (1 << 32) - 1
+_SOME = 1000  # edits that are held at a time, if more need not be,
+_MUCH = 1 << 20  # and bytes of those that may be long
+_MOST_RULES = 256
+_MOST_KNOWN = 10_000  # references of which it is remembered what becomes of them,
+_LONGEST_KNOWN = 1 << 16  # and bytes of one with that
+
+
+def edits(entity: Entity, policy: Policy) -> list[Edit]:
+    """The edits of an entity and of all inside it, in order, by its own offsets; DocumentError as of `rewrite`."""
+    found: list[Edit] = []
+    size = 0
+    for some in _Edits(entity, policy).parts():
+        size += sum([len(edit.new) for edit in some])
+        if size > entity.settings.max_size:
+            raise too_large(entity.settings.max_size, entity.name)
+        found += some
+    return found
+
+
+_UNKNOWN = Edit(-1, -1, b"")
+_QUOTE = b'"'
+_UNSHAPED = cython.declare(cython.int, -1)
+_NO_EVENTS = Events()
+
+
+@cython.final
+@cython.cclass
+class _Edits:
+    """One walk over the events of an entity, or in the one `around` it, with whose bases it has its rules as well.
+
+    `whole`: nobody asks for the edits in a value that is settled as a whole, only for what it becomes.
+    """
+
+    entity: Entity
+    data: bytes
+    events: Events
+    policy: Policy
+    is_absolute: cython.bint
+    keeps_opaque: cython.bint
+    found: list[Edit]
+    whole: cython.bint
+    open: Coding | None
+    changed: list[Edit]
+    anew: Anew | None
+    rules: dict[int | tuple[int, int], Rule]
+    kinds: list[Link]
+    of_kind: list[Rule | None]
+    written: dict[tuple[Rule, Coding], Written]
+    rule: Rule | None
+    held: cython.Py_ssize_t
+    outer: _Edits | None
+    at: cython.Py_ssize_t
+
+    def __init__(
+        self,
+        entity: Entity,
+        policy: Policy,
+        around: _Edits | None = None,
+        whole: cython.bint = False,  # noqa: FBT002 - of a C class
+    ) -> None:
+        kept = entity.events
+        self.entity = entity
+        self.data = entity.own_data
+        self.policy = policy
+        self.is_absolute = policy is absolute
+        self.keeps_opaque = entity.settings.profile != "whatwg"
+        self.found = []
+        self.whole = whole
+        self.open = None  # the coding of a value that is to be settled as a whole, when all in it is known,
+        self.changed = []  # and its edits, or what they make of it
+        self.anew = None
+        self.events = kept if type(kept) is Events else _NO_EVENTS
+        self.kinds = self.events.kinds
+        self.of_kind = [None] * len(self.kinds)
+        self.rule = None
+        self.held = 0
+        self.outer = None
+        self.at = 0
+        if around is None or entity.bases is not around.entity.bases or entity.charset is not around.entity.charset:
+            self.rules = {}
+            self.written = {}
+        else:
+            self.rules = around.rules
+            self.written = around.written
+
+    def parts(self) -> Iterator[list[Edit]]:
+        """The edits in order, a thousand at a time."""
+        flows = not self.events.derives  # what changes in one event changes nothing in those before it
+        settles: Settled | None = None
+        for event in self.entity.objects:
+            if type(event) is Settled:
+                settles = event
+            elif type(event) is Part and event.derived:
+                flows = False
+        if settles is not None:
+            return settles.edits(self.made(settles.order))
+        return self.made(None) if flows else ordered(self.made(None))
+
+    def made(self, order: Sequence[int] | None) -> Iterator[list[Edit]]:
+        """The edits as they are come to, a thousand at a time; in an archive by the `order` of its parts there."""
+        number: cython.Py_ssize_t
+        index: cython.Py_ssize_t
+        start: cython.Py_ssize_t
+        end: cython.Py_ssize_t
+        shaped: cython.int
+        kept = self.entity.events
+        events: Events = self.events
+        numbered: cython.bint = events is kept
+        for number in range(len(kept) if order is None else len(order)):
+            index = number if order is None else order[number]
+            shaped = _UNSHAPED
+            start = events.start(index) if numbered and self.is_absolute else -1
+            if start >= 0:
+                end = events.end(index)
+                shaped = shape(self.data, start, end)
+                if self.is_whole(shaped):
+                    continue  # most links: not even made
+                if not self.is_full() and self.appends(events.kind(index), start, end, shaped):
+                    continue
+            event = events.at(index) if numbered else kept[index]
+            if type(event) is Link:
+                link: Link = event
+                if self.is_full() and (self.open is None or link.coding.slot != self.open.slot):
+                    yield self.taken()
+                self.link(link, shaped)
+                if numbered and shaped != _UNSHAPED:
+                    self.know(events.kind(index))
+            elif type(event) is Part:
+                part: Part = event
+                inner = inner_at(self.entity, index) if not part.sealed else None
+                found = self.lowered(part, inner) if inner is not None else ()
+                for some in found if order is None else ordered(found):
+                    for edit in some:
+                        self.put(edit, part.coding)
+                    if self.is_full() and self.open is None:
+                        yield self.taken()
+                if self.is_full():  # nothing more of its value comes
+                    yield self.taken()
+        yield self.taken()
+
+    def lowered(self, part: Part, inner: Inner) -> Iterator[list[Edit]]:
+        """The edits inside a part, as edits of this entity: small ones where its coding maps them, else all of it."""
+        _, entity, offsets = inner
+        edits: _Edits = _Edits(entity, self.policy, self)
+        edits.outer = self
+        edits.at = part.start
+        found = self.encoded(part, edits) if offsets is None else self.mapped(part, edits, offsets)
+        wrapped = getattr(part.coding, "wrapped", None)
+        if wrapped is not None:
+            found = wrapped(self.data, part.start, part.end, found)
+        if not part.derived:
+            yield from found
+            return
+        most = self.entity.settings.max_size
+        changes = False
+        splicer: Splicer = Splicer(self.data, most, start=part.start, end=part.end)
+        for some in found:
+            if not splicer.take(some):
+                raise too_large(most, self.entity.name)
+            changes = changes or bool(some)
+            yield some
+        if changes:
+            raw = splicer.finish()
+            yield [Edit(field.start, field.end, field.value(raw)) for field in part.derived]
+
+    def encoded(self, part: Part, edits: _Edits) -> Iterator[list[Edit]]:
+        """The edit that encodes a part anew, if anything in it changes; what changes is not held."""
+        most = self.entity.settings.max_size
+        splicer: Splicer = Splicer(edits.data, most)
+        changes = False
+        for changed in edits.parts():
+            if not splicer.take(changed):
+                raise too_large(most, self.entity.name)
+            changes = changes or bool(changed)
+        if changes:
+            yield [Edit(part.start, part.end, part.coding.encode(splicer.finish()))]
+
+    def mapped(self, part: Part, edits: _Edits, offsets: Offsets) -> Iterator[list[Edit]]:
+        """The edits inside a part whose coding maps them."""
+        for changed in edits.parts():
+            if part.coding is IDENTITY:
+                yield moved(changed, part.start)
+            elif changed:
+                small = [shortened(edit, edits.data, offsets) for edit in changed]
+                yield lower(small, self.data, part, offsets)
+
+    @cython.cfunc
+    def taken(self) -> list[Edit]:
+        """The edits so far, in order."""
+        self.settle()
+        found = self.found
+        self.found = []
+        self.held = 0
+        return found
+
+    @cython.cfunc
+    @cython.inline
+    def is_full(self) -> cython.bint:
+        """Whether as many edits are held as are to be."""
+        return len(self.found) >= _SOME or self.held >= _MUCH
+
+    @cython.cfunc
+    def settle(self) -> cython.int:
+        """Take the edits of a value that is settled as a whole: nothing more in it comes."""
+        if self.anew is not None:
+            self.found += self.anew.settled()
+            self.anew = None
+        elif self.open is not None:
+            self.found += settled(self.data, self.open, self.changed)
+            self.changed = []
+        self.open = None
+        return 0
+
+    @cython.cfunc
+    @cython.inline
+    def is_whole(self, shaped: cython.int) -> cython.bint:
+        """Whether a reference is absolute already, and so stays whatever its place is."""
+        return shaped == ABSOLUTE or (shaped == OPAQUE and self.keeps_opaque)
+
+    @cython.cfunc
+    def link(self, link: Link, shaped: cython.int) -> cython.int:
+        """Take the edit of a link; `shaped` is the shape of its bytes, where that is known."""
+        by_itself: cython.bint = self.is_absolute and link.claim is None
+        if by_itself and shaped == _UNSHAPED:
+            shaped = shape(self.data, link.start, link.end)
+            if self.is_whole(shaped):
+                return 0
+        rule = self.rule
+        if rule is None or link.place is not rule.place or link.base is not rule.scope:
+            rule = self.rule = self.rule_of(link)
+        if by_itself:
+            edit = self.short_way(rule, link.start, link.end, shaped)
+            if edit is _UNKNOWN:
+                self.long_way(link, rule)
+            elif edit is not None:
+                self.put(edit, link.coding)
+            return 0
+        resolved = Resolved(self.entity, link, rule)
+        new = self.policy(resolved)
+        if new is not None and not rule.may_write(new):
+            self.refuse(link)
+        elif new is not None and rule.place.stays != "always":  # a package whose URL nobody knows is a policy's affair
+            raw = self.data[link.start : link.end]
+            self.write(link, edit_of(self.entity, link, rule, resolved.reference, new.strip(_BLANKS), raw, Written()))
+        return 0
+
+    @cython.cfunc
+    def refuse(self, link: Link) -> cython.int:
+        """Leave a link for which the policy gives too long a URL; there is a notice about the first of a document."""
+        position: cython.Py_ssize_t = link.start
+        found: _Edits = self
+        while found.outer is not None and found.outer.entity.charset.transparent:
+            position = found.at
+            found = found.outer
+        if TOO_LONG not in [notice.code for notice in found.entity.notices]:
+            found.entity.notices.append(url_too_long(found.entity, position))
+        return 0
+
+    @cython.cfunc
+    def rule_of(self, link: Link) -> Rule:
+        key = id(link.place) if link.base is None else (id(link.place), id(link.base))
+        rule = self.rules.get(key)
+        if rule is None:
+            if len(self.rules) >= _MOST_RULES:  # as many bases are in few documents
+                self.rules.clear()
+                self.written.clear()
+            rule = self.rules[key] = Rule(self.entity, link)
+        return rule
+
+    @cython.cfunc
+    def know(self, kind: cython.int) -> cython.int:
+        """Remember the rule for all links of a kind that are values of their own, without quotes if they have none."""
+        if kind >= 0 and self.kinds[kind].coding.slot is None and self.kinds[kind].base is not NUMBERED:
+            self.of_kind[kind] = self.rule
+        return 0
+
+    @cython.cfunc
+    def appends(
+        self, kind: cython.int, start: cython.Py_ssize_t, end: cython.Py_ssize_t, shaped: cython.int
+    ) -> cython.bint:
+        """Take the edit of a link of a kind that came before, without making the link; whether its shape decides."""
+        rule: Rule | None = self.of_kind[kind] if kind >= 0 else None
+        if rule is None:
+            return False
+        edit = self.short_way(rule, start, end, shaped)
+        if edit is not None and edit is not _UNKNOWN:
+            self.settle()
+            if type(self.kinds[kind].coding) is Unquoted and self.needs_quotes(edit, end):
+                self.found.append(edit_at(start, start, _QUOTE))
+                self.found.append(edit)
+                self.found.append(edit_at(end, end, _QUOTE))
+            else:
+                self.found.append(edit)
+        return edit is not _UNKNOWN
+
+    @cython.cfunc
+    @cython.inline
+    def needs_quotes(self, edit: Edit, end: cython.Py_ssize_t) -> cython.bint:
+        """Whether a value without quotes needs some when something was put before it: for an =, all that can be."""
+        return find(edit.new, 61, 0, len(edit.new)) >= 0 or find(self.data, 61, edit.end, end) >= 0
+
+    @cython.cfunc
+    def short_way(
+        self, rule: Rule, start: cython.Py_ssize_t, end: cython.Py_ssize_t, found: cython.int
+    ) -> Edit | None:
+        """What `absolute` makes of a link, told by the shape of its bytes; `_UNKNOWN` where that does not decide."""
+        kind: cython.int = found & KIND
+        if found < FRAGMENT:
+            return _UNKNOWN
+        if rule.stays_always or (kind == FRAGMENT and (rule.stays_as_fragment or rule.keeps_fragments)):
+            return None
+        if rule.short is None or end - start > rule.room or after_word(self.data, start):
+            return _UNKNOWN
+        new = rule.short.written(found)
+        if new is None:
+            return _UNKNOWN
+        return edit_at(start, start + (found >> DOTS), new)
+
+    @cython.cfunc
+    def long_way(self, link: Link, rule: Rule) -> cython.int:
+        """What `absolute` makes of a link, by its reference; remembered for the raw bytes where that decides alone."""
+        raw: bytes = self.data[link.start : link.end]
+        written: Written = Written()
+        edit: Edit | None = _UNKNOWN
+        alone: cython.bint = (
+            rule.place.syntax != "refresh"  # a quote before the URL must not be in it
+            and link.coding.slot is None
+            and not after_word(self.data, link.start)
+        )
+        if alone:
+            written = self.written.setdefault((rule, link.coding), written)
+            edit = written.known.get(raw, _UNKNOWN)
+        if edit is _UNKNOWN:
+            reference = text(link.coding.decode(raw))
+            new = absolute_of(reference, rule)
+            edit = None if new is None else edit_of(self.entity, link, rule, reference, new, raw, written)
+            if alone and len(raw) + (0 if edit is None else len(edit.new)) <= _LONGEST_KNOWN:
+                if len(written.known) >= _MOST_KNOWN:
+                    written.known.clear()
+                written.known[raw] = edit
+        return self.write(link, edit)
+
+    @cython.cfunc
+    def write(self, link: Link, edit: Edit | None) -> cython.int:
+        """Take an edit by offsets into a link's bytes."""
+        if edit is not None:
+            self.held += len(edit.new)
+            self.put(edit_at(edit.start + link.start, edit.end + link.start, edit.new), link.coding)
+        return 0
+
+    @cython.cfunc
+    def put(self, edit: Edit, coding: Coding) -> cython.int:
+        if self.open is not None and coding.slot != self.open.slot:
+            self.settle()
+        if coding.slot is None:
+            self.found.append(edit)
+        elif self.whole:
+            if self.anew is None:
+                self.open = coding
+                self.anew = Anew(self.data, coding)
+            self.anew.take(edit)
+        else:
+            self.open = coding
+            self.changed.append(edit)
+        return 0

@@ -1,0 +1,147 @@
+"""The task of `absolve links`: one input becomes rows, as the sink wants them."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from absolve.core.digest import fingerprint
+from absolve.core.errors import FAULTS, DocumentError
+from absolve.inventory import columns as inventory
+from absolve.inventory import sinks
+from absolve.run.archive_ranges import WHOLE, Course
+from absolve.run.archive_turns import in_turn
+from absolve.run.filters import Selection
+from absolve.run.load import is_document
+from absolve.run.results import Rows, Size, guarded
+from absolve.run.safe_cells import Cells
+from absolve.run.segment_inputs import each, left
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from absolve.document.entity import Entity
+    from absolve.run.archive_turns import Found
+    from absolve.run.inputs import Input
+    from absolve.run.load import Reading
+    from absolve.run.pool.relay import Relay
+    from absolve.run.results import Piece
+
+AT_ONCE = 10_000  # rows in a piece
+
+
+class Listing(NamedTuple):
+    """How inputs are listed: which links, which rows of them (`where`), what of a row, and as the rows of which sink.
+
+    `unique`: of rows that are equal in all columns only the first; `Unique` sees to the rest. `cells`: what is changed
+    in the text of rows when they are chosen.
+    """
+
+    reading: Reading
+    columns: tuple[str, ...] = inventory.COLUMNS
+    format: str = "jsonl"
+    selection: Selection = Selection()
+    where: str | None = None
+    unique: bool = False
+    cells: Cells = Cells()
+
+
+def listed(how: Listing, input_: Input, relay: Relay | None = None) -> Iterator[Piece]:
+    """The rows of one input; a file in a folder that is no document has none.
+
+    A range of an archive of which it is not known what is in it needs the relay.
+    """
+    return guarded(input_.name, _listed(how, input_, relay), strict=sys.flags.dev_mode)
+
+
+def _listed(how: Listing, input_: Input, relay: Relay | None) -> Iterator[Piece]:
+    if input_.found and input_.within == WHOLE and not is_document(input_.name, how.reading):
+        return
+    unique = Unique()
+    for found in in_turn(partial(_found, how), input_, how.reading, relay):
+        if isinstance(found, inventory.Columns):
+            yield from _pieces(how, found, unique, input_.name)
+        else:
+            yield found
+
+
+def _found(how: Listing, input_: Input) -> Iterator[Found]:
+    """The rows, in columns that are cleared when the next come, and what else there is to be told."""
+    asks = any(how.selection) or how.where is not None  # of whole rows
+    # Until they are full: many records of an archive have but a few rows.
+    waiting = inventory.Columns(AT_ONCE, inventory.COLUMNS if asks else how.columns, inventory.MOST_TEXT)
+    size = 0
+    course = Course()
+    for stretch in each(input_, how.reading, course):
+        yield from stretch.diagnostics
+        size += len(stretch.raw)
+        if stretch.entity is not None:
+            faults: list[Exception] = []
+            for _ in _faultless(waiting, stretch.entity, input_.name, faults):
+                yield waiting
+            for fault in faults:
+                yield left(stretch, fault)
+    yield course
+    if len(waiting):
+        yield waiting
+    yield Size(size)
+
+
+def _faultless(
+    columns: inventory.Columns, entity: Entity, name: str, faults: list[Exception]
+) -> Iterator[None]:
+    """Fill the columns until a limit or a fault of ours ends it, which is kept."""
+    try:
+        yield from inventory.fill(columns, entity, name)
+    except (DocumentError, *FAULTS) as error:
+        faults.append(error)
+
+
+def _pieces(how: Listing, found: inventory.Columns, unique: Unique, name: str) -> Iterator[Rows]:
+    if not any(how.selection) and how.where is None:
+        yield _rows(how, found, unique)
+        return
+    rows = [row for row in found if how.selection.wants(row)]
+    for kept in (rows,) if how.where is None else _where(how.where, rows, name):
+        yield _rows(how, _columns(kept, how.columns), unique)
+
+
+def _rows(how: Listing, cells: inventory.Columns | Sequence[Sequence[Any]], unique: Unique) -> Rows:
+    cells = how.cells.of(how.columns, cells)
+    if how.unique:
+        cells = unique.of(cells)
+        return Rows(cells, len(cells))
+    if isinstance(cells, inventory.Columns) and sinks.takes_columns(how.format):
+        return Rows(cells.taken(), len(cells))  # the process that writes has its packages, others need not load them
+    return Rows(sinks.by_name(how.format).encode(how.columns, cells), len(cells))
+
+
+def _where(condition: str, rows: Sequence[inventory.Row], name: str) -> Iterator[list[inventory.Row]]:
+    from absolve.run import where as conditions  # and with it DuckDB: few want it
+
+    return conditions.kept(condition, rows, name)
+
+
+def _columns(rows: Sequence[inventory.Row], columns: Sequence[str]) -> Sequence[Sequence[Any]]:
+    """Only these columns of the rows, in this order."""
+    if columns == inventory.COLUMNS:
+        return rows
+    places = [inventory.COLUMNS.index(name) for name in columns]
+    return [[row[place] for place in places] for row in rows]
+
+
+class Unique:
+    """Tells rows that were not seen before, by 16 bytes of each: first of an input's, then of the whole run's."""
+
+    def __init__(self) -> None:
+        self._seen: set[bytes] = set()
+
+    def of(self, rows: Iterable[Sequence[Any]]) -> list[Sequence[Any]]:
+        fresh = []
+        for row in rows:
+            key = fingerprint(repr(row))
+            if key not in self._seen:
+                self._seen.add(key)
+                fresh.append(row)
+        return fresh

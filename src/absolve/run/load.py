@@ -1,0 +1,88 @@
+"""From an input to a walked document, with all that is to be said of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from absolve.core.errors import Diagnostic, in_short
+from absolve.core.model import Layer
+from absolve.document.diagnostics import base_too_long
+from absolve.document.walk import Settings, has_relative, walk
+from absolve.formats import registry
+from absolve.run import sources
+from absolve.urls.base import TOO_LONG
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from absolve.core.model import Document
+    from absolve.document.entity import Entity
+    from absolve.run.inputs import Input
+
+
+class Reading(NamedTuple):
+    """How inputs are read: what the user says of all of them, and what counts as a link."""
+
+    settings: Settings
+    media_type: str | None = None
+    charset: str | None = None
+    file_urls: bool = False
+
+
+class Walked(NamedTuple):
+    """A document, what was found in it, and what is to be said."""
+
+    document: Document
+    entity: Entity
+    diagnostics: list[Diagnostic]
+
+
+def walked(input_: Input, how: Reading) -> Walked:
+    """Read and walk one input; DocumentError where it cannot be worked on."""
+    document = read(input_, how)
+    said = [] if document.data else [empty(input_)]
+    if document.media_type is None and registry.is_other(document.data, document.name):
+        kind = registry.in_words(document.data, input_.name)
+        text = f"{kind} is no kind that absolve reads: it stays as it is (--media-type overrides)"
+        said.append(Diagnostic("unknown-media-type", text, input_.name))
+        document.media_type = registry.OTHER
+    entity = walk(document, how.settings)
+    return Walked(document, entity, [*said, *entity.diagnostics, *about_bases(entity)])
+
+
+def empty(input_: Input) -> Diagnostic:
+    return Diagnostic("empty-file", "there is nothing in it", input_.name)
+
+
+def is_document(name: str, how: Reading) -> bool:
+    """Whether a file that nobody named is one to work on; DocumentError where it cannot be read."""
+    head = sources.head(name)
+    return not registry.looks_binary(head) if how.media_type else registry.recognised(head, name) is not None
+
+
+def read(input_: Input, how: Reading) -> Document:
+    """One input, with what is known of it."""
+    document = sources.read(
+        input_.name,
+        media_type=how.media_type,
+        charset=how.charset,
+        url=input_.url,
+        file_urls=how.file_urls and not input_.claims,
+        max_size=how.settings.max_size,
+    )
+    document.said = input_.said
+    document.claims += input_.claims
+    return document
+
+
+def about_bases(entity: Entity) -> Iterator[Diagnostic]:
+    """What is wrong with the claims, and that there is no base where one is wanted."""
+    base = entity.bases.base
+    for claim in base.chain:
+        if claim.verdict == "unsuitable":
+            text = f"{claim.base.source}: {in_short(claim.base.reference)!r} is no base; the next layer out rules"
+            yield Diagnostic("unsuitable-base", text, entity.name, claim.line)
+        elif claim.verdict == TOO_LONG:
+            yield base_too_long(entity, claim.base.source, claim.line)
+    if base.layer is Layer.DEFAULT and has_relative(entity, based=False):
+        yield Diagnostic("no-base", "nothing says where it came from: relative links stay (--url says it)", entity.name)

@@ -1,0 +1,114 @@
+"""The one place of a rewrite from which files come to stand where they are to stand, whatever process made them."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from absolve.core.errors import DocumentError
+from absolve.run import interrupts, outputs
+from absolve.run.output_folder import OpenFolder
+from absolve.run.rewrite_task import unwritable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from absolve.run.journal import Journal
+    from absolve.run.output_folder import OutputFolder
+    from absolve.run.results import Ready
+    from absolve.run.rewrite_task import Job
+
+
+class Putting:
+    """Puts what is ready, in its order; when it is left what is not put is gone, also where a process was killed.
+
+    With a journal what is done already is passed over, and what killed runs have left goes, too. `inside` as of
+    `Rewriting`.
+    """
+
+    def __init__(self, token: str, journal: Journal | None = None, inside: OutputFolder | None = None) -> None:
+        self._journal = journal
+        self._tokens = journal.tokens if journal else {token}
+        self._inside = inside
+        self._folders: set[str] = set()  # where files of this run may be that are not complete: paths, or places
+        self._real: dict[str, str] = {}  # folders, without links
+        self._put: set[str] = set()  # inputs under way of which something is put
+        self._noted: set[str] = set()  # inputs of which it is written down what is about to be put
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with interrupts.deferred():
+            for folder in sorted(self._folders):
+                with suppress(OSError):
+                    opened = OpenFolder(folder) if self._inside is None else self._inside.folder(folder)
+                    outputs.sweep(opened, self._tokens)
+            if self._journal:
+                self._journal.end()
+
+    def watched(self, jobs: Iterable[Job]) -> Iterator[Job]:
+        """The jobs that are to be done, as they are given out."""
+        seen = self._seen(jobs)
+        return self._journal.remaining(seen) if self._journal else seen
+
+    def _seen(self, jobs: Iterable[Job]) -> Iterator[Job]:
+        for job in jobs:
+            if self._inside is None:
+                self._folders.add(self._folder(job.target or job.input.name))
+            else:
+                self._folders.add(job.input.place.rpartition("/")[0])
+            yield job
+
+    def _folder(self, path: str) -> str:
+        """The folder of what a path leads to; each is looked up once, for there are very many paths."""
+        if os.path.islink(path):  # noqa: PTH114
+            return os.path.dirname(os.path.realpath(path))  # noqa: PTH120
+        above = os.path.dirname(path)  # noqa: PTH120
+        if above not in self._real:
+            self._real[above] = os.path.realpath(above)
+        return self._real[above]
+
+    def expect(self, group: Iterable[tuple[Job, Ready]]) -> None:
+        """Write down at once what is about to be put one after the other; what cannot be is tried again with each."""
+        if self._journal is None:
+            return
+        noted = set()
+        try:
+            for job, ready in group:
+                self._journal.note(job, ready.made[-1])
+                noted.add(job.input.name)
+            self._journal.keep()
+        except DocumentError:
+            return
+        self._noted |= noted
+
+    def put(self, job: Job, ready: Ready) -> None:
+        """Let complete files stand where they are to stand; DocumentError where they cannot."""
+        self._put.add(job.input.name)
+        try:
+            if self._journal and ready.made and job.input.name not in self._noted:
+                self._journal.note(job, ready.made[-1])
+                self._journal.keep()
+            for made in ready.made:
+                (outputs.put if ready.flushed else outputs.settle)(made)
+        except (OSError, DocumentError) as error:
+            for made in ready.made:
+                outputs.discard(made)
+            if isinstance(error, DocumentError):
+                raise
+            raise unwritable(Path(job.target or job.input.name), error) from error
+
+    def ended(self, job: Job, *, failed: bool) -> None:
+        """Nothing more comes of a job; DocumentError where that cannot be written down."""
+        put = job.input.name in self._put
+        self._put.discard(job.input.name)
+        self._noted.discard(job.input.name)
+        if self._journal:
+            try:
+                if not put and not failed:
+                    self._journal.note(job)
+            finally:
+                self._journal.forget(job)

@@ -1,0 +1,173 @@
+"""Inputs: paths and the standard input become Documents, with what a file system keeps of where a file came from."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Final
+
+from absolve.core.errors import Diagnostic, DocumentError
+from absolve.core.lazy_regex import pattern
+from absolve.core.model import Base, Document, Layer
+from absolve.document.diagnostics import too_large
+from absolve.encodings.charsets import for_any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+STDIN: Final = "-"
+
+_HEAD: Final = 4096  # bytes from which the kind of a file is found out
+_PIECE: Final = 1 << 20  # bytes that are read at once where the size is not known
+
+# Shared MIME and freedesktop.org, "CommonExtendedAttributes"; curl --xattr, wget --xattr and browsers write it.
+_ORIGIN: Final = "user.xdg.origin.url"
+
+# Windows' mark of the web: an INI file in an alternate data stream, or beside the file where there are no streams.
+_ZONE_IDENTIFIER: Final = ":Zone.Identifier"
+_HOST_URL: Final = pattern(r"^[\t ]*HostUrl[\t ]*=[\t ]*(\S+)", re.IGNORECASE | re.MULTILINE)
+_LONGEST: Final = 65_536  # bytes of a Zone.Identifier that are looked at
+
+# What programs write when the bytes came from nowhere on the web: it says nothing, and rules out nothing.
+_NOWHERE: Final = ("about:", "blob:")
+
+
+def read(
+    name: str,
+    *,
+    media_type: str | None = None,
+    charset: str | None = None,
+    url: str | None = None,
+    file_urls: bool = False,
+    max_size: int = sys.maxsize,
+) -> Document:
+    """The document at a path as the user wrote it, or on the standard input (`-`); the rest is the user's word.
+
+    One of more than `max_size` bytes is not read into memory: that is an error, too.
+
+    Its `claims` are retrieval URLs in the order in which they count (design, section 4): the extended attribute, the
+    Zone.Identifier file, and with `file_urls` the path itself. Raises DocumentError, which names the input.
+    """
+    if name == STDIN:
+        return Document(_stdin(max_size), name=name, media_type=media_type, charset=charset, url=url)
+    data = _contents(name, max_size)
+    claims = tuple(_claims(name, file_urls=file_urls))
+    return Document(data, name=name, media_type=media_type, charset=charset, url=url, claims=claims)
+
+
+def head(name: str) -> bytes:
+    """The first bytes of an input, which can be read again; nothing of a pipe but the standard input's."""
+    path = Path(name)
+    try:
+        if name == STDIN:
+            peek = getattr(_buffer(), "peek", None)
+            return peek(_HEAD)[:_HEAD] if peek is not None else b""
+        if not path.is_file():
+            return b""
+        with path.open("rb") as file:
+            return file.read(_HEAD)
+    except (OSError, ValueError) as error:
+        raise unreadable(name, error) from error
+
+
+@contextmanager
+def opened(name: str) -> Iterator[IO[bytes]]:
+    """An input to be read forward, in pieces; DocumentError where it cannot be read."""
+    try:
+        file = nullcontext(_buffer()) if name == STDIN else Path(name).open("rb")  # noqa: SIM115 - below
+    except (OSError, ValueError) as error:
+        raise unreadable(name, error) from error
+    with file as stream:
+        try:
+            yield stream
+        except OSError as error:
+            raise unreadable(name, error) from error
+
+
+def _buffer() -> IO[bytes]:
+    if sys.stdin is None:  # closed, or a program without a console
+        raise DocumentError(Diagnostic("unreadable", "there is no standard input", STDIN))
+    return sys.stdin.buffer
+
+
+def _stdin(max_size: int) -> bytes:
+    try:
+        return _limited(_buffer(), STDIN, max_size)
+    except OSError as error:  # a directory, say
+        raise unreadable(STDIN, error) from error
+
+
+def _contents(name: str, max_size: int) -> bytes:
+    path = Path(name)
+    if not name:
+        raise DocumentError(Diagnostic("not-found", "an empty name is no file's", "''"))
+    try:
+        if path.is_dir():  # said here, because Windows calls it a matter of permissions
+            raise DocumentError(Diagnostic("directory", "this is a directory, and a file is wanted", name))
+        if path.is_file():
+            if path.stat().st_size > max_size:
+                raise too_large(max_size, name)
+            return path.read_bytes()
+        with path.open("rb") as file:  # a pipe, say: nobody knows its size
+            return _limited(file, name, max_size)
+    except (OSError, ValueError) as error:
+        raise unreadable(name, error) from error
+
+
+def _limited(file: IO[bytes], name: str, max_size: int) -> bytes:
+    pieces: list[bytes] = []
+    size = 0
+    while piece := file.read(_PIECE):
+        size += len(piece)
+        if size > max_size:
+            raise too_large(max_size, name)
+        pieces.append(piece)
+    return b"".join(pieces)
+
+
+def unreadable(name: str, error: Exception) -> DocumentError:
+    code = "not-found" if isinstance(error, FileNotFoundError) else "unreadable"
+    return DocumentError(Diagnostic(code, getattr(error, "strerror", None) or str(error), name))
+
+
+def _claims(name: str, *, file_urls: bool) -> Iterator[Base]:
+    for source, url in ((f"{_ORIGIN} attribute", _origin(name)), ("Zone.Identifier file", _host_url(name))):
+        if url and not url.lower().startswith(_NOWHERE):
+            yield Base(Layer.RETRIEVAL, for_any(url), source)
+    if file_urls:
+        yield Base(Layer.RETRIEVAL, Path(os.path.abspath(name)).as_uri(), "--file-urls")  # noqa: PTH100 - without links
+
+
+def _origin(name: str) -> str | None:
+    """The extended attribute, where the platform and the file system have such."""
+    if not hasattr(os, "getxattr"):
+        return None
+    try:
+        return os.getxattr(name, _ORIGIN).decode("utf-8", "surrogateescape").strip("\0 \t\r\n")
+    except OSError:
+        return None
+
+
+def _host_url(name: str) -> str | None:
+    try:
+        with Path(name + _ZONE_IDENTIFIER).open("rb") as file:
+            text = _ini_text(file.read(_LONGEST))
+    except (OSError, ValueError):
+        return None
+    found = _HOST_URL.search(text)
+    return found[1] if found else None
+
+
+def _ini_text(data: bytes) -> str:
+    """As Windows reads INI files: UTF-16 by its mark (or by its zero bytes), else UTF-8, else the ANSI code page."""
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return data.decode("utf-16", "replace")
+    if data[1:2] == b"\0":
+        return data.decode("utf-16-le", "replace")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return data.decode("cp1252", "replace")

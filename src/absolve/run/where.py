@@ -1,0 +1,129 @@
+"""`--where`: a condition over the columns of a row, in DuckDB's SQL, asked of many rows at once."""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from absolve.core.errors import Diagnostic, DocumentError, UsageError
+from absolve.inventory.columns import COLUMNS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from absolve.inventory.columns import Row
+
+try:
+    import duckdb
+    import pyarrow as pa
+
+    from absolve.inventory import arrow_batches
+except (ImportError, UsageError) as error:
+    raise UsageError("--where needs duckdb and pyarrow: pip install 'absolve[duckdb]'") from error
+
+
+def check(condition: str) -> None:
+    """UsageError where a condition is none, is more than one, or speaks of what is no column."""
+    try:
+        _is_one(condition)
+        _places(condition, ())
+    except duckdb.Error as error:
+        raise UsageError(f"--where: {str(error).partition(chr(10))[0]}") from error
+
+
+def kept(condition: str, rows: Sequence[Row], name: str) -> Iterator[list[Row]]:
+    """The rows for which a condition holds, in their order; DocumentError behind them where it fails for a row."""
+    _is_one(condition)
+    places, error = _worked_out(condition, rows)
+    yield [rows[place] for place in places]
+    if error is not None:
+        raise DocumentError(Diagnostic("where", str(error).partition("\n")[0], name)) from error
+
+
+def _worked_out(condition: str, rows: Sequence[Row]) -> tuple[list[int], duckdb.Error | None]:
+    """The places of the rows for which it holds, up to the first for which it fails; and how."""
+    try:
+        return _places(condition, rows), None
+    except duckdb.Error as error:
+        if len(rows) <= 1:
+            return [], error
+    middle = len(rows) // 2
+    first, fault = _worked_out(condition, rows[:middle])
+    if fault is not None:
+        return first, fault
+    rest, fault = _worked_out(condition, rows[middle:])
+    return first + [middle + place for place in rest], fault
+
+
+@lru_cache(maxsize=16)
+def _is_one(condition: str) -> None:
+    """Raise UsageError unless DuckDB's parser takes the text for one expression and nothing more.
+
+    It reads it twice, in the parentheses of WHERE and in the brackets of a list. What closes the one does not close the
+    other, so that what is read as the same expression in both closes neither; a second one would be a second element.
+    """
+    try:
+        condition.encode()  # DuckDB takes no other text
+        is_one = _is_one_expression(condition)
+    except UnicodeEncodeError:
+        raise UsageError("--where: the condition is not UTF-8") from None
+    except RecursionError:
+        raise UsageError("--where: the condition is nested too deep") from None
+    if not is_one:
+        raise UsageError("--where takes one condition, and this is not one expression")
+
+
+def _is_one_expression(condition: str) -> bool:
+    where = _read(f"SELECT 1 FROM links WHERE (\n{condition}\n)")  # noqa: S608 - parsed only
+    try:
+        listed = _read(f"SELECT [\n{condition}\n]")
+    except UsageError:
+        listed = []
+    expression = where[0]["node"].get("where_clause") if len(where) == 1 else None
+    shapes = (where, "SELECT 1 FROM links WHERE (absolve)"), (listed, "SELECT [absolve]")
+    return expression is not None and all(found == _filled(_read(shape), expression) for found, shape in shapes)
+
+
+def _read(statement: str) -> list[Any]:
+    """The statements of a text as DuckDB's parser sees them, without their places in it; UsageError if it cannot."""
+    ((text,),) = _database().execute("SELECT json_serialize_sql(?::VARCHAR)", [statement]).fetchall()
+    found = json.loads(text)
+    if found["error"]:
+        raise UsageError(f"--where: {found['error_message'].partition(chr(10))[0]}")
+    statements: list[Any] = _without_places(found["statements"])
+    return statements
+
+
+def _without_places(node: Any) -> Any:
+    if isinstance(node, dict):
+        return {key: _without_places(child) for key, child in node.items() if not key.startswith("query_location")}
+    return [_without_places(child) for child in node] if isinstance(node, list) else node
+
+
+def _filled(node: Any, expression: Any) -> Any:
+    """The tree with an expression in the place of the column `absolve`."""
+    if isinstance(node, dict):
+        if node.get("column_names") == ["absolve"]:
+            return expression
+        return {key: _filled(child, expression) for key, child in node.items()}
+    return [_filled(child, expression) for child in node] if isinstance(node, list) else node
+
+
+_PLACE = "place of the row"  # no column of ours, and none that a condition would name
+
+
+def _places(condition: str, rows: Sequence[Row]) -> list[int]:
+    table = pa.Table.from_batches([arrow_batches.batch(COLUMNS, rows)])
+    table = table.append_column(_PLACE, pa.array(range(len(rows)), pa.int64()))
+    database = _database()
+    database.register("links", table)
+    # On a line of its own, so that a comment at its end comments nothing else out.
+    found = database.execute(f'SELECT "{_PLACE}" FROM links WHERE (\n{condition}\n) ORDER BY 1').fetchall()  # noqa: S608
+    return [place for (place,) in found]
+
+
+@lru_cache(maxsize=1)
+def _database() -> Any:
+    """One for each process; a condition reads no file."""
+    return duckdb.connect(config={"enable_external_access": "false", "threads": "1"})

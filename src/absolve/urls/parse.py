@@ -1,0 +1,117 @@
+"""References as RFC 1808 writes them: section 2.3's schemes, section 2.4's parsing, and putting them together again."""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from absolve.core.model import Reference, new
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import cython
+else:
+    from absolve.core import _cython as cython
+
+
+class Category(Enum):
+    """What section 2.3 says of a scheme and relative URLs."""
+
+    NEVER = "never used with relative URLs"
+    SOMETIMES = "used with them whenever the base follows the generic-RL syntax"
+    ALWAYS = "can always be parsed using the generic-RL syntax"
+
+
+SCHEMES: Mapping[str, Category] = {
+    # RFC 1808 section 2.3
+    **dict.fromkeys(("mailto", "news", "telnet"), Category.NEVER),
+    **dict.fromkeys(("gopher", "prospero", "wais"), Category.SOMETIMES),
+    **dict.fromkeys(("file", "ftp", "http", "nntp"), Category.ALWAYS),
+    # Younger ones whose URLs are no places in a hierarchy; all others are judged by the base, as SOMETIMES are.
+    **dict.fromkeys(("tel", "sms", "javascript", "vbscript", "data", "blob", "about", "cid", "mid"), Category.NEVER),
+}
+
+NEVER_RELATIVE = frozenset(scheme for scheme, category in SCHEMES.items() if category is Category.NEVER)
+
+# RFC 1808 2.2: scheme = 1*( alpha | digit | "+" | "-" | "." )
+SCHEME = re.compile(r"([A-Za-z0-9+.-]+):")
+
+# RFC 3986 3.1: scheme = ALPHA *( ALPHA / DIGIT / "+" / "-" / "." )
+STRICT_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
+
+
+Components = tuple[str | None, str | None, str, str | None, str | None, str | None]  # those of a Reference
+
+
+def split(text: str) -> Reference:
+    """Parse a reference (str) into its components in the order of RFC 1808 section 2.4; raises nothing."""
+    return new(Reference, components(text))
+
+
+@cython.ccall
+def components(text: str) -> Components:
+    """What `split` makes its Reference of, where nobody asks for them by name."""
+    # A URL may have megabytes: nothing is cut out but what is a component.
+    start: cython.Py_ssize_t = 0
+    end: cython.Py_ssize_t = len(text)
+    at: cython.Py_ssize_t
+    scheme = net_loc = params = query = fragment = None
+    # 2.4.1 the fragment: after the first crosshatch
+    at = text.find("#")
+    if at >= 0:
+        fragment = text[at + 1 :]
+        end = at
+    # 2.4.2 the scheme: before a colon that stands before any character not allowed in one
+    if text.find(":", 0, end) >= 0 and (match := SCHEME.match(text, 0, end)):
+        scheme = match[1]
+        start = match.end()
+    # 2.4.3 the network location: from a double slash at the start to the next slash, a question mark included
+    if text.startswith("//", start, end):
+        at = text.find("/", start + 2, end)
+        if at < 0:
+            at = end
+        net_loc = text[start + 2 : at]
+        start = at
+    # 2.4.4 the query: after the first question mark
+    at = text.find("?", start, end)
+    if at >= 0:
+        query = text[at + 1 : end]
+        end = at
+    # 2.4.5 the parameters: after the first semicolon
+    at = text.find(";", start, end)
+    if at >= 0:
+        params = text[at + 1 : end]
+        end = at
+    # 2.4.6 the path: what is left, the preceding slash stored along with it
+    return scheme, net_loc, text[start:end], params, query, fragment
+
+
+@cython.ccall
+def unsplit(reference: Components) -> str:
+    """Recombine the components, each with the delimiter that it had (section 4 step 7); `unsplit(split(x)) == x`.
+
+    A path that would be taken for a net_loc gets `/.` before it: neither RFC 1808 2.2 nor RFC 3986 3.3 has a URL
+    without net_loc whose path begins with two slashes. (The URL Standard does the same.)
+    """
+    scheme, net_loc, path, params, query, fragment = reference
+    colon = "" if scheme is None else ":"
+    slashes = "//" if net_loc is not None else "/." if path.startswith("//") else ""
+    semicolon = "" if params is None else ";"
+    mark = "" if query is None else "?"
+    crosshatch = "" if fragment is None else "#"
+    return (  # at once: a URL may have megabytes
+        f"{scheme or ''}{colon}{slashes}{net_loc or ''}{path}"
+        f"{semicolon}{params or ''}{mark}{query or ''}{crosshatch}{fragment or ''}"
+    )
+
+
+@cython.ccall
+@cython.exceptval(-1, check=True)
+def hierarchical(base: Reference) -> cython.bint:
+    """Whether relative references can be used with a base: it has a scheme, not one of NEVER, and is not opaque."""
+    scheme = base.scheme
+    if scheme is None or scheme.lower() in NEVER_RELATIVE:
+        return False
+    return base.net_loc is not None or base.path.startswith("/")

@@ -1,0 +1,199 @@
+"""Questions that others ask of one URL or reference, answered without resolving it."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from absolve.urls import whatwg
+from absolve.urls.parse import NEVER_RELATIVE, STRICT_SCHEME
+
+if TYPE_CHECKING:
+    import cython
+else:
+    from absolve.core import _cython as cython
+
+__all__ = [
+    "CONTROL",
+    "NEVER_RELATIVE",
+    "has_scheme",
+    "host_port",
+    "is_alone",
+    "is_malformed",
+    "is_plain",
+    "parsed_scheme",
+    "runs_code",
+    "scheme",
+    "split_fragment",
+    "without_controls",
+]
+
+# Default ports: URL Standard 4.2, and those of RFC 1738 for the schemes that it has besides.
+PORTS = {
+    **dict.fromkeys(("http", "ws"), "80"),
+    **dict.fromkeys(("https", "wss"), "443"),
+    "ftp": "21",
+    "gopher": "70",
+    "nntp": "119",
+    "prospero": "1525",
+    "telnet": "23",
+    "wais": "210",
+}
+
+CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+# What a browser runs or shows as a document of its own, in the name of the page that links there.
+_RUNS_CODE = frozenset(("javascript", "data", "vbscript", "vbs", "livescript", "mocha"))
+_RUNS_CODE_BEGINS = "".join(sorted({letter for name in _RUNS_CODE for letter in (name[0], name[0].upper())}))
+AUTHORITY = re.compile(rf"{STRICT_SCHEME.pattern}//([^/?#\\]*)")
+# What decides whether there is one, with what ends it: the URL Standard passes over more slashes (4.4), and there is
+# nothing in user information, a path, a query or a fragment on which its parser fails.
+DECISIVE = re.compile(rf"{STRICT_SCHEME.pattern}//[/\\\t\n\r]*+(?P<begins>)[^/?#\\]*+(?P<ends>)[^/?#]*+[/?#]?")
+
+
+@cython.ccall
+@cython.exceptval(-1, check=True)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def has_scheme(reference: str) -> cython.bint:
+    """Whether a reference (str) is absolute in every profile: it starts with a scheme name (RFC 3986 3.1)."""
+    i: cython.Py_ssize_t = 0
+    n: cython.Py_ssize_t = len(reference)
+    while i < n and (_is_letter_or_digit(reference[i]) or (i and reference[i] in "+-.")):
+        i += 1
+    return 0 < i < n and reference[i] == ":" and _is_letter(reference[0])
+
+
+def scheme(reference: str) -> str | None:
+    """The scheme of a reference (str) in lower case, None where it has none (RFC 3986 3.1)."""
+    match = STRICT_SCHEME.match(reference)
+    return match[1].lower() if match else None
+
+
+def parsed_scheme(reference: str) -> str | None:
+    """The scheme that a browser reads in a reference (str), in lower case; None where it reads none (URL Standard 4.4).
+
+    Its parser strips C0 controls and spaces around, and removes tabs and newlines anywhere, before it looks for one.
+    """
+    if ":" not in reference:
+        return None
+    return scheme(reference.strip(whatwg.STRIPPED).translate(whatwg.REMOVED))
+
+
+@cython.ccall
+@cython.exceptval(-1, check=True)
+def runs_code(reference: str) -> cython.bint:
+    """Whether a reference (str) has a scheme by which a browser runs code or opens a document that the URL holds."""
+    if not reference or (_is_letter(reference[0]) and reference[0] not in _RUNS_CODE_BEGINS):
+        return False
+    return parsed_scheme(reference) in _RUNS_CODE
+
+
+def without_controls(url: str) -> str:
+    """A URL (str) whose control characters (C0 and DEL) are percent-escaped, as the URL Standard does (1.3)."""
+    return url if url.isprintable() else CONTROL.sub(lambda found: f"%{ord(found[0]):02X}", url)
+
+
+def is_alone(reference: str) -> bool:
+    """Whether the URL Standard takes nothing from a base for a reference, by its scheme state (4.4)."""
+    match = STRICT_SCHEME.match(reference)
+    if match is None:
+        return False
+    name = match[1].lower()
+    return name not in whatwg.SPECIAL or (name != "file" and reference.startswith("//", match.end()))
+
+
+def split_fragment(url: str) -> tuple[str, str | None]:
+    """A URL (str) without its fragment, and the fragment: None is absent, "" is there and empty (RFC 1808 2.4.1)."""
+    rest, crosshatch, fragment = url.partition("#")
+    return rest, fragment if crosshatch else None
+
+
+def host_port(url: str) -> str | None:
+    """The host of a URL (str) in lower case, with `:port` unless it is the scheme's own; None without authority.
+
+    Two URLs whose `host_port` is equal are of one site, whatever their schemes. An authority that is not ASCII is
+    compared as the URL Standard writes it.
+    """
+    match = AUTHORITY.match(url)
+    if match is None:
+        return None
+    start, end = match.span(2)
+    at = url.rfind("@", start, end)
+    if not url.isascii() and not url[start:end].isascii():
+        host_of = whatwg.host(url[:start] + url[max(at, start) : end + 1])
+        if host_of is not None:
+            return host_of
+    authority = url[max(at + 1, start) : end].lower()
+    host, colon, port = authority.rpartition(":")
+    if not colon or "]" in port:  # no port, or the colon of an IPv6 address
+        return authority
+    return host if port in {"", PORTS.get(match[1].lower())} else authority
+
+
+@cython.ccall
+@cython.exceptval(-1, check=True)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def is_plain(url: str) -> cython.bint:
+    """Whether a URL (str) has an authority that is well formed at a glance, or is a file's without one.
+
+    Such is a name whose last label begins with a letter (that of no IPv4 address does), and a port of four digits.
+    """
+    slashes: cython.Py_ssize_t = url.find("://")
+    n: cython.Py_ssize_t = len(url)
+    i: cython.Py_ssize_t
+    label: cython.Py_ssize_t
+    if slashes < 1 or not _is_letter(url[0]):
+        return False
+    for i in range(1, slashes):
+        if not _is_letter_or_digit(url[i]) and url[i] not in "+-.":
+            return False
+    i = label = slashes + 3
+    if slashes == 4 and url[:4].lower() == "file":
+        return url.startswith("/", i)
+    while i < n and (_is_letter_or_digit(url[i]) or url[i] in "-."):
+        if url[i] == ".":
+            if i == label:
+                return False
+            label = i + 1
+        i += 1
+    if label >= i or not _is_letter(url[label]):
+        return False
+    if i < n and url[i] == ":":
+        label = i
+        i += 1
+        while i < n and "0" <= url[i] <= "9":
+            i += 1
+        if not 2 <= i - label <= 5:
+            return False
+    if i < n and url[i] not in "/?#":
+        return False
+    return "--" not in url or "xn--" not in url[:i].lower()  # what that stands for may be no name
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _is_letter(c: cython.Py_UCS4) -> cython.bint:
+    return "a" <= c <= "z" or "A" <= c <= "Z"
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _is_letter_or_digit(c: cython.Py_UCS4) -> cython.bint:
+    return _is_letter(c) or "0" <= c <= "9"
+
+
+@cython.ccall
+@cython.exceptval(-1, check=True)
+def is_malformed(url: str) -> cython.bint:
+    """Whether a URL (str) has an authority (`scheme://`) and the URL Standard's parser fails on it."""
+    if is_plain(url):
+        return False
+    match = DECISIVE.match(url)
+    if match is None:
+        return False
+    begins = match.start("begins")
+    at = url.rfind("@", begins, match.start("ends"))
+    return not whatwg.can_parse(match[0] if at < 0 else url[:begins] + url[at : match.end()])

@@ -1,0 +1,155 @@
+"""The rfc1808 profile: section 4 of RFC 1808, step by step."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from absolve.urls.cache import LONGEST
+from absolve.urls.parse import SCHEME, split
+from absolve.urls.prefixing import Appending
+
+if TYPE_CHECKING:
+    import cython
+
+    from absolve.core.model import Reference
+    from absolve.core.protocols import Resolver
+else:
+    from absolve.core import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.absolve.core.byte_scan import find
+    from cython.cimports.absolve.urls.parse import components, hierarchical, unsplit
+    from cython.cimports.libc.string import memmove
+else:
+    from absolve.core.byte_scan import find
+    from absolve.urls.parse import components, hierarchical, unsplit
+
+
+def profile(base: str, _charset: str = "utf-8", /) -> Resolver:
+    """The resolver of RFC 1808 section 4 for a base URL (str; "" where none is known).
+
+    It gives the absolute URL, not encoded, lower-cased or tidied in any way; None for a relative reference where the
+    base is unknown, not absolute, opaque, or of a scheme that 2.3 never uses with relative URLs. Raises nothing.
+    """
+    usable = hierarchical(split(base))
+    if len(base) > LONGEST:  # taken apart each time, rather than held
+        return Appending(lambda reference: steps(base, split(base), reference), base, usable=usable)
+    parts = split(base)
+    return Appending(lambda reference: steps(base, parts, reference), base, usable=usable)
+
+
+@cython.ccall
+def steps(base: str, parts: Reference, text: str) -> str | None:
+    """Resolve a reference by the numbered steps of section 4; `parts` is `split(base)`."""
+    # Step 1: the base is established. Unknown, or itself relative: only an absolute reference is one.
+    if parts.scheme is None:
+        return text if _is_absolute(text) else None
+    # Step 2a: an entirely empty reference inherits the entire base, the fragment included.
+    if not text:
+        return base
+    # Step 2b: one that starts with a scheme name is absolute.
+    if _is_absolute(text):
+        return text
+    if not hierarchical(parts):
+        return None
+    # Step 2c: otherwise it inherits the scheme.
+    _, net_loc, path, params, query, fragment = components(text)
+    if net_loc is None and path and path[0] not in "./" and "/." not in path:
+        directory = _directory(parts.path)
+        if "/." not in directory:  # steps 4 to 7 come to this
+            del path, params, query, fragment  # which may be long
+            directory = unsplit((parts.scheme, parts.net_loc, directory, None, None, None))
+            return directory + text
+    if not net_loc:
+        # Step 3: it inherits the net_loc (if any), unless its own is non-empty.
+        net_loc = _inherited(parts.net_loc, net_loc)
+        if not path:
+            # Step 5: an empty path is inherited, and so are
+            path = parts.path
+            if not params:
+                # 5a: the params, unless its own are non-empty,
+                params = _inherited(parts.params, params)
+                if not query:
+                    # 5b: and then the query, unless its own is non-empty.
+                    query = _inherited(parts.query, query)
+        elif not path.startswith("/"):
+            # Step 4 skips this for a path that is preceded by a slash.
+            path = merge(parts.path, path)
+    # Step 7: what there is is recombined, with the delimiters that the reference had.
+    return unsplit((parts.scheme, net_loc, path, params, query, fragment))
+
+
+@cython.cfunc
+def _is_absolute(text: str) -> bool:
+    """Whether it starts with a scheme name (2.4.2)."""
+    return ":" in text and SCHEME.match(text) is not None
+
+
+@cython.cfunc
+def _inherited(base: str | None, own: str | None) -> str | None:
+    return own if base is None else base
+
+
+@cython.cfunc
+def _directory(base: str) -> str:
+    """A path without its last segment."""
+    return base[: base.rfind("/") + 1] or "/"
+
+
+@cython.ccall
+def merge(base: str, path: str) -> str:
+    """Step 6: a relative path in the place of the last segment of the base's path, dot segments removed.
+
+    A base without a path (`http://h`) has its root there, so what is returned always starts with a slash.
+    """
+    joined = _directory(base) + path
+    if "/." not in joined:  # nor any segment that begins with a dot
+        return joined
+    # In the bytes of the path itself: there may be millions of segments.
+    kept = bytearray(joined.encode("utf-8", "surrogatepass"))
+    del joined
+    del kept[_kept(kept, len(kept)) :]
+    return kept.decode("utf-8", "surrogatepass")
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _kept(p: cython.p_uchar, n: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """Step 6, the dot segments: how many bytes are left of a path that has a slash, from its first one on."""
+    i: cython.Py_ssize_t = find(p, 47, 0, n) + 1  # type: ignore[arg-type]  # in C the same
+    end: cython.Py_ssize_t
+    length: cython.Py_ssize_t
+    size: cython.Py_ssize_t = 1  # each segment that is kept has its slash behind it
+    p[0] = 47
+    while i <= n:
+        end = find(p, 47, i, n)  # type: ignore[arg-type]  # likewise
+        if end < 0:
+            end = n
+        if end == i + 1 and p[i] == 46:
+            # 6a: "./" is removed, where "." is a complete segment. 6b: "." is removed at the end.
+            i = end + 1
+        elif end == i + 2 and p[i] == 46 and p[i + 1] == 46 and size > 1 and not _ends_with_dots(p, size):
+            # 6c: "<segment>/../" is removed, leftmost first, where <segment> is not "..". 6d: so is one at the end.
+            i = end + 1
+            size -= 1
+            while p[size - 1] != 47:
+                size -= 1
+        else:
+            length = (end + 1 if end < n else n) - i
+            if cython.compiled:
+                memmove(p + size, p + i, length)
+            else:
+                p[size : size + length] = p[i : i + length]
+            size += length
+            i = end + 1
+    return size
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _ends_with_dots(p: cython.p_uchar, size: cython.Py_ssize_t) -> cython.bint:
+    """Whether the segment that was kept last is ".."."""
+    return size > 3 and p[size - 2] == 46 and p[size - 3] == 46 and p[size - 4] == 47

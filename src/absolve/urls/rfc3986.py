@@ -1,0 +1,194 @@
+"""The rfc3986 profile: RFC 3986 section 5.2, strict."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from absolve.core.model import Reference
+from absolve.urls.cache import LONGEST
+from absolve.urls.parse import NEVER_RELATIVE, STRICT_SCHEME, hierarchical, unsplit
+from absolve.urls.prefixing import Appending
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import cython
+
+    from absolve.core.protocols import Resolver
+else:
+    from absolve.core import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.absolve.core.byte_scan import find
+    from cython.cimports.libc.string import memmove
+else:
+    from absolve.core.byte_scan import find
+
+_AT_ONCE: Final = 1 << 14  # characters
+
+
+def split(text: str) -> Reference:
+    """Parse a reference (str) as the grammar of RFC 3986 does; it has no params, they are path. Raises nothing."""
+    start = 0
+    end = len(text)
+    scheme = authority = query = fragment = None
+    # 3.5: the fragment, from the first number sign; 3.4: the query, from the first question mark before it
+    if (at := text.find("#")) >= 0:
+        fragment = text[at + 1 :]
+        end = at
+    if (at := text.find("?", 0, end)) >= 0:
+        query = text[at + 1 : end]
+        end = at
+    # 3.1: the scheme
+    if match := STRICT_SCHEME.match(text, 0, end):
+        scheme = match[1]
+        start = match.end()
+    # 3.2: the authority, from a double slash to the next slash, question mark or number sign
+    if text.startswith("//", start, end):
+        at = text.find("/", start + 2, end)
+        if at < 0:
+            at = end
+        authority = text[start + 2 : at]
+        start = at
+    # 3.3: the path
+    return Reference(scheme, authority, text[start:end], None, query, fragment)
+
+
+def profile(base: str, _charset: str = "utf-8", /) -> Resolver:
+    """The resolver of RFC 3986 section 5.2 for a base URL (str; "" where none is known).
+
+    It gives the absolute URL, dot segments removed, otherwise not normalized; None for a relative reference where the
+    base is unknown, not absolute, opaque, or of a scheme without relative references (RFC 1808 2.3). Raises nothing.
+    """
+    usable = hierarchical(split(base))
+    if len(base) > LONGEST:  # taken apart each time, rather than held
+        return Appending(lambda reference: transform(split(base), reference), base, usable=usable)
+    parts = split(base)
+    return Appending(lambda reference: transform(parts, reference), base, usable=usable)
+
+
+def transform(base: Reference, text: str) -> str | None:
+    """Resolve a reference by 5.2.2, the strict branch; `base` is `split(base)` (5.2.1)."""
+    scheme, authority, path, _, query, fragment = split(text)
+    if scheme is not None:
+        if scheme.lower() in NEVER_RELATIVE and authority is None:
+            return text  # their path is no hierarchy: `data:,a/../b` has no dot segments
+        path = remove_dot_segments(path)
+    elif not hierarchical(base):
+        # The empty reference is the base itself, without its fragment; no other one can be resolved.
+        return unsplit(base._replace(fragment=None)) if not text and base.scheme is not None else None
+    else:
+        scheme = base.scheme
+        if authority is not None:
+            path = remove_dot_segments(path)
+        else:
+            authority = base.net_loc
+            if not path:
+                path = base.path
+                query = base.query if query is None else query
+            elif path.startswith("/"):
+                path = remove_dot_segments(path)
+            else:
+                path = merge(base, path)
+                path = remove_dot_segments(path)
+    # 5.3: recomposed; the fragment is the reference's own.
+    return unsplit(Reference(scheme, authority, path, None, query, fragment))
+
+
+def merge(base: Reference, path: str) -> str:
+    """5.2.3: a relative path in the place of the last segment of the base's path."""
+    if base.net_loc is not None and not base.path:
+        return f"/{path}"
+    return base.path[: base.path.rfind("/") + 1] + path
+
+
+def segments(path: str, start: int = 0, end: int | None = None) -> Iterator[str]:
+    """What stands between the slashes of a path (3.3) in this span, some thousands at a time: there may be millions."""
+    if end is None:
+        end = len(path)
+    while (at := path.find("/", start + _AT_ONCE, end)) >= 0:
+        yield from path[start:at].split("/")
+        start = at + 1
+    yield from path[start:end].split("/")
+
+
+@cython.ccall
+def remove_dot_segments(path: str) -> str:
+    """5.2.4, in the bytes of the path itself: there may be millions of segments."""
+    if "/." not in path and not path.startswith("."):
+        return path
+    kept = bytearray(path.encode("utf-8", "surrogatepass"))
+    del kept[_kept(kept, len(kept)) :]
+    return kept.decode("utf-8", "surrogatepass")
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _kept(p: cython.p_uchar, n: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """5.2.4: how many bytes are left of a path, from its first one on: the output buffer, behind it the input."""
+    i: cython.Py_ssize_t = 0
+    end: cython.Py_ssize_t = _segment_end(p, 0, n)
+    size: cython.Py_ssize_t
+    dots: cython.int
+    # 2A and 2D: "../", "./", ".." and "." at the very start are removed.
+    while _dots(p, i, end):
+        if end == n:
+            return 0
+        i = end + 1
+        end = _segment_end(p, i, n)
+    # 2E: the first segment goes to the output, alone without a slash before it.
+    size = _moved(p, 0, i, end)
+    while end < n:
+        i = end
+        end = _segment_end(p, i + 1, n)
+        dots = _dots(p, i + 1, end)
+        if dots == 0:
+            # 2E: so does any other segment.
+            size = _moved(p, size, i, end)
+            continue
+        if dots == 2:
+            # 2C: "/../" or a final "/.." removes the last segment of the output, with its slash; 2B: "/./" or "/." none
+            while size and p[size - 1] != 47:
+                size -= 1
+            size -= size > 0
+        if end == n:
+            # 2B and 2C leave a slash of a dot segment at the end.
+            p[size] = 47
+            size += 1
+    return size
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _segment_end(p: cython.p_uchar, i: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    end: cython.Py_ssize_t = find(p, 47, i, n)  # type: ignore[arg-type]  # in C the same
+    return end if end >= 0 else n
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _dots(p: cython.p_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
+    """How many dots a segment is of, if it is a dot segment (3.3); else 0."""
+    if i == end or end > i + 2 or p[i] != 46 or p[end - 1] != 46:
+        return 0
+    return 1 if end == i + 1 else 2
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _moved(
+    p: cython.p_uchar, size: cython.Py_ssize_t, i: cython.Py_ssize_t, end: cython.Py_ssize_t
+) -> cython.Py_ssize_t:
+    """Move a span of the input to the end of the output; where that ends then."""
+    if cython.compiled:
+        memmove(p + size, p + i, end - i)
+    else:
+        p[size : size + end - i] = p[i:end]
+    return size + end - i

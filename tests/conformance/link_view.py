@@ -1,0 +1,107 @@
+"""The references of an HTML document twice: as html5lib's tree has them by the tables of places, and as the walker tells.
+
+Each is (element, attribute, value), the value decoded and without white space around it. What stands in a style sheet, in
+JSON or in a srcdoc is read by absolve's walkers on both sides: here it counts that the right text reaches them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import html5lib_view
+
+from absolve.core.model import Document, Link, Place
+from absolve.document.walk import Settings, inner_at, walk
+from absolve.encodings.charsets import UTF_8
+from absolve.formats import registry
+from absolve.formats.grammars import GRAMMARS
+from absolve.formats.html import link_tables
+from absolve.formats.html.rules import CSS, CSS_DECLARATIONS, JSON_SCRIPTS, MEDIA_TYPE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from html5lib_view import Element
+
+    from absolve.document.entity import Entity
+
+SETTINGS = Settings()
+_PLACES = {
+    (namespace, place.element, place.attribute): place
+    for namespace, places in (("html", link_tables.HTML), ("svg", link_tables.SVG), ("math", link_tables.MATHML))
+    for place in (*link_tables.GLOBAL, *places)
+}
+_SPACE = "\t\n\f\r "
+
+
+class Reference(NamedTuple):
+    """One reference, as rows name it."""
+
+    element: str
+    attribute: str
+    value: bytes
+
+
+def walked(document: Document) -> list[Reference]:
+    """What the walker tells, in its order."""
+    return list(_walked(walk(document, SETTINGS)))
+
+
+def _walked(entity: Entity) -> Iterator[Reference]:
+    for index, event in enumerate(entity.events):
+        if isinstance(event, Link):
+            value = event.coding.decode(entity.data[event.start : event.end])
+            yield Reference(event.place.element, event.place.attribute, value)
+        elif (inner := inner_at(entity, index)) is not None:
+            yield from _walked(inner.entity)
+
+
+def judged(text: str, errors: str) -> list[Reference]:
+    """What html5lib's tree has, in the order of the tags; `errors` is how the charset decodes what is no character."""
+    return [reference for element in html5lib_view.elements(text) for reference in _judged(element, errors)]
+
+
+def _judged(element: Element, errors: str) -> Iterator[Reference]:
+    for attribute, text in element.attributes.items():
+        place = _place(element, attribute)
+        if place is None:
+            continue
+        value = text.encode("utf-8", errors)
+        if place.syntax == "srcdoc":
+            yield from judged(text, errors)
+        elif place.syntax == "css":
+            yield from _inner(CSS_DECLARATIONS, value)
+        else:
+            for start, end in GRAMMARS[place.syntax](value):
+                yield Reference(element.name, attribute, value[start:end])
+    style = element.name == "style" and element.namespace
+    if style == "svg" or (style == "html" and _keyword(element, "type") in {"", CSS}):
+        yield from _inner(CSS, element.text.encode("utf-8", errors))
+    if (element.namespace, element.name) == ("html", "script") and _keyword(element, "type") in JSON_SCRIPTS:
+        yield from _inner(JSON_SCRIPTS[_keyword(element, "type")], element.text.encode("utf-8", errors))
+
+
+def _keyword(element: Element, attribute: str) -> str:
+    return html5lib_view.lower(element.attributes.get(attribute, "").strip(_SPACE))
+
+
+def _place(element: Element, attribute: str) -> Place | None:
+    if (element.namespace, element.name, attribute) == ("html", "meta", "content"):
+        equivalent, declared, name, item = (
+            _keyword(element, key) for key in ("http-equiv", "property", "name", "itemprop")
+        )
+        place = link_tables.HTTP_EQUIV.get(equivalent) or link_tables.META.get(declared) or link_tables.META.get(name)
+        return place or link_tables.META_ITEMPROPS.get(item)
+    found = _PLACES.get((element.namespace, element.name, attribute))
+    return found or _PLACES.get((element.namespace, "*", attribute))
+
+
+def _inner(media_type: str, value: bytes) -> Iterator[Reference]:
+    walker = registry.walker(media_type)
+    assert walker is not None
+    assert media_type != MEDIA_TYPE
+    for event in walker(value, UTF_8, SETTINGS):
+        if isinstance(event, Link):
+            yield Reference(
+                event.place.element, event.place.attribute, event.coding.decode(value[event.start : event.end])
+            )

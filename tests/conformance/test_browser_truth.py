@@ -1,0 +1,86 @@
+"""Real pages: `absolve.links` by the profile whatwg gives what Chromium resolved their links to.
+
+The truth is `browser/links.jsonl` of the shared folder, made by Chromium 156 with page scripts off. Where a page
+differs, `data/browser_pins.json` has the differing URLs (how often each) and the class of the reason; a page that
+begins to pass, or that differs in other links, must be taken out. `absolve browser` makes such truth anew.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import pytest
+
+from absolve.core.model import Document
+from absolve.document.walk import Settings, walk
+from absolve.inventory.columns import rows
+from absolve.verifying.browser import View
+from absolve.verifying.browser.comparison import compared
+
+if TYPE_CHECKING:
+    from absolve.document.entity import Entity
+    from absolve.verifying.browser.comparison import Link
+
+pytestmark = pytest.mark.slow
+PINS: Final[dict[str, Any]] = json.loads(Path(__file__).with_name("data").joinpath("browser_pins.json").read_text("utf-8"))
+PAGES: Final = 419
+EQUAL: Final = 394  # as check_browser.py of the shared folder counts
+EQUAL_BUT_FOR_CLONES: Final = 407  # where an element that the parser cloned is one, as in absolve's rows
+
+
+class Found(NamedTuple):
+    """One page: the browser's view of it, and absolve's links in the places that the view has."""
+
+    view: View
+    entity: Entity
+    ours: Counter[Link]
+
+    @property
+    def theirs(self) -> Counter[Link]:
+        return Counter((element, name, url) for element, name, value, url in self.view.links if url and value.strip())
+
+
+@cache
+def found(shared: Path) -> list[Found]:
+    with (shared / "browser" / "links.jsonl").open(encoding="utf-8") as lines:
+        return [_found(View(**json.loads(line)), shared / "pages") for line in lines]
+
+
+def _found(view: View, pages: Path) -> Found:
+    data = (pages / view.path).read_bytes()
+    entity = walk(Document(data, media_type=view.content_type, url=view.url), Settings(profile="whatwg"))
+    places = {(element, attribute) for element, attribute, _, _ in view.links}
+    ours = Counter(
+        (row.element, row.attribute, row.target)
+        for row in rows(entity)
+        if not row.entity and (row.element, row.attribute) in places and row.target and row.reference
+    )
+    return Found(view, entity, ours)
+
+
+def facts(links: Counter[Link]) -> dict[str, int]:
+    return {url if (element, name) == ("a", "href") else f"{element} {name} {url}": count for (element, name, url), count in links.items()}
+
+
+def test_a_page_has_the_links_that_the_browser_has_or_is_pinned(shared: Path) -> None:
+    differing = {
+        page.view.path: {"browser": facts(page.theirs - page.ours), "absolve": facts(page.ours - page.theirs)}
+        for page in found(shared)
+        if page.theirs != page.ours
+    }
+    assert differing == {path: {side: pin[side] for side in ("browser", "absolve")} for path, pin in PINS["pages"].items()}
+    assert (len(found(shared)), len(found(shared)) - len(differing)) == (PAGES, EQUAL)
+
+
+def test_clones_are_all_that_is_different_where_they_are_the_reason(shared: Path) -> None:
+    differing = {page.view.path for page in found(shared) if any(compared(page.entity, page.ours, page.view))}
+    assert differing == {path for path, pin in PINS["pages"].items() if pin["class"] != "clone"}
+    assert PAGES - len(differing) == EQUAL_BUT_FOR_CLONES
+
+
+def test_every_pin_has_a_class_with_a_reason() -> None:
+    assert {pin["class"] for pin in PINS["pages"].values()} == set(PINS["classes"])

@@ -1,0 +1,92 @@
+"""Real pages: `absolve.trees` finds in a tree the links and targets that `absolve.links` finds in the bytes.
+
+What a tree's own parser made otherwise is pinned in data/tree_pins.json, by page, with its class; a page that begins to
+pass must be taken out. Differences in nothing but how a reference was read (line ends, character references) are worked
+out, not pinned. That the parser made a difference is not taken for granted: each link that differs stands in the tree as
+often as `absolve.trees` says, by what the tree's own library tells (tree_witness.py).
+
+Python's and libxml2's parsers change from version to version: with others than those that the pins were made with only a
+share of the pages has to be equal. The quick run takes every 200th page, the slow one every 20th;
+`ABSOLVE_EVERY=1 python -m pytest tests/conformance/test_tree_pages.py` takes all of them. With `-s` the figures are printed.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from typing import Any
+
+import pytest
+import tree_witness
+from material import SHARED, missing
+from tree_pages import PARSERS, PINS, VERSIONS, Difference, difference, explained, pages
+
+from absolve import trees
+
+pytestmark = pytest.mark.skipif(not SHARED.is_dir(), reason=missing(SHARED))
+EVERY = int(os.environ.get("ABSOLVE_EVERY", "20"))
+
+
+@pytest.mark.parametrize("kind", PARSERS)
+def test_a_tree_has_the_links_of_the_page(kind: str) -> None:
+    verdict(kind, 200, [difference(kind, page) for page in pages(200)])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", PARSERS)
+def test_the_tree_of_every_page_has_its_links(kind: str) -> None:
+    with ProcessPoolExecutor() as pool:
+        verdict(kind, EVERY, list(pool.map(partial(difference, kind), pages(EVERY), chunksize=4)))
+
+
+def verdict(kind: str, every: int, found: list[Difference]) -> None:
+    """Say how many pages are equal; just the pinned ones differ."""
+    assert not [(one.page, one.unseen) for one in found if one.unseen], "absolve.trees tells otherwise than the tree"
+    differing = {one.page: one for one in found if one.matters}
+    read_otherwise = {page: name for page, one in differing.items() if not one.refused and (name := explained(one))}
+    repeated = Counter(fact.element for one in found for fact in one.again)
+    pinned: dict[str, str] = PINS["pages"][kind]
+    classes = Counter(pinned.get(page) or read_otherwise.get(page) for page in differing)
+    print(f"\n{kind}: {len(found)} pages, {sum(one.same_order for one in found)} the same in the same order,", end=" ")
+    print(f"{len(found) - len(differing)} without repetitions; {dict(classes)}; repeated {dict(repeated)}")
+    if VERSIONS.get(kind) == PINS["versions"].get(kind):
+        said = "\n".join(f"{page}\n  - {one.missing[:3]}\n  + {one.extra[:3]}" for page, one in differing.items())
+        assert differing.keys() - read_otherwise == {page.path for page in pages(every)} & pinned.keys(), said
+        assert repeated.keys() <= PINS["repeated"][kind].keys()
+    else:
+        assert len(found) - len(differing) >= PINS["at_least"][kind] * len(found) - 1
+
+
+@pytest.mark.slow
+def test_where_the_base_is_lost_the_tree_has_no_comment_that_says_it() -> None:
+    lost = {page for page, name in PINS["pages"]["html5lib etree"].items() if name == "prolog"}
+    assert lost
+    for page in lost:
+        text = (SHARED / "pages" / page).read_bytes().decode("utf-8", "replace")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = PARSERS["html5lib etree"](text)
+        assert trees.base(tree).layer.label == "default"
+        assert not [said for said in tree_witness.comments(tree) if "saved" in said]
+        said = [claim.base.layer.label for claim in trees.base(PARSERS["lxml.html"](text)).chain]
+        assert said in (["retrieval"], ["embedded", "retrieval"])  # alone, or what a relative base is resolved against
+
+
+@pytest.mark.parametrize("change", [lambda rows: rows[1:], lambda rows: [*rows, rows[0]]], ids=["one less", "one more"])
+@pytest.mark.parametrize("kind", PARSERS)
+def test_a_link_that_is_told_wrongly_is_no_difference_of_the_parser(
+    kind: str, change: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = next(page for page in pages(1) if page.path.endswith("nested.html"))
+    assert not difference(kind, page).matters
+    honest = trees.links
+    monkeypatch.setattr(trees, "links", lambda *given: change(list(honest(*given))))
+    assert difference(kind, page).unseen
+
+
+def test_every_class_says_its_reason() -> None:
+    used = {name for table in ("pages", "repeated") for names in PINS[table].values() for name in names.values()}
+    assert used <= set(PINS["classes"])

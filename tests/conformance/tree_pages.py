@@ -1,0 +1,173 @@
+"""Saved pages twice: the links that `absolve.links` finds in their bytes, and those that `absolve.trees` finds in a tree.
+
+A tree is made of the characters that absolve reads the bytes as; what XML has no character for is U+FFFD on both sides.
+"""
+
+from __future__ import annotations
+
+import csv
+import html
+import json
+import platform
+import re
+import warnings
+from collections import Counter
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import html5lib
+import lxml.html
+import tree_witness
+from lxml import etree
+from material import SHARED
+
+import absolve
+from absolve import trees
+from absolve.encodings import charsets
+from absolve.urls.predicates import has_scheme, is_malformed
+
+try:
+    import bs4
+except ImportError:
+    BUILDERS: tuple[str, ...] = ()
+else:
+    BUILDERS = ("html.parser", "lxml", "html5lib")
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from absolve.inventory.columns import Row
+
+PINS: Final[dict[str, Any]] = json.loads((Path(__file__).parent / "data" / "tree_pins.json").read_text("utf-8"))
+
+
+def _lxml(text: str) -> Any:
+    parser = lxml.html.HTMLParser(encoding="utf-8", huge_tree=True)  # text may not say what its charset was
+    return lxml.html.document_fromstring(text.encode(), parser=parser)
+
+
+PARSERS: Final[dict[str, Callable[[str], Any]]] = {
+    "lxml.html": _lxml,
+    **{f"html5lib {kind}": partial(html5lib.parse, treebuilder=kind) for kind in ("etree", "lxml", "dom")},
+    **{f"bs4 {kind}": partial(bs4.BeautifulSoup, features=kind) for kind in BUILDERS},
+}
+
+
+# What Python's and libxml2's parsers make of a page differs from version to version.
+VERSIONS: Final = {
+    "lxml.html": f"libxml2 {'.'.join(map(str, etree.LIBXML_VERSION))}",
+    "bs4 lxml": f"libxml2 {'.'.join(map(str, etree.LIBXML_VERSION))}",
+    "bs4 html.parser": f"Python {platform.python_version()}",
+}
+
+
+class Page(NamedTuple):
+    """A saved page, and where it came from."""
+
+    path: str
+    url: str | None
+
+
+def pages(every: int) -> list[Page]:
+    with (SHARED / "pages" / "index.tsv").open(encoding="utf-8", newline="") as index:
+        rows = list(csv.DictReader(index, delimiter="\t", quoting=csv.QUOTE_NONE))[::every]
+    return [Page(row["path"], row["url"] if has_scheme(row["url"]) and not is_malformed(row["url"]) else None) for row in rows]
+
+
+_NO_CHARACTER: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffd-\uffff]+")
+
+
+def _readable(text: str) -> str:
+    return _NO_CHARACTER.sub("\ufffd", text)
+
+
+class Fact(NamedTuple):
+    """All that a row says of a link but where it stands."""
+
+    element: str
+    attribute: str
+    kind: str
+    reference: str
+    base: str
+    base_layer: str
+    target: str | None
+    scope: str
+    problems: tuple[str, ...]
+
+
+def fact(row: Row) -> Fact:
+    target = row.target and _readable(row.target)
+    reference = _readable(row.reference)
+    named = (row.element, row.attribute, row.kind)
+    return Fact(*named, reference, row.base, row.base_layer, target, row.scope, tuple(row.problems))
+
+
+class Difference(NamedTuple):
+    """What a tree does not have as the page has it: `again` are links that the page has, but fewer times.
+
+    `unseen` are those of these links that stand more or fewer times in the tree, as its own library tells, than
+    `absolve.trees` says: then it is not the parser that made the difference. `refused`: the parser made no tree.
+    """
+
+    page: str
+    missing: list[Fact]
+    extra: list[Fact]
+    again: list[Fact]
+    unseen: list[Fact]
+    same_order: bool
+    refused: bool = False
+
+    @property
+    def matters(self) -> bool:
+        return bool(self.missing or self.extra or self.refused)
+
+
+def difference(kind: str, page: Page) -> Difference:
+    data = (SHARED / "pages" / page.path).read_bytes()
+    charset, mark = charsets.of_html(data)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            tree = PARSERS[kind](_readable(charset.decode(data[mark:])))
+        except ValueError:
+            return Difference(page.path, [], [], [], [], same_order=False, refused=True)
+    there = [fact(row) for row in absolve.links(data, media_type="text/html", url=page.url)]
+    found = [fact(row) for row in trees.links(tree, page.url)]
+    more = list((Counter(found) - Counter(there)).elements())
+    known = set(there)
+    missing = list((Counter(there) - Counter(found)).elements())
+    return Difference(
+        page.path,
+        missing,
+        [one for one in more if one not in known],
+        [one for one in more if one in known],
+        _unseen(kind, tree, found, {*missing, *more}) if missing or more else [],
+        there == found,
+    )
+
+
+def _unseen(kind: str, tree: Any, found: list[Fact], differing: set[Fact]) -> list[Fact]:
+    """The differing links that `absolve.trees` finds more or less often than they stand in the tree."""
+    said = Counter((one.element, one.attribute.rpartition(":")[2], one.reference) for one in found)
+    held: Counter[tuple[str, str, str]] = Counter()
+    for (element, attribute, value), count in tree_witness.held(kind, tree).items():
+        held[element, attribute, _readable(value)] += count
+    keys = {one: (one.element, one.attribute.rpartition(":")[2], one.reference) for one in differing}
+    return [one for one, key in keys.items() if said[key] != held[key]]
+
+
+def explained(found: Difference) -> str | None:
+    """The class of a difference in nothing but how references were read; None where something else differs, too."""
+    for name, change in _CHANGES.items():
+        sides = ([(*one[:3], change(one.reference), one.base) for one in side] for side in (found.missing, found.extra))
+        missing, extra = map(Counter, sides)
+        if missing == extra:
+            return name
+    return None
+
+
+_CHANGES: Final[dict[str, Callable[[str], str]]] = {
+    "line ends": lambda text: text.replace("\r\n", "\n").replace("\r", "\n"),
+    "references": lambda text: html.unescape(text).replace("\r\n", "\n").replace("\r", "\n"),
+}

@@ -1,0 +1,284 @@
+"""The library takes what can mean one thing only; anything else is a TypeError that says what to do instead."""
+
+from __future__ import annotations
+
+import array
+import io
+import mmap
+import re
+from datetime import UTC, datetime
+from email.message import EmailMessage
+from enum import StrEnum
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import bs4
+import httpx
+import lxml.html
+import numpy as np
+import pytest
+
+import absolve
+from absolve import Document, UsageError, trees
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+PAGE = b"<a href=x>"
+URL = "http://h.example/d/p"
+DONE = b"<a href=http://h.example/d/x>"
+CALLS: dict[str, Callable[..., Any]] = {
+    "absolve.rewrite()": absolve.rewrite,
+    "absolve.links()": absolve.links,
+    "absolve.base()": absolve.base,
+    "absolve.verify()": lambda source, **options: absolve.verify(source, PAGE, **options),
+    "absolve.Document()": Document,
+}
+
+
+class Bytes(bytes):
+    """Bytes of a class of its own."""
+
+    def __bytes__(self) -> bytes:
+        return b"something else"
+
+    def __getitem__(self, key: Any) -> Any:
+        return b"something else"
+
+
+class Word(str):  # noqa: SLOT000 - as libraries have them
+    """Text of a class of its own."""
+
+    def __str__(self) -> str:
+        return "something else"
+
+
+class Names(StrEnum):
+    """Names that are text."""
+
+    HOME = URL
+
+
+class OwnURL:
+    """A URL as httpx and yarl have it."""
+
+    scheme = "http"
+
+    def __str__(self) -> str:
+        return URL
+
+
+# --- what can be meant in one way
+
+
+@pytest.mark.parametrize(
+    "source",
+    [bytearray(PAGE), memoryview(PAGE), memoryview(PAGE[::-1])[::-1], np.bytes_(PAGE), Bytes(PAGE), array.array("B", PAGE), np.frombuffer(PAGE, np.uint8)],
+    ids=lambda source: type(source).__name__,
+)
+def test_whatever_holds_bytes_is_taken(source: Any) -> None:
+    assert absolve.rewrite(source, url=URL) == DONE
+    assert Document(source).data == PAGE
+
+
+def test_a_file_mapped_into_memory_is_taken(tmp_path: Path) -> None:
+    (tmp_path / "page.html").write_bytes(PAGE)
+    with (tmp_path / "page.html").open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
+        assert absolve.rewrite(mapped, url=URL) == DONE
+
+
+def test_text_of_any_class_is_its_characters() -> None:
+    assert absolve.rewrite(Word(PAGE.decode()), url=Word(URL)) == DONE.decode()
+    assert absolve.rewrite(PAGE, url=URL, media_type=Word("text/html"), charset=Word("utf-8")) == DONE
+    assert absolve.rewrite(PAGE, url=URL, policy=lambda _: Word("new")) == b"<a href=new>"
+    assert absolve.rewrite(PAGE, url=Names.HOME) == DONE
+
+
+@pytest.mark.parametrize("url", [httpx.URL(URL), OwnURL()], ids=lambda url: type(url).__name__)
+def test_an_object_that_is_a_url_is_its_text(url: Any) -> None:
+    for source in (PAGE, bytearray(PAGE), Document(PAGE)):
+        assert absolve.rewrite(source, url=url) == DONE
+    assert Document(PAGE, url=url).url == URL
+    assert absolve.base(PAGE, url=url).url == URL
+    assert absolve.verify(PAGE, DONE, url=url) == []
+    assert absolve.resolve(url, "x") == "http://h.example/d/x"
+    assert absolve.resolve("http://other.example/", url) == URL
+    tree = trees.make_links_absolute(lxml.html.fromstring(PAGE), url)
+    assert lxml.html.tostring(tree).startswith(DONE.replace(b"=", b'="').replace(b">", b'">'))
+
+
+def test_a_name_may_be_a_path() -> None:
+    assert Document(b"a{b:url(x)}", name=PurePosixPath("dir/s.css")).name == "dir/s.css"
+    assert [row.document for row in absolve.links(b"a{b:url(x)}", name=Path("s.css"))] == ["s.css"]
+
+
+# --- sources that are none
+
+
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize(
+    ("source", "advice"),
+    [
+        (Path("page.html"), "read the file: pass path.read_bytes()"),
+        (io.BytesIO(PAGE), "pass what read() returns"),
+        (io.StringIO("x"), "pass what read() returns"),
+        (httpx.Response(200), "pass its content, and url="),
+        (EmailMessage(), "pass its as_bytes()"),
+        (lxml.html.fromstring("<p>"), "absolve.trees takes trees"),
+        (bs4.BeautifulSoup("<p>", "html.parser"), "absolve.trees takes trees"),
+        ([60, 97, 62], "join its pieces"),
+        ([b"<a>"], "join its pieces"),
+        ((piece for piece in [b"<a>"]), "join its pieces"),
+        ({"page": b"<a>"}, "join its pieces"),
+        (None, "pass b'' for an empty document"),
+        (3, "pass the bytes of the document"),
+        (True, "pass the bytes of the document"),
+        (array.array("i", [60, 97, 62]), "not array.array of 1 dimensions, of items of 4 bytes"),
+        (np.uint8(3), "of 0 dimensions"),
+        (np.zeros((2, 2), np.uint8), "of 2 dimensions"),
+        (Path, "pass the bytes"),
+    ],
+    ids=lambda value: "" if isinstance(value, str) else type(value).__name__,
+)
+def test_a_source_that_is_no_document_is_refused_with_what_to_do(call: str, source: object, advice: str) -> None:
+    with pytest.raises(TypeError, match=re.escape(advice)) as caught:
+        CALLS[call](source)
+    assert str(caught.value).startswith(f"{call} takes bytes")
+
+
+def test_what_came_out_must_be_a_document_too() -> None:
+    with pytest.raises(TypeError, match=re.escape("absolve.verify() takes bytes, str or an absolve.Document, not None")):
+        absolve.verify(PAGE, None)  # type: ignore[arg-type]
+
+
+def test_a_document_is_none_of_another() -> None:
+    with pytest.raises(TypeError, match=r"not absolve\.core\.model\.Document: it is one already"):
+        Document(Document(PAGE))  # type: ignore[arg-type]
+
+
+# --- values of options
+
+
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize(
+    ("option", "value", "advice"),
+    [
+        ("url", URL.encode(), "url must be a str, not bytes: decode it"),
+        ("url", Path("page.html"), "the URL of a file is path.absolute().as_uri()"),
+        ("url", urlsplit(URL), "pass url.geturl()"),
+        ("url", 3, "url must be a str, not int"),
+        ("url", object(), "url must be a str, not object"),
+        ("url", OwnURL, "url must be a str, not type"),
+        ("url", datetime.now(UTC), "url must be a str, not datetime.datetime"),
+        ("media_type", b"text/html", "media_type must be a str, not bytes: decode it"),
+        ("charset", 8, "charset must be a str, not int"),
+        ("name", b"p.html", "os.fsdecode(name)"),
+        ("name", 3, "name must be a str, not int"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else type(value).__name__,
+)
+def test_a_value_of_another_type_is_refused_with_what_to_do(call: str, option: str, value: object, advice: str) -> None:
+    with pytest.raises(TypeError, match=re.escape(advice)):
+        CALLS[call](PAGE, **{option: value})
+
+
+@pytest.mark.parametrize("source", [PAGE, Document(PAGE)], ids=["bytes", "document"])
+@pytest.mark.parametrize(
+    ("option", "value", "advice"),
+    [
+        ("lazy", "no", "lazy must be True or False, not 'no'"),
+        ("lazy", 1, "lazy must be True or False, not 1"),
+        ("json_ld", None, "json_ld must be True or False, not None"),
+        ("max_depth", "3", "max_depth must be a whole number, not '3'"),
+        ("max_size", 1e6, "max_size must be a whole number, not 1000000.0"),
+    ],
+)
+def test_a_setting_of_another_type_is_refused(
+    source: bytes | Document, option: str, value: Any, advice: str
+) -> None:
+    with pytest.raises(TypeError, match=re.escape(advice)):
+        absolve.links(source, **{option: value})
+    with pytest.raises(TypeError, match=re.escape(advice)):
+        trees.links(lxml.html.fromstring("<p>"), **{option: value})
+
+
+def test_a_number_of_any_library_is_one() -> None:
+    assert absolve.rewrite(PAGE, url=URL, max_size=np.int64(1000)) == DONE
+
+
+@pytest.mark.parametrize(("base", "reference"), [(None, "x"), (b"http://h/", "x"), (URL, None), (URL, b"x"), (URL, 3)])
+def test_the_resolver_takes_text_and_urls_alone(base: Any, reference: Any) -> None:
+    with pytest.raises(TypeError, match=r"(base|reference) must be a str, not (None|bytes|int)"):
+        absolve.resolve(base, reference)
+
+
+def test_a_url_of_another_scheme_than_its_text_has_is_an_error_of_ours() -> None:
+    class Message(EmailMessage):
+        scheme = "From"
+
+    with pytest.raises(UsageError, match="retrieval URL"):
+        absolve.rewrite(PAGE, url=Message())
+
+
+# --- options that are none
+
+
+@pytest.mark.parametrize(
+    ("call", "option", "advice"),
+    [
+        (absolve.rewrite, "prolife", "absolve.rewrite() has no option 'prolife': did you mean 'profile'?"),
+        (absolve.links, "media-type", "absolve.links() has no option 'media-type': did you mean 'media_type'?"),
+        (absolve.base, "urls", "absolve.base() has no option 'urls': did you mean 'url'?"),
+        (absolve.links, "max_linksies", "did you mean 'max_links'?"),
+        (absolve.rewrite, "colour", "absolve.rewrite() has no option 'colour': it has base, break_signatures, charset,"),
+        (absolve.links, "claims", "absolve.links() has no option 'claims'"),
+        (lambda _, **options: Document(PAGE, **options), "ulr", "absolve.Document() has no option 'ulr': did you mean 'url'?"),
+    ],
+)
+@pytest.mark.parametrize("source", [PAGE, PAGE.decode(), Document(PAGE)], ids=["bytes", "text", "document"])
+def test_a_misspelt_option_names_the_function_and_the_nearest(
+    call: Callable[..., Any], option: str, advice: str, source: object
+) -> None:
+    with pytest.raises(TypeError, match=re.escape(advice)):
+        call(source, **{option: "x"})
+
+
+def test_a_misspelt_option_is_named_by_verify_and_by_trees() -> None:
+    with pytest.raises(TypeError, match=re.escape("absolve.verify() has no option 'polcy': did you mean 'policy'?")):
+        absolve.verify(PAGE, PAGE, polcy=None)
+    with pytest.raises(TypeError, match=re.escape("absolve.trees.links() has no option 'nam': did you mean 'name'?")):
+        trees.links(lxml.html.fromstring("<p>"), nam="x")
+
+
+# --- policies
+
+
+@pytest.mark.parametrize(
+    ("returned", "advice"),
+    [
+        (3, "not int, as this one did for 'x' (a href)"),
+        (b"new", "not bytes, as this one did for 'x' (a href)"),
+        (False, "not bool, as this one did for 'x' (a href)"),
+        (httpx.URL(URL), "for 'x' (a href): return str(url)"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else type(value).__name__,
+)
+def test_a_policy_that_returns_no_text_is_an_error_with_the_link(returned: Any, advice: str) -> None:
+    for call in (
+        lambda: absolve.rewrite(PAGE, url=URL, policy=lambda _: returned),
+        lambda: absolve.verify(PAGE, DONE, url=URL, policy=lambda _: returned),
+        lambda: trees.make_links_absolute(lxml.html.fromstring(PAGE), URL, policy=lambda _: returned),
+    ):
+        with pytest.raises(TypeError, match=re.escape(advice)):
+            call()
+
+
+def test_the_link_of_that_error_has_no_credentials_in_it() -> None:
+    with pytest.raises(TypeError, match=r"for 'http://\*\*\*@h/\\u202e' \(a href\)"):
+        absolve.rewrite("<a href='http://user:word@h/\u202e'>", policy=lambda _: 3)
+
+
+def test_a_policy_must_be_a_function() -> None:
+    with pytest.raises(TypeError, match="policy must be a function that takes a link, or None, not str"):
+        absolve.rewrite(PAGE, url=URL, policy="http://h/")

@@ -1,0 +1,154 @@
+"""The cells of columns: what is put into them, and the bytes that Arrow takes."""
+
+from __future__ import annotations
+
+import pickle
+from array import array
+
+import pytest
+
+from absolve.core.column_buffers import Numbers, Texts, Words
+
+
+@pytest.mark.parametrize(("narrow", "code", "most"), [(False, "q", 1 << 62), (True, "i", (1 << 31) - 1)])
+def test_numbers_are_kept_in_so_many_bits(narrow: bool, code: str, most: int) -> None:
+    numbers = Numbers(narrow=narrow)
+    assert (len(numbers), numbers.raw()) == (0, b"")
+    expected = array(code, [0, -1, most, *range(1000)])
+    for number in expected:
+        numbers.add(number)
+    assert (len(numbers), numbers.raw()) == (len(expected), expected.tobytes())
+
+
+def test_the_last_numbers_may_be_let_go() -> None:
+    cut = getattr(Numbers(), "cut", None)
+    if cut is None:  # compiled, it is there for C only
+        pytest.skip("asked in C")
+    numbers = Numbers()
+    for number in range(5):
+        numbers.add(number)
+    numbers.cut(2)
+    numbers.add(9)
+    assert numbers.raw() == array("q", [0, 1, 9]).tobytes()
+
+
+def test_numbers_that_are_places_give_what_stands_there() -> None:
+    places, numbers = Numbers(narrow=True), Numbers(narrow=True)
+    assert places.mapped(numbers).raw() == b""
+    for place in (0, 1, 1, 2, 0):
+        places.add(place)
+    for number in (5, 6, -5):
+        numbers.add(number)
+    found = places.mapped(numbers)
+    assert found.raw() == array("i", [5, 6, 6, -5, 5]).tobytes()
+    found.add(7)
+    assert len(found) == 6
+
+
+@pytest.mark.parametrize("first", [None, b""])
+def test_a_long_text_may_come_first_and_be_followed(first: bytes | None) -> None:
+    long = "é".encode() * 100_000
+    for more in ([], [b"x"], [long], [None, b"x" * 500_000, b"y"]):
+        texts = Texts()
+        for text in (first, long, *more):
+            texts.add(text)
+        expected = [first, long, *more]
+        assert texts.cells() == [text.decode() if text is not None else None for text in expected]
+        assert pickle.loads(pickle.dumps(texts)).cells() == texts.cells()  # noqa: S301 - our own
+        assert texts.raw() == b"".join(text or b"" for text in expected)
+
+
+def test_a_long_text_is_taken_where_there_was_room_for_others() -> None:
+    before = Texts()
+    for _ in range(1000):
+        before.add(b"x" * 100)
+    texts = Texts(before)
+    texts.add(b"y" * 200_000)
+    texts.add(b"z")
+    assert texts.cells() == ["y" * 200_000, "z"]
+
+
+def test_texts_stand_one_behind_the_other_and_may_be_missing() -> None:
+    texts = Texts()
+    assert (len(texts), texts.raw(), texts.present()) == (0, b"", None)
+    for text in ("a", "", "é"):
+        texts.add(text.encode())
+    assert texts.present() is None
+    texts.add(None)
+    assert (len(texts), texts.raw()) == (4, "aé".encode())
+    assert texts.ends.raw() == array("i", [0, 1, 1, 3, 3]).tobytes()
+    present = texts.present()
+    assert present is not None
+    assert present[0] & 0b1111 == 0b0111
+
+
+def test_long_texts_make_room_for_themselves() -> None:
+    texts = Texts()
+    for size in range(300):
+        texts.add(b"x" * size)
+    assert texts.raw() == b"x" * sum(range(300))
+
+
+def test_room_that_is_there_at_once_changes_nothing() -> None:
+    texts = Texts()
+    texts.add(b"x" * 2000)
+    for before in (texts, Texts(), None):
+        more = Texts(before)
+        assert (len(more), more.raw()) == (0, b"")
+        more.add(b"yz")
+        assert (len(more), more.raw(), more.ends.raw()) == (1, b"yz", array("i", [0, 2]).tobytes())
+    assert texts.raw() == b"x" * 2000
+    for room in (0, 1, 5):
+        numbers = Numbers(room=room)
+        for number in range(4):
+            numbers.add(number)
+        assert numbers.raw() == array("q", range(4)).tobytes()
+
+
+def test_words_are_kept_once_in_the_order_in_which_they_came_first() -> None:
+    words = Words()
+    for word in "abbca":
+        words.add(word)
+    assert (len(words), words.words) == (5, ["a", "b", "c"])
+    assert words.numbers.raw() == array("i", [0, 1, 1, 2, 0]).tobytes()
+
+
+def test_words_that_are_sequences_give_what_stands_in_them() -> None:
+    words = Words()
+    assert (words.items(), words.ends().raw()) == ([], array("i", [0]).tobytes())
+    for codes in ((), ("empty",), (), ("insecure", "whitespace"), ("empty",)):
+        words.add(codes)
+    assert words.items() == ["empty", "insecure", "whitespace", "empty"]
+    assert words.ends().raw() == array("i", [0, 0, 1, 1, 3, 4]).tobytes()
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+@pytest.mark.parametrize("apart", [False, True], ids=["in the pickle", "beside it"])
+@pytest.mark.parametrize("size", [0, 1, 1000])
+def test_what_goes_to_another_process_is_there_what_it_was_and_can_grow(protocol: int, apart: bool, size: int) -> None:
+    kept = Numbers(narrow=True), Numbers(), Texts(), Words()
+    for number in range(size):
+        kept[0].add(number)
+        kept[1].add(-number << 40)
+        kept[2].add(f"é{number}".encode() if number % 3 else None)
+        kept[3].add((str(number % 7),))
+    if apart and protocol < 5:
+        pytest.skip("it has no buffers beside it")
+    buffers: list[pickle.PickleBuffer] | None = [] if apart else None
+    packed = pickle.dumps(kept, protocol, buffer_callback=buffers.append if buffers is not None else None)
+    assert len(buffers or ()) == (5 if apart else 0)
+    # As they come from a connection: a part of what can be written over afterwards.
+    blocks = [bytearray(b"-") + buffer.raw() for buffer in buffers or ()]
+    narrow, wide, texts, words = pickle.loads(packed, buffers=[memoryview(block)[1:] for block in blocks])  # noqa: S301 - our own
+    for block in blocks:
+        block[:] = bytes(len(block))
+    for number in (size, size + 1):
+        for numbers, cell in ((kept[0], number), (narrow, number), (kept[1], -number << 40), (wide, -number << 40)):
+            numbers.add(cell)
+        for some in (kept[2], texts):
+            some.add(b"more")
+        for some in (kept[3], words):
+            some.add((str(number % 7),))
+    assert (narrow.raw(), wide.raw()) == (kept[0].raw(), kept[1].raw())
+    assert (texts.raw(), texts.ends.raw(), texts.present()) == (kept[2].raw(), kept[2].ends.raw(), kept[2].present())
+    assert (words.words, words.numbers.raw()) == (kept[3].words, kept[3].numbers.raw())

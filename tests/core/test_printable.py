@@ -1,0 +1,126 @@
+"""Text for people has no character that moves a cursor, reorders or hides, and no user information."""
+
+from __future__ import annotations
+
+import sys
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from absolve.core import printable
+from absolve.core.errors import Diagnostic, DocumentError, UsageError
+
+HOSTILE = "\n\r\t\x00\x07\x08\x1b\x7f\x85\x9b\u200b\u200e\u2028\u2029\u202e\u2066\u2069\u061c\ufeff\ufe0f\u3164\U000e0041\udcff"
+
+
+@pytest.mark.parametrize("text", ["", "plain", "a b", "é", "日本語", "🙂", 'q"\\', "&lt;"])
+def test_text_that_is_visible_stays(text: str) -> None:
+    assert printable.printable(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "escaped"),
+    [
+        ("a\nb", "a\\nb"),
+        ("\x1b[31m", "\\x1b[31m"),
+        ("\x9b31m", "\\x9b31m"),
+        ("\x7f", "\\x7f"),
+        ("\u202egnp.exe", "\\u202egnp.exe"),
+        ("\u2028", "\\u2028"),
+        ("\udcff", "\\udcff"),
+        ("\U000e0041", "\\U000e0041"),
+    ],
+)
+def test_a_character_that_is_not_visible_is_escaped(text: str, escaped: str) -> None:
+    assert printable.printable(text) == escaped
+
+
+def test_no_control_and_no_format_character_is_left_of_all_of_unicode() -> None:
+    text = printable.printable("".join(map(chr, range(sys.maxunicode + 1))))
+    categories = {unicodedata.category(character) for character in text}
+    assert not categories & {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+
+
+@given(st.text(st.sampled_from(HOSTILE + "a\\x🙂é")))
+def test_to_escape_twice_is_to_escape_once(text: str) -> None:
+    once = printable.printable(text)
+    assert printable.printable(once) == once
+    assert not set(HOSTILE) & set(once)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "http://h/",
+        "mailto:user@host",
+        "http://h/@scope/x",
+        "http://h/npm@1.0/",
+        "http://h//u@v",
+        "http://h/?mail=a@b",
+        "http://h/#a@b",
+        "user@host: not-found: no such file",
+        "@",
+        "C:\\a@b.html:1:1: not-found: none",
+        "file:///a@b.html",
+        "d//a@b.html",
+    ],
+)
+def test_an_at_sign_that_ends_no_user_information_masks_nothing(text: str) -> None:
+    assert printable.masked(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "masked"),
+    [
+        ("http://user:secret@h/", "http://***@h/"),
+        ("HTTPS://secret@h", "HTTPS://***@h"),
+        ("//user:secret@h/x", "//***@h/x"),
+        ("http://a@secret@h/", "http://***@h/"),
+        ("http:\\\\user:secret@h", "http:\\\\***@h"),
+        ("https:user:secret@h", "https:***@h"),
+        ("ftp:/user:secret@h", "ftp:/***@h"),
+        ("x:1: code: 'http://u:sec'ret@h/' is none, '//u:secret@h' too", None),
+        ("//old=http://u:secret@h", "//old=http://***@h"),
+        ("http://h/?u=http://u:secret@g/", "http://h/?u=http://***@g/"),
+        ("http://h/ and http://u:secret@g/ and a@b", "http://h/ and http://***@g/ and a@b"),
+        ("foo+bar://u:secret@h", "foo+bar://***@h"),
+    ],
+)
+def test_user_information_is_masked(text: str, masked: str | None) -> None:
+    found = printable.masked(text)
+    assert "sec" not in found
+    assert masked is None or found == masked
+    assert printable.masked(found) == found
+
+
+def test_a_message_is_both_unless_credentials_are_shown() -> None:
+    assert printable.message("http://u:p@h/\x1b") == "http://***@h/\\x1b"
+    assert printable.message("http://u:p@h/\x1b", credentials=True) == "http://u:p@h/\\x1b"
+
+
+def test_the_line_of_a_diagnostic_is_one_line_and_its_fields_are_exact() -> None:
+    diagnostic = Diagnostic("code", "of http://u:p@h/\x1b", "a\nb:1:1: forged: x", 2, 3)
+    assert str(diagnostic) == "a\\nb:1:1: forged: x:2:3: code: of http://***@h/\\x1b"
+    assert (diagnostic.name, diagnostic.text) == ("a\nb:1:1: forged: x", "of http://u:p@h/\x1b")
+    assert diagnostic.printed(credentials=True).endswith("of http://u:p@h/\\x1b")
+    assert str(DocumentError(diagnostic)) == str(diagnostic)
+
+
+def test_a_traceback_shows_no_control_character_of_an_error() -> None:
+    error = UsageError("no \x1b[2J http://u:p@h/\n")
+    assert str(error) == "no \\x1b[2J http://***@h/\\n"
+    assert error.message == "no \x1b[2J http://u:p@h/\n"
+
+
+def test_the_caret_is_below_its_column_whatever_is_escaped_before_it() -> None:
+    shows = DocumentError(Diagnostic("c", "t", "n", 1, 5), "\t\x1b日xY").show()
+    assert shows.splitlines()[1:] == ["     \\x1b日xY", "    " + " " * 8 + "^"]
+
+
+@pytest.mark.parametrize("unit", ["http:/", "//", " //a", ":/a", "http:\\", ":", "/", ' "//'])
+def test_masking_looks_at_each_character_a_few_times_at_most(unit: str) -> None:
+    """Where a match can begin the rest is looked at up to the next slash or blank, and no other match begins there."""
+    for text in ("@" + unit * 50_000, unit * 50_000 + "@"):
+        assert len(printable.masked(text)) <= len(text) + 3

@@ -1,0 +1,158 @@
+"""Character references against html5lib-tests' token lists and html5lib itself."""
+
+from __future__ import annotations
+
+import functools
+import html
+import json
+import os
+import re
+import time
+from html.entities import html5
+from pathlib import Path
+from typing import Any
+
+import all_references
+import html5lib
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from absolve.encodings.character_references import needs_escape
+
+SHARED = Path(os.environ.get("ABSOLVE_SHARED") or Path(__file__).parents[3] / "shared")
+TOKENIZER = SHARED / "suites" / "html5lib-tests" / "tokenizer"
+
+
+@functools.cache
+def suite(name: str) -> list[dict[str, Any]]:
+    path = TOKENIZER / f"{name}.test"
+    if not path.is_file():
+        pytest.skip(f"no html5lib-tests in {SHARED} (set ABSOLVE_SHARED)")
+    tests: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["tests"]
+    return tests
+
+
+def decode(value: str, attribute: bool) -> str:
+    return all_references.decode(value.encode(), attribute).decode()
+
+
+CASES = [
+    # value, as an attribute, as text; None: it stays as it is
+    ("", None, None),
+    ("no reference", None, None),
+    ("&", None, None),
+    ("& &&", None, None),
+    ("&;", None, None),
+    ("&#", None, None),
+    ("&#;", None, None),
+    ("&#x", None, None),
+    ("&#xg;", None, None),
+    ("&x", None, None),
+    ("&unknown;", None, None),
+    ("&AMp;", None, None),
+    ("&hellip", None, None),
+    ("&1;", None, None),
+    ("?a=1&b=2&c=3", None, None),
+    # without a semicolon
+    ("&copy=3", None, "©=3"),
+    ("&copya", None, "©a"),
+    ("&copy1", None, "©1"),
+    ("&amp=1&region=2&notit;=3", None, "&=1®ion=2¬it;=3"),
+    ("&copy", "©", "©"),
+    ("&copy&copy", "©©", "©©"),
+    ("&copy/", "©/", "©/"),
+    ("&copyé", "©é", "©é"),
+    ("&not.in;", "¬.in;", "¬.in;"),
+    # with one; the longest name counts
+    ("&copy;=3", "©=3", "©=3"),
+    ("&notin;", "∉", "∉"),
+    ("&amp;copy;", "&copy;", "&copy;"),
+    ("&CounterClockwiseContourIntegral;", "∳", "∳"),
+    ("&CounterClockwiseContourIntegrals;", None, None),
+    ("&NotEqualTilde;", "≂\u0338", "≂\u0338"),
+    ("a&lt;b&gt;", "a<b>", "a<b>"),
+    # numbers
+    ("&#65;&#x41;&#X41;&#65&#x41 &#065;", "AAAAA A", "AAAAA A"),
+    ("&#65=", "A=", "A="),
+    ("&#x80;&#129;&#x9f;", "€\x81Ÿ", "€\x81Ÿ"),
+    ("&#0;&#xD800;&#xDFFF;&#x110000;&#1114112;", "\ufffd" * 5, "\ufffd" * 5),
+    ("&#x10FFFF;&#1114111;", "\U0010ffff" * 2, "\U0010ffff" * 2),
+    ("&#13;&#1;&#xFFFF;&#xB;", "\r\x01\uffff\x0b", "\r\x01\uffff\x0b"),
+    (f"&#{'9' * 5000};&#{'0' * 5000}65;", "\ufffdA", "\ufffdA"),
+]
+
+
+@pytest.mark.parametrize(("value", "attribute", "text"), CASES, ids=[case[0][:30] for case in CASES])
+def test_a_reference_stands_for_what_the_standard_says(value: str, attribute: str | None, text: str | None) -> None:
+    assert decode(value, attribute=True) == (value if attribute is None else attribute)
+    assert decode(value, attribute=False) == (value if text is None else text)
+
+
+def test_all_names_stand_for_what_pythons_table_has() -> None:
+    for name in html5:
+        for reference in (f"&{name}", f"&{name.rstrip(';')}", f"&{name.rstrip(';')}=", f"&{name.rstrip(';')}x"):
+            assert decode(reference, attribute=False) == html.unescape(reference)
+
+
+def test_spans_are_in_bytes() -> None:
+    assert all_references.references("é&amp;&copy=&#x41;".encode(), attribute=True) == [(2, 7, b"&"), (13, 19, b"A")]
+
+
+@pytest.mark.parametrize("name", ["namedEntities", "numericEntities"])
+def test_the_suites_references_in_text(name: str) -> None:
+    for test in suite(name):
+        wanted = "".join(token[1] for token in test["output"])
+        assert decode(test["input"], attribute=False) == wanted, test["description"]
+
+
+@pytest.mark.parametrize("name", ["namedEntities", "numericEntities"])
+def test_the_suites_references_at_the_end_of_an_attribute(name: str) -> None:
+    for test in suite(name):
+        value = test["input"]
+        wanted = "".join(token[1] for token in test["output"])
+        unfinished = re.fullmatch(r"&[A-Za-z0-9]+", value) and value[1:] not in html5
+        assert decode(value, attribute=True) == (value if unfinished else wanted), test["description"]
+
+
+def test_the_suites_references_in_attributes() -> None:
+    done = 0
+    for test in suite("entities"):
+        if tag := re.fullmatch(r"""<h a=(["']?)(.*)\1>""", test["input"], re.DOTALL):
+            assert decode(tag[2], attribute=True) == test["output"][0][2]["a"], test["description"]
+            done += 1
+        elif "<" not in test["input"]:
+            wanted = "".join(token[1] for token in test["output"])
+            assert decode(test["input"], attribute=False) == wanted, test["description"]
+    assert done
+
+
+PIECES = st.sampled_from(
+    ["&", "&#", "&#x", ";", "=", "a", "1", "F", " ", "é", "/", "&amp", "&not", "in", "it;", "&lang", "&copy", *html5]
+).map(str) | st.text("&#;=xX0123456789abcdefABCDEF ")
+
+
+@given(st.lists(PIECES, max_size=8).map("".join))
+def test_html5lib_reads_the_same(value: str) -> None:
+    parsed = html5lib.parseFragment(f'<p a="{value}">x{value}', container="div", namespaceHTMLElements=False)
+    assert decode(value, attribute=True) == parsed[0].get("a")
+    assert "x" + decode(value, attribute=False) == parsed[0].text
+
+
+@given(st.lists(PIECES, max_size=8).map("".join), st.booleans())
+def test_what_needs_no_escape_is_read_as_it_stands_and_what_needs_one_is_not(value: str, attribute: bool) -> None:
+    raw = value.encode()
+    needed = [at for at, byte in enumerate(raw) if byte == 0x26 and needs_escape(raw, at, attribute)]
+    pieces = [b"&amp;" if at in needed else raw[at : at + 1] for at in range(len(raw))]
+    assert all_references.decode(b"".join(pieces), attribute) == raw
+    assert needed == [start for start, _, _ in all_references.references(raw, attribute)]
+
+
+@pytest.mark.parametrize("unit", ["&", "&a", "&#", "&amp", "&amp;", "a", "&#1", "&#x1;", "9", "&CounterClockwise"])
+def test_a_long_value_takes_linear_time(unit: str) -> None:
+    for start in ("", "&", "&#", "&#x"):
+        value = start + unit * (200_000 // len(unit))
+        began = time.perf_counter()
+        decode(value, attribute=True)
+        decode(value, attribute=False)
+        assert time.perf_counter() - began < 10  # well under a second; quadratic takes minutes

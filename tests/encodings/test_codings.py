@@ -1,0 +1,395 @@
+"""Codings: what raw bytes stand for, where its units stand, and what is written in their place.
+
+The invariant of them all: for any edit of the value, the spliced raw bytes decode to the spliced value.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from webencodings.labels import LABELS
+
+from absolve.core.model import Edit, Part
+from absolve.encodings.charsets import UTF_8, Charset, by_label, inside, lookup
+from absolve.encodings.codings import CharacterReferences, Raw, Unquoted, quoted
+from absolve.encodings.offset_map import Decoded, Offsets
+from absolve.formats.css.codings import DOUBLE_QUOTED, SINGLE_QUOTED, UNQUOTED
+from absolve.formats.json.tokens import JSONString
+from absolve.rewriting.edits import lower, splice
+
+if TYPE_CHECKING:
+    from absolve.core.protocols import Coding
+
+CHARSETS = sorted({charset for label in LABELS if (charset := lookup(label)) is not None})
+TRANSPARENT = [charset for charset in CHARSETS if charset.transparent]
+DOUBLE, SINGLE, TEXT = (CharacterReferences(UTF_8, quote) for quote in (b'"', b"'", b""))
+
+
+# --- offsets --------------------------------------------------------------------------------------------------------
+
+
+def test_offsets_without_units_are_those_of_the_value() -> None:
+    offsets = Offsets()
+    assert [offsets.start(at) for at in range(5)] == [offsets.end(at) for at in range(5)] == [0, 1, 2, 3, 4]
+
+
+def test_a_unit_has_a_start_and_an_end() -> None:
+    made = Decoded(b"a&amp;=CRb&letters;c")
+    for start, end, new in ((1, 6, b"&"), (6, 9, b""), (10, 19, b"xy")):
+        made.unit(start, end, new)
+    value, offsets = made.whole()
+    assert value == b"a&bxyc"
+    assert [offsets.start(at) for at in range(7)] == [0, 1, 9, 10, 10, 19, 20]
+    assert [offsets.end(at) for at in range(7)] == [0, 1, 6, 10, 19, 19, 20]
+
+
+def test_a_value_may_be_longer_than_its_raw_bytes_can_be_by_32_bits() -> None:
+    offsets = Offsets()
+    for end, raw_start, raw_end in ((1, 0, 3), (1 << 32, 4, 5), (1 << 33, 6, 9)):
+        offsets.add(end, raw_start, raw_end)
+    assert [offsets.start(at) for at in (0, 1, 2, 1 << 32, (1 << 32) + 1, 1 << 33)] == [0, 3, 4, 5, 6, 9]
+    assert [offsets.end(at) for at in (1, 2, 3, 1 << 32, (1 << 32) + 1, (1 << 33) + 1)] == [3, 4, 5, 5, 6, 10]
+
+
+@given(st.lists(st.tuples(*[st.sampled_from([0, 1, 2, 127, 128, 40_000])] * 3), max_size=100), st.integers(0, 5))
+def test_units_stand_where_they_were_added(units: list[tuple[int, int, int]], beyond: int) -> None:
+    offsets = Offsets()
+    end = raw_end = 0
+    added: list[tuple[int, int, int, int]] = []
+    for between, raw, new in units:
+        added.append((end + between, end + between + new, raw_end + between, raw_end + between + raw))
+        _, end, raw_start, raw_end = added[-1]
+        offsets.add(end, raw_start, raw_end)
+    for position in sorted({at + by for unit in added for at in unit[:2] for by in (-1, 0, 1)} | {end + beyond}):
+        if position < 0:
+            continue
+        begun = [unit for unit in added if unit[0] <= position]
+        _, end, raw_start, raw_end = begun[-1] if begun else (0, 0, 0, 0)
+        assert offsets.start(position) == (raw_start if position < end else raw_end + position - end)
+        begun = [unit for unit in added if unit[0] < position]
+        _, end, _, raw_end = begun[-1] if begun else (0, 0, 0, 0)
+        assert offsets.end(position) == raw_end + max(position - end, 0)
+
+
+# --- what raw bytes stand for ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "value", [b"", b"plain", "été".encode(), b"\xff", b"a&b", b"?a=1&b=2&copy=3", b"a\nb\tc", b"'", b"\\", b"%26"]
+)
+def test_a_value_without_references_stands_for_itself(value: bytes) -> None:
+    assert DOUBLE.decode(value) is value or DOUBLE.decode(value) == value
+    assert DOUBLE.decode_mapped(value)[0] == value
+    assert DOUBLE.encode(value) == value
+
+
+@pytest.mark.parametrize(
+    ("raw", "value"),
+    [
+        (b"&amp;", b"&"),
+        (b"a&amp;b&amp;c", b"a&b&c"),
+        (b"&amp;amp;", b"&amp;"),
+        (b"&#x2F;&#47;&#x80;", "//€".encode()),
+        (b"&copy", "©".encode()),
+        (b"&copyb", b"&copyb"),
+        (b"&NotEqualTilde;", "\u2242\u0338".encode()),
+        (b"a\r\nb\rc", b"a\nb\nc"),
+        (b"&#13;\n", b"\r\n"),
+        (b"a\0b", "a\ufffdb".encode()),
+        (b"&#xD800;", "\ufffd".encode()),
+    ],
+)
+def test_an_attributes_value_is_read_as_the_tokenizer_reads_it(raw: bytes, value: bytes) -> None:
+    assert DOUBLE.decode(raw) == DOUBLE.decode_mapped(raw)[0] == value
+
+
+@pytest.mark.parametrize(
+    ("coding", "value", "raw"),
+    [
+        (DOUBLE, b"'<>`= \n", b"'&lt;&gt;`= \n"),
+        (DOUBLE, b'"', b"&quot;"),
+        (SINGLE, b"\"'", b'"&#39;'),
+        (TEXT, b"\"'<a>", b"\"'&lt;a&gt;"),
+        (DOUBLE, b"\x0e\x0f\x1b$B", b"&#14;&#15;&#27;$B"),
+        (DOUBLE, b"\r", b"&#13;"),
+        (DOUBLE, b"a&b", b"a&b"),
+        (DOUBLE, b"&amp;", b"&amp;amp;"),
+        (DOUBLE, b"?x&copy=3&copy;", b"?x&copy=3&amp;copy;"),
+        (CharacterReferences(by_label("latin1"), b'"'), "éп".encode(), b"\xe9&#1087;"),
+        (Raw(by_label("latin1")), "éп".encode(), b"\xe9%D0%BF"),
+        (Raw(by_label("latin1")), b"\x80", b"\x80"),  # a byte from elsewhere, which no text is
+        (Raw(by_label("utf-16le")), b"\x80", b"\x80\xdc"),
+    ],
+)
+def test_as_little_is_escaped_as_the_place_needs(coding: Coding, value: bytes, raw: bytes) -> None:
+    assert coding.encode(value) == raw
+
+
+@pytest.mark.parametrize(
+    ("value", "before", "after", "raw"),
+    [
+        (b"x&", b"", b"copy;", b"x&amp;"),
+        (b"x&", b"", b"copy", b"x&amp;"),
+        (b"x&", b"", b"copy=", b"x&"),
+        (b"x&am", b"", b"p;", b"x&amp;am"),
+        (b"http:", b"x&quot", b"/", b";http:"),  # it would be &quothttp
+        (b"http:", b"x&quot;", b"/", b"http:"),
+        (b"http:", b"x&#39", b"/", b"http:"),
+        (b"1", b"x&#39", b"/", b";1"),
+        (b"ftp:", b"x&#x27", b"/", b";ftp:"),
+        (b"http:", b"x&foo", b"/", b"http:"),
+        (b"=", b"x&quot", b"", b";="),
+        (b"http:", b"url=", b"/", b"http:"),
+    ],
+)
+def test_what_stands_around_has_a_say(value: bytes, before: bytes, after: bytes, raw: bytes) -> None:
+    assert DOUBLE.encode(value, after, before) == raw
+
+
+@pytest.mark.parametrize(
+    ("quote", "raw", "settled"),
+    [
+        (1, b"http://h/x", b"http://h/x"),
+        (1, b"http://h/x/", b"http://h/x/"),
+        (1, b"", b'""'),
+        (1, b"a b", b'"a b"'),
+        (1, b"a\tb", b'"a\tb"'),
+        (1, b"?a=b", b'"?a=b"'),
+        (1, b"a'b", b'"a\'b"'),
+        (1, b'a"b', b'"a&quot;b"'),
+        (1, b"a<b", b'"a<b"'),
+        (1, b"a>b", b'"a>b"'),
+        (1, b"a`b", b'"a`b"'),
+        (0, b"x", b'="x"'),
+        (0, b"", b'=""'),
+    ],
+)
+def test_a_value_without_quotes_gets_them_where_it_must(quote: int, raw: bytes, settled: bytes) -> None:
+    common = Unquoted(UTF_8, None, absent=not quote)
+    coding = common.of((3, 4))
+    assert (common.slot, coding.slot) == (None, (3, 4))
+    assert common.settle(raw) == coding.settle(raw) == settled
+
+
+def test_a_quoted_value_has_one_coding_for_a_charset_and_a_quote() -> None:
+    assert quoted(UTF_8, 0x22) is quoted(UTF_8, 0x22)
+    assert quoted(UTF_8, 0x22) is not quoted(UTF_8, 0x27)
+    assert quoted(UTF_8, 0x22).slot is None
+
+
+# --- edits inside are edits outside ---------------------------------------------------------------------------------
+
+ATOMS = st.sampled_from(
+    "a x 1 ; = # & &amp; &amp &quot &quot; &#39 &#39; &copy &copy; &notit; &not it; &#x2F; &#13; &NotEqualTilde; &lt;"
+    " < </ <!-- ' ( ) / \\ , é п 日本 ー € 😀 http://h/?a=1&b=2".split(" ")
+) | st.sampled_from([" ", "\n", "\t", "\r\n", "\r", "\\41 ", "\\\n", "\\'", "\u00a0"])
+TEXTS = st.lists(ATOMS, max_size=7).map("".join)
+NEW = st.sampled_from(["", "http://h/", "/", "x", "1", "é", "日", "a&b", "&copy;", "&amp", "'\"", "<", " "])
+
+
+def spliced(coding: Coding, raw: bytes, start: int, end: int, new: bytes) -> tuple[bytes, bytes]:
+    """What the raw bytes decode to after an edit of the value, and what they should decode to."""
+    value, offsets = coding.decode_mapped(raw)
+    assert offsets is not None
+    written = splice(raw, lower([Edit(start, end, new)], raw, Part("", 0, len(raw), coding), offsets))
+    return coding.decode_mapped(written)[0], value[:start] + new + value[end:]
+
+
+def spans(value: bytes) -> list[int]:
+    """Where references begin and end: behind what is no part of a word, or at the ends."""
+    return [at for at in range(len(value) + 1) if at in {0, len(value)} or value[at - 1 : at] in b" \n\t,;='\"()"]
+
+
+@pytest.mark.parametrize("quote", [b'"', b"'", b""])
+@given(data=st.data(), text=TEXTS, new=NEW)
+def test_character_references(quote: bytes, data: st.DataObject, text: str, new: str) -> None:
+    coding = CharacterReferences(UTF_8, quote)
+    raw = text.encode().replace(quote or b"<", b"")
+    value = coding.decode(raw)
+    assert coding.decode_mapped(raw)[0] == value
+    start, end = sorted((data.draw(st.sampled_from(spans(value))), data.draw(st.sampled_from(spans(value)))))
+    assume(not re.search(rb"&#?\w*\Z", value[:start] + new.encode()))  # no `&` is left open before what follows
+    got, wanted = spliced(coding, raw, start, end, new.encode())
+    assert got == wanted
+
+
+@given(data=st.data(), charset=st.sampled_from(CHARSETS), raw=st.binary(max_size=10), text=TEXTS)
+def test_an_insertion_in_ascii_keeps_the_bytes_of_every_charset(
+    data: st.DataObject, charset: Charset, raw: bytes, text: str
+) -> None:
+    raw = charset.encode(text, "absolve.percent") + (raw if charset.transparent else b"")
+    codings: list[Coding] = [Raw(charset)]
+    if charset.transparent:
+        raw = raw.replace(b'"', b"")
+        codings.append(CharacterReferences(charset, b'"'))
+    for coding in codings:
+        value, offsets = coding.decode_mapped(raw)
+        if charset.transparent:
+            assert coding.decode(raw) == value
+        at = data.draw(st.sampled_from([at for at in spans(value) if value[at - 1 : at].isascii()]))
+        assert offsets is not None
+        got, wanted = spliced(coding, raw, at, at, b"http://h/")
+        assert got == wanted
+
+
+@given(data=st.data(), charset=st.sampled_from(TRANSPARENT), text=TEXTS, new=NEW)
+def test_a_replacement_is_written_in_the_charset_or_by_reference(
+    data: st.DataObject, charset: Charset, text: str, new: str
+) -> None:
+    coding = CharacterReferences(charset, b'"')
+    raw = charset.encode(text, "absolve.references")
+    value = coding.decode(raw)
+    start, end = sorted((data.draw(st.sampled_from(spans(value))), data.draw(st.sampled_from(spans(value)))))
+    assume(not re.search(rb"&#?\w*\Z", value[:start] + new.encode()))
+    got, wanted = spliced(coding, raw, start, end, new.encode())
+    assert got == wanted
+
+
+@pytest.mark.parametrize(
+    ("coding", "never"), [(DOUBLE_QUOTED, '"\n\r'), (SINGLE_QUOTED, "'\n\r"), (UNQUOTED, "\"'() \t\n\r"), (JSONString(), '"\n\r\t\\')]
+)
+@given(text=TEXTS, new=NEW)
+def test_css_and_json(coding: Coding, never: str, text: str, new: str) -> None:
+    raw = text.translate(dict.fromkeys(map(ord, never))).rstrip("\\").encode()
+    value = coding.decode(raw)
+    assert coding.decode_mapped(raw)[0] == value
+    assert coding.decode(coding.encode(new.encode())) == new.encode()
+    got, wanted = spliced(coding, raw, 0, 0, new.encode())
+    assert got == wanted
+
+
+@pytest.mark.parametrize("label", ["utf-16le", "utf-16be", "iso-2022-jp", "utf-8", "shift_jis", "windows-1251"])
+def test_a_document_within_a_coding_within_a_coding(label: str) -> None:
+    charset = by_label(label)
+    page = "日本 <iframe srcdoc='<a href=&quot;x&quot;>п</a>'>"
+    raw = charset.encode(page, "absolve.references")
+    outer, inner = Raw(charset), quoted(inside(charset), 0x27)
+    value, mapped = outer.decode_mapped(raw)
+    start, end = value.index(b"'") + 1, value.rindex(b"'")
+    document, offsets = inner.decode_mapped(value[start:end])
+    assert mapped is not None
+    assert offsets is not None
+    at = document.index(b"x")
+    middle = lower([Edit(at, at + 1, "é'日&amp;".encode())], value, Part("", start, end, inner), offsets)
+    written = splice(raw, lower(middle, raw, Part("", 0, len(raw), outer), mapped))
+    wanted = document.replace(b"x", "é'日&amp;".encode(), 1)
+    again = outer.decode(written)
+    assert inner.decode(again[again.index(b"'") + 1 : again.rindex(b"'")]) == wanted
+    assert written.startswith(raw[: len(charset.encode("日本 <", "absolve.references"))])
+
+
+@pytest.mark.parametrize(
+    ("label", "raw", "value"),
+    [
+        ("iso-2022-jp", b"a\x1b", "a\ufffd"),
+        ("iso-2022-jp", b"\x1b&quot", "\ufffd&quot"),
+        ("iso-2022-jp", b"\x1b(Ba\x1b(Jb", "ab"),
+        ("iso-2022-jp", b'\x1b$B$"$$\x1b(Bx\x1b(I1\x1b(By', "あいxｱy"),
+        ("iso-2022-jp", b'\x1b$B$"\nx\x1b(B\n', "あ\ufffd\ufffd\n"),  # no line end changes the state
+        ("iso-2022-jp", b'\x1b$B$"\x1b$"\x1b$@$"\x1b(J\\', "あ\ufffdああ\xa5"),
+        ("iso-2022-jp", b"\x1b$B$", "\ufffd"),
+        ("iso-2022-jp", b'\x1b\xa4\x1b\x1b$B$"\x1b(B\x1b\x1b(B\xff', "\ufffd\ufffd\ufffdあ\ufffd\ufffd"),
+        ("gbk", b"\x810 \xff", "\udc810 \udcff"),
+        ("gbk", b"a\x843 \x96\xde", "a\udc843 栟"),
+        ("euc-jp", b"\xf9\xa3", "\udcf9\udca3"),
+    ],
+)
+def test_bytes_that_are_no_character_are_units_of_their_own(label: str, raw: bytes, value: str) -> None:
+    found, offsets = Raw(by_label(label)).decode_mapped(raw)
+    assert found == value.encode("utf-8", "surrogatepass")
+    assert offsets is not None
+    assert offsets.end(len(found)) == offsets.start(len(found)) == len(raw)
+
+
+def test_a_shift_belongs_to_the_character_after_it_and_that_back_to_ascii_to_the_one_before() -> None:
+    raw = b'a\x1b$B$"$$$&\x1b(Bb\x1b(Jc'
+    value, offsets = Raw(by_label("iso-2022-jp")).decode_mapped(raw)
+    assert value == "aあいうbc".encode()
+    assert offsets is not None
+    assert [(offsets.start(at), offsets.end(at)) for at in (0, 1, 4, 7, 10, 11, 12)] == [
+        *[(0, 0), (1, 1), (6, 6), (8, 8), (13, 13), (17, 14), (18, 18)]
+    ]
+
+
+def test_escapes_that_shift_nothing_are_one_unit_together() -> None:
+    value, offsets = Raw(by_label("iso-2022-jp")).decode_mapped(b"a\x1b\x1b\xa4b")
+    assert value == "a\ufffd\ufffd\ufffdb".encode()
+    assert offsets is not None
+    assert [(offsets.start(at), offsets.end(at)) for at in (0, 1, 4, 10, 11)] == [(0, 0), (1, 1), (1, 4), (4, 4), (5, 5)]
+
+
+def test_offsets_of_a_long_utf_16_document_are_those_of_its_characters() -> None:
+    text = "aé日😀\ud800" * 3000
+    raw = text.encode("utf-16-le", "surrogatepass")
+    value, offsets = Raw(by_label("utf-16le")).decode_mapped(raw)
+    assert offsets is not None
+    at = raw_at = 0
+    for character in text[:10] * 3 + text[30:]:
+        assert (offsets.start(at), offsets.end(at)) == (raw_at, raw_at)
+        at += len(character.encode("utf-8", "surrogatepass"))
+        raw_at += len(character.encode("utf-16-le", "surrogatepass"))
+    assert (at, raw_at) == (len(value), len(raw))
+
+
+@pytest.mark.parametrize("label", ["gb18030", "shift_jis", "euc-jp", "big5", "windows-1251", "iso-8859-5"])
+def test_offsets_of_a_long_document_are_those_of_its_characters_where_ascii_is_ascii(label: str) -> None:
+    charset = by_label(label)
+    units = [charset.encode(character, "ignore") for character in "aЖ日b" + "x" * 70 + "яc語\udcff😀 "]
+    value, offsets = Raw(charset).decode_mapped(b"".join(units) * 40)
+    assert offsets is not None
+    at = raw_at = 0
+    places = [(0, 0)]
+    for unit in units * 40:
+        character = charset.decode(unit).encode("utf-8", "surrogatepass")
+        assert value[at : at + len(character)] == character
+        assert (offsets.start(at), offsets.end(at)) == (raw_at, raw_at)
+        for within in range(at + 1, at + len(character)):
+            assert (offsets.start(within), offsets.end(within)) == (raw_at, raw_at + len(unit))
+        at += len(character)
+        raw_at += len(unit)
+        places.append((at, raw_at))
+    assert at == len(value)
+    for one, other in zip(places, reversed(places), strict=True):  # on and back again
+        assert (offsets.start(one[0]), offsets.end(other[0])) == (one[1], other[1])
+
+
+def one_by_one(charset: Charset, raw: bytes) -> list[tuple[bytes, int]]:
+    """The characters of raw bytes, as UTF-8, and how many bytes each takes; a byte that begins none is one of its own."""
+    found = []
+    while raw:
+        size = 1
+        while not charset.one_byte and size <= 4:
+            try:
+                raw[:size].decode(charset.codec)
+            except UnicodeDecodeError:
+                size += 1
+            else:
+                break
+        size = size if size <= 4 else 1
+        found.append((charset.decode(raw[:size]).encode("utf-8", "surrogatepass"), len(raw[:size])))
+        raw = raw[size:]
+    return found
+
+
+@given(st.data())
+def test_a_long_value_is_read_as_its_characters_are_read_one_by_one(data: st.DataObject) -> None:
+    charset = data.draw(st.sampled_from([charset for charset in TRANSPARENT if charset.codec != "utf-8"]))
+    some = st.one_of(st.binary(max_size=8), st.text(max_size=8).map(lambda text: charset.encode(text, "ignore")), st.just(b"x" * 50))
+    raw = b"".join(data.draw(st.lists(some, max_size=40)))
+    value, offsets = Raw(charset).decode_mapped(raw)
+    assert offsets is not None
+    at = raw_at = 0
+    places = {0: (0, 0)}
+    for character, size in one_by_one(charset, raw):
+        assert (value[at : at + len(character)], offsets.start(at), offsets.end(at)) == (character, raw_at, raw_at)
+        places |= dict.fromkeys(range(at + 1, at + len(character)), (raw_at, raw_at + size))
+        at += len(character)
+        raw_at += size
+        places[at] = (raw_at, raw_at)
+    assert (at, raw_at) == (len(value), len(raw))
+    for place in data.draw(st.lists(st.sampled_from(sorted(places)), max_size=20)):  # in any order
+        assert (offsets.start(place), offsets.end(place)) == places[place]

@@ -1,0 +1,70 @@
+"""Lines and columns, in whatever order they are asked for."""
+
+from __future__ import annotations
+
+import re
+
+import hypothesis
+import hypothesis.strategies as st
+import pytest
+
+from absolve.encodings.charsets import UTF_8, WINDOWS_1252, Charset, by_label
+from absolve.encodings.line_index import Positions
+
+UTF_16 = by_label("utf-16le")
+
+
+def slowly(text: str) -> tuple[int, int]:
+    """Line and column of what stands behind this text."""
+    lines = re.split(r"\r\n|\r|\n", text)
+    return len(lines), len(lines[-1]) + 1
+
+
+@pytest.mark.parametrize(
+    ("data", "charset", "position", "expected"),
+    [
+        (b"", UTF_8, 0, (1, 1)),
+        (b"abc", UTF_8, 2, (1, 3)),
+        (b"abc", UTF_8, 3, (1, 4)),
+        ("éàb".encode(), UTF_8, 4, (1, 3)),  # columns are characters, not bytes
+        ("\U0001f600b".encode(), UTF_8, 4, (1, 2)),
+        (b"\xe9\xe0b", WINDOWS_1252, 2, (1, 3)),
+        ("表b".encode("shift_jis"), by_label("shift_jis"), 2, (1, 2)),
+        (b"a\nb", UTF_8, 2, (2, 1)),
+        (b"a\rb", UTF_8, 2, (2, 1)),
+        (b"a\r\nb", UTF_8, 3, (2, 1)),
+        (b"a\r\nb", UTF_8, 2, (1, 3)),  # inside a line end
+        (b"a\r\n\xc3\xa9\r\nbc", UTF_8, 8, (3, 2)),  # no CR is alone
+        (b"\r\r\n\n\r", UTF_8, 5, (5, 1)),
+        (b"\xef\xbb\xbfab", UTF_8, 4, (1, 2)),  # a byte order mark is no character of the line
+        (b"\xef\xbb\xbfab", UTF_8, 0, (1, 1)),
+        ("\ufeffa\nਊb".encode("utf-16-le"), UTF_16, 8, (2, 2)),  # U+0A0A ends no line
+        (b"\xff\xffb", UTF_8, 2, (1, 3)),  # bytes that are no characters count one each
+    ],
+)
+def test_a_byte_has_a_line_and_a_column(data: bytes, charset: Charset, position: int, expected: tuple[int, int]) -> None:
+    assert Positions(data, charset).at(position) == expected
+
+
+@hypothesis.given(st.text("ab\n\ré\U0001f600", max_size=60), st.lists(st.integers(0, 59), max_size=12))
+def test_the_order_of_asking_does_not_matter(text: str, asked: list[int]) -> None:
+    positions = Positions(text.encode(), UTF_8)
+    for index in asked:
+        before = text[:index]
+        if before.endswith("\r") and text[index : index + 1] == "\n":
+            continue  # inside a line end: the case above
+        assert positions.at(len(before.encode())) == slowly(before)
+
+
+def test_going_back_and_forth_stays_right_over_long_stretches() -> None:
+    text = "ab\n" * 20_000 + "é" * 20_000 + "\r" * 20_000
+    data = text.encode()
+    positions = Positions(data, UTF_8)
+    for index in (79_000, 5, 60_000, 60_001, 70_000, 69_999, 100_000, 30_000, 99_999):
+        assert positions.at(len(text[:index].encode())) == slowly(text[:index])
+
+
+def test_a_hundred_thousand_places_on_one_line_are_one_pass() -> None:
+    count = 100_000
+    positions = Positions("é,,".encode() * count, UTF_8)
+    assert [positions.at(4 * index) for index in range(count)] == [(1, 3 * index + 1) for index in range(count)]

@@ -1,0 +1,377 @@
+"""The CSS walker finds what css-syntax-3 says is a reference, and its codings write references back.
+
+tinycss2 is the judge: an independent tokenizer whose tree is walked by rules written here a second time. What is known
+to be wrong in it (JUDGE_ERRS) is kept out of the comparison.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from css_judge import JUDGE_ERRS, LETTERS, assert_judged, found
+from hypothesis import given
+from hypothesis import strategies as st
+
+import absolve
+from absolve.document.resolved import text
+from absolve.formats.css.codings import DOUBLE_QUOTED, SINGLE_QUOTED, UNQUOTED
+from absolve.formats.css.walker import URL, walk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from absolve.core.protocols import Coding
+
+SHARED = Path(os.environ.get("ABSOLVE_SHARED") or Path(__file__).parents[4] / "shared")
+CODINGS = {"unquoted": UNQUOTED, "double-quoted": DOUBLE_QUOTED, "single-quoted": SINGLE_QUOTED}
+FRAMES = {
+    "unquoted": (b"a{b:url( ", b" )}"),
+    "double-quoted": (b'a{b:url("', b'")}'),
+    "single-quoted": (b"a{b:url('", b"')}"),
+}
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"(",
+        b"@",
+        b"\\",
+        b'a::before{content:"url(x.png)"}',
+        b'b{font-family:"a.css";quotes:"@import" "y"} c[href="z.html"]{d:e()}',
+        b"/* url(x.png) @import 'y.css' */ a()",
+        b"/* url(x.png)",
+        b"/** url(x.png) * url(y.png) **/ a()",
+        b'@charset "utf-8"; a()',
+        b'@namespace "http://h/";a()',
+        b"@namespace svg/**/url(http://h/;x) url(y) src('z');",
+        b"@NAMESP\\41 CE url(x)",
+        b"@namespace x url(",
+        b"myurl(x) -url(x) --url(x) _url(x) 10url(x) 1e3url(x) \xc3\xa9url(x) \0url(x)",
+        b"#url(x) @url(x) #\\75rl(x) @\\75rl(x) #a@url(x)",
+        b"\\66url(x) \\66 url(x) \\(url(x) \\)url(x) \\#url(x) \\@url(x) \\\\url(x) \\'url(x) 1\\75rl(x)",
+        b"url (x) url/**/(x)",
+        b"src(x) src() src(var(--x)) src(var(--x, 'y') 'z')",
+        b"format('x') type('x') local(\"x\")",
+        b"image-set(type('x') format('y') ('z') ['z'] {'z'})",
+        b"image-set({'x') ']' '}' [')' '])'",
+        b"-moz-image-set('x') image-set ('x')",
+    ],
+)
+def test_what_only_looks_like_a_link_is_none(data: bytes) -> None:
+    assert found(data) == []
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"url(a b)",
+        b'url(a"b)',
+        b"url(a'b)",
+        b"url(a(b)",
+        b"url(a\x01b)",
+        b"url(a\x7fb)",
+        b"url(a\\\nb)",
+        b"url(a /**/)",
+        b"url(a b\\)url(c)",
+        b'url("a\nb")',
+        b"url('a\rb')",
+        b"@import 'a\fb'",
+    ],
+)
+def test_a_bad_url_and_a_bad_string_are_no_links_and_what_follows_them_is_found(data: bytes) -> None:
+    assert found(data) == []
+    assert found(data + b"\n url(next)") == [(URL, b"next")]
+
+
+CASES: list[tuple[bytes, list[tuple[str, str]]]] = [
+    # how a reference is written
+    (b"a{b:url(x.png)}", [("url", "x.png")]),
+    (b'a{b:url("x.png")}', [("url", "x.png")]),
+    (b"a{b:url( \t\n'x.png' )}", [("url", "x.png")]),
+    (b"a{b:url(\r\n\fx.png \n)}", [("url", "x.png")]),
+    (b"a{b:url(' x.png\t')}", [("url", "x.png")]),
+    (b"url() url( ) url('') url(' ')", [("url", "")] * 4),
+    (b"url(data:a;b,c//d/*e*/f)", [("url", "data:a;b,c//d/*e*/f")]),
+    (b"url(a[b]{c};@d,#e:f!g<!--h-->)", [("url", "a[b]{c};@d,#e:f!g<!--h-->")]),
+    (b"src('x') src(/**/ \"y\" z('w') 'v')", [("url", "x"), ("url", "y")]),
+    (b"url('x' 'y' z('w') )", [("url", "x")]),
+    # the end of the file closes what is open
+    (b"url(x", [("url", "x")]),
+    (b"url(x \n", [("url", "x")]),
+    (b"url('x", [("url", "x")]),
+    (b"url('x\\", [("url", "x")]),
+    (b"url(x\\", [("url", "x\ufffd")]),
+    (b"url(", [("url", "")]),
+    (b"@import 'x", [("import", "x")]),
+    # escapes
+    (b"url(\\69 mg.png)", [("url", "img.png")]),
+    (b"url(a\\ b\\)\\(\\'\\\"\\\\)", [("url", "a b)('\"\\")]),
+    (b"url(a\\20 )", [("url", "a ")]),
+    (b"url(a\\20  )", [("url", "a ")]),
+    (b"url('a\\20 ')", [("url", "a ")]),
+    (b"url('a\\ ')", [("url", "a ")]),
+    (b"url('a\\\nb\\\r\nc\\\fd\\\re')", [("url", "abcde")]),
+    (b"url('a\\62\nc\\64\r\ne')", [("url", "abcde")]),
+    (b"url(\\000041\\00004242\\110000 \\0\\d800\\\0\0)", [("url", "AB42" + "\ufffd" * 5)]),
+    (b"url(\\e9 \\1f600)", [("url", "é😀")]),
+    (b"url(\\\xc3\xa9)", [("url", "é")]),
+    # names
+    (b"URL(x) uRl('x') SRC('x')", [("url", "x")] * 3),
+    (b"u\\72l(x) \\75\\72\\6c(x) \\55 r\\l(x)", [("url", "x")] * 2 + [("url", "x")]),
+    (b"@\\69mport 'x';@imp\\6fr\\t 'x';@IMPORT 'x'", [("import", "x")] * 3),
+    (b"<!--url(x)-->url(x)<!--u\\72l(x)", [("url", "x")] * 3),
+    (b"<!---url(x)", []),
+    (b"10%url(x) .url(x) +url(x) 1.url(x) 1e+url(x) *url(x) ,url(x)", [("url", "x")] * 7),
+    (b"\\\nurl(x)", [("url", "x")]),
+    (b"}url(x)])url(y)", [("url", "x"), ("url", "y")]),
+    # @import
+    (b"@import 'x';@import \"y\" screen;@import url(z)", [("import", "x"), ("import", "y"), ("import", "z")]),
+    (b"@import/**/'x';@import/* 'n' */ /**/\nurl( 'y' )", [("import", "x"), ("import", "y")]),
+    (b"@import\tu\\rl(x);@import \\66url(y)", [("import", "x")]),
+    (b"@import u\\72l(x) screen;@import src('y')", [("import", "x"), ("import", "y")]),
+    (b"@import x 'y'; @import; 'z'", []),
+    (b"@import url(x) layer(y) supports(a:url(z))", [("import", "x"), ("url", "z")]),
+    (b"a{}@import 'x';@media b{@import url(y)}", [("import", "x"), ("import", "y")]),
+    (b"@import @import 'x'", [("import", "x")]),
+    # @namespace
+    (b"@namespace url(x);a{b:url(y)}", [("url", "y")]),
+    (b"@namespace url(x){b:url(y)}", [("url", "y")]),
+    (b"@namespace x @import 'y';@import 'z'", [("import", "z")]),
+    (b"@namespace x @import url(y);@import url(z)", [("import", "z")]),
+    (b"a{@namespace url(x)}b{c:url(y)}", [("url", "y")]),
+    # @font-face
+    (b"@font-face{src:url(x) format('n'),url('y')}a{b:url(z)}", [("font", "x"), ("font", "y"), ("url", "z")]),
+    (b"@media m{@font-face/**/{a:{}b:[}];src:url(x)}b{c:url(y)}}", [("font", "x"), ("url", "y")]),
+    (b"@font-face;{a:url(x)} @font-face-x{a:url(y)}", [("url", "x"), ("url", "y")]),
+    (b"@font-face{a:(}url(x)", [("font", "x")]),
+    # inside image-set, and behind it
+    (b"image-set('x' 1x,url(y) 2x, url('z') type('n'))'n'url(w)",
+     [("image-set", "x"), ("image-set", "y"), ("image-set", "z"), ("url", "w")]),
+    (b"-webkit-image-set(\"x\" type('n'),'y')", [("image-set", "x"), ("image-set", "y")]),
+    (b"IMAGE-\\53 ET('x') image-set(/*'n'*/'y'", [("image-set", "x"), ("image-set", "y")]),
+    (b"image-set(a('n'){'n')}['n')]'x' b(url(y))) url(z)", [("image-set", "x"), ("image-set", "y"), ("url", "z")]),
+    (b"image-set(image-set('x') 'y')'n'", [("image-set", "x"), ("image-set", "y")]),
+    (b"@font-face{a:image-set('x');b:url(y)}", [("image-set", "x"), ("font", "y")]),
+    # bytes that are no UTF-8, and a byte order mark
+    (b"\xff{b:url(\xc3\xa9)}", [("url", "é")]),
+    (b"\xef\xbb\xbf@import 'x'", [("import", "x")]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("data", "links"), CASES)
+def test_a_reference_is_found_with_its_place_and_value(data: bytes, links: list[tuple[str, str]]) -> None:
+    assert found(data) == [(LETTERS[place], value.encode()) for place, value in links]
+
+
+@pytest.mark.parametrize(
+    ("data", "links"),
+    [
+        (b"@import 'x'", []),
+        (b"@import url(x);a:url(y)", [("url", "y")]),
+        (b"a:url(x);b:image-set('y')", [("url", "x"), ("image-set", "y")]),
+    ],
+)
+def test_a_style_attribute_has_no_import(data: bytes, links: list[tuple[str, str]]) -> None:
+    assert found(data, style_attribute=True) == [(LETTERS[place], value.encode()) for place, value in links]
+
+
+@pytest.mark.parametrize("link", [b"\xe9\xff", b"\xc3", b"\xed\xa0\x80"])
+def test_bytes_that_are_no_utf_8_pass_both_ways(link: bytes) -> None:
+    assert found(b"\xffa{b:url(" + link + b")}") == [(URL, link)]
+    assert all(coding.encode(link) == link for coding in CODINGS.values())
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        b"\xc3\\\xae",
+        b"\xe2\\\x82\xac",
+        b"\xe2\x82\\\xac",
+        b"\xe2\\\x82\\\xac",
+        b"\xc3\\\n\xae",
+        b"\xc3\\\r\n\\\f\xae",
+        b"\xc3\\\n\\\xae",
+    ],
+)
+@pytest.mark.parametrize("before", [b"", b"\\\n", b"a\\b"])
+def test_bytes_on_both_sides_of_an_escape_are_no_character(before: bytes, broken: bytes) -> None:
+    value = DOUBLE_QUOTED.decode(before + broken)
+    assert "\N{REPLACEMENT CHARACTER}" in text(value)
+    assert not {"î", "€"} & set(text(value))
+    assert DOUBLE_QUOTED.decode(b"\\\xae") == b"\xae"  # it is no character alone, and is said to be none
+    known: dict[str, Any] = {"media_type": "text/css", "url": "http://h/"}
+    sheet = b'@charset "utf-8"; a{b:url("' + before + broken + b'")}'
+    written = absolve.rewrite(sheet, **known)
+    assert written == sheet.replace(b'("', b'("http://h/')
+    assert absolve.verify(sheet, written, **known) == []
+    said = absolve.verify(sheet, written.replace(b"h/", b"g/"), **known)
+    assert "tinycss2: css: " in "".join(diagnostic.text for diagnostic in said)
+
+
+@pytest.mark.parametrize(
+    ("data", "spans", "coding"),
+    [
+        (b"url( a\\20  )", [b"a\\20 "], UNQUOTED),
+        (b"url(a\\", [b"a\\"], UNQUOTED),
+        (b"url()", [b""], UNQUOTED),
+        (b"src( ' \\\n a\\ ')", [b"\\\n a\\ "], SINGLE_QUOTED),
+        (b'@import " a\\\n "', [b"a\\\n"], DOUBLE_QUOTED),
+    ],
+)
+def test_a_span_has_no_white_space_around_it_but_that_of_its_escapes(
+    data: bytes, spans: list[bytes], coding: Coding
+) -> None:
+    links = list(walk(data))
+    assert [data[link.start : link.end] for link in links] == spans
+    assert {link.coding for link in links} == {coding}
+
+
+@pytest.mark.parametrize("coding", CODINGS.values(), ids=CODINGS)
+@pytest.mark.parametrize("value", [b"", b"http://h/?a=b&c;d,e#f", b"x&copy;%20--]]", "é😀".encode(), b"\xff", b"/*!-*/"])
+def test_what_needs_no_escape_is_written_as_it_is(coding: Coding, value: bytes) -> None:
+    assert coding.encode(value) == value
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "after", "raw"),
+    [
+        ("unquoted", b"a b", b"", b"a\\ b"),
+        ("unquoted", b"'\"()\\", b"", b"\\'\\\"\\(\\)\\\\"),
+        ("unquoted", b"\t\n\x7f", b"", b"\\9\\a\\7f"),
+        ("unquoted", b"\x01a\x01g\x01", b"f", b"\\1 a\\1g\\1 "),
+        ("unquoted", b"\x01", b"g", b"\\1"),
+        ("unquoted", b"</style><!--", b"", b"\\3c/style\\3e\\3c!--"),
+        ("unquoted", b"<", b"/x", b"\\3c"),
+        ("unquoted", b"<>", b"a", b"\\3c\\3e "),
+        ("unquoted", b"a]", b"]>", b"a\\5d "),
+        ("unquoted", b"a]]", b">", b"a]\\5d "),
+        ("unquoted", b"a]", b")", b"a]"),
+        ("double-quoted", b"--", b">", b"-\\2d "),
+        ("double-quoted", b"<-", b"->", b"\\3c\\2d "),
+        ("double-quoted", b"a-", b"b", b"a-"),
+        ("double-quoted", b"\x0e\x0f\x1b$B", b"", b"\\e\\f\\1b$B"),
+        ("double-quoted", b"a b\t'()", b"", b"a b\t'()"),
+        ("double-quoted", b'"\\', b"", b'\\"\\\\'),
+        ("double-quoted", b"\r\n\f", b"\t", b"\\d\\a\\c "),
+        ("double-quoted", b"a</b", b"", b"a\\3c/b"),
+        ("single-quoted", b'a b\t"()', b"", b'a b\t"()'),
+        ("single-quoted", b"'\n", b"", b"\\'\\a"),
+    ],
+)
+def test_what_would_end_or_change_the_reference_is_escaped(name: str, value: bytes, after: bytes, raw: bytes) -> None:
+    assert CODINGS[name].encode(value, after) == raw
+
+
+@pytest.mark.parametrize(
+    ("coding", "raw", "value", "units"),
+    [
+        (UNQUOTED, b"abc", b"abc", [(0, 0), (1, 1), (2, 2), (3, 3)]),
+        (UNQUOTED, b"\\69 mg", b"img", [(0, 0), (4, 4), (5, 5), (6, 6)]),
+        (UNQUOTED, b"a\\e9z", "aéz".encode(), [(0, 0), (1, 1), (1, 4), (4, 4), (5, 5)]),
+        (UNQUOTED, b"\\(\\)", b"()", [(0, 0), (2, 2), (4, 4)]),
+        (DOUBLE_QUOTED, b"a\\\r\nb", b"ab", [(0, 0), (4, 1), (5, 5)]),
+        (SINGLE_QUOTED, b"\\'\0", "'\ufffd".encode(), [(0, 0), (2, 2), (2, 3), (2, 3), (3, 3)]),
+    ],
+)
+def test_offsets_say_where_each_unit_begins_and_ends(
+    coding: Coding, raw: bytes, value: bytes, units: list[tuple[int, int]]
+) -> None:
+    decoded, offsets = coding.decode_mapped(raw)
+    assert offsets is not None
+    assert decoded == value == coding.decode(raw)
+    assert [(offsets.start(position), offsets.end(position)) for position in range(len(value) + 1)] == units
+    assert all(type(offset) is int for unit in units for offset in unit)
+
+
+# --- properties
+
+
+SOUP = st.lists(
+    st.one_of(
+        st.sampled_from(
+            "url( src( image-set( -webkit-image-set( type( URL( u\\72l( @import @charset <!-- --> /* */ \r\n \\\n "
+            "\\ \\) \\( \\\" \\9 \\41 \\7f x \\0 # @ . - -- + % 1 1e 10 \" ' ( ) [ ] { } ; : , < ! * / a é \0 \x01"
+            .split(" ")
+        ),
+        st.sampled_from(" \t\n\f\r"),
+        st.text("ab1 '\"\\()", max_size=3),
+    ),
+    max_size=25,
+).map("".join)
+VALUES = st.one_of(
+    st.binary(max_size=20),
+    st.text(st.sampled_from("<!-/ab09 \t\r\n\f\"'()\\é\x01\x7f"), max_size=12).map(str.encode),
+).filter(lambda value: b"\0" not in value)
+
+
+@given(st.one_of(st.binary(max_size=60), SOUP.map(str.encode)))
+def test_every_input_is_read_in_order_and_within_its_bytes(data: bytes) -> None:
+    end = 0
+    for link in walk(data):
+        assert end <= link.start <= link.end <= len(data)
+        end = link.end
+        raw = data[link.start : end]
+        assert link.coding.decode_mapped(raw)[0] == link.coding.decode(raw)
+
+
+@given(VALUES, st.sampled_from(sorted(CODINGS)))
+def test_a_value_comes_back_from_its_context_but_for_white_space_in_quotes(value: bytes, name: str) -> None:
+    coding, (before, behind) = CODINGS[name], FRAMES[name]
+    raw = coding.encode(value)
+    assert coding.decode(raw) == value
+    assert b"</" not in raw
+    assert b"<!--" not in raw
+    [link] = walk(before + raw + behind)
+    assert link.coding is coding
+    expected = value if name == "unquoted" else value.lstrip(b" \t")
+    got = coding.decode((before + raw + behind)[link.start : link.end])
+    assert got == expected or (name != "unquoted" and got.rstrip(b" \t") == expected.rstrip(b" \t"))
+
+
+@given(VALUES, VALUES, st.sampled_from(sorted(CODINGS)))
+def test_a_value_may_be_written_in_front_of_what_stays(value: bytes, rest: bytes, name: str) -> None:
+    coding = CODINGS[name]
+    after = coding.encode(rest)
+    assert coding.decode(coding.encode(value, after) + after) == value + rest
+
+
+@given(SOUP.map(str.encode))
+def test_putting_a_value_back_changes_no_link(data: bytes) -> None:
+    for link in walk(data):
+        value = link.coding.decode(data[link.start : link.end])
+        if not value and data[link.start : link.end]:
+            continue  # nothing but escaped newlines: what is left of the quotes may be white space that is now outside
+        spliced = data[: link.start] + link.coding.encode(value) + data[link.end :]
+        assert [entry[1].strip(b" \t") for entry in found(spliced)] == [entry[1].strip(b" \t") for entry in found(data)]
+
+
+# --- the judge
+
+
+@given(SOUP)
+def test_the_judge_finds_the_same_in_any_soup(soup: str) -> None:
+    if not JUDGE_ERRS.search(soup):
+        assert_judged(soup.encode())
+
+
+def sheets() -> Iterator[bytes]:
+    if not SHARED.is_dir():
+        pytest.skip(f"no shared material in {SHARED} (set ABSOLVE_SHARED)")
+    for path in sorted((SHARED / "sites").rglob("*.css")):
+        yield path.read_bytes()
+    pages = sorted(path for path in (SHARED / "pages").rglob("*") if path.is_file())
+    share = int(os.environ.get("ABSOLVE_SHARE") or 16)  # of how many pages one is read
+    for path in pages[::share]:
+        for match in re.finditer(rb"(?is)<style[^>]*>(.*?)</style", path.read_bytes()):
+            yield match[1]
+
+
+def test_the_judge_finds_the_same_in_real_sheets() -> None:
+    for sheet in sheets():
+        assert_judged(sheet)

@@ -1,0 +1,94 @@
+"""Edits that are held until all are known: they come out by their places, each as it was."""
+
+from __future__ import annotations
+
+import tracemalloc
+from itertools import chain
+from operator import attrgetter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from absolve.core.model import Edit
+from absolve.formats.events import packed_edits
+from absolve.formats.events.packed_edits import Packed
+from absolve.rewriting.edits import splice
+
+IS_COMPILED = not (packed_edits.__file__ or "").endswith(".py")
+WRITTEN = st.one_of(st.binary(max_size=2), st.sampled_from([b"", b"http://h/", b"x" * 1024, b"x" * 1025, b"y" * 5000]))
+EDITS = st.builds(
+    lambda start, size, new: Edit(start, start + size, new),
+    st.one_of(st.integers(0, 9), st.integers(0, 1 << 40)),
+    st.one_of(st.integers(0, 3), st.integers(0, 1 << 40)),
+    WRITTEN,
+)
+
+
+def said(edits: list[Edit]) -> list[tuple[int, int, bytes]]:
+    return [(edit.start, edit.end, edit.new) for edit in edits]
+
+
+def held(*some: list[Edit]) -> Packed:
+    made = Packed()
+    for edits in some:
+        made.add(edits)
+    return made
+
+
+def out(made: Packed) -> list[Edit]:
+    return list(chain.from_iterable(made.parts()))
+
+
+def test_there_may_be_none() -> None:
+    assert len(held()) == len(held([])) == 0
+    assert out(held([], [])) == []
+
+
+@given(st.lists(st.lists(EDITS)))
+def test_they_come_by_their_starts_and_of_two_the_one_that_came_first(some: list[list[Edit]]) -> None:
+    made = held(*some)
+    came = list(chain.from_iterable(some))
+    assert len(made) == len(came)
+    for _ in range(2):
+        assert said(out(made)) == said(sorted(came, key=attrgetter("start")))
+
+
+def test_a_field_is_put_where_it_stands_before_what_it_speaks_of() -> None:
+    made = held([Edit(5, 5, b"link"), Edit(20, 21, b"a"), Edit(30, 30, b"b")], [Edit(10, 12, b"length"), Edit(40, 40, b"")])
+    assert [edit.start for edit in out(made)] == [5, 10, 20, 30, 40]
+
+
+@pytest.mark.parametrize("size", [0, 1, 127, 128, 1023, 1024, 1025, 1 << 16])
+def test_what_was_written_before_is_written_again(size: int) -> None:
+    words = [bytes((letter,)) * size for letter in range(100)]  # more than are remembered
+    edits = [Edit(at, at, words[at * at % 100]) for at in range(5000)]
+    assert said(out(held(edits))) == said(edits)
+
+
+def test_they_are_made_some_at_a_time() -> None:
+    few = list(held([Edit(at, at, b"x") for at in range(2500)]).parts())
+    assert [len(edits) for edits in few] == [1000, 1000, 500]
+    long = list(held([Edit(at, at, b"x" * 300_000) for at in range(9)]).parts())
+    assert [len(edits) for edits in long] == [4, 4, 1]
+
+
+@pytest.mark.parametrize("edit", [Edit(7, 5, b"x"), Edit(-1, 2, b"x")])
+def test_what_is_no_span_stays_what_it_is(edit: Edit) -> None:
+    edits = out(held([Edit(1, 2, b"")], [edit]))
+    assert sorted(said(edits)) == sorted([(1, 2, b""), *said([edit])])
+    with pytest.raises(ValueError, match="overlaps"):
+        splice(b"0123456789", edits)
+
+
+@pytest.mark.skipif(not IS_COMPILED, reason="interpreted, edits are objects")
+@pytest.mark.parametrize("words", [1, 20, 100_000])
+def test_no_object_is_kept_of_any(words: int) -> None:
+    tracemalloc.start()
+    made = Packed()
+    for start in range(0, 100_000, 100):
+        made.add([Edit(9 * at, 9 * at, b"word %d" % (at % words)) for at in range(start, start + 100)])
+    objects = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    assert objects < 100_000
+    assert len(made) == 100_000

@@ -1,0 +1,87 @@
+"""What a file is: by its name, by its content, and what is none that is read."""
+
+from __future__ import annotations
+
+import pytest
+
+from absolve.formats import registry
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "media_type"),
+    [
+        (b"plain text", None, "text/html"),
+        (b"", "notes.txt", "text/html"),
+        (b"plain text", "page.html", "text/html"),
+        (b"plain text", "page.HTM", "text/html"),
+        (b"a fragment <a href=x>", "-", "text/html"),
+        (b"a fragment <a href=x>", "page.php", "text/html"),
+        (b"a fragment <a href=x>", "index.html@id=3", "text/html"),
+        ("<p>".encode("utf-16"), "-", "text/html"),
+        (b" \n<!DOCTYPE html>", "notes.txt", "text/html"),
+        (b"<a href=x>", "old.js", "text/html"),
+        (b"plain text", "-", None),
+        (b"plain text", "README", None),
+        (b"plain text", "page.php", None),
+        (b"a fragment <a href=x>", "notes.txt", None),
+        (b"if (a<b) document.write('<p>')", "x.js", None),
+        (b"print('<p>')", "x.py", None),
+        (b"{}", "x.json", None),
+        (b"\0\1", "x", None),
+        (b"\0\1", "x.html", None),
+    ],
+)
+def test_text_is_html_where_its_name_says_so_or_its_beginning_or_a_tag_and_no_other_name(
+    data: bytes, name: str | None, media_type: str | None
+) -> None:
+    assert registry.sniff(data, name) == media_type
+
+
+FEED = b'<?xml version="1.0"?>\n<rss version="2.0"><channel><link>x</link></channel></rss>\n'
+SITEMAP = b"<urlset><url><loc>x</loc></url></urlset>\n"
+
+
+@pytest.mark.parametrize("body", [FEED, SITEMAP], ids=["feed", "sitemap"])
+@pytest.mark.parametrize("name", [None, "-", "saved"])
+@pytest.mark.parametrize(
+    ("head", "media_type"),
+    [
+        (b"HTTP/1.1 200 OK\r\nContent-Type: application/rss+xml\r\n\r\n", registry.HTTP),
+        (b"HTTP/2 200 \r\ncontent-type: text/xml\r\n\r\n", registry.HTTP),
+        (b"From: a\nContent-Type: text/xml\n\n", registry.MESSAGE),
+        (b"\xef\xbb\xbfSubject: s\nContent-Type: text/xml\n\n", registry.MESSAGE),
+        (b"From a 10:00\nFrom: a\nContent-Type: text/xml\n\n", registry.MAILBOX),
+        (b"WARC/1.0\r\nWARC-Type: resource\r\nContent-Length: 80\r\n\r\n", registry.WARC),
+        (b"http://h/feed 1.2.3.4 20100101000000 text/xml 80\n", registry.WARC),
+        (b'{"log": {"entries": [{"response": {"content": {"text": "', registry.HAR),
+        (b"PK\x03\x04", registry.ZIP),
+        (b"a word of a server before it\n", registry.XML),
+        (b"\xef\xbb\xbf \n", registry.XML),
+    ],
+)
+def test_xml_in_a_message_or_an_archive_is_in_what_the_first_line_says(
+    head: bytes, body: bytes, name: str | None, media_type: str
+) -> None:
+    assert registry.sniff(head + body, name) == media_type
+
+
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+@pytest.mark.parametrize("charset", ["utf-8", "utf-16-le", "utf-16-be"])
+def test_xml_is_known_in_every_charset_that_has_a_mark(charset: str, mark: str) -> None:
+    assert registry.sniff((mark + FEED.decode()).encode(charset), "-") == registry.XML
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "other", "words"),
+    [
+        (b"x", "a.py", True, "text/x-python"),
+        (b"\0", "a.png", True, "image/png"),
+        (b"x", "-", True, "plain text"),
+        (b"\0", "a", True, "binary data"),
+        (b"\0", "a.html", False, "binary data"),  # it is broken, not of another kind
+        (b"x", "a.html", False, "plain text"),
+    ],
+)
+def test_what_is_of_another_kind_is_named(data: bytes, name: str, other: bool, words: str) -> None:
+    assert registry.is_other(data, name) == other
+    assert registry.in_words(data, name) == words

@@ -1,0 +1,118 @@
+"""The tables of places: every row says something that the walker understands, and the rows that matter are there."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from lxml.html import defs
+
+from absolve.core.model import KINDS, Place
+from absolve.formats.grammars import GRAMMARS
+from absolve.formats.html import link_tables
+from absolve.formats.html.link_tables import AS_KINDS, GLOBAL, HTML, LAZY, LINK_REL_KINDS, MATHML, META, SVG, TYPE_KINDS
+
+TABLES = {"GLOBAL": GLOBAL, "HTML": HTML, "SVG": SVG, "MATHML": MATHML, "LAZY": LAZY}
+METAS = {name: table for name, table in vars(link_tables).items() if name in {"META", "META_ITEMPROPS", "HTTP_EQUIV"}}
+ALL = [*itertools.chain(*TABLES.values()), *itertools.chain(*(table.values() for table in METAS.values()))]
+
+
+@pytest.mark.parametrize(
+    ("element", "attribute"),
+    [
+        *(("a", attribute) for attribute in ("name", "title", "id", "rel", "hreflang", "target", "download", "urn")),
+        ("p", "href"),
+        ("p", "data"),
+        ("div", "href"),
+        ("span", "src"),
+        ("param", "value"),
+        ("option", "value"),
+        ("input", "value"),
+        ("input", "list"),
+        ("label", "for"),
+        ("script", "for"),
+        ("html", "xmlns"),
+        ("link", "blocking"),
+        ("link", "integrity"),
+        ("img", "data-src"),
+        ("image", "src"),
+    ],
+)
+def test_an_attribute_that_holds_no_url_has_no_row(element: str, attribute: str) -> None:
+    assert not [place for place in HTML if place.attribute == attribute and place.element in {element, "*"}]
+
+
+@pytest.mark.parametrize("name", ["article:author", "og:title", "og:site_name", "description", "dc.identifier"])
+def test_a_meta_that_may_hold_text_has_no_row(name: str) -> None:
+    assert name not in META
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_a_place_has_one_row(table: str) -> None:
+    names = [(place.element, place.attribute) for place in TABLES[table]]
+    assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize("place", ALL, ids=lambda place: f"{place.element}-{place.attribute}")
+def test_a_row_uses_the_words_that_place_defines(place: Place) -> None:
+    assert place.kind in KINDS
+    assert place.syntax in {*GRAMMARS, "css", "srcdoc"}
+    assert place.against in {"base", "own", "codebase"}
+    assert place.empty in {"base", "own", "nothing"}
+    assert place.stays in {"", "fragment", "always"}
+    assert place.element == place.element.lower()
+    assert place.attribute == place.attribute.lower()
+
+
+@pytest.mark.parametrize("table", METAS)
+def test_meta_tables_have_lower_case_names_and_the_place_meta_content(table: str) -> None:
+    for name, place in METAS[table].items():
+        assert name == name.lower()
+        assert place[:2] == ("meta", "content")
+
+
+def test_the_kinds_of_links_are_kinds() -> None:
+    assert set(LINK_REL_KINDS.values()) <= KINDS | {"as", "type"}
+    assert {*AS_KINDS.values(), *TYPE_KINDS.values()} <= KINDS
+    assert {link_tables.LINK_KIND, link_tables.AS_KIND, link_tables.TYPE_KIND} <= KINDS
+
+
+@pytest.mark.parametrize("attribute", sorted(defs.link_attrs))
+def test_every_link_attribute_that_lxml_knows_is_here(attribute: str) -> None:
+    assert attribute in link_tables.ATTRIBUTE_NAMES
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        Place("a", "href", kind="navigation", empty="base"),
+        Place("a", "ping", "spaces"),
+        Place("form", "action", kind="form", empty="own"),
+        Place("input", "formaction", kind="form", empty="own"),
+        Place("img", "srcset", "srcset", "image"),
+        Place("link", "imagesrcset", "srcset", "image"),
+        Place("html", "manifest", against="own"),
+        Place("base", "href", against="own"),
+        Place("object", "data", kind="media", against="codebase"),
+        Place("object", "archive", "spaces", against="codebase"),
+        Place("applet", "archive", "commas", against="codebase"),
+        Place("img", "usemap", stays="always"),
+        Place("*", "itemtype", "spaces", "metadata", stays="always"),
+        Place("iframe", "srcdoc", "srcdoc", "frame"),
+    ],
+    ids=lambda row: f"{row.element}-{row.attribute}",
+)
+def test_html_row(row: Place) -> None:
+    assert row in HTML
+
+
+def test_a_reference_into_its_own_document_stays_in_svg_but_not_in_an_svg_a() -> None:
+    rows = {(place.element, place.attribute): place.stays for place in SVG}
+    assert rows["use", "href"] == rows["use", "xlink:href"] == rows["*", "xlink:href"] == "fragment"
+    assert not rows["a", "href"] + rows["a", "xlink:href"]
+
+
+def test_the_names_of_all_tables_are_collected() -> None:
+    assert {"a", "image", "meta", "feimage", "mglyph", "amp-img"} <= link_tables.ELEMENT_NAMES
+    assert {"href", "xlink:href", "content", "style", "fill", "data-src"} <= link_tables.ATTRIBUTE_NAMES
+    assert "*" not in link_tables.ELEMENT_NAMES

@@ -1,0 +1,126 @@
+"""The comments of programs that save pages: each form that they write, and what only looks like one."""
+
+from __future__ import annotations
+
+import pytest
+
+from absolve.api import base, rewrite
+from absolve.encodings.charsets import UTF_8, Charset, by_label
+from absolve.formats.html.saved_from import retrieval_url
+
+ZONE = "saved from url comment"
+SINGLEFILE = "SingleFile comment"
+MONOLITH = "monolith comment"
+HTTRACK = "HTTrack comment"
+
+
+def found_in(comment: str, charset: Charset = UTF_8) -> tuple[str, str] | None:
+    data = f"<!--{comment}-->".encode(charset.codec)
+    return retrieval_url(data, 4, len(data) - 3, charset)
+
+
+@pytest.mark.parametrize(
+    "comment",
+    [
+        "",
+        " ",
+        " saved from url= http://h.example/ ",
+        " saved from url=(0019)",
+        " the page was saved from url=(0019)http://h.example/p ",
+        " saved from url=(0014)about:internet ",
+        " saved from url=(0013)about:internet ",
+        " saved from url=(0011)about:blank ",
+        " saved from url=(0022)http://internet.e-mail ",
+        " saved from url=(0053)# ",
+        " saved from url=(0009)page.html ",
+        "\n Page saved with SingleFile ",
+        "\n Page saved with SingleFiles \n url: http://h.example/p \n",
+        " url: http://h.example/p ",
+        " Saved from local source at 2025-01-06T10:00:00Z using monolith v2.8.3 ",
+        " Saved from http://h.example/p at noon ",
+        " Saved in parser cache with key x ",
+        " Mirrored from h.example/p ",
+        " Mirror and index made by HTTrack Website Copier/3.49-2 [XR&CO'2014] ",
+        " Added by HTTrack ",
+        " Created by HTTrack Website Copier/3.49-2 [XR&CO'2014] ",
+    ],
+)
+def test_a_comment_that_does_not_say_where_a_page_was_says_nothing(comment: str) -> None:
+    assert found_in(comment) is None
+
+
+@pytest.mark.parametrize(
+    ("comment", "url", "source"),
+    [
+        # Internet Explorer, Chromium
+        (" saved from url=(0023)http://h.example/p.html ", "http://h.example/p.html", ZONE),
+        ("saved from url=(0023)http://h.example/p.html", "http://h.example/p.html", ZONE),
+        (" Saved From URL=(0018)HTTP://h.example/p ", "HTTP://h.example/p", ZONE),
+        (" saved from url=(0031)https://h.example/a-%2Db.html?q#f ", "https://h.example/a-%2Db.html?q#f", ZONE),
+        (" saved from url=(0022)file:///C:/dir/a b.htm ", "file:///C:/dir/a b.htm", ZONE),
+        (" saved from url=(0012)http://h.example/moved/p.html ", "http://h.example/moved/p.html", ZONE),  # edited since
+        (f" saved from url=(10024)http://h.example/?{'x' * 10006} ", None, ZONE),  # longer than what is looked at
+        # SingleFile, by both of its names, with what it may add
+        (
+            "\n Page saved with SingleFile \n url: https://h.example/p \n saved date: Mon Jan 06 2025 10:00:00 GMT+0100\n",
+            "https://h.example/p",
+            SINGLEFILE,
+        ),
+        ("\n Page saved with SingleFile \n url: https://h.example/p \n info: url: x \n", "https://h.example/p", SINGLEFILE),
+        ("\r\n Page saved with SingleFile \r\n url: https://h.example/p \r\n", "https://h.example/p", SINGLEFILE),
+        ("\n Page saved with SingleFile \n url: https://h.example/p", "https://h.example/p", SINGLEFILE),
+        ("\n Archive processed by SingleFile \n url: https://h.example/p \n saved date: x\n", "https://h.example/p", SINGLEFILE),
+        # monolith; the date had another form before 2.4
+        (" Saved from https://h.example/p at 2025-01-06T10:00:00Z using monolith v2.8.3 ", "https://h.example/p", MONOLITH),
+        (" Saved from https://h.example/p at Mon, 6 Jan 2020 10:00:00 GMT using monolith v2.2.5 ", "https://h.example/p", MONOLITH),
+        # HTTrack: no scheme, or the whole URL
+        (" Mirrored from h.example/p.html by HTTrack Website Copier/3.x [XR&CO'2014], Mon, 06 Jan 2020 ", "http://h.example/p.html", HTTRACK),
+        (" Mirrored from h.example/ by HTTrack Website Copier/3.x [XR&CO'2010], x ", "http://h.example/", HTTRACK),
+        (" Mirrored from h.example/p?a=1&b=2 by HTTrack Website Copier/3.x [XR&CO'2014], x ", "http://h.example/p?a=1&b=2", HTTRACK),
+        (" Mirrored from h.example:8080/p by HTTrack Website Copier/3.x [XR&CO'2014], x ", "http://h.example:8080/p", HTTRACK),
+        (" Mirrored from localhost:80/?u=http://x/ by HTTrack Website Copier/3.x [XR&CO'2014], x ", "http://localhost:80/?u=http://x/", HTTRACK),
+        (" Mirrored from https://h.example/p by HTTrack Website Copier/3.x [XR&CO], x ", "https://h.example/p", HTTRACK),
+        (" Mirrored from file:///dir/p by HTTrack Website Copier/3.x [XR&CO'2014], x ", "file:///dir/p", HTTRACK),
+    ],
+)
+def test_a_savers_comment_says_where_the_page_was(comment: str, url: str | None, source: str) -> None:
+    found = found_in(comment)
+    assert found is not None
+    assert found[1] == source
+    assert url is None or found[0] == url
+
+
+def test_the_url_is_read_in_the_documents_charset() -> None:
+    comment = " saved from url=(0023)http://h.example/папка/ "
+    assert found_in(comment, by_label("windows-1251")) == ("http://h.example/папка/", ZONE)
+
+
+def test_a_long_comment_is_not_read_to_its_end() -> None:
+    assert found_in(" Page saved with SingleFile" + " " * 10000 + "\n url: http://h.example/") is None
+
+
+@pytest.mark.parametrize(
+    ("page", "url"),
+    [
+        # the first that says where counts
+        ("<!-- saved from url=(0014)about:internet --><!-- saved from url=(0019)http://h.example/d/ -->", "http://h.example/d/"),
+        ("<!-- saved from url=(0019)http://h.example/1/ --><!-- saved from url=(0019)http://h.example/2/ -->", "http://h.example/1/"),
+        # where it stands: after the doctype, in html, at the end
+        ("<!doctype html>\n<!-- saved from url=(0019)http://h.example/1/ -->\n<html>", "http://h.example/1/"),
+        ("<!doctype html><html><!--\n Page saved with SingleFile \n url: http://h.example/1/ \n-->", "http://h.example/1/"),
+        ("<p>x</p></body><!-- Mirrored from h.example/1/ by HTTrack Website Copier/3.x [XR&CO'2014], x -->\n</html>", "http://h.example/1/"),
+        # what is no comment
+        ("<script><!-- saved from url=(0019)http://h.example/1/ --></script>", ""),
+        ("<title><!-- saved from url=(0019)http://h.example/1/ --></title>", ""),
+        ("<p title='<!-- saved from url=(0019)http://h.example/1/ -->'>", ""),
+    ],
+)
+def test_a_comment_counts_wherever_it_is_one(page: str, url: str) -> None:
+    assert base(page, media_type="text/html").url == url
+
+
+def test_what_the_user_says_goes_before_what_the_saver_wrote() -> None:
+    page = "<!-- saved from url=(0019)http://h.example/1/ --><a href=x>"
+    assert rewrite(page, media_type="text/html") == page.replace("href=x", "href=http://h.example/1/x")
+    assert rewrite(page, url="http://u.example/") == page.replace("href=x", "href=http://u.example/x")
+    assert [claim.verdict for claim in base(page, url="http://u.example/").chain] == ["won", "ignored"]

@@ -1,0 +1,289 @@
+"""HTTP messages: what stays, the fields that are links, bodies in every coding, and what cannot be read."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from typing import TYPE_CHECKING, Any
+
+import brotli
+import pytest
+import zstandard
+from hypothesis import given
+from hypothesis import strategies as st
+
+import absolve
+from absolve.core.model import Document
+from absolve.document.walk import Settings, walk
+from absolve.formats.http.codings import Chunked
+from absolve.formats.http.responses import payload
+from absolve.rewriting.rewriter import rewrite
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from absolve.core.errors import Diagnostic
+
+URL = "http://h.example/d/page.html"
+PAGE = b'<a href="x">x</a>'
+ABSOLUTE = b'<a href="http://h.example/d/x">x</a>'
+
+
+def message(*fields: str, body: bytes = PAGE, status: str = "HTTP/1.1 200 OK", media_type: str = "text/html") -> bytes:
+    lines = [status, *([f"Content-Type: {media_type}"] if media_type else []), *fields]
+    return "".join(f"{line}\r\n" for line in lines).encode() + b"\r\n" + body
+
+
+def rewritten(data: bytes, **options: Any) -> bytes:
+    return absolve.rewrite(data, media_type="message/http", url=URL, **options)
+
+
+def said(data: bytes, **options: Any) -> list[tuple[str, bool]]:
+    return [(found.code, found.failed) for found in diagnostics(data, **options)]
+
+
+def diagnostics(data: bytes, **options: Any) -> list[Diagnostic]:
+    return walk(Document(data, media_type="message/http", url=URL), Settings(**options)).diagnostics
+
+
+STAYS = {
+    "a request": b"GET /x HTTP/1.1\r\nHost: h.example\r\nReferer: x\r\n\r\n",
+    "a request with a body": b"POST / HTTP/1.1\r\nContent-Type: text/html\r\nLocation: x\r\n\r\n" + PAGE,
+    "an image": message(body=PAGE, media_type="image/png"),
+    "no body": message("Content-Length: 1000", body=b""),
+    "no content": message(status="HTTP/1.1 204 No Content"),
+    "not modified": message(status="HTTP/1.1 304 Not Modified"),
+    "text without a media type": message(media_type="", body=b"see <a href=x>"),
+    "a script": message(media_type="text/javascript", body=b"location = 'x'"),
+    "odd fields": message("X-Odd:  \tkept ", " folded", "no field", body=b""),
+    "nothing changed in a coding": message("Content-Encoding: gzip", body=gzip.compress(b"<p>", 1)),
+}
+
+
+@pytest.mark.parametrize("data", STAYS.values(), ids=STAYS)
+def test_what_stays_comes_back_as_the_same_object(data: bytes) -> None:
+    assert rewritten(data) is data
+    assert said(data) == []
+
+
+@pytest.mark.parametrize(
+    "line", ["HTTP/1.1 200 OK", "HTTP/1.0 200", "HTTP/2 200 ", "HTTP/1.1 404 Not Found", "HTTP/1.1 200 Très bien"]
+)
+def test_every_status_line_is_read(line: str) -> None:
+    assert rewritten(message(status=line)) == message(status=line, body=ABSOLUTE)
+
+
+def test_lines_may_end_without_a_carriage_return() -> None:
+    data = message("Content-Length: 17").replace(b"\r", b"")
+    assert rewritten(data) == message("Content-Length: 36", body=ABSOLUTE).replace(b"\r", b"")
+
+
+@pytest.mark.parametrize(
+    ("field", "new"),
+    [
+        ("Location: x", "Location: http://h.example/d/x"),
+        ("location:/x", "location:http://h.example/x"),
+        ("Content-Location: x", "Content-Location: http://h.example/d/x"),
+        ("Refresh: 5; url=x", "Refresh: 5; url=http://h.example/d/x"),
+        ("Refresh: 5", "Refresh: 5"),
+        ("SourceMap: x.map", "SourceMap: http://h.example/d/x.map"),
+        ("X-SourceMap: x.map", "X-SourceMap: http://h.example/d/x.map"),
+        ("Link: <x>; rel=next", "Link: <http://h.example/d/x>; rel=next"),
+        (
+            'Link: <a,b;c>; title="x, <y>", </p>;rel=x',
+            'Link: <http://h.example/d/a,b;c>; title="x, <y>", <http://h.example/p>;rel=x',
+        ),
+        ("Base: <URL:x/>", "Base: <URL:http://h.example/d/x/>"),
+    ],
+)
+def test_links_in_fields(field: str, new: str) -> None:
+    assert rewritten(message(field, body=b"")) == message(new, body=b"")
+
+
+@pytest.mark.parametrize(
+    ("fields", "base", "layer"),
+    [
+        ((), URL, "retrieval"),
+        (("Content-Location: http://c.example/",), URL, "retrieval"),
+        (("Content-Base: http://c.example/",), "http://c.example/", "encapsulating"),
+        (("Content-Base: http://c.example/", "Base: <URL:http://b.example/>"), "http://b.example/", "encapsulating"),
+        (("Content-Base: sub/",), "http://h.example/d/sub/", "encapsulating"),
+    ],
+)
+def test_the_base_of_a_body(fields: tuple[str, ...], base: str, layer: str) -> None:
+    row = list(absolve.links(message(*fields), media_type="message/http", url=URL))[-1]
+    assert (row.base, row.base_layer, row.entity) == (base, layer, "body[1]")
+
+
+def test_the_links_of_a_field_may_be_thousands_and_what_rules_them_may_come_behind() -> None:
+    value = ", ".join(f"<{number}>; rel=x" for number in range(3000))
+    data = message(f"Link: {value}", "Content-Base: /o/", "Location: y", body=b"<a href=x>")
+    rows = list(absolve.links(data, media_type="message/http", url=URL))
+    assert [row.target for row in rows[:3000]] == [f"http://h.example/o/{number}" for number in range(3000)]
+    assert [row.target for row in rows[3000:]] == [f"http://h.example/o/{path}" for path in ("", "y", "x")]
+    new = message(
+        f"Link: {value.replace('<', '<http://h.example/o/')}",
+        "Content-Base: http://h.example/o/",
+        "Location: http://h.example/o/y",
+        body=b"<a href=http://h.example/o/x>",
+    )
+    assert rewritten(data) == new
+
+
+def test_of_several_responses_the_last_one_has_the_body() -> None:
+    first = message("Location: x", body=b"", status="HTTP/1.1 301 Moved")
+    new = message("Location: http://h.example/d/x", body=b"", status="HTTP/1.1 301 Moved")
+    continued = b"HTTP/1.1 100 Continue\r\n\r\n"
+    assert rewritten(continued + first + message()) == continued + new + message(body=ABSOLUTE)
+
+
+@pytest.mark.parametrize("body", [PAGE, b"<!doctype html>" + PAGE, b"\n <HTML>" + PAGE])
+def test_a_body_without_a_media_type_is_known_by_its_content(body: bytes) -> None:
+    assert rewritten(message(media_type="", body=body)).endswith(ABSOLUTE)
+    assert b"http" not in rewritten(message(media_type="", body=b"\x89PNG" + PAGE))[20:]
+
+
+# --- codings ----------------------------------------------------------------------------------------------------------
+
+
+def chunked(*chunks: bytes, extension: bytes = b"", trailer: bytes = b"") -> bytes:
+    return b"".join(b"%x%b\r\n%b\r\n" % (len(chunk), extension, chunk) for chunk in (*chunks, b""))[:-2] + trailer + b"\r\n"
+
+
+def unchunked(raw: bytes) -> bytes:
+    data = b""
+    while raw:
+        size, raw = raw.split(b"\r\n", 1)
+        length = int(size.partition(b";")[0], 16)
+        if not length:
+            break
+        data, raw = data + raw[:length], raw[length + 2 :]
+    return data
+
+
+CODED: dict[str, tuple[Callable[[bytes], bytes], Callable[[bytes], bytes]]] = {
+    "gzip": (gzip.compress, gzip.decompress),
+    "deflate": (zlib.compress, zlib.decompress),
+    "br": (brotli.compress, brotli.decompress),
+    "zstd": (zstandard.compress, zstandard.decompress),
+}
+
+
+@pytest.mark.parametrize("name", CODED)
+@pytest.mark.parametrize("in_chunks", [False, True])
+def test_a_coded_body_is_opened_and_coded_again(name: str, in_chunks: bool) -> None:
+    encode, decode = CODED[name]
+    raw = encode(PAGE)
+    field = "Transfer-Encoding: chunked" if in_chunks else f"Content-Length: {len(raw)}"
+    body = chunked(raw[:10], raw[10:]) if in_chunks else raw
+    head, _, new = rewritten(message(f"Content-Encoding: {name}", field, body=body)).partition(b"\r\n\r\n")
+    assert decode(unchunked(new) if in_chunks else new) == ABSOLUTE
+    assert in_chunks or head.endswith(b"Content-Length: %d" % len(new))
+
+
+def test_codings_are_stacked_in_the_order_in_which_they_were_applied() -> None:
+    data = message("Content-Encoding: deflate, gzip", body=gzip.compress(zlib.compress(PAGE)))
+    new = rewritten(data).partition(b"\r\n\r\n")[2]
+    assert zlib.decompress(gzip.decompress(new)) == ABSOLUTE
+    data = message("Transfer-Encoding: gzip, chunked", body=chunked(gzip.compress(PAGE)))
+    assert gzip.decompress(unchunked(rewritten(data).partition(b"\r\n\r\n")[2])) == ABSOLUTE
+
+
+def test_chunks_keep_their_sizes_extensions_and_trailers() -> None:
+    fields = ("Transfer-Encoding: chunked",)
+    body = b'005;x=y\r\n<a hr\r\nC\r\nef="x">x</a>\r\n0;last\r\nX-T: 1\r\n\r\n'
+    new = b'005;x=y\r\n<a hr\r\n1f\r\nef="http://h.example/d/x">x</a>\r\n0;last\r\nX-T: 1\r\n\r\n'
+    assert rewritten(message(*fields, body=body)) == message(*fields, body=new)
+
+
+DATA = st.tuples(st.binary(min_size=1, max_size=40), st.sampled_from([b"\r\n", b" \r\n", b"\n", b";x=\xff\n", b" ;a\r\n"]))
+
+
+@given(st.lists(DATA), st.sampled_from([b"0\r\n\r\n", b"00;l\r\nT: 1\r\n\r\n", b"0\n"]), st.binary(max_size=90))
+def test_a_body_in_chunks_comes_back_and_another_one_is_in_the_same(
+    chunks: list[tuple[bytes, bytes]], last: bytes, other: bytes
+) -> None:
+    raw = b"".join(b"%03x" % len(data) + end + data + b"\r\n" for data, end in chunks) + last
+    coding = Chunked()
+    value = coding.decode(raw)
+    assert value == b"".join(data for data, _ in chunks)
+    assert coding.encode(value) == raw
+    if chunks:
+        assert Chunked().decode(coding.encode(other)) == other
+    assert coding.encode(other).endswith(last)
+
+
+@pytest.mark.parametrize("size", [10, (1 << 16) - 39, (1 << 16) - 38, (1 << 16) - 37, 1 << 17])
+@pytest.mark.parametrize("kind", [bytes, memoryview])
+def test_a_payload_is_the_body_however_long_the_header_is(size: int, kind: Callable[[bytes], bytes]) -> None:
+    for end in (b"\r\n\r\n", b"\r\n"):
+        found = message("X: " + "x" * size)[: -len(PAGE) - 4] + end + (PAGE if len(end) == 4 else b"")
+        body = found.partition(b"\r\n\r\n")[2]
+        assert bytes(payload(kind(found), options=Settings(), count=0)) == body
+        assert bytes(payload(kind(found), options=Settings(), count=None)) == body
+
+
+def test_a_body_that_was_decoded_under_its_old_header_is_read_as_it_is() -> None:
+    for field in ("Transfer-Encoding: chunked", "Content-Encoding: gzip"):
+        assert rewritten(message(field)) == message(field, body=ABSOLUTE)
+        assert said(message(field)) == [("not-encoded", False)]
+
+
+# --- what cannot be read ----------------------------------------------------------------------------------------------
+
+BROKEN = {
+    "a wrong chunk size": ("wrong-chunk", message("Transfer-Encoding: chunked", body=b"4\r\n<a href='x'>\r\n0\r\n\r\n")),
+    "no last chunk": ("wrong-chunk", message("Transfer-Encoding: chunked", body=b"11\r\n" + PAGE + b"\r\n")),
+    "a truncated chunk": ("wrong-chunk", message("Transfer-Encoding: chunked", body=b"ff\r\n" + PAGE)),
+    "truncated gzip": ("truncated", message("Content-Encoding: gzip", body=gzip.compress(PAGE)[:-9])),
+    "broken gzip": ("broken", message("Content-Encoding: gzip", body=gzip.compress(PAGE)[:10] + b"\xff" * 30)),
+    "a length that is too large": ("wrong-length", message("Content-Length: 18")),
+    "a length that is too small": ("wrong-length", message("Content-Length: 16")),
+    "an unknown coding": ("unknown-coding", message("Content-Encoding: sdch")),
+}
+
+
+@pytest.mark.parametrize(("code", "data"), BROKEN.values(), ids=BROKEN)
+def test_a_body_that_cannot_be_read_stays_and_that_is_said(code: str, data: bytes) -> None:
+    assert rewritten(data) is data
+    assert said(data) == [(code, True)]
+
+
+def test_a_link_in_the_header_of_a_broken_body_is_rewritten() -> None:
+    data = message("Content-Length: 99", "Link: <x>")
+    assert rewritten(data) == message("Content-Length: 99", "Link: <http://h.example/d/x>")
+
+
+def test_a_part_of_a_document_stays() -> None:
+    data = message("Content-Range: bytes 100-116/1000", status="HTTP/1.1 206 Partial Content")
+    assert rewritten(data) is data
+    assert said(data) == [("partial", False)]
+
+
+def test_blank_lines_behind_the_body_stay() -> None:
+    assert rewritten(message("Content-Length: 17") + b"\r\n\r\n") == message("Content-Length: 36", body=ABSOLUTE) + b"\r\n\r\n"
+
+
+def test_a_bomb_stays_and_that_is_said() -> None:
+    body = gzip.compress(PAGE + bytes(5000))
+    data = message("Content-Encoding: gzip", body=body)
+    assert said(data, max_decompressed=5000) == [("too-large", True)]
+    assert rewritten(data, max_decompressed=5000) is data
+    assert rewritten(data, max_decompressed=6000) != data
+
+
+def test_what_is_no_message_is_an_error() -> None:
+    with pytest.raises(absolve.AbsolveError, match="no-http"):
+        rewritten(b"<html>" + PAGE)
+
+
+def test_rewriting_twice_is_rewriting_once() -> None:
+    body = chunked(gzip.compress(PAGE))
+    data = message("Content-Encoding: gzip", "Transfer-Encoding: chunked", "Link: <x>", body=body)
+    once = rewritten(data)
+    assert rewritten(once) is once
+
+
+def test_a_message_is_known_by_its_first_line() -> None:
+    entity = walk(Document(message(), url=URL), Settings())
+    assert rewrite(entity) == message(body=ABSOLUTE)

@@ -1,0 +1,271 @@
+"""HTTP Archives: what stays, the responses by the URLs of their requests, and what cannot be read."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import Any
+
+import pytest
+
+import absolve
+from absolve.core.model import Document
+from absolve.document.walk import Settings, walk
+from absolve.formats.headers import MOST_FIELDS
+
+URL = "http://h.example/d/page.html"
+PAGE = '<a href="x">"x"</a>\n'
+ABSOLUTE = '<a href="http://h.example/d/x">"x"</a>\n'
+
+
+def entry(
+    text: str | None = PAGE, *, url: str | None = URL, media_type: str = "text/html", headers: Any = (), **response: Any
+) -> dict[str, Any]:
+    content = {"size": len((text or "").encode()), "mimeType": media_type}
+    content |= {} if text is None else {"text": text}
+    content |= response.pop("content", {})
+    listed = [{"name": name, "value": value} for name, value in headers]
+    request = {"method": "GET", "url": url, "headers": [{"name": "Referer", "value": "x"}]}
+    return {"request": request, "response": {"status": 200, "headers": listed, "content": content, **response}}
+
+
+def har(*entries: Any, **options: Any) -> bytes:
+    return json.dumps(
+        {"log": {"version": "1.2", "pages": [{"title": "x"}], "entries": list(entries)}}, **options
+    ).encode()
+
+
+def rewritten(data: bytes, **options: Any) -> bytes:
+    return absolve.rewrite(data, name="x.har", **options)
+
+
+def read(data: bytes, index: int = 0) -> Any:
+    return json.loads(data)["log"]["entries"][index]["response"]
+
+
+def said(data: bytes, **options: Any) -> list[tuple[str, bool]]:
+    entity = walk(Document(data, name="x.har"), Settings(**options))
+    return [(found.code, found.failed) for found in entity.diagnostics]
+
+
+STAYS = {
+    "no entries": har(),
+    "no object": har(1, "x", None, [entry()]),
+    "no response": har({"request": {"url": URL}}),
+    "no text": har(entry(None)),
+    "nothing in it": har(entry("")),
+    "a text that is no string": har(entry(content={"text": 5})),
+    "an image": har(entry(media_type="image/png")),
+    "a script": har(entry("location = '<a href=x>'", media_type="text/javascript")),
+    "text without a media type": har(entry("see <a href=x>", media_type="")),
+    "absolute links": har(entry('<a href="http://a.example/">')),
+    "fields that are no links": har(entry(None, headers=[("Server", "x"), ("Set-Cookie", "a=/x")])),
+    "a field without a value": har({"request": {"url": URL}, "response": {"headers": [{"name": "Location"}]}}),
+    "a field with a comment and no value": har(
+        {"request": {"url": URL}, "response": {"headers": [{"name": "Location", "comment": "x"}, {"value": "x", "comment": ""}]}}
+    ),
+    "a field whose value is none": har(entry(None, headers=[("Location", ["x"]), ("Location", 1), ("Location", {"value": "x"})])),
+    "what is no list of fields": har(
+        {"request": {"url": URL}, "response": {"headers": {"a": {"name": "Location", "value": "x"}}}},
+        {"request": {"url": URL}, "response": {"headers": ["Location", ["name", "value"], {}]}},
+    ),
+    "no redirect": har(entry(None, redirectURL="")),
+    "a byte order mark": b"\xef\xbb\xbf" + har(entry("<p>")),
+    "no URL": har(entry(url=None)),
+    "bytes with nothing to change": har(entry(base64.b64encode(b"<p>").decode(), content={"encoding": "base64"})),
+}
+
+
+@pytest.mark.parametrize("data", STAYS.values(), ids=STAYS)
+def test_what_stays_comes_back_as_the_same_object(data: bytes) -> None:
+    assert rewritten(data) is data
+    assert said(data) == []
+
+
+@pytest.mark.parametrize("options", [{}, {"indent": 2}, {"separators": (",", ":")}, {"ensure_ascii": False}], ids=str)
+def test_only_the_link_changes_in_a_body_that_is_text(options: dict[str, Any]) -> None:
+    page = "<p>é \U0001f600 \\ \t" + PAGE
+    data = har(entry(page, content={"size": 1}), **options)
+    changed = rewritten(data)
+    assert changed == data.replace(b'\\"x\\">', b'\\"http://h.example/d/x\\">', 1)
+    assert read(changed)["content"]["text"] == page.replace('"x"', '"http://h.example/d/x"', 1)
+
+
+def test_a_second_run_changes_nothing() -> None:
+    changed = rewritten(har(entry(), entry(url="http://o.example/")))
+    assert rewritten(changed) is changed
+
+
+def test_the_escapes_of_a_link_stay_where_they_mean_the_same() -> None:
+    page = '<a href="../\u00e9\U0001f600/\u00e9?">'
+    data = har(entry(page, content={"size": 1})).replace(b"/\\u00e9?", b"\\/\\u00E9?")
+    assert rewritten(data) == data.replace(b'"../', b'"http://h.example/') != data
+
+
+def test_the_size_of_the_content_is_made_anew_where_it_was_right() -> None:
+    assert read(rewritten(har(entry())))["content"]["size"] == len(ABSOLUTE)
+    assert read(rewritten(har(entry(content={"size": 7}))))["content"]["size"] == 7
+    assert read(rewritten(har(entry(bodySize=20))))["bodySize"] == 20  # what came over the wire
+
+
+def test_bytes_in_base64_stay_in_one_line() -> None:
+    page = '<meta charset=koi8-r><a href="привет">Я</a>'.encode("koi8-r")
+    data = har(entry(base64.b64encode(page).decode(), content={"encoding": "base64", "size": len(page)}))
+    content = read(rewritten(data))["content"]
+    new = page.replace(b'"', b'"http://h.example/d/', 1)
+    assert content["text"] == base64.b64encode(new).decode()
+    assert content["size"] == len(new)
+
+
+def test_text_is_characters_whatever_its_page_says_of_its_charset() -> None:
+    data = har(entry('<meta charset=koi8-r><a href="я">Я</a>'))
+    assert read(rewritten(data))["content"]["text"] == '<meta charset=koi8-r><a href="http://h.example/d/я">Я</a>'
+    feed = '<?xml version="1.0" encoding="koi8-r"?><feed xmlns="http://www.w3.org/2005/Atom"><link href="я"/></feed>'
+    changed = rewritten(har(entry(feed, media_type="application/atom+xml; charset=koi8-r")))
+    assert read(changed)["content"]["text"] == feed.replace('"я"', '"http://h.example/d/я"')
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "new"),
+    [
+        ("Location", "../x y", "http://h.example/x%20y"),
+        ("location", " x ", " http://h.example/d/x "),
+        ("Content-Location", "x", "http://h.example/d/x"),
+        (
+            "Link",
+            '<x>; rel="next", </y>; rel=prev',
+            '<http://h.example/d/x>; rel="next", <http://h.example/y>; rel=prev',
+        ),
+        ("Refresh", "0; url=x", "0; url=http://h.example/d/x"),
+        ("Base", "<URL:x/>", "<URL:http://h.example/d/x/>"),
+    ],
+)
+def test_fields_of_the_header_are_links(name: str, value: str, new: str) -> None:
+    changed = rewritten(har(entry(None, headers=[("A", "b"), (name, value), ("Server", "x")])))
+    assert [field["value"] for field in read(changed)["headers"]] == ["b", new, "x"]
+
+
+def test_a_header_may_have_so_many_fields_that_are_links() -> None:
+    def archive(count: int) -> bytes:
+        return har(entry(headers=[("Link", "<x>"), ("A", "b")] * count), entry())
+
+    assert said(archive(MOST_FIELDS)) == []
+    data = archive(MOST_FIELDS + 1)
+    assert said(data) == [("too-many-fields", True)]
+    assert [row.reference for row in absolve.links(data, name="x.har")] == ["x"]
+
+
+def test_the_header_base_rules_the_header_and_the_body() -> None:
+    data = har(entry(headers=[("Location", "l"), ("Base", "<URL:http://b.example/>")], redirectURL="/r"))
+    changed = read(rewritten(data))
+    assert changed["headers"][0]["value"] == "http://b.example/l"
+    assert changed["redirectURL"] == "http://b.example/r"
+    assert "http://b.example/x" in changed["content"]["text"]
+    rows = list(absolve.links(data, name="x.har"))
+    assert [(row.entity, row.element, row.base_layer) for row in rows] == [
+        ("entry[1]", "header", "embedded"),
+        ("entry[1]", "header", "retrieval"),
+        ("entry[1]", "response", "embedded"),
+        ("entry[1]/body[1]", "a", "encapsulating"),
+    ]
+
+
+def test_each_entry_has_the_url_of_its_request() -> None:
+    data = har(entry(), entry(url="http://o.example/"), entry(url=None))
+    assert [(row.entity, row.base, row.base_source) for row in absolve.links(data, name="x.har")] == [
+        ("entry[1]/body[1]", URL, "HAR entry's request URL"),
+        ("entry[2]/body[1]", "http://o.example/", "HAR entry's request URL"),
+        ("entry[3]/body[1]", "", ""),
+    ]
+
+
+def test_each_of_thousands_of_entries_has_the_url_of_its_own_request() -> None:
+    data = har(*(entry(url=f"http://h{number}/" if number % 3 else None) for number in range(3000)))
+    rows = list(absolve.links(data, name="x.har"))
+    assert [row.entity for row in rows] == [f"entry[{number}]/body[1]" for number in range(1, 3001)]
+    assert [row.base for row in rows] == [f"http://h{number}/" if number % 3 else "" for number in range(3000)]
+    assert list(absolve.links(rewritten(data), name="x.har"))[2999].reference.startswith("http://h2999/")
+
+
+def test_the_links_of_a_field_may_be_thousands() -> None:
+    value = ", ".join(f"<{number}>; rel=x" for number in range(3000))
+    data = har(entry(headers=[("Link", value), ("Content-Base", "http://o/d/")]))
+    rows = [row for row in absolve.links(data, name="x.har") if row.attribute == "link"]
+    assert [row.target for row in rows] == [f"http://o/d/{number}" for number in range(3000)]
+    assert read(rewritten(data))["headers"][0]["value"] == value.replace("<", "<http://o/d/")
+
+
+def test_each_field_is_written_in_its_own_way() -> None:
+    data = har(entry(headers=[("Link", "<a>"), ("Content-Location", "=?utf-8?Q?b=2Fc?="), ("SourceMap", "<d e>")]))
+    rows = [row for row in absolve.links(data, name="x.har") if row.element == "header"]
+    assert [row.reference for row in rows] == ["a", "b/c", "de"]
+
+
+def test_the_url_may_stand_behind_the_response() -> None:
+    data = har(dict(reversed(entry().items())))
+    assert read(rewritten(data))["content"]["text"] == ABSOLUTE
+
+
+def test_an_archive_is_known_by_its_content() -> None:
+    assert list(absolve.links(har(entry(), indent=1)))
+    assert list(absolve.links(b"\xef\xbb\xbf" + har(entry())))
+
+
+@pytest.mark.parametrize(
+    ("data", "code"),
+    [
+        (b"", "no-har"),
+        (b'{"log": {}}', "no-har"),
+        (b'{"log": {"entries": {}}}', "no-har"),
+        (har(entry())[:-3], "malformed-json"),
+        (har(entry()) + b"x", "malformed-json"),
+        (har(entry(content={"comment": json.loads("[" * 90 + "]" * 90)})), "too-deep"),
+    ],
+)
+def test_what_is_no_archive_is_an_error(data: bytes, code: str) -> None:
+    with pytest.raises(absolve.DocumentError) as caught:
+        rewritten(data)
+    assert caught.value.diagnostic.code == code
+
+
+@pytest.mark.parametrize(
+    ("broken", "code", "failed"),
+    [
+        (entry("PGE*", content={"encoding": "base64"}), "broken-base64", True),
+        (entry("x", content={"encoding": "rot13"}), "unknown-encoding", True),
+        (entry(status=206), "partial", False),
+        (entry("<x", media_type="application/xml"), "not-well-formed", True),
+    ],
+)
+def test_what_cannot_be_read_stays_and_the_rest_goes_on(broken: Any, code: str, failed: bool) -> None:
+    data = har(broken, entry())
+    assert said(data) == [(code, failed)]
+    changed = rewritten(data)
+    assert read(changed, 0) == broken["response"]
+    assert read(changed, 1)["content"]["text"] == ABSOLUTE
+
+
+def test_a_rewrite_is_verified() -> None:
+    encoded = base64.b64encode(PAGE.encode()).decode()
+    data = har(
+        entry(headers=[("Location", "l"), ("Server", "s")], redirectURL="l"),
+        entry(url="http://o.example/"),
+        1,
+        entry(encoded, content={"encoding": "base64", "size": len(PAGE)}),
+    )
+    changed = rewritten(data)
+    assert absolve.verify(data, changed, name="x.har") == []
+    size = b'"size": %d' % len(ABSOLUTE)
+    for old, new in (
+        (size, b'"size": 11'),
+        (b"1.2", b"1.1"),
+        (b'"s"', b'"t"'),
+        (b"GET", b"PUT"),
+        (b"200", b"201"),
+        (b"example/d/l", b"example/l"),
+        (b"</a>", b"</b>"),
+        (b"o.example/x", b"o.example/y"),
+    ):
+        assert absolve.verify(data, changed.replace(old, new, 1), name="x.har"), old
+    other = har(*json.loads(changed)["log"]["entries"][:2])
+    assert [found.code for found in absolve.verify(data, other, name="x.har")] == ["links", "tree"]

@@ -1,0 +1,188 @@
+"""Import maps, speculation rules and web app manifests: which strings are references, and how they are written."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+import absolve
+from absolve.core.model import Link, Notice
+from absolve.document.walk import Settings
+from absolve.encodings.charsets import UTF_8
+from absolve.formats import registry
+from absolve.formats.events.event_list import Events
+from absolve.formats.html import tokenizer
+from absolve.formats.json.tokens import JSONString, Value, values
+from absolve.formats.json.walker import walk_import_map, walk_manifest, walk_speculation_rules
+
+WALKERS = {"map": walk_import_map, "rules": walk_speculation_rules, "manifest": walk_manifest}
+
+
+IS_COMPILED = not (tokenizer.__file__ or "").endswith(".py")
+
+
+def references(kind: str, text: str) -> list[str]:
+    events = WALKERS[kind](text.encode(), UTF_8, Settings())
+    links = [event for event in events if isinstance(event, Link)]
+    return [link.coding.decode(text.encode()[link.start : link.end]).decode() for link in links]
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ("map", ""),
+        ("map", "{}"),
+        ("map", '"./x"'),
+        ("map", '["./x"]'),
+        ("map", '{"import": {"a": "./a"}}'),
+        ("map", '{"imports": "./a"}'),
+        ("map", '{"imports": {"a": "a.js"}}'),  # a bare specifier is no address
+        ("map", '{"imports": {"a": null, "b": ["./b"], "c": {"d": "./e"}}}'),
+        ("map", '{"integrity": {"a": "./x"}}'),
+        ("map", '{"scopes": "./x"}'),
+        ("map", '{"x": {"imports": {"a": "./a"}}}'),
+        ("rules", ""),
+        ("rules", "[]"),
+        ("rules", '{"urls": ["a"]}'),
+        ("rules", '{"prefetch": [{"where": {"href_matches": "/a"}}]}'),
+        ("rules", '{"prefetch": [{"urls": "a"}]}'),
+        ("rules", '{"prefetch": [{"urls": {"a": "b"}, "tag": "t"}], "tag": "x"}'),
+    ],
+)
+def test_a_string_elsewhere_is_no_reference(kind: str, text: str) -> None:
+    assert [reference for reference in references(kind, text) if reference != "b"] == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "expected"),
+    [
+        ("map", '{"imports": {"a": "./a.js", "b": "../b.js", "c": "/c.js", "d": "http://h/d.js"}}', ["./a.js", "../b.js", "/c.js", "http://h/d.js"]),
+        ("map", '{"imports": {"./k/": "/v/"}}', ["./k/", "/v/"]),
+        ("map", '{"scopes": {"s/": {"a": "./a.js"}}}', ["s/", "./a.js"]),
+        ("map", '{"integrity": {"./a.js": "sha384-x"}}', ["./a.js"]),
+        ("map", '{"imports": {"a": "\\u002e/a\\/b"}}', ["./a/b"]),
+        ("map", '{"imports": {"a": "./a\\/b\\/", "b": "./a\\\\/b"}}', ["./a/b/", "./a\\/b"]),
+        ("map", '{"imports": {"a": "./1", "a": "./2"}}', ["./1", "./2"]),
+        ("rules", '{"prefetch": [{"urls": ["a", "/b"]}, {"source": "list", "urls": ["c"]}]}', ["a", "/b", "c"]),
+        ("rules", '{"prerender": [{"where": {"href_matches": "/x"}}, {"urls": ["d"]}]}', ["d"]),
+    ],
+)
+def test_references_are_found_in_their_order(kind: str, text: str, expected: list[str]) -> None:
+    assert references(kind, text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("{", '{"imports": {"a": "./a"}', '{"imports": {"a": "./a"}]', '{"imports": {"a": "./a"}} x', "{'imports': 1}", "[" * 100),
+        *(r'["\x"]', '["\\', '["a\n"]', '["a', "[-]", "[nul]"),
+    ],
+)
+def test_what_is_no_json_is_left_alone_and_said(text: str) -> None:
+    (notice,) = walk_import_map(text.encode(), UTF_8, Settings())
+    assert isinstance(notice, Notice)
+    assert notice.code in {"malformed-json", "too-deep"}
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=20,
+)
+
+
+def texts(value: object) -> list[str]:
+    if isinstance(value, dict):
+        return [text for key, inner in value.items() for text in (key, *texts(inner))]
+    if isinstance(value, list):
+        return [text for inner in value for text in texts(inner)]
+    return [value] if isinstance(value, str) else []
+
+
+@given(VALUES, st.booleans())
+def test_every_string_is_found_and_decoded_as_json_decodes_it(value: object, ascii_only: bool) -> None:
+    data = json.dumps(value, ensure_ascii=ascii_only, indent=1).encode("utf-8", "surrogatepass")
+    found = [value for value in values(data) if isinstance(value, Value) and value.kind in {"key", "string"}]
+    coding = JSONString()
+    decoded = [coding.decode(data[string.start : string.end]).decode("utf-8", "surrogatepass") for string in found]
+    assert decoded == texts(value)
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])))
+@example('</script><!--\\"\n\x00')
+def test_what_is_encoded_decodes_to_itself_and_does_not_end_a_script(text: str) -> None:
+    raw = JSONString().encode(text.encode())
+    assert JSONString().decode(raw) == text.encode()
+    assert json.loads(b'"' + raw + b'"') == text
+    assert b"</" not in raw
+    assert b"<!" not in raw
+
+
+MANIFEST = {
+    "id": "/app",
+    "start_url": "./?home",
+    "scope": "/a/",
+    "icons": [{"src": "i.png", "type": "image/png"}],
+    "screenshots": [{"src": "s.png"}],
+    "shortcuts": [{"name": "n", "url": "/new", "icons": [{"src": "n.png"}]}],
+    "share_target": {"action": "share", "params": {"url": "u", "title": "t"}},
+    "protocol_handlers": [{"protocol": "web+x", "url": "/p?%s"}],
+    "file_handlers": [{"action": "open", "accept": {"text/x": ".x"}}],
+    "related_applications": [{"platform": "web", "url": "r.webmanifest", "id": "x"}],
+    "serviceworker": {"src": "sw.js"},
+}
+URLS = ["/app", "./?home", "/a/", "i.png", "s.png", "/new", "n.png", "share", "/p?%s", "open", "r.webmanifest", "sw.js"]
+
+
+def test_a_manifest_has_its_urls_in_known_members() -> None:
+    assert references("manifest", json.dumps(MANIFEST)) == URLS
+    assert references("manifest", json.dumps({"x": MANIFEST, "id": "app", "start_url": ["./x", {"y": "z"}][1]})) == []
+
+
+def test_what_names_an_app_stays() -> None:
+    done = json.loads(absolve.rewrite(json.dumps(MANIFEST), name="a.webmanifest", url="http://h.example/m/"))
+    assert (done["id"], done["scope"], done["icons"][0]["src"]) == ("/app", "http://h.example/a/", "http://h.example/m/i.png")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "media_type"),
+    [
+        ("x.webmanifest", "{}", "application/manifest+json"),
+        ("dir/manifest.json", '{"name": "x", "icons": []}', "application/manifest+json"),
+        ("manifest.json", '{"manifest_version": 3, "icons": {}}', None),
+        ("manifest.json", "[]", None),
+        ("importmap.json", '{"imports": {}}', "application/importmap+json"),
+        ("x.importmap", "{}", "application/importmap+json"),
+    ],
+)
+def test_a_document_is_told_by_its_name_and_how_it_begins(
+    name: str, text: str, media_type: str | None
+) -> None:
+    assert registry.sniff(text.encode(), name) == media_type
+
+
+@pytest.mark.parametrize(
+    ("media_type", "text", "old", "new"),
+    [
+        ("application/importmap+json", '{"imports": {"a": "./a.js"}}', '"./a.js', '"http://h.example/m/a.js'),
+        ("application/speculationrules+json", '{"prefetch": [{"urls": ["x"]}]}', '"x', '"http://h.example/m/x'),
+    ],
+)
+def test_import_maps_and_speculation_rules_are_documents_too(media_type: str, text: str, old: str, new: str) -> None:
+    done = absolve.rewrite(text, media_type=media_type, url="http://h.example/m/")
+    assert done == text.replace(old, new)
+    assert absolve.verify(text, done, media_type=media_type, url="http://h.example/m/") == []
+
+
+@pytest.mark.skipif(not IS_COMPILED, reason="interpreted, links are objects")
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [("map", '{"imports": {"./a": "./b"}}'), ("rules", '{"prefetch": [{"urls": ["a"]}]}'), ("manifest", '{"start_url": "a"}')],
+)
+def test_no_object_is_kept_for_a_link(kind: str, text: str) -> None:
+    events = WALKERS[kind](text.encode(), UTF_8, Settings())
+    assert isinstance(events, Events)
+    assert (len(events) > 0, events.objects) == (True, [])

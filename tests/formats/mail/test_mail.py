@@ -1,0 +1,500 @@
+"""Messages: which bodies are read, under which base, and that nothing else changes."""
+
+from __future__ import annotations
+
+import base64
+import time
+import tracemalloc
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import absolve
+from absolve.core.model import Document
+from absolve.document.walk import Settings, inners, walk
+from absolve.formats import registry
+
+if TYPE_CHECKING:
+    from absolve.document.entity import Entity
+    from absolve.inventory.columns import Row
+
+URL = "http://h.example/d/p"
+LINK = b'<a href="x">x</a>'
+DONE = b'<a href="http://h.example/d/x">x</a>'
+
+
+def walked(data: bytes, media_type: str = "message/rfc822", **settings: Any) -> Entity:
+    return walk(Document(data, media_type=media_type, url=URL), Settings(**settings))
+
+
+def rewritten(data: bytes, media_type: str = "message/rfc822", **options: Any) -> bytes:
+    done = absolve.rewrite(data, media_type=media_type, url=URL, **options)
+    assert absolve.rewrite(done, media_type=media_type, url=URL, **options) is done
+    return done
+
+
+def rows(data: bytes, media_type: str = "message/rfc822", url: str | None = URL) -> list[Row]:
+    return list(absolve.links(data, media_type=media_type, url=url))
+
+
+def codes(data: bytes, media_type: str = "message/rfc822", **settings: Any) -> list[tuple[str, int | None, bool]]:
+    return [(said.code, said.line, said.failed) for said in walked(data, media_type, **settings).diagnostics]
+
+
+def html(body: bytes = LINK, header: bytes = b"") -> bytes:
+    return b"Content-Type: text/html\n" + header + b"\n" + body
+
+
+def multipart(*parts: bytes, header: bytes = b"", kind: bytes = b"mixed", end: bytes = b"\n--B--\n") -> bytes:
+    head = header + b"Content-Type: multipart/" + kind + b"; boundary=B\n"
+    return head + b"".join(b"\n--B\n" + part for part in parts) + end
+
+
+NOTHING = [
+    b"",
+    b"Subject: none\n\n" + LINK,
+    b"Subject: none\n",
+    b"Content-Type: text/plain\n\n" + LINK,
+    b"Content-Type: image/png\n\n" + LINK,
+    b"Content-Type: nonsense\n\n" + LINK,
+    b"Content-Type: message/external-body; access-type=URL; URL=x\n\n" + LINK,
+    b"Content-Type: application/pkcs7-mime; smime-type=enveloped-data\n\n" + LINK,
+    html(b'<a href="http://other.example/">'),
+    multipart(b"\n" + LINK),
+    b"Location: San Francisco, CA\n\n",
+    b"Content-Location: " + URL.encode() + b"\n\n",
+]
+
+
+@pytest.mark.parametrize("data", NOTHING)
+def test_where_nothing_changes_the_very_same_object_comes_back(data: bytes) -> None:
+    assert absolve.rewrite(data, media_type="message/rfc822", url=URL) is data
+    assert codes(data) == []
+
+
+@pytest.mark.parametrize("media_type", ["message/rfc822", "multipart/related; boundary=x", "application/x-mimearchive"])
+@pytest.mark.parametrize("before", [b"", b"From me@h.example\n", b">From x\n", b"\xef\xbb\xbf"])
+def test_a_message_is_read_whatever_stands_before_its_header(media_type: str, before: bytes) -> None:
+    assert rewritten(before + html(), media_type) == before + html(DONE)
+
+
+def test_a_multipart_without_a_header_is_told_by_its_first_line() -> None:
+    data = b"--B \r\nContent-Type: text/html\r\n\r\n%b\r\n--B--"
+    assert rewritten(data % LINK, "multipart/related") == data % DONE
+
+
+@pytest.mark.parametrize("end", [b"\r\n", b"\n"])
+def test_preamble_boundaries_and_epilogue_stay(end: bytes) -> None:
+    lines = [
+        b"Content-Type: multipart/mixed;",
+        b'\tboundary="a b(c"',
+        b"",
+        b"preamble " + LINK,
+        b"--a b(c \t",
+        b"content-type:TEXT/HTML",
+        b"",
+        b"%b",
+        b"--a b(cd",
+        b"--a b(",
+        b" --a b(c",
+        b"--a b(c",
+        b"--a b(c",
+        b"",
+        LINK,
+        b"--a b(c--\t",
+        LINK,
+        b"--a b(c",
+        b"Content-Type: text/html",
+        b"",
+        LINK,
+    ]
+    data = end.join(lines)
+    assert rewritten(data % LINK) == data % DONE
+
+
+def test_line_ends_may_be_mixed() -> None:
+    data = b"A: b\r\nContent-Type: multipart/mixed; boundary=B\n\r\n--B\nContent-Type: text/html\r\n\n%b\r\n--B--\n"
+    assert rewritten(data % LINK) == data % DONE
+
+
+@pytest.mark.parametrize(("outer", "inner"), [("B", "B1"), ("B1", "B"), ("a b", "a"), ("a", "a b"), ("-", "--")])
+def test_a_boundary_that_begins_another_is_told_apart(outer: str, inner: str) -> None:
+    within = f'Content-Type: multipart/mixed; boundary="{inner}"\n\n--{inner}\n'.encode() + html()
+    within += f"\n--{inner}--\n".encode()
+    data = f'Content-Type: multipart/mixed; boundary="{outer}"\n\n--{outer} \n'.encode() + within
+    data += f"\n--{outer}\n".encode() + html() + f"\n--{outer}--".encode()
+    assert rewritten(data) == data.replace(LINK, DONE)
+    assert codes(data) == []
+    assert [row.entity for row in rows(data)] == ["part[1]/part[1]/body[1]", "part[2]/body[1]"]
+
+
+def test_a_closing_boundary_may_be_missing_inside_and_the_parts_around_go_on() -> None:
+    inner = b"Content-Type: multipart/mixed; boundary=C\n\n--C\n" + html()
+    data = multipart(inner, html())
+    assert rewritten(data) == data.replace(LINK, DONE)
+    assert codes(data) == [("no-closing-boundary", 9, False)]
+
+
+def test_a_missing_closing_boundary_is_said_and_the_last_part_read() -> None:
+    data = multipart(html(), html(), end=b"\n")
+    assert rewritten(data) == data.replace(LINK, DONE)
+    assert codes(data) == [("no-closing-boundary", 11, False)]
+
+
+@pytest.mark.parametrize(
+    "data", [b"Content-Type: multipart/mixed\n\n--B\n", b"Content-Type: multipart/x; boundary=C\n\n"]
+)
+def test_a_multipart_without_a_boundary_stays_and_that_is_said(data: bytes) -> None:
+    data += b"--B\n" + html() + b"\n--B--\n"
+    assert rewritten(data) is data
+    assert codes(data) == [("no-boundary", 3, True)]
+
+
+@pytest.mark.parametrize("begin", [b"text/html; a=", b"text/html;\r\n a=", b'text/html; a="'])
+def test_a_content_type_may_have_so_many_characters(begin: bytes) -> None:
+    most = begin + b"b" * (8_192 - len(begin.replace(b"\r\n", b"")))
+    assert codes(b"Content-Type: " + most + b"\n\n" + LINK) == []
+    header = b"Content-Location: y\nContent-Type: " + most + b"b\n\n"
+    assert codes(header + LINK) == [("long-field", header.count(b"\n") + 1, True)]
+    assert rewritten(header + LINK) == header.replace(b"y\n", b"http://h.example/d/y\n", 1) + LINK
+
+
+def test_many_parameters_take_linear_time() -> None:
+    began = time.perf_counter()
+    rows(b"Content-Type: text/html" + b";a=b" * 1_000_000 + b"\n\n" + LINK)
+    assert time.perf_counter() - began < 10
+
+
+def test_a_multipart_with_the_boundary_of_the_one_around_it_has_no_parts() -> None:
+    data = multipart(b"Content-Type: multipart/mixed; boundary=B\n\n", html())
+    assert rewritten(data) == data.replace(LINK, DONE)
+    assert codes(data) == [("no-boundary", 6, True)]
+
+
+def test_an_empty_part_is_one() -> None:
+    data = b"Content-Type: multipart/mixed; boundary=B\n\n--B\n--B\n" + html() + b"\n--B--"
+    assert rewritten(data) == data.replace(LINK, DONE)
+
+
+def test_messages_in_messages_have_a_base_of_their_own() -> None:
+    inner = b"Content-Type: message/rfc822\n\nContent-Base: sub/\n" + html()
+    digest = multipart(b"\nSubject: in a digest\n" + html(), kind=b"digest").replace(b"B", b"D")
+    data = multipart(inner, digest, header=b"Base: <URL:http://b.example/b/c>\n")
+    targets = [(row.entity, row.target, row.base_layer) for row in rows(data) if row.element == "a"]
+    assert targets == [
+        ("part[1]/message[1]/body[1]", "http://b.example/b/sub/x", "encapsulating"),
+        ("part[2]/part[1]/message[1]/body[1]", "http://b.example/b/x", "encapsulating"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("encoding", "raw", "done"),
+    [
+        (b"7BIT", LINK, DONE),
+        (b" quoted-printable ", b'<a href=3d"x">x</a>=20', b'<a href=3d"http://h.example/d/x">x</a>=20'),
+        (b"base64", b"PGEgaHJl\nZj0ieCI+", b"PGEgaHJl\nZj0iaHR0\ncDovL2gu\nZXhhbXBs\nZS9kL3gi\nPg=="),
+    ],
+)
+def test_bodies_are_read_through_their_encoding(encoding: bytes, raw: bytes, done: bytes) -> None:
+    data = multipart(html(b"%b\n", b"Content-Transfer-Encoding:" + encoding + b"\n"))
+    assert rewritten(data % raw) == data % done
+
+
+def test_the_end_of_a_reference_that_goes_on_after_a_soft_break_stays() -> None:
+    header = b"Content-Transfer-Encoding: quoted-printable\n"
+    data = html(b'<a href=3D"%blong/=\nname.html">', header)
+    assert rewritten(data % b"") == data % b"http://h.example/d/"
+
+
+def test_what_cannot_be_decoded_stays_and_the_rest_goes_on() -> None:
+    broken = html(b"PGE!", b"Content-Transfer-Encoding: base64\n")
+    unknown = html(LINK, b"Content-Transfer-Encoding: x-uuencode\n")
+    data = multipart(broken, unknown, html())
+    assert rewritten(data) == multipart(broken, unknown, html(DONE))
+    assert codes(data) == [("broken-base64", 7, True), ("unknown-encoding", 12, True)]
+
+
+@pytest.mark.parametrize(
+    "raw", [b"PGE", b"PGE!", b"PGEg=aHJlZj14Pg==", b"PGEgaHJlZj14Pg==\n-- \na list of mail", b"PGEgaHJlZj14Pg==PGEg"]
+)
+def test_broken_base64_is_left_as_it_is_and_that_is_said(raw: bytes) -> None:
+    data = html(raw, b"Content-Transfer-Encoding: base64\n")
+    assert rewritten(data) is data
+    assert codes(data) == [("broken-base64", 4, True)]
+
+
+@pytest.mark.parametrize(
+    "charset", [b"", b"; charset=", b'; charset=""', b"; charset=x-unknown", b"; charset=us-ascii", b"; charset=utf-7"]
+)
+def test_bytes_of_a_charset_that_is_not_said_or_not_known_stay(charset: bytes) -> None:
+    data = b"Content-Type: text/html" + charset + b'\n\n\xff<a href="\xe9%b">\xe9</a>'
+    assert rewritten(data % b"") == (data % b"").replace(b'"\xe9', b'"http://h.example/d/\xe9')
+    assert codes(data % b"") == []
+
+
+def test_a_charset_is_that_of_the_part_or_else_found_out() -> None:
+    page = '<a href="\u0451">'.encode("koi8-r")
+    data = b"Content-Type: text/html; charset*=us-ascii'en'koi8-r\n\n" + page
+    assert rows(data)[0].reference == "\u0451"
+    assert rows(html('<a href="\u0451">'.encode()))[0].reference == "\u0451"
+    assert rewritten(data) == data.replace(b'"', b'"http://h.example/d/', 1)
+
+
+def test_boundaries_in_several_pieces_are_put_together() -> None:
+    data = b"Content-Type: multipart/mixed; boundary*0=a; boundary*1=b\n\n--ab\n" + html() + b"\n--ab--"
+    assert rewritten(data) == data.replace(LINK, DONE)
+
+
+def test_header_bases_are_rows_and_made_absolute() -> None:
+    data = b"Content-Base: ../b/\nContent-Location: c.html\nLink: <l>; rel=next\n" + html()
+    assert [(row.attribute, row.target, row.base_layer, row.problems) for row in rows(data)] == [
+        ("content-base", "http://h.example/b/", "retrieval", ["relative-base"]),
+        ("content-location", "http://h.example/b/c.html", "embedded", ["ignored-base"]),
+        ("link", "http://h.example/b/l", "embedded", []),
+        ("href", "http://h.example/b/x", "encapsulating", []),
+    ]
+    assert rewritten(data).startswith(
+        b"Content-Base: http://h.example/b/\nContent-Location: http://h.example/b/c.html\nLink: <http://h.example/b/l>;"
+    )
+    assert rewritten(data, base="empty").startswith(b"Content-Base: http://h.example/b/\n")
+
+
+@pytest.mark.parametrize(
+    ("header", "problems"),
+    [
+        (b"Content-Base: javascript:x", ["unsuitable-base"]),
+        (b"Base: sub/", ["unresolved", "unsuitable-base", "relative-base"]),
+        (b"Content-Base: mailto:a@b", ["unsuitable-base"]),
+        (b"Content-Location: http://[x", ["unsuitable-base", "malformed"]),
+    ],
+)
+def test_what_is_wrong_with_a_header_base_stands_on_its_row(header: bytes, problems: list[str]) -> None:
+    assert rows(header + b"\n\n", url=None)[0].problems == problems
+
+
+def test_the_next_claim_rules_where_the_first_cannot() -> None:
+    data = b"Content-Base: data:,\nContent-Location: c/d\n" + html()
+    assert [row.target for row in rows(data)] == ["data:,", "http://h.example/d/c/d", "http://h.example/d/c/x"]
+
+
+HELD = multipart(
+    html(
+        b'<img src="CID:a%40b"><img src="i.png"><img src="http://h.example/d/i.png#f"><a href="p.html"><a href="o.html">',
+        b"Content-Location: http://h.example/d/p.html\n",
+    ),
+    b"Content-Type: image/png\nContent-ID: <A@b>\nContent-Location: i.png\n\n",
+    kind=b"related",
+)
+
+
+def test_what_is_in_the_same_message_is_internal_and_its_links_stay() -> None:
+    scopes = [(row.element, row.scope) for row in rows(HELD)]
+    assert scopes == [
+        ("header", "internal"),
+        *[("img", "internal")] * 3,
+        ("a", "same-document"),
+        ("a", "internal"),
+        ("header", "internal"),
+    ]
+    done = HELD.replace(b'"o.html"', b'"http://h.example/d/o.html"')
+    assert rewritten(HELD) == done.replace(b"Location: i.png", b"Location: http://h.example/d/i.png")
+
+
+def test_what_is_in_another_message_of_a_mailbox_is_not() -> None:
+    other = multipart(html(b'<img src="i.png">'), kind=b"related")
+    data = b"From a\n" + HELD + b"\nFrom b\n" + other
+    assert rewritten(data, "application/mbox").endswith(other.replace(b"i.png", b"http://h.example/d/i.png"))
+
+
+def test_what_is_held_is_absolute_where_its_base_is_emptied() -> None:
+    page = html(b'<base href="http://b.example/"><img src="i.png">')
+    image = b"Content-Type: image/png\nContent-Location: http://b.example/i.png\n\n"
+    data = multipart(page, image)
+    assert rewritten(data) == data
+    done = data.replace(b'"http://b.example/"', b'""').replace(b'"i.png"', b'"http://b.example/i.png"')
+    assert rewritten(data, base="empty") == done
+
+
+SIGNED = [
+    (multipart(html(), b"Content-Type: application/pgp-signature\n\n", kind=b"signed"), 4),
+    (b"DKIM-Signature: v=1; h=Link\nLink: <x>\n" + html(), 5),
+    (b"ARC-Message-Signature: i=1\n" + multipart(html()), 5),
+]
+
+
+@pytest.mark.parametrize(("data", "line"), SIGNED)
+def test_what_is_signed_stays_and_that_is_said(data: bytes, line: int) -> None:
+    assert rewritten(data) is data
+    assert {row.target for row in rows(data)} == {"http://h.example/d/x"}
+    assert codes(data) == [("signed", line, False)]
+
+
+@pytest.mark.parametrize("data", [data for data, _ in SIGNED])
+def test_signatures_are_broken_where_the_user_says_so(data: bytes) -> None:
+    done = data.replace(LINK, DONE).replace(b"<x>", b"<http://h.example/d/x>")
+    assert rewritten(data, break_signatures=True) == done
+    assert codes(data, break_signatures=True) == []
+
+
+def test_what_is_signed_is_not_spoken_of_where_nothing_would_change() -> None:
+    assert codes(b"DKIM-Signature: x\n" + html(b'<a href="http://other.example/#x">')) == []
+
+
+def test_what_is_signed_and_encoded_for_it_is_said() -> None:
+    data = b"Content-Type: application/pkcs7-mime; smime-type=signed-data\n\nMII=\n"
+    assert rewritten(data) is data
+    assert codes(data) == [("signed", 3, False)]
+
+
+MAILBOX = b"""From a@h.example Mon Jan  6 10:00:00 2020
+Content-Base: http://one.example/
+%b
+>From here on
+
+From here on nothing changes
+From - Mon Jan  6 10:00:00 2020
+
+From - Mon Jan  6 10:00:00 2020
+X-Mozilla-Status: 0001
+%b
+"""
+
+
+def test_each_message_of_a_mailbox_is_a_document_of_its_own() -> None:
+    data = MAILBOX % (html(), html())
+    found = rows(data, "application/mbox")
+    assert [(row.entity, row.target, row.base_layer) for row in found] == [
+        ("message[1]", "http://one.example/", "retrieval"),
+        ("message[1]/body[1]", "http://one.example/x", "encapsulating"),
+        ("message[2]/body[1]", "http://h.example/d/x", "encapsulating"),
+    ]
+    one = LINK.replace(b"x", b"http://one.example/x", 1)
+    assert rewritten(data, "application/mbox") == MAILBOX % (html(one), html(DONE))
+
+
+def test_what_is_no_mailbox_is_an_error() -> None:
+    with pytest.raises(absolve.AbsolveError, match="no-message"):
+        absolve.rewrite(b"Subject: x\n\n", media_type="application/mbox")
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "media_type"),
+    [
+        (b"x", "x.EML", "message/rfc822"),
+        (b"\0", "x.mht", "message/rfc822"),
+        (b"<p>", "x.mhtml", "message/rfc822"),
+        (b"", "x.mbox", "application/mbox"),
+        (b"X-A: b\r\n c\r\nReceived: d\r\n e\r\n\r\n", None, "message/rfc822"),
+        (b"From - Mon Jan  6 10:00:00 2020\nFrom: a\nTo: b\n", "mail", "application/mbox"),
+        (b"From: a\nTo: b\n", "x.html", "text/html"),
+        (b"From: the text begins\nand goes on", None, "text/html"),
+        (b"Note: this\nWell: that\n", None, "text/html"),
+        (b"<p>\nFrom: a\nTo: b\n", None, "text/html"),
+    ],
+)
+def test_a_message_is_told_by_its_name_or_its_header(data: bytes, name: str | None, media_type: str) -> None:
+    assert registry.sniff(data, name) == media_type
+
+
+def test_a_body_that_begins_with_no_header_is_said() -> None:
+    assert codes(b"no header\n") == [("no-header", 1, False)]
+
+
+@pytest.mark.parametrize("data", [b"\n", b"\r\n", b" \n\n"])
+def test_a_message_of_nothing_but_blanks_has_no_header_and_needs_none(data: bytes) -> None:
+    assert codes(data) == codes(b"From a 10:00\n" + data + b"\nFrom b 11:00\n" + data, "application/mbox") == []
+
+
+def test_a_hundred_thousand_parts_and_messages_are_counted() -> None:
+    parts = multipart(*([html(b"")] * 100_000), html())
+    assert [row.entity for row in rows(parts)] == ["part[100001]/body[1]"]
+    messages = b"From a 10:00\n\n\n" * 100_000 + b"From a 10:00\n" + html()
+    assert [row.entity for row in rows(messages, "application/mbox")] == ["message[100001]/body[1]"]
+    with pytest.raises(absolve.DocumentError, match="more than 9 links"):
+        walked(parts, max_links=9)
+
+
+def test_what_base64_would_become_is_not_made_where_it_is_too_much() -> None:
+    page = b"<base href='http://h/" + b"d" * 100_000 + b"/'>" + b"<a href=x>" * 2_000
+    mail = html(base64.encodebytes(page), b"Content-Transfer-Encoding: base64\n")
+    tracemalloc.start()
+    with pytest.raises(absolve.DocumentError, match="too-large"):
+        absolve.rewrite(mail, max_size=1_000_000)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 5_000_000
+
+
+@pytest.mark.parametrize("fields", [b"", b"Link: <l>\n", b"Content-Base: <http://b.example/c/>\nLink: <l>, <m?n>\n"])
+@pytest.mark.parametrize("end", [b"\n--B--\n", b""], ids=["closed", "not closed"])
+def test_of_a_message_in_messages_only_what_has_links_is_held_and_nothing_else_is_different(
+    fields: bytes, end: bytes
+) -> None:
+    def message(padding: bytes) -> bytes:
+        inner = multipart(html(b"<base href=/e/>" + LINK), html(LINK + padding + b"<a\nhref=y>"), header=fields, end=end)
+        return (b"Content-Type: message/rfc822\n" + fields + b"\n") * 3 + inner
+
+    more = 20_000
+    large, small = message(b" " * (more + 1)), message(b" ")
+    assert rewritten(large) == rewritten(small).replace(b"> <a", b">" + b" " * (more + 1) + b"<a")
+    assert absolve.verify(large, rewritten(large), media_type="message/rfc822", url=URL) == []
+    last = next(row for row in rows(small) if row.reference == "y")
+    assert rows(large) == [
+        row._replace(start=row.start + more, end=row.end + more) if row == last else row for row in rows(small)
+    ]
+    assert codes(large) == codes(small)
+    entity = walked(large)
+    assert entity.own_data is large
+    for _ in range(3):
+        (inner,) = inners(entity)
+        assert inner.entity.data == entity.data[inner.part.start : inner.part.end]
+        assert len(inner.entity.own_data) < 200
+        entity = inner.entity
+
+
+def test_multiparts_are_read_to_the_depth_that_is_allowed() -> None:
+    heads = [b"Content-Type: multipart/mixed; boundary=b%d\n\n--b%d\n" % (depth, depth) for depth in range(10_000)]
+    data = b"".join(heads) + html()
+    began = time.perf_counter()
+    assert rewritten(data) is data
+    assert "too-deep" in {code for code, _, _ in codes(data)}
+    assert time.perf_counter() - began < 10
+    few = b"".join(heads[:20]) + html()
+    assert rewritten(few) == few.replace(LINK, DONE)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"Content-Type: multipart/mixed; boundary=B\n\n" + b"--B\n" * 20_000,
+        b"Content-Type: multipart/mixed; boundary=B\n\n" + b"--B" * 300_000,
+        b"Content-Type: multipart/mixed; boundary=B\n\n" + b"--B" + b" " * 1_000_000 + b"x",
+        b"Content-Type: multipart/mixed; boundary*0=" + b"B" * 1_000_000,
+        b"Content-Type: " + b";a=b" * 100_000,
+        b"From \n\n" * 200_000,
+        b"From " + b" 10:00" * 200_000,
+    ],
+)
+@pytest.mark.parametrize("media_type", ["message/rfc822", "application/mbox"])
+def test_hostile_messages_take_linear_time(data: bytes, media_type: str) -> None:
+    began = time.perf_counter()
+    registry.sniff(data, None)
+    try:
+        walked(data, media_type)
+    except absolve.AbsolveError as error:
+        assert "no-message" in str(error)  # noqa: PT017 - or none
+    assert time.perf_counter() - began < 10
+
+
+@pytest.mark.parametrize("charset", ["shift_jis", "gbk", "utf-8", "iso-8859-1"])
+@pytest.mark.parametrize("header", [b"Content-Base: http://b.example/\xe9a/", b"Base: <URL:http://b.example/\xe9a/>"])
+def test_a_byte_of_a_header_that_is_no_character_is_none_in_the_body_either(header: bytes, charset: str) -> None:
+    head = header + b"\nContent-Type: text/html; charset=%b\n\n" % charset.encode()
+    done = rewritten(head + LINK)
+    assert done == head + b'<a href="http://b.example/%E9a/x">x</a>'
+    assert absolve.verify(head + LINK, done, media_type="message/rfc822", url=URL) == []
+
+
+def test_characters_of_a_header_are_written_in_the_charset_of_the_body() -> None:
+    head = "Content-Base: http://b.example/é/\nContent-Type: text/html; charset=iso-8859-1\n\n".encode()
+    assert rewritten(head + LINK) == head + b'<a href="http://b.example/\xe9/x">x</a>'

@@ -1,0 +1,155 @@
+"""Quoted-printable and base64: what they stand for, where its units are, and how little changes by an edit."""
+
+from __future__ import annotations
+
+import binascii
+import quopri
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from absolve.core.errors import CodingError
+from absolve.core.model import Edit, Part
+from absolve.formats.mail.codings import Base64, QuotedPrintable
+from absolve.rewriting.edits import lower, splice
+
+
+@pytest.mark.parametrize(
+    ("raw", "value"),
+    [
+        (b"", b""),
+        (b"plain\r\ntext\n", b"plain\r\ntext\n"),
+        (b"=3D=3d=C3=a9", b"==\xc3\xa9"),
+        (b"a=\r\nb=\nc= \t\r\nd", b"abcd"),
+        (b"a=", b"a"),
+        (b"a \t\r\nb ", b"a\r\nb"),
+        (b"a=20\r\n", b"a \r\n"),
+        (b"a =\r\nb", b"a b"),
+        (b"a=zz=4", b"a=zz=4"),
+        (b"\xe9", b"\xe9"),
+    ],
+)
+def test_quoted_printable_stands_for_octets(raw: bytes, value: bytes) -> None:
+    coding = QuotedPrintable(raw)
+    assert coding.decode(raw) == coding.decode_mapped(raw)[0] == value
+
+
+def edited(raw: bytes, *edits: tuple[int, int, bytes]) -> bytes:
+    coding = QuotedPrintable(raw)
+    _, offsets = coding.decode_mapped(raw)
+    assert offsets is not None
+    part = Part("text/html", 100, 100 + len(raw), coding)
+    lowered = lower([Edit(*edit) for edit in edits], bytes(100) + raw, part, offsets)
+    data = bytes(100) + raw + bytes(100)
+    done = coding.wrapped(data, 100, 100 + len(raw), ([edit] for edit in lowered))
+    return splice(data, [edit for some in done for edit in some])[100:-100]
+
+
+@pytest.mark.parametrize(
+    ("raw", "edit", "done"),
+    [
+        (b"ab=\r\ncd", (1, 1, b"="), b"a=3Db=\r\ncd"),
+        (b"ab=\r\ncd", (0, 2, b"x"), b"x=\r\ncd"),
+        (b"ab=\r\ncd", (2, 2, b"x"), b"ab=\r\nxcd"),
+        (b"ab=\r\ncd", (1, 3, b"x"), b"axd"),
+        (b"a=3db", (1, 2, b"\xe9"), b"a=E9b"),
+        (b"a\r\n", (1, 1, b" "), b"a=20\r\n"),
+        (b"a", (1, 1, b"\t"), b"a=09"),
+        (b"a\r\nb", (3, 3, b"--x"), b"a\r\n=2D-xb"),
+        (b"a\r\nb", (3, 3, b"From "), b"a\r\n=46rom b"),
+        (b"a", (1, 1, b"x\r\ny"), b"ax=0D=0Ay"),
+    ],
+)
+def test_an_edit_changes_no_other_byte(raw: bytes, edit: tuple[int, int, bytes], done: bytes) -> None:
+    assert edited(raw, edit) == done
+
+
+def test_only_lines_that_grow_too_long_are_broken() -> None:
+    long = b"y" * 90
+    raw = long + b"\n" + b"x" * 70 + b"\n" + b"z" * 70 + b"\n"
+    assert edited(raw, (0, 1, b"q"), (91, 91, b"123456")) == (
+        b"q" + long[1:] + b"\n" + b"123456" + b"x" * 70 + b"\n" + b"z" * 70 + b"\n"
+    )
+    assert edited(raw, (91, 91, b"1234567")) == (
+        long + b"\n" + b"1234567" + b"x" * 68 + b"=\n" + b"xx\n" + b"z" * 70 + b"\n"
+    )
+
+
+def test_a_break_cuts_no_octet_and_makes_no_line_that_means_something() -> None:
+    raw = b"a" * 70 + b"=3D" + b"\r\n"
+    assert edited(raw, (0, 0, b"1234")) == b"1234" + b"a" * 70 + b"=\r\n=3D\r\n"
+    raw = b"a" * 70 + b"--B\r\n"
+    assert edited(raw, (0, 0, b"12345")) == b"12345" + b"a" * 69 + b"=\r\na--B\r\n"
+
+
+def test_a_line_with_a_thousand_edits_is_broken_as_one_with_them_written_into_it() -> None:
+    edits = [(at, at + 1, b"=E9.-") for at in range(0, 9_000, 3)]
+    raw = b"abc" * 3_000
+    done = edited(raw + b"\r\nabc\r\n", *edits)
+    lines = done.split(b"\r\n")
+    assert lines[-2:] == [b"abc", b""]
+    assert b"".join(line.removesuffix(b"=") for line in lines[:-2]) == b"=3DE9.-bc" * 3_000
+    assert all(70 <= len(line) <= 76 for line in lines[:-3])
+
+
+LINES = st.lists(st.text("ab=. -Fé", max_size=100), max_size=6)
+
+
+@given(LINES, st.sampled_from(["\n", "\r\n"]), st.lists(st.tuples(st.integers(0, 600), st.text("xy=é ")), max_size=5))
+def test_any_edits_are_read_back_and_no_line_grows_too_long(
+    lines: list[str], end: str, insertions: list[tuple[int, str]]
+) -> None:
+    value = end.join(lines).encode()
+    raw = quopri.encodestring(value)
+    if b"\r" in raw.replace(b"\r\n", b""):
+        return
+    value = QuotedPrintable(raw).decode(raw)
+    edits = [(at, at, new.encode()) for at, new in sorted(insertions) if at <= len(value)]
+    done = edited(raw, *edits)
+    expected = splice(value, [Edit(*edit) for edit in edits])
+    assert QuotedPrintable(done).decode(done) == quopri.decodestring(done) == expected
+    assert max(map(len, done.split(b"\n"))) <= max(77, *map(len, raw.split(b"\n")))
+
+
+@pytest.mark.parametrize(
+    ("raw", "new"),
+    [
+        (b"YWJj", b"YWJjZGVm"),
+        (b"YWJj\r\n", b"YWJjZGVm\r\n"),
+        (b"\r\nYW\r\nJj\r\n\r\n", b"\r\nYW\r\nJj\r\nZG\r\nVm\r\n\r\n"),
+        (b"YWJj\nYWJj", b"YWJj\nZGVm"),
+        (b"YWJj" * 30, b"YWJjZGVm"),
+    ],
+)
+def test_base64_keeps_its_width_and_line_ends(raw: bytes, new: bytes) -> None:
+    assert Base64(raw).encode(b"abcdef") == new
+
+
+@pytest.mark.parametrize("width", [1, 4, 57, 76, 999, 1000, 1001, 4000])
+@pytest.mark.parametrize("size", [0, 2999, 3000, 3001, 20_000])
+def test_base64_of_any_width_is_that_of_all_of_it_in_lines(width: int, size: int) -> None:
+    value = bytes(at * at % 251 for at in range(size))
+    text = binascii.b2a_base64(value, newline=False)
+    lines = b"\r\n".join(text[start : start + width] for start in range(0, len(text), width))
+    assert Base64(b" " + b"A" * width + b"\r\nAA\r\n").encode(value) == b" " + lines + b"\r\n"
+
+
+def test_a_line_of_base64_alone_is_broken_where_it_grows_too_long() -> None:
+    assert Base64(b"YWJj\n").encode(b"a" * 60) == binascii.b2a_base64(b"a" * 57) + b"YWFh\n"
+
+
+@pytest.mark.parametrize("raw", [b"Y", b"YQ", b"YWI", b"YQ==YQ==", b"Y!Q=", b"YQ==\r\n____\r\na list of mail"])
+def test_broken_base64_is_said(raw: bytes) -> None:
+    with pytest.raises(CodingError, match="base64 is broken"):
+        Base64(raw).decode_mapped(raw)
+
+
+@pytest.mark.parametrize(
+    "raw", [b"=" * 200_000, b"= " * 100_000, b" " * 200_000 + b"x", b"=3D" * 60_000, b"a =\n" * 50_000]
+)
+def test_hostile_quoted_printable_takes_linear_time(raw: bytes) -> None:
+    began = time.perf_counter()
+    edited(raw, (0, 0, b"x"), *((at, at, b"http://h/") for at in range(1, 40_000, 20)))
+    assert time.perf_counter() - began < 5

@@ -1,0 +1,401 @@
+"""WARC and ARC: records that stay, records that are walked, what they say of themselves, and broken files."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import io
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import zstandard
+from fastwarc.warc import ArchiveIterator as FastReader
+from warcio.archiveiterator import ArchiveIterator
+
+import absolve
+from absolve.core.model import Document
+from absolve.document.walk import Settings, walk
+from absolve.formats import registry
+from absolve.formats.warc.headers import Extent, Record, extent_at, record_at
+from absolve.formats.warc.reader import pieces
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+URL = "http://w.example/d/p.html"
+PAGE = b'<a href="x">x</a>'
+ABSOLUTE = b'<a href="http://w.example/d/x">x</a>'
+
+
+def http(body: bytes = PAGE, *fields: str) -> bytes:
+    head = ["HTTP/1.1 200 OK", "Content-Type: text/html", *fields, f"Content-Length: {len(body)}"]
+    return "\r\n".join(head).encode() + b"\r\n\r\n" + body
+
+
+def record(block: bytes, *fields: str, kind: str = "response", media_type: str = "application/http", url: str = URL) -> bytes:
+    head = [
+        "WARC/1.1",
+        f"WARC-Type: {kind}",
+        "WARC-Record-ID: <urn:uuid:00000000-0000-0000-0000-000000000025>",
+        f"WARC-Target-URI: {url}",
+        *fields,
+        f"Content-Type: {media_type}",
+        f"Content-Length: {len(block)}",
+    ]
+    return "\r\n".join(head).encode() + b"\r\n\r\n" + block + b"\r\n\r\n"
+
+
+def arc(block: bytes, url: str = URL, media_type: str = "text/html") -> bytes:
+    return f"{url} 127.0.0.1 20240101000000 {media_type} {len(block)}\n".encode() + block + b"\n"
+
+
+FILEDESC = arc(b"1 0 t\nURL IP-address Archive-date Content-type Archive-length\n", "filedesc://x.arc", "text/plain")
+
+
+def rewritten(data: bytes, **options: Any) -> bytes:
+    return absolve.rewrite(data, media_type="application/warc", **options)
+
+
+def said(data: bytes, **options: Any) -> list[str]:
+    entity = walk(Document(data, name="x.warc", media_type="application/warc"), Settings(**options))
+    return [found.code for found in entity.diagnostics if found.failed]
+
+
+STAYS = {
+    "nothing": b"",
+    "a request": record(b"GET / HTTP/1.1\r\nReferer: x\r\n\r\n", kind="request"),
+    "warcinfo": record(b"software: t\r\n", kind="warcinfo", media_type="application/warc-fields"),
+    "metadata": record(b"outlink: x\r\n", kind="metadata", media_type="application/warc-fields"),
+    "an image": record(b"\x89PNG", kind="resource", media_type="image/png"),
+    "a name": record(b"20240101000000\n1.2.3.4\n", media_type="text/dns", url="dns:w.example"),
+    "no block": record(b"", kind="resource", media_type="text/html"),
+    "absolute links and a wrong digest": record(http(ABSOLUTE), "WARC-Block-Digest: sha1:WRONG"),
+    "a gzip member": gzip.compress(record(http(ABSOLUTE))),
+    "an ARC file": FILEDESC + arc(http(ABSOLUTE)),
+    "blank lines between": b"\r\n\n" + record(http(ABSOLUTE)) + b"\r\n\r\n\r\n" + record(b"x", kind="metadata") + b"\n",
+}
+
+
+@pytest.mark.parametrize("data", STAYS.values(), ids=STAYS)
+def test_what_stays_comes_back_as_the_same_object(data: bytes) -> None:
+    assert rewritten(data) is data
+    assert said(data) == []
+
+
+@pytest.mark.parametrize("data", STAYS.values(), ids=STAYS)
+def test_the_pieces_of_a_file_are_all_of_it(data: bytes) -> None:
+    for whole in (data, data + data, data[:-5], data[5:]):
+        found = list(pieces(io.BytesIO(whole), 1 << 20))
+        assert b"".join(piece.raw for piece in found) == whole
+
+
+WALKED = {
+    "a response": (record(http()), record(http(ABSOLUTE))),
+    "lines that end without a carriage return": (
+        record(http()).replace(b"\r", b"").replace(b"Length: 79", b"Length: 75").replace(b"Length: 81", b"Length: 77"),
+        record(http(ABSOLUTE)).replace(b"\r", b"").replace(b"Length: 100", b"Length: 96"),
+    ),
+    "a resource": (
+        record(PAGE, kind="resource", media_type="text/html"),
+        record(ABSOLUTE, kind="resource", media_type="text/html"),
+    ),
+    "a conversion": (
+        record(PAGE, kind="conversion", media_type="text/html; charset=utf-8"),
+        record(ABSOLUTE, kind="conversion", media_type="text/html; charset=utf-8"),
+    ),
+    "wget's brackets": (record(http(), url=f"<{URL}>"), record(http(ABSOLUTE), url=f"<{URL}>")),
+    "a length that is said twice": (
+        record(http(), f"Content-Length: {len(http())}"),
+        record(http(ABSOLUTE), f"Content-Length: {len(http(ABSOLUTE))}"),
+    ),
+    "an empty length behind": (
+        record(http()).replace(b"\r\n\r\nHTTP", b"\r\nContent-Length:\r\n\r\nHTTP"),
+        record(http(ABSOLUTE)).replace(b"\r\n\r\nHTTP", b"\r\nContent-Length:\r\n\r\nHTTP"),
+    ),
+    "an ARC file": (FILEDESC + arc(http()), FILEDESC + arc(http(ABSOLUTE))),
+    "two records": (
+        record(http()) + record(b"x", kind="metadata") + record(http()),
+        record(http(ABSOLUTE)) + record(b"x", kind="metadata") + record(http(ABSOLUTE)),
+    ),
+}
+
+
+@pytest.mark.parametrize(("data", "new"), WALKED.values(), ids=WALKED)
+def test_a_record_is_walked_and_says_its_new_length(data: bytes, new: bytes) -> None:
+    assert rewritten(data) == new
+    assert rewritten(new) is new
+
+
+@pytest.mark.parametrize(("data", "new"), WALKED.values(), ids=WALKED)
+def test_the_same_where_all_of_it_is_one_gzip_member(data: bytes, new: bytes) -> None:
+    compressed = gzip.compress(data)
+    assert gzip.decompress(rewritten(compressed)) == new
+
+
+@pytest.mark.parametrize("wrap", [bytes, gzip.compress], ids=["in a file", "in a gzip member"])
+def test_of_many_records_each_becomes_what_it_does_alone(wrap: Callable[[bytes], bytes]) -> None:
+    field = f"WARC-Block-Digest: {digest('sha1', 'base32', http())}"
+    records = [record(http(), field), *STAYS.values(), *(old for old, _ in WALKED.values())]
+    records = [one for one in records if not one.startswith(b"\x1f\x8b")]
+    found = rewritten(wrap(b"".join(records * 3)))
+    if wrap is gzip.compress:
+        found = gzip.decompress(found)
+    assert found == b"".join([rewritten(one) for one in records] * 3)
+    assert found != b"".join(records * 3)
+    rows = absolve.links(wrap(b"".join(records * 3)), media_type="application/warc")
+    alone = [row for one in records for row in absolve.links(one, media_type="application/warc")]
+    assert [(row.reference, row.target, row.base) for row in rows] == [
+        (row.reference, row.target, row.base) for row in alone * 3
+    ]
+
+
+def test_members_that_do_not_change_are_copied() -> None:
+    first, second = gzip.compress(record(http(ABSOLUTE)), 1), gzip.compress(record(http()), 1)
+    new = rewritten(first + second + first)
+    assert new.startswith(first)
+    assert new.endswith(first)
+    assert gzip.decompress(new[len(first) : -len(first)]) == record(http(ABSOLUTE))
+
+
+@pytest.mark.parametrize("skippable", [b"", b"\x50\x2a\x4d\x18\x01\x00\x00\x00x"])
+def test_frames_of_zstandard_are_opened(skippable: bytes) -> None:
+    new = rewritten(skippable + zstandard.compress(record(http())) * 2)
+    assert new.startswith(skippable)
+    with zstandard.ZstdDecompressor().stream_reader(new, read_across_frames=True) as reader:
+        assert reader.read() == record(http(ABSOLUTE)) * 2
+
+
+def test_frames_may_share_a_dictionary() -> None:
+    samples: list[bytes | bytearray | memoryview] = [record(http(PAGE * count)) + b"%d" % count for count in range(1, 200)]
+    dictionary = zstandard.train_dictionary(2000, samples)
+    compressor = zstandard.ZstdCompressor(dict_data=dictionary)
+    raw = dictionary.as_bytes()
+    head = b"\x5d\x2a\x4d\x18" + len(raw).to_bytes(4, "little") + raw
+    new = rewritten(head + compressor.compress(record(http())))
+    assert new.startswith(head)
+    plain = zstandard.ZstdDecompressor(dict_data=dictionary).decompress(new[len(head) :])
+    assert plain == record(http(ABSOLUTE))
+
+
+def digest(algorithm: str, form: str, data: bytes) -> str:
+    value = hashlib.new(algorithm, data).digest()
+    shown = {
+        "base32": base64.b32encode(value).decode(),
+        "hex": value.hex(),
+        "upper hex": value.hex().upper(),
+        "bare base32": base64.b32encode(value).decode().rstrip("="),
+        "base64": base64.b64encode(value).decode(),
+    }
+    return f"{algorithm}:{shown[form]}"
+
+
+@pytest.mark.parametrize("form", ["base32", "hex", "upper hex", "bare base32", "base64"])
+@pytest.mark.parametrize("algorithm", ["sha1", "sha256", "md5", "sha512"])
+def test_digests_keep_their_algorithm_and_form(algorithm: str, form: str) -> None:
+    def with_digests(block: bytes, payload: bytes) -> bytes:
+        return record(
+            block,
+            f"WARC-Block-Digest: {digest(algorithm, form, block)}",
+            f"WARC-Payload-Digest: {digest(algorithm, form, payload)}",
+        )
+
+    assert rewritten(with_digests(http(), PAGE)) == with_digests(http(ABSOLUTE), ABSOLUTE)
+
+
+@pytest.mark.parametrize("value", ["sha1:WRONG", "sha1", "nonsense:ABC", "shake_128:ABC", "sha1:"])
+def test_a_digest_that_was_wrong_stays(value: str) -> None:
+    fields = (f"WARC-Block-Digest: {value}", f"WARC-Payload-Digest: {value}")
+    assert rewritten(record(http(), *fields)) == record(http(ABSOLUTE), *fields)
+
+
+def test_the_payload_is_what_it_was_for_its_archive() -> None:
+    def chunked(body: bytes) -> bytes:
+        head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n"
+        return head + b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body)
+
+    for with_chunks in (True, False):
+
+        def with_digest(body: bytes, with_chunks: bool = with_chunks) -> bytes:
+            block = chunked(body)
+            payload = block.partition(b"\r\n\r\n")[2] if with_chunks else body
+            return record(block, f"WARC-Payload-Digest: {digest('sha1', 'base32', payload)}")
+
+        assert rewritten(with_digest(PAGE)) == with_digest(ABSOLUTE)
+
+
+def test_a_revisit_is_listed_as_such_and_keeps_the_digest_of_what_it_revisits() -> None:
+    block = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nLocation: x\r\nContent-Length: 1000\r\n\r\n"
+    new = block.replace(b"Location: x", b"Location: http://w.example/d/x")
+    field = f"WARC-Payload-Digest: {digest('sha1', 'base32', b'')}"
+    data = record(block, field, kind="revisit")
+    assert rewritten(data) == record(new, field, kind="revisit")
+    assert [row.entity for row in absolve.links(data)] == ["revisit[1]"]
+
+
+def test_rows_say_which_record_they_are_of() -> None:
+    data = gzip.compress(record(http())) + gzip.compress(record(b"x", kind="metadata")) + gzip.compress(record(http()) * 2)
+    rows = list(absolve.links(data, name="x.warc.gz"))
+    assert [row.entity for row in rows] == ["record[1]/body[1]", "record[2]/body[1]", "record[3]/body[1]"]
+    assert {(row.document, row.base, row.base_layer, row.base_source) for row in rows} == {
+        ("x.warc.gz", URL, "retrieval", "WARC-Target-URI")
+    }
+
+
+def test_the_user_s_word_comes_before_that_of_the_record() -> None:
+    row = next(absolve.links(record(http()), url="http://said.example/"))
+    assert row.target == "http://said.example/x"
+
+
+# --- what cannot be read ----------------------------------------------------------------------------------------------
+
+GOOD, NEW = record(http()), record(http(ABSOLUTE))
+SHORT = GOOD.replace(b"Length: 81", b"Length: 70")
+LONG = GOOD.replace(b"Length: 81", b"Length: 90")
+MEMBER = gzip.compress(GOOD)
+BROKEN = {
+    "a record cut off at the end": (GOOD + GOOD[:-30], NEW + GOOD[:-30], ["truncated"]),
+    "a header cut off at the end": (GOOD + GOOD[:90], NEW + GOOD[:90], ["no-record"]),
+    "a length that is too small": (GOOD + SHORT + GOOD, NEW + SHORT + NEW, ["wrong-length"]),
+    "a length that is too large": (GOOD + LONG + GOOD, NEW + LONG + NEW, ["wrong-length"]),
+    "a length past the end": (
+        GOOD.replace(b"Length: 81", b"Length: 9999") + GOOD,
+        GOOD.replace(b"Length: 81", b"Length: 9999") + NEW,
+        ["wrong-length"],
+    ),
+    "no length": (
+        GOOD.replace(b"\r\nContent-Length: 81", b"", 1) + GOOD,
+        GOOD.replace(b"\r\nContent-Length: 81", b"", 1) + NEW,
+        ["no-record"],
+    ),
+    "something else between": (GOOD + b"junk\n" * 3 + GOOD, None, ["wrong-length"]),
+    "something else at the start": (b"junk\n" * 3 + GOOD, b"junk\n" * 3 + NEW, ["no-record"]),
+}
+
+
+@pytest.mark.parametrize(("data", "new", "codes"), BROKEN.values(), ids=BROKEN)
+def test_a_broken_record_stays_and_the_others_go_on(data: bytes, new: bytes | None, codes: list[str]) -> None:
+    assert said(data) == codes
+    if new is not None:
+        assert rewritten(data) == new
+    found = list(pieces(io.BytesIO(data), 1 << 20))
+    assert b"".join(piece.raw for piece in found) == data
+
+
+@pytest.mark.parametrize(
+    ("broken", "code"),
+    [(MEMBER[:-20], "truncated"), (MEMBER[:40] + b"\0\0\0\0" + MEMBER[44:], "broken"), (MEMBER[:40], "truncated")],
+    ids=["trailer cut off", "damaged", "data cut off"],
+)
+def test_a_broken_member_stays_and_the_others_go_on(broken: bytes, code: str) -> None:
+    assert said(MEMBER + broken) == [code]
+    assert rewritten(MEMBER + broken).endswith(broken)
+    new = rewritten(broken + MEMBER)
+    assert new.startswith(broken)
+    assert gzip.decompress(new[len(broken) :]) == NEW
+
+
+def test_a_record_larger_than_allowed_stays_and_the_others_go_on() -> None:
+    large = record(http(PAGE + b" " * 5000))
+    member = gzip.compress(large)  # Once: its header tells the second in which it was made.
+    for data, new in ((large + GOOD, large + NEW), (member + MEMBER, None)):
+        assert said(data, max_decompressed=3000) == ["too-large"]
+        made = rewritten(data, max_decompressed=3000)
+        if new is not None:
+            assert made == new
+        else:
+            assert made.startswith(member)
+            assert gzip.decompress(made[len(member) :]) == NEW
+
+
+def test_a_segment_of_a_record_stays() -> None:
+    data = record(http(), "WARC-Segment-Number: 1")
+    assert rewritten(data) is data
+
+
+def test_what_is_wrong_with_a_payload_is_said_with_its_byte_and_url() -> None:
+    broken = record(http(PAGE, "Content-Encoding: gzip").replace(PAGE, b"\x1f\x8b" + PAGE[2:]))
+    entity = walk(Document(GOOD + broken, name="x.warc"), Settings())
+    at = len(GOOD) + broken.index(b"\x1f\x8b")
+    assert [str(found) for found in entity.diagnostics] == [
+        f"x.warc: broken: the gzip data is broken: Error -3 while decompressing data: unknown compression method ({URL}), at byte {at}"
+    ]
+
+
+def test_members_inside_members_are_not_opened() -> None:
+    data = gzip.compress(gzip.compress(GOOD))
+    assert rewritten(data, name="x.warc.gz") is data
+    assert said(data) == ["no-record"]
+
+
+KNOWN = {
+    "WARC": (GOOD, True),
+    "gzip": (gzip.compress(GOOD), True),
+    "gzip of something else": (gzip.compress(b"x"), False),
+    "zstd": (zstandard.compress(GOOD), True),
+    "the start of zstd": (zstandard.compress(GOOD) + zstandard.compress(GOOD)[:9], True),
+    "zstd of something else": (zstandard.compress(b"x"), False),
+    "broken zstd": (b"\x28\xb5\x2f\xfd" + b"\xff" * 40, False),
+    "a dictionary": (b"\x5d\x2a\x4d\x18\1\0\0\0x", True),
+}
+
+
+@pytest.mark.parametrize(("data", "is_warc"), KNOWN.values(), ids=KNOWN)
+def test_an_archive_is_known_by_its_first_bytes(data: bytes, is_warc: bool) -> None:
+    assert (registry.sniff(data, None) == registry.WARC) is is_warc
+    assert (registry.recognised(data, "x") == registry.WARC) is is_warc
+
+
+HEAD = b"WARC/1.0\r\nWARC-Type: response\r\nContent-Length: 3\r\n\r\nabc"
+HEADERS = [
+    HEAD,
+    HEAD.replace(b"\r", b""),
+    HEAD.replace(b"WARC-Type: response", b"warc-type :\tRESPONSE "),
+    HEAD.replace(b"Content-Length: 3", b"content-length:3  "),
+    HEAD.replace(b"WARC-Type: response\r\n", b""),
+    HEAD.replace(b"WARC-Type: response", b"WARC-Type: re\r\n sponse"),
+    HEAD.replace(b"WARC-Type", b"WARC-Type: request\r\nWARC-Type"),
+    HEAD.replace(b"Length: 3", b"Length: 3\r\nContent-Length: 4"),
+    HEAD.replace(b"Length: 3", b"Length: x\r\nContent-Length: 4"),
+    HEAD.replace(b"Length: 3", b"Length: 1\r\n 3"),
+    HEAD.replace(b"Length: 3", b"Length:\r\n 3"),
+    HEAD.replace(b"Length: 3", b"Length: -3"),
+    HEAD.replace(b"Content-Length", b"Content\rLength"),
+    HEAD.replace(b"Type: ", b"Type:\r\n "),
+    HEAD.replace(b"Type: ", b"Type: x\r\n ").replace(b"Length: 3", b"Length: 3\r\nX: y"),
+    HEAD.replace(b"Length: 3", b"Length: " + b"3" * 30),
+    HEAD.replace(b"Content-Length: 3", b"X: y\r\n Content-Length: 3"),
+    HEAD.replace(b"Content-Length: 3\r\n", b""),
+    HEAD.replace(b"Content-Length: 3", b"no field\r\nContent-Length: 3"),
+    HEAD.replace(b"\r\n\r\n", b"\r\n"),
+    HEAD.replace(b"abc", b"").replace(b"3", b"0"),
+    b"WARC/1.0\r\n\r\nContent-Length: 3\r\n\r\nabc",
+    FILEDESC,
+    arc(b"abc"),
+    b"",
+]
+
+
+@pytest.mark.parametrize("data", HEADERS)
+def test_the_extent_of_a_record_is_that_of_its_fields_read_one_by_one(data: bytes) -> None:
+    extent, found = extent_at(b"\n" + data, 1), record_at(b"\n" + data, 1)
+    assert (extent and _said(extent)) == (found and _said(found))
+
+
+def _said(found: Extent | Record) -> tuple[str, int, int]:
+    return found.kind, found.block, found.end
+
+
+def test_other_readers_read_what_was_rewritten() -> None:
+    fields = [f"WARC-{name}-Digest: {digest('sha1', 'base32', of)}" for name, of in (("Block", http()), ("Payload", PAGE))]
+    new = rewritten(gzip.compress(record(http(), *fields)) * 3)
+    found = ArchiveIterator(io.BytesIO(new), check_digests="raise")
+    assert [one.content_stream().read() for one in found] == [ABSOLUTE] * 3
+    assert all(one.verify_block_digest() for one in FastReader(io.BytesIO(new), parse_http=False))
+    assert all(one.verify_payload_digest() for one in FastReader(io.BytesIO(new)))
+
+
+def test_a_byte_of_a_records_url_that_is_no_character_is_none_in_the_page_either() -> None:
+    page = http(PAGE).replace(b"text/html", b"text/html; charset=shift_jis")
+    data = record(page, url="http://w.example/~a/").replace(b"~a", b"\xe9a")
+    assert b'<a href="http://w.example/%E9a/x">x</a>' in rewritten(data)

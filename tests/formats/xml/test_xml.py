@@ -1,0 +1,755 @@
+"""XML: which references are found where, what rules them, how they are written, and what stays."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import absolve
+from absolve.core.errors import DocumentError
+from absolve.core.model import KINDS, Document, Link, Place
+from absolve.document.walk import Settings, walk
+from absolve.formats.html import rules
+from absolve.formats.xml import link_tables
+from absolve.formats.xml.names import Names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from absolve.core.errors import Diagnostic
+
+URL = "http://doc.example/dir/doc.xml"
+ATOM = 'xmlns="http://www.w3.org/2005/Atom"'
+ATOM_AS_X = ATOM.replace("=", ":x=", 1)
+XHTML = 'xmlns="http://www.w3.org/1999/xhtml"'
+SVG = 'xmlns="http://www.w3.org/2000/svg"'
+XLINK = 'xmlns:xlink="http://www.w3.org/1999/xlink"'
+
+
+def rewritten(text: str, **options: Any) -> str:
+    """The document with all links absolute; a second run changes nothing."""
+    once: str = absolve.rewrite(text, media_type="application/xml", url=URL, **options)
+    assert absolve.rewrite(once, media_type="application/xml", url=URL, **options) == once
+    return once
+
+
+def found(text: str | bytes, **options: Any) -> list[tuple[str, str, str | None]]:
+    rows = absolve.links(text, **{"media_type": "application/xml", "url": URL, **options})
+    return [(row.element, row.attribute, row.target) for row in rows]
+
+
+def targets(text: str | bytes, **options: Any) -> list[str | None]:
+    return [target for _, _, target in found(text, **options)]
+
+
+def said(text: str | bytes, **options: Any) -> list[Diagnostic]:
+    document = Document(text, media_type="application/xml", url=URL)
+    return walk(document, Settings(**options)).diagnostics
+
+
+def error(text: str | bytes) -> Diagnostic:
+    with pytest.raises(DocumentError) as raised:
+        absolve.rewrite(text, media_type="application/xml", url=URL)
+    return raised.value.diagnostic
+
+
+# --- what is no link ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<x/>",
+        "<x href='a' src='b' xmlns:y='c' y:href='d'>e</x>",  # a vocabulary that nobody knows
+        f"<feed {ATOM} xmlns:x='rel/ns'><id>a</id><category scheme='b' term='c'/><updated>d</updated></feed>",
+        f"<feed {ATOM}><link/><icon/><icon></icon><logo> </logo></feed>",
+        f"<feed {ATOM}><!-- <link href='a'/> --><title><![CDATA[<link href='a'/>]]></title></feed>",
+        f"<feed {ATOM}><title>&lt;a href='a'&gt;</title><content type='text'>&lt;a href='b'&gt;</content></feed>",
+        f"<feed {ATOM}><icon>a<b/></icon></feed>",
+        "<rss><channel><link/><guid isPermaLink='false'>a</guid><guid>17</guid><category domain='c'>d</category></channel></rss>",
+        "<rss><channel><description>1 &amp; 2 &gt; 3</description><title>&lt;a href='b'&gt;</title></channel></rss>",
+        "<x:rss xmlns:x='urn:x'><x:link>a</x:link></x:rss>",
+        "<!DOCTYPE x SYSTEM 'x.dtd'><x/>",
+        "<!DOCTYPE x [<!ENTITY y SYSTEM 'y.xml'>]><x>&y;</x>",
+        "<x><?xml-stylesheet href='a'?></x><?xml-stylesheet href='b'?>",
+        "<?other href='a'?><x/>",
+        f"<HTML {XHTML}><A HREF='a'/></HTML>",  # XHTML is in lower case
+        f"<html {XHTML}><script>\"&lt;a href='a'>\"</script><title>&lt;a href='a'></title></html>",
+        f"<html {XHTML}><style type='text/x'>a{{b:url(c)}}</style></html>",
+        f"<x:a xmlns:x='http://www.w3.org/1999/xhtml2' href='a' {XHTML}/>",
+        f"<x {XLINK} xlink:role='a' xlink:arcrole='b' xlink:title='c'/>",
+    ],
+)
+def test_what_is_no_link_stays(text: str) -> None:
+    assert found(text) == []
+    assert rewritten(text) is text
+
+
+def test_without_a_base_the_very_same_bytes_come_back() -> None:
+    data = f"\ufeff<?xml version='1.0'?>\r\n<feed {ATOM}><link\thref =\n'a&#x20;&amp;'/></feed>\r\n".encode()
+    assert absolve.rewrite(data, media_type="application/xml") is data
+
+
+# --- vocabularies ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (f"<feed {ATOM}><link href='a'/></feed>", [("link", "href")]),
+        (f"<feed {ATOM}><icon>a</icon><logo>a</logo></feed>", [("icon", ""), ("logo", "")]),
+        (f"<feed {ATOM}><author><uri>a</uri></author><generator uri='a'/></feed>", [("uri", ""), ("generator", "uri")]),
+        (f"<feed {ATOM}><entry><content src='a' type='video/mp4'/></entry></feed>", [("content", "src")]),
+        ("<rss><channel><link>a</link><docs>a</docs></channel></rss>", [("link", ""), ("docs", "")]),
+        ("<rss><channel><image><url>a</url><link>a</link></image></channel></rss>", [("url", ""), ("link", "")]),
+        ("<rss><item><guid>/a</guid><guid isPermaLink='true'>17</guid></item></rss>", [("guid", "")] * 2),
+        ("<rss><item><enclosure url='a' type='audio/mpeg'/><source url='a'>b</source></item></rss>", [("enclosure", "url"), ("source", "url")]),
+        ("<rss><item><comments>a</comments></item></rss>", [("comments", "")]),
+        (
+            "<r:RDF xmlns:r='http://www.w3.org/1999/02/22-rdf-syntax-ns#' xmlns='http://purl.org/rss/1.0/'><item r:about='a'><link>a</link></item></r:RDF>",
+            [("item", "rdf:about"), ("link", "")],
+        ),
+        (
+            "<rss xmlns:m='http://search.yahoo.com/mrss/'><m:content url='a'/><m:thumbnail url='a'/><m:player url='a'/></rss>",
+            [("content", "url"), ("thumbnail", "url"), ("player", "url")],
+        ),
+        ("<rss xmlns:i='http://www.itunes.com/dtds/podcast-1.0.dtd'><i:image href='a'/></rss>", [("image", "href")]),
+        ("<rss xmlns:w='http://wellformedweb.org/CommentAPI/'><w:commentRss>a</w:commentRss></rss>", [("commentRss", "")]),
+        ("<opml><body><outline xmlUrl='a' htmlUrl='a'><outline url='a'/></outline></body></opml>", [("outline", "xmlUrl"), ("outline", "htmlUrl"), ("outline", "url")]),
+        ("<s:urlset xmlns:s='http://www.sitemaps.org/schemas/sitemap/0.9'><s:url><s:loc>a</s:loc></s:url></s:urlset>", [("loc", "")]),
+        ("<sitemapindex xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'><sitemap><loc>a</loc></sitemap></sitemapindex>", [("loc", "")]),
+        ("<x xmlns:i='http://www.google.com/schemas/sitemap-image/1.1'><i:image><i:loc>a</i:loc></i:image></x>", [("loc", "")]),
+        (
+            "<x xmlns:v='http://www.google.com/schemas/sitemap-video/1.1'><v:thumbnail_loc>a</v:thumbnail_loc><v:player_loc>a</v:player_loc></x>",
+            [("thumbnail_loc", ""), ("player_loc", "")],
+        ),
+        ("<x xmlns:h='http://www.w3.org/1999/xhtml'><h:link rel='alternate' hreflang='de' href='a'/></x>", [("link", "href")]),
+        (f"<svg {SVG} {XLINK}><a href='a'/><image xlink:href='a'/></svg>", [("a", "href"), ("image", "xlink:href")]),
+        (f"<svg {SVG}><filter><feImage href='a'/></filter></svg>", [("feimage", "href")]),
+        (f"<x {XLINK}><y xlink:href='a'/></x>", [("y", "xlink:href")]),
+        ("<x xmlns:q='http://www.w3.org/1999/xlink' q:href='a'/>", [("x", "xlink:href")]),
+        ("<math xmlns='http://www.w3.org/1998/Math/MathML'><mi href='a'/><csymbol definitionURL='a'/></math>", [("mi", "href"), ("csymbol", "definitionurl")]),
+        ("<?xml-stylesheet type='text/xsl' href='a'?><x/>", [("xml-stylesheet", "href")]),
+        ("<x xmlns:i='http://www.w3.org/2001/XInclude'><i:include href='a'/></x>", [("include", "href")]),
+        ("<package xmlns='http://www.idpf.org/2007/opf'><manifest><item href='a'/></manifest><guide><reference href='a'/></guide></package>", [("item", "href"), ("reference", "href")]),
+        ("<ncx xmlns='http://www.daisy.org/z3986/2005/ncx/'><content src='a'/></ncx>", [("content", "src")]),
+        ("<smil xmlns='http://www.w3.org/ns/SMIL' xmlns:e='http://www.idpf.org/2007/ops'><seq e:textref='a'><audio src='a'/></seq></smil>", [("seq", "epub:textref"), ("audio", "src")]),
+        ("<book><ulink url='a'/><imagedata fileref='a'/></book>", [("ulink", "url"), ("imagedata", "fileref")]),
+        (f"<book xmlns='http://docbook.org/ns/docbook' {XLINK}><link xlink:href='a'/><imagedata fileref='a'/></book>", [("link", "xlink:href"), ("imagedata", "fileref")]),
+        ("<topic><xref href='a'/><image href='a'/><p conref='a#b'/></topic>", [("xref", "href"), ("image", "href"), ("p", "conref")]),
+        ("<map><topicref href='a'/></map>", [("topicref", "href")]),
+    ],
+)
+def test_a_vocabulary_says_where_links_are(text: str, expected: list[tuple[str, str]]) -> None:
+    assert [(element, attribute) for element, attribute, _ in found(text)] == expected
+    assert all(target is not None and target.startswith("http://doc.example/") for target in targets(text))
+
+
+def test_namespaces_decide_and_not_prefixes() -> None:
+    text = f"<a:feed xmlns:a='http://www.w3.org/2005/Atom' xmlns:link='urn:x'><a:link href='a'/><link:link href='b'/><x {ATOM}><link href='c'/></x></a:feed>"
+    assert targets(text) == ["http://doc.example/dir/a", "http://doc.example/dir/c"]
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        (f"<feed {ATOM}><link href='a'/></feed>", "navigation"),
+        (f"<feed {ATOM}><link rel='self' href='a'/></feed>", "feed"),
+        (f"<feed {ATOM}><link rel=' Enclosure ' href='a'/></feed>", "media"),
+        (f"<feed {ATOM}><link rel='license' href='a'/></feed>", "metadata"),
+        ("<rss><enclosure url='a' type='image/png'/></rss>", "image"),
+        ("<rss><enclosure url='a'/></rss>", "media"),
+        ("<package xmlns='http://www.idpf.org/2007/opf'><item href='a' media-type='text/css'/></package>", "stylesheet"),
+        (f"<html {XHTML}><link rel='stylesheet' href='a'/></html>", "stylesheet"),
+        (f"<html {XHTML}><meta property='og:image' content='a'/></html>", "image"),
+    ],
+)
+def test_the_kind_of_a_link_may_depend_on_other_attributes(text: str, kind: str) -> None:
+    assert [row.kind for row in absolve.links(text, media_type="application/xml", url=URL)] == [kind]
+
+
+def test_rows_have_the_rel_and_the_text_of_the_tag() -> None:
+    text = f"<html {XHTML}><a rel='next' href='a'>two <b>words</b></a><img src='i' alt='x &amp; y'/></html>"
+    rows = list(absolve.links(text, media_type="application/xhtml+xml", url=URL))
+    assert [(row.rel, row.text) for row in rows] == [("next", "two words"), ("", "x & y")]
+
+
+# --- what rules a link ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("<x xml:base='b/' xlink:href='a'/>", "b/a"),  # of the element itself, wherever in the tag it stands
+        ("<x xlink:href='a' xml:base='b/'/>", "b/a"),
+        ("<x xml:base='b/'><y xml:base='c/'><z xml:base='/d/' xlink:href='a'/></y></x>", "/d/a"),
+        ("<x xml:base='b/'><y xml:base='c/'/><z xlink:href='a'/></x>", "b/a"),
+        ("<x><y xml:base='c/'><z/></y><z xlink:href='a'/></x>", "a"),
+        ("<x xml:base='b/'><y><z/></y><z xlink:href='a'/></x>", "b/a"),
+        ("<x xml:base='b/'><y xml:base=''><z xlink:href='a'/></y></x>", "b/a"),
+        ("<x xml:base='javascript:1'><z xlink:href='a'/></x>", "a"),
+        ("<x xml:base='b/&#x2e;./c/'><z xlink:href='a'/></x>", "c/a"),
+        ("<x xml:base=' b/ '><z xlink:href='a'/></x>", "b/a"),
+    ],
+)
+def test_xml_base_rules_its_element_and_what_is_in_it(text: str, expected: str) -> None:
+    text = text.replace("<x", f"<x {XLINK}", 1)
+    rows = [row for row in absolve.links(text, media_type="application/xml", url=URL) if row.attribute == "xlink:href"]
+    assert [row.target for row in rows] == [absolve.resolve(URL, expected)]
+
+
+def test_xml_base_is_a_link_under_the_base_around_it() -> None:
+    text = f"<feed {ATOM} xml:base='b/'><entry xml:base='c/'><link href='a'/></entry></feed>"
+    rows = list(absolve.links(text, media_type="application/xml", url=URL))
+    assert [(row.attribute, row.base, row.target, row.base_layer) for row in rows] == [
+        ("xml:base", URL, "http://doc.example/dir/b/", "retrieval"),
+        ("xml:base", "http://doc.example/dir/b/", "http://doc.example/dir/b/c/", "embedded"),
+        ("href", "http://doc.example/dir/b/c/", "http://doc.example/dir/b/c/a", "embedded"),
+    ]
+    assert rows[2].base_source == "xml:base attribute, line 1"
+    assert "xml:base='http://doc.example/dir/b/c/'><link href='http://doc.example/dir/b/c/a'" in rewritten(text)
+
+
+def test_an_unsuitable_xml_base_is_said_on_its_row() -> None:
+    rows = absolve.links(f"<feed {ATOM} xml:base='data:,'/>", media_type="application/xml", url=URL)
+    assert [row.problems for row in rows] == [["unsuitable-base"]]
+
+
+@pytest.mark.parametrize(
+    ("inner", "expected"),
+    [
+        ("<style>a{b:url(c)}</style>", "/n/c"),
+        ("<style><![CDATA[a{b:url(c)}]]></style>", "/n/c"),
+        ("<p style='b:url(c)'/>", "/n/c"),
+        ("<iframe srcdoc='&lt;a href=c>'/>", "/n/c"),
+        ("<object codebase='k/' data='c'/>", "/n/k/c"),
+        ("<a href='c'/>", "/n/c"),
+        ("<form action=''/>", "doc.xml"),
+    ],
+)
+def test_xml_base_rules_all_that_is_in_the_element(inner: str, expected: str) -> None:
+    text = f"<html {XHTML}><div xml:base='/n/'>{inner}</div></html>"
+    assert targets(text)[-1] == absolve.resolve(URL, expected)
+
+
+def test_the_base_element_rules_a_page_and_xml_base_is_inner_to_it() -> None:
+    text = f"<html {XHTML}><a href='0'/><base href='/b/'/><base href='/c/'/><a href='1'/><p xml:base='d/'><a href='2'/></p></html>"
+    rows = list(absolve.links(text, media_type="application/xml", url=URL))
+    assert [row.target for row in rows] == [
+        f"http://doc.example/{path}" for path in ("b/0", "b/", "c/", "b/1", "b/d/", "b/d/2")
+    ]
+    assert rows[2].problems == ["ignored-base", "relative-base"][:1]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"<html {XHTML}><template><base href='/b/'/></template><a href='a'/></html>",
+        f"<x><base href='/b/'/><a {XHTML} href='a'/></x>",  # no element of XHTML
+        f"<feed {ATOM}><content type='xhtml'><div {XHTML}><base href='/b/'/><a href='a'/></div></content></feed>",
+    ],
+)
+def test_another_base_element_rules_nothing(text: str) -> None:
+    assert absolve.base(text, media_type="application/xml", url=URL).url == URL
+    assert targets(text)[-1] == "http://doc.example/dir/a"
+
+
+def test_an_instruction_stands_outside_of_every_base() -> None:
+    text = f"<?xml-stylesheet href=\"a&amp;b\"?><html {XHTML} xml:base='/x/'><base href='/y/'/></html>"
+    assert targets(text)[0] == "http://doc.example/dir/a&b"
+
+
+def test_a_reference_in_an_instruction_ends_with_it() -> None:
+    assert targets('<?xml-stylesheet href="a?><x b=""/>') == []
+    assert targets("<?xml-stylesheet href='?><?xml-stylesheet href='b'?><x/>") == ["http://doc.example/dir/b"]
+
+
+def test_what_is_written_in_an_instruction_does_not_end_it() -> None:
+    text = "<?xml-stylesheet href='a?&gt;b'?><?xml-stylesheet href='c'?><x/>"
+    new = absolve.rewrite(text, media_type="application/xml", policy=lambda found: f"{found.reference}?>")
+    assert new == "<?xml-stylesheet href='a?&gt;b?&gt;'?><?xml-stylesheet href='c?&gt;'?><x/>"
+    assert absolve.rewrite(text, media_type="application/xml", url=URL).startswith(
+        "<?xml-stylesheet href='http://doc.example/dir/a?&gt;b'?>"
+    )
+
+
+def test_white_space_and_entities_in_an_instruction_stay_what_they_are() -> None:
+    text = "<!DOCTYPE x [<!ENTITY e 'v'>]><?xml-stylesheet href='a\tb&amp;&e;'?><x/>"
+    assert [row.reference for row in absolve.links(text, media_type="application/xml")] == ["a\tb&&e;"]
+
+
+def test_what_a_saver_wrote_counts_where_nobody_else_said() -> None:
+    text = f"<!-- saved from url=(0018)http://s.example/ --><svg {SVG}><image href='a'/></svg>"
+    assert targets(text, url=None) == ["http://s.example/a"]
+
+
+# --- documents inside -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "entity"),
+    [
+        (f"<feed {ATOM}><content type='html'>&lt;a href=\"x\"></content></feed>", "content[1]"),
+        (f"<feed {ATOM}><summary type=' HTML '><![CDATA[<a href=\"x\">]]></summary></feed>", "summary[1]"),
+        (f"<feed {ATOM}><title type='text/html'>&#60;a href=&quot;x&quot;></title></feed>", "title[1]"),
+        ("<feed xmlns='http://purl.org/atom/ns#'><tagline mode='escaped' type='text/html'>&lt;a href='x'></tagline></feed>", "tagline[1]"),
+        ("<rss><description>&lt;a href='x'></description></rss>", "description[1]"),
+        ("<rss><description>\n <![CDATA[<a href='x'>]]>\n</description></rss>", "description[1]"),
+        ("<rss><description>a <![CDATA[<b><]]><!-- > --><![CDATA[a href='x'>]]> &amp;</description></rss>", "description[1]"),
+        ("<rss xmlns:c='http://purl.org/rss/1.0/modules/content/'><c:encoded>&lt;a href='x'></c:encoded></rss>", "encoded[1]"),
+        ("<rss xmlns:m='http://search.yahoo.com/mrss/'><m:description type='html'>&lt;a href='x'></m:description></rss>", "description[1]"),
+    ],
+)
+def test_escaped_markup_is_a_document_of_its_own(text: str, entity: str) -> None:
+    (row,) = absolve.links(text, media_type="application/xml", url=URL)
+    assert (row.entity, row.element, row.target, row.base_layer) == (entity, "a", "http://doc.example/dir/x", "encapsulating")
+    assert rewritten(text) in {text.replace(f"{quote}x", f"{quote}http://doc.example/dir/x") for quote in ("'", '"', "&quot;")}
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("a<![CDATA[b]]>&lt;a href=x>", "a<![CDATA[b]]>&lt;a href=http://h/?a&amp;b/x>"),
+        ("&lt;b><![CDATA[<a href=x>]]>", "&lt;b><![CDATA[<a href=http://h/?a&b/x>]]>"),
+        ("<![CDATA[<b>]]><![CDATA[<a href=x>]]>", "<![CDATA[<b>]]><![CDATA[<a href=http://h/?a&b/x>]]>"),
+        ("&lt;a href=<![CDATA[x>]]>", "&lt;a href=<![CDATA[http://h/?a&b/x>]]>"),
+        ("<![CDATA[<a href=]]>x>", "<![CDATA[<a href=]]>http://h/?a&amp;b/x>"),
+        ("<?x?>&lt;a href=<!-- -->x>", "<?x?>&lt;a href=<!-- -->http://h/?a&amp;b/x>"),
+        ("\r\n<![CDATA[\r\n<a href=x>]]>\r\n&lt;b>", "\r\n<![CDATA[\r\n<a href=http://h/?a&b/x>]]>\r\n&lt;b>"),
+    ],
+)
+def test_each_stretch_of_mixed_text_is_written_in_its_own_way(before: str, after: str) -> None:
+    text = f"<rss><description>{before}</description></rss>"
+    written = absolve.rewrite(text, media_type="application/xml", policy=lambda _: "http://h/?a&b/x")
+    assert written == f"<rss><description>{after}</description></rss>"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("&lt;a href=u<![CDATA[v>]]>", "&lt;a href=new&amp;<![CDATA[>]]>"),
+        ("<![CDATA[<a href=u]]>v>", "<![CDATA[<a href=new&]]>>"),
+        ("<![CDATA[<a href=u]]><![CDATA[v>]]>", "<![CDATA[<a href=new&>]]>"),
+        ("&lt;a href=u<![CDATA[v]]>w>", "&lt;a href=new&amp;>"),
+    ],
+)
+def test_a_reference_across_the_edge_of_a_section_leaves_it_well_formed(before: str, after: str) -> None:
+    text = f"<rss><description>{before}</description></rss>"
+    written = absolve.rewrite(text, media_type="application/xml", policy=lambda _: "new&")
+    assert written == f"<rss><description>{after}</description></rss>"
+    assert [row.reference for row in absolve.links(written, media_type="application/xml")] == ["new&"]
+
+
+def test_styles_and_scripts_in_xhtml_are_read_as_xml_gives_them() -> None:
+    text = (
+        f"<html {XHTML}><style>/*<![CDATA[*/ a>b{{c:url(d)}} /*]]>*/</style><style>a&gt;b{{c:url('e')}}</style>"
+        "<script type='importmap'>{\"imports\": {\"a\": \"./f\"}}</script><p style='c:url(&quot;g&quot;)'/></html>"
+    )
+    assert targets(text) == [f"http://doc.example/dir/{name}" for name in "defg"]
+    assert "/*<![CDATA[*/ a>b{c:url(http://doc.example/dir/d)} /*]]>*/" in rewritten(text)
+
+
+# --- how references are written -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("<link href='a&amp;b'/>", "<link href='http://doc.example/dir/a&amp;b'/>"),
+        ('<link href="a&#38;b&#x26;c"/>', '<link href="http://doc.example/dir/a&#38;b&#x26;c"/>'),
+        ("<link href='&lt;&quot;&apos;'/>", "<link href='http://doc.example/dir/&lt;&quot;&apos;'/>"),
+        ("<link href=' a '/>", "<link href=' http://doc.example/dir/a '/>"),
+        ("<link href='\n\ta\r\n'/>", "<link href='\n\thttp://doc.example/dir/a\r\n'/>"),
+        ("<link href='&#x20;a&#10;'/>", "<link href='&#x20;http://doc.example/dir/a&#10;'/>"),
+        ("<link\nrel = 'x'\r\n\thref\t=\n'a'\n/>", "<link\nrel = 'x'\r\n\thref\t=\n'http://doc.example/dir/a'\n/>"),
+        ("<link x='>' href='a' y='/>'/>", "<link x='>' href='http://doc.example/dir/a' y='/>'/>"),
+        ("<link xmlns:b='c' b:href='d' href='a'/>", "<link xmlns:b='c' b:href='d' href='http://doc.example/dir/a'/>"),
+        ("<icon> a&amp;b </icon>", "<icon> http://doc.example/dir/a&amp;b </icon>"),
+        ("<icon><![CDATA[a&b]]></icon>", "<icon><![CDATA[http://doc.example/dir/a&b]]></icon>"),
+        ("<icon>\n<![CDATA[ a ]]>\n</icon>", "<icon>\n<![CDATA[ http://doc.example/dir/a ]]>\n</icon>"),
+        ("<link href='\u00e9'/>", "<link href='http://doc.example/dir/\u00e9'/>"),
+    ],
+)
+def test_only_the_bytes_of_a_link_change(before: str, after: str) -> None:
+    assert rewritten(f"<feed {ATOM}>{before}</feed>") == f"<feed {ATOM}>{after}</feed>"
+
+
+@pytest.mark.parametrize(
+    ("place", "new", "written"),
+    [
+        ("<link href='a'/>", "x&\"'<>", "<link href='x&amp;\"&apos;&lt;&gt;'/>"),
+        ('<link href="a"/>', "x&\"'<>", '<link href="x&amp;&quot;\'&lt;&gt;"/>'),
+        ("<link href='a'/>", "x\ty\x01", "<link href='x&#9;y%01'/>"),
+        ("<icon>a</icon>", "x&\"'<>]]>", "<icon>x&amp;\"'&lt;&gt;]]&gt;</icon>"),
+        ("<icon>a</icon>", "x\ry", "<icon>x&#13;y</icon>"),
+        ("<icon><![CDATA[a]]></icon>", "x&<]]>y", "<icon><![CDATA[x&<]]%3Ey]]></icon>"),
+        ("<icon><![CDATA[a]]></icon>", "x]]", "<icon><![CDATA[x]]]]></icon>"),
+        ("<summary type='html'><![CDATA[<a href=a>]]></summary>", "]]", "<summary type='html'><![CDATA[<a href=]]]]><![CDATA[>]]></summary>"),
+        ("<summary type='html'><![CDATA[<a href=a>]]></summary>", "]]>", "<summary type='html'><![CDATA[<a href=]]&gt;>]]></summary>"),
+        ("<icon>a</icon>", "x\ud800\uffff", "<icon>x\ufffd%EF%BF%BF</icon>"),
+    ],
+)
+def test_what_a_place_cannot_hold_is_escaped(place: str, new: str, written: str) -> None:
+    text = f"<feed {ATOM}>{place}</feed>"
+    once = absolve.rewrite(text, media_type="application/xml", policy=lambda _: new)
+    assert once == f"<feed {ATOM}>{written}</feed>"
+    assert not said(once)
+
+
+@given(
+    st.text(st.characters(exclude_categories=["Cs"], exclude_characters=" \ufffe\uffff", min_codepoint=32), min_size=1),
+    st.sampled_from(["<link href='a'/>", '<link href="a"/>', "<icon>a</icon>", "<icon><![CDATA[a]]></icon>"]),
+)
+def test_what_is_written_reads_back_as_it_was_meant(new: str, place: str) -> None:
+    written = absolve.rewrite(f"<feed {ATOM}>{place}</feed>", media_type="application/xml", policy=lambda _: new)
+    references = [row.reference for row in absolve.links(written, media_type="application/xml")]
+    assert references == [new.replace("]]>", "]]%3E") if "CDATA" in place else new]
+    assert not said(written)
+
+
+# --- charsets -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("encoding", ["windows-1251", "koi8-r", "utf-16", "utf-16-le", "utf-16-be", "iso-8859-5", "utf-8-sig", "IBM855"])
+@pytest.mark.parametrize("place", ["<link href='{}'/>", "<icon>{}</icon>", "<icon><![CDATA[{}]]></icon>"])
+def test_a_document_is_read_and_written_in_its_charset(encoding: str, place: str) -> None:
+    before, after = (
+        f"<?xml version='1.0' encoding='{encoding.removesuffix('-sig')}'?><feed {ATOM}><title>\u0401</title>{place.format(word)}</feed>".encode(encoding)
+        for word in ("\u043f?a", "http://doc.example/dir/\u043f?a")
+    )
+    assert targets(before) == ["http://doc.example/dir/\u043f?a"]
+    assert absolve.rewrite(before, media_type="application/xml", url=URL) == after
+
+
+@pytest.mark.parametrize(
+    ("place", "written"),
+    [
+        ("<link href='a'/>", "<link href='\u20ac&#28450;'/>"),
+        ("<icon>a</icon>", "<icon>\u20ac&#28450;</icon>"),
+        ("<icon><![CDATA[a]]></icon>", "<icon><![CDATA[\u20ac%E6%BC%A2]]></icon>"),
+        ("<summary type='html'>&lt;a href='a'></summary>", "<summary type='html'>&lt;a href='\u20ac&#28450;'></summary>"),
+        ("<summary type='html'><![CDATA[<a href='a'>]]></summary>", "<summary type='html'><![CDATA[<a href='\u20ac&#28450;'>]]></summary>"),
+    ],
+)
+def test_what_the_charset_lacks_is_written_otherwise(place: str, written: str) -> None:
+    head = f"<?xml version='1.0' encoding='windows-1252'?><feed {ATOM}>"
+    before, after = (f"{head}{inner}</feed>".encode("cp1252") for inner in (place, written))
+    assert absolve.rewrite(before, media_type="application/xml", policy=lambda _: "\u20ac\u6f22") == after
+
+
+@pytest.mark.parametrize(
+    ("data", "options", "expected"),
+    [
+        (b"<rss><link>\xc3\xa9</link></rss>", {}, "\u00e9"),
+        (b"<rss><link>\xe9</link></rss>", {"charset": "latin1"}, "\u00e9"),
+        (b"<rss><link>\xe9</link></rss>", {"media_type": "text/xml; charset=latin1"}, "\u00e9"),
+        (b"<?xml version='1.0' encoding='koi8-r'?><rss><link>\xe9</link></rss>", {"media_type": "application/rss+xml;charset=latin1"}, "\u00e9"),
+        (b"\xef\xbb\xbf<?xml version='1.0' encoding='koi8-r'?><rss><link>\xc3\xa9</link></rss>", {}, "\u00e9"),
+        ("<?xml version='1.0'?><rss><link>\u00e9</link></rss>".encode("utf-16-le"), {}, "\u00e9"),
+    ],
+)
+def test_the_charset_is_found_as_rfc_7303_says(data: bytes, options: dict[str, str], expected: str) -> None:
+    assert targets(data, **options) == [f"http://doc.example/dir/{expected}"]
+
+
+@pytest.mark.parametrize("data", [b"<?xml version='1.0' encoding='bogus'?><x/>", "<x/>".encode("utf-32"), b"<?xml version='1.0' encoding='utf-7'?><x/>"])
+def test_a_document_in_a_charset_that_nobody_knows_is_left_alone(data: bytes) -> None:
+    assert error(data).code == "unknown-charset"
+
+
+# --- what is not well-formed ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "column"),
+    [
+        ("", 1, 1),
+        ("<feed>\n <link>\n</feed>", 3, 3),
+        ("<x>&nbsp;</x>", 1, 4),
+        ("<x>\u00e9\u00e9<a b=c/></x>", 1, 11),
+        ("<x/>\ntext", 2, 1),
+        ("<x:y/>", 1, 1),
+        ("<x a='1' a='2'/>", 1, 10),
+        (b"<x>\n\xff</x>", 2, 1),
+        (b"<?xml version='1.0' encoding='euc-jp'?>\n<x>\xa4\xa2\xff</x>", 2, 5),
+        ("<rss>".encode("utf-16-le"), 1, 2),
+        ("<x>\n\ud7ff<".encode("utf-16"), 2, 2),
+    ],
+)
+def test_what_is_not_well_formed_is_an_error_at_its_line_and_column(text: str | bytes, line: int, column: int) -> None:
+    diagnostic = error(text)
+    assert (diagnostic.code, diagnostic.line, diagnostic.column) == ("not-well-formed", line, column)
+    assert "--recover" in diagnostic.text
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "cp1251", "utf-16"])
+def test_recover_reads_it_as_html(encoding: str) -> None:
+    head = f"<?xml version='1.0' encoding='{encoding}'?>"
+    data = f"{head}<html {XHTML}><br><a href=\u0436>x</html>".encode(encoding)
+    assert targets(data, recover=True) == ["http://doc.example/dir/\u0436"]
+    expected = f"{head}<html {XHTML}><br><a href=http://doc.example/dir/\u0436>x</html>".encode(encoding)
+    assert absolve.rewrite(data, media_type="application/xml", url=URL, recover=True) == expected
+    assert [(one.code, one.failed) for one in said(data, recover=True)] == [("not-well-formed", False)]
+
+
+def test_what_is_well_formed_is_not_recovered() -> None:
+    assert targets(f"<html {XHTML}><title/><a href='a'/></html>", recover=True) == ["http://doc.example/dir/a"]
+
+
+def test_each_base_says_what_it_is_where_it_stands_and_what_is_around_it() -> None:
+    entry = "<entry xml:base='%s'><link href='a'/></entry>"
+    text = f"<feed {ATOM} xml:base='/f/'>{entry % ' b/ '}{entry % 'b&#47;'}<link href='a'/></feed>"
+    events = walk(Document(text.encode(), media_type="application/xml"), Settings()).events
+    links = [event for event in events if isinstance(event, Link)]
+    claimed = [(link.claim and (link.claim.reference, link.claim.position), link.base) for link in links]
+    outer, one, other = (link.claim for link in links if link.claim is not None)
+    positions = [text.index(value) for value in ("/f/", " b/ ", "b&#47;")]
+    assert claimed == [
+        (("/f/", positions[0]), None),
+        (("b/", positions[1]), outer),
+        (None, one),
+        (("b/", positions[2]), outer),
+        (None, other),
+        (None, outer),
+    ]
+
+
+# --- tags and names -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (f"<feed {ATOM}><link/><link title='!-- href=&apos;b&apos; >'/></feed>", []),
+        (f"<feed {ATOM}><title><![CDATA[</title><link href='a'/>]]]></title><!-- </feed> --><?x <link href='a'/>?></feed>", []),
+        (f"<a:feed xmlns:a='urn:a' {ATOM}><a:link href='b'/></a:feed>", []),
+        (f"<feed {ATOM}><entry xmlns=''><link href='b'/></entry></feed>", []),
+        (f"<feed {ATOM}><a xmlns='urn:a'/><link href='b'/></feed>", ["b"]),
+        (f"<feed {ATOM}><a xmlns='urn:a'><a xmlns='urn:b'></a><link href='b'/></a><link href='c'/></feed>", ["c"]),
+        (f"<a xmlns='urn:a'><x:link href='b' {ATOM_AS_X}/></a>", ["b"]),
+        ("<a xmlns='urn:a'><b xmlns:x='http://www.w3.org/2005&#x2F;Atom'><x:link href='b'/></b></a>", ["b"]),
+        (f"<a xmlns:x='urn:a'><b {ATOM_AS_X}><x:link href='b'/></b><x:link href='c'/></a>", ["b"]),
+        (f"<a {ATOM_AS_X}><b xmlns:x='urn:a'><c xmlns:x='urn:b'><x:link href='c'/></c><x:link href='b'/></b><x:link href='a'/></a>", ["a"]),
+        (f"<a {XLINK}><b xmlns:xlink='urn:a' xlink:href='b'/><c xlink:href='c'/></a>", ["c"]),
+        ("<!DOCTYPE a [<!ATTLIST a xmlns:x CDATA 'http://www.w3.org/2005/Atom'>]><a xmlns:x='urn:a'><x:link href='b'/></a>", []),
+        (f"<a><b x:href='c' y = 'd>' {XLINK.replace('xlink=', 'x=')} \n/></a>", ["c"]),
+        (f"<feed {ATOM}><link\n title\t=\n'\"' href\r\n=\"b'>/\"\n></link ></feed>", ["b'>/"]),
+        (f"<feed {ATOM}><é href='a'/><link é='a' href='b'/></feed>", ["b"]),
+        ("\ufeff<rss><item><link>a</link ></item><link>b<!-- c --></link></rss>", ["a"]),
+        ("<!DOCTYPE feed [<!ATTLIST a xmlns CDATA 'http://www.w3.org/2005/Atom'>]><x><a><link href='a'/></a><link href='b'/></x>", ["a"]),
+        ("<!DOCTYPE x [<!ATTLIST a xmlns:y CDATA 'http://www.w3.org/2005/Atom' xmlns:y CDATA 'urn:z'>]><x><a><y:link href='a'/></a></x>", ["a"]),
+        ("<!DOCTYPE x [<!ATTLIST a xmlns:y CDATA 'urn:y' xmlns:y CDATA 'urn:z'>]><x><a xmlns:y='http://www.w3.org/2005/Atom'><y:link href='a'/></a></x>", ["a"]),
+        ("<!DOCTYPE x [<!ENTITY a '&#38;b;'><!ENTITY b 'xhtml'>]><x><a xmlns='http://www.w3.org/1999/&a;' href='c'/></x>", ["c"]),
+        ("<!DOCTYPE x [<!-- <link> ]> --><?xml-stylesheet href='a'?><!ENTITY b ']>'>]><?xml-stylesheet href='b'?><x/>", ["a", "b"]),
+        ("<x/><!-- <link> --><?xml-stylesheet href='b'?>", []),
+    ],
+)
+def test_tags_and_their_names_are_those_that_the_standards_see(text: str, expected: list[str]) -> None:
+    assert [row.reference for row in absolve.links(text, media_type="application/xml", url=URL)] == expected
+
+
+def test_names_are_remembered_unless_they_are_long() -> None:
+    names = Names("", lazy=False)
+    for is_known, prefix in ((True, b"p"), (False, b"p" * 2000)):
+        declared = ((prefix, link_tables.XLINK),)
+        assert (names.inside(declared) is names.inside(declared)) is is_known
+        assert (names.element(prefix, {}) is names.known.get(prefix)) is is_known
+
+
+@pytest.mark.parametrize("depth", [3, 4_998])
+def test_namespaces_may_be_declared_at_any_depth(depth: int) -> None:
+    names = "".join(f"<a xmlns:p{n}='{('urn:x', link_tables.XLINK)[n % 2]}'>" for n in range(depth))
+    text = f"<feed {ATOM}>{names}<link href='b'/>{'</a>' * depth}<link href='c'/></feed>"
+    assert targets(text) == ["http://doc.example/dir/b", "http://doc.example/dir/c"]
+
+
+def test_entities_in_entities_are_looked_into_only_so_deep() -> None:
+    entities = "".join(f"<!ENTITY e{n} '&#38;e{n - 1};'>" for n in range(1, 9_999))
+    text = f"<!DOCTYPE feed [<!ENTITY e0 'alternate'>{entities}]><feed {ATOM}><link rel='&e9998;' href='a'/></feed>"
+    assert targets(text) == ["http://doc.example/dir/a"]
+
+
+# --- entities -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("subset", "inner", "target"),
+    [
+        ("<!ENTITY b 'http://h/'>", "<link href='&b;a'/>", "http://h/a"),
+        ("<!ENTITY b 'http://h/'>", "<icon>&b;a</icon>", "http://h/a"),
+        ("<!ENTITY b 'b/'>", "<link href='&b;a'/>", "http://doc.example/dir/b/a"),
+        ("<!ENTITY b 'b/'><!ENTITY b 'c/'>", "<link href='&b;a'/>", "http://doc.example/dir/b/a"),
+        ("<!ENTITY a 'http://www.w3.org/2005/Atom'>", "<x:link xmlns:x='&a;' href='a'/>", "http://doc.example/dir/a"),
+        ("<!ATTLIST link href CDATA 'default'>", "<link/><link href='a'/>", "http://doc.example/dir/a"),
+    ],
+)
+def test_entities_that_are_plain_text_are_known(subset: str, inner: str, target: str) -> None:
+    text = f"<!DOCTYPE feed [{subset}]><feed {ATOM}>{inner}</feed>"
+    assert targets(text) == [target]
+    assert rewritten(text) == (text if target[:8] == "http://h" else text.replace("='&b;", "='http://doc.example/dir/&b;").replace("='a'", "='http://doc.example/dir/a'"))
+
+
+@pytest.mark.parametrize(
+    ("subset", "inner"),
+    [
+        ("<!ENTITY b '&#38;#38;'>", "<link href='a&b;'/>"),
+        ("<!ENTITY b '<link href=\"a\"/>'>", "&b;"),
+        ("<!ENTITY b '<x/>'>", "<icon>a&b;</icon>"),
+        ("<!ENTITY % p SYSTEM 'p'> %p;", "<link href='a&unknown;'/>"),
+    ],
+)
+def test_what_an_entity_hides_is_left_alone_and_said(subset: str, inner: str) -> None:
+    text = f"<!DOCTYPE feed [{subset}]><feed {ATOM}>{inner}</feed>"
+    assert found(text) == []
+    assert rewritten(text) == text
+    assert "entity" in {one.code for one in said(text)}
+
+
+PAGE = f"<!DOCTYPE html [<!ENTITY e '{{}}'>]><html {XHTML}>{{}}</html>"
+
+
+@pytest.mark.parametrize(
+    ("entity", "inner"),
+    [
+        (" x", "<a href='&e;'/>"),
+        ("0; url=x", "<meta http-equiv='refresh' content='&e;'/>"),
+        ("x y", "<a href='http://h/' ping='&e;'/>"),
+        ("x, y", "<img srcset='&e; 2x, z'/>"),
+        ("color:red; background:url(x)", "<p style='&e;'/>"),
+        ("x)", "<p style='color:red; background:url(&e;'/>"),
+        ("url(x)", "<style>a {{ b: &e; }}</style>"),
+        ("a href=x", "<iframe srcdoc='&lt;&e;>'/>"),
+        ("url(x)", "<iframe srcdoc='&lt;p style=a:&e;>'/>"),
+    ],
+)
+def test_a_link_that_only_begins_or_ends_in_an_entity_is_left_alone_and_said(entity: str, inner: str) -> None:
+    text = PAGE.format(entity, inner)
+    assert found(text) == [] or "ping" in inner
+    assert rewritten(text) == text
+    assert [one.code for one in said(text)] == ["entity"]
+
+
+@pytest.mark.parametrize(
+    ("entity", "inner", "expected"),
+    [
+        ("x ", "<a href='&e;'/>", "<a href='{}&e;'/>"),
+        ("x", "<a href=' &e;y '/>", "<a href=' {}&e;y '/>"),
+        ("x", "<a href='http://h/' ping='&e; &e;'/>", "<a href='http://h/' ping='{0}&e; {0}&e;'/>"),
+        ("x", "<p style='b:url(&e;)'/>", "<p style='b:url({}&e;)'/>"),
+        ("color:red;", "<p style='&e;b:url(x)'/>", "<p style='&e;b:url({}x)'/>"),
+        ("ACME and sons", "<iframe srcdoc='&e; &lt;a href=x>'/>", "<iframe srcdoc='&e; &lt;a href={}x>'/>"),
+        ("color:red", "<p style='&e;'/><a href='x'/>", "<p style='&e;'/><a href='{}x'/>"),
+        ("x", "<iframe srcdoc='&lt;p style=b:url(&e;)>'/>", "<iframe srcdoc='&lt;p style=b:url({}&e;)>'/>"),
+    ],
+)
+def test_entities_around_and_in_links_stay_as_they_are_written(entity: str, inner: str, expected: str) -> None:
+    text = PAGE.format(entity, inner)
+    assert rewritten(text) == PAGE.format(entity, expected.format("http://doc.example/dir/"))
+    assert said(text) == []
+
+
+def laughs(depth: int, inner: str) -> str:
+    entities = "".join(f"<!ENTITY e{n} '{f'&e{n - 1};' * 10}'>" for n in range(1, depth))
+    return f"<!DOCTYPE feed [<!ENTITY e0 'ha'>{entities}]><feed {ATOM}><title>{inner}</title><link href='a'/></feed>"
+
+
+def test_billion_laughs_in_content_are_not_expanded() -> None:
+    assert targets(laughs(20, "&e19;")) == ["http://doc.example/dir/a"]
+
+
+@pytest.mark.slow
+def test_billion_laughs_in_an_attribute_are_an_error() -> None:
+    assert error(laughs(20, "<x y='&e19;'/>")).code == "not-well-formed"
+
+
+@pytest.mark.slow
+def test_quadratic_blow_up_is_bounded() -> None:
+    big = "x" * 100_000
+    many = "&a;" * 30_000
+    assert targets(f"<!DOCTYPE rss [<!ENTITY a '{big}'>]><rss><description>{'&a;' * 10}</description>{many}<link>a</link></rss>")
+    assert error(f"<!DOCTYPE rss [<!ENTITY a '{big}'>]><rss x='{many}'/>").code == "not-well-formed"
+
+
+def test_external_entities_are_not_read(tmp_path: Any) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("<link>http://secret.example/</link>")
+    text = f"<!DOCTYPE rss SYSTEM '{secret}' [<!ENTITY a SYSTEM '{secret}'><!ENTITY % b SYSTEM '{secret}'> %b;]><rss>&a;<link>c</link></rss>"
+    assert targets(text) == ["http://doc.example/dir/c"]
+
+
+@pytest.mark.parametrize("depth", [10, 4999])
+def test_deep_elements_are_read(depth: int) -> None:
+    text = f"{'<x>' * depth}<y {XLINK} xlink:href='a'/>{'</x>' * depth}"
+    assert targets(text) == ["http://doc.example/dir/a"]
+
+
+def test_xml_base_nested_too_deep_is_an_error() -> None:
+    def nested(depth: int) -> str:
+        return "<x xml:base='b/'>" * depth + f"<y {XLINK} xlink:href='a'/>" + "</x>" * depth
+
+    assert targets(nested(100))[-1] == f"http://doc.example/dir/{'b/' * 100}a"
+    assert error(nested(101)).code == "too-deep"
+
+
+# --- names and kinds ------------------------------------------------------------------------------------------------
+
+
+def rows() -> Iterator[Place]:
+    for vocabulary in (*link_tables.VOCABULARIES.values(), *link_tables.ROOTS.values()):
+        for row in vocabulary:
+            if isinstance(row, link_tables.Choice):
+                yield from row.places.values()
+            else:
+                yield row
+    yield from link_tables.ATTRIBUTES.values()
+    yield from link_tables.INSTRUCTIONS.values()
+
+
+def test_the_rows_of_the_tables_use_the_words_of_the_design() -> None:
+    for place in rows():
+        assert place.kind in KINDS
+        assert place.element
+        assert place.syntax in {"url", "likely", "srcset", "html", "css", *rules.JSON_SCRIPTS}
+
+
+def test_a_row_stands_in_its_table_once() -> None:
+    for vocabulary in (*link_tables.VOCABULARIES.values(), *link_tables.ROOTS.values()):
+        keys = [(row.element, row.attribute) for row in vocabulary]
+        assert len(keys) == len(set(keys))
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "expected"),
+    [
+        ("a.svg", b"", "application/xml"),
+        ("a.XML", b"<html>", "application/xml"),
+        ("a.xhtml", b"<html>", "application/xml"),
+        ("a.html", b"<?xml version='1.0'?><html xmlns='http://www.w3.org/1999/xhtml'>", "text/html"),
+        ("a.php", b"<?xml version='1.0'?><rss>", "application/xml"),
+        ("a.php", b"<p>", "text/html"),
+        (None, b"<?xml version='1.0'?><html>", "text/html"),
+        (None, b"<?xml version='1.0'?>\n<!DOCTYPE html PUBLIC '' ''><html>", "text/html"),
+        (None, b"<?xml version='1.0'?>\n<!-- <a> --><x:y/>", "application/xml"),
+        (None, b"\xef\xbb\xbf<?xml version='1.0'?><x/>", "application/xml"),
+        (None, b"<rss version='2.0'>", "application/xml"),
+        (None, b"<!DOCTYPE rss [<!ENTITY a '>'>]><rss>", "application/xml"),
+        (None, b"<!-- x --><rdf:RDF>", "application/xml"),
+        (None, b"<article>", "text/html"),
+        (None, b"text", "text/html"),
+        (None, "<?xml version='1.0'?><rss/>".encode("utf-16"), "application/xml"),
+        (None, "<?xml version='1.0'?><rss/>".encode("utf-16-be"), "application/xml"),
+        ("a.xml", b"PK\x03\x04\x00", "application/zip"),
+    ],
+)
+def test_xml_is_known_by_name_and_then_by_content(name: str | None, data: bytes, expected: str | None) -> None:
+    from absolve.formats.registry import sniff
+
+    assert sniff(data, name) == expected
+
+
+@pytest.mark.parametrize("media_type", ["text/xml", "application/xml", "image/svg+xml", "Application/XHTML+XML; charset=utf-8", "model/x.y+xml"])
+def test_every_media_type_of_xml_is_read_as_xml(media_type: str) -> None:
+    assert targets("<rss><link>a</link></rss>", media_type=media_type) == ["http://doc.example/dir/a"]

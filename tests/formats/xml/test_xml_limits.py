@@ -1,0 +1,366 @@
+"""XML with more of something than is read: it is left alone, and that is said where it is."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import hypothesis
+import hypothesis.strategies as st
+import pytest
+
+import absolve
+from absolve.core.errors import Diagnostic, DocumentError, WalkError
+from absolve.core.model import Document
+from absolve.document.settings import Settings
+from absolve.document.walk import walk
+from absolve.formats.xml import limits
+from absolve.formats.xml.limits import DEEPEST, MOST_ATTRIBUTES, MOST_DECLARED, MOST_DEFAULTS, MOST_NAMES
+
+LINK = b"<y xmlns:l='http://www.w3.org/1999/xlink' l:href='a'/>"
+URL = "http://h/"
+
+
+def nested(levels: int, opened: bytes = b"<x>", closed: bytes = b"</x>") -> bytes:
+    """So many elements in each other, and a link in the innermost one, which is one more."""
+    return opened * (levels - 1) + LINK + closed * (levels - 1)
+
+
+def links(data: bytes) -> list[str | None]:
+    return [row.target for row in absolve.links(data, media_type="application/xml", url=URL)]
+
+
+def error(data: bytes) -> Diagnostic:
+    with pytest.raises(DocumentError) as raised:
+        absolve.rewrite(data, media_type="application/xml", url=URL)
+    return raised.value.diagnostic
+
+
+# --- what is not too deep -------------------------------------------------------------------------------------------
+
+MARKUP = {
+    "text": b"",
+    "a comment": b"<!-- <x> <x -->",
+    "a CDATA section": b"<![CDATA[<x> <x]]>",
+    "an instruction": b"<?p <x> '?>",
+    "an empty element": b"<z/>",
+    "an empty element with a value": b"<z a='b' c = \"d/\" />",
+    "a value with what ends no tag": b"<z a='/>' b=\"'>\"></z\n>",
+    "an end in a value": b"<z a='&lt;/x>'></z>",
+}
+
+
+@pytest.mark.parametrize("markup", MARKUP.values(), ids=MARKUP)
+@pytest.mark.parametrize("before", [b"", b"<?p <x>?><!-- <!DOCTYPE -->\n", b"<!DOCTYPE x [<!ENTITY e '<!--'> <!-- <x> -->] >"])
+def test_as_many_elements_as_are_read_may_be_open(markup: bytes, before: bytes) -> None:
+    opened = b"<x>" + markup
+    assert links(before + nested(DEEPEST, opened)) == ["http://h/a"]
+    diagnostic = error(before + nested(DEEPEST + 1, opened))
+    assert diagnostic.code == "elements-too-deep"
+
+
+def test_elements_beside_each_other_are_not_deep() -> None:
+    data = b"<r>" + b"<x><x/></x>" * 2 * DEEPEST + LINK + b"</r>"
+    assert links(data) == ["http://h/a"]
+
+
+def test_elements_that_an_entity_stands_for_are_none_of_the_document() -> None:
+    inside = b"<x>" * 2 * DEEPEST + b"</x>" * 2 * DEEPEST
+    assert links(b"<!DOCTYPE y [<!ENTITY e '" + inside + b"'>]>" + LINK) == ["http://h/a"]
+
+
+def test_html_may_be_as_deep_as_it_likes() -> None:
+    page = b"<div>" * 2 * DEEPEST + b"<a href=x>"
+    assert absolve.rewrite(page, url=URL) == b"<div>" * 2 * DEEPEST + b"<a href=http://h/x>"
+
+
+# --- what is ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("before", [b"", "\ufeff<!-- é -->\n".encode(), b"<!DOCTYPE x [<!ENTITY e '&#60;x>'>\n]>"])
+@pytest.mark.parametrize("opened", [b"<x>", b'<x d="' + b"a" * 200 + b'">'])
+def test_the_first_element_that_is_too_deep_is_told_with_its_place(before: bytes, opened: bytes) -> None:
+    data = before + nested(DEEPEST + 1, opened + b"\n")
+    said = error(data)
+    line = before.count(b"\n") + DEEPEST + 1
+    assert (said.code, said.line, said.column) == ("elements-too-deep", line, 1)
+    assert said.text == f"elements nested more than {DEEPEST} deep (--recover reads it as HTML)"
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "windows-1252"])
+def test_the_place_is_one_of_the_document_in_its_own_charset(encoding: str) -> None:
+    text = f"<?xml version='1.0' encoding='{encoding}'?><!-- é -->" + nested(DEEPEST + 1).decode()
+    said = error(text.encode(encoding))
+    assert (said.code, said.line, said.column) == ("elements-too-deep", 1, text.index("<y") + 1)
+
+
+def test_elements_that_never_end_are_too_deep_first() -> None:
+    assert error(b"<x>" * 100_000).code == "elements-too-deep"
+
+
+@pytest.mark.parametrize("fault", [b"</y>", b"<x a=b>", b"&", b"&nbsp;", b"]]>", b"<x a='' a=''>", b"<x>\0", b"<p:x>"])
+def test_a_document_that_is_not_well_formed_before_is_that(fault: bytes) -> None:
+    said = error(b"<x>\n" + fault + b"<x>" * 2 * DEEPEST)
+    assert (said.code, said.line) == ("not-well-formed", 2)
+
+
+def test_what_is_wrong_behind_it_nobody_looks_for() -> None:
+    assert error(b"<x>" * (DEEPEST + 1) + b"</y>").code == "elements-too-deep"
+
+
+def test_recover_reads_it_as_html() -> None:
+    data = b"<html>" + b"<p>" * DEEPEST + b"<a href=x>"
+    document = Document(data, media_type="application/xml", url=URL)
+    settings = Settings(recover=True)
+    assert [said.code for said in walk(document, settings).diagnostics] == ["elements-too-deep"]
+    assert absolve.rewrite(document, recover=True).endswith(b"<a href=http://h/x>")
+
+
+def test_in_a_document_around_it_only_the_part_stays() -> None:
+    data = (
+        b"Content-Type: multipart/mixed; boundary=B\n\n--B\nContent-Type: application/xml\n\n"
+        + nested(DEEPEST + 1)
+        + b"\n--B\nContent-Type: text/html\n\n<a href=x>\n--B--\n"
+    )
+    entity = walk(Document(data, media_type="message/rfc822", url=URL), Settings())
+    assert [(said.code, said.failed) for said in entity.diagnostics] == [("elements-too-deep", True)]
+    new = absolve.rewrite(data, media_type="message/rfc822", url=URL)
+    assert new == data.replace(b"<a href=x>", b"<a href=http://h/x>")
+    assert absolve.verify(data, new, media_type="message/rfc822", url=URL) == []
+
+
+# --- attributes -----------------------------------------------------------------------------------------------------
+
+XLINK = b" xmlns:l='http://www.w3.org/1999/xlink'"
+
+
+def attributes(count: int, unit: bytes = b" a%d='b'") -> bytes:
+    """An element with so many attributes, one of which is a link."""
+    return b"<x" + b"".join(unit % number for number in range(count - 2)) + XLINK + b" l:href='a'/>"
+
+
+UNITS = [b" a%d='b'", b" xmlns:a%d='b'", b"\n a%d\t=\r\n\"='=\"", b" a%d='/>'", b" a%d=''"]
+
+
+@pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.parametrize("before", [b"", b"<!DOCTYPE r [<!ATTLIST x a CDATA 'b'>] >"])
+def test_an_element_may_have_as_many_attributes_as_are_read(unit: bytes, before: bytes) -> None:
+    assert links(before + b"<r>" + attributes(MOST_ATTRIBUTES, unit) + b"</r>") == ["http://h/a"]
+    said = error(before + b"<r>\n" + attributes(MOST_ATTRIBUTES + 1, unit) + b"</r>")
+    assert (said.code, said.line, said.column) == ("too-many-attributes", 2, 1)
+    assert said.text == f"an element with more than {MOST_ATTRIBUTES} attributes (--recover reads it as HTML)"
+
+
+def test_many_elements_may_have_attributes() -> None:
+    data = b"<r>" + attributes(MOST_ATTRIBUTES // 2) * 3 + b"</r>"
+    assert links(data) == ["http://h/a"] * 3
+
+
+def test_equals_signs_in_a_value_are_no_attributes() -> None:
+    assert links(b"<x a='" + b"=" * 10 * MOST_ATTRIBUTES + b"'" + attributes(2)[2:]) == ["http://h/a"]
+
+
+@pytest.mark.parametrize("fault", [b"<x a=b/>", b"<x a='' a=''/>", b"&nbsp;", b"<p:x/>"])
+def test_what_is_not_well_formed_before_is_said(fault: bytes) -> None:
+    assert error(b"<r>" + fault + attributes(MOST_ATTRIBUTES + 1)).code == "not-well-formed"
+
+
+def test_a_tag_that_is_none_is_not_counted() -> None:
+    assert error(b"<x" + b" a=b" * 2 * MOST_ATTRIBUTES + b"/>").code == "not-well-formed"
+
+
+@pytest.mark.parametrize("tail", [b"", b" ", b" a", b" a=", b" a= ", b" a='", b" a='b"])
+def test_a_tag_that_does_not_end_is_read_to_its_end(tail: bytes) -> None:
+    limits.check_elements(b"<x" + b" a=''" * MOST_ATTRIBUTES + tail, 0)
+    assert error(b"<x" + b" a=''" * (MOST_ATTRIBUTES + 1) + tail).code == "too-many-attributes"
+
+
+# --- names ----------------------------------------------------------------------------------------------------------
+
+NAMED = [b"<n%d/>", b"<n%d></n%d>", b"<n a%d='b'/>", b'<n a%d = "="\n/>', b"<n xmlns:a%d='b'/>", b"<n%d a%d=''/>"]
+
+
+def named(count: int, unit: bytes) -> bytes:
+    """An element with a link, and elements with so many names that differ from each other and from its three."""
+    each = 2 if unit.startswith(b"<n%d a") else 1
+    return b"<x" + XLINK + b" l:href='a'>" + b"".join(unit.replace(b"%d", b"%d" % number) for number in range(count // each)) + b"</x>"
+
+
+@pytest.mark.parametrize("unit", NAMED)
+def test_as_many_names_are_read_as_may_differ(unit: bytes) -> None:
+    data = named(MOST_NAMES - 4, unit)
+    assert links(data) == ["http://h/a"]
+    again = data.removesuffix(b"</x>") + data + b"</x>"
+    assert links(again) == ["http://h/a"] * 2
+    said = error(named(MOST_NAMES + 4_000, unit))  # some have the hash of others
+    assert said.code == "too-many-names"
+    assert said.text == f"more than {MOST_NAMES} names of elements and attributes that differ (--recover reads it as HTML)"
+
+
+def test_what_is_no_name_is_not_counted() -> None:
+    values = b"".join(b"<n a=' a%d=' b=\"<n%d/>\">a%d=<!--<a%d b%d=''>--></n>" % ((number,) * 5) for number in range(MOST_NAMES + 9))
+    assert links(b"<x" + XLINK + b" l:href='a'>" + values.replace(b'"<n', b'"&lt;n') + b"</x>") == ["http://h/a"]
+
+
+# --- declarations ---------------------------------------------------------------------------------------------------
+
+
+def declared(*declarations: bytes, root: bytes = b"<x l:href='a'/>") -> bytes:
+    return b"<!DOCTYPE x [\n<!ATTLIST x" + XLINK.replace(b"=", b" CDATA ") + b">\n" + b"\n".join(declarations) + b"]>" + root
+
+
+def numbered(count: int, unit: bytes) -> list[bytes]:
+    return [unit % number for number in range(count)]
+
+
+@pytest.mark.parametrize("unit", [b"<!ATTLIST x a%d CDATA 'v'>", b"<!ATTLIST x xmlns:a%d CDATA 'v'>"])
+def test_an_element_may_have_as_many_defaults_as_are_read(unit: bytes) -> None:
+    more = b"<!ATTLIST y b CDATA 'v' c CDATA #IMPLIED> <!ATTLIST x b CDATA #REQUIRED>"
+    assert links(declared(*numbered(MOST_DEFAULTS - 1, unit), more)) == ["http://h/a"]
+    said = error(declared(more, *numbered(MOST_DEFAULTS, unit)))
+    assert (said.code, said.line) == ("too-many-declarations", MOST_DEFAULTS + 3)
+    assert said.text == f"an element with more than {MOST_DEFAULTS} attributes that have a default (--recover reads it as HTML)"
+
+
+UNITS_DECLARED = {
+    b"<!ENTITY e%d 'v'>": "entities",
+    b"<!ENTITY %% e%d 'v'>": "entities",
+    b"<!ENTITY e%d SYSTEM 'v'>": "entities",
+    b"<!ATTLIST y%d a CDATA 'v'>": "attributes",
+    b"<!ATTLIST y a%d CDATA #IMPLIED>": "attributes",
+}
+
+
+@pytest.mark.parametrize(("unit", "what"), UNITS_DECLARED.items())
+@pytest.mark.parametrize("root", [b"<x l:href='a'/>", b"<x l:href='a'>&amp;</x>"])
+def test_as_much_may_be_declared_as_is_read(unit: bytes, what: str, root: bytes) -> None:
+    before = what == "attributes"  # the namespace is one
+    assert links(declared(*numbered(MOST_DECLARED - before, unit), root=root)) == ["http://h/a"]
+    said = error(declared(*numbered(MOST_DECLARED - before + 1, unit), root=root))
+    assert (said.code, said.line) == ("too-many-declarations", MOST_DECLARED - before + 3)
+    assert said.text == f"more than {MOST_DECLARED} {what} declared (--recover reads it as HTML)"
+
+
+def test_of_two_declarations_of_a_namespace_the_first_counts() -> None:
+    other = b"<!ATTLIST x xmlns:l CDATA 'http://other/'>"
+    assert links(declared(other)) == ["http://h/a"]
+    assert links(declared().replace(b"[", b"[" + other)) == []
+
+
+def test_what_hides_a_namespace_may_be_a_default() -> None:
+    data = b"<!DOCTYPE r [<!ATTLIST y xmlns:l CDATA 'http://other/'>]><r" + XLINK + b"><y l:href='b'/><x l:href='a'/></r>"
+    assert links(data) == ["http://h/a"]
+
+
+# --- what entities stand for ----------------------------------------------------------------------------------------
+
+MUCH = 1 << 20
+LONG = b"<!ENTITY e '" + b"v" * 1_000 + b"'>"
+
+
+@pytest.mark.parametrize(
+    ("declarations", "reference", "size"),
+    [
+        ([LONG], b"&e;", 1_000),
+        ([LONG, b"<!ENTITY f '&e;&e;'>"], b"&f;", 2_006),
+        ([b"<!ENTITY f '&#38;e;v'>", LONG], b"&f;", 1_004),
+        ([LONG, b"<!ENTITY f '&#38;e;'>", b"<!ENTITY g '&#38;f;&#38;e;&#38;f;'>"], b"&g;", 3_015),
+    ],
+)
+@pytest.mark.parametrize("place", [b"<y a='%s'/>", b"<y l:href='%s' a='&e;'/>", b"<y xmlns:a='%s'/>", b"<y xml:base='%s'/>"])
+def test_entities_may_stand_for_much_in_one_tag(
+    declarations: list[bytes], reference: bytes, size: int, place: bytes
+) -> None:
+    def document(count: int, after: bytes = b"") -> bytes:
+        return declared(*declarations, root=b"<x l:href='a'>\n" + place % (reference * count) + after + b"</x>")
+
+    most = (MUCH - 1_000 * (b"&e;" in place)) // size
+    walk(Document(document(most, place % reference * 20), media_type="application/xml", url=URL), Settings())
+    said = error(document(most + 1))
+    assert (said.code, said.text) == ("entities-too-long", f"entities that stand for more than {MUCH} bytes here (--recover reads it as HTML)")
+    assert said.line == len(declarations) + 3
+
+
+RSS = b"<!DOCTYPE rss [" + LONG + b"]><rss><channel><%b>%b</%b><link>a</link></channel></rss>"
+
+
+@pytest.mark.parametrize("name", [b"link", b"description"])
+def test_entities_may_stand_for_much_in_a_text(name: bytes) -> None:
+    most = MUCH // 1_000
+    assert links(RSS % (name, b"&e;" * most, name))[-1] == "http://h/a"
+    assert error(RSS % (name, b"&e;" * (most + 1), name)).code == "entities-too-long"
+
+
+def test_in_text_that_is_no_reference_they_may_stand_for_anything() -> None:
+    assert links(RSS % (b"title", b"&e;" * 10_000, b"title")) == ["http://h/a"]
+
+
+def test_in_a_large_document_they_may_stand_for_as_much_as_it_has() -> None:
+    data = declared(LONG, root=b"<x l:href='a'><y a='%s'/>" + b" " * 2 * MUCH + b"</x>")
+    assert links(data % (b"&e;" * 2_000)) == ["http://h/a"]
+    assert error(data % (b"&e;" * 3_000)).code == "entities-too-long"
+
+
+def test_entities_of_entities_are_measured_in_linear_time() -> None:
+    chain = [b"<!ENTITY e%d '&#38;e%d;&#38;x;'>" % (number + 1, number) for number in range(9_000)]
+    data = declared(b"<!ENTITY e0 ''><!ENTITY x '" + b"&#38;lt;" * 100 + b"'>", *chain, root=b"<x l:href='a'><y a='&e9000;'/></x>")
+    assert error(data).code == "entities-too-long"
+
+
+def test_entities_in_each_other_are_measured_once() -> None:
+    circle = declared(b"<!ENTITY a '&#38;b;'>", b"<!ENTITY b '&#38;a;'>", root=b"<x l:href='a'>&a;&b;</x>")
+    assert links(circle) == ["http://h/a"]
+
+
+MANY = {
+    "too-many-attributes": attributes(MOST_ATTRIBUTES + 1),
+    "too-many-names": named(MOST_NAMES + 4_000, b"<n%d/>"),
+    "too-many-declarations": declared(*numbered(65, b"<!ATTLIST x a%d CDATA ''>")),
+}
+
+
+@pytest.mark.parametrize(("code", "many"), MANY.items(), ids=MANY)
+def test_recover_reads_as_html_what_has_too_many(code: str, many: bytes) -> None:
+    document = Document(many + b"<a href=x>", media_type="application/xml", url=URL)
+    assert [said.code for said in walk(document, Settings(recover=True)).diagnostics] == [code]
+    assert absolve.rewrite(document, recover=True).endswith(b"<a href=http://h/x>")
+
+
+# --- the scan by itself ---------------------------------------------------------------------------------------------
+
+
+def deep_at(data: bytes) -> int:
+    """Where the scan says that elements are too deep; -1 where it does not."""
+    try:
+        limits.check_elements(data, 0)
+    except WalkError as error:
+        return error.position
+    return -1
+
+
+CUT = nested(DEEPEST + 1, b"<x a='/>' b=\">\"><!-- - --><![CDATA[ ]]><?p ?>")
+
+
+@pytest.mark.parametrize("tail", range(1, 60))
+def test_a_document_that_ends_anywhere_is_read_to_its_end(tail: int) -> None:
+    whole = CUT[: deep_at(CUT) + 1]
+    assert deep_at(whole) == -1  # nothing is known of what has not even a name
+    assert deep_at(whole[:-tail]) == -1
+
+
+_PIECES = [b"<", b"/", b">", b"!", b"?", b"-", b"[", b"]", b"'", b'"', b"x", b" ", b"="]
+_LARGE = {
+    "elements": b"<x>" * (DEEPEST - 10),
+    "attributes": b"<x" + b" a=''" * MOST_ATTRIBUTES,
+    "names": b"<x>" * (DEEPEST - 10) + b" " * 6 * MOST_NAMES,
+}
+
+
+@pytest.mark.parametrize("kind", _LARGE)
+@hypothesis.given(pieces=st.lists(st.sampled_from(_PIECES), max_size=40))
+def test_any_bytes_are_read_to_their_end(kind: str, pieces: list[bytes]) -> None:
+    before = _LARGE[kind]
+    data = before + b"".join(pieces)
+    with suppress(WalkError):
+        limits.check_elements(data, 0)
+    with suppress(WalkError):
+        limits.check_elements(data + b">", len(before))

@@ -1,0 +1,79 @@
+"""XML without its long attribute values: what expat says of it is what it says of all of it."""
+
+from __future__ import annotations
+
+import hypothesis
+import hypothesis.strategies as st
+import pytest
+
+from absolve.core.errors import WalkError
+from absolve.formats.xml.prolog import _declared, checked
+from absolve.formats.xml.shortened import shortened
+
+LONG = b"M1,2 L3.5" * 40
+DOCTYPE = b'<!DOCTYPE a PUBLIC "x" "y" [<!ENTITY e "v"><!-- c -->]>'
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"<a/>",
+        b'<a d="M1,2"/>',
+        b'<a d="%b"/>' % LONG[:100],
+        b"<a d='%b'/>" % LONG,
+        b'<a d="%b&amp;"/>' % LONG,
+        b'<!-- ="--%b" --><a/>' % LONG,
+        b'<a>"%b"</a>' % LONG,
+        b'<a d="%b"/>' % LONG + b" " * 10_000,
+        b'<a d="%b' % LONG,
+    ],
+    ids=lambda data: str(data[:20]),
+)
+def test_what_has_no_long_value_or_little_of_them_is_the_very_same(data: bytes) -> None:
+    assert shortened(data, 0) is data
+
+
+def test_long_values_are_left_out_behind_the_declarations() -> None:
+    data = b'<a d="%b" b="">="%b"</a>' % (LONG, LONG)
+    assert shortened(data, 0) == b'<a d="" b="">=""</a>'
+    assert shortened(data, 3) == b'<a d="" b="">=""</a>'
+    assert shortened(data, 20) == b'<a d="%b" b="">=""</a>' % LONG
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b'<a xmlns:p="%b" p:b=""/>' % LONG,
+        b'<a xmlns:p="%b" xmlns:q="%b" p:b="" q:b=""/>' % (LONG, LONG),
+        b'<a xmlns="%b" b="" b=""/>' % LONG,
+        b'<a b="c="%b"/>' % LONG,
+        b'<a b="c="%b d="/>' % LONG,
+        b'<a d="%b"/><!-- ="%b"--" -->' % (LONG, LONG),
+        DOCTYPE + b'<a d="%b">&e;</a>' % LONG,
+        DOCTYPE.replace(b"]", b' <!ENTITY f "="%b""> ]' % LONG) + b'<a d="%b">&f;</a>' % LONG,
+        DOCTYPE.replace(b' "y"', b" '[ ]>'") + b'<a d="%b">&e;</a>' % LONG,
+        DOCTYPE.replace(b"]>", b"<!ENTITY f ']>'><!ENTITY g '=\"%b\"'>]>" % LONG) + b'<a d="%b">&e;</a>' % LONG,
+        b'<!DOCTYPE a SYSTEM "><!ENTITY"><a d="%b"/>' % LONG,
+    ],
+    ids=lambda data: str(data[:60]),
+)
+def test_it_is_told_as_if_nothing_was_left_out(data: bytes) -> None:
+    assert _outcome(data, shortens=True) == _outcome(data, shortens=False)
+
+
+_PIECES = [b"<a", b" ", b' b="', b'="', b'"', b"'", b"=", b">", b"/>", b"</a>", b"<a>", LONG, LONG + b" c=", b"-", b"--"]
+_PIECES += [b"<!--", b"-->", b"<![CDATA[", b"]]>", b"<?p ", b"?>", b"&amp;", b' xmlns:p="', b' p:b="', b' xmlns="', b"\r\n"]
+
+
+@hypothesis.given(st.lists(st.sampled_from(_PIECES), max_size=12), st.sampled_from([b"", DOCTYPE]))
+def test_so_it_is_whatever_stands_around(pieces: list[bytes], before: bytes) -> None:
+    data = before + b"<a>" + b"".join(pieces) + b"</a>"
+    assert _outcome(data, shortens=True) == _outcome(data, shortens=False)
+
+
+def _outcome(data: bytes, *, shortens: bool) -> object:
+    try:
+        found = checked(data) if shortens else _declared(data, data)
+    except WalkError as error:
+        return str(error), error.position
+    return {name: said for name, said in vars(found).items() if name != "expansion"}  # of the others

@@ -1,0 +1,532 @@
+"""ZIP packages: what stays, members that change and all that speaks of them, and broken archives."""
+
+from __future__ import annotations
+
+import io
+import random
+import struct
+import zipfile
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import absolve
+from absolve.core.model import Document
+from absolve.document.walk import Settings, walk
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+PAGE = b'<base href="http://b.example/d/"><a href="x">x</a>' + b"<p>text</p>" * 50
+ABSOLUTE = PAGE.replace(b'"x"', b'"http://b.example/d/x"')
+XHTML = b'<html xmlns="http://www.w3.org/1999/xhtml"><a href="%b">x</a></html>'
+CONTAINER = (
+    b'<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles><rootfile full-path="O/p.opf"'
+    b' media-type="application/oebps-package+xml"/></rootfiles><link href="O/p.opf"/></container>'
+)
+OPF = (
+    b'<package xmlns="http://www.idpf.org/2007/opf"><manifest>'
+    b'<item href="c%20h.html" media-type="application/xhtml+xml"/><item href="../img.bin" media-type="image/png"/>'
+    b"</manifest></package>"
+)
+
+
+class Unseekable(io.RawIOBase):
+    """What zipfile writes to with data descriptors."""
+
+    def __init__(self) -> None:
+        self.data = b""
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        self.data += bytes(data)
+        return len(data)
+
+
+def package(members: dict[str, bytes] | list[tuple[str, bytes]], **options: Any) -> bytes:
+    file: Any = Unseekable() if options.get("streamed") else io.BytesIO()
+    with zipfile.ZipFile(file, "w", options.get("method", zipfile.ZIP_DEFLATED)) as made:
+        made.comment = options.get("comment", b"")
+        for name, data in members.items() if isinstance(members, dict) else members:
+            entry = zipfile.ZipInfo(name, (2001, 2, 3, 4, 5, 6))
+            entry.compress_type = (
+                zipfile.ZIP_STORED if name == "mimetype" else options.get("method", zipfile.ZIP_DEFLATED)
+            )
+            entry.extra = options.get("extra", b"") if name != "mimetype" else b""
+            with made.open(entry, "w", force_zip64=options.get("zip64", False)) as member:
+                member.write(data)
+    return file.data if isinstance(file, Unseekable) else file.getvalue()
+
+
+def epub(**members: bytes) -> bytes:
+    return package(
+        {"mimetype": b"application/epub+zip", "META-INF/container.xml": CONTAINER, "O/p.opf": OPF, **members}
+    )
+
+
+def opened(data: bytes) -> zipfile.ZipFile:
+    """As zipfile read packages before Python 3.11.8: what overlaps, too."""
+    found = zipfile.ZipFile(io.BytesIO(data))
+    for member in found.infolist():
+        if hasattr(member, "_end_offset"):
+            member._end_offset = None
+    return found
+
+
+def read(data: bytes) -> list[tuple[Any, ...]]:
+    """All that zipfile knows of each member but where it stands."""
+    with opened(data) as found:
+        assert found.testzip() is None
+        return [
+            (entry.filename, found.read(entry), entry.extra, entry.flag_bits, entry.date_time, entry.compress_type)
+            for entry in found.infolist()
+        ]
+
+
+def contents(data: bytes) -> list[bytes]:
+    return [entry[1] for entry in read(data)]
+
+
+def rewritten(data: bytes, **options: Any) -> bytes:
+    return absolve.rewrite(data, name="x.zip", **options)
+
+
+def said(data: bytes, **options: Any) -> list[tuple[str, bool]]:
+    entity = walk(Document(data, name="x.zip"), Settings(**options))
+    return [(found.code, found.failed) for found in entity.diagnostics]
+
+
+def links(data: bytes, **options: Any) -> list[tuple[str, str | None, str]]:
+    return [(row.reference, row.target, row.scope) for row in absolve.links(data, name="x.zip", **options)]
+
+
+STAYS = {
+    "nothing in it": package({}),
+    "no documents": package({"a.png": b"\x89PNG", "b.txt": b"<a href=x>", "c": b"\0\1"}),
+    "links between members": package({"a.html": b"<a href=d/b.html>", "d/b.html": b"<a href=../a.html#f>"}),
+    "a link to what is not there": package({"a.html": b"<a href=b.html>"}),
+    "a link out of the package": package({"a.html": b"<a href=../../b.html><a href=//h/x><form action=''>"}),
+    "a relative base": package({"a.html": b"<base href=d/><a href=b.html><form action=''><a href=#f>"}),
+    "a folder": package({"d/": b"", "d/a.html": b"<p>"}),
+    "a comment": package({"a.html": b"<p>"}, comment=b"PK\5\6 is here"),
+    "an epub": epub(**{"O/c h.html": XHTML % b"c%20h.html#x"}),
+}
+
+
+@pytest.mark.parametrize("options", [{}, {"base": "empty"}, {"fragments": "absolute"}, {"profile": "whatwg"}], ids=str)
+@pytest.mark.parametrize("data", STAYS.values(), ids=STAYS)
+def test_what_stays_comes_back_as_the_same_object(data: bytes, options: dict[str, Any]) -> None:
+    assert rewritten(data, **options) is data
+    assert said(data) == []
+
+
+ZIPS = {
+    "deflated": {},
+    "stored": {"method": zipfile.ZIP_STORED},
+    "with data descriptors": {"streamed": True},
+    "stored with data descriptors": {"streamed": True, "method": zipfile.ZIP_STORED},
+    "zip64": {"zip64": True},
+    "zip64 with data descriptors": {"zip64": True, "streamed": True},
+    "with extra fields": {"extra": struct.pack("<HH4s", 0xCAFE, 4, b"abcd"), "comment": b"a comment"},
+}
+
+
+@pytest.mark.parametrize("options", ZIPS.values(), ids=ZIPS)
+def test_a_member_that_changes_changes_all_that_speaks_of_it(options: dict[str, Any]) -> None:
+    members = {
+        "mimetype": b"application/zip",
+        "a.html": PAGE,
+        "b.png": b"\x89PNG" * 99,
+        "c/c.html": PAGE,
+        "d.txt": b"x",
+    }
+    data = package(members, **options)
+    changed = rewritten(data)
+    expected = [ABSOLUTE if entry[1] == PAGE else entry[1] for entry in read(data)]
+    assert contents(changed) == expected
+    assert [(entry[0], *entry[2:]) for entry in read(changed)] == [(entry[0], *entry[2:]) for entry in read(data)]
+    assert rewritten(changed) is changed
+    assert absolve.verify(data, changed, name="x.zip") == []
+
+
+def test_members_that_do_not_change_are_copied_raw() -> None:
+    data = package({"a.html": PAGE, "b.html": b"<p>" * 99})
+    changed = rewritten(data)
+    with zipfile.ZipFile(io.BytesIO(data)) as one, zipfile.ZipFile(io.BytesIO(changed)) as other:
+        entry, its = one.getinfo("b.html"), other.getinfo("b.html")
+        size = 30 + len("b.html") + entry.compress_size
+        assert data[entry.header_offset :][:size] == changed[its.header_offset :][:size]
+
+
+def test_what_stands_before_the_archive_stays_there() -> None:
+    data = b"#!/bin/sh\n" + package({"a.html": PAGE, "b.html": PAGE})
+    assert rewritten(data).startswith(b"#!/bin/sh\nPK")
+    assert contents(rewritten(data)) == [ABSOLUTE, ABSOLUTE]
+
+
+@pytest.mark.parametrize("twice", [False, True], ids=["there alone", "there, too"])
+def test_the_zip64_end_of_the_directory_moves(*, twice: bool) -> None:
+    data = package({"a.html": PAGE, "b.html": PAGE})
+    end = data.rfind(b"PK\5\6")
+    size, start = struct.unpack_from("<LL", data, end + 12)
+    long_end = struct.pack("<4sQ2H2L4Q", b"PK\6\6", 44, 45, 45, 0, 0, 2, 2, size, start)
+    locator = struct.pack("<4sLQL", b"PK\6\7", 0, end, 1)
+    short_end = data[end : end + 20] if twice else data[end : end + 8] + b"\xff" * 12
+    data = data[:end] + long_end + locator + short_end + data[end + 20 :]
+    changed = rewritten(data)
+    assert contents(changed) == [ABSOLUTE, ABSOLUTE]
+    start, end = changed.find(b"PK\1\2"), changed.find(b"PK\6\6")
+    assert struct.unpack_from("<Q", changed, end + 48) == (start,)
+    assert struct.unpack_from("<Q", changed, changed.find(b"PK\6\7") + 8) == (end,)
+    assert struct.unpack_from("<L", changed, len(changed) - 6) == ((start if twice else 0xFFFFFFFF),)
+
+
+def test_an_archive_may_have_a_member_less_than_too_many() -> None:
+    data = package({"a.png": b"", "b.png": b""})
+    assert rewritten(data, max_links=2) is data
+    with pytest.raises(absolve.DocumentError, match="more than 1 members") as caught:
+        rewritten(data, max_links=1)
+    assert caught.value.diagnostic.code == "too-many-links"
+
+
+def test_what_looks_like_an_end_in_the_comment_is_none() -> None:
+    comment = b"PK\5\6" + b"\0" * 16 + b"\x09\0"  # which zipfile takes for the end
+    with_comment = package({"a.html": PAGE}, comment=comment)
+    plain = package({"a.html": PAGE}, comment=b"-" * len(comment))
+    assert rewritten(with_comment) == rewritten(plain).removesuffix(b"-" * len(comment)) + comment != with_comment
+
+
+def named(raw: bytes, *, is_utf_8: bool) -> bytes:
+    """An archive of one page with a name of these bytes."""
+    data = package({"x" * len(raw): PAGE}).replace(b"x" * len(raw), raw)
+    flags = b"\0\x08" if is_utf_8 else b"\0\0"
+    start = data.find(b"PK\1\2")
+    return data[:6] + flags + data[8 : start + 8] + flags + data[start + 10 :]
+
+
+@pytest.mark.parametrize(
+    ("raw", "is_utf_8", "name"),
+    [
+        (b"\x81.html", False, "\xfc.html"),
+        (b"\xc3\xbc.html", False, "\xfc.html"),
+        (b"\xc3\xbc.html", True, "\xfc.html"),
+        (b"\x81.html", True, "\ufffd.html"),
+    ],
+)
+def test_names_are_utf_8_where_they_can_be_else_code_page_437(raw: bytes, is_utf_8: bool, name: str) -> None:
+    assert [row.entity for row in absolve.links(named(raw, is_utf_8=is_utf_8), name="x.zip")] == [f"{name}[1]"] * 2
+
+
+# --- what a package says ----------------------------------------------------------------------------------------------
+
+
+def test_links_between_members_are_internal() -> None:
+    data = package(
+        {
+            "a b.html": "<a href='d/é.html'><a href='d/%C3%A9.html'><a href=no.html><a href=//h/>".encode(),
+            "d/é.html": b"",
+        }
+    )
+    assert links(data) == [
+        ("d/é.html", "package:///d/é.html", "internal"),
+        ("d/%C3%A9.html", "package:///d/%C3%A9.html", "internal"),
+        ("no.html", "package:///no.html", "internal"),
+        ("//h/", "package://h/", "external"),
+    ]
+    row = next(absolve.links(data, name="x.zip"))
+    assert (row.entity, row.base, row.base_source) == ("a b.html[1]", "package:///a%20b.html", "path in the package")
+
+
+def in_order(data: bytes, order: Callable[[int], int]) -> bytes:
+    """The same archive with the entries of its directory in another order: by what this makes of their numbers."""
+    end = data.rfind(b"PK\5\6")
+    start = position = struct.unpack_from("<L", data, end + 16)[0]
+    entries = []
+    while position < end:
+        entries.append(data[position : position + 46 + sum(struct.unpack_from("<HHH", data, position + 28))])
+        position += len(entries[-1])
+    return data[:start] + b"".join(entries[number] for number in sorted(range(len(entries)), key=order)) + data[end:]
+
+
+@pytest.mark.parametrize("options", [{}, {"streamed": True}, {"zip64": True, "method": zipfile.ZIP_STORED}], ids=str)
+@pytest.mark.parametrize("order", [lambda number: -number, lambda number: number * 7 % 300], ids=["backwards", "mixed"])
+def test_members_stand_in_any_order(order: Callable[[int], int], options: dict[str, Any]) -> None:
+    kinds = ["txt" if number % 9 == 1 else "html" for number in range(300)]
+    members = [(f"{number}.{kind}", b"<a href=x%d>" % number) for number, kind in enumerate(kinds)]
+    plain = package(members, **options)
+    data = in_order(plain, order)
+    numbers = sorted(range(300), key=order)
+    names = [name for name, *_ in read(data)]
+    assert names == [members[number][0] for number in numbers]
+    rows = absolve.links(data, name="x.zip", url="http://h/")
+    assert [row.reference for row in rows] == [f"x{number}" for number in numbers if kinds[number] == "html"]
+    changed = rewritten(data, url="http://h/")
+    assert changed == in_order(rewritten(plain, url="http://h/"), order)
+    assert contents(changed) == [b"<a href=%bx%d>" % (b"http://h/" if kinds[n] == "html" else b"", n) for n in numbers]
+    assert absolve.verify(data, changed, name="x.zip", url="http://h/") == []
+
+
+def test_each_of_thousands_of_members_has_its_own_path_and_its_own_fields() -> None:
+    pages = [(f"{number}/a.html", b"<a href=%d><a href=//h/>" % number) for number in range(2500)]
+    data = package([page for page in pages for page in (page, (f"{page[0]}.png", b""))])
+    rows = list(absolve.links(data, name="x.zip", url="http://h/p/"))[::2]
+    assert [row.target for row in rows] == [f"http://h/p/{number}/{number}" for number in range(2500)]
+    found = contents(rewritten(data, url="http://h/p/"))[::2]
+    assert found == [b"<a href=http://h/p/%d/%d><a href=//h/>".replace(b"//h/>", b"http://h/>") % (n, n) for n in range(2500)]
+
+
+def test_each_member_is_of_its_own_kind() -> None:
+    data = package({"a.css": b"a{b:url(c)}", "b.png": b"", "c.html": b"<a href=d>", "e.css": b"@import 'f'"})
+    rows = list(absolve.links(data, name="x.zip", url="http://h/p/"))
+    assert [(row.element, row.target) for row in rows] == [
+        ("css", "http://h/p/c"),
+        ("a", "http://h/p/d"),
+        ("css", "http://h/p/f"),
+    ]
+
+
+def test_the_root_has_the_url_that_the_user_says() -> None:
+    data = package({"d/a b.html": "<a href=é.html><a href='%C3%A9.html'><a href=no.html>".encode(), "d/é.html": b""})
+    url = "http://u.example/r/"
+    assert links(data, url=url)[1:] == [
+        ("%C3%A9.html", "http://u.example/r/d/%C3%A9.html", "internal"),
+        ("no.html", "http://u.example/r/d/no.html", "internal"),
+    ]
+    assert (
+        contents(rewritten(data, url=url))[0]
+        == "<a href=é.html><a href='%C3%A9.html'><a href=http://u.example/r/d/no.html>".encode()
+    )
+
+
+def test_what_a_saver_wrote_in_a_page_counts_before_its_path() -> None:
+    page = b"<!-- saved from url=(0017)http://s.example/ --><a href=x>"
+    assert contents(rewritten(package({"a.html": page}))) == [page.replace(b"=x", b"=http://s.example/x")]
+
+
+def test_files_of_meta_inf_speak_of_paths_from_the_root() -> None:
+    found = links(epub(**{"META-INF/metadata.xml": b"<?xml-stylesheet href='O/p.opf'?><m/>"}))
+    assert found[-1] == ("O/p.opf", "package:///O/p.opf", "internal")
+
+
+def test_the_package_document_says_what_a_file_is() -> None:
+    page = (
+        b'<html xmlns="http://www.w3.org/1999/xhtml"><title/><p xml:base="http://x.example/"><a href="y"/></p></html>'
+    )
+    data = epub(**{"O/c h.html": page, "img.bin": page})
+    changed = contents(rewritten(data))
+    assert changed[-2:] == [page.replace(b'"y"', b'"http://x.example/y"'), page]
+    assert said(epub(**{"O/c h.html": b"<p>"})) == [("not-well-formed", True)]
+
+
+ENCRYPTION = (
+    b'<encryption xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><EncryptedData xmlns="http://www.w3.org/2001/04/'
+    b'xmlenc#"><CipherData><CipherReference URI="O/c%20h.html"/></CipherData></EncryptedData></encryption>'
+)
+
+
+@pytest.mark.parametrize("href", ["../T/ch.bin", "./../T/./ch.bin", "x/../../T/ch.bin#f"])
+def test_the_package_document_says_so_of_files_in_other_folders(href: str) -> None:
+    package_document = OPF.replace(b"c%20h.html", href.encode())
+    found = links(epub(**{"O/p.opf": package_document, "T/ch.bin": XHTML % b"http://h/x"}))
+    assert found[-1][0] == "http://h/x"
+
+
+def test_what_is_encrypted_or_signed_stays_and_that_is_said() -> None:
+    page = XHTML % b"x"
+    page = page.replace(b"<a", b'<a xml:base="http://x.example/"')
+    data = epub(**{"META-INF/encryption.xml": ENCRYPTION, "O/c h.html": page, "O/o.xhtml": page})
+    assert said(data) == [("encrypted", True)]
+    assert contents(rewritten(data))[-2:] == [page, page.replace(b'"x"', b'"http://x.example/x"')]
+    data = epub(**{"META-INF/signatures.xml": b"<signatures/>", "O/o.xhtml": page})
+    assert rewritten(data) is data
+    assert ("signed", False) in said(data)
+    assert rewritten(data, break_signatures=True) != data
+
+
+# --- what is broken ---------------------------------------------------------------------------------------------------
+
+WHOLE = package({"a.html": PAGE, "b.html": PAGE, "c.html": PAGE})
+DIRECTORY = struct.unpack_from("<L", WHOLE, WHOLE.rfind(b"PK\5\6") + 16)[0]
+SECOND = WHOLE.find(b"PK\1\2", DIRECTORY + 1)
+
+
+def edited(position: int, new: bytes, data: bytes = WHOLE) -> bytes:
+    return data[:position] + new + data[position + len(new) :]
+
+
+BROKEN_WHOLES = {
+    "nothing": (b"", "truncated"),
+    "truncated": (WHOLE[:-30], "truncated"),
+    "no directory": (WHOLE[: DIRECTORY // 2], "truncated"),
+    "an entry that is none": (edited(SECOND, b"XX"), "broken"),
+    "a directory that is elsewhere": (edited(len(WHOLE) - 6, b"\xff\xff\xff\x0f"), "broken"),
+    "another number of members": (edited(len(WHOLE) - 12, b"\x02"), "broken"),
+    "a name that is too long": (edited(SECOND + 28, b"\xff\xff"), "broken"),
+    "one of several": (edited(len(WHOLE) - 18, b"\x01"), "split"),
+    "begun in another one": (edited(len(WHOLE) - 16, b"\x01"), "split"),
+    "a directory larger than the file": (edited(len(WHOLE) - 10, b"\0\0\0\x0f"), "broken"),
+    "an entry that is cut off": (edited(len(WHOLE) - 10, struct.pack("<L", len(WHOLE) - 22 - DIRECTORY - 20)), "broken"),
+    "a locator of nothing": (WHOLE[:-22] + struct.pack("<4sLQL", b"PK\6\7", 0, 0, 1) + WHOLE[-22:], "broken"),
+}
+
+
+@pytest.mark.parametrize(("data", "code"), BROKEN_WHOLES.values(), ids=BROKEN_WHOLES)
+def test_an_archive_that_cannot_be_read_is_an_error(data: bytes, code: str) -> None:
+    with pytest.raises(absolve.DocumentError, match=r"at byte [0-9]+") as caught:
+        rewritten(data)
+    assert caught.value.diagnostic.code == code
+
+
+LOCAL = WHOLE.find(b"PK\3\4", 1)
+BROKEN_MEMBERS = {
+    "encrypted": (edited(SECOND + 8, b"\x01"), "encrypted"),
+    "another method": (edited(LOCAL + 8, b"\x0c", edited(SECOND + 10, b"\x0c")), "unknown-coding"),
+    "methods that differ": (edited(LOCAL + 8, b"\x0c"), "broken"),
+    "names that differ": (edited(LOCAL + 30, b"z"), "broken"),
+    "checksums that differ": (edited(LOCAL + 14, b"\0\0\0\0"), "broken"),
+    "a wrong checksum": (edited(LOCAL + 14, b"\0\0\0\0", edited(SECOND + 16, b"\0\0\0\0")), "broken"),
+    "too small a size": (edited(LOCAL + 22, b"\1\0\0\0", edited(SECOND + 24, b"\1\0\0\0")), "wrong-length"),
+    "broken data": (edited(LOCAL + 36, b"\xff\xff\xff\xff"), "broken"),
+    "no header": (edited(SECOND + 42, b"\x03\0\0\0"), "broken"),
+    "past the directory": (edited(SECOND + 42, struct.pack("<L", DIRECTORY)), "broken"),
+    "data past the directory": (edited(LOCAL + 18, b"\0\0\1\0", edited(SECOND + 20, b"\0\0\1\0")), "truncated"),
+}
+
+
+@pytest.mark.parametrize(("data", "code"), BROKEN_MEMBERS.values(), ids=BROKEN_MEMBERS)
+def test_a_broken_member_stays_and_the_others_go_on(data: bytes, code: str) -> None:
+    entity = walk(Document(data, name="x.zip"), Settings())
+    assert [(found.code, found.failed) for found in entity.diagnostics] == [(code, True)]
+    assert "b.html" in entity.diagnostics[0].text
+    assert "at byte" in entity.diagnostics[0].text
+    changed = rewritten(data)
+    with opened(changed) as found:
+        assert [found.read(name) for name in ("a.html", "c.html")] == [ABSOLUTE, ABSOLUTE]
+
+
+def test_where_a_member_is_may_be_beyond_all_numbers() -> None:
+    end = WHOLE.rfind(b"PK\5\6")
+    extra = struct.pack("<HHQ", 1, 8, (1 << 64) - 1)
+    third = WHOLE.find(b"PK\1\2", SECOND + 1)
+    entry = edited(42, b"\xff" * 4, edited(30, struct.pack("<H", len(extra)), WHOLE[third:end]))
+    size = end - DIRECTORY + len(extra)
+    data = WHOLE[:third] + entry + extra + edited(12, struct.pack("<L", size), WHOLE[end:])
+    assert said(data) == [("broken", True)]
+
+
+def test_what_stands_behind_the_data_of_a_member_is_nothing_of_the_directory() -> None:
+    size = int.from_bytes(b"PK\1\2", "little")  # as its last field the descriptor has what an entry begins with
+    data = package({"a.html": PAGE + b" " * (size - len(PAGE))}, streamed=True)
+    end = data.rfind(b"PK\5\6")
+    start = struct.unpack_from("<L", data, end + 16)[0]
+    assert data[start - 4 : start] == data[start : start + 4]
+    data = data[: start - 4] + data[start:end] + edited(16, struct.pack("<L", start - 4), data[end:])
+    assert said(data) == [("truncated", True)]
+    assert rewritten(data) is data
+
+
+@pytest.mark.parametrize("name", ["../a.html", "/a.html", "d/../../a.html", "..\\a.html", "C:\\a.html", "\\a.html"])
+def test_a_name_that_leads_out_is_said(name: str) -> None:
+    data = package([(name, PAGE), ("b.html", PAGE)])
+    assert said(data) == [("unsafe-name", True)]
+    assert contents(rewritten(data)) == [PAGE, ABSOLUTE]
+
+
+def test_members_that_overlap_stay() -> None:
+    first = WHOLE.find(b"PK\1\2")
+    entry = WHOLE[first:SECOND]
+    data = WHOLE[:SECOND] + entry + WHOLE[SECOND:]
+    end = data.rfind(b"PK\5\6")
+    data = data[:end] + struct.pack("<4s4H2L", b"PK\5\6", 0, 0, 4, 4, end - DIRECTORY, DIRECTORY) + b"\0\0"
+    assert said(data) == [("overlap", True), ("overlap", True)]
+    assert contents(rewritten(data)) == [PAGE, PAGE, ABSOLUTE, ABSOLUTE]
+
+
+def test_two_members_of_one_name_are_both_read() -> None:
+    with pytest.warns(UserWarning, match="Duplicate"):
+        data = package([("a.html", PAGE), ("a.html", PAGE)])
+    assert contents(rewritten(data)) == [ABSOLUTE, ABSOLUTE]
+
+
+def test_what_comes_out_of_a_package_is_bounded() -> None:
+    bomb = b" " * 3_000_000
+    data = package({"a.html": bomb, "b.html": bomb, "c.html": PAGE})
+    assert said(data, max_decompressed=4_000_000) == [("too-large", True)]
+    changed = rewritten(data, max_decompressed=4_000_000)
+    assert contents(changed)[2] == ABSOLUTE
+
+
+def test_a_package_in_a_package_is_left_alone() -> None:
+    data = package({"a.zip": package({"a.html": PAGE}), "b.html": PAGE})
+    assert said(data) == [("package-inside", False)]
+    assert contents(rewritten(data))[1] == ABSOLUTE
+
+
+def test_the_url_of_a_package_itself_says_nothing_of_its_members() -> None:
+    data = package({"a.html": b"<a href=no.html>"})
+    assert links(data, url="http://u.example/r/x.zip") == [("no.html", "package:///no.html", "internal")]
+    assert rewritten(data, url="http://u.example/r/x.zip") is data
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: application/zip\r\n\r\n"
+    found = list(absolve.links(head + data, url="http://u.example/r/", media_type="message/http"))
+    assert [row.target for row in found] == ["package:///no.html"]
+
+
+def test_a_record_in_a_package_has_the_url_that_it_was_recorded_from() -> None:
+    har = b'{"log": {"entries": [{"request": {"url": "http://h.example/"}, "response": {"redirectURL": "x"}}]}}'
+    for url in (None, "http://u.example/"):
+        assert contents(rewritten(package({"a.har": har}), url=url)) == [har.replace(b'"x"', b'"http://h.example/x"')]
+
+
+@pytest.mark.parametrize("name", [None, "x", "x.epub", "X.EPUB", "x.html"])
+def test_a_package_is_known_by_its_name_or_its_content(name: str | None) -> None:
+    assert contents(absolve.rewrite(package({"a.html": PAGE}), name=name)) == [ABSOLUTE]
+
+
+def test_what_zipfile_sees_is_verified() -> None:
+    data = package({"a.html": PAGE, "b.png": b"\x89PNG" * 99})
+    changed = rewritten(data)
+    assert absolve.verify(data, changed, name="x.zip") == []
+    for other in (
+        package({"a.html": ABSOLUTE, "b.png": b"\x89PNH" * 99}),
+        package({"a.html": ABSOLUTE, "c.png": b"\x89PNG" * 99}),
+        package({"a.html": ABSOLUTE.replace(b"text", b"test", 1), "b.png": b"\x89PNG" * 99}),
+        changed[:-30] + changed[-29:] + b"\0",
+    ):
+        assert absolve.verify(data, other, name="x.zip")
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_no_corruption_breaks_more_than_was_broken() -> None:
+    chance = random.Random(1808)  # noqa: S311 - no secret
+    original = package({"mimetype": b"application/zip", "a.html": PAGE, "d/b.html": PAGE}, streamed=True)
+    changed = 0
+    for _ in range(120):
+        data = bytearray(original)
+        start = data.rfind(
+            chance.choice((b"PK\1\2", b"PK\3\4", b"PK\5\6", b"PK\7\x08")), 0, chance.randrange(len(data))
+        )
+        place = min(max(start, 0) + chance.randrange(40), len(data) - 1)
+        data[place : place + chance.randrange(2)] = bytes((chance.randrange(256),))
+        try:
+            new = rewritten(bytes(data))
+        except absolve.DocumentError:
+            continue
+        assert rewritten(new) == new
+        assert {found.code for found in absolve.verify(bytes(data), new, name="x.zip")} <= {"unjudged"}
+        changed += new != data
+    assert changed > 25
+
+
+def test_a_package_that_would_not_fit_its_own_fields_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = package({"a.html": PAGE})
+    huge = {"crc": 0, "size": 1 << 32, "value": 0}
+    monkeypatch.setattr("absolve.formats.zip.members._Facts._known", lambda *_: huge)
+    with pytest.raises(absolve.DocumentError, match="too-large"):
+        rewritten(data)
+
+
+def test_a_policy_may_change_links_between_members() -> None:
+    data = package({"a.html": b"<a href=b.html>", "b.html": b"<p>"})
+    assert contents(rewritten(data, policy=lambda _: "http://n.example/"))[0] == b"<a href=http://n.example/>"

@@ -1,0 +1,447 @@
+"""A short document may not make much of itself: the URLs that are made, the rows of a document and messages are bounded."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import absolve
+from absolve import trees
+from absolve.cli import main
+from absolve.core.errors import Diagnostic, in_short
+from absolve.core.model import Document
+from absolve.document.settings import Settings
+from absolve.document.walk import inners, walk
+from absolve.urls import compare
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ROOT = Path(__file__).parents[2]
+URL = "http://h/dir/"
+PROFILES = ("rfc1808", "rfc3986", "whatwg")
+
+
+def based(length: int, links: bytes) -> bytes:
+    """A page with a base of so many characters."""
+    base = b"http://b/"
+    return b"<base href='" + base + b"x" * (length - len(base) - 1) + b"/'>\n" + links
+
+
+def diagnostics(data: bytes, **options: Any) -> list[Diagnostic]:
+    return walk(Document(data, name="page.html", url=URL), Settings(**options)).diagnostics
+
+
+def problems(data: bytes, **options: Any) -> list[tuple[str, str | None, list[str]]]:
+    return [(row.reference, row.target, row.problems) for row in absolve.links(data, **options)]
+
+
+# --- nothing is too long, nothing is too much ----------------------------------------------------------------------
+
+
+def test_the_defaults_are_those_that_the_documentation_has() -> None:
+    table = (ROOT / "README.md").read_text("utf-8").partition("## Limits")[2].partition("\n## ")[0]
+    settings = Settings()
+    if "--max-url" in table:
+        assert f"| `--max-url` | `max_url` | {settings.max_url >> 20} Mi |" in table
+        assert f"| `--max-rows-bytes` | `max_rows_bytes` | {settings.max_rows_bytes >> 30} GiB |" in table
+
+
+@pytest.mark.parametrize("option", ["max_url", "max_rows_bytes"])
+def test_a_limit_that_is_none_is_refused(option: str) -> None:
+    with pytest.raises(absolve.UsageError, match=f"{option} must be from 0 to"):
+        absolve.links(b"", **{option: -1})
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_a_long_data_url_is_no_url_that_is_made(profile: str) -> None:
+    data = b"<img src='data:image/gif;base64," + b"A" * 1000 + b"'><a href='http://g/" + b"y" * 1000 + b"'>"
+    assert absolve.rewrite(data, url=URL, profile=profile, max_url=100) is data
+    assert [(row.target == row.reference, row.problems) for row in absolve.links(data, url=URL, profile=profile, max_url=100)] == [
+        (True, []),
+        (True, []),
+    ]
+    assert diagnostics(data, profile=profile, max_url=100) == []
+
+
+def test_a_policy_may_write_a_long_data_url() -> None:
+    long = "data:," + "A" * 1000
+    assert absolve.rewrite(b"<img src=x>", policy=lambda _: long, max_url=100) == f"<img src={long}>".encode()
+
+
+# --- URLs that would be too long -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("reference", [b"y" * 40, b"../" + b"y" * 60, b"?" + b"y" * 39, b"y y" + b"y" * 37, "ü".encode() * 40])
+def test_a_link_whose_url_would_be_too_long_stays_and_is_said_once(profile: str, reference: bytes) -> None:
+    data = based(60, b"<a href='" + reference + b"'>\n<a href='" + reference + b"'>\n<a href='z'>")
+    target = {row.target for row in absolve.links(data, url=URL, profile=profile) if row.reference != "z"} - {None}
+    length = max(len(url) for url in target if url is not None and re.search("[y%ü]", url))
+    assert b"href='http://b/" in absolve.rewrite(data, url=URL, profile=profile, max_url=length).partition(b"\n")[2]
+    new = absolve.rewrite(data, url=URL, profile=profile, max_url=length - 1)
+    assert new == data.replace(b"'z'", b"'http://b/" + b"x" * 50 + b"/z'")
+    first, second = list(absolve.links(data, url=URL, profile=profile, max_url=length - 1))[1:3]
+    assert (first.target, second.target) == (None, None)
+    assert "too-long" in first.problems
+    assert "malformed" not in first.problems
+    assert "unresolved" not in first.problems
+    text = f"links whose URLs would have more than {length - 1} characters stay (--max-url)"
+    assert diagnostics(data, profile=profile, max_url=length - 1) == [Diagnostic("too-long", text, "page.html", 2, 10)]
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_against_a_base_that_is_too_long_nothing_is_resolved(profile: str) -> None:
+    data = based(60, b"<a href='x'><a href='/x'><a href='#x'><a href='http://g/'><img src=''>")
+    assert problems(data, url=URL, profile=profile, max_url=62) == problems(data, url=URL, profile=profile)
+    assert {row.base for row in absolve.links(data, url=URL, profile=profile, max_url=60)} != {""}
+    assert absolve.rewrite(data, url=URL, profile=profile, max_url=59) is data
+    rows = list(absolve.links(data, url=URL, profile=profile, max_url=59))
+    assert [(row.reference, row.target, row.problems) for row in rows[1:]] == [
+        ("x", None, ["unresolved"]),
+        ("/x", None, ["unresolved"]),
+        ("#x", None, ["unresolved"]),
+        ("http://g/", "http://g/", []),
+        ("", None, ["empty"]),
+    ]
+    assert rows[0].problems == ["unsuitable-base", "too-long"]
+    assert {(row.base, row.base_layer, row.base_source) for row in rows[1:]} == {("", "embedded", "base element, line 1")}
+
+
+def test_a_base_that_is_too_long_does_not_give_way_to_the_next_layer() -> None:
+    found = absolve.base(based(60, b""), url=URL, max_url=59)
+    assert (found.url, found.layer.label, found.source) == ("", "embedded", "base element, line 1")
+    assert [(claim.verdict, claim.url) for claim in found.chain] == [("too-long", None), ("overruled", URL)]
+
+
+def test_a_retrieval_url_that_is_too_long_resolves_nothing() -> None:
+    data = b"<a href='x'>"
+    assert absolve.rewrite(data, url=URL, max_url=len(URL) - 1) is data
+    assert problems(data, url=URL, max_url=len(URL) - 1) == [("x", None, ["unresolved"])]
+    assert absolve.rewrite(data, url=URL, max_url=len(URL) + 1) == b"<a href='http://h/dir/x'>"
+
+
+@pytest.mark.parametrize("base", ["keep", "empty"])
+def test_a_base_element_that_is_too_long_stays_as_it_is(base: str) -> None:
+    data = b"<base href='" + b"y" * 60 + b"/'><a href='x'>"
+    assert absolve.rewrite(data, url=URL, base=base, max_url=60) is data
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        b"<iframe srcdoc=\"<a href='x'>\">",
+        b"<style>a{b:url(x)}</style>",
+        b"<p style='a:url(x)'>",
+        b"<img srcset='x, y 2x'>",
+        b"<a ping='x y'>",
+        b"<object codebase='y/' data='x'>",
+        b"<object codebase='http://g/yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy/' data='x'>",
+    ],
+)
+def test_a_base_that_is_too_long_rules_all_that_is_inside(page: bytes) -> None:
+    data = based(60, page)
+    assert absolve.rewrite(data, url=URL, max_url=59) is data
+    assert {row.target for row in absolve.links(data, url=URL, max_url=59) if row.reference in "xy"} == {None}
+
+
+@pytest.mark.parametrize("names", [1, 2, 5])
+def test_nested_bases_of_xml_end_where_their_url_would_be_too_long(names: int) -> None:
+    data = b"<r>" + b"<a xml:base='yyyyyyyyy/'>" * 5 + b"<image xlink:href='x' xmlns:xlink='http://www.w3.org/1999/xlink'/>"
+    data += b"</a>" * 5 + b"</r>"
+    rows = list(absolve.links(data, url=URL, media_type="application/xml", max_url=len(URL) + 10 * names))
+    assert [row.target is not None for row in rows if row.attribute == "xml:base"] == [place < names for place in range(5)]
+    assert "too-long" in "".join(code for row in rows for code in row.problems) or names == 5
+    absolve.rewrite(data, url=URL, media_type="application/xml", max_url=len(URL) + 10 * names)
+
+
+def test_what_a_policy_gives_has_the_same_limit(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    data = b"<a href='x'>\n<p style='a:url(x)'>\n<a href='y'>"
+    given = {"x": "http://h/" + "y" * 100, "y": "http://h/y"}
+    assert absolve.rewrite(data, policy=lambda link: given[link.reference], max_url=108) == data.replace(b"'y'", b"'http://h/y'")
+    path = tmp_path / "page.html"
+    path.write_bytes(data.replace(b"x", b"http://h/x").replace(b"'y'", b"'http://h/y'"))
+    remap = ["--remap", f"http://h/x={given['x']}"]
+    assert main(["rewrite", "--url", URL, "--verify", "--max-url", "108", *remap, str(path)]) == 0
+    out, err = capfd.readouterr()
+    assert out.encode() == path.read_bytes()
+    assert err == f"{path}:1:10: too-long: links whose URLs would have more than 108 characters stay (--max-url)\n"
+
+
+def test_trees_have_the_same_limit_of_urls() -> None:
+    html = pytest.importorskip("lxml.html")
+    tree = html.document_fromstring(based(60, b"<a href='x'></a>"))
+    assert [row.target for row in trees.links(tree, max_url=59)][1:] == [None]
+    before = html.tostring(tree)
+    trees.make_links_absolute(tree, max_url=59)
+    assert html.tostring(tree) == before
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_verify_agrees_about_what_is_too_long(profile: str) -> None:
+    data = based(60, b"<a href='x'><iframe srcdoc='<a href=x>'></iframe>") + b"<svg xml:base='y/'/>"
+    assert absolve.verify(data, data, url=URL, profile=profile, max_url=59) == []
+    long = b"<a href='" + b"y" * 100 + b"'><a href='x'>"
+    assert absolve.verify(long, absolve.rewrite(long, url=URL, max_url=100), url=URL, profile=profile, max_url=100) == []
+
+
+def test_the_command_says_which_base_is_too_long(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "page.html"
+    path.write_bytes(based(60, b"<a href='x'>"))
+    assert main(["rewrite", "--max-url=59", str(path)]) == 0
+    out, err = capfd.readouterr()
+    assert out.encode() == path.read_bytes()
+    assert err.startswith(f"{path}:1: too-long: base element: bases of more than 59 characters resolve nothing")
+    assert main(["base", "--max-url=59", str(path)]) == 0
+    drawn = capfd.readouterr().out
+    assert "=> longer than --max-url allows: relative links stay as they are" in drawn
+    assert "base URL: none, it is longer than --max-url allows (embedded: base element, line 1)" in drawn
+
+
+# --- rows that would be too many bytes -----------------------------------------------------------------------------
+
+LINKS = b"<a href='z'>\n" * 100
+
+
+def size(data: bytes | str, **options: Any) -> int:
+    """The bytes that the limit counts."""
+    return sum(
+        len(value.encode())
+        for row in absolve.links(data, **options)
+        for name, value in row._asdict().items()
+        if isinstance(value, str) and name not in {"rel", "scope"}
+    )
+
+
+@pytest.mark.parametrize("data", [based(5000, LINKS), based(5000, b"<img srcset='" + b", ".join([b"z 2x"] * 100) + b"'>")])
+def test_a_document_may_have_rows_of_as_many_bytes_as_are_allowed(data: bytes) -> None:
+    whole = size(data)
+    assert whole > 1_000_000
+    assert list(absolve.links(data, max_rows_bytes=whole)) == list(absolve.links(data))
+    with pytest.raises(absolve.DocumentError) as error:
+        absolve.links(data, max_rows_bytes=whole - 1)
+    text = f"documents whose rows take more than {whole - 1} bytes are not listed (--max-rows-bytes)"
+    assert error.value.diagnostic == Diagnostic("rows-too-large", text, "<bytes>", 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("media_type", "data"),
+    [
+        ("text/html", based(5000, b"<p style='a:url(z)'>" * 100)),
+        ("text/html", based(5000, b"<iframe srcdoc='<a href=z>'></iframe>" * 100)),
+        ("text/html", based(5000, b"<a ping='" + b"z " * 100 + b"'>")),
+        ("application/xml", b"<r xml:base='http://b/" + b"x" * 5000 + b"/'>" + b"<a xml:base='z'/>" * 100 + b"</r>"),
+        (
+            "application/xml",
+            b"<!DOCTYPE r [<!ENTITY e '" + b"x" * 5000 + b"'>]><r>" + b"<a xml:base='&e;'/>" * 100 + b"</r>",
+        ),
+        (
+            "message/rfc822",
+            b"Content-Base: http://b/" + b"x" * 5000 + b"/\nContent-Type: text/html\n\n" + b"<a href='z'>\n" * 100,
+        ),
+    ],
+)
+def test_rows_that_would_be_too_large_are_refused_before_the_first(media_type: str, data: bytes) -> None:
+    whole = size(data, media_type=media_type, url=URL)
+    assert whole > 900_000
+    assert list(absolve.links(data, media_type=media_type, url=URL, max_rows_bytes=whole))
+    with pytest.raises(absolve.DocumentError, match="rows-too-large"):
+        absolve.links(data, media_type=media_type, url=URL, max_rows_bytes=whole - 1)
+
+
+def test_rows_that_are_too_large_by_what_nobody_foresaw_end_where_they_are_too_large() -> None:
+    data = b"<a href='http://b/' ping='" + b"z " * 10_000 + b"'>" + b"word " * 40
+    whole = size(data, url=URL)
+    assert len(list(absolve.links(data, url=URL, max_rows_bytes=whole))) == 10_001
+    rows = absolve.links(data, url=URL, max_rows_bytes=whole - 1)
+    with pytest.raises(absolve.DocumentError, match="rows-too-large"):
+        list(rows)
+
+
+def test_a_page_that_would_make_fifty_gigabytes_is_refused_at_once() -> None:
+    data = based(500_000, b"<a href='z'>" * 40_000)
+    with pytest.raises(absolve.DocumentError, match="rows-too-large"):
+        absolve.links(data)
+    with pytest.raises(absolve.DocumentError, match="too-large"):
+        absolve.rewrite(data)
+
+
+def test_arrow_tables_and_batches_have_the_same_limit() -> None:
+    pytest.importorskip("pyarrow")
+    from absolve import arrow
+
+    data = based(5000, LINKS)
+    whole = size(data)
+    assert arrow.links(data, max_rows_bytes=whole).num_rows == 101
+    with pytest.raises(absolve.DocumentError, match="rows-too-large"):
+        arrow.links(data, max_rows_bytes=whole - 1)
+    sources = [based(50, LINKS), data, data]
+    assert sum(batch.num_rows for batch in arrow.batches(sources, max_rows_bytes=whole)) == 303
+    with pytest.raises(absolve.DocumentError, match="rows-too-large"):
+        list(arrow.batches(sources, max_rows_bytes=whole - 1))
+
+
+def test_trees_have_the_same_limit_of_rows_and_of_what_is_written() -> None:
+    html = pytest.importorskip("lxml.html")
+    tree = html.document_fromstring(based(5000, LINKS))
+    with pytest.raises(absolve.DocumentError, match="rows-too-large"):
+        list(trees.links(tree, max_rows_bytes=900_000))
+    before = html.tostring(tree)
+    with pytest.raises(absolve.DocumentError, match="too-large"):
+        trees.make_links_absolute(tree, max_size=400_000)
+    assert html.tostring(tree) == before
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "csv", "parquet", "sqlite", "duckdb"])
+def test_a_document_that_is_not_listed_is_said_and_all_others_are_listed(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], suffix: str
+) -> None:
+    if suffix in {"parquet", "duckdb"}:
+        pytest.importorskip("pyarrow")
+        pytest.importorskip("duckdb")
+    (tmp_path / "in").mkdir()
+    for name, data in (("a", based(50, LINKS)), ("b", based(5000, LINKS)), ("c", based(50, LINKS))):
+        (tmp_path / "in" / f"{name}.html").write_bytes(data)
+    out, errors = tmp_path / f"rows.{suffix}", tmp_path / "errors.jsonl"
+    arguments = ["--max-rows-bytes", "100K", "--errors", str(errors), "-o", str(out)]
+    assert main(["links", str(tmp_path / "in"), *arguments]) == 1
+    err = capfd.readouterr().err
+    assert err.count("b.html:1:1: rows-too-large: documents whose rows take more than 102400 bytes are not listed") >= 1
+    assert [json.loads(line)["code"] for line in errors.read_text().splitlines()] == ["rows-too-large"]
+    assert b"b.html" not in out.read_bytes()
+    assert out.read_bytes().count(b"a.html") >= 1
+    assert out.read_bytes().count(b"c.html") >= 1
+
+
+def test_a_record_that_is_not_listed_leaves_the_others_listed(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    head = "WARC/1.1\r\nWARC-Type: resource\r\nWARC-Target-URI: http://h/{}\r\nContent-Type: text/html\r\nContent-Length: {}\r\n\r\n"
+    pages = [based(50, LINKS), based(5000, LINKS), based(50, LINKS)]
+    path = tmp_path / "a.warc"
+    records = [head.format(number, len(page)).encode() + page + b"\r\n\r\n" for number, page in enumerate(pages)]
+    path.write_bytes(b"".join(records))
+    assert main(["links", str(path), "--max-rows-bytes", "100K", "--columns", "entity"]) == 1
+    out, err = capfd.readouterr()
+    assert {json.loads(line)["entity"].partition("/")[0] for line in out.splitlines()} == {"record[1]", "record[3]"}
+    assert f"at byte {len(records[0])}" in err
+
+
+def test_the_pictures_of_documents_inside_have_the_same_limit(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "page.html"
+    path.write_bytes(based(5000, b"<iframe srcdoc='<a href=z>'></iframe>" * 100))
+    assert main(["base", "--all", str(path), "--max-rows-bytes", "50K"]) == 1
+    out, err = capfd.readouterr()
+    assert len(out) < 100_000
+    assert "rows-too-large" in err
+    assert main(["base", "--all", str(path)]) == 0
+
+
+# --- what is held ---------------------------------------------------------------------------------------------------
+
+
+def test_documents_inside_with_long_bases_of_their_own_are_entered_as_long_as_there_is_room() -> None:
+    inside = b"".join(b"<iframe srcdoc='<base href=q%d/><a href=z>'></iframe>\n" % number for number in range(200))
+    data = based(500_000, inside)
+    entity = walk(Document(data, name="page.html"), Settings())
+    entered = (64 << 20) // 500_000
+    assert len(list(inners(entity))) == entered
+    assert {(found.code, found.failed) for found in entity.diagnostics} == {("too-long", False)}
+    assert [found.line for found in entity.diagnostics] == list(range(entered + 2, 202))
+    assert "have more than 64 MiB together" in entity.diagnostics[0].text
+
+
+def test_documents_inside_that_share_a_long_base_are_all_entered() -> None:
+    data = based(500_000, b"<iframe srcdoc='<a href=z>'></iframe>\n" * 200)
+    entity = walk(Document(data, name="page.html"), Settings())
+    assert len(list(inners(entity))) == 200
+    assert entity.diagnostics == []
+
+
+def test_whether_the_profiles_agree_about_a_long_base_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def harmless(base: str) -> bool:
+        asked.append(base)
+        return False
+
+    monkeypatch.setattr(compare, "harmless", harmless)
+    data = based(5000, b"".join(b"<a href='z;%d'><a href='../../%d y'>" % (number, number) for number in range(50)))
+    assert len([row for row in absolve.links(data) if "divergent" in row.problems]) == 0
+    assert len(asked) <= 2  # for the links, and for the base element
+
+
+# --- messages ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("length", [1, 199, 200, 201, 1000])
+def test_a_text_in_a_message_loses_its_middle(length: int) -> None:
+    text = "a" + "b" * (length - 2) + "c" if length > 1 else "a"
+    short = in_short(text)
+    assert len(short) == min(length, 200)
+    assert (short == text) is (length <= 200)
+    assert (short[0], short[-1]) == (text[0], text[-1])
+
+
+LONG = b"y" * 500_000
+QUOTED: dict[str, tuple[str, bytes]] = {
+    "a base that is none": ("page.html", b"<base href='data:" + LONG + b"'><a href=x>"),
+    "a header": ("page.eml", b"Content-Base: data:" + LONG + b"\nContent-Type: text/html\n\n<a href=x>"),
+    "an encoding": ("page.eml", b"Content-Transfer-Encoding: " + LONG + b"\nContent-Type: text/html\n\n<a href=x>"),
+    "an encoding of HTTP": ("page.http", b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Encoding: " + LONG + b"\r\n\r\nx"),
+    "chunks": ("page.http", b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n" + LONG),
+    "an entity": ("a.xml", b"<!DOCTYPE r [<!ENTITY " + LONG + b" '<b/>'>]><r>&" + LONG + b";</r>"),
+    "XML": ("a.xml", b"<r><" + LONG + b"></r>"),
+    "a prefix": ("a.xml", b"<" + LONG + b":r/>"),
+    "a WARC record": (
+        "a.warc",
+        b"WARC/1.1\r\nWARC-Type: response\r\nWARC-Target-URI: http://h/" + LONG + b"\r\nContent-Type: application/http"
+        b"\r\nContent-Length: 73\r\n\r\nHTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Encoding: gzip\r\n\r\n1234\r\n\r\n",
+    ),
+    "a kind of record": (
+        "a.warc",
+        b"WARC/1.1\r\nWARC-Type: " + LONG + b"\r\nContent-Length: " + LONG + b"\r\n\r\n",
+    ),
+    "HAR": (
+        "a.har",
+        b'{"log":{"entries":[{"request":{"url":"http://h/' + LONG + b'"},"response":{"content":{"mimeType":"text/html",'
+        b'"text":"x","encoding":"' + LONG + b'"}}}]}}',
+    ),
+    "a charset": ("page.eml", b"Content-Type: text/html; charset=" + LONG + b"\n\n<a href=x>"),
+    "a media type": ("page.eml", b"Content-Type: text/" + LONG + b"\n\n<a href=x>"),
+    "Markdown": ("page.txt", LONG),
+}
+
+
+@pytest.mark.parametrize("name", QUOTED)
+@pytest.mark.parametrize("command", ["rewrite", "links", "base"])
+def test_no_message_quotes_half_a_megabyte(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], name: str, command: str
+) -> None:
+    file, data = QUOTED[name]
+    path = tmp_path / file
+    path.write_bytes(data)
+    errors = tmp_path / "errors.jsonl"
+    main([command, str(path), *(["--errors", str(errors)] if command != "base" else [])])
+    err = capfd.readouterr().err
+    assert all(len(line) < 2000 for line in err.splitlines()), err[:500]
+    assert not errors.exists() or all(len(line) < 2000 for line in errors.read_text().splitlines())
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda long: absolve.rewrite(b"", url=long),
+        lambda long: absolve.rewrite(b"", charset=long),
+        lambda long: absolve.rewrite(b"", media_type=f"text/{long}"),
+        lambda long: absolve.rewrite(b"", profile=long),
+        lambda long: absolve.rewrite(b"", fragments=long),
+        lambda long: absolve.resolve("http://h/", "x", long),
+    ],
+)
+def test_no_error_of_the_library_quotes_half_a_megabyte(function: Callable[[str], object]) -> None:
+    with pytest.raises(absolve.AbsolveError) as error:
+        function(LONG.decode())
+    assert len(str(error.value)) < 2000

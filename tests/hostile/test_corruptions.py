@@ -1,0 +1,196 @@
+"""`verify` finds what spoils a rewritten page, whatever it is, and nothing wrong with an honest rewrite of any page.
+
+The quick run spoils our fixtures and takes every 200th page; the slow one takes every page that `ABSOLVE_EVERY` says (1:
+all), in as many processes as there are processors.
+"""
+
+from __future__ import annotations
+
+import csv
+import html
+import itertools
+import os
+import random
+import re
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+
+import absolve
+from absolve.encodings import charsets
+from absolve.urls.predicates import has_scheme, is_malformed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from absolve import Row
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+SEED = 1808
+EVERY = int(os.environ.get("ABSOLVE_EVERY", "10"))
+QUICK = 200
+BIGGEST = 60_000  # bytes of a page that is spoiled many times
+URL = "http://absolve.example/a/page.html"
+OPTIONS = [
+    {"profile": profile, "fragments": fragments, "base": base, "lazy": more, "conditional_comments": more}
+    for profile, fragments, base, more in itertools.product(
+        ("rfc1808", "rfc3986", "whatwg"), ("keep", "absolute"), ("keep", "empty"), (False, True)
+    )
+]
+
+
+class Case(NamedTuple):
+    """A page with the options of its rewrite."""
+
+    name: str
+    data: bytes
+    options: dict[str, Any]
+
+
+def cases(shared: Path, every: int) -> Iterator[Case]:
+    """Real pages, each with the next of the option sets; those that say no URL have one of ours."""
+    with (shared / "pages" / "index.tsv").open(encoding="utf-8", newline="") as index:
+        rows = list(csv.DictReader(index, delimiter="\t", quoting=csv.QUOTE_NONE))
+    for number, row in itertools.islice(enumerate(rows), 0, None, every):
+        url = row["url"] if has_scheme(row["url"]) and not is_malformed(row["url"]) else URL
+        options = {**OPTIONS[number // every % len(OPTIONS)], "media_type": "text/html", "url": url}
+        yield Case(row["path"], (shared / "pages" / row["path"]).read_bytes(), options)
+
+
+def fixtures() -> list[Case]:
+    """Our own pages, with each set of options."""
+    paths = [path for path in sorted(FIXTURES.glob("*.html")) if ".absolute" not in path.name]
+    return [Case(path.name, path.read_bytes(), {**options, "url": URL}) for path in paths for options in OPTIONS]
+
+
+# --- honest rewrites -----------------------------------------------------------------------------------------------
+
+
+def unproved(case: Case) -> list[str]:
+    """What `verify` says of an honest rewrite."""
+    after = absolve.rewrite(case.data, **case.options)
+    return [f"{case.name} {case.options}: {found}" for found in absolve.verify(case.data, after, **case.options)]
+
+
+@pytest.mark.parametrize("case", fixtures(), ids=lambda case: case.name)
+def test_an_honest_rewrite_of_a_fixture_passes(case: Case) -> None:
+    assert unproved(case) == []
+
+
+def test_honest_rewrites_of_a_few_real_pages_pass(shared: Path) -> None:
+    assert [words for case in cases(shared, QUICK) for words in unproved(case)] == []
+
+
+@pytest.mark.slow
+def test_honest_rewrites_of_real_pages_pass(shared: Path) -> None:
+    with ProcessPoolExecutor() as pool:
+        assert [words for found in pool.map(unproved, cases(shared, EVERY)) for words in found] == []
+
+
+# --- corruptions ---------------------------------------------------------------------------------------------------
+
+TAG = re.compile(rb"</?[A-Za-z][^<>]*>")
+ATTRIBUTE = re.compile(rb"<[A-Za-z][^<>]*?(\s[A-Za-z-]+=(?:\"[^\"]*\"|'[^']*'|[^\s\"'>]+))")
+ENTITY = re.compile(rb"&(?:#[0-9]+|#[xX][0-9a-fA-F]+|[A-Za-z]+);")
+Spans = list[tuple[int, int]]
+
+
+def put(data: bytes, start: int, end: int, new: bytes) -> bytes:
+    return data[:start] + new + data[end:]
+
+
+def a_byte_changed(data: bytes, _links: Spans, dice: random.Random) -> bytes | None:
+    at = dice.randrange(len(data))
+    return put(data, at, at + 1, bytes([dice.choice([dice.randrange(256), data[at] ^ 0x20])]))
+
+
+def a_tag_lost(data: bytes, _links: Spans, dice: random.Random) -> bytes | None:
+    found = [tag.span() for tag in TAG.finditer(data)]
+    return put(data, *dice.choice(found), b"") if found else None
+
+
+def an_entity_decoded(data: bytes, _links: Spans, dice: random.Random) -> bytes | None:
+    found = list(ENTITY.finditer(data))
+    if not found:
+        return None
+    entity = dice.choice(found)
+    charset = charsets.of_html(data)[0]
+    text = html.unescape(entity[0].decode("ascii"))
+    try:
+        return put(data, *entity.span(), charset.encode(text, "strict"))
+    except UnicodeEncodeError:
+        return put(data, *entity.span(), b"?")
+
+
+def an_attribute_dropped(data: bytes, _links: Spans, dice: random.Random) -> bytes | None:
+    found = [attribute.span(1) for attribute in ATTRIBUTE.finditer(data)]
+    return put(data, *dice.choice(found), b"") if found else None
+
+
+def a_link_pointed_elsewhere(data: bytes, links: Spans, dice: random.Random) -> bytes | None:
+    if not links:
+        return None
+    start, end = dice.choice(links)
+    old = data[start:end]
+    new = dice.choice([old + b"x", b"http://elsewhere.example/", old[: len(old) // 2], b"#x", b"", old.upper()])
+    return put(data, start, end, new)
+
+
+def two_links_swapped(data: bytes, links: Spans, dice: random.Random) -> bytes | None:
+    if len(links) < 2:
+        return None
+    (start, end), (other, other_end) = sorted(dice.sample(links, 2))
+    if end > other:
+        return None
+    swapped = put(data, other, other_end, data[start:end])
+    return put(swapped, start, end, data[other:other_end])
+
+
+CORRUPTIONS: list[Callable[[bytes, Spans, random.Random], bytes | None]] = [
+    a_byte_changed,
+    a_tag_lost,
+    an_entity_decoded,
+    an_attribute_dropped,
+    a_link_pointed_elsewhere,
+    two_links_swapped,
+]
+
+
+def spoiled(case: Case, after: bytes, dice: random.Random) -> bytes:
+    """The rewritten page after one corruption: other bytes, whatever else they may be."""
+    rows: list[Row] = list(absolve.links(after, **case.options))
+    links = sorted({(row.start, row.end) for row in rows if not row.entity})
+    while True:
+        found = dice.choice(CORRUPTIONS)(after, links, dice)
+        if found is not None and found != after:
+            return found
+
+
+def missed(case: Case, times: int, seed: int) -> list[str]:
+    """The corruptions of a page that `verify` does not see."""
+    dice = random.Random(seed)  # noqa: S311 - a fixed seed
+    after = absolve.rewrite(case.data, **case.options)
+    found = []
+    for _ in range(times):
+        bad = spoiled(case, after, dice)
+        if not absolve.verify(case.data, bad, **case.options):
+            at = next(i for i, (one, other) in enumerate(zip(after + b"\0", bad + b"\1", strict=False)) if one != other)
+            found.append(f"{case.name}, {case.options}: {after[at - 40 : at + 40]!r} became {bad[at - 40 : at + 40]!r}")
+    return found
+
+
+def test_each_of_500_corruptions_of_our_fixtures_is_found() -> None:
+    dice = random.Random(SEED)  # noqa: S311 - a fixed seed
+    chosen = dice.choices(fixtures(), k=500)
+    assert [words for number, case in enumerate(chosen) for words in missed(case, 1, SEED + number)] == []
+
+
+@pytest.mark.slow
+def test_each_of_500_corruptions_of_real_pages_is_found(shared: Path) -> None:
+    chosen = [case for case in cases(shared, 7) if 500 < len(case.data) < BIGGEST]
+    chosen = random.Random(SEED).sample(chosen, 100)  # noqa: S311 - a fixed seed
+    with ProcessPoolExecutor() as pool:
+        found = pool.map(missed, chosen, itertools.repeat(5), itertools.count(SEED))
+        assert [words for each in found for words in each] == []

@@ -1,0 +1,311 @@
+"""Documents made to hurt: each is read to its end, in time linear in it (a quadratic way through would hang here)."""
+
+from __future__ import annotations
+
+import itertools
+import re
+
+import pytest
+
+import absolve
+from absolve.document.settings import DEEPEST, Settings
+from absolve.document.walk import walk
+from absolve.formats.html import tokenizer
+from benchmarks import shapes
+from benchmarks.hostile import SHAPES
+from benchmarks.makers import srcdocs, unquoted_srcdocs
+
+URL = "http://h.example/d/"
+MAX_DEPTH = Settings().max_depth
+IS_COMPILED = not (tokenizer.__file__ or "").endswith(".py")
+
+
+def listed(data: bytes, **options: object) -> list[absolve.Row]:
+    return list(absolve.links(data, url=URL, **options))
+
+
+def diagnostics(data: bytes, max_depth: int = MAX_DEPTH) -> list[str]:
+    return [str(said) for said in walk(absolve.Document(data), Settings(max_depth=max_depth)).diagnostics]
+
+
+REFUSED = {  # once they are large; by which code
+    "HTTP, too many fields": "too-many-fields",
+    "mail, too many fields": "too-many-fields",
+    "XML, elements nested too deep": "elements-too-deep",
+    "XML, entities too long": "entities-too-long",
+    "XML, too many attributes": "too-many-attributes",
+    "XML, too many namespaces": "too-many-attributes",
+    "XML, too many names": "too-many-names",
+    "XML, too many names of attributes": "too-many-names",
+    "XML, too many entities": "too-many-declarations",
+    "XML, too many declared attributes": "too-many-declarations",
+    "XML, too many default attributes": "too-many-declarations",
+}
+
+
+def bytes_given_back(name: str, size: int) -> None:
+    """Nothing crashes, nothing changes without a base, and a second run changes nothing."""
+    shape = SHAPES[name]
+    data = shape.make(size)
+    known = {"media_type": shape.media_type, "charset": shape.charset}
+    if name in REFUSED and size > 100_000:
+        with pytest.raises(absolve.DocumentError, match=REFUSED[name]):
+            absolve.rewrite(data, url=URL, **known)
+        return
+    says = any(claim in data for claim in (b"base", b"Base", b"saved", b'"request"'))
+    if not says and shape.media_type not in {"application/warc", "application/wacz"}:  # nothing in it says what its base is
+        assert absolve.rewrite(data, **known) is data
+    once = absolve.rewrite(data, url=URL, **known)
+    assert absolve.rewrite(once, url=URL, **known) == once
+    for row in listed(data, **known):
+        assert 0 <= row.start <= row.end <= len(data) or row.entity
+        assert row.line >= 1
+        assert row.column >= 1
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_a_small_one_of_each_shape_is_read_to_its_end(name: str) -> None:
+    bytes_given_back(name, 4_000)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SHAPES)
+def test_a_large_one_of_each_shape_is_read_to_its_end(name: str) -> None:
+    bytes_given_back(name, 1_200_000 if name in REFUSED else 500_000)
+
+
+# --- memory ----------------------------------------------------------------------------------------------------------
+
+OBJECTS = {  # interpreted, links and parts are objects
+    "HAR, documents",
+    "HAR, entries",
+    "HTTP, links in a field",
+    "HTTP, links behind a length",
+    "HTTP, links in chunks",
+    "JSON-LD, contexts",
+    "JSON-LD, strings",
+    "WARC, one record of links",
+    "WARC, one record that says all of its links",
+    "XML, xml:base again and again",
+    "ZIP, book of items",
+    "ZIP, deflated members",
+    "ZIP, members",
+    "ZIP, members backwards",
+    "ZIP, one page of links",
+    "a string of backslashes",
+    "imports of modules",
+    "mail, a folded base",
+    "mailbox, pages",
+    "multipart, boundaries",
+    "pings, unquoted",
+    "quoted-printable, half of it escaped, references",
+    "speculation rules",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name",
+    [
+        "directories and parents",
+        "full stops",
+        "nested srcdoc",
+        "nested srcdoc, no quotes",
+        "base of a fragment",
+        "base of a host",
+        "base of parent directories",
+        "base of semicolons",
+        "parents with params",
+        "URL of directories and parents",
+        "user information of other characters",
+        "HAR, fields",
+        "HTTP, chunks",
+        "JSON-LD, numbers",
+        "JSON-LD, too many terms",
+        "parent directories",
+        "XML, elements nested too deep",
+        "XML, namespaces",
+        "XML, nested elements",
+        *sorted(OBJECTS),
+    ],
+)
+def test_a_shape_takes_little_more_than_its_size(name: str) -> None:
+    if name in OBJECTS and not IS_COMPILED:
+        pytest.skip("interpreted, links and parts are objects")
+    assert name in SHAPES
+    for took in shapes.taken(f"^{re.escape(name)}$", 4):
+        most = shapes.MOST + 1  # from one machine to another the allocator keeps a copy more, or less
+        assert not took.beyond > most, took.job  # off Linux nobody knows
+
+
+# --- lines and columns -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("end", "lines"), [(b"", 1), (b"\n", 100_000), (b"\r", 100_000), (b"\r\n", 100_000)])
+def test_a_hundred_thousand_links_have_their_lines_and_columns(end: bytes, lines: int) -> None:
+    rows = listed("<a href=x>é</a>".encode() + end + b"<a href=x>z</a>" + end, charset="utf-8")
+    assert [(row.line, row.column) for row in rows] == ([(1, 9), (1, 24)] if not end else [(1, 9), (2, 9)])
+    many = listed(("<a href=x>é</a>".encode() + end) * 100_000)
+    assert (many[-1].line, many[-1].column) == (lines, 9 if end else 99_999 * 15 + 9)
+
+
+def test_a_hundred_thousand_links_in_parts_of_one_line_have_their_columns() -> None:
+    rows = listed(b"<p style=a:url(x)>" * 100_000)
+    assert [row.column for row in rows[:2]] == [16, 34]
+    assert rows[-1].column == 99_999 * 18 + 16
+
+
+def test_lines_of_utf_16_are_those_of_its_text() -> None:
+    text = "\ufeffਊ<a href=x>\r\n<p style='a:url(y)'>\n"
+    rows = listed(text.encode("utf-16-le"))
+    assert [(row.line, row.column, row.reference) for row in rows] == [(1, 10, "x"), (2, 17, "y")]
+
+
+def test_half_a_million_references_in_one_tag_share_what_the_tag_says() -> None:
+    rows = listed(b"<a rel=r href=y ping='" + b"x " * 500_000 + b"'>text</a>")
+    assert len(rows) == 500_001
+    assert (rows[-1].rel, rows[-1].text) == ("r", "text")
+
+
+def test_a_hundred_thousand_notices_have_their_columns() -> None:
+    unit = b"<script type=importmap>[</script>"
+    said = walk(absolve.Document(unit * 20_000), Settings()).diagnostics
+    assert len(said) == 20_000
+    assert {notice.code for notice in said} == {"malformed-json"}
+    assert [notice.column for notice in said[:2]] == [25, 25 + len(unit)]
+
+
+# --- what is cut off ends the search ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "unit", [b"<meta ", b"<!--", b"<!x", b"</a", b"<link title=\"'\" x='", b"<script>", b"<title>", b"<a b='", b"<?"]
+)
+def test_the_prescan_looks_at_no_byte_twice(unit: bytes) -> None:
+    data = unit * (1_000_000 // len(unit))
+    assert absolve.rewrite(data, url=URL) is data
+
+
+def test_a_meta_element_behind_what_is_complete_declares_the_charset() -> None:
+    before = b"<!-->" + b"<!-- > -->" + b"<meta name='>' content=\">\"><link title=it's href=x>"
+    page = before + b"<meta charset=windows-1251><a href='\xe9'>"
+    assert listed(page)[-1].reference == "\u0439"
+
+
+def test_a_comment_of_spaces_is_no_savers() -> None:
+    unit = b"<!-- Page saved with SingleFile" + b" " * 8000 + b"-->"
+    data = unit * 250 + b"<a href=x>"
+    assert absolve.rewrite(data, url=URL).endswith(b"<a href=http://h.example/d/x>")
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        (b"text</a>", "text"),
+        (b"text", "text"),
+        (b"one <b title='>'>two</b><!-- no --> <!-->three</a>", "one two three"),
+        (b"it's <i x='>'>\"so\"</i></a>", 'it\'s "so"'),
+        (b"text<!-- never ends", "text"),
+        (b"text<b title='never ends", "text"),
+        (b"text" + b"<b" * 4000 + b"></a>", "text"),
+        (b"<b><i>" * 100_000, ""),
+        (b"<img alt=' the\nalt '></a>", "the alt"),
+        (b"<script></script>text</a>", "text"),
+        (b"x" * 1_000_000 + b"</a>", "x" * 200),
+    ],
+)
+def test_the_text_of_an_anchor_ends_somewhere(content: bytes, text: str) -> None:
+    assert listed(b"<a href=x>" + content)[0].text == text
+
+
+def test_a_rel_of_a_megabyte_is_cut() -> None:
+    rows = listed(b"<link href=x rel='" + b"x " * 500_000 + b"'>")
+    assert rows[0].rel == "x " * 99 + "x "
+
+
+@pytest.mark.parametrize(
+    ("tag", "rel"),
+    [
+        (b"<link href=x>", ""),
+        (b"<link rel=a href=x>", "a"),
+        (b"<link REL = 'a  b' href=x>", "a b"),
+        (b"<link href=x rel>", ""),
+        (b"<link href=x rel=a rel=b>", "a"),
+        (b'<link title=" rel=b " href=x>', ""),
+        (b"<link title=' rel=b ' href=x/rel=a>", ""),
+        (b"<link title='a'rel=a href=x>", "a"),
+        (b"<link/rel=a/href=x href=y>", "a/href=x"),
+        (b"<link href=x rel=a&amp;b>", "a&b"),
+        (b"<link =rel=b href=x>", ""),
+        (b"<link " + b"a=1 " * 100_000 + b"rel=a href=x>", "a"),
+    ],
+)
+def test_a_rel_is_read_as_the_tokenizer_reads_it(tag: bytes, rel: str) -> None:
+    assert [row.rel for row in listed(tag)] == [rel]
+
+
+# --- depth -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("make", [srcdocs, unquoted_srcdocs, lambda levels: srcdocs(levels, b"\"'")])
+def test_documents_are_entered_to_the_stated_depth(make: object) -> None:
+    assert callable(make)
+    rows = listed(make(MAX_DEPTH))
+    assert rows[-1].entity == "/".join(["srcdoc[1]"] * MAX_DEPTH)
+    assert rows[-1].target == f"{URL}x"
+    assert not diagnostics(make(MAX_DEPTH))
+
+
+def test_a_document_too_deep_is_left_and_said_with_its_place_and_the_rest_goes_on() -> None:
+    deep = srcdocs(MAX_DEPTH + 1) + b"</iframe>"
+    data = b"<p>\n" + deep + b"<a href=x>"
+    rewritten = absolve.rewrite(data, url=URL)
+    assert rewritten == b"<p>\n" + deep + b"<a href=http://h.example/d/x>"
+    column = deep.index(b"<a href") + 1  # where the value begins that is not read
+    text = f"documents nested more than {MAX_DEPTH} deep are left as they are (--max-depth)"
+    assert diagnostics(data) == [f"<bytes>:2:{column}: too-deep: {text}"]
+
+
+def test_a_document_at_the_limit_has_its_own_style_sheets_read() -> None:
+    data = b"<iframe srcdoc='<p style=a:url(x)><style>b{c:url(y)}</style>'>"
+    assert [row.reference for row in listed(data, max_depth=1)] == ["x", "y"]
+    assert not listed(data, max_depth=0)
+
+
+def test_a_charset_coding_is_no_depth() -> None:
+    data = "\ufeff<a href=x><iframe srcdoc='<a href=y>'>".encode("utf-16-le")
+    assert [row.reference for row in listed(data, max_depth=1)] == ["x", "y"]
+    assert [row.reference for row in listed(data, max_depth=0)] == ["x"]
+    assert [said.partition(": ")[0] for said in diagnostics(data, max_depth=0)] == ["<bytes>:1:27"]
+
+
+def test_the_depth_that_may_be_asked_for_ends_where_the_stack_of_calls_would() -> None:
+    data = srcdocs(DEEPEST + 1, b"\"'")
+    assert listed(data, max_depth=DEEPEST) == []
+    assert len(listed(srcdocs(DEEPEST, b"\"'"), max_depth=DEEPEST)) == 1
+    for depth in (-1, DEEPEST + 1):
+        with pytest.raises(absolve.UsageError, match="max_depth must be from 0 to 100"):
+            listed(data, max_depth=depth)
+
+
+@pytest.mark.slow
+def test_a_thousand_levels_are_left_below_the_limit() -> None:
+    data = srcdocs(1000) + b"</iframe><a href=z>"
+    assert [row.reference for row in listed(data)] == ["z"]
+    assert len(diagnostics(data)) == 1
+
+
+@pytest.mark.parametrize(("levels", "entered"), [(63, True), (64, False), (100_000, False)])
+def test_json_is_read_to_its_stated_depth(levels: int, entered: bool) -> None:
+    inner = b"[" * levels + b"]" * levels
+    data = b'<p>\n<script type=importmap>{"imports":{"x":"/y"},\n"z":' + inner + b"}</script><a href=x>"
+    assert [row.reference for row in listed(data)] == (["/y", "x"] if entered else ["x"])
+    places = [re.sub(": JSON.*", "", said) for said in diagnostics(data)]
+    assert places == ([] if entered else ["<bytes>:3:68: too-deep"])
+
+
+def test_codes_of_notices_stand_in_the_order_of_the_document() -> None:
+    page = b"<script type=importmap>[</script><iframe srcdoc=''></iframe><script type=importmap>]</script>"
+    columns = [said.column for said in walk(absolve.Document(page), Settings(max_depth=0)).diagnostics]
+    assert len(columns) == 3
+    assert all(one < other for one, other in itertools.pairwise(column or 0 for column in columns))

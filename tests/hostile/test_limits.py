@@ -1,0 +1,315 @@
+"""Limits, each at its edge: what stays within is read whole, what passes one is unchanged and said with its place."""
+
+from __future__ import annotations
+
+import io
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import absolve
+from absolve import trees
+from absolve.cli import main
+from absolve.core.errors import Diagnostic, WalkError
+from absolve.core.model import Document, Part
+from absolve.document.walk import Settings, fold, inners, walk
+from absolve.encodings.charsets import UTF_8
+from absolve.formats.css.walker import walk as walk_css
+from absolve.formats.html.walker import walk as walk_html
+from absolve.rewriting import rewriter
+from absolve.run import sources
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+URL = "http://h/"
+ROOT = Path(__file__).parents[2]
+
+
+def srcdocs(depth: int) -> bytes:
+    page = b"<a href=x>"
+    for _ in range(depth):
+        page = b'<iframe srcdoc="' + page.replace(b"&", b"&amp;").replace(b'"', b"&quot;") + b'">'
+    return b"<p>\n" + page
+
+
+def refusal(data: bytes | str, **options: Any) -> absolve.Diagnostic:
+    """What the error says; the three functions of the library raise the same."""
+    said = []
+    for function in (absolve.rewrite, absolve.links, absolve.base):
+        with pytest.raises(absolve.DocumentError) as error:
+            function(data, url=URL, name="page.html", **options)
+        said.append(error.value.diagnostic)
+    assert said[0] == said[1] == said[2]
+    return said[0]
+
+
+# --- no limit is passed --------------------------------------------------------------------------------------------
+
+
+def test_the_defaults_are_those_that_the_documentation_has() -> None:
+    table = (ROOT / "README.md").read_text("utf-8").partition("## Limits")[2].partition("\n## ")[0]
+    settings = Settings()
+    assert f"| `--max-depth` | `max_depth` | {settings.max_depth} |" in table
+    assert f"| `--max-size` | `max_size` | {settings.max_size >> 30} GiB |" in table
+    assert f"| `--max-links` | `max_links` | {settings.max_links:,} |" in table
+
+
+@pytest.mark.parametrize("option", ["max_size", "max_links"])
+@pytest.mark.parametrize("value", [-1, sys.maxsize + 1])
+def test_a_limit_that_is_none_is_refused(option: str, value: int) -> None:
+    with pytest.raises(absolve.UsageError, match=f"{option} must be from 0 to {sys.maxsize}, not {value}"):
+        absolve.rewrite(b"", **{option: value})
+
+
+def test_as_much_as_can_be_counted_may_be_asked_for() -> None:
+    assert absolve.rewrite(b"<a href=x>", url=URL, max_size=sys.maxsize, max_links=sys.maxsize) == b"<a href=http://h/x>"
+    assert absolve.rewrite(b"a{b:url(x)}", url=URL, media_type="text/css", max_links=sys.maxsize) == b"a{b:url(http://h/x)}"
+    assert absolve.rewrite(b"", max_size=0, max_links=0, max_depth=0) == b""
+
+
+# --- depth ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("depth", "column"), [(1, 17), (2, 38), (3, 63)])
+def test_documents_are_entered_up_to_the_depth_allowed(depth: int, column: int) -> None:
+    data = srcdocs(depth)
+    for allowed in (depth + 1, depth):
+        entity = walk(Document(data, url=URL), Settings(max_depth=allowed))
+        assert rewriter.rewrite(entity).endswith(data[-8:].replace(b"x", b"http://h/x"))
+        assert entity.diagnostics == []
+    entity = walk(Document(data, name="page.html", url=URL), Settings(max_depth=depth - 1))
+    assert rewriter.rewrite(entity) is data
+    text = f"documents nested more than {depth - 1} deep are left as they are (--max-depth)"
+    assert entity.diagnostics == [Diagnostic("too-deep", text, "page.html", 2, column)]
+
+
+# --- size ----------------------------------------------------------------------------------------------------------
+
+PAGES = [b"<a href='http://g/'>", "<a href='http://g/é'>".encode(), "\ufeff<a href='http://g/'>".encode("utf-16-le")]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_document_may_have_as_many_bytes_as_are_allowed(page: bytes) -> None:
+    for more in (1, 0):
+        assert absolve.rewrite(page, url=URL, max_size=len(page) + more) is page
+    text = f"documents of more than {len(page) - 1} bytes are left as they are (--max-size)"
+    assert refusal(page, max_size=len(page) - 1) == Diagnostic("too-large", text, "page.html", 1, 1)
+
+
+def test_text_has_the_size_of_its_utf_8() -> None:
+    assert absolve.rewrite("é", max_size=2) == "é"
+    assert refusal("é", max_size=1).code == "too-large"
+
+
+@pytest.mark.parametrize("allowed", [19, 20, 21])
+def test_what_a_document_becomes_has_the_same_limit(allowed: int) -> None:
+    data = b"<a href=x>"
+    if allowed < len(b"<a href=http://h/x>"):
+        with pytest.raises(absolve.DocumentError, match="too-large"):
+            absolve.rewrite(data, url=URL, max_size=allowed)
+    else:
+        assert absolve.rewrite(data, url=URL, max_size=allowed) == b"<a href=http://h/x>"
+
+
+def test_a_base_that_would_be_written_a_thousand_times_is_not() -> None:
+    data = b"<base href='http://h/" + b"x" * 100_000 + b"/'>" + b"<a href=y>" * 1000
+    with pytest.raises(absolve.DocumentError, match=r"^<bytes>:1:1: too-large"):
+        absolve.rewrite(data, max_size=10_000_000)
+
+
+class Doubling:
+    """A coding that decodes to more than stands there, as a compressed one does."""
+
+    slot = None
+
+    def decode(self, raw: bytes) -> bytes:
+        return raw * 2
+
+    def decode_mapped(self, raw: bytes) -> tuple[bytes, None]:
+        return raw * 2, None
+
+    def encode(self, value: bytes, _after: bytes = b"", _before: bytes = b"") -> bytes:
+        return value
+
+
+@pytest.mark.parametrize(("allowed", "entered"), [(21, True), (20, True), (19, False)])
+def test_a_document_that_is_larger_once_decoded_is_left_alone_and_the_rest_goes_on(allowed: int, entered: bool) -> None:
+    data = b"\n<a href=x>"
+    entity = walk(Document(data, name="page.html", url=URL, media_type="text/html"), Settings(max_size=allowed))
+    part = Part("text/html", 1, len(data), Doubling(), "inside")
+    fold(entity, [part], entity.bases)
+    assert [inner.entity.count for inner in inners(entity)] == ([2] if entered else [])
+    text = "documents of more than 19 bytes are left as they are (--max-size)"
+    fold(entity, [], entity.bases)
+    assert not list(inners(entity))
+    assert entity.diagnostics == ([] if entered else [Diagnostic("too-large", text, "page.html", 2, 1, failed=True)])
+
+
+# --- size of what is read ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def page(tmp_path: Path) -> Path:
+    path = tmp_path / "page.html"
+    path.write_bytes(b"x" * 100)
+    return path
+
+
+def sized(name: str, allowed: int) -> int:
+    try:
+        return len(sources.read(name, max_size=allowed).data)
+    except absolve.DocumentError as error:
+        return -1 if str(error).startswith(f"{name}:1:1: too-large: ") else -2
+
+
+@pytest.mark.parametrize(("allowed", "size"), [(101, 100), (100, 100), (99, -1)])
+def test_a_file_that_is_too_large_is_not_read(page: Path, monkeypatch: pytest.MonkeyPatch, allowed: int, size: int) -> None:
+    if size < 0:
+        monkeypatch.setattr(Path, "read_bytes", lambda _: pytest.fail("it was read"))
+    assert sized(str(page), allowed) == size
+
+
+@pytest.mark.parametrize(("allowed", "size"), [(101, 100), (100, 100), (99, -1)])
+def test_the_standard_input_is_read_no_further_than_allowed(monkeypatch: pytest.MonkeyPatch, allowed: int, size: int) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"x" * 100)))
+    assert sized("-", allowed) == size
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="there is no /dev/zero")
+def test_a_file_without_end_is_read_no_further_than_allowed() -> None:
+    assert sized("/dev/zero", 5_000_000) == -1
+
+
+# --- links ---------------------------------------------------------------------------------------------------------
+
+# Each with seven links, counting a style sheet as one; where the last of them, or its part, is.
+SEVEN = {
+    "links": (b"\n<a href='http://g/'>" * 7, 8, 10),
+    "a list": (b"\n<a ping='" + b"http://g/ " * 7 + b"'>", 2, 10 + 60),
+    "a sheet": (b"<style>" + b"\na{b:url(http://g/)}" * 6 + b"</style>", 1, 8),
+    "style attributes": (b"\n<p style='a:url(http://g/),url(http://g/)'>" * 2 + b"\n<a href='http://g/'>", 3, 11),
+    "after a base": (b"<base href='http://g/'><!-- saved from url=(0009)http://g/ -->" + b"\n<a href='http://g/'>" * 6, 7, 10),
+    "a charset": (("\ufeff" + "\n<a href='http://g/'>" * 6 + "<p style='a:url(http://g/)'>").encode("utf-16-le"), 7, 31),
+}
+
+
+@pytest.mark.parametrize("name", SEVEN)
+def test_a_document_may_have_as_many_links_as_are_allowed(name: str) -> None:
+    data, line, column = SEVEN[name]
+    allowed = 8 if name == "a charset" else 7
+    for more in (1, 0):
+        assert absolve.rewrite(data, max_links=allowed + more) is data
+    text = f"documents of more than {allowed - 1} links are left as they are (--max-links)"
+    assert refusal(data, max_links=allowed - 1) == Diagnostic("too-many-links", text, "page.html", line, column)
+
+
+@pytest.mark.parametrize("second", [b"<a href=x>" * 4, b"<p style='a:url(x),url(x),url(x)'>"])
+def test_a_document_inside_with_too_many_links_is_left_alone_and_the_rest_goes_on(second: bytes) -> None:
+    page = b'\n<iframe srcdoc="%b"></iframe>\n<iframe srcdoc="%b"></iframe>%b'  # three links, one inside, four inside
+    link, linked = b"<a href=x>", b"<a href=http://h/x>"
+    data = page % (link, second, link)
+    changed = second.replace(link, linked).replace(b"(x", b"(http://h/x")
+    for allowed in (9, 8):
+        assert absolve.rewrite(data, url=URL, max_links=allowed) == page % (linked, changed, linked)
+    entity = walk(Document(data, name="page.html", url=URL), Settings(max_links=7))
+    assert rewriter.rewrite(entity) == page % (linked, second, linked)
+    text = "documents of more than 7 links are left as they are (--max-links)"
+    assert entity.diagnostics == [Diagnostic("too-many-links", text, "page.html", 3, 17, failed=True)]
+
+
+def test_the_links_of_a_style_sheet_are_counted() -> None:
+    data = b"\na{b:url(http://g/)}" * 7
+    for allowed in (8, 7):
+        assert absolve.rewrite(data, media_type="text/css", max_links=allowed) is data
+    said = refusal(data, media_type="text/css", max_links=6)
+    assert (said.code, said.line, said.column) == ("too-many-links", 8, 9)
+
+
+def test_a_walker_stops_where_nothing_more_counts() -> None:
+    assert len(list(walk_css(b"a{b:url(x)}" * 1000, max_links=10))) == 11
+    assert len(walk_html(b"<a href=x>" * 1000, UTF_8, Settings(max_links=10))) == 11
+
+
+def test_events_that_come_one_by_one_are_counted_as_they_come() -> None:
+    entity = walk(Document(b"<p>", name="page.html"), Settings(max_links=3))
+
+    def endless() -> Iterator[Part]:
+        while True:
+            yield Part("text/css", 0, 0, Doubling())
+
+    with pytest.raises(WalkError, match="more than 3 links"):
+        fold(entity, endless(), entity.bases)
+
+
+@pytest.mark.parametrize(("allowed", "listed"), [(4, 3), (3, 3), (2, None)])
+def test_a_tree_has_the_same_limit(allowed: int, listed: int | None) -> None:
+    html = pytest.importorskip("lxml.html")
+    tree = html.document_fromstring("<a href=x></a>" * 3)
+    if listed is not None:
+        assert len(list(trees.links(tree, max_links=allowed))) == listed
+        return
+    for function in (trees.make_links_absolute, trees.links, trees.base):
+        with pytest.raises(absolve.DocumentError, match=r"^<tree>:1:0: too-many-links"):
+            function(tree, URL, max_links=allowed)
+    assert html.tostring(tree).count(b'href="x"') == 3
+
+
+# --- the command line ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", ["rewrite", "links", "base", "verify"])
+@pytest.mark.parametrize(
+    ("option", "code"), [("--max-size=1K", "too-large"), ("--max-links=29", "too-many-links"), ("--max-links=30", "")]
+)
+def test_the_command_says_which_file_passed_a_limit(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], command: str, option: str, code: str
+) -> None:
+    path = tmp_path / "page.html"
+    path.write_bytes(b"<a href='http://g/'>y</a>\n" * 30 + b" " * 1000)
+    inputs = [str(path)] * (2 if command == "verify" else 1)
+    assert main([command, option, *inputs]) == bool(code)
+    out, err = capfd.readouterr()
+    assert err.startswith(f"{path}:{'30:10' if code == 'too-many-links' else '1:1'}: {code}: ") if code else not err
+    assert bool(out) is (not code and command != "verify")
+    assert path.stat().st_size == 26 * 30 + 1000
+
+
+def test_the_rest_of_a_run_goes_on(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    small, large = tmp_path / "small.html", tmp_path / "large.html"
+    small.write_bytes(b"<a href=x>")
+    large.write_bytes(b"<a href=x>" * 2)
+    assert main(["rewrite", "--in-place", "--url", URL, "--max-links", "1", str(large), str(small)]) == 1
+    assert (large.read_bytes(), small.read_bytes()) == (b"<a href=x>" * 2, b"<a href=http://h/x>")
+    assert capfd.readouterr().err.startswith(f"{large}:1:19: too-many-links: ")
+    assert sorted(tmp_path.iterdir()) == [large, small]
+
+
+@pytest.mark.parametrize(
+    ("size", "allowed"), [("2048", 2048), ("2K", 2048), ("2k", 2048), ("1M", 1 << 20), ("1G", 1 << 30), ("0", 0)]
+)
+def test_a_size_may_be_given_in_larger_units(page: Path, capfd: pytest.CaptureFixture[str], size: str, allowed: int) -> None:
+    with page.open("r+b") as file:
+        file.truncate(allowed + 1)  # a sparse file: nothing is written
+    assert main(["links", "--max-size", size, str(page)]) == 1
+    assert f"more than {allowed} bytes" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--max-size", "K"], "must be a number of bytes, or one with K, M or G behind it, not 'K'"),
+        (["--max-size", "-1"], "must be a number of bytes"),
+        (["--max-size", "1T"], "not '1T'"),
+        (["--max-size", ""], "not ''"),
+        (["--max-size", "9" * 30], "max_size must be from 0 to"),
+        (["--max-links", "many"], "must be a number, not 'many'"),
+        (["--max-links", "1K"], "not '1K'"),
+    ],
+    ids=str,
+)
+def test_a_limit_that_is_none_is_used_wrongly(page: Path, capfd: pytest.CaptureFixture[str], arguments: list[str], said: str) -> None:
+    assert main(["links", str(page), *arguments]) == 2
+    assert said in capfd.readouterr().err

@@ -1,0 +1,118 @@
+"""What is held while a hostile document is rewritten: a few times its bytes, whatever they are."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import pytest
+
+from absolve.api import links, rewrite
+from absolve.core.errors import DocumentError
+from absolve.formats.events import event_list
+from benchmarks.hostile import SHAPES
+
+_SIZE = 300_000
+_SOME = 500_000  # what any document may take here
+_NAMES = (
+    "ping",
+    "srcset, unquoted",
+    "srcsets, unquoted",
+    "pings, unquoted",
+    "srcset of a and space",
+    "srcset of descriptors",
+    "UTF-16, srcset of a and space",
+    "two-byte charset, srcset",
+    "two-byte charset, style",
+    "style attribute of urls",
+    "meta attributes",
+    "base elements",
+    "base elements and links",
+    "ping, unquoted with references",
+    "unclosed svg",
+    "deep svg, breakouts",
+    "XML, pseudo-attributes",
+    "XML, instructions",
+    "mail, 8 deep",
+    "WARC, one record of links",
+    "WARC, one record that says all of its links",
+    "WACZ, one record of links",
+)
+
+
+@pytest.mark.skipif(event_list.__file__.endswith(".py"), reason="interpreted, links and edits are objects")
+@pytest.mark.parametrize("name", _NAMES)
+def test_a_hostile_value_takes_a_few_times_its_size(name: str) -> None:
+    shape = SHAPES[name]
+    options = {"media_type": shape.media_type, "charset": shape.charset, "url": "http://h.example/d/"}
+    rewrite(shape.make(1000), **options)
+    data = shape.make(_SIZE)
+    tracemalloc.start()
+    new = rewrite(data, **options)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak - len(new) < 4 * len(data) + _SOME
+
+
+@pytest.mark.skipif(event_list.__file__.endswith(".py"), reason="interpreted, links and edits are objects")
+@pytest.mark.parametrize("name", ["slashes", "percent signs", "semicolons", "at signs", "directories and parents"])
+def test_to_judge_a_long_reference_takes_a_few_times_its_size(name: str) -> None:
+    data = SHAPES[name].make(_SIZE)
+    list(links(SHAPES[name].make(1000), url="http://h.example/d/"))
+    tracemalloc.start()
+    for _ in links(data, url="http://h.example/d/"):
+        pass
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 13 * len(data) + _SOME  # what is found out is said of the reference and of its target, as text too
+
+
+_ANEW = [  # in front, again and again, behind: what has to be written anew as a whole, each with an escape
+    ("text/html", b'<a href="', b"{&", b'">'),
+    ("text/html", b"<img srcset=", b"{&", b">"),
+    ("text/css", b"a{b:url(", "é\\(".encode(), b")}"),
+    ("image/svg+xml", b"<svg xmlns='http://www.w3.org/2000/svg'><a href='", b"{&amp;", b"'/></svg>"),
+]
+
+
+@pytest.mark.skipif(event_list.__file__.endswith(".py"), reason="interpreted, links and edits are objects")
+@pytest.mark.parametrize("shape", _ANEW, ids=lambda shape: shape[1].decode())
+def test_a_long_reference_is_written_anew_without_an_object_for_each_escape(shape: tuple[str, bytes, bytes, bytes]) -> None:
+    media_type, before, unit, behind = shape
+    options = {"media_type": media_type, "url": "http://h.example/d/", "profile": "whatwg"}
+    short, data = (before + unit * (size // len(unit)) + behind for size in (1000, _SIZE))
+    once = rewrite(short, **options)
+    tracemalloc.start()
+    new = rewrite(data, **options)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak - 4 * len(new) < 4 * len(data) + _SOME  # its text and its bytes are held beside it
+    assert new.count(b"%7B") + new.count(b"%C3") == len(data[len(before) : -len(behind)]) // len(unit)
+    assert new[: len(once) // 2] == once[: len(once) // 2]
+
+
+def test_nothing_of_a_long_base_is_held_when_its_document_is_gone() -> None:
+    page = "<base href='%d/'><a href=x>"
+    rewrite(page % 1, url="http://h/")
+    tracemalloc.start()
+    before, _ = tracemalloc.get_traced_memory()
+    for number in range(20):
+        long = f"http://h/{number}/{'a' * 100_000}/"
+        assert rewrite(page % number, url=long).count("a" * 100_000) == 2
+        host = f"http://{'a' * 100_000}.h{number}/"
+        assert [row.scope for row in links(page % number, url=host)] == ["internal", "internal"]
+    after, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert after - before < 500_000
+
+
+@pytest.mark.skipif(event_list.__file__.endswith(".py"), reason="interpreted, links and edits are objects")
+def test_a_record_that_would_become_too_large_is_not_made_to_find_that_out() -> None:
+    page = b"<base href=http://h/" + b"d" * 50_000 + b"/>" + b"<a href=x>" * 5000
+    head = b"WARC/1.1\r\nWARC-Type: resource\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n" % len(page)
+    tracemalloc.start()
+    with pytest.raises(DocumentError) as raised:
+        rewrite(head + page + b"\r\n\r\n", media_type="application/warc", max_size=10_000_000)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert raised.value.diagnostic.code == "too-large"
+    assert peak < 100_000_000  # all of it would be 250 MB

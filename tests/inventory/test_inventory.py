@@ -1,0 +1,694 @@
+"""The inventory: design.md section 6, column by column and code by code."""
+
+from __future__ import annotations
+
+import pickle
+from typing import TYPE_CHECKING, Any
+
+import all_references
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from absolve.api import base, into, links
+from absolve.core.model import KINDS, Document, Link
+from absolve.document.resolved import Resolved
+from absolve.document.walk import Settings, walk
+from absolve.inventory import columns as inventory
+from absolve.inventory import problems
+from absolve.inventory.columns import COLUMNS, Columns, Row
+
+if TYPE_CHECKING:
+    from absolve.document.entity import Entity
+
+URL = "http://doc.example/dir/page.html"
+
+CODES = "unresolved unsuitable-base relative-base ignored-base malformed above-root divergent empty insecure scheme-relative backslash whitespace".split()
+
+
+def rows(page: str | bytes, url: str | None = URL, **options: Any) -> list[Row]:
+    options.setdefault("media_type", "text/html")
+    return list(links(page, url=url, **options))
+
+
+def row(page: str | bytes, url: str | None = URL, **options: Any) -> Row:
+    """The last row, which the tests are about."""
+    return rows(page, url, **options)[-1]
+
+
+def test_a_page_without_links_has_no_rows() -> None:
+    assert rows("<p>x</p>") == []
+
+
+def test_the_columns_are_those_of_the_design_in_its_order() -> None:
+    assert tuple(
+        "document entity line column start end element attribute kind rel text reference base base_layer base_source"
+        " target scope problems".split()
+    ) == COLUMNS
+    assert row("<p>\n<a rel=up href=' x '>t</a>", name="p.html") == (
+        *("p.html", "", 2, 18, 21, 22, "a", "href", "navigation", "up", "t", "x", URL, "retrieval", "--url"),
+        *("http://doc.example/dir/x", "internal", ["whitespace"]),
+    )
+
+
+# --- document and entity --------------------------------------------------------------------------------------------
+
+
+def test_the_entity_is_the_path_of_the_document_inside() -> None:
+    page = "<a href=1><iframe srcdoc='<a href=2><iframe srcdoc=&quot;<a href=3>&quot;></iframe>'></iframe><iframe srcdoc='<a href=4>'>"
+    assert [(row.entity, row.reference) for row in rows(page, name="p.html")] == [
+        ("", "1"),
+        ("srcdoc[1]", "2"),
+        ("srcdoc[1]/srcdoc[1]", "3"),
+        ("srcdoc[2]", "4"),
+    ]
+    assert {row.document for row in rows(page, name="p.html")} == {"p.html"}
+    assert {row.document for row in rows(page)} == {"<bytes>"}
+
+
+# --- where ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("page", "line", "column"),
+    [
+        ("<a href=x>", 1, 9),
+        ("<a href='x'>", 1, 10),
+        ("<a href='  x'>", 1, 12),
+        ("<a href='\nx'>", 2, 1),
+        ("\n\n<a href=x>", 3, 9),
+        ("\r\n\r\n<a href=x>", 3, 9),
+        ("\r\r<a href=x>", 3, 9),
+        ("\n\r<a href=x>", 3, 9),
+        ("\v\f\x85\u2028<a href=x>", 1, 13),
+        ("é日😀<a href=x>", 1, 12),
+        ("\ufeff<a href=x>", 1, 9),
+        ("é\né<a href=x>", 2, 10),
+        ("<a href>", 1, 8),
+        ("<a href=''>", 1, 10),
+        ("<img srcset='a 1x,\n  x 2x'>", 2, 3),
+        ("<style>\n a{b:url(x)}</style>", 2, 10),
+        ("<p style='é:url(x)'>", 1, 17),
+        ("<p style='&eacute;:url(x)'>", 1, 24),
+        ("<p style='\r\n&#10;:url(x)'>", 2, 11),
+        ("<!--\n--><iframe srcdoc='\n<a href=x>'>", 2, 9),  # in the document inside
+        ("<iframe srcdoc='&#10;&eacute;<a href=x>'>", 2, 10),
+        ("<script type=importmap>\n{'</script><script type=importmap>\n{\"imports\":{\"a\":\"./x\"}}</script>", 3, 18),
+    ],
+)
+@pytest.mark.parametrize("codec", ["utf-8", "utf-16-le", "utf-16-be", "gb18030"])
+def test_line_and_column_are_counted_in_characters(page: str, line: int, column: int, codec: str) -> None:
+    charset = codec.replace("-le", "le").replace("-be", "be")
+    if codec == "gb18030":
+        page = page.removeprefix("\ufeff")
+    found = row(page.encode(codec), charset=charset)
+    assert (found.line, found.column) == (line, column)
+
+
+@pytest.mark.parametrize(
+    ("page", "raw"),
+    [
+        ("<a href=x>", "x"),
+        ("<a href=' x '>", "x"),
+        ("<a href='&#32;a&amp;b&#32;'>", "a&amp;b"),
+        ("<a href='a&eacute;'>", "a&eacute;"),
+        ("<a href='é&#x2F;'>", "é&#x2F;"),
+        ("<img srcset='a 1x, b&amp;c 2x'>", "b&amp;c"),
+        ("<meta http-equiv=refresh content='0;url=&quot;a&quot;b'>", "a"),
+        ("<style>a{b:url( 'a\\62 ' )}</style>", "a\\62 "),
+        ("<p style='a:url(&quot;a&amp;b&quot;)'>", "a&amp;b"),
+        ("<p style='a:url(é/&lt;)'>", "é/&lt;"),
+        ("<svg><rect fill='url(&quot;a&quot;)'/></svg>", "a"),
+        ("<svg><style>a{b:url(x&amp;y)}</style></svg>", "x&amp;y"),
+        ('<script type=importmap>{"imports":{"a":"./\\u0061"}}</script>', "./\\u0061"),
+        ("<a href=''>", ""),
+        ("<a href>", ""),
+    ],
+)
+@pytest.mark.parametrize("codec", ["utf-8", "utf-16-le", "utf-16-be", "iso2022_jp_2", "cp949"])
+def test_the_span_is_that_of_the_bytes_that_stand_for_the_reference(page: str, raw: str, codec: str) -> None:
+    charset = {"utf-16-le": "utf-16le", "utf-16-be": "utf-16be", "iso2022_jp_2": "iso-2022-jp", "cp949": "euc-kr"}.get(codec, codec)
+    if codec in {"iso2022_jp_2", "cp949"}:
+        page, raw = page.replace("é", "日"), raw.replace("é", "日")
+    data = page.encode(codec)
+    found = row(data, charset=charset)
+    assert data[found.start : found.end] == raw.encode(codec)
+
+
+def test_the_span_in_a_srcdoc_is_one_in_the_srcdoc() -> None:
+    found = row("<iframe srcdoc='&eacute;<a href=a&amp;amp;b>'>")
+    assert "é<a href=a&amp;b>".encode()[found.start : found.end] == b"a&amp;b"
+
+
+PIECES = st.sampled_from(["a", "&amp;", "&eacute;", "é", "日", "😀", "&#x2F;", "%20", "/", ".."])
+
+
+@given(st.lists(PIECES, min_size=1, max_size=6).map("".join), st.lists(st.sampled_from(["é", "\n", "\r\n", "x", "&lt;"])).map("".join))
+def test_what_stands_in_the_span_is_what_was_written(reference: str, before: str) -> None:
+    page = f"{before}<a href='{reference}'><img srcset='{reference} 1x, {reference}'><p style='a:url({reference})'>"
+    data = page.encode()
+    for found in rows(data):
+        assert data[found.start : found.end].decode() == reference
+        lines = page.replace("\r\n", "\n").split("\n")
+        assert lines[found.line - 1][found.column - 1 :].startswith(reference)
+
+
+# --- what -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("page", "element", "attribute"),
+    [
+        ("<A HREF=x>", "a", "href"),
+        ("<image src=x>", "img", "src"),
+        ("<svg><IMAGE xlink:HREF=x>", "image", "xlink:href"),
+        ("<svg><linearGradient href=x>", "lineargradient", "href"),
+        ("<div itemscope itemid=x>", "div", "itemid"),
+        ("<x-y itemid=x>", "x-y", "itemid"),
+        ("<style>@import 'x';</style>", "css", "import"),
+        ("<style>@import url(x);</style>", "css", "import"),
+        ("<style>a{b:url(x)}</style>", "css", "url"),
+        ("<style>a{b:src('x')}</style>", "css", "url"),
+        ("<style>a{b:image-set('x' 1x)}</style>", "css", "image-set"),
+        ("<style>a{b:image-set(url(x) 1x)}</style>", "css", "image-set"),
+        ("<p style='a:url(x)'>", "css", "url"),
+        ('<script type=importmap>{"imports":{"a":"./x"}}</script>', "script", "importmap"),
+    ],
+)
+def test_names_are_those_of_html_in_lower_case_and_for_css_those_of_its_functions(page: str, element: str, attribute: str) -> None:
+    found = row(page)
+    assert (found.element, found.attribute) == (element, attribute)
+
+
+@pytest.mark.parametrize(
+    ("page", "kind"),
+    [
+        ("<a href=x>", "navigation"),
+        ("<area href=x>", "navigation"),
+        ("<meta http-equiv=refresh content='0;url=x'>", "navigation"),
+        ("<img src=x>", "image"),
+        ("<img srcset=x>", "image"),
+        ("<body background=x>", "image"),
+        ("<video src=x>", "media"),
+        ("<video poster=x>", "image"),
+        ("<object data=x>", "media"),
+        ("<script src=x></script>", "script"),
+        ("<link rel=stylesheet href=x>", "stylesheet"),
+        ("<link rel='alternate  StyleSheet' href=x>", "stylesheet"),
+        ("<link href=x rel=icon>", "image"),
+        ("<link rel=preload as=font href=x>", "font"),
+        ("<link rel=preload as=image imagesrcset=x>", "image"),
+        ("<link rel=alternate type=application/rss+xml href=x>", "feed"),
+        ("<link rel=alternate type='application/atom+xml; charset=utf-8' href=x>", "feed"),
+        ("<link rel=alternate hreflang=de href=x>", "navigation"),
+        ("<link rel=canonical href=x>", "navigation"),
+        ("<link rel=nonsense href=x>", "metadata"),
+        ("<link href=x>", "metadata"),
+        ("<style>@import 'x'</style>", "stylesheet"),
+        ("<style>a{b:url(x)}</style>", "image"),
+        ("<style>@font-face{src:url(x)}</style>", "font"),
+        ("<iframe src=x>", "frame"),
+        ("<frameset><frame src=x>", "frame"),
+        ("<form action=x>", "form"),
+        ("<button formaction=x>", "form"),
+        ("<meta property=og:image content=x>", "image"),
+        ("<meta property=og:url content=x>", "navigation"),
+        ("<p itemid=x>", "metadata"),
+        ("<a ping=x>", "other"),
+        ("<base href=x>", "other"),
+    ],
+)
+def test_the_kind_says_what_a_link_is_for(page: str, kind: str) -> None:
+    assert row(page).kind == kind
+    assert kind in KINDS
+
+
+@pytest.mark.parametrize(
+    ("page", "rel", "text"),
+    [
+        ("<a href=x></a>", "", ""),
+        ("<a href=x>text</a>", "", "text"),
+        ("<a href=x> some\n  <b>text</b>\t</a>more", "", "some text"),
+        ("<a href=x rel=' next\n nofollow '>t</a>", "next nofollow", "t"),
+        ("<a href=x>a &amp; b&eacute;</a>", "", "a & bé"),
+        ("<a href=x><img alt='an image' src=y></a>", "", "an image"),
+        ("<a href=x>text<img alt='an image' src=y></a>", "", "text"),
+        ("<a href=x>t<!-- no --><script>no</script><style>no</style></a>", "", "t"),
+        ("<a href=x>t<i title='</a>' x= \">\">u</i><b\n>v</b></A>w", "", "t u v"),  # a quoted sign ends no tag
+        ("<a href=x><SCRIPT>no</b></script x>t<template>no<i></template>u</a>", "", "t u"),
+        ("<a href=x>t<!-->u<!--->v<!-- > --!>w<?x>y</ >z<!x></a>", "", "t u v w y z"),
+        ("<a href=x>1 < 2 <3</a>", "", "1 < 2 <3"),
+        ("<a href=x>t<b u", "", "t"),
+        ("<a href=x>t<", "", "t"),
+        ("<a href=x>t<a href=y>u", "", "t"),
+        ("<a href=x><IMG alt='a  b' src=y> <img src=z alt=c></a>", "", "a b c"),
+        (f"<a href=x>{'word ' * 100}</a>", "", ("word " * 100)[:200]),
+        ("<area href=x alt='an area'>", "", "an area"),
+        ("<img src=x alt=' an\n image '>", "", "an image"),
+        ("<img src=x ALT='&lt;'>", "", "<"),
+        ("<link rel=stylesheet href=x>", "stylesheet", ""),
+        ("<form rel=noopener action=x>", "noopener", ""),
+        ("<a rel='' href=x REL=y></a>", "", ""),  # the first counts
+        ("<a rel href=x rel=y></a>", "", ""),
+        ("<a =rel=no /reL\n=\n'y>' href=x></a>", "y>", ""),
+        ('<a title="rel=no" arel=no rels=no href=x\frel=y/></a>', "y/", ""),
+        ("<img src=x alt=>", "", ""),
+        ("<style>a{b:url(x)}</style>", "", ""),
+    ],
+)
+def test_rel_and_text_say_what_stands_beside_it(page: str, rel: str, text: str) -> None:
+    found = rows(page)[0]
+    assert (found.rel, found.text) == (rel, text)
+
+
+WRITTEN = st.lists(
+    st.sampled_from(
+        [
+            *(b"&", b"&amp;", b"&nbsp;", b"&#160;", b"&#x2003", b"&NotEqualTilde;", b"&copy", b"&amp;nbsp;", b"&#0;"),
+            *(b"&x;", b"\0", "\u3000\u1680\u2029\xa0é𝄞".encode(), b"\xe2\x80", b"\xed\xa0\x80", b"\xf0\x9f", b"\xf5"),
+        ]
+    )
+    | st.binary(max_size=4)
+    | st.text(max_size=90).map(lambda text: text.encode("utf-8", "surrogatepass")),
+    max_size=12,
+).map(b"".join)
+
+
+@given(WRITTEN.map(lambda raw: raw.replace(b"<", b"")))
+def test_the_text_of_an_anchor_is_read_folded_and_cut(raw: bytes) -> None:
+    characters = all_references.decode(raw, attribute=False).decode("utf-8", "replace").replace("\0", "\ufffd")
+    found = row(b"<a href=x>" + raw + b"</a>", charset="utf-8").text
+    assert found == " ".join(characters.split())[:200]
+
+
+@given(WRITTEN.map(lambda raw: raw.replace(b'"', b"")))
+def test_the_alternative_text_of_an_image_is_read_folded_and_cut(raw: bytes) -> None:
+    characters = all_references.decode(raw, attribute=True).decode("utf-8", "replace").replace("\0", "\ufffd")
+    found = row(b'<img src=x alt="' + raw + b'">', charset="utf-8").text
+    assert found == " ".join(characters.split())[:200]
+
+
+@pytest.mark.parametrize(
+    ("page", "reference"),
+    [
+        ("<a href=' x '>", "x"),
+        ("<a href='&#32;x&#x9;'>", "x"),
+        ("<a href='a&amp;b&copy=1'>", "a&b&copy=1"),
+        ("<a href='a b'>", "a b"),
+        ("<a href='a\r\nb'>", "a\nb"),
+        ("<a href='\xa0x'>", "\xa0x"),  # no white space of HTML
+        ("<a href='%41'>", "%41"),
+        ("<style>a{b:url(\\41 b)}</style>", "Ab"),
+        ("<style>a{b:url(' x ')}</style>", "x"),
+        ("<img srcset='a,b, x,'>", "x"),
+    ],
+)
+def test_the_reference_is_decoded_and_stripped(page: str, reference: str) -> None:
+    assert row(page).reference == reference
+
+
+@pytest.mark.parametrize(
+    ("data", "charset", "reference"),
+    [
+        (b"<a href='\xef'>", "windows-1251", "п"),
+        (b"<a href='\xff'>", "utf-8", "\ufffd"),
+        (b"<a href='\x83\x5c'>", "shift_jis", "ソ"),
+        ("<a href='\ud800'>".encode("utf-16-le", "surrogatepass"), "utf-16le", "\ufffd\ufffd\ufffd"),
+    ],
+)
+def test_every_text_is_one_that_any_sink_can_write(data: bytes, charset: str, reference: str) -> None:
+    found = row(data, charset=charset)
+    assert found.reference == reference
+    assert found.target is not None
+    assert (found.reference + found.target).encode()
+
+
+# --- the base -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("page", "url", "expected"),
+    [
+        ("<a href=x>", None, ("", "default", "")),
+        ("<a href=x>", URL, (URL, "retrieval", "--url")),
+        ("<!-- saved from url=(0012)http://s.ex/ -->\n<a href=x>", None, ("http://s.ex/", "retrieval", "saved from url comment, line 1")),
+        ("<p>\n<base href=/b/><a href=x>", URL, ("http://doc.example/b/", "embedded", "base element, line 2")),
+        ("<base href=/b/><style>a{b:url(x)}</style>", URL, ("http://doc.example/b/", "embedded", "base element, line 1")),
+        ("<base href=/b/><p style='a:url(x)'>", URL, ("http://doc.example/b/", "embedded", "base element, line 1")),
+        ("<base href=/b/><html manifest=x>", URL, (URL, "retrieval", "--url")),
+        ("<base href=/b/><template><a href=x></template>", URL, ("http://doc.example/b/", "embedded", "base element, line 1")),
+        ("<base href=/b/>", URL, (URL, "retrieval", "--url")),  # the claim's row: the next layer out
+        ("<base href=/b/><base href=/c/>", URL, (URL, "retrieval", "--url")),
+        ("<p>\n<object codebase=/o/ data=x>", URL, ("http://doc.example/o/", "embedded", "codebase attribute, line 2")),
+        ("<base href=/b/><object data=x codebase=o/>", URL, ("http://doc.example/b/", "embedded", "base element, line 1")),
+        ("<iframe srcdoc='<a href=x>'>", URL, (URL, "encapsulating", "srcdoc (--url)")),
+        ("<iframe srcdoc='<style>@import x; a{b:url(x)}</style>'>", URL, (URL, "encapsulating", "srcdoc (--url)")),
+        ("<iframe srcdoc='<base href=/b/>'>", URL, (URL, "encapsulating", "srcdoc (--url)")),
+        ("<iframe srcdoc='<base href=/b/>\n<a href=x>'>", URL, ("http://doc.example/b/", "embedded", "base element, line 1")),
+        ("<iframe srcdoc='<a href=x>'>", None, ("", "default", "")),
+    ],
+)
+def test_a_row_says_which_base_ruled_and_who_said_so(page: str, url: str | None, expected: tuple[str, str, str]) -> None:
+    found = row(page, url)
+    assert (found.base, found.base_layer, found.base_source) == expected
+
+
+def test_the_base_of_the_library_is_that_of_the_rows() -> None:
+    page = "<base href=/b/><a href=x>"
+    found = base(page, url=URL)
+    assert (found.url, found.layer.label, found.source) == row(page)[COLUMNS.index("base") : COLUMNS.index("base") + 3]
+
+
+# --- the target -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("page", "url", "target"),
+    [
+        ("<a href=x>", None, None),
+        ("<a href=x>", "about:blank", None),
+        ("<a href=//h/x>", None, None),
+        ("<a href='http://[x'>", URL, None),
+        ("<img src=''>", URL, None),
+        ("<img src>", URL, None),
+        ("<a href='mailto:a@b'>", None, "mailto:a@b"),
+        ("<a href='JavaScript:x()'>", URL, "JavaScript:x()"),
+        ("<a href='http://h/x'>", None, "http://h/x"),
+        ("<a href=#t>", URL, f"{URL}#t"),
+        ("<a href=#t>", None, None),
+        ("<a href=''>", URL, URL),
+        ("<base href=/b/><a href=''>", URL, "http://doc.example/b/"),
+        ("<base href=/b/><form action=''>", URL, URL),
+        ("<form action=''>", None, None),
+        ("<base href=''>", URL, URL),
+        ("<base href=''>", None, None),
+        ("<img usemap=#m>", URL, f"{URL}#m"),
+        ("<p itemtype='http://s/T'>", URL, "http://s/T"),
+        ("<style>a{b:url(#g)}</style>", URL, f"{URL}#g"),
+    ],
+)
+def test_the_target_is_the_absolute_url_or_null(page: str, url: str | None, target: str | None) -> None:
+    assert row(page, url).target == target
+
+
+@pytest.mark.parametrize(
+    ("profile", "targets"),
+    [
+        ("rfc1808", ["http://doc.example/dir/page.html;x", "http://doc.example/../y", "http://h/a/../b", "http:z"]),
+        ("rfc3986", ["http://doc.example/dir/;x", "http://doc.example/y", "http://h/b", "http:z"]),
+        ("whatwg", ["http://doc.example/dir/;x", "http://doc.example/y", "http://h/b", "http://doc.example/dir/z"]),
+    ],
+)
+def test_the_target_is_what_the_profile_makes_of_it(profile: str, targets: list[str]) -> None:
+    page = "<a href=;x><a href=../../y><a href=http://h/a/../b><a href=http:z>"
+    assert [row.target for row in rows(page, profile=profile)] == targets
+
+
+@pytest.mark.parametrize(
+    ("reference", "scope"),
+    [
+        ("", "same-document"),
+        ("#t", "same-document"),
+        ("page.html", "same-document"),
+        ("page.html#t", "same-document"),
+        ("page.html?", "internal"),
+        ("x", "internal"),
+        ("https://doc.example/", "internal"),
+        ("http://DOC.example:80/", "internal"),
+        ("http://user@doc.example/", "internal"),
+        ("http://doc.example:8080/", "external"),
+        ("http://www.doc.example/", "external"),
+        ("http://doc.exam/", "external"),
+        ("http://doc.example.com/", "external"),
+        ("//h.example/", "external"),
+        ("ftp://h.example/", "external"),
+        ("file:///x", "external"),
+        ("mailto:a@b", "other"),
+        ("javascript:0", "other"),
+        ("data:,x", "other"),
+        ("http://[x", "other"),
+    ],
+)
+def test_the_scope_is_seen_from_the_documents_own_url(reference: str, scope: str) -> None:
+    assert row(f"<a href='{reference}'>").scope == scope
+    assert row(f"<base href='http://b.example/'><form action='{reference}'>" if not reference else f"<a href='{reference}'>").scope == scope
+
+
+@pytest.mark.parametrize(
+    ("page", "url", "scope"),
+    [
+        ("<base href=http://b.example/><a href=x>", URL, "external"),
+        ("<base href=http://b.example/><a href=#x>", URL, "external"),
+        ("<a href=x>", None, "other"),
+        ("<a href=#x>", None, "same-document"),
+        ("<a href=http://h/>", None, "external"),
+        ("<a href=x>", "file:///d/p.html", "internal"),
+        ("<a href=http://h/>", "file:///d/p.html", "external"),
+    ],
+)
+def test_the_scope_where_bases_and_urls_are_not_what_they_are_mostly(page: str, url: str | None, scope: str) -> None:
+    assert row(page, url).scope == scope
+
+
+# --- problems -------------------------------------------------------------------------------------------------------
+
+PROBLEMS = [
+    # page, url, the codes of the last row
+    ("<a href=x>", URL, ""),
+    ("<a href='http://h/x?a=b#c'>", URL, ""),
+    ("<a href='mailto:a@b'>", None, ""),
+    ("<a href='javascript:a \\ b //c'>", URL, ""),
+    ("<img src='data:image/png;base64,AA BB'>", URL, ""),
+    ("<a href=#t>", URL, ""),
+    # unresolved: on the links, wherever the fault lies
+    ("<a href=x>", None, "unresolved"),
+    ("<a href=x>", "about:blank", "unresolved"),
+    ("<base href=sub/><a href=x>", None, "unresolved"),
+    ("<base href='mailto:a@b'><a href=x>", URL, "unresolved"),
+    ("<a href=#t>", None, "unresolved"),
+    ("<form action=''>", None, "unresolved"),
+    ("<object codebase=mailto:a data=x>", URL, "unresolved"),
+    ("<base href=mailto:a><a href=http://h/x>", URL, ""),
+    ("<base href=mailto:a><img src=''>", URL, "empty"),
+    # malformed
+    ("<a href='http://[x'>", URL, "malformed"),
+    ("<a href='http://[x'>", None, "malformed"),
+    ("<a href='//[x'>", URL, "malformed scheme-relative"),
+    ("<a href='http://h:x/'>", URL, "malformed"),
+    ("<a href='//h.example/'>", None, "unresolved scheme-relative"),
+    # about bases: on their claim's row
+    ("<base href='javascript:1'>", URL, "unsuitable-base"),
+    ("<base href='data:,x'>", URL, "unsuitable-base"),
+    ("<base href='mailto:a@b'>", URL, "unsuitable-base"),
+    ("<base href='about:blank'>", URL, "unsuitable-base"),
+    ("<base href='http://[x'>", URL, "unsuitable-base malformed"),
+    ("<base href='http://b.example/'>", URL, ""),
+    ("<base href='http://b.example/'>", None, ""),
+    ("<base href=''>", URL, ""),
+    ("<base href='sub/'>", URL, "relative-base"),
+    ("<base href='//b.example/'>", URL, "relative-base scheme-relative"),
+    ("<base href='#t'>", URL, "relative-base"),
+    ("<base href='/1/'><base href='/2/'>", URL, "ignored-base"),
+    ("<base href='/1/'><base href='http://b.example/'>", URL, "ignored-base"),
+    ("<base href='javascript:1'><base href='/2/'>", URL, "ignored-base"),
+    ("<base href=''><base href='/2/'>", URL, "ignored-base"),
+    ("<template><base href='/2/'></template>", URL, "ignored-base"),
+    ("<base target=x><base href='http://b.example/'>", URL, ""),
+    ("<object codebase='sub/'>", URL, ""),
+    ("<object codebase='javascript:1'>", URL, "unsuitable-base"),
+    ("<object codebase='mailto:a@b'>", URL, "unsuitable-base"),
+    ("<base href='/1/'><a href=x>", URL, ""),
+    ("<iframe srcdoc='<base href=sub/>'>", URL, "relative-base"),
+    # above-root
+    ("<a href='../../x'>", URL, "above-root"),
+    ("<a href='/../x'>", URL, "above-root"),
+    ("<a href='http://h/../x'>", URL, "above-root"),
+    ("<a href='../x'>", URL, ""),
+    ("<a href='../../x'>", None, "unresolved"),
+    ("<a href='x?../../..'>", URL, ""),
+    # divergent
+    ("<a href=';x'>", URL, "divergent"),
+    ("<a href='a/../b'>", URL, ""),
+    ("<a href='http:x'>", URL, "divergent"),
+    ("<a href='HTTP://DOC.example'>", URL, ""),  # mere spelling
+    ("<a href='\\x'>", URL, "divergent backslash"),
+    # empty
+    ("<a href=''>", URL, "empty"),
+    ("<a href>", URL, "empty"),
+    ("<img src=''>", URL, "empty"),
+    ("<form action=''>", URL, ""),
+    ("<button formaction=''>", URL, ""),
+    # insecure
+    ("<img src='http://h.example/'>", "https://doc.example/", "insecure"),
+    ("<img src='http://h.example/'>", "http://doc.example/", ""),
+    ("<img src='https://h.example/'>", "https://doc.example/", ""),
+    ("<img src='x'>", "https://doc.example/", ""),
+    ("<base href='http://b.example/'><img src='x'>", "https://doc.example/", "insecure"),
+    ("<a href='mailto:http:'>", "https://doc.example/", ""),
+    # scheme-relative
+    ("<a href='//h.example/x'>", URL, "scheme-relative"),
+    ("<a href='/x//y'>", URL, ""),
+    ("<a href='http://h.example//x'>", URL, ""),
+    # backslash
+    ("<a href='a\\b'>", URL, "backslash"),
+    ("<a href='a%5Cb'>", URL, ""),
+    ("<style>a{b:url(\\61 )}</style>", URL, ""),
+    # white space, around and inside
+    ("<a href=' x'>", URL, "whitespace"),
+    ("<a href='x\n'>", URL, "whitespace"),
+    ("<a href='&#32;x'>", URL, "whitespace"),
+    ("<a href='x&#x9;'>", URL, "whitespace"),
+    ("<a href=&#32;x>", URL, "whitespace"),
+    ("<a href=' '>", URL, "empty whitespace"),
+    ("<a href='a b'>", URL, "whitespace"),
+    ("<a href='a&Tab;b'>", URL, "whitespace"),
+    ("<a href=x class=y>", URL, ""),
+    ("<a href= x >", URL, ""),
+    ("<a href = 'x' >", URL, ""),
+    ("<a\nhref=x\n>", URL, ""),
+    ("<img srcset=' x 1x '>", URL, ""),
+    ("<a ping=' x '>", URL, ""),
+    ("<style>a{b:url( x )}</style>", URL, ""),
+    ("<meta http-equiv=refresh content='0; url=x '>", URL, ""),
+    ("<meta property=og:url content=' x '>", URL, "whitespace"),
+]
+
+
+@pytest.mark.parametrize(("page", "url", "codes"), PROBLEMS)
+def test_the_problems_of_a_link(page: str, url: str | None, codes: str) -> None:
+    assert row(page, url).problems == codes.split()
+
+
+HOSTS = ["http://h", "https://doc.example", "HTTP://h:80", "http://h:99999", "http://1.2.3", "https://xn--a", "http://[x", "//h", "ftp://h", ""]
+PATHS = ["", "/", "/x", "x", "?x", "#x", "./x", "../x", "../../../x", "/a/../x", "a.;b", "/..;x", "a%2e", "%2e%2e/x", "?x=http://h/../", "/a b", "\\x", ":x", "y:x", "é", "/é"]
+BASES = ["http://doc.example/dir/page.html", "https://doc.example/dir/page.html#x", "https://doc.example:443", "http://h", "http://h/a;b/c", "http://h//a/b//c?d/e", "file:///d/e", "mailto:x", None]
+
+
+@pytest.mark.parametrize("profile", ["rfc1808", "rfc3986", "whatwg"])
+@pytest.mark.parametrize("url", BASES)
+@pytest.mark.parametrize("base", ["", "<base href='http://h/b/'>", "<base href='https://doc.example/b?c'>"])
+def test_what_is_known_of_a_host_or_a_base_is_what_is_found_out(profile: str, url: str | None, base: str) -> None:
+    page = base + "".join(f'<a href="{host}{path}"></a>' for host in HOSTS for path in PATHS)
+    document = Document(page, url=url, media_type="text/html")
+    entity = walk(document, Settings(profile=profile))
+    links = [event for event in entity.events if type(event) is Link and event.claim is None]
+    found = [row for row in inventory.rows(entity) if row.element == "a"]
+    assert len(found) == len(HOSTS) * len(PATHS)
+    for row, link in zip(found, links, strict=True):
+        assert (row.target, row.scope, row.problems) == found_out(entity, link), row
+
+
+def found_out(entity: Entity, link: Link) -> tuple[str | None, str, list[str]]:
+    """The target, the scope and the problems of a link by what is asked for one of which nothing is known."""
+    resolved = Resolved(entity, link)
+    target = resolved.target
+    return target, problems.scope(resolved, target), list(problems.problems(resolved, target))
+
+
+@pytest.mark.parametrize("profile", ["rfc1808", "rfc3986", "whatwg"])
+@pytest.mark.parametrize("url", BASES)
+def test_what_is_known_of_a_claim_is_what_is_found_out(profile: str, url: str | None) -> None:
+    claims = [f"{host}{path}".replace("\\", "/") for host in HOSTS for path in PATHS] + ["mailto:x", "javascript:1"]
+    page = "".join(f'<a xml:base="{claim}"><b xml:base="../{claim}"/></a>' for claim in claims)
+    entity = walk(Document(f"<feed>{page}</feed>", url=url, media_type="application/xml"), Settings(profile=profile))
+    links = [event for event in entity.events if type(event) is Link]
+    found = list(inventory.rows(entity))
+    assert len(found) == 2 * len(claims)
+    for row, link in zip(found, links, strict=True):
+        assert (row.target, row.scope, row.problems) == found_out(entity, link), row
+
+
+def test_every_code_has_its_rows_and_stands_in_the_order_of_the_design() -> None:
+    seen = {code for _, _, codes in PROBLEMS for code in codes.split()}
+    assert seen == set(CODES)
+    for _, _, codes in PROBLEMS:
+        assert sorted(codes.split(), key=CODES.index) == codes.split()
+
+
+# --- rows of clones, duplicates, other documents --------------------------------------------------------------------
+
+
+def test_an_element_that_the_parser_clones_is_one_row() -> None:
+    assert [row.reference for row in rows("<p><a href=1>one<p>two<div><a href=2>")] == ["1", "2"]
+
+
+def test_rows_stand_in_the_order_of_the_document() -> None:
+    page = "<img srcset='1, 2' src=3><p style='a:url(4)'><iframe src=5 srcdoc='<a href=6>'></iframe><style>@import '7'</style><a href=8>"
+    assert [row.reference for row in rows(page)] == list("12345678")
+
+
+@pytest.mark.parametrize("option", ["lazy", "conditional_comments"])
+def test_what_is_not_always_wanted_is_listed_when_it_is(option: str) -> None:
+    page = "<img data-src=a.png data-srcset='b.png 2x'>" if option == "lazy" else "<!--[if IE]><img src=a.png><img src=b.png><![endif]-->"
+    assert rows(page) == []
+    assert [row.reference for row in rows(page, **dict[str, Any]({option: True}))] == ["a.png", "b.png"]
+
+
+def test_columns_that_are_full_are_emptied_for_the_next_rows() -> None:
+    page = "<p>" + "<a href=x><img src=y style='a:url(z)'><iframe srcdoc='<a href=u><a href=v>'></iframe>" * 3
+    entity = walk(Document(page, media_type="text/html"), Settings())
+    expected = list(inventory.rows(entity))
+    columns = Columns(4)
+    found: list[Row] = []
+    for _ in inventory.fill(columns, entity):
+        assert len(columns) == 4
+        found += columns
+    assert [*found, *columns] == expected
+    assert len(found) == 12
+    assert list(Columns(4)) == []
+
+
+def test_columns_are_full_when_their_texts_are_long() -> None:
+    page = f"<base href='http://h/{'d' * 1000}/'>" + "<a href=x>" * 20 + "<a href=//i/>"
+    entity = walk(Document(page, media_type="text/html"), Settings())
+    expected = list(inventory.rows(entity))
+    columns = Columns(100, most=5000)
+    found: list[Row] = []
+    for _ in inventory.fill(columns, entity):
+        assert 3 <= len(columns) <= 5
+        found += columns
+    assert [*found, *columns] == expected
+    assert len(expected) == 22
+
+
+def test_rows_are_the_same_where_no_more_than_one_is_held() -> None:
+    long = "\0" * 200_000 + "e\u0301" * 30_000
+    page = f"<a href='{long}'><a href=x><a href='\\{long}'><a href='//[{long}'><img src='' alt=x>"
+    columns = Columns()
+    entity = walk(Document(page, media_type="text/html", url=URL), Settings())
+    assert list(inventory.fill(columns, entity)) == []
+    assert list(inventory.rows(entity)) == list(columns) == list(columns.given())
+
+
+def test_columns_give_the_wanted_ones_in_the_wanted_order() -> None:
+    entity = walk(Document("<a href=x>", media_type="text/html", url=URL), Settings())
+    columns = Columns(columns=("target", "line"))
+    assert list(inventory.fill(columns, entity)) == []
+    assert list(columns) == [["http://doc.example/dir/x", 1]]
+
+
+def test_columns_are_the_same_in_another_process_and_when_they_are_kept() -> None:
+    columns = Columns(100, ("target", "document", "problems"))
+    document = Document(b"<a href=x rel=y>z</a><a href='//['><a href=/y>" * 7, media_type="text/html", url="http://h/d/")
+    for _ in inventory.fill(columns, walk(document, Settings())):
+        raise AssertionError("there is room")
+    rows = list(columns)
+    assert len({tuple(map(str, row)) for row in rows}) == 3
+    for found in (pickle.loads(pickle.dumps(columns)), columns.taken()):  # noqa: S301 - our own
+        columns.clear()
+        assert (found.at_once, found.names, len(found)) == (100, ("target", "document", "problems"), 21)
+        assert list(found) == rows
+        for name in COLUMNS:
+            assert len(found.cells(name)) == 21
+        for _ in inventory.fill(found, walk(document, Settings())):
+            raise AssertionError("there is room")
+        assert list(found) == rows * 2
+
+
+def test_columns_are_full_where_the_bases_of_their_rows_take_much_of_what_is_written() -> None:
+    base = b"http://h/" + b"x" * 1000 + b"/"
+    document = Document(b"<base href='" + base + b"'>" + b"<a href=http://a/>" * 100)
+    found = inventory.Columns(most=10_100)
+    sizes = [len(found) for _ in into(found, document)]
+    assert sizes == [9] + [10] * 9  # the first row is that of the base: its reference, and its target
+    assert len(found) == 2

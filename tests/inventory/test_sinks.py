@@ -1,0 +1,119 @@
+"""The sinks: which one, and what each makes of every kind of value."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from absolve import UsageError, api
+from absolve.inventory import columns as inventory
+from absolve.inventory import sinks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+COLUMNS = ("name", "number", "nothing", "list")
+ROWS: list[tuple[Any, ...]] = [
+    ("", 0, None, []),
+    ('é,"\n', 1, None, ["one", "two"]),
+    ("\u2028 \0", -1, "x", ["one"]),
+]
+
+
+STREAMS = ["jsonl", "csv"]
+
+
+def written(format_: str, rows: list[tuple[Any, ...]]) -> bytes:
+    file = io.BytesIO()
+    sink = sinks.by_name(format_)
+    sink.write(COLUMNS, [sink.encode(COLUMNS, rows)], file)
+    return file.getvalue()
+
+
+def test_json_lines_of_no_rows_are_empty() -> None:
+    assert written("jsonl", []) == b""
+
+
+def test_csv_of_no_rows_is_its_header() -> None:
+    assert written("csv", []) == b"name,number,nothing,list\n"
+
+
+def test_json_lines_keep_null_numbers_and_lists() -> None:
+    lines = written("jsonl", ROWS).decode().split("\n")
+    assert lines.pop() == ""
+    assert [tuple(json.loads(line).values()) for line in lines] == ROWS
+    assert list(json.loads(lines[0])) == list(COLUMNS)
+    assert "é" in lines[1]
+
+
+def test_csv_has_none_as_empty_and_joins_lists_by_blanks() -> None:
+    text = written("csv", ROWS).decode()
+    assert text.startswith('name,number,nothing,list\n,0,,\n"é,""\n",1,,one two\n')
+    assert list(csv.reader(io.StringIO(text, newline="")))[1:] == [
+        ["", "0", "", ""],
+        ['é,"\n', "1", "", "one two"],
+        ["\u2028 \0", "-1", "x", "one"],
+    ]
+
+
+@pytest.mark.parametrize("format_", STREAMS)
+def test_what_utf_8_cannot_write_is_replaced(format_: str) -> None:
+    assert b"a?b" in written(format_, [("a\udcffb", 0, None, [])])
+
+
+@pytest.mark.parametrize("format_", STREAMS)
+def test_chunks_go_out_as_they_come_and_the_file_stays_open(format_: str) -> None:
+    file = io.BytesIO()
+    sink = sinks.by_name(format_)
+    seen: list[int] = []
+
+    def chunks() -> Any:
+        for _ in range(2):
+            yield sink.encode(COLUMNS, ROWS)
+            seen.append(len(file.getvalue()))
+
+    sink.write(COLUMNS, chunks(), file)
+    assert seen[1] > seen[0] > 0
+    assert not file.closed
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("a.jsonl", "jsonl"),
+        ("a.JSONL", "jsonl"),
+        ("folder.csv/a.b.jsonl", "jsonl"),
+        ("a.ndjson", "jsonl"),
+        ("a.db", "sqlite"),
+        ("a.parquet", "parquet"),
+    ],
+)
+def test_the_suffix_says_the_format(path: str, name: str) -> None:
+    assert sinks.name_of(path) == name
+
+
+@pytest.mark.parametrize(("find", "name"), [(sinks.name_of, "a.xls"), (sinks.name_of, "csv"), (sinks.by_name, "xls")])
+def test_any_other_is_named_with_the_choices(find: Callable[[str], object], name: str) -> None:
+    with pytest.raises(UsageError, match=rf"{name}.*jsonl.*csv"):
+        find(name)
+
+
+PAGE = """<base href="http://h.example/100%/é/"><a href='"x\\n%s'>a "quoted"	text\n%d</a><a href=mailto:x> \u2028\x7f</a>
+<img src=" //other/%zz" alt="\U0001f600\x01"><a href="">empty</a><iframe srcdoc="<a href=x%>"></iframe><a href=http://[>bad</a>"""
+
+
+@pytest.mark.parametrize("format_", [*STREAMS, "sqlite"])
+@pytest.mark.parametrize(
+    "columns",
+    [inventory.COLUMNS, ("target", "problems", "line"), ("document", "kind"), ("problems",), ("text", "base", "entity")],
+)
+def test_the_inventorys_own_columns_are_written_as_its_rows_are(format_: str, columns: tuple[str, ...]) -> None:
+    own = api.columns(PAGE, name='100%"é".html', media_type="text/html")
+    rows = [[getattr(row, name) for name in columns] for row in own]
+    encode = sinks.by_name(format_).encode
+    assert len(rows) > 6
+    assert encode(columns, own) == encode(columns, rows)

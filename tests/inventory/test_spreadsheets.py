@@ -1,0 +1,17 @@
+"""What a spreadsheet would compute becomes text by an apostrophe before it."""
+
+from __future__ import annotations
+
+import pytest
+
+from absolve.inventory.sinks.spreadsheets import literal
+
+
+@pytest.mark.parametrize("text", ["", "a=b", "'", "http://h/", " =1", "#x", "/x"])
+def test_text_stays(text: str) -> None:
+    assert literal(text) == text
+
+
+@pytest.mark.parametrize("first", ["=", "+", "-", "@", "\t", "\r", "\n", "\uff1d"])
+def test_a_formula_gets_an_apostrophe(first: str) -> None:
+    assert literal(f"{first}x") == f"'{first}x"

@@ -1,0 +1,287 @@
+"""The sinks that are databases or Parquet: what others read from what they wrote."""
+
+from __future__ import annotations
+
+import io
+import json
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import absolve
+from absolve import api
+from absolve.inventory import sinks
+from absolve.inventory.columns import COLUMNS, Row
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from absolve.core.protocols import Sink
+
+PAGE = """<base href="http://User@Example.com:8080/d/"><a href='x?//y'> a  b </a><a href="http://[">é</a>
+<img src=" HTTP://Other.example#f "><a href=mailto:a@b.example?x=http://c/><a href=../../z>"""
+ROWS = list(absolve.links(PAGE, name="é.html"))
+HOSTS = [("example.com:8080", 3, 1), ("other.example", 1, 1)]
+LAYERS = [("embedded", 5, 1), ("default", 1, 1)]  # the base element has none outside it
+
+
+def write(sink: Sink, target: Any, columns: tuple[str, ...] = COLUMNS, rows: list[Any] | None = None) -> None:
+    """Write the rows in two chunks."""
+    rows = list(ROWS) if rows is None else rows
+    sink.write(columns, [sink.encode(columns, rows[:2]), sink.encode(columns, rows[2:])], target)
+
+
+def expected(row: Row) -> tuple[Any, ...]:
+    return tuple(" ".join(cell) if isinstance(cell, list) else cell for cell in row)
+
+
+# --- SQLite ------------------------------------------------------------------------------------------------------------
+
+
+def test_sqlite_has_the_rows_with_lists_joined_by_blanks(tmp_path: Path) -> None:
+    write(sinks.by_name("sqlite"), tmp_path / "x")
+    with closing(sqlite3.connect(tmp_path / "x")) as database:
+        assert database.execute("SELECT * FROM links").fetchall() == [expected(row) for row in ROWS]
+        assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        plan = database.execute("EXPLAIN QUERY PLAN SELECT * FROM links WHERE target = ''").fetchone()
+    assert "USING INDEX links_target" in plan[-1]
+
+
+def test_sqlite_answers_what_is_asked_first(tmp_path: Path) -> None:
+    write(sinks.by_name("sqlite"), tmp_path / "x")
+    with closing(sqlite3.connect(tmp_path / "x")) as database:
+        assert database.execute("SELECT reference FROM broken").fetchall() == [("http://[",)]
+        assert database.execute("SELECT * FROM by_host").fetchall() == HOSTS
+        assert database.execute("SELECT * FROM by_base_layer").fetchall() == LAYERS
+
+
+def test_sqlite_of_some_columns_has_the_views_that_they_allow(tmp_path: Path) -> None:
+    write(sinks.by_name("sqlite"), tmp_path / "x", ("document", "target"), [("a", "http://h/"), ("b", None)])
+    with closing(sqlite3.connect(tmp_path / "x")) as database:
+        views = database.execute("SELECT name FROM sqlite_schema WHERE type = 'view'").fetchall()
+        assert views == [("by_host",)]
+        assert database.execute("SELECT * FROM by_host").fetchall() == [("h", 1, 1)]
+
+
+def test_sqlite_of_no_rows_is_an_empty_table(tmp_path: Path) -> None:
+    sinks.by_name("sqlite").write(COLUMNS, [], tmp_path / "x")
+    with closing(sqlite3.connect(tmp_path / "x")) as database:
+        assert database.execute("SELECT count(*) FROM links").fetchone() == (0,)
+
+
+def test_sqlite_replaces_what_utf_8_cannot_write(tmp_path: Path) -> None:
+    write(sinks.by_name("sqlite"), tmp_path / "x", ("text",), [("a\udcffb",)])
+    with closing(sqlite3.connect(tmp_path / "x")) as database:
+        assert database.execute("SELECT * FROM links").fetchall() == [("a?b",)]
+
+
+@pytest.mark.skipif(find_spec("datasette") is None, reason="datasette is not installed")
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("/x.json?sql=select+reference+from+links+order+by+rowid&_shape=arrayfirst", [row.reference for row in ROWS]),
+        ("/x/by_host.json?_shape=arrays", HOSTS),
+        ("/x/by_base_layer.json?_shape=arrays", LAYERS),
+    ],
+)
+def test_datasette_serves_the_table_and_what_is_asked_first(tmp_path: Path, path: str, expected: list[Any]) -> None:
+    write(sinks.by_name("sqlite"), tmp_path / "x.sqlite")
+    argv = [sys.executable, "-m", "datasette", str(tmp_path / "x.sqlite"), "--get", path]
+    answer = json.loads(subprocess.run(argv, capture_output=True, check=True).stdout)
+    rows = answer["rows"] if isinstance(answer, dict) else answer
+    assert [tuple(row) if isinstance(row, list) else row for row in rows] == expected
+
+
+# --- Arrow, Parquet, DuckDB --------------------------------------------------------------------------------------------
+
+
+def test_an_arrow_table_has_all_columns_and_only_target_may_be_null() -> None:
+    pytest.importorskip("pyarrow")
+    from absolve import arrow
+
+    table = arrow.links(PAGE, name="é.html")
+    assert [tuple(row.values()) for row in table.to_pylist()] == [tuple(row) for row in ROWS]
+    assert [field.name for field in table.schema if field.nullable] == ["target"]
+    assert arrow.links("").schema == table.schema
+    assert arrow.batch(("text", "rel"), [("a\udcffb", "\udcff")]).to_pylist() == [{"text": "a\ufffdb", "rel": "\ufffd"}]
+
+
+def test_a_column_holds_without_its_batch_and_is_valid() -> None:
+    pytest.importorskip("pyarrow")
+    from absolve import arrow
+
+    found = {name: arrow.links(PAGE, name="é.html").column(name) for name in COLUMNS}
+    for number in range(50):
+        arrow.links(PAGE, name=f"{number}.html")  # would take the memory of one that is gone
+    for place, (name, column) in enumerate(found.items()):
+        column.validate(full=True)
+        assert column.to_pylist() == [row[place] for row in ROWS], name
+        assert column.null_count == sum(row[place] is None for row in ROWS)
+
+
+def test_batches_of_many_documents_have_their_rows_one_behind_the_other() -> None:
+    pytest.importorskip("pyarrow")
+    from absolve import arrow
+
+    documents = [absolve.Document(PAGE, name=name) for name in ("é.html", "b.html", "c.html")]
+    rows = [row for document in documents for row in absolve.links(document, profile="whatwg")]
+    for most in (1, 4, len(rows), 1000):
+        batches = list(arrow.batches(documents, rows=most, profile="whatwg"))
+        assert [tuple(row.values()) for batch in batches for row in batch.to_pylist()] == [tuple(row) for row in rows]
+        assert {batch.num_rows for batch in batches[:-1]} <= {most}
+    assert list(arrow.batches([])) == []
+
+
+def test_batches_of_few_rows_are_joined_before_they_are_many() -> None:
+    pa = pytest.importorskip("pyarrow")
+    from absolve.inventory.arrow_batches import batch, gathered, schema
+
+    columns = ("document", "target")
+    rows = [(f"{number}.html", "http://h/") for number in range(1000)]
+    tables = list(gathered((batch(columns, [row]) for row in rows), schema(columns), 900))
+    assert [table.num_rows for table in tables] == [900, 100]
+    assert tables[0].column(0).num_chunks < 900 // 2
+    assert [tuple(row.values()) for row in pa.concat_tables(tables).to_pylist()] == rows
+
+
+def test_tables_of_large_rows_have_as_many_as_take_little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pyarrow")
+    from absolve import arrow
+    from absolve.inventory import arrow_batches
+
+    for module in (arrow, arrow_batches):
+        monkeypatch.setattr(module, "MOST_BYTES", 10_000)
+    document = absolve.Document(b"".join(b"<a href='%d%s'>" % (number, b"x" * 1000) for number in range(40)), name="a")
+    rows = [list(row) for row in absolve.links(document)]
+    batches = list(arrow.batches([document]))
+    assert [batch.num_rows for batch in batches] == [10] * 4
+    assert [[*row.values()] for batch in batches for row in batch.to_pylist()] == rows
+    columns = [arrow.batch(("reference",), [[row[COLUMNS.index("reference")]]]) for row in rows]
+    tables = list(arrow_batches.gathered(columns, arrow.schema(["reference"]), 1000))
+    assert [table.num_rows for table in tables] == [10] * 4
+    assert [row["reference"] for table in tables for row in table.to_pylist()] == [row[11] for row in rows]
+
+
+@pytest.mark.parametrize("format_", [*filter(sinks.takes_columns, sinks.FORMATS)])
+def test_what_takes_columns_writes_them_among_what_is_encoded(format_: str, tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    if format_ == "duckdb":
+        pytest.importorskip("duckdb")
+    sink = sinks.by_name(format_)
+    names = ("target", "line", "problems", "document", "kind")
+    places = [COLUMNS.index(name) for name in names]
+    rows = [[row[place] for place in places] for row in ROWS]
+    columns = api.columns(PAGE, name="é.html")
+    written: list[list[tuple[Any, ...]]] = []
+    for chunks in ([columns, sink.encode(names, rows), columns.taken()], [sink.encode(names, rows * 3)]):
+        path = tmp_path / f"{len(written)}.{format_}"
+        if sinks.is_stream(format_):
+            with path.open("wb") as file:
+                sink.write(names, chunks, file)
+        else:
+            sink.write(names, chunks, path)
+        written.append(read(path, format_))
+    assert written[0] == written[1] == [tuple(row) for row in rows * 3]
+
+
+@pytest.mark.parametrize("format_", [*filter(sinks.takes_columns, sinks.FORMATS)])
+def test_a_process_that_does_not_write_loads_no_package_for_it(format_: str, tmp_path: Path) -> None:
+    (tmp_path / "x.html").write_text(PAGE)
+    program = f"""
+import sys
+from absolve.run.links_task import Listing, listed
+from absolve.run.results import Rows
+from absolve.run.load import Reading
+from absolve.run.inputs import Input
+from absolve.document.settings import Settings
+found = listed(Listing(Reading(Settings()), format={format_!r}), Input({str(tmp_path / "x.html")!r}, "x"))
+print(sum(piece.number for piece in found if isinstance(piece, Rows)), "pyarrow" in sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True)
+    assert done.stdout == f"{len(ROWS)} False\n"
+
+
+def read(path: Path, format_: str) -> list[tuple[Any, ...]]:
+    if format_ == "parquet":
+        from pyarrow import parquet
+
+        return [tuple(row.values()) for row in parquet.read_table(path).to_pylist()]
+    import duckdb
+
+    with closing(duckdb.connect(str(path))) as database:
+        return database.execute("SELECT * FROM links").fetchall()
+
+
+def parquet_file() -> io.BytesIO:
+    pytest.importorskip("pyarrow")
+    file = io.BytesIO()
+    write(sinks.by_name("parquet"), file)
+    assert not file.closed
+    file.seek(0)
+    return file
+
+
+def test_parquet_has_the_rows_compressed_and_with_dictionaries() -> None:
+    file = parquet_file()
+    from pyarrow import parquet
+
+    assert [tuple(row.values()) for row in parquet.read_table(file).to_pylist()] == [tuple(row) for row in ROWS]
+    column = parquet.ParquetFile(file).metadata.row_group(0).column(COLUMNS.index("base"))
+    assert column.compression == "ZSTD"
+    assert column.has_dictionary_page
+
+
+def test_parquet_begins_a_row_group_when_there_are_enough_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    monkeypatch.setattr("absolve.inventory.sinks.parquet.ROW_GROUP", 2)
+    assert parquet.ParquetFile(parquet_file()).metadata.num_row_groups > 1
+
+
+def test_parquet_of_no_rows_is_an_empty_table() -> None:
+    pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    file = io.BytesIO()
+    sinks.by_name("parquet").write(COLUMNS, [], file)
+    file.seek(0)
+    assert parquet.read_table(file).shape == (0, len(COLUMNS))
+
+
+def test_pandas_and_duckdb_read_the_parquet_file(tmp_path: Path) -> None:
+    pandas, duckdb = pytest.importorskip("pandas"), pytest.importorskip("duckdb")
+    path = tmp_path / "x.parquet"
+    path.write_bytes(parquet_file().getvalue())
+    assert list(pandas.read_parquet(path)["reference"]) == [row.reference for row in ROWS]
+    with duckdb.connect() as database:
+        found = database.execute("SELECT target FROM read_parquet(?)", [str(path)]).fetchall()
+        assert found == [(row.target,) for row in ROWS]
+
+
+def test_duckdb_has_the_rows_and_answers_what_is_asked_first(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    duckdb = pytest.importorskip("duckdb")
+    write(sinks.by_name("duckdb"), tmp_path / "x")
+    assert [path.name for path in tmp_path.iterdir()] == ["x"]
+    with duckdb.connect(str(tmp_path / "x"), read_only=True) as database:
+        assert database.execute("SELECT * FROM links").fetchall() == [tuple(row) for row in ROWS]
+        assert database.execute("SELECT reference FROM broken").fetchall() == [("http://[",)]
+        assert database.execute("SELECT * FROM by_host").fetchall() == HOSTS
+        assert database.execute("SELECT * FROM by_base_layer").fetchall() == LAYERS
+
+
+@pytest.mark.parametrize(("format_", "package"), [("parquet", "pyarrow"), ("duckdb", "duckdb")])
+def test_where_a_package_is_missing_it_is_said_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, format_: str, package: str
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    for name in ("inventory.arrow_batches", "inventory.sinks.parquet", "inventory.sinks.duckdb"):
+        monkeypatch.delitem(sys.modules, f"absolve.{name}", raising=False)
+    with pytest.raises(absolve.UsageError, match=rf"pip install 'absolve\[{format_}\]'"):
+        sinks.by_name(format_)

@@ -1,0 +1,108 @@
+"""Edits: splicing and lowering."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from absolve.core.model import Edit, Part
+from absolve.encodings.charsets import UTF_8
+from absolve.encodings.codings import quoted
+from absolve.encodings.offset_map import IDENTITY_OFFSETS, Offsets
+from absolve.rewriting.edits import Splicer, lower, splice
+
+
+def test_no_edits_give_the_very_same_object() -> None:
+    data = bytes(bytearray(b"as it was"))
+    assert splice(data, []) is data
+
+
+def test_edits_replace_insert_and_delete() -> None:
+    edits = [Edit(0, 0, b">"), Edit(1, 3, b"XY"), Edit(4, 6, b""), Edit(8, 8, b"<")]
+    assert splice(b"01234567", edits) == b">0XY367<"
+
+
+@pytest.mark.parametrize("edit", [Edit(1, 3, b""), Edit(4, 3, b""), Edit(7, 9, b"")])
+def test_edits_that_overlap_or_pass_the_end_are_an_error(edit: Edit) -> None:
+    with pytest.raises(ValueError, match="overlaps"):
+        splice(b"01234567", [Edit(0, 2, b"x"), edit])
+
+
+@given(st.lists(st.tuples(st.binary(max_size=4), st.binary(max_size=4), st.binary(max_size=4))), st.binary(max_size=4))
+def test_what_is_not_in_a_span_stays(pieces: list[tuple[bytes, bytes, bytes]], rest: bytes) -> None:
+    edits, position = [], 0
+    for kept, old, new in pieces:
+        position += len(kept)
+        edits.append(Edit(position, position + len(old), new))
+        position += len(old)
+    data = b"".join(kept + old for kept, old, _ in pieces) + rest
+    assert splice(data, edits) == b"".join(kept + new for kept, _, new in pieces) + rest
+
+
+@pytest.mark.parametrize("at_once", [1, 2])
+def test_a_span_is_spliced_as_if_it_were_all(at_once: int) -> None:
+    edits = [Edit(2, 2, b">" * 99), Edit(3, 5, b""), Edit(6, 8, b"<")]
+    splicer = Splicer(b"0123456789", start=2, end=8)
+    for start in range(0, len(edits), at_once):
+        assert splicer.take(edits[start : start + at_once])
+    assert splicer.finish() == b">" * 99 + b"25<"
+
+
+@pytest.mark.parametrize("edit", [Edit(1, 2, b""), Edit(1, 1, b""), Edit(7, 9, b""), Edit(9, 9, b"")])
+def test_an_edit_beyond_the_span_is_an_error(edit: Edit) -> None:
+    with pytest.raises(ValueError, match="overlaps"):
+        Splicer(b"0123456789", start=2, end=8).take([edit])
+
+
+@pytest.mark.parametrize("growth", [0, 1, 10, 1000])
+def test_what_grows_otherwise_than_it_began_is_right(growth: int) -> None:
+    data = bytes(range(250)) * 40
+    edits = [Edit(at, at, b"x" * (growth if at < 1000 else 10 - growth % 10)) for at in range(0, len(data), 10)]
+    splicer = Splicer(data)
+    for start in range(0, len(edits), 30):
+        splicer.take(edits[start : start + 30])
+    assert splicer.finish() == splice(data, edits)
+
+
+def test_an_inner_edit_is_lowered_to_the_bytes_that_its_span_stands_for() -> None:
+    coding = quoted(UTF_8, 0x22)
+    raw = b"a&amp;b&lt;c"
+    value, offsets = coding.decode_mapped(raw)
+    assert value == b"a&b<c"
+    assert offsets is not None
+    part = Part("text/html", 100, 100 + len(raw), coding)
+    lowered = lower([Edit(1, 2, b'"'), Edit(3, 3, b"&lt;"), Edit(5, 5, b"!")], bytes(100) + raw, part, offsets)
+    assert [(edit.start, edit.end, edit.new) for edit in lowered] == [
+        (101, 106, b"&quot;"),
+        (107, 107, b"&amp;lt;"),
+        (112, 112, b"!"),
+    ]
+
+
+class Shown:
+    """A coding that keeps what it is shown of what stands around."""
+
+    slot = None
+
+    def __init__(self) -> None:
+        self.around: list[tuple[bytes, bytes]] = []
+
+    def decode(self, raw: bytes) -> bytes:
+        return raw
+
+    def decode_mapped(self, raw: bytes) -> tuple[bytes, Offsets]:
+        return raw, IDENTITY_OFFSETS
+
+    def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:
+        self.around.append((before, after))
+        return value
+
+
+def test_a_coding_is_shown_what_stands_around_in_its_own_part() -> None:
+    coding = Shown()
+    lower([Edit(1, 2, b"x"), Edit(3, 3, b"y")], b"<abcd>", Part("text/html", 1, 5, coding), IDENTITY_OFFSETS)
+    assert coding.around == [(b"a", b"cd"), (b"abc", b"d")]
+    long = Shown()
+    lower([Edit(100, 100, b"x")], b"<" + bytes(range(200)) + b">", Part("text/html", 1, 201, long), IDENTITY_OFFSETS)
+    assert long.around == [(bytes(range(36, 100)), bytes(range(100, 164)))]

@@ -1,0 +1,325 @@
+"""No rewrite turns text into markup or code, for any reader: a case for each way in which one did.
+
+The properties are in fuzz/fuzz_harm.py; here each mechanism has its smallest documents.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from absolve import Document, links, rewrite
+from absolve.document.settings import Settings
+from absolve.document.walk import walk
+from absolve.rewriting.remap import Remapping
+
+URL = "http://good.example/dir/"
+EVIL = "</noscript><svg/onload=alert`1`>"
+ESCAPED = "&lt;/noscript&gt;&lt;svg/onload=alert`1`&gt;"
+
+
+def html(page: str, url: str = URL, **options: Any) -> str:
+    return rewrite(page, media_type="text/html", url=url, **options)
+
+
+# --- `<` and `>` in an attribute --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("quote", ['"', "'", ""])
+def test_an_attribute_in_noscript_gets_no_raw_angle_brackets(quote: str) -> None:
+    done = html(f"<noscript><img src={quote}{ESCAPED}/a/../b.png{quote}></noscript>")
+    written = quote or '"'  # for the = in it
+    assert done == f"<noscript><img src={written}{URL}{ESCAPED}/b.png{written}></noscript>"
+
+
+def test_a_srcset_in_noscript_gets_no_raw_angle_brackets() -> None:
+    done = html('<noscript><img srcset="&lt;/noscript&gt;/a/../b 2x"></noscript>')
+    assert done == f'<noscript><img srcset="{URL}&lt;/noscript&gt;/b 2x"></noscript>'
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        f'<base href="http://h/{ESCAPED}/">',
+        f"<!-- saved from url=(0055)http://h/{EVIL}/ -->",
+    ],
+)
+def test_no_base_of_the_page_is_written_with_raw_angle_brackets(before: str) -> None:
+    done = rewrite(f"{before}<body><noscript><img src=x></noscript>", media_type="text/html", url=None)
+    assert done.endswith(f'<noscript><img src="http://h/{ESCAPED}/x"></noscript>')
+
+
+def test_no_retrieval_url_is_written_with_raw_angle_brackets() -> None:
+    assert html("<noscript><img src=x></noscript>", f"http://h/{EVIL}/") == f'<noscript><img src="http://h/{ESCAPED}/x"></noscript>'
+
+
+@pytest.mark.parametrize("field", ["WARC-Target-URI", "Content-Base", "Content-Location"])
+def test_no_base_of_a_header_is_written_with_raw_angle_brackets(field: str) -> None:
+    page = b"<html><noscript><img src=x></noscript>"
+    if field == "WARC-Target-URI":
+        head = f"WARC/1.0\r\nWARC-Type: resource\r\nContent-Type: text/html\r\n{field}: http://h/{EVIL}/\r\nContent-Length: {len(page)}\r\n\r\n"
+        done = rewrite(head.encode() + page + b"\r\n\r\n", media_type="application/warc")
+    else:
+        head = f"MIME-Version: 1.0\r\nContent-Type: text/html\r\n{field}: http://h/{EVIL}/\r\n\r\n"
+        done = rewrite(head.encode() + page, media_type="message/rfc822")
+    assert f'<img src="http://h/{ESCAPED}/x">'.encode() in done
+
+
+def test_an_xml_attribute_gets_no_raw_angle_brackets() -> None:
+    page = '<html xmlns="http://www.w3.org/1999/xhtml"><noscript><img src="&lt;b&gt;/a/../c"/></noscript></html>'
+    done = rewrite(page, media_type="application/xhtml+xml", url=URL)
+    assert f'src="{URL}&lt;b&gt;/c"' in done
+
+
+# --- JSON in a script element -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "done"),
+    [
+        ("importmap", r'{"imports":{"a":"./\u003c/a/../script>x"}}', rf'{{"imports":{{"a":"{URL}\u003c/script>x"}}}}'),
+        ("importmap", r'{"imports":{"a":"./\u003e/a/../x"}}', rf'{{"imports":{{"a":"{URL}\u003e/x"}}}}'),
+        ("importmap", r'{"imports":{"a":"./-\u002d/../--\u003ex"}}', rf'{{"imports":{{"a":"{URL}--\u003ex"}}}}'),
+        ("importmap", r'{"imports":{"a":"./a/../-\u002d>x"}}', rf'{{"imports":{{"a":"{URL}-\u002d>x"}}}}'),
+        ("speculationrules", r'{"prefetch":[{"urls":["\u003c/a/../script>"]}]}', rf'{{"prefetch":[{{"urls":["{URL}\u003c/script>"]}}]}}'),
+    ],
+)
+def test_json_in_a_script_gets_no_end_of_it_nor_of_a_comment(kind: str, text: str, done: str) -> None:
+    assert html(f"<script type={kind}>{text}</script>", json_ld=True) == f"<script type={kind}>{done}</script>"
+
+
+def test_json_ld_gets_no_end_of_the_script_from_a_base() -> None:
+    page = '<script type="application/ld+json">{"@context":"https://schema.org","@id":"x"}</script>'
+    done = html(page, "http://h/</script>/", json_ld=True)
+    assert done == page.replace('"x"', r'"http://h/\u003c/script\u003e/x"')
+
+
+# --- charsets with state ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("charset", ["iso-2022-jp", "utf-8", "windows-1252", "shift_jis"])
+def test_no_shift_or_escape_character_is_written_into_a_page(charset: str) -> None:
+    page = f'<meta charset={charset}><a href="&#27;$B/a/../b"><a href="&#14;/a/../b"><a href="&#15;/a/../b"><style>@import "\\1b $B/a/../b"</style>'
+    done = rewrite(page.encode(), url=URL)
+    assert not {0x0E, 0x0F, 0x1B} & set(done)
+    assert f'<a href="{URL}&#27;$B/b"><a href="{URL}&#14;/b"><a href="{URL}&#15;/b"><style>@import "{URL}\\1b$B/b"'.encode() in done
+
+
+def test_no_base_brings_an_escape_character_into_a_page() -> None:
+    page = b"<meta charset=iso-2022-jp><a href=x>"
+    assert rewrite(page, url="http://h/\x1b$B/") == b"<meta charset=iso-2022-jp><a href=http://h/%1B$B/x>"
+
+
+# --- sections and comments --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("sheet", "done"),
+    [
+        (r'@import "]]\3e \3csvg\3e/a/../b"', rf'@import "{URL}]]\3e\3csvg\3e/b"'),
+        (r'@import "a/../]\5d>"', rf'@import "{URL}]\5d>"'),
+        (r'@import "c/../b/\5d/../]\5d>"', rf'@import "{URL}b/]\5d>"'),
+        (r"a{b:url(]]\3e/a/../b)}", rf"a{{b:url({URL}]]\3e/b)}}"),
+    ],
+)
+def test_a_style_sheet_gets_no_end_of_a_cdata_section(sheet: str, done: str) -> None:
+    assert html(f"<svg><style><![CDATA[{sheet}]]></style>") == f"<svg><style><![CDATA[{done}]]></style>"
+
+
+@pytest.mark.parametrize(
+    ("inside", "done"),
+    [
+        ('<a href="--&gt;/a/../b">', '<a href="http://h/d&#45;-/&#45;-&gt;/b">'),
+        ("<a href='b/../&#45;->'>", "<a href='http://h/d&#45;-/&#45;->'>"),
+        ("<a href=b/../&#45;->", "<a href=http://h/d&#45;-/&#45;->"),
+        ("<a href=x>", "<a href=http://h/d&#45;-/x>"),
+        ('<p style="a:url(x)">', '<p style="a:url(http://h/d&#45;-/x)">'),
+        ("<style>a{b:url(x)}</style>", "<style>a{b:url(http://h/d%2D-/x)}</style>"),
+        ('<iframe srcdoc="<a href=x>">', '<iframe srcdoc="<a href=http://h/d&#45;-/x>">'),
+    ],
+)
+def test_a_conditional_comment_gets_no_two_hyphens(inside: str, done: str) -> None:
+    page = "<!--[if IE]>{}<![endif]-->"
+    assert html(page.format(inside), "http://h/d--/", conditional_comments=True) == page.format(done)
+
+
+def test_a_processing_instruction_does_not_end_where_a_change_meets_what_is_kept() -> None:
+    page = '<?xml-stylesheet href="a/../&#63;>"?><a/>'
+    done = rewrite(page, media_type="application/xml", url=URL)
+    assert done == f'<?xml-stylesheet href="{URL}&#63;>"?><a/>'
+
+
+# --- schemes that run code --------------------------------------------------------------------------------------------
+
+RUN_CODE = [
+    "javascript://%0aalert(1)//",
+    "java&#10;script://%0aalert(1)//",
+    "&#1;javascript://%0aalert(1)//",
+    "JaVaScRiPt://x/",
+    "vbscript://x/",
+    "vb&#9;script://x/",
+    "data://x/",
+]
+
+
+@pytest.mark.parametrize("profile", ["rfc1808", "rfc3986", "whatwg"])
+@pytest.mark.parametrize("base", RUN_CODE)
+def test_no_base_runs_code_as_a_browser_reads_its_scheme(base: str, profile: str) -> None:
+    page = f'<base href="{base}"><a href=x><svg><a xlink:href=y /></svg><object codebase="{base}" data=x></object>'
+    done = html(page, profile=profile)
+    assert f'<base href="{base}"><a href={URL}x><svg><a xlink:href={URL}y /></svg>' in done
+    assert f'<object codebase="{base}" data={URL}x>' in done
+    claims = [row for row in links(Document(page, media_type="text/html", url=URL), profile=profile) if row.element == "base"]
+    assert ["unsuitable-base" in row.problems for row in claims] == [True]
+
+
+@pytest.mark.parametrize("url", ["vbscript://x/", "javascript://x/%0aalert(1)//", "data:text/html,x"])
+def test_a_retrieval_url_that_runs_code_is_no_base_and_that_is_reported(url: str) -> None:
+    assert html("<a href=x>", url) == "<a href=x>"
+    document = Document("<a href=x>", media_type="text/html", url=url)
+    assert [diagnostic.code for diagnostic in walk(document, Settings()).diagnostics] == ["unsuitable-base"]
+
+
+@pytest.mark.parametrize("scheme", ["javascript:", "data:text/html,", "VBScript:"])
+def test_a_remapping_makes_such_a_scheme_only_where_the_rule_spells_it(scheme: str) -> None:
+    url = f"http://h/{scheme}alert(1)"
+    assert Remapping([("http://h/(.*)", r"\1", "regex")])(url) is None
+    assert Remapping([("http://h/(.*?):(.*)", rf"{scheme}\2", "regex")])(url) == f"{scheme}{'text/html,' if 'data' in scheme else ''}alert(1)"
+
+
+# --- control characters -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("profile", ["rfc1808", "rfc3986"])
+def test_control_characters_of_a_base_are_percent_escaped_in_other_links_and_reported(profile: str) -> None:
+    page = '<base href="http://h/a&#10;b&#13;&#1;&#127;/"><a href=x><a href="c&#10;d">'
+    done = html(page, profile=profile)
+    assert done == page.replace('=x><a href="', '=http://h/a%0Ab%0D%01%7F/x><a href="http://h/a%0Ab%0D%01%7F/')
+    diagnostics = walk(Document(page, media_type="text/html"), Settings(profile=profile)).diagnostics
+    assert [(diagnostic.code, diagnostic.line) for diagnostic in diagnostics] == [("control-character", 1)]
+
+
+def test_control_characters_of_a_retrieval_url_are_percent_escaped_and_reported() -> None:
+    url = "http://h/\r\nSet-Cookie: a=b\r\n/"
+    done = rewrite(b"HTTP/1.1 200 OK\r\nLocation: x\r\nContent-Type: text/html\r\n\r\n<a href=x>", media_type="message/http", url=url)
+    assert done == b'HTTP/1.1 200 OK\r\nLocation: http://h/%0D%0ASet-Cookie:%20a=b%0D%0A/x\r\nContent-Type: text/html\r\n\r\n<a href="http://h/%0D%0ASet-Cookie: a=b%0D%0A/x">'
+    document = Document("<a href=x>", media_type="text/html", url=url)
+    assert [diagnostic.code for diagnostic in walk(document, Settings()).diagnostics] == ["control-character"]
+
+
+def test_quotes_blanks_and_angle_brackets_of_a_base_are_written_as_each_place_escapes_them() -> None:
+    page = "<a href=x><a href='x'><img srcset='x 2x'><style>@import \"x\"</style>"
+    done = html(page, "http://h/<\"'> /")
+    assert done == (
+        "<a href=\"http://h/&lt;&quot;'&gt; /x\"><a href='http://h/&lt;\"&#39;&gt; /x'>"
+        "<img srcset='http://h/&lt;\"&#39;&gt;%20/x 2x'><style>@import \"http://h/\\3c\\\"'\\3e  /x\"</style>"
+    )
+
+
+# --- what the bytes around an edit make of it -------------------------------------------------------------------------
+
+
+def test_an_edit_in_iso_2022_jp_begins_and_ends_in_the_state_around_it() -> None:
+    page = b'\x1b(J<style>@import "a";</style><a href="~x"><a href="y">'
+    done = rewrite(page, charset="iso-2022-jp", media_type="text/html", url="http://h/~z\\/")
+    assert done == (
+        b'\x1b(J<style>@import "\x1b(Bhttp://h/~z\\\\/\x1b(Ja";</style>'
+        b'<a href="\x1b(Bhttp://h/~z\\/\x1b(J~x"><a href="\x1b(Bhttp://h/~z\\/\x1b(Jy">'
+    )
+
+
+def test_an_edit_in_iso_2022_jp_between_two_characters_ends_in_their_state() -> None:
+    page = "<a href='あい'>".encode("iso2022_jp")
+    done = rewrite(page, charset="iso-2022-jp", media_type="text/html", policy=lambda _: "うaい")
+    assert done.decode("iso2022_jp") == "<a href='うaい'>"
+
+
+def test_an_edit_in_iso_2022_jp_keeps_the_state_that_what_it_replaces_began() -> None:
+    page = b"<base href=s:/\x1b(J><style>\\"
+    done = rewrite(page, charset="iso-2022-jp", media_type="text/html", base="empty")
+    assert done == b'<base href="\x1b(J"><style>\\'
+
+
+@pytest.mark.parametrize(("charset", "lead"), [("gbk", 0xB3), ("gb18030", 0xB3), ("big5", 0xB3), ("shift_jis", 0x83)])
+def test_no_lead_byte_takes_in_the_escape_that_follows_it(charset: str, lead: int) -> None:
+    page = b"<style>@import 'x'</style>"
+    done = rewrite(page, charset=charset, media_type="text/html", policy=lambda _: f"{chr(0xDC00 + lead)}'<")
+    assert done == b"<style>@import '%%%02X\\'\\3c'</style>" % lead
+
+
+def test_a_target_that_begins_with_a_quote_is_no_quoted_url_in_a_refresh() -> None:
+    page = "<meta http-equiv=refresh content='0;x'>"
+    assert html(page, policy=lambda _: '"x"y') == "<meta http-equiv=refresh content='0;%22x\"y'>"
+
+
+# --- a noscript element that scripting splits elsewhere ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<noscript><p title='</noscript><script>var a=\"'><a href=x>\"</script>",
+        "<noscript><!-- </noscript><style>a{b:url(--><a href=x>) }</style>",
+        "<noscript><style></noscript><p title='</style><a href=x>'>",
+        "<noscript><svg></noscript><style><!--<a href=x></style>",
+        "<noscript><template></noscript><a href=x>",
+        "<noscript>x</noscript><frameset><frame src=x></frameset>",
+        "<noscript><plaintext></noscript><a href=x>",
+    ],
+)
+def test_a_page_that_scripting_splits_elsewhere_is_ambiguous_and_so_verified(page: str) -> None:
+    document = Document(page, media_type="text/html", url=URL)
+    assert "ambiguous" in [diagnostic.code for diagnostic in walk(document, Settings()).diagnostics]
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<noscript><img src=x><p><div></noscript><a href=y>",
+        "<head><noscript><link rel=stylesheet href=a.css><style>a{}</style></noscript></head><body>",
+        "<noscript><iframe src=x></iframe></NoScript ><table><tr><td><noscript><table><tr></table></noscript></table>",
+        "<noscript><a href=x>",
+        "<template><noscript><a href=x></noscript></template>",
+        "<svg><noscript><a href='</noscript>'></noscript></svg>",
+    ],
+)
+def test_other_noscript_elements_are_read_alike_with_and_without_scripting(page: str) -> None:
+    document = Document(page, media_type="text/html", url=URL)
+    assert walk(document, Settings()).diagnostics == []
+
+
+def test_no_line_end_changes_the_state_of_iso_2022_jp() -> None:
+    page = b"<a href='\x1b$B!!\n/a/../b'><svg/onload=alert`1`>"  # to a browser all of it is text of two bytes a character
+    assert rewrite(page, charset="iso-2022-jp", media_type="text/html", url=URL) == page
+
+
+def test_no_yen_sign_is_written_as_a_backslash() -> None:
+    page = b"<a href=x><style>@import 'x'</style>"
+    done = rewrite(page, charset="euc-jp", media_type="text/html", url="http://h/\xa5\u203e/")
+    assert done == b"<a href=http://h/&#165;&#8254;/x><style>@import 'http://h/%C2%A5%E2%80%BE/x'</style>"
+
+
+@pytest.mark.parametrize("field", ["Location:\r", "Location: a\rb", "Location: a\0b"])
+def test_a_header_field_that_some_readers_end_early_is_left_alone(field: str) -> None:
+    message = f"HTTP/1.1 302\r\n{field}\r\n\r\n".encode()
+    assert rewrite(message, media_type="message/http", policy=lambda _: "x") == message
+    document = Document(message, media_type="message/http")
+    assert [diagnostic.code for diagnostic in walk(document, Settings()).diagnostics] == ["malformed-field"]
+
+
+def test_half_a_code_unit_of_utf_16_at_the_end_can_be_replaced() -> None:
+    page = "<style>@import 'x".encode("utf-16-le") + b"y"
+    done = rewrite(page, charset="utf-16le", media_type="text/html", policy=lambda _: "z")
+    assert done == "<style>@import 'z".encode("utf-16-le")
+
+
+def test_a_retrieval_url_with_a_lone_surrogate_has_a_replacement_character() -> None:
+    (row,) = links(Document("<a href=x>", media_type="text/html", url="http://h/\ud800/"))
+    assert row.target == "http://h/\ufffd/x"
+
+
+def test_an_empty_field_that_is_folded_is_written_on_its_first_line() -> None:
+    message = b"HTTP/1.1 302\r\nBase: \r\n \r\nSet-Cookie: a\r\n\r\n"
+    done = rewrite(message, media_type="message/http", policy=lambda _: "x")
+    assert done == b"HTTP/1.1 302\r\nBase: x\r\n \r\nSet-Cookie: a\r\n\r\n"

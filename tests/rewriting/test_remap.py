@@ -1,0 +1,186 @@
+"""Old URLs become new ones where a rule is about them, and only there: parts of URLs are respected."""
+
+from __future__ import annotations
+
+import pytest
+
+import absolve
+from absolve.core.errors import UsageError
+from absolve.rewriting.remap import Change, Remapping, parse
+
+SITE = Change("http://old.example", "https://new.example")
+DOCS = Change("http://old.example/docs", "https://docs.example/v2")
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://notold.example/",
+        "http://old.example.org/",
+        "http://www.old.example/",
+        "https://old.example/",
+        "http://old.example:8080/",
+        "http://old.example@evil.example/",
+        "http://user@old.example/",
+        "http://evil.example/http://old.example/",
+        "http://evil.example/?u=http://old.example",
+        "mailto:x@old.example",
+        "old.example/docs",
+        "/docs",
+        "",
+    ],
+)
+def test_what_only_looks_like_the_old_url_stays(url: str) -> None:
+    assert Remapping([SITE, DOCS])(url) is None
+
+
+@pytest.mark.parametrize(
+    ("url", "new"),
+    [
+        ("http://old.example", "https://new.example/"),
+        ("http://old.example/", "https://new.example/"),
+        ("http://OLD.Example:80/A/b?c#d", "https://new.example/A/b?c#d"),
+        ("HTTP://old.example/a", "https://new.example/a"),
+        ("http://old.example?q", "https://new.example/?q"),
+        ("http://old.example#f", "https://new.example/#f"),
+        ("http://old.example/docs", "https://docs.example/v2"),
+        ("http://old.example/docs/", "https://docs.example/v2/"),
+        ("http://old.example/docs?q", "https://docs.example/v2?q"),
+        ("http://old.example/docs#f", "https://docs.example/v2#f"),
+        ("http://old.example/docs/a/b", "https://docs.example/v2/a/b"),
+        ("http://old.example/docsy", "https://new.example/docsy"),
+        ("http://old.example/Docs", "https://new.example/Docs"),
+    ],
+)
+def test_the_longest_prefix_that_ends_where_a_part_ends_counts(url: str, new: str) -> None:
+    assert Remapping([SITE, DOCS])(url) == Remapping([DOCS, SITE])(url) == new
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "url", "found"),
+    [
+        ("http://o/d/", "http://n/e", "http://o/d/x", "http://n/e/x"),
+        ("http://o/d", "http://n/e/", "http://o/d/x", "http://n/e/x"),
+        ("http://o/d/", "http://n/e/", "http://o/d", None),
+        ("http://o/p?id=1", "http://n/1", "http://o/p?id=1&x", "http://n/1&x"),
+        ("http://o/p?id=1", "http://n/1", "http://o/p?id=12", None),
+        ("http://o:8080", "http://n", "http://o:8080/x", "http://n/x"),
+        ("http://o:80", "http://n", "http://o/x", "http://n/x"),
+        ("http://u@o", "http://n", "http://u@o/x", "http://n/x"),
+        ("http://u@o", "http://n", "http://o/x", None),
+        ("//o", "//n", "http://o/x", "http://n/x"),
+        ("//o", "//n", "https://o/x", "https://n/x"),
+        ("//o", "https://n", "http://o/x", "https://n/x"),
+        ("http://o", "//n", "http://o/x", "http://n/x"),
+        ("//o", "//n", "ftp://o/x", None),
+        ("http://\u00f6.example", "http://n", "http://xn--nda.example/x", "http://n/x"),
+    ],
+)
+def test_a_prefix_is_joined_to_what_comes_behind_it(old: str, new: str, url: str, found: str | None) -> None:
+    assert Remapping([Change(old, new)])(url) == found
+
+
+@pytest.mark.parametrize(
+    ("url", "new"),
+    [
+        ("http://o/a", "http://n/b"),
+        ("http://O/a", "http://n/b"),
+        ("http://o/a#f", "http://n/b#f"),
+        ("http://o/a#g", "http://n/G"),
+        ("http://o/a/", None),
+        ("http://o/a?q", None),
+        ("http://o/A", None),
+    ],
+)
+def test_an_exact_rule_is_about_one_url_and_keeps_its_fragment(url: str, new: str | None) -> None:
+    rules = [Change("http://o/a", "http://n/b", "exact"), Change("http://o/a#g", "http://n/G", "exact")]
+    assert Remapping(rules)(url) == new
+
+
+@pytest.mark.parametrize(
+    ("url", "new"),
+    [
+        ("http://o/blog/2009/07", "http://n/2009-07"),
+        ("HTTP://O/blog/2009/07", "http://n/2009-07"),
+        ("http://o/blog/2009/07/x", None),
+        ("x http://o/blog/2009/07", None),
+    ],
+)
+def test_a_regular_expression_matches_the_whole_url(url: str, new: str | None) -> None:
+    rule = Change(r"http://o/blog/(\d+)/(?P<month>\d+)", r"http://n/\1-\g<month>", "regex")
+    assert Remapping([rule])(url) == new
+
+
+def test_exact_goes_before_prefix_and_prefix_before_regex() -> None:
+    rules = [Change(r"http://o/.*", "http://regex/", "regex"), Change("http://o/a", "http://prefix/")]
+    assert Remapping(rules)("http://o/a") == "http://prefix/"
+    assert Remapping(rules)("http://o/b") == "http://regex/"
+    assert Remapping([*rules, Change("http://o/a", "http://exact/", "exact")])("http://o/a") == "http://exact/"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        Change("old.example", "http://n/"),
+        Change("http://o/", "n"),
+        Change("http://o/", ""),
+        Change("http://[o/", "http://n/"),
+        Change("http://o/", "http://n/", "suffix"),
+        Change("(", "http://n/", "regex"),
+        Change("(x)", r"http://n/\2", "regex"),
+        Change("(x)", r"http://n/\g<y>", "regex"),
+    ],
+)
+def test_what_is_no_rule_is_refused(change: Change) -> None:
+    with pytest.raises(UsageError):
+        Remapping([change])
+
+
+def test_a_regular_expression_that_makes_no_url_changes_nothing() -> None:
+    assert Remapping([Change("http://o/(.*)", r"\1", "regex")])("http://o/x") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "change"),
+    [
+        ("http://o=http://n", Change("http://o", "http://n")),
+        ("//o=//n", Change("//o", "//n")),
+        ("http://o/?a=b=https://n/?a=b", Change("http://o/?a=b", "https://n/?a=b")),
+    ],
+)
+def test_from_and_to_part_at_the_sign_before_a_url(text: str, change: Change) -> None:
+    assert parse(text) == change
+
+
+@pytest.mark.parametrize("text", ["http://o", "http://o=n", "http://o/?u=http://p=http://n"])
+def test_where_they_part_must_be_clear(text: str) -> None:
+    with pytest.raises(UsageError, match="--remap"):
+        parse(text)
+
+
+@pytest.mark.parametrize(
+    ("page", "new"),
+    [
+        (b"<a href='#f'><img src=''><img usemap='#m'>", None),
+        (b"<a href=mailto:x@old.example>", None),
+        (b"<a href=http://other.example/>", None),
+        (b"<a href='x'>", b"<a href='https://new.example/d/x'>"),
+        (b"<a href='http://old.example/x?a&amp;b'>", b"<a href='https://new.example/x?a&amp;b'>"),
+        (b"<a href='//old.example/x'>", b"<a href='https://new.example/x'>"),
+        (
+            b"<base href=http://old.example/e/><a href=x>",
+            b"<base href=https://new.example/e/><a href=https://new.example/e/x>",
+        ),
+        (
+            b"<img srcset='a, http://old.example/b 2x'>",
+            b"<img srcset='https://new.example/d/a, https://new.example/b 2x'>",
+        ),
+    ],
+)
+def test_links_are_mapped_after_resolving(page: bytes, new: bytes | None) -> None:
+    policy = Remapping([SITE]).policy
+    url = "http://old.example/d/p"
+    done = absolve.rewrite(page, url=url, policy=policy)
+    assert done == (page if new is None else new)
+    assert not absolve.verify(page, done, url=url, policy=policy)
+    assert absolve.rewrite(done, url=url, policy=policy) == done

@@ -1,0 +1,92 @@
+"""Work for the tests of the pool: its processes must be able to import it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from absolve.run.pool.relay import Relay
+
+
+def twice(number: int) -> Iterator[int]:
+    yield number
+    yield number * 2
+
+
+def slow_at_first(number: int) -> Iterator[int]:
+    time.sleep(0.3 if number == 0 else 0)
+    yield number
+
+
+def many(number: int) -> Iterator[int]:
+    yield from range(number)
+
+
+def large(number: int) -> Iterator[bytes]:
+    yield b"%d" % number * 300_000
+
+
+def deadly(number: int) -> Iterator[int]:
+    yield number
+    if number == 5:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def deadly_after_many(number: int) -> Iterator[int]:
+    """Up to 90 pieces, more than go at once; each tenth item ends its process."""
+    yield from range(number % 10 * 10)
+    if number % 10 == 9:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def where(number: int) -> Iterator[int]:
+    del number
+    yield os.getpid()
+
+
+def sleepy(path: Path) -> Iterator[int]:
+    path.touch()
+    time.sleep(60)
+    yield 0
+
+
+def summed(number: int, relay: Relay) -> Iterator[Any]:
+    """The sum of all items so far, handed on at once or at the end; some end their process before, and some behind."""
+    yield number
+    if number % 10 == 3:
+        os.kill(os.getpid(), signal.SIGKILL)
+    before = relay.take() if number else None
+    value = (before.value or 0 if before else 0) + number
+    if number % 7:
+        relay.hand_on(value)
+    time.sleep(0.002 * (number % 3))
+    yield (value, bool(before and before.lost))
+    if number % 10 == 6:
+        os.kill(os.getpid(), signal.SIGKILL)
+    if not number % 7:
+        relay.hand_on(value)
+
+
+def careless(number: int, relay: Relay) -> Iterator[Any]:
+    """Only each third item takes something; what nobody takes need not be handed on."""
+    if number % 3 == 2:
+        yield relay.take()
+    else:
+        if number % 3 == 1:
+            relay.hand_on(number)
+        yield number
+
+
+def summed_in_files(path: Path, relay: Relay) -> Iterator[int]:
+    """The sum of the names so far; when it is handed on, the file is there."""
+    number = int(path.name)
+    value = (relay.take().value if number else 0) + number
+    relay.hand_on(value)
+    path.touch()
+    yield value

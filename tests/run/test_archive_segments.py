@@ -1,0 +1,233 @@
+"""Archives record by record: the same as in one piece, in little memory."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import random
+import tracemalloc
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from absolve.core.model import Document
+from absolve.document.walk import Settings, walk
+from absolve.formats.warc.read_ahead import BYTES
+from absolve.formats.warc.reader import pieces
+from absolve.formats.warc.walker import bare
+from absolve.inventory import columns
+from absolve.rewriting import rewriter
+from absolve.run.archive_segments import ranges, stretches
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from absolve.core.errors import Diagnostic
+    from absolve.run.segments import Stretch
+
+
+DEFAULTS = Settings()
+PAGE = b'<a href="x">'
+
+
+def record(page: bytes, url: str = "http://w.example/d/p.html") -> bytes:
+    http = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n%b" % (len(page), page)
+    head = b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: %b\r\nContent-Type: application/http\r\nContent-Length: %d\r\n\r\n"
+    return head % (url.encode(), len(http)) + http + b"\r\n\r\n"
+
+
+def warc(http: bytes, kind: str, *fields: str) -> bytes:
+    head = [f"WARC/1.0\r\nWARC-Type: {kind}", *fields, "WARC-Target-URI: http://w.example/x"]
+    return "\r\n".join([*head, f"Content-Length: {len(http)}\r\n\r\n"]).encode() + http + b"\r\n\r\n"
+
+
+def request(size: int = 0) -> bytes:
+    http = b"GET /%b HTTP/1.1\r\n\r\n" % (b"x" * size)
+    return b"WARC/1.0\r\nWARC-Type: request\r\nContent-Length: %d\r\n\r\n%b\r\n\r\n" % (len(http), http)
+
+
+LINKS, NONE, CUT = record(b'<a href="x"><a href="y">'), record(b"<p>"), record(b'<a href="x">')[:-20]
+FILES = {
+    "plain": LINKS + NONE + LINKS,
+    "compressed": gzip.compress(LINKS) + gzip.compress(NONE) + gzip.compress(LINKS),
+    "several in a member": gzip.compress(LINKS + LINKS) + gzip.compress(NONE + LINKS),
+    "broken": LINKS + b"junk" + LINKS + CUT,
+    "a broken member": gzip.compress(LINKS) + gzip.compress(LINKS)[:-9] + gzip.compress(LINKS),
+    "requests": LINKS + request() + NONE + request(),
+    "requests in a member": gzip.compress(request()) + gzip.compress(request() + LINKS),
+    "empty": b"",
+}
+
+
+def streamed(data: bytes) -> list[Stretch]:
+    return list(stretches(io.BytesIO(data), "x.warc", Settings()))
+
+
+def same_as_a_whole(data: bytes) -> None:
+    whole = walk(Document(data, name="x.warc", media_type="application/warc"), Settings())
+    found = streamed(data)
+    assert b"".join(one.raw for one in found) == data
+    assert b"".join(one.rewritten() for one in found) == rewriter.rewrite(whole)
+    rows = [row for one in found if one.entity for row in columns.rows(one.entity)]
+    assert [row[:1] + row[2:] for row in rows] == [row[:1] + row[2:] for row in columns.rows(whole)]
+    assert [row.entity for row in rows] == [row.entity for row in columns.rows(whole)]
+    assert sorted(said for one in found for said in one.diagnostics) == sorted(whole.diagnostics)
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "compressed"])
+def test_of_records_of_a_kind_that_is_no_document_only_the_first_is_walked(pack: Callable[[bytes], bytes]) -> None:
+    found = streamed(b"".join(map(pack, (request(), request(), LINKS, request(), NONE))))
+    assert [one.entity is not None for one in found] == [True, False, True, False, True]
+    assert [one.document is not None for one in found] == [True, False, True, False, True]
+    assert [row.entity for one in found if one.entity for row in columns.rows(one.entity)] == ["record[1]/body[1]"] * 2
+
+
+FIELDS = ["Content-Type: image/png", "Content-Type: text/html", "content-type : image/png", "Content-Type:\r\n image/png"]
+FIELDS += ["Location: /x", "LINK: </x>; rel=next", "Link : </x>", "X-Y: \r\n\tz", "Date: now", "no field", "", "Base: /b/", "Content-Type:"]
+
+
+@pytest.mark.parametrize("body", [b"", b"\x89PNG", PAGE, b"HTTP/1.1 200 OK\r\nLocation: /y\r\n\r\n", b"\r\n"], ids=repr)
+@pytest.mark.parametrize("status", ["200 OK", "204", "206 Partial", "304 Not Modified", "x"])
+def test_no_link_and_nothing_to_be_said_is_in_what_is_not_walked(status: str, body: bytes) -> None:
+    for one in FIELDS:
+        for other in FIELDS:
+            for kind in ("response", "revisit", "resource"):
+                http = f"HTTP/1.1 {status}\r\n{one}\r\n{other}\r\n\r\n".encode() + body
+                is_as_it_would_be_walked(warc(http, kind))
+
+
+def test_what_is_not_walked_is_most_that_has_no_links() -> None:
+    png = b"HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nDate: now\r\n\r\n\x89PNG"
+    for http, kind in ((png, "response"), (png[:-4], "revisit"), (png.replace(b"200 OK", b"304"), "revisit")):
+        assert bare(warc(http, kind), DEFAULTS) == 1
+    assert bare(warc(png, "request"), DEFAULTS) == 0
+    assert bare(warc(png, "response", "WARC-Segment-Number: 1"), DEFAULTS) == -1
+
+
+@pytest.mark.parametrize("name", ["iana.warc.gz", "example.warc", "example.arc.gz", "example-extra.warc"])
+def test_nothing_is_in_real_records_that_are_not_walked(shared: Path, name: str) -> None:
+    with (shared / "warc/pywb/sample_archive/warcs" / name).open("rb") as file:
+        for piece in pieces(file, 1 << 30):
+            if piece.records is not None:
+                is_as_it_would_be_walked(piece.records)
+
+
+def is_as_it_would_be_walked(data: bytes) -> None:
+    documents = bare(data, DEFAULTS)
+    if documents >= 0:
+        entity = walk(Document(data, name="x", media_type="application/warc-records"), DEFAULTS)
+        assert (entity.named, list(columns.rows(entity)), entity.diagnostics) == (documents, [], []), data
+
+
+def test_every_record_is_walked_where_that_is_asked_for() -> None:
+    revisit = warc(b"HTTP/1.1 304\r\nDate: now\r\n\r\n", "revisit")
+    data = LINKS + revisit + request() + LINKS
+    assert [one.entity is not None for one in streamed(data)] == [True, False, False, True]
+    every = list(stretches(io.BytesIO(data), "x.warc", Settings(), every=True))
+    assert [one.entity is not None for one in every] == [True] * 4
+    same_as_a_whole(data)
+
+
+def test_a_record_that_is_too_large_is_said_to_be_whatever_its_kind() -> None:
+    found = list(stretches(io.BytesIO(request() + request(400)), "x.warc", Settings(max_size=300)))
+    assert [[said.code for said in one.diagnostics] for one in found] == [[], ["too-large"]]
+
+
+@pytest.mark.parametrize("data", FILES.values(), ids=FILES)
+def test_record_by_record_is_the_same_as_in_one_piece(data: bytes) -> None:
+    same_as_a_whole(data)
+
+
+@pytest.mark.parametrize("data", FILES.values(), ids=FILES)
+def test_what_does_not_change_is_the_very_same_object(data: bytes) -> None:
+    assert all(one.rewritten(lambda _: None) is one.raw for one in streamed(data))
+
+
+@pytest.mark.parametrize("name", ["iana.warc.gz", "example.warc", "example.arc.gz", "example-extra.warc"])
+def test_real_archives_are_the_same_in_one_piece(shared: Path, name: str) -> None:
+    same_as_a_whole((shared / "warc/pywb/sample_archive/warcs" / name).read_bytes())
+
+
+
+def in_ranges(data: bytes, size: int, settings: Settings = DEFAULTS) -> tuple[list[Any], list[Diagnostic], int]:
+    """The rows and diagnostics of each range by itself, and how many ranges there are."""
+    found = list(ranges(io.BytesIO(data), settings, size))
+    parts = [list(stretches(io.BytesIO(data), "x.warc", settings, within=within)) for within in found]
+    assert b"".join(one.raw for part in parts for one in part) == data
+    rows = [row for part in parts for one in part if one.entity for row in columns.rows(one.entity)]
+    return rows, [said for part in parts for one in part for said in one.diagnostics], len(found)
+
+
+@pytest.mark.parametrize("size", [1, 300, 100_000])
+@pytest.mark.parametrize("data", FILES.values(), ids=FILES)
+def test_each_range_by_itself_gives_what_it_gives_in_the_whole(data: bytes, size: int) -> None:
+    rows, said, _ = in_ranges(data, size)
+    whole = streamed(data)
+    assert rows == [row for one in whole if one.entity for row in columns.rows(one.entity)]
+    assert said == [said for one in whole for said in one.diagnostics]
+
+
+@pytest.mark.parametrize("limit", [{"max_depth": 0}, {"max_depth": 1}, {"max_size": 400}, {"max_links": 1}], ids=str)
+@pytest.mark.parametrize("data", FILES.values(), ids=FILES)
+def test_ranges_count_the_documents_that_limits_leave(data: bytes, limit: dict[str, int]) -> None:
+    settings = Settings(**limit)  # type: ignore[arg-type]
+    whole = list(stretches(io.BytesIO(data), "x.warc", settings))
+    expected = [row for one in whole if one.entity for row in columns.rows(one.entity)]
+    assert in_ranges(data, 1, settings)[0] == expected
+
+
+def test_a_range_begins_with_a_record_and_is_as_large_as_was_asked() -> None:
+    assert [in_ranges(FILES["plain"], size)[2] for size in (1, len(LINKS) + 1, 100_000)] == [3, 2, 1]
+    assert [in_ranges(FILES["several in a member"], size)[2] for size in (1, 100_000)] == [2, 1]
+
+
+@pytest.mark.parametrize("name", ["iana.warc.gz", "example-extra.warc"])
+def test_ranges_of_real_archives_give_what_the_whole_gives(shared: Path, name: str) -> None:
+    data = (shared / "warc/pywb/sample_archive/warcs" / name).read_bytes()
+    whole = streamed(data)
+    rows, _, number = in_ranges(data, 1000)
+    assert number > 1
+    assert rows == [row for one in whole if one.entity for row in columns.rows(one.entity)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("compressed", [False, True])
+def test_memory_does_not_grow_with_the_file(compressed: bool) -> None:
+    unit = record(b"<p>" + b"x" * 20_000)
+    peaks = []
+    for count in (20, 400):
+        file = io.BytesIO((gzip.compress(unit) if compressed else unit) * count)
+        tracemalloc.start()
+        assert sum(one.entity is not None for one in stretches(file, "x", Settings())) == count
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < peaks[0] + (1 << 20) + BYTES  # those that are read at once, and opened ahead
+
+
+class Counted(io.BytesIO):
+    """A file that knows how often it was read; what is held is copied each time."""
+
+    reads = 0
+
+    def read(self, size: int | None = -1) -> bytes:
+        self.reads += 1
+        return super().read(size)
+
+
+def test_a_large_member_is_read_in_few_steps() -> None:
+    reads = []
+    for megabytes in (4, 8):
+        noise = random.Random(1808).randbytes(megabytes << 20)  # noqa: S311 - what gzip cannot make smaller
+        file = Counted(gzip.compress(record(noise), 1))
+        assert sum(len(one.raw) for one in stretches(file, "x.warc.gz", Settings())) == len(file.getvalue())
+        reads.append(file.reads)
+    assert reads[1] <= reads[0] + 2  # as many again would be a copy of half the member for each
+
+
+def test_what_is_compressed_in_a_broken_record_is_no_member() -> None:
+    inside = gzip.compress(b'<a href="x">')
+    broken = record(inside).replace(b"Content-Length: ", b"Content-Length: 9", 1)
+    found = streamed(broken + LINKS)
+    assert [said.code for one in found for said in one.diagnostics] == ["wrong-length"]
+    assert [one.raw for one in found if one.document] == [LINKS]

@@ -1,0 +1,355 @@
+"""Ranges of archives cut anywhere: whatever the file, what is told of them is what is told of the whole."""
+
+from __future__ import annotations
+
+import gzip
+import io
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import zstandard
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from absolve.document.settings import Settings
+from absolve.formats.warc.resync import first_record
+from absolve.run import archive_turns, segment_inputs
+from absolve.run.archive_ranges import END, Course, Range
+from absolve.run.archive_segments import counted, stretches
+from absolve.run.archive_turns import renumbered
+from absolve.run.filters import Selection
+from absolve.run.inputs import Input
+from absolve.run.links_task import Listing, Unique, listed
+from absolve.run.load import Reading
+from absolve.run.pool.relay import Hand, Handed
+from absolve.run.pool.tasks import End
+from absolve.run.results import Failure, Rows, Size
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+
+def record(page: bytes, kind: bytes = b"response", *, body: bytes = b"text/html") -> bytes:
+    http = b"HTTP/1.1 200 OK\r\nContent-Type: %b\r\n\r\n%b" % (body, page)
+    head = b"WARC/1.0\r\nWARC-Type: %b\r\nWARC-Target-URI: http://h/d/p\r\nContent-Type: application/http\r\nContent-Length: %d\r\n\r\n"
+    return head % (kind, len(http)) + http + b"\r\n\r\n"
+
+
+def arc(page: bytes) -> bytes:
+    return b"http://h/d/a 1.2.3.4 20240101000000 text/html %d\n%b\n" % (len(page), page)
+
+
+def nowhere(page: bytes) -> bytes:
+    return record(page).replace(b"WARC-Target-URI: http://h/d/p\r\n", b"")
+
+
+def dictionary() -> tuple[bytes, bytes]:
+    """A dictionary in a frame of its own, and a record that is compressed with it."""
+    words = zstandard.ZstdCompressionDict(record(b"<a href=zstd>"))
+    frame = b"\x5d\x2a\x4d\x18" + len(words.as_bytes()).to_bytes(4, "little") + words.as_bytes()
+    return frame, zstandard.ZstdCompressor(dict_data=words).compress(record(b"<a href=zstd>"))
+
+
+ONE, TWO, NONE = record(b"<a href=1>"), record(b"<a href=2><a href=3>"), record(b"<p>")
+GET, REVISIT = record(b"", b"request"), record(b"", b"revisit")
+NESTED = record(ONE + NONE + TWO + ONE)
+BITS = {
+    "a record": ONE,
+    "two links": TWO,
+    "no links": NONE,
+    "a request": GET,
+    "a revisit": REVISIT,
+    "no base": nowhere(b"<a href=4>"),
+    "records in a record": NESTED,
+    "records in a record in a record": record(record(NESTED * 2)),
+    "a member": gzip.compress(ONE),
+    "members": gzip.compress(TWO) + gzip.compress(NONE) + gzip.compress(GET),
+    "several in a member": gzip.compress(ONE + GET + TWO),
+    "members in a record": record(gzip.compress(ONE) * 3, body=b"application/gzip"),
+    "members in a member": gzip.compress(record(gzip.compress(ONE) * 3), 0),
+    "records in a member": gzip.compress(NESTED, 0),
+    "an empty member": gzip.compress(b""),
+    "a broken member": gzip.compress(TWO)[:-8] + b"\0" * 8,
+    "a member cut off": gzip.compress(TWO)[:-20],
+    "a frame": zstandard.compress(ONE),
+    "a dictionary": b"".join(dictionary()),
+    "a frame that wants a dictionary": dictionary()[1],
+    "an ARC record": arc(b"<a href=5>"),
+    "an ARC member": gzip.compress(arc(b"<a href=6>")),
+    "ARC records in one": arc(b"<pre>\n" + arc(b"<a href=7>") * 3),
+    "junk": b"junk\r\n\r\n",
+    "a beginning": b"WARC/1.0\r\n",
+    "a head": ONE[:80],
+    "line ends": b"\r\n\r\n\n\n",
+    "a length that is too large": ONE.replace(b"Length: ", b"Length: 1"),
+    "a length that is too small": TWO.replace(b"Length: ", b"Length: 1\r\nX: "),
+    "a record that is too large": record(b"<a href=8>" + b" " * 3000),
+    "a member that is too large": gzip.compress(record(b"<a href=9>" + b" " * 3000)),
+    "a member too large for a record": gzip.compress(record(b"<a href=9>" + b" " * 1500)),
+    "too many links": record(b"<a href=x>" * 30),
+}
+SMALL = Settings(max_decompressed=2500, max_size=1400, max_links=20)
+
+
+def joined(told: Iterable[Any]) -> tuple[bytes, list[Any], int]:
+    """The rows, what is said, each thing that has no place once, and the sum of what was read."""
+    rows = bytearray()
+    unique = Unique()
+    said: list[Any] = []
+    size = 0
+    for piece in told:
+        if isinstance(piece, Rows):
+            chunk = piece.chunk
+            rows += chunk if isinstance(chunk, bytes) else "".join(map(repr, unique.of(chunk))).encode()
+        elif isinstance(piece, Size):
+            size += piece.read
+        elif isinstance(piece, Failure) or piece not in said:
+            said.append(piece)
+    return bytes(rows), said, size
+
+
+def in_parts(how: Listing, input_: Input, bounds: Iterable[int]) -> Iterator[Any]:
+    """What is told when the file is cut at these offsets."""
+    told = archive_turns.unbroken(_in_parts(how, input_, bounds), lambda input_: input_)
+    return (piece for _, piece in told if not isinstance(piece, End))
+
+
+def _in_parts(how: Listing, input_: Input, bounds: Iterable[int]) -> Iterator[tuple[Input, Any]]:
+    hand = Hand()
+    starts = [0, *sorted(set(bounds))]
+    for start, end in zip(starts, [*starts[1:], END], strict=True):
+        hand.next()
+        part = input_._replace(within=Range(start, end, None if start else 0))
+        for piece in listed(how, part, hand):
+            yield part, piece
+        yield part, End()
+
+
+def same_in_parts(path: Path, *bounds: Iterable[int], url: str | None = None, **how: Any) -> None:
+    """The same is told of the whole file, and when it is cut in each of these ways."""
+    input_ = Input(str(path), path.name, url)
+    listing = Listing(Reading(how.pop("settings", Settings())), **how)
+    expected = joined(listed(listing, input_))
+    of_whole = slice(3 if expected[2] else 2)  # who fails does not tell what was read
+    for some in bounds:
+        assert joined(in_parts(listing, input_, some))[of_whole] == expected[of_whole]
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("turns") / "x.warc"
+
+
+@pytest.mark.parametrize("bit", BITS)
+def test_a_cut_anywhere_changes_nothing(path: Path, bit: str) -> None:
+    for around in (ONE, gzip.compress(TWO)):
+        data = around + BITS[bit] + around
+        path.write_bytes(data)
+        same_in_parts(path, *([at] for at in range(1, len(data) + 2, 9)))
+
+
+@pytest.mark.parametrize("limits", [Settings(), SMALL], ids=["no limits", "limits"])
+@pytest.mark.parametrize("bit", BITS)
+def test_nor_do_cuts_at_every_byte(path: Path, bit: str, limits: Settings) -> None:
+    path.write_bytes(ONE + BITS[bit] + TWO + gzip.compress(TWO))
+    same_in_parts(path, range(1, path.stat().st_size + 5), settings=limits)
+
+
+@given(
+    st.lists(st.sampled_from(sorted(BITS)), min_size=1, max_size=12),
+    st.lists(st.floats(0, 1), max_size=9),
+    st.sampled_from([None, "http://u/", "mailto:x"]),
+    st.sampled_from(
+        [
+            {},
+            {"settings": SMALL},
+            {"settings": Settings(max_depth=1)},
+            {"unique": True, "columns": ("entity", "reference")},
+            {"unique": True, "columns": ("reference",)},
+            {"selection": Selection(frozenset({"navigation"}))},
+        ]
+    ),
+)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_nothing_changes_wherever_any_archive_is_cut(
+    path: Path, bits: list[str], cuts: list[float], url: str | None, how: dict[str, Any]
+) -> None:
+    data = b"".join([BITS[bit] for bit in bits])
+    path.write_bytes(data)
+    same_in_parts(path, {int(cut * len(data)) for cut in cuts} - {0}, url=url, **how)
+
+
+@given(st.lists(st.sampled_from(sorted(BITS)), min_size=2, max_size=8), st.data())
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_nor_where_bytes_of_it_are_broken(path: Path, bits: list[str], draw: st.DataObject) -> None:
+    data = bytearray(b"".join([BITS[bit] for bit in bits]))
+    for _ in range(draw.draw(st.integers(1, 4))):
+        data[draw.draw(st.integers(0, len(data) - 1))] = draw.draw(st.sampled_from(b"\0\n\x1f\x8b\x08W:1\xff"))
+    path.write_bytes(data)
+    same_in_parts(path, range(1 + draw.draw(st.integers(0, 50)), len(data), draw.draw(st.integers(50, 500))))
+
+
+def test_a_condition_sees_the_numbers_that_rows_have(path: Path) -> None:
+    path.write_bytes(ONE * 5)
+    for condition in ("entity = 'record[4]/body[1]'", "false"):
+        same_in_parts(path, [len(ONE), 3 * len(ONE)], where=condition)
+    told = joined(in_parts(Listing(Reading(Settings()), where="entity LIKE 'record[4]%'"), Input(str(path), ""), [700]))
+    assert told[0].count(b"\n") == 1
+
+
+SIX = "CAST(reference AS INT) >= 6"
+
+
+def test_a_failure_ends_all_that_stands_behind_it(path: Path) -> None:
+    path.write_bytes(b"".join(record(b"<a href=%b>" % name) for name in (b"5", b"7", b"6", b"8", b"x", b"9")) + TWO * 3)
+    assert joined(listed(Listing(Reading(Settings()), where=SIX), Input(str(path), "x")))[0].count(b"\n") == 3
+    same_in_parts(path, *([at, at + 200] for at in range(1, path.stat().st_size, 31)), where=SIX)
+    same_in_parts(path, [1, 2, 3], where="CAST(entity AS INT) = 1")
+
+
+def test_of_others_it_ends_nothing() -> None:
+    first, middle, last = Range(0, 9, 0), Range(9, 20, None), Range(20, END, None)
+
+    def kept(*told: tuple[Range, Any]) -> list[Any]:
+        inputs = [(Input("x", "x", within=within), piece) for within, piece in told]
+        return [piece for _, piece in archive_turns.unbroken(inputs, lambda input_: input_)]
+
+    end, size, rows, lost = End(), Size(1), Rows(b"", 0), End("lost")
+    assert kept((first, rows), (first, end), (middle, size), (middle, end), (last, rows), (last, lost)) == [rows, end, end, end]
+    assert kept((first, end), (last, rows), (last, end), (Range(), rows), (Range(), end), (first, rows)) == [end, end, rows, end, rows]
+    assert kept((first, size), (first, end), (middle, lost), (last, rows)) == [size, end, lost, rows]
+    assert kept((first, rows), (first, lost), (middle, rows), (middle, end), (last, rows)) == [rows, lost, rows, end]
+
+
+@pytest.mark.parametrize("held", [0, 3000])
+def test_what_is_held_is_bounded_and_nothing_is_lost_for_it(
+    path: Path, monkeypatch: pytest.MonkeyPatch, held: int
+) -> None:
+    monkeypatch.setattr("absolve.run.links_task.AT_ONCE", 2)
+    monkeypatch.setattr(archive_turns, "HELD", held)
+    for unit in (TWO + ONE, TWO + b"junk" + gzip.compress(ONE)):
+        path.write_bytes(unit * 20)
+        same_in_parts(path, range(500, path.stat().st_size, 1500))
+
+
+def test_a_range_takes_its_turn_before_it_holds_more(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archive_turns, "HELD", 5000)
+    path.write_bytes(ONE * 2)
+    made: list[int] = []
+    asked: list[Any] = []
+
+    def found(_: Any) -> Iterator[Any]:
+        for number in range(100):
+            made.append(number)
+            yield Size(1)
+        yield Course(END, 1)
+
+    input_ = Input(str(path), "x", within=Range(9, 300, None))
+    told = archive_turns.in_turn(found, input_, Reading(Settings()), Waiting(Handed(Course(len(ONE), 1)), asked))
+    assert next(told) == Size(1)
+    assert (asked, len(made)) == ([1], 6)
+    assert list(told) == [Size(1)] * 99
+    assert asked[1].before == 2
+
+
+class Waiting(Hand):
+    """A relay that keeps what it is asked for, and what is handed on."""
+
+    def __init__(self, handed: Handed, asked: list[int]) -> None:
+        super().__init__()
+        self._taken = handed
+        self._asked = asked
+
+    def take(self) -> Handed:
+        self._asked.append(1)
+        return super().take()
+
+    def hand_on(self, value: Any) -> None:
+        self._asked.append(value)
+
+
+def part(path: Path, within: Range, handed: Handed) -> tuple[bytes, list[Any], list[Any]]:
+    """The rows of a range, what is said, and what is handed on, behind a 1 for what is taken."""
+    asked: list[Any] = []
+    told = listed(Listing(Reading(Settings())), Input(str(path), "x", within=within), Waiting(handed, asked))
+    rows, said, _ = joined(told)
+    return rows, said, asked
+
+
+def test_a_range_hands_on_where_it_ended_whatever_it_guessed(path: Path) -> None:
+    path.write_bytes(NESTED + TWO + ONE)
+    within = Range(100, len(NESTED) + 1, None)
+    with path.open("rb") as file:
+        assert first_record(file, within.start, within.end) not in {None, len(NESTED)}  # a wrong one
+    rows, _, asked = part(path, within, Handed(Course(len(NESTED), 1)))
+    assert [row.split(b'"')[7] for row in rows.splitlines()] == [b"record[2]/body[1]"] * 2
+    assert [(it.position, it.before) for it in asked[1:]] == [(len(NESTED + TWO), 2)]
+    rows, _, asked = part(path, within, Handed(Course(END, 3)))
+    assert (rows, [(it.position, it.before) for it in asked[1:]]) == (b"", [(END, 3)])
+
+
+def test_what_is_behind_a_range_that_failed_or_is_the_last_takes_nothing_from_it(path: Path) -> None:
+    path.write_bytes(ONE * 3)
+    assert part(path, Range(5, 700, None), Handed()) == (b"", [], [1, None])
+    assert part(path, Range(0, END, 0), Handed())[2] == []
+    assert [it.before for it in part(path, Range(0, 1, 0), Handed())[2]] == [1]
+
+
+@pytest.mark.parametrize("taken", [None, Course(), Course(len(ONE), 1)])
+def test_behind_a_range_whose_process_ended_the_numbers_are_right(path: Path, taken: Course | None) -> None:
+    path.write_bytes(ONE + GET + NESTED + TWO + ONE)
+    start = len(ONE + GET) + 300
+    rows, _, asked = part(path, Range(start, len(ONE + GET + NESTED + TWO), None), Handed(taken, lost=True))
+    assert [row.split(b'"')[7] for row in rows.splitlines()] == [b"record[3]/body[1]"] * 2
+    assert [(it.position, it.before) for it in asked[1:]] == [(len(ONE + GET + NESTED + TWO), 3)]
+
+
+@given(st.lists(st.sampled_from(sorted(BITS)), max_size=8), st.floats(0, 1), st.sampled_from([Settings(), SMALL]))
+def test_what_is_only_counted_is_counted_as_it_would_be_listed(bits: list[str], cut: float, limits: Settings) -> None:
+    data = b"".join([BITS[bit] for bit in bits])
+    end = int(cut * len(data))
+    listed_, passed = Course(), Course()
+    for _ in stretches(io.BytesIO(data), "x", limits, within=Range(0, end), course=listed_):
+        pass
+    counted(io.BytesIO(data), limits, passed, end)
+    assert (passed.position, passed.before) == (listed_.position, listed_.before)
+
+
+def test_large_archives_are_cut_by_their_size_alone(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(segment_inputs, "LARGE", 1000)
+    monkeypatch.setattr(segment_inputs, "RANGE", 500)
+
+    def cut(data: bytes, jobs: int = 2, name: str = path.name) -> list[Range]:
+        file = path.with_name(name)
+        file.write_bytes(data)
+        return [input_.within for input_ in segment_inputs.spread([Input(str(file), "x")], Reading(Settings()), jobs)]
+
+    assert cut(ONE * 9, 1) == cut(ONE) == cut(b"<p>" * 1000, name="x.html") == [Range()]
+    assert cut(zstandard.compress(ONE) * 9) == cut(dictionary()[0] * 9) == [Range()]
+    assert cut((ONE * 9)[:1001]) == [Range(0, 500, 0), Range(500, 1000, None), Range(1000, END, None)]
+    assert cut((gzip.compress(ONE) * 9)[:1500]) == [Range(0, 500, 0), Range(500, 1000, None), Range(1000, END, None)]
+    with suppress(OSError):
+        path.unlink()
+    missing = Input(str(path), "x")
+    assert list(segment_inputs.spread([missing], Reading(Settings()), 2)) == [missing]
+
+
+def test_paths_are_numbered_anew_at_their_first_step() -> None:
+    assert renumbered("record[2]/body[1]/part[3]", 10) == "record[12]/body[1]/part[3]"
+    assert renumbered("revisit[9]", 1) == "revisit[10]"
+    assert renumbered("", 3) == ""
+
+
+def test_a_failure_of_its_own_has_its_turn(path: Path) -> None:
+    def found(_: Any) -> Iterator[Any]:
+        yield Size(1)
+        raise ValueError("broken")
+
+    path.write_bytes(ONE * 2)
+    input_ = Input(str(path), "x", within=Range(9, 300, None))
+    told = archive_turns.in_turn(found, input_, Reading(Settings()), Waiting(Handed(Course(len(ONE), 1)), []))
+    assert next(told) == Size(1)
+    with pytest.raises(ValueError, match="broken"):
+        next(told)

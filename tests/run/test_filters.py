@@ -1,0 +1,80 @@
+"""Which links count, by what their rows say."""
+
+from __future__ import annotations
+
+import pytest
+
+import absolve
+from absolve.core.errors import UsageError
+from absolve.core.model import PROBLEMS, SCOPES
+from absolve.run.filters import Selection, only
+
+URL = "https://h/d/p"
+PAGE = b"<a href='#f'>1</a><a href=x>2</a><img src=i.png><img src=//g/j.png><a href='http://h/x'>3</a>"
+
+
+def of(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+@pytest.mark.parametrize(
+    ("selection", "found"),
+    [
+        (Selection(), ["#f", "x", "i.png", "//g/j.png", "http://h/x"]),
+        (Selection(kinds=of("image")), ["i.png", "//g/j.png"]),
+        (Selection(kinds=of("image navigation")), ["#f", "x", "i.png", "//g/j.png", "http://h/x"]),
+        (Selection(scopes=of("external same-document")), ["#f", "//g/j.png"]),
+        (Selection(problems=of("insecure scheme-relative")), ["//g/j.png", "http://h/x"]),
+        (Selection(of("image"), of("internal")), ["i.png"]),
+        (Selection(of("navigation"), problems=of("scheme-relative")), []),
+    ],
+)
+def test_a_link_counts_where_every_filter_that_is_given_wants_it(selection: Selection, found: list[str]) -> None:
+    assert [row.reference for row in absolve.links(PAGE, url=URL) if selection.wants(row)] == found
+
+
+@pytest.mark.parametrize(
+    "selection", [Selection(of("picture")), Selection(scopes=of("near")), Selection(problems=of("x"))]
+)
+def test_a_word_that_is_none_is_refused(selection: Selection) -> None:
+    with pytest.raises(UsageError, match="choose from"):
+        selection.checked()
+
+
+def test_what_rows_say_can_be_asked_for() -> None:
+    page = (
+        b"<base href='d/'>"
+        + PAGE
+        + b"<a href=''><a href=' x y '><a href='http://[x'><a href='a\\b'><a href='../../../x'>"
+    )
+    rows = list(absolve.links(page, url=URL)) + list(absolve.links(PAGE + b"<base href=data:,x>"))
+    assert {code for row in rows for code in row.problems} <= set(PROBLEMS)
+    assert {row.scope for row in rows} == set(SCOPES)
+
+
+@pytest.mark.parametrize(
+    ("selection", "new"),
+    [
+        (Selection(scopes=of("external")), PAGE.replace(b"//g", b"https://g")),
+        (Selection(kinds=of("image"), scopes=of("internal")), PAGE.replace(b"i.png", b"https://h/d/i.png")),
+        (Selection(problems=of("malformed")), PAGE),
+    ],
+)
+def test_only_the_links_that_are_wanted_change(selection: Selection, new: bytes) -> None:
+    policy = only(selection)
+    assert absolve.rewrite(PAGE, url=URL, policy=policy) == new
+    assert not absolve.verify(PAGE, new, url=URL, policy=policy)
+
+
+def test_links_that_stay_keep_their_base() -> None:
+    page = b"<base href=/e/><a href=x><img src=y>"
+    policy = only(Selection(kinds=of("image")), lambda resolved: f"http://new/{resolved.reference}")
+    assert absolve.rewrite(page, url=URL, policy=policy) == b"<base href=/e/><a href=x><img src=http://new/y>"
+
+
+def test_what_was_found_out_in_one_document_says_nothing_of_the_next() -> None:
+    policy = only(Selection(scopes=of("internal")), lambda _: "new")
+    page = b"<a href=http://h/x>"
+    assert absolve.rewrite(page, url="http://g/", policy=policy) == page
+    assert absolve.rewrite(page, url="http://h/", policy=policy) == b"<a href=new>"
+    assert absolve.rewrite(page, url="http://g/", policy=policy) == page

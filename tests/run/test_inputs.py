@@ -1,0 +1,217 @@
+"""Inputs: folders, lists, and the URLs that are known of what is in them."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from absolve import DocumentError, UsageError
+from absolve.run import inputs
+from absolve.run.globs import Globs
+from absolve.run.inputs import Origins
+
+if TYPE_CHECKING:
+    from absolve.core.errors import Diagnostic
+    from absolve.run.inputs import Input
+
+ROOT = "http://h/r/"
+EVERYTHING, NOTHING_KNOWN = Globs(), Origins()
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Path:
+    """Give a folder with files in some depth."""
+    for place in ("b.html", "a/z.css", "a/é ?#%.html", "c/d/e.html", "B.html"):
+        path = tmp_path / "site" / place
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    return tmp_path / "site"
+
+
+def places(root: Path, globs: Globs = EVERYTHING, *, follow: bool = True) -> tuple[list[str], list[str]]:
+    """Give the places of what is found, and the codes of what is said."""
+    said: list[Diagnostic] = []
+    found = [place for _, place in inputs.folder(str(root), globs, said.append, follow=follow)]
+    return found, [diagnostic.code for diagnostic in said]
+
+
+def named(*names: object, origins: Origins = NOTHING_KNOWN) -> list[Input]:
+    return list(inputs.named([str(name) for name in names], origins, Globs(), lambda _: None))
+
+
+# --- folders -----------------------------------------------------------------------------------------------------------
+
+
+def test_an_empty_folder_has_nothing(tmp_path: Path) -> None:
+    assert places(tmp_path) == ([], [])
+
+
+def test_files_come_sorted_within_each_folder_and_folders_in_their_place(site: Path) -> None:
+    assert places(site) == (["B.html", "a/z.css", "a/é ?#%.html", "b.html", "c/d/e.html"], [])
+
+
+def test_globs_choose_among_them_and_a_folder_is_left_out_with_all_in_it(site: Path) -> None:
+    assert places(site, Globs(("*.html",), ("c",)))[0] == ["B.html", "a/é ?#%.html", "b.html"]
+
+
+def test_what_a_run_has_not_finished_is_no_input(site: Path) -> None:
+    (site / ".absolve-0123456789ab.tmp").touch()
+    (site / ".absolve-01234567-0123456789ab.tmp").touch()
+    assert ".absolve" not in "".join(places(site)[0])
+
+
+def test_a_link_out_of_the_root_is_not_followed_and_that_is_said(site: Path, tmp_path: Path) -> None:
+    (tmp_path / "secret.html").touch()
+    (site / "out.html").symlink_to(tmp_path / "secret.html")
+    (site / "up").symlink_to(tmp_path)
+    (site / "dangling").symlink_to("../nothing")
+    found, said = places(site)
+    assert (len(found), said) == (5, ["outside"] * 3)
+
+
+def test_a_link_inside_the_root_is_followed_once_and_never_where_it_goes_round(site: Path) -> None:
+    (site / "a" / "round").symlink_to(site)
+    (site / "f").symlink_to("c")
+    (site / "g").symlink_to("c")
+    (site / "one.html").symlink_to("b.html")
+    assert places(site) == (
+        ["B.html", "a/z.css", "a/é ?#%.html", "b.html", "c/d/e.html", "f/d/e.html", "one.html"],
+        [],
+    )
+    assert places(site, follow=False)[0] == ["B.html", "a/z.css", "a/é ?#%.html", "b.html", "c/d/e.html"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names are bytes on Linux only")
+def test_a_name_that_is_not_utf_8_is_an_input_and_its_url_has_its_bytes(tmp_path: Path) -> None:
+    (tmp_path / os.fsdecode(b"\xff.html")).touch()
+    (found,) = named(tmp_path, origins=Origins(ROOT))
+    assert os.fsencode(found.place) == b"\xff.html"
+    assert found.url == f"{ROOT}%FF.html"
+    assert Path(found.name).is_file()
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read everything")
+def test_a_folder_that_cannot_be_read_is_said_and_the_rest_goes_on(site: Path) -> None:
+    (site / "a").chmod(0)
+    found, said = places(site)
+    (site / "a").chmod(0o755)
+    assert (len(found), said) == (3, ["unreadable"])
+
+
+def test_the_only_folder_lies_in_the_output_and_of_several_each_has_its_name(site: Path) -> None:
+    assert named(site)[0].place == "B.html"
+    (site.parent / "page.html").touch()
+    several = named(site, site / "a", site.parent / "page.html")
+    assert [found.place for found in several] == [
+        "site/B.html", "site/a/z.css", "site/a/é ?#%.html", "site/b.html", "site/c/d/e.html",
+        "a/z.css", "a/é ?#%.html", "page.html",
+    ]  # fmt: skip
+    assert [found.found for found in several] == [True] * 7 + [False]
+
+
+# --- what is known of them ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not hasattr(os, "O_DIRECTORY"), reason="so long paths are of POSIX systems")
+def test_folders_in_folders_may_be_deeper_than_calls_in_calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    depth = 1500
+    for _ in range(depth):
+        Path("d").mkdir()
+        os.chdir("d")
+    Path("f.html").touch()
+    try:
+        assert places(tmp_path) == (["d/" * depth + "f.html"], [])
+    finally:
+        Path("f.html").unlink()
+        for _ in range(depth):  # what removes the folder of a test calls itself, too
+            os.chdir("..")
+            Path("d").rmdir()
+
+
+@pytest.mark.parametrize("root", [ROOT, ROOT.rstrip("/")])
+def test_the_url_of_a_folder_is_that_of_its_root(site: Path, root: str) -> None:
+    assert [found.url for found in named(site, origins=Origins(root))] == [
+        f"{ROOT}B.html",
+        f"{ROOT}a/z.css",
+        f"{ROOT}a/%C3%A9%20%3F%23%25.html",
+        f"{ROOT}b.html",
+        f"{ROOT}c/d/e.html",
+    ]
+
+
+@pytest.mark.usefixtures("site")
+def test_a_map_of_urls_comes_before_all_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    table = tmp_path / "urls.csv"
+    table.write_text("\ufeffpath,url\nsite/b.html,http://other/\n\n./site/../site/B.html,http://third/\n", "utf-8")
+    found = named("site", origins=Origins(ROOT, inputs.read_url_map(str(table))))
+    assert [(one.url, one.said) for one in found if one.place.lower() == "b.html"] == [
+        ("http://third/", "--url-map"),
+        ("http://other/", "--url-map"),
+    ]
+    assert found[1].said == "--url"
+
+
+@pytest.mark.parametrize("row", ["a.html", "a.html,b,c", "a.html,b.html", "a.html,http://["])
+def test_a_map_that_is_none_is_named_by_its_line(tmp_path: Path, row: str) -> None:
+    (tmp_path / "urls.csv").write_text(f"path,url\n{row}\n")
+    with pytest.raises(UsageError, match=r"urls\.csv:2: "):
+        inputs.read_url_map(str(tmp_path / "urls.csv"))
+
+
+@pytest.mark.parametrize(
+    ("place", "url"),
+    [
+        ("index.html", None),
+        ("hts-cache/new.txt", None),
+        ("www.example.com", None),
+        ("www.example.com/", "http://www.example.com/"),
+        ("www.example.com/a/é.html", "http://www.example.com/a/%C3%A9.html"),
+        ("www.example.com/a.php?x=1&y=%20", "http://www.example.com/a.php?x=1&y=%20"),
+        ("www.example.com:8080/a", "http://www.example.com:8080/a"),
+        ("www.example.com+8080/a", "http://www.example.com:8080/a"),
+        ("localhost/a", "http://localhost/a"),
+        ("https/www.example.com/a", "https://www.example.com/a"),
+    ],
+)
+def test_a_mirror_has_the_host_in_its_layout(place: str, url: str | None) -> None:
+    assert inputs.mirrored_url(place) == url
+
+
+# --- lists -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("data", "paths"),
+    [
+        (b"", []),
+        (b"\n\n", []),
+        (b"a\nb c\r\n\nd", ["a", "b c", "d"]),
+        (b"a\0b\nc\0", ["a", "b\nc"]),
+        (b"\xff", [os.fsdecode(b"\xff")]),
+        (b"x" * 70_000 + b"\ny", ["x" * 70_000, "y"]),
+    ],
+)
+def test_a_list_has_a_name_a_line_or_nuls_between_them(tmp_path: Path, data: bytes, paths: list[str]) -> None:
+    (tmp_path / "list").write_bytes(data)
+    assert list(inputs.read_list(str(tmp_path / "list"))) == paths
+
+
+def test_a_list_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(DocumentError, match="list: not-found"):
+        list(inputs.read_list(str(tmp_path / "list")))
+
+
+@pytest.mark.parametrize(
+    ("path", "place"), [("a/b", "a/b"), ("./a//b/../c", "a/c"), ("/a/b", "a/b"), ("../a", None), ("a/../../b", None)]
+)
+def test_the_place_of_what_is_listed_is_its_path_and_never_above(path: str, place: str | None) -> None:
+    said: list[Diagnostic] = []
+    found = list(inputs.listed([path], Origins(), said.append))
+    assert [one.place for one in found] == ([place] if place else [])
+    assert [diagnostic.code for diagnostic in said] == ([] if place else ["outside"])

@@ -1,0 +1,148 @@
+"""Signals that end a run raise one exception; clean-up is not interrupted by those that follow."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import pytest
+
+from absolve.run import interrupts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+NAMES = [name for name in interrupts.SIGNALS if hasattr(signal, name)]
+
+
+@pytest.fixture(autouse=True)
+def _default_handlers() -> None:
+    if threading.current_thread() is not threading.main_thread():
+        pytest.skip("only the main thread handles signals")
+
+
+def interrupted(body: Callable[[], object]) -> int | None:
+    """Run a function where signals raise; the number of the one that ended it."""
+    try:
+        with interrupts.raising():
+            body()
+    except interrupts.Interrupted as error:
+        return error.number
+    return interrupts.received()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_signal_raises_an_interrupt_with_its_number(name: str) -> None:
+    number = signal.Signals[name]
+    before = signal.getsignal(number)
+    assert interrupted(lambda: signal.raise_signal(number)) == number
+    assert signal.getsignal(number) == before
+
+
+def test_a_signal_that_is_ignored_stays_ignored() -> None:
+    def body() -> None:
+        signal.raise_signal(signal.SIGTERM)
+        interrupts.check()
+
+    before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    try:
+        assert interrupted(body) is None
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert interrupts.received() is None
+
+
+def test_signals_that_follow_soon_do_not_interrupt_clean_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    done = []
+
+    def body() -> None:
+        try:
+            signal.raise_signal(signal.SIGTERM)
+        finally:
+            signal.raise_signal(signal.SIGTERM)
+            signal.raise_signal(signal.SIGINT)
+            done.append(1)
+
+    assert (interrupted(body), done) == (signal.SIGTERM, [1])
+    monkeypatch.setattr(interrupts, "REPEATED", 0.0)
+    assert (interrupted(body), done) == (signal.SIGTERM, [1])  # clean-up that does not end can be interrupted
+
+
+def test_a_deferred_signal_is_raised_when_the_outermost_block_ends() -> None:
+    done = []
+
+    def body() -> None:
+        with interrupts.deferred():
+            with interrupts.deferred():
+                signal.raise_signal(signal.SIGTERM)
+                done.append(1)
+            done.append(2)
+        done.append(3)
+
+    assert (interrupted(body), done) == (signal.SIGTERM, [1, 2])
+
+
+def test_a_signal_that_a_library_swallows_is_raised_by_the_next_check() -> None:
+    def body() -> None:
+        with suppress(BaseException):
+            signal.raise_signal(signal.SIGTERM)
+        interrupts.check()
+
+    assert interrupted(body) == signal.SIGTERM
+    interrupts.check()  # which ends that run, and none after it
+
+
+def test_an_error_that_a_library_makes_of_a_signal_is_an_interrupt_again() -> None:
+    def body() -> None:
+        try:
+            signal.raise_signal(signal.SIGTERM)
+        except BaseException as error:
+            raise RuntimeError("query interrupted") from error
+
+    def other() -> None:
+        raise RuntimeError("of another reason")
+
+    assert interrupted(body) == signal.SIGTERM
+    with pytest.raises(RuntimeError):
+        interrupted(other)
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="there are no signal masks here")
+def test_a_process_that_is_started_with_blocked_signals_can_ignore_them() -> None:
+    code = """
+import sys, time
+from absolve.run import interrupts
+sys.stdin.readline()
+interrupts.ignore(["SIGINT", "SIGHUP", "SIGNONE"])
+print("alive")
+"""
+    with interrupts.blocked(["SIGINT", "SIGHUP"]):
+        process = subprocess.Popen(
+            [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+    assert not signal.pthread_sigmask(signal.SIG_BLOCK, []) & {signal.SIGINT, signal.SIGHUP}
+    os.kill(process.pid, signal.SIGINT)
+    os.kill(process.pid, signal.SIGHUP)
+    assert process.communicate(b"\n") == (b"alive\n", b"")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals that end a process")
+def test_a_process_that_ends_with_its_run_ignores_the_signals_that_come_behind_it() -> None:
+    code = """
+import signal
+from absolve.run import interrupts
+try:
+    with interrupts.raising(ends=True):
+        signal.raise_signal(signal.SIGTERM)
+except interrupts.Interrupted:
+    signal.raise_signal(signal.SIGTERM)
+    signal.raise_signal(signal.SIGHUP)
+    print("cleaned up")
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+    assert (done.returncode, done.stdout) == (0, b"cleaned up\n")

@@ -1,0 +1,226 @@
+"""What a document becomes is put down as it is made where it is large, and is there whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import sys
+from threading import Thread
+from typing import TYPE_CHECKING
+
+import pytest
+
+import absolve
+from absolve.cli import main
+from absolve.core.model import Edit
+from absolve.document.settings import Settings
+from absolve.document.walk import walk
+from absolve.rewriting import edits, rewriter
+from absolve.rewriting.edits import Splicer, splice
+from absolve.run.inputs import Input
+from absolve.run.load import Reading
+from absolve.run.rewrite_task import Job, Rewriting, _Spill
+from benchmarks.measure import peak
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+IS_COMPILED = not (edits.__file__ or "").endswith(".py")
+LONG = b"<base href=http://h/" + b"d/" * 20_000 + b">"
+PAGE = LONG + b"<a href=../x>" * 400 + b"z" * 1000  # becomes 16 MB
+SMALL = b"<base href=http://h/d/><a href=x>"
+MEGABYTE = 1 << 20
+
+
+def command(*arguments: str) -> int:
+    return main(list(arguments))
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.fixture(scope="module")
+def becomes() -> bytes:
+    return absolve.rewrite(PAGE)
+
+
+# --- the pieces -----------------------------------------------------------------------------------------------------
+
+
+def pieces(data: bytes, made: Sequence[Edit], at_once: int = 1000) -> tuple[list[bytes], bytes, Splicer]:
+    """What is spilled, and what is left of it, of edits that come so many at once."""
+    spilled: list[bytes] = []
+    splicer = Splicer(data, sys.maxsize, spilled.append)
+    for start in range(0, len(made), at_once):
+        assert splicer.take(made[start : start + at_once])
+    return spilled, splicer.finish(), splicer
+
+
+def test_what_does_not_change_is_the_very_same() -> None:
+    data = b"x" * 9 * MEGABYTE
+    spilled, rest, _ = pieces(data, [])
+    assert (spilled, rest is data) == ([], True)
+
+
+def test_what_is_small_is_not_spilled() -> None:
+    data = b"x" * 3 * MEGABYTE
+    spilled, rest, _ = pieces(data, [Edit(5, 6, b"yz")])
+    assert (spilled, rest) == ([], splice(data, [Edit(5, 6, b"yz")]))
+
+
+@pytest.mark.parametrize("at_once", [1, 7, 1000])
+@pytest.mark.parametrize("size", [0, 10, 30_000, MEGABYTE, 5 * MEGABYTE])
+def test_the_pieces_and_the_rest_are_what_comes_of_the_edits(size: int, at_once: int) -> None:
+    data = bytes(range(256)) * 400
+    made = [Edit(at, at + 2, bytes((at % 251,)) * size) for at in range(0, len(data) - 2, len(data) // 20)]
+    spilled, rest, splicer = pieces(data, made, at_once)
+    assert b"".join([*spilled, rest]) == splice(data, made)
+    assert splicer.spilled == sum(map(len, spilled))
+    assert all(len(piece) < 11 * MEGABYTE for piece in spilled)
+    assert bool(spilled) is (size > 30_000)
+
+
+def test_what_is_spilled_counts_for_what_may_come_of_it() -> None:
+    made = [Edit(0, 0, b"x" * 5 * MEGABYTE), Edit(1, 1, b"y" * 5 * MEGABYTE)]
+    spilled: list[bytes] = []
+    splicer = Splicer(b"ab", 10 * MEGABYTE, spilled.append)
+    assert splicer.take(made[:1])
+    assert not splicer.take(made[1:])
+    assert len(spilled) == 1
+
+
+@pytest.mark.parametrize("reference", ["a b%d", "../c d%d", "é%d", "e%d"])
+def test_a_long_base_is_put_down_before_a_second_link_has_it(reference: str) -> None:
+    links = "".join(f"<a href='{reference % number}'>" for number in range(9))
+    page = f"<base href='http://h/{'d,' * MEGABYTE}/e/'>{links}<p>".encode()
+    spilled: list[bytes] = []
+    entity = walk(absolve.Document(page, charset="utf-8"), Settings(max_url=4 * MEGABYTE))
+    rest = rewriter.rewrite(entity, None, spilled.append)
+    assert b"".join([*spilled, rest]) == absolve.rewrite(page, charset="utf-8", max_url=4 * MEGABYTE)
+    assert max(map(len, spilled)) < 8 * MEGABYTE
+
+
+# --- the command ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("page", [PAGE, SMALL])
+def test_a_file_is_what_the_library_gives(tmp_path: Path, page: bytes) -> None:
+    (tmp_path / "a.html").write_bytes(page)
+    assert command("rewrite", str(tmp_path / "a.html"), "-o", str(tmp_path / "out" / "b.html")) == 0
+    assert (tmp_path / "out" / "b.html").read_bytes() == absolve.rewrite(page)
+    assert names(tmp_path / "out") == ["b.html"]
+
+
+def test_in_place_the_original_is_kept(tmp_path: Path, becomes: bytes) -> None:
+    (tmp_path / "a.html").write_bytes(PAGE)
+    (tmp_path / "a.html").chmod(0o640)
+    assert command("rewrite", str(tmp_path / "a.html"), "--in-place", "--backup", ".orig") == 0
+    assert (tmp_path / "a.html").read_bytes() == becomes
+    assert (tmp_path / "a.html").stat().st_mode & 0o777 == 0o640
+    assert (tmp_path / "a.html.orig").read_bytes() == PAGE
+    assert names(tmp_path) == ["a.html", "a.html.orig"]
+
+
+def test_a_second_run_in_place_touches_nothing(tmp_path: Path, becomes: bytes) -> None:
+    (tmp_path / "a.html").write_bytes(becomes)
+    before = (tmp_path / "a.html").stat()
+    assert command("rewrite", str(tmp_path / "a.html"), "--in-place") == 0
+    after = (tmp_path / "a.html").stat()
+    assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+
+
+def test_several_files_in_processes(tmp_path: Path, becomes: bytes) -> None:
+    for name in "abc":
+        (tmp_path / f"{name}.html").write_bytes(PAGE)
+    out = tmp_path / "out"
+    assert command("rewrite", *(str(tmp_path / f"{name}.html") for name in "abc"), "-o", f"{out}/", "--jobs", "2") == 0
+    assert names(out) == ["a.html", "b.html", "c.html"]
+    assert {path.read_bytes() == becomes for path in out.iterdir()} == {True}
+
+
+def test_the_standard_output_has_all_of_it(
+    tmp_path: Path, becomes: bytes, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    (tmp_path / "a.html").write_bytes(PAGE)
+    assert command("rewrite", str(tmp_path / "a.html")) == 0
+    assert capfdbinary.readouterr().out == becomes
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no such pipes")
+def test_a_pipe_is_written_as_it_is(tmp_path: Path, becomes: bytes) -> None:
+    (tmp_path / "a.html").write_bytes(PAGE)
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    read: list[bytes] = []
+    reader = Thread(target=lambda: read.append(pipe.read_bytes()), daemon=True)  # who waits for ever where it is replaced
+    reader.start()
+    assert command("rewrite", str(tmp_path / "a.html"), "-o", str(pipe)) == 0
+    assert pipe.is_fifo()
+    reader.join(10)
+    assert read == [becomes]
+    assert names(tmp_path) == ["a.html", "pipe"]
+
+
+@pytest.mark.parametrize("other", [b"", b"x"])
+def test_what_is_as_it_was_is_not_put(tmp_path: Path, other: bytes) -> None:
+    path = tmp_path / "a.html"
+    path.write_bytes(PAGE)
+    spill = _Spill(Rewriting(Reading(Settings()), in_place=True), Job(Input(str(path), "a.html")), PAGE)
+    with spill.stack:
+        for start in range(0, len(PAGE), 1000):
+            spill.write(PAGE[start : start + 1000])
+        spill.write(other)
+    assert spill.made is not None
+    ready = list(spill.ready(spill.made))
+    assert len(ready) == len(other)
+    assert len(names(tmp_path)) == 1 + len(other)
+
+
+@pytest.mark.parametrize("less", [1, 4 * MEGABYTE])
+@pytest.mark.parametrize("where", [(), ("-o", "b.html"), ("--in-place", "--backup", ".orig")])
+def test_what_becomes_too_large_leaves_nothing_behind(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    where: tuple[str, ...],
+    less: int,
+    becomes: bytes,
+    capfdbinary: pytest.CaptureFixture[bytes],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.html").write_bytes(PAGE)
+    (tmp_path / "b.html").write_bytes(b"as it was")
+    assert command("rewrite", "a.html", *where, "--max-size", str(len(becomes) - less)) == 1
+    said = capfdbinary.readouterr()
+    assert said.out == b""
+    assert b"too-large" in said.err
+    assert (tmp_path / "a.html").read_bytes() == PAGE
+    assert (tmp_path / "b.html").read_bytes() == b"as it was"
+    assert names(tmp_path) == ["a.html", "b.html"]
+
+
+def test_a_file_that_may_not_be_written_stays_and_that_is_said(
+    tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    (tmp_path / "a.html").write_bytes(PAGE)
+    (tmp_path / "a.html").chmod(0o444)
+    assert command("rewrite", str(tmp_path / "a.html"), "--in-place") == 1
+    assert b"a.html: unwritable: this file is read-only" in capfdbinary.readouterr().err
+    assert (tmp_path / "a.html").read_bytes() == PAGE
+    assert names(tmp_path) == ["a.html"]
+
+
+def test_verified_it_is_the_same(tmp_path: Path) -> None:
+    page = LONG + b"<a href=../x>" * 150
+    (tmp_path / "a.html").write_bytes(page)
+    assert command("rewrite", str(tmp_path / "a.html"), "--verify", "-o", str(tmp_path / "b.html")) == 0
+    assert (tmp_path / "b.html").read_bytes() == absolve.rewrite(page)
+
+
+@pytest.mark.skipif(not IS_COMPILED or sys.platform != "linux", reason="interpreted, links and edits are objects")
+def test_a_result_of_a_hundred_megabytes_is_not_held(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_bytes(LONG + b"<a href=../x>" * 2600)
+    program = "import sys\nfrom absolve.cli import main\nmain(sys.argv[1:])\n"
+    took = peak(program, "rewrite", str(tmp_path / "a.html"), "-o", str(tmp_path / "b.html"))
+    assert (tmp_path / "b.html").stat().st_size > 100e6
+    assert took < 70

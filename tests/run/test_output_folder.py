@@ -1,0 +1,199 @@
+"""Output folders: what is below one is reached by descriptors, and never by a link."""
+
+from __future__ import annotations
+
+import pickle
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from absolve.run import output_folder, outputs
+from absolve.run.output_folder import Below, LinkError, OutputFolder, created
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from absolve.run.outputs import Made
+
+HAS_DESCRIPTORS = output_folder._HAS_DESCRIPTORS
+RUN = "t"
+
+
+@pytest.fixture(params=[True, False], ids=["descriptors", "paths"])
+def root(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[OutputFolder]:
+    """Give an output folder as this platform has it, and as one without directory descriptors does."""
+    if request.param and not HAS_DESCRIPTORS:
+        pytest.skip("this platform has no directory descriptors")
+    monkeypatch.setattr(output_folder, "_HAS_DESCRIPTORS", request.param)
+    (tmp_path / "outside").mkdir()
+    with created(str(tmp_path / "out")) as root:
+        yield root
+
+
+def prepared(root: OutputFolder, place: str) -> Made:
+    with outputs.preparing(Path(root.path, place), below=Below(root, place), token=RUN) as (file, made):
+        file.write(b"x")
+    return made
+
+
+def written(root: OutputFolder, place: str) -> None:
+    outputs.settle(prepared(root, place))
+
+
+def descriptors() -> int:
+    return sum(1 for _ in Path("/proc/self/fd").iterdir())
+
+
+def test_a_file_is_written_in_folders_that_are_created(root: OutputFolder) -> None:
+    for place in ("a", "b/c", "b/d/e"):
+        written(root, place)
+        assert (Path(root.path) / place).read_bytes() == b"x"
+    assert not list(Path(root.path).rglob(".absolve*"))
+
+
+@pytest.mark.parametrize("place", ["", "/a", "a//b", "../a", "a/../b", "./a", "a/.", ".."])
+def test_a_place_that_leads_elsewhere_is_none(root: OutputFolder, place: str) -> None:
+    with pytest.raises(OSError, match="no name of what is in a folder"):
+        written(root, place)
+    assert {path.name for path in Path(root.path).parent.iterdir()} == {"out", "outside"}
+
+
+@pytest.mark.parametrize("link", ["a", "a/b"])
+@pytest.mark.parametrize("to", ["../outside", "../../outside", "inside", ".", "none"])
+def test_a_link_is_not_followed_to_a_folder(root: OutputFolder, link: str, to: str) -> None:
+    top = Path(root.path)
+    (top / "inside").mkdir()
+    (top / link).parent.mkdir(exist_ok=True)
+    (top / link).symlink_to(to)
+    before = sorted(top.parent.rglob("*"))
+    with pytest.raises(LinkError):
+        written(root, "a/b/c/d")
+    assert sorted(top.parent.rglob("*")) == before
+
+
+@pytest.mark.parametrize("to", ["outside/new", "outside/there", "out/other"])
+def test_a_link_is_not_followed_to_a_file(root: OutputFolder, to: str) -> None:
+    top = Path(root.path)
+    (top.parent / "outside/there").write_bytes(b"as it was")
+    (top / "a").symlink_to(top.parent / to)
+    with pytest.raises(LinkError):
+        written(root, "a")
+    assert (top.parent / "outside/there").read_bytes() == b"as it was"
+    assert sorted(path.name for path in top.rglob("*")) == ["a"]
+
+
+def test_a_link_that_comes_before_a_file_is_put_is_not_followed(root: OutputFolder) -> None:
+    top = Path(root.path)
+    made = prepared(root, "a/b")
+    (top / "a/b").symlink_to("../../outside/made")
+    outputs.settle(made)
+    assert (top / "a/b").read_bytes() == b"x"
+    assert not (top / "a/b").is_symlink()
+    assert list((top.parent / "outside").iterdir()) == []
+
+
+def test_a_folder_that_becomes_a_link_before_a_file_is_put_leads_nowhere(root: OutputFolder) -> None:
+    top = Path(root.path)
+    made = prepared(root, "a/b")
+    root._open.clear()
+    (top / "a").rename(top / "moved")
+    (top / "a").symlink_to("../outside")
+    for act in (outputs.flush, outputs.put):
+        with pytest.raises(LinkError):
+            act(made)
+    assert list((top.parent / "outside").iterdir()) == []
+
+
+def test_what_is_left_behind_a_link_is_not_removed(root: OutputFolder) -> None:
+    top = Path(root.path)
+    (top.parent / "outside/.absolve-t-0.tmp").touch()
+    (top / "a").symlink_to("../outside")
+    with pytest.raises(LinkError):
+        outputs.sweep(root.folder("a"), {RUN})
+    made = prepared(root, "b/c")
+    outputs.sweep(root.folder("b"), {RUN})
+    assert outputs.made_state(made) is None
+    assert (top.parent / "outside/.absolve-t-0.tmp").exists()
+
+
+def test_a_folder_that_is_another_one_by_now_is_not_written(root: OutputFolder) -> None:
+    top = Path(root.path)
+    there = OutputFolder(root.path, root.identity)  # as another process would have it
+    top.rename(top.with_name("moved"))
+    top.symlink_to("outside")
+    with pytest.raises(OSError, match="another folder"):
+        written(there, "a")
+    assert list((top.parent / "outside").iterdir()) == []
+
+
+def test_a_process_has_one_object_for_each_folder(root: OutputFolder) -> None:
+    made = prepared(root, "a/b")
+    there = pickle.loads(pickle.dumps(made))  # noqa: S301 - our own
+    assert there == made
+    assert there.below is not None
+    assert there.below.root is root
+    assert OutputFolder.of(root.path) is not root  # whose device and inode do not matter
+
+
+def test_a_folder_whose_identity_does_not_matter_is_created_when_it_is_wanted(root: OutputFolder) -> None:
+    there = OutputFolder.of(f"{root.path}/in/side")
+    assert not Path(there.path).exists()
+    written(there, "a/b")
+    assert (Path(there.path) / "a/b").read_bytes() == b"x"
+
+
+@pytest.mark.skipif(not HAS_DESCRIPTORS or not Path("/proc/self/fd").is_dir(), reason="nobody can count descriptors here")
+def test_descriptors_are_few_and_closed_at_the_end(tmp_path: Path) -> None:
+    import resource  # which Windows lacks
+
+    before = descriptors()
+    (tmp_path / "out").mkdir()
+    root = OutputFolder.of(str(tmp_path / "out"))
+    for number in range(3 * output_folder._CACHED):
+        written(root, f"{number % 7}/{number}/a")
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (before + output_folder._CACHED + 20, hard))
+    try:
+        written(root, "d/" * 200 + "a")
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert before < descriptors() <= before + output_folder._CACHED + 1
+    held = root.folder("0/0")
+    del root
+    assert descriptors() == before + 1
+    assert held.names() == ["a"]
+    del held
+    assert descriptors() == before
+
+
+def test_threads_may_share_one(root: OutputFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(output_folder, "_CACHED", 2)
+    faults: list[BaseException] = []
+
+    def work(thread: int) -> None:
+        try:
+            for number in range(100):
+                written(root, f"{number % 5}/{(number + thread) % 3}/{thread}-{number}")
+        except OSError as error:
+            faults.append(error)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert faults == []
+    assert sum(path.is_file() for path in Path(root.path).rglob("*")) == 400
+
+
+def test_a_folder_that_is_created_and_in_which_nothing_comes_is_removed(tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    for place in ("a/b/c", "there", "there/d"):
+        with created(str(tmp_path / place)):
+            assert (tmp_path / place).is_dir()
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["there"]
+    with created(str(tmp_path / "a/b")) as root:
+        written(root, "c")
+    assert (tmp_path / "a/b/c").is_file()

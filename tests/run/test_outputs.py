@@ -1,0 +1,184 @@
+"""Outputs: complete, or as it was."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from absolve.run import outputs
+
+
+def fail_halfway(path: Path, fault: type[BaseException]) -> None:
+    with outputs.writing(path) as file:
+        file.write(b"half")
+        file.flush()
+        raise fault
+
+
+@pytest.mark.parametrize("fault", [ValueError, OSError, KeyboardInterrupt, SystemExit])
+def test_what_fails_halfway_leaves_what_was_there(tmp_path: Path, fault: type[BaseException]) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
+    old.write_bytes(b"as it was")
+    for path in (old, new):
+        with pytest.raises(fault):
+            fail_halfway(path, fault)
+    assert old.read_bytes() == b"as it was"
+    assert [path.name for path in tmp_path.iterdir()] == ["old"]
+
+
+def test_nothing_stands_there_until_all_does(tmp_path: Path) -> None:
+    with outputs.writing(tmp_path / "new") as file:
+        file.write(b"all")
+        file.flush()
+        assert not (tmp_path / "new").exists()
+    assert (tmp_path / "new").read_bytes() == b"all"
+
+
+def test_a_new_file_has_the_mode_of_new_files(tmp_path: Path) -> None:
+    (tmp_path / "usual").touch()
+    outputs.write(tmp_path / "new", b"x")
+    assert (tmp_path / "new").stat().st_mode == (tmp_path / "usual").stat().st_mode
+
+
+def test_a_file_that_is_replaced_keeps_its_mode(tmp_path: Path) -> None:
+    path = tmp_path / "old"
+    path.touch()
+    path.chmod(0o606)
+    outputs.write(path, b"x")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o606
+
+
+def test_a_private_file_is_never_open_to_others(tmp_path: Path) -> None:
+    private = tmp_path / "private"
+    private.touch()
+    private.chmod(0o600)
+    with outputs.writing(tmp_path / "new", like=private):
+        (temporary,) = tmp_path.glob(".absolve-*")
+        assert stat.S_IMODE(temporary.stat().st_mode) == 0o600
+
+
+@pytest.mark.skipif(not hasattr(os, "setxattr"), reason="there are no extended attributes here")
+def test_where_a_page_came_from_is_kept_with_it(tmp_path: Path) -> None:
+    page = tmp_path / "page"
+    page.touch()
+    try:
+        os.setxattr(page, "user.xdg.origin.url", b"http://h/")
+    except OSError:
+        pytest.skip("this file system has no extended attributes")
+    outputs.write(page, b"x", like=page)
+    assert os.getxattr(page, "user.xdg.origin.url") == b"http://h/"
+
+
+def test_a_link_stays_a_link(tmp_path: Path) -> None:
+    (tmp_path / "real").touch()
+    (tmp_path / "link").symlink_to("real")
+    (tmp_path / "dangling").symlink_to("made")
+    outputs.write(tmp_path / "link", b"x")
+    outputs.write(tmp_path / "dangling", b"y")
+    assert (tmp_path / "link").is_symlink()
+    assert ((tmp_path / "real").read_bytes(), (tmp_path / "made").read_bytes()) == (b"x", b"y")
+
+
+def test_a_read_only_file_is_not_written(tmp_path: Path) -> None:
+    path = tmp_path / "closed"
+    path.write_bytes(b"as it was")
+    path.chmod(0o444)
+    with pytest.raises(PermissionError, match="read-only"):
+        outputs.write(path, b"x")
+    assert path.read_bytes() == b"as it was"
+
+
+def test_a_folder_is_no_file(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match=str(tmp_path)):
+        outputs.write(tmp_path, b"x")
+
+
+def test_the_error_names_the_file_and_not_a_temporary_one(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError) as caught:
+        outputs.write(tmp_path / "none" / "file", b"x")
+    assert caught.value.filename == str(tmp_path / "none" / "file")
+
+
+@pytest.mark.skipif(not Path(os.devnull).is_char_device(), reason="there are no devices here")
+def test_a_device_is_written_and_stays_one() -> None:
+    outputs.write(Path(os.devnull), b"x")
+    assert Path(os.devnull).is_char_device()
+
+
+def test_the_same_file_is_seen_through_every_name(tmp_path: Path) -> None:
+    page, other = tmp_path / "page", tmp_path / "other"
+    page.touch()
+    other.touch()
+    (tmp_path / "soft").symlink_to(page)
+    (tmp_path / "hard").hardlink_to(page)
+    assert outputs.clash([other, tmp_path / "none"], [str(page), "-", "none"]) is None
+    assert outputs.clash([Path(os.devnull)], [os.devnull]) is None
+    for name in ("page", "soft", "hard", f"../{tmp_path.name}/page"):
+        assert outputs.clash([other, tmp_path / name], ["none", str(page)]) == (tmp_path / name, str(page))
+
+
+# --- privileges --------------------------------------------------------------------------------------------------------
+
+PRIVILEGED = 0o6755 | stat.S_ISVTX
+
+
+def plain(path: Path) -> bool:
+    """Whether a file has read, write and execute permissions only."""
+    return stat.S_IMODE(path.stat().st_mode) & ~0o777 == 0
+
+
+def privileged(path: Path) -> Path:
+    path.write_bytes(b"as it was")
+    path.chmod(PRIVILEGED)
+    if plain(path):
+        pytest.skip("this file system has no such modes")
+    return path
+
+
+def test_what_is_made_like_a_privileged_file_has_no_privileges(tmp_path: Path) -> None:
+    like = privileged(tmp_path / "like")
+    outputs.write(tmp_path / "new", b"x", like=like)
+    with outputs.preparing(tmp_path / "kept", like=like, is_new=True) as (file, made):
+        file.write(b"as it was")
+    outputs.settle(made)
+    for name in ("new", "kept"):
+        assert stat.S_IMODE((tmp_path / name).stat().st_mode) == 0o755
+    assert stat.S_IMODE(like.stat().st_mode) == PRIVILEGED
+
+
+@pytest.mark.parametrize("like", [True, False])
+def test_a_privileged_file_that_is_replaced_loses_its_privileges(tmp_path: Path, *, like: bool) -> None:
+    path = privileged(tmp_path / "old")
+    outputs.write(path, b"x", like=path if like else None)
+    assert (path.read_bytes(), stat.S_IMODE(path.stat().st_mode)) == (b"x", 0o755)
+
+
+def test_a_privileged_table_that_is_replaced_loses_its_privileges(tmp_path: Path) -> None:
+    path = privileged(tmp_path / "table.sqlite")
+    with outputs.replacing(path) as temporary:
+        temporary.write_bytes(b"x")
+    assert (path.read_bytes(), stat.S_IMODE(path.stat().st_mode)) == (b"x", 0o755)
+
+
+# struct vfs_cap_data, version 2: CAP_NET_RAW, permitted and effective
+CAPABILITY = bytes.fromhex("0100000200200000000000000000000000000000")
+
+
+@pytest.mark.skipif(not hasattr(os, "setxattr"), reason="there are no extended attributes here")
+def test_capabilities_and_trusted_attributes_stay_where_they_are(tmp_path: Path) -> None:
+    like = tmp_path / "like"
+    like.write_bytes(b"as it was")
+    given = {"user.note": b"kept", "security.capability": CAPABILITY, "trusted.note": b"ours"}
+    try:
+        for name, value in given.items():
+            os.setxattr(like, name, value)
+    except OSError:
+        pytest.skip("they cannot be set here")
+    outputs.write(tmp_path / "new", b"x", like=like)
+    outputs.write(like, b"x", like=like)
+    for name in ("new", "like"):
+        assert os.listxattr(tmp_path / name) == ["user.note"]
+        assert os.getxattr(tmp_path / name, "user.note") == b"kept"

@@ -1,0 +1,173 @@
+"""Inputs: what is read, and what a file system says of where it came from."""
+
+from __future__ import annotations
+
+import errno
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from absolve import DocumentError
+from absolve.document.walk import Settings, walk
+from absolve.run import sources
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from absolve.core.model import Document
+
+PAGE = b"<a href=x>"
+COMMENT = b"<!-- saved from url=(0015)http://comment/ -->"
+XATTR, ZONE, PATH = "user.xdg.origin.url attribute", "Zone.Identifier file", "--file-urls"
+
+
+@pytest.fixture
+def page(tmp_path: Path) -> Path:
+    path = tmp_path / "a page.html"
+    path.write_bytes(PAGE)
+    return path
+
+
+@pytest.fixture
+def origin(monkeypatch: pytest.MonkeyPatch) -> Callable[[bytes], None]:
+    """Give what sets the extended attribute of every file; the file system of the tests may have none."""
+
+    def let_be(value: bytes) -> None:
+        def getxattr(_: str, name: str) -> bytes:
+            if name != "user.xdg.origin.url":
+                raise OSError(errno.ENODATA, "No data available")
+            return value
+
+        monkeypatch.setattr(os, "getxattr", getxattr, raising=False)
+
+    return let_be
+
+
+def claims(document: Document) -> list[tuple[str, str]]:
+    return [(claim.source, claim.reference) for claim in document.claims]
+
+
+def zone(page: Path, data: bytes) -> None:
+    page.with_name(page.name + ":Zone.Identifier").write_bytes(data)
+
+
+def test_a_file_that_says_nothing_has_no_claims(page: Path) -> None:
+    document = sources.read(str(page))
+    assert (document.data, document.name, document.url, document.claims) == (PAGE, str(page), None, ())
+
+
+def test_what_the_user_says_is_handed_on(page: Path) -> None:
+    document = sources.read(str(page), media_type="text/css", charset="utf-8", url="http://h/")
+    assert (document.media_type, document.charset, document.url) == ("text/css", "utf-8", "http://h/")
+
+
+@pytest.mark.skipif(not hasattr(os, "setxattr"), reason="there are no extended attributes here")
+def test_the_extended_attribute_is_read(page: Path) -> None:
+    try:
+        os.setxattr(page, "user.xdg.origin.url", b"http://h/\xc3\xa9")
+    except OSError:
+        pytest.skip("this file system has no extended attributes")
+    assert claims(sources.read(str(page))) == [(XATTR, "http://h/é")]
+
+
+def test_a_platform_without_extended_attributes_has_none(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(os, "getxattr", raising=False)
+    assert claims(sources.read(str(page))) == []
+
+
+@pytest.mark.parametrize("value", [b"", b"\0", b"about:blank", b"blob:http://h/1"])
+def test_an_attribute_that_says_nothing_is_no_claim(
+    page: Path, origin: Callable[[bytes], None], value: bytes
+) -> None:
+    origin(value)
+    assert claims(sources.read(str(page))) == []
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"[ZoneTransfer]\r\nZoneId=3\r\nReferrerUrl=http://r/\r\nHostUrl=http://h/p?a=b\r\n",
+        b"\xef\xbb\xbf[ZoneTransfer]\r\nHostUrl=http://h/p?a=b",
+        b"[ZoneTransfer]\n hosturl = http://h/p?a=b \n",
+        "[ZoneTransfer]\r\nHostUrl=http://h/p?a=b\r\n".encode("utf-16"),
+        "[ZoneTransfer]\r\nHostUrl=http://h/p?a=b\r\n".encode("utf-16-le"),
+        "[ZoneTransfer]\r\nAppName=é\r\nHostUrl=http://h/p?a=b\r\n".encode("cp1252"),
+    ],
+)
+def test_the_host_url_of_a_zone_identifier_is_read(page: Path, data: bytes) -> None:
+    zone(page, data)
+    assert claims(sources.read(str(page))) == [(ZONE, "http://h/p?a=b")]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"[ZoneTransfer]\r\nZoneId=3\r\nReferrerUrl=http://r/\r\n",
+        b"[ZoneTransfer]\r\nHostUrl=about:internet\r\n",
+        b"[ZoneTransfer]\r\nHostUrl=\r\nLastWriterPackageFamilyName=x\r\n",
+        b"\xff\xfe\x00",
+    ],
+)
+def test_a_zone_identifier_without_a_host_url_is_no_claim(page: Path, data: bytes) -> None:
+    zone(page, data)
+    assert claims(sources.read(str(page))) == []
+
+
+def test_a_path_is_a_retrieval_url_when_asked(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(page.parent)
+    assert claims(sources.read("a page.html", file_urls=True)) == [(PATH, page.as_uri())]
+
+
+ORDER = [
+    # --url, the comment, the attribute, the Zone.Identifier file, --file-urls: the first that is there rules
+    (True, True, True, True, "--url"),
+    (False, True, True, True, "saved from url comment, line 1"),
+    (False, False, True, True, XATTR),
+    (False, False, False, True, ZONE),
+    (False, False, False, False, PATH),
+]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+@pytest.mark.parametrize(("user", "comment", "attribute", "marked", "source"), ORDER, ids=[row[-1] for row in ORDER])
+def test_retrieval_urls_count_in_the_order_of_the_design(
+    page: Path,
+    origin: Callable[[bytes], None],
+    encoding: str,
+    *,
+    user: bool,
+    comment: bool,
+    attribute: bool,
+    marked: bool,
+    source: str,
+) -> None:
+    page.write_bytes((COMMENT * comment + PAGE).decode().encode(encoding))
+    origin(b"http://attribute/" * attribute)
+    zone(page, b"HostUrl=http://zone/" * marked)
+    base = walk(sources.read(str(page), url="http://user/" if user else None, file_urls=True), Settings()).bases.base
+    assert base.source == source
+    assert [fate.verdict for fate in base.chain] == ["won"] + ["ignored"] * (user + comment + attribute + marked)
+    assert base.chain[-1].base.source == PATH
+
+
+@pytest.mark.parametrize(
+    ("name", "code"), [("none.html", "not-found"), ("", "directory"), ("a page.html/x", "unreadable")]
+)
+def test_what_cannot_be_read_is_named(page: Path, name: str, code: str) -> None:
+    with pytest.raises(DocumentError) as caught:
+        sources.read(str(page.parent / name))
+    assert (caught.value.diagnostic.code, caught.value.diagnostic.name) == (code, str(page.parent / name))
+
+
+def test_an_empty_name_is_not_the_current_folder() -> None:
+    with pytest.raises(DocumentError, match="not-found"):
+        sources.read("")
+
+
+def test_no_standard_input_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", None)
+    with pytest.raises(DocumentError, match="-: unreadable: there is no standard input"):
+        sources.read("-")

@@ -1,0 +1,156 @@
+"""The library: bytes or text in, the same type out, and errors that name what is wrong."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import absolve
+from absolve import AbsolveError, Document, UsageError, api
+from absolve.core.model import Part
+from absolve.document.walk import inners, walk
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+URL = "http://doc.example/dir/page.html"
+PAGE = "<a href=x>é</a>"
+DONE = "<a href=http://doc.example/dir/x>é</a>"
+
+
+def test_what_changes_nothing_gives_the_very_same_object() -> None:
+    for source in ("<p>as it was</p>", b"<p>as it was</p>", PAGE, PAGE.encode(), ""):
+        assert absolve.rewrite(source) is source
+    document = Document(b"<a href=http://h/>")
+    assert absolve.rewrite(document, url=URL) is document.data
+
+
+def test_text_gives_text_and_bytes_give_bytes() -> None:
+    assert absolve.rewrite(PAGE, url=URL) == DONE
+    assert absolve.rewrite(PAGE.encode(), url=URL) == DONE.encode()
+    assert absolve.rewrite(Document(PAGE.encode(), url=URL)) == DONE.encode()
+
+
+@pytest.mark.parametrize("wrapped", [bytearray, memoryview])
+def test_whatever_holds_bytes_is_read(wrapped: Callable[[bytes], Any]) -> None:
+    source = wrapped(PAGE.encode())
+    assert absolve.rewrite(source, url=URL) == DONE.encode()
+    assert [row.reference for row in absolve.links(source)] == ["x"]
+
+
+@pytest.mark.parametrize("text", ["\ud800", "\udcff\ud83d", "\ufeff"])
+def test_text_may_hold_what_is_no_character(text: str) -> None:
+    page = f"{text}<a href='{text}'>{text}</a><a href=x>"
+    assert absolve.rewrite(page) is page
+    rewritten = absolve.rewrite(page, url="http://h/")
+    assert rewritten.startswith(f"{text}<a href='http://h/{text}'>{text}</a><a href=http://h/x>")
+
+
+def test_text_is_in_no_charset() -> None:
+    page = "<meta charset=windows-1251><a href='é'>"
+    assert absolve.rewrite(page, url="http://h/") == "<meta charset=windows-1251><a href='http://h/é'>"
+    assert absolve.rewrite(page, url="http://h/", charset="koi8-r").endswith("<a href='http://h/é'>")
+
+
+def test_what_a_document_says_of_itself_gives_way_to_the_call() -> None:
+    document = Document(PAGE, url="http://other.example/", name="x.html")
+    assert absolve.rewrite(document, url=URL) == DONE.encode()
+    assert absolve.base(document).url == "http://other.example/"
+    assert absolve.base(document, url=URL).url == URL
+    assert next(absolve.links(document, name="y.html")).document == "y.html"
+    sheet = Document(b"a{b:url(x)}", url=URL)
+    assert absolve.rewrite(sheet, media_type="text/css") == b"a{b:url(http://doc.example/dir/x)}"
+
+
+def test_a_media_type_may_carry_a_charset() -> None:
+    page = "<a href='п'>".encode("koi8-r")
+    row = next(absolve.links(page, media_type='Text/HTML; Charset="KOI8-R"'))
+    assert row.reference == "п"
+    assert next(absolve.links(page, media_type="text/html;charset=utf-8", charset="koi8-r")).reference == "п"
+
+
+@pytest.mark.parametrize("source", [PAGE, PAGE.encode(), Document(PAGE)])
+def test_an_option_that_is_none_is_named(source: str | bytes | Document) -> None:
+    for call in (absolve.rewrite, absolve.links, absolve.base):
+        with pytest.raises(TypeError, match="colour"):
+            call(source, colour="red")
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("profile", "rfc9999"),
+        ("profile", None),
+        ("fragments", "drop"),
+        ("base", "remove"),
+        ("charset", "klingon"),
+        ("url", ""),
+        ("url", "page.html"),
+        ("url", "//h/"),
+        ("url", "http://[x"),
+    ],
+)
+def test_a_value_that_is_none_is_named(option: str, value: str | None) -> None:
+    with pytest.raises(UsageError, match=re.escape(repr(value))):
+        absolve.rewrite(PAGE.encode(), **{option: value})
+
+
+@pytest.mark.parametrize(
+    ("data", "media_type"), [(b"\x89PNG\r\n\x1a\n\0\0", None), (b"\0\1\2", None), (b"x", "image/png"), (b"x", "nonsense")]
+)
+def test_a_document_of_no_kind_that_is_read_is_an_error_of_ours(data: bytes, media_type: str | None) -> None:
+    with pytest.raises(AbsolveError, match="unknown-media-type"):
+        absolve.rewrite(data, media_type=media_type, name="some.file")
+
+
+def test_resolve_is_the_resolver_alone() -> None:
+    assert absolve.resolve(URL, "../x") == "http://doc.example/x"
+    assert absolve.resolve(URL, "a b", profile="whatwg") == "http://doc.example/dir/a%20b"
+    assert absolve.resolve("mailto:a@b", "x") is None
+
+
+def test_a_policy_is_asked_for_every_link_and_may_leave_it() -> None:
+    asked = []
+
+    def policy(resolved: absolve.Resolved) -> str | None:
+        asked.append((resolved.element, resolved.attribute, resolved.kind, resolved.reference, resolved.target))
+        return "new" if resolved.kind == "image" else None
+
+    page = "<base href=/b/><a href=x><img src=y><iframe srcdoc='<img src=z>'></iframe><p style='a:url(w)'>"
+    assert absolve.rewrite(page, url=URL, policy=policy) == (
+        "<base href=/b/><a href=x><img src=new><iframe srcdoc='<img src=new>'></iframe><p style='a:url(new)'>"
+    )
+    assert asked == [
+        ("base", "href", "other", "/b/", "http://doc.example/b/"),
+        ("a", "href", "navigation", "x", "http://doc.example/b/x"),
+        ("img", "src", "image", "y", "http://doc.example/b/y"),
+        ("img", "src", "image", "z", "http://doc.example/b/z"),
+        ("css", "url", "image", "w", "http://doc.example/b/w"),
+    ]
+
+
+def test_a_rewrite_does_not_look_into_documents_that_stay_unless_a_policy_is_to_be_asked() -> None:
+    page = '<script type=application/ld+json>{"url": "y"}</script><a href=x>'
+    asked: list[str] = []
+    absolve.rewrite(page, url=URL, policy=lambda resolved: asked.append(resolved.reference))
+    assert asked == ["y", "x"]
+    document, settings = api.opened(page, {"url": URL}, "absolve.rewrite()")
+    inside = [event for event in walk(document, settings).events if isinstance(event, Part)]
+    assert len(inside) == len(list(inners(walk(document, settings)))) == 1
+    assert not list(inners(walk(document, settings, for_rewrite=True)))
+    assert list(inners(walk(document, settings._replace(json_ld=True), for_rewrite=True)))
+
+
+def test_pages_need_no_openssl() -> None:
+    code = """
+import sys, absolve
+page = "<base href=b/><a href='../x y'><img srcset='a 1x, b 2x'><p style='background: url(z)'>"
+absolve.rewrite(page, url="http://h.example/")
+assert len(list(absolve.links(page, url="http://h.example/"))) == 5
+assert "hashlib" not in sys.modules  # 4 MB with it
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,121 @@
+"""RFC 1808 section 3: the innermost claim that can be a base rules, and every claim's fate is kept."""
+
+from __future__ import annotations
+
+import pytest
+
+from absolve.api import rewrite
+from absolve.core.model import DEFAULT, VERDICTS, Base, BaseURL, Layer
+from absolve.urls.base import claimed_url, establish, inherited, same_document
+
+OWN = BaseURL("http://doc.example/dir/page.html", Layer.RETRIEVAL, "--url")
+
+
+def embedded(reference: str) -> Base:
+    return Base(Layer.EMBEDDED, reference, "base element", 7)
+
+
+def verdicts(base: BaseURL) -> list[str]:
+    assert {claim.verdict for claim in base.chain} <= VERDICTS.keys()
+    return [claim.verdict for claim in base.chain]
+
+
+def test_without_claims_the_next_layer_out_rules() -> None:
+    assert establish(OWN, [], "rfc1808") == OWN
+    assert establish(DEFAULT, [], "rfc1808") == DEFAULT == BaseURL("", Layer.DEFAULT)
+
+
+@pytest.mark.parametrize(
+    "reference",
+    ["javascript:1", "JavaScript:1", " data:,x", "data:text/html,x", "http://[x", "http://", "//[x/"],
+)
+def test_what_can_be_no_base_leads_to_the_next_layer_out_and_is_kept(reference: str) -> None:
+    base = establish(OWN, [embedded(reference)], "rfc1808")
+    assert base[:3] == OWN[:3]
+    assert verdicts(base) == ["unsuitable"]
+    assert base.chain[0].url is None
+
+
+@pytest.mark.parametrize("reference", ["", "  ", "sub/", "/x/", "//h.example/", "?q", "."])
+def test_a_relative_claim_with_nothing_outside_is_none(reference: str) -> None:
+    assert establish(DEFAULT, [embedded(reference)], "rfc1808")[:2] == ("", Layer.DEFAULT)
+
+
+@pytest.mark.parametrize(
+    ("reference", "url"),
+    [
+        ("", OWN.url),
+        (" \n", OWN.url),
+        ("./", "http://doc.example/dir/"),
+        ("sub/", "http://doc.example/dir/sub/"),
+        ("www.example.com/", "http://doc.example/dir/www.example.com/"),
+        ("/x/", "http://doc.example/x/"),
+        ("//h.example/x/", "http://h.example/x/"),
+        ("\thttp://h.example/x/ ", "http://h.example/x/"),
+        ("http://h.example", "http://h.example"),
+        ("mailto:a@b", "mailto:a@b"),  # a base, of no use
+        ("about:blank", "about:blank"),
+        ("app://h/x/", "app://h/x/"),
+    ],
+)
+@pytest.mark.parametrize("profile", ["rfc1808", "rfc3986"])
+def test_a_claim_gives_a_url_inside_the_next_layer(reference: str, url: str, profile: str) -> None:
+    assert claimed_url(embedded(reference), OWN, profile) == url
+    base = establish(OWN, [embedded(reference)], profile)
+    assert (base.url, base.layer) == (url, Layer.EMBEDDED)
+
+
+def test_the_first_claim_of_a_layer_that_can_be_a_base_rules() -> None:
+    base = establish(OWN, [embedded("javascript:1"), embedded("/1/"), embedded("/2/")], "rfc1808")
+    assert base.url == "http://doc.example/1/"
+    assert verdicts(base) == ["unsuitable", "won", "ignored"]
+    assert [claim.url for claim in base.chain] == [None, "http://doc.example/1/", "http://doc.example/2/"]
+
+
+@pytest.mark.parametrize(("reference", "verdict"), [("/x/", "resolved against"), ("http://h.example/", "overruled")])
+def test_the_outer_claims_stay_in_the_chain(reference: str, verdict: str) -> None:
+    said = establish(DEFAULT, [Base(Layer.RETRIEVAL, OWN.url, "--url")], "rfc1808")
+    base = establish(said, [embedded(reference)], "rfc1808")
+    assert verdicts(base) == ["won", verdict]
+    assert [claim.base.layer for claim in base.chain] == [Layer.EMBEDDED, Layer.RETRIEVAL]
+
+
+def test_the_source_says_the_line_where_it_is_known() -> None:
+    assert establish(OWN, [embedded("/x/")], "rfc1808").source == "base element"
+    assert establish(OWN, [embedded("/x/")], "rfc1808", lambda position: position + 1).source == "base element, line 8"
+
+
+def test_an_inner_document_inherits_as_from_its_encapsulating_entity() -> None:
+    assert inherited(DEFAULT, "srcdoc") == DEFAULT
+    said = establish(DEFAULT, [Base(Layer.RETRIEVAL, OWN.url, "--url")], "rfc1808")
+    base = inherited(said, "srcdoc")
+    assert base[:3] == (OWN.url, Layer.ENCAPSULATING, "srcdoc (--url)")
+    assert verdicts(base) == ["won", "resolved against"]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("http://h/p", "http://h/p", True),
+        ("http://h/p#a", "http://h/p#b", True),
+        ("http://h/p#", "http://h/p", True),
+        ("http://h/p", "http://h/p#b", True),
+        ("http://h/p#b", "http://h/pq", False),
+        ("http://h/p#/q", "http://h/q#p", False),
+        ("http://h/p?", "http://h/p", False),
+        ("http://h/p", "http://h/q", False),
+        ("", "", True),
+    ],
+)
+def test_two_urls_are_of_one_document_if_only_fragments_differ(one: str, other: str, same: bool) -> None:
+    assert same_document(one, other) is same
+
+
+def test_layers_are_named_as_rows_name_them() -> None:
+    assert [layer.label for layer in Layer] == ["embedded", "encapsulating", "retrieval", "default"]
+
+
+def test_a_byte_of_the_users_url_that_is_no_character_is_none_in_the_document_either() -> None:
+    page = b"<meta charset=gbk><a href=x>"
+    assert rewrite(page, url=b"http://h/\xe9a/".decode("utf-8", "surrogateescape")) == page.replace(b"=x", b"=http://h/%E9a/x")
+    assert rewrite(page, url="http://h/\ud800/").endswith(b"/x>")

@@ -1,0 +1,207 @@
+"""Questions about a reference and its base together."""
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from resolver_strategies import bases, references
+
+from absolve.urls import PROFILES, compare, whatwg
+
+CLIMBS = [
+    ("http://h/a/b/c", "../../x", False),
+    ("http://h/a/b/c", "../../../x", True),
+    ("http://h/a/b/c", "../../..", True),
+    ("http://h/a/b/c", "x/../../../../y", True),
+    ("http://h/a/b/c", "x/..y", False),
+    ("http://h/a/b/c", "?../../../..", False),
+    ("http://h/a/b/c", "#../../../..", False),
+    ("http://h/a/b/", "../..", False),
+    ("http://h/a/../b/c", "../x", False),
+    ("http://h/a/../b/c", "../../x", True),
+    ("http://h/a//b", "../../x", False),
+    ("http://h", "../x", True),
+    ("http://h/a", "/../x", True),
+    ("http://h/a", "/x/../y", False),
+    ("http://h/a/b", "//o/../x", True),
+    ("http://h/a/b", "http://o/../x", True),
+    ("http://h/a/b", "data:../x", False),
+    ("http://h/b;v=1/c", "../x", True),  # RFC 1808: the path of the base is /b
+    ("http://h/b", "g;x/../y", False),
+    ("http://h/b", "g;x/../../y", True),  # RFC 3986: ;x is path
+    ("mailto:u", "../x", False),
+    ("", "../x", False),
+    ("http://h/../a", "x", False),  # it is the base that climbs
+    ("http://h/a/b", "x/..", False),
+    ("http://h/a/b", "../../x;..", True),
+    ("http://h/a", "x;/../../y", True),
+]
+
+
+@pytest.mark.parametrize(("base", "reference", "climbs"), CLIMBS)
+def test_climbing_above_the_root_of_the_base(base: str, reference: str, climbs: bool) -> None:
+    assert compare.climbs_above_root(base, reference) == climbs
+
+
+DIVERGENT = [
+    ("http://a/b/c/d;p?q", "g", False),
+    ("http://a/b/c/d;p?q", ";x", True),
+    ("http://a/b/c/d;p?q", "../../../g", False),  # the URL Standard's parser removes the ".." that RFC 1808 keeps
+    ("http://a/b/c/d;p?q#f", "", True),
+    ("http://a/b/c/d;p?q", "", False),
+    ("http://a/b/c/d;p?q", "?", True),
+    ("http://a/b/c/d;p?q", "http:g", True),
+    ("http://a/b/c/d;p?q", "G g|é", False),  # mere spelling
+    ("http://a/b/c/d", "", False),
+    ("http://a/b/c/d", "g g?h i#j k", False),
+    ("http://a/b/c/d", " g", True),
+    ("http://a/b/c/d", "g ", False),
+    ("http://a/b/c/d", "//h", False),
+    ("http://a/b/c/d", "\\y\\z", True),
+    ("http://a/b/c/d", "..;x", True),  # RFC 1808: the path is .. and has params
+    ("http://a/b;v/c", "g", True),
+    ("http://a/b\\c", "g", True),
+    ("http://a/b/..", "g", True),
+    ("http://u:p@a/b", "g", False),
+    ("http://:é[@a/b", "//h", False),
+    ("http://u?@a/b", "g", True),
+    ("http://u\\@a/b", "g", False),
+    ("http://a/b/%2e%2E", "g", True),
+    ("http://a/b/c/d", "%2e%2e/../x", True),
+    ("http://a/b", "//h?q", False),
+    ("http://a/b", "///h/q", True),
+    ("http://a/b", "http://h/a\\b/../c", True),
+    ("file:///C:/a", "/x", True),
+    ("file:///a/b", "/x", False),
+    ("mailto:u", "#x", False),  # no target but in one profile
+    ("http://a/b", "http://[x", False),
+    ("http://a/b", "mailto:u@h", False),
+    ("", "g", False),
+    # What may be long decides by being there: a query, a fragment, user information.
+    ("http://a/b;c?q", "?", True),
+    ("http://a/b?c ", "#f", True),
+    ("http://a/b?c\n ", "#f", True),
+    ("http://a/b?c\t", "#f", False),
+    ("http://a/b;c?\t ", "?", False),  # the URL Standard takes white space from the end
+    ("http://a/b;c", "?  ", False),
+    ("http://a?b/c;d", "g", True),  # RFC 1808: a?b is the host
+    ("http://a/b;c#f", "", True),
+    ("http://a/b;c#", "", True),
+    ("http://a/b;c  #f", "", True),
+    ("http://a/b", "c:d?e#f", False),
+    ("http://u:p@a/b;c", "", False),
+    ("http://u@v@a/b;c", ";g", True),
+    ("http://u@v\\w@a/b", "/g", True),
+    ("http://a/b", "//u@v\\w@a/b", False),
+    ("http://a/b", "//@/c", False),
+    ("http://a/b", "x://u@h/../c", False),
+    ("http://a/b", "x:c/../d", True),  # a path that is no hierarchy for one of them
+    ("http://a/b", "x:c?d/../e", False),
+    ("file:///a/b", "file:c", True),
+    ("http://a/b", "https:c", False),
+]
+
+
+@pytest.mark.parametrize(("base", "reference", "divergent"), DIVERGENT)
+def test_profiles_diverge_where_their_urls_differ_once_parsed(base: str, reference: str, divergent: bool) -> None:
+    assert compare.divergent(base, reference) == divergent
+
+
+def test_the_charset_of_the_query_is_no_divergence() -> None:
+    assert not compare.divergent("http://a/b", "\udce9/é|?é", "windows-1252")
+
+
+def test_a_base_whose_query_is_written_in_another_charset_diverges_where_it_did() -> None:
+    assert compare.divergent("http://a/b;c?é", "", "windows-1252")
+    assert not compare.divergent("http://a/b;c?é", "")
+    assert not compare.divergent("http://a/b;c?e", "", "windows-1252")
+
+
+def judged(base: str, reference: str) -> bool:
+    targets = [PROFILES[name](base)(reference) for name in PROFILES]
+    parsed = {None if target is None else whatwg.parse(target) for target in targets}
+    return None not in parsed and len(parsed) > 1
+
+
+@pytest.mark.parametrize(("base", "reference", "divergent"), DIVERGENT)
+def test_the_table_is_what_the_three_resolvers_say(base: str, reference: str, divergent: bool) -> None:
+    assert judged(base, reference) == divergent
+
+
+@given(bases, references)
+def test_the_quick_answers_are_those_of_the_three_resolvers(base: str, reference: str) -> None:
+    assert compare.divergent(base, reference) == judged(base, reference)
+
+
+@given(
+    st.lists(st.sampled_from(["a", ":", "@", "%", "é", "[", "<", "|", "?", "\\", "%40", ";", "\udce9"])).map("".join),
+    st.sampled_from(["g", "/g", "../g", "?g", "#g", "", "//i/g", "//i", "g:h"]),
+)
+def test_the_quick_answers_hold_on_bases_with_user_information(user: str, reference: str) -> None:
+    base = f"http://{user}@h/d/e"
+    assert compare.divergent(base, reference) == judged(base, reference)
+
+
+@given(
+    st.sampled_from(["http://h/b;c", "file:///a", "x:a", "x:/a;b/c", "ws://h?q/c", "http://u@h\\d/e"]),
+    *[
+        st.lists(
+            st.sampled_from(["a", " ", "\t", "\0", "?", "#", "/", "//", ";", "@", ":", "..", "é", "\\", "x:", "http:"]),
+            max_size=6,
+        ).map("".join)
+        for _ in range(2)
+    ],
+)
+def test_the_quick_answers_hold_whatever_is_left_out_of_long_urls(base: str, rest: str, reference: str) -> None:
+    assert compare.divergent(base + rest, reference) == judged(base + rest, reference)
+
+
+@pytest.mark.parametrize("base", ["http://h/a", "http://h/a;b"])
+@pytest.mark.parametrize("unit", ["'", "€", "@", "../", "..;/", "\\", "a\t", "?", "#"])
+@pytest.mark.parametrize("before", ["", "//", "http://h/", "x:", "?", "#", "http://u"])
+def test_long_references_are_judged_as_short_ones_are(base: str, before: str, unit: str) -> None:
+    long = before + unit * 6000 + "@g/x"
+    assert compare.divergent(base, long) == judged(base, long) == compare.divergent(base, before + unit * 6 + "@g/x")
+
+
+@given(
+    st.sampled_from(["http://h/b/", "http://u@h/", "file:///", "x:/", "x://h/", "//i/", "http:///"]),
+    *[
+        st.lists(
+            st.sampled_from(["a" * 99, "é" * 99, "b c" * 50, "a " * 50, "2e" * 40, " " * 80, "\udce9" * 80]) | st.sampled_from("%/;.? #\\:|"),
+            max_size=8,
+        ).map("".join)
+        for _ in range(2)
+    ],
+)
+@example("http://h/b/", "a" * 99 + "/..;/" + "é" * 99, "..")
+@example("http://h/b/", "a" * 99 + " ", "#f")
+@example("http://h/b/", "a " * 50 + ";", "../c")
+@example("http://h/b/", " " * 80 + ".\\", " " * 80 + "./")
+@example("http://h/b/", "%20" * 30 + ".\\", " " * 30 + "./")
+def test_long_names_are_judged_as_they_stand(base: str, rest: str, name: str) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(compare, "LONGEST", 0)
+        assert compare.divergent(base + rest, name) == judged(base + rest, name)
+        assert compare.divergent("http://g/d/e;p", base + name) == judged("http://g/d/e;p", base + name)
+
+
+@given(
+    st.lists(st.sampled_from(["a", ".", "..", "/", "?", "%2e", "%", "é", "b.c", ":81"]), max_size=7).map("".join),
+    st.lists(
+        st.sampled_from(["a", ".", "..", "/", "?", "#", ";", ":", "//", "%2E", "%", "@", "b.c", "é", "http://h"]),
+        max_size=7,
+    ).map("".join),
+)
+@example("", "//h:x")
+def test_the_quick_answers_hold_on_ordinary_bases(path: str, reference: str) -> None:
+    base = f"http://h/{path}"
+    assert compare.divergent(base, reference) == judged(base, reference)
+
+
+def test_to_judge_a_base_with_a_long_host_takes_linear_time() -> None:
+    host = "a" * 300_000
+    assert compare.harmless(f"http://{host}/b")
+    assert not compare.harmless(f"http://{host}/%2e")
+    assert not compare.harmless(f"http://{host}:{'1' * 300_000}/.b")
+    assert compare.harmless(f"http://{host}:@h/b")
+    assert not compare.harmless(f"http://{host}:{host}%/b")

@@ -1,0 +1,184 @@
+"""Questions about one URL."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from resolver_strategies import bases
+
+from absolve.urls import predicates, whatwg
+
+SCHEMES = [
+    ("", None),
+    ("a", None),
+    ("HTTP://h", "http"),
+    ("svn+ssh:x", "svn+ssh"),
+    ("a/b:c", None),
+    ("?a:b", None),
+    ("#a:b", None),
+    ("1:x", None),
+    (":x", None),
+    ("a_b:c", None),
+    ("javascript:void(0)", "javascript"),
+]
+
+
+@pytest.mark.parametrize(("reference", "scheme"), SCHEMES)
+def test_a_scheme_is_a_name_before_a_colon(reference: str, scheme: str | None) -> None:
+    assert predicates.scheme(reference) == scheme
+    assert predicates.has_scheme(reference) == (scheme is not None)
+
+
+@pytest.mark.parametrize(
+    ("url", "parts"), [("", ("", None)), ("#", ("", "")), ("a#b#c", ("a", "b#c")), ("a?b", ("a?b", None))]
+)
+def test_the_fragment_is_after_the_first_crosshatch(url: str, parts: tuple[str, str | None]) -> None:
+    assert predicates.split_fragment(url) == parts
+
+
+HOSTS = [
+    ("http://H.Example/a", "h.example"),
+    ("http://h:80/a", "h"),
+    ("https://h:443", "h"),
+    ("https://h:80?a", "h:80"),
+    ("http://h:/a", "h"),
+    ("HTTP://u:p@h:8080#a@b", "h:8080"),
+    ("http://[::1]:80/", "[::1]"),
+    ("http://[::1]", "[::1]"),
+    ("http://h\\a", "h"),
+    ("app://h:80/a", "h:80"),
+    ("file:///a", ""),
+    ("http://MÜNCHEN.example:80/", "xn--mnchen-3ya.example"),
+    ("http://münchen.example:81/", "xn--mnchen-3ya.example:81"),
+    ("http://\udce9[/", "\udce9["),
+    ("mailto:u@h", None),
+    ("http:/a", None),
+    ("//h/a", None),
+    ("", None),
+]
+
+
+@pytest.mark.parametrize(("url", "host_port"), HOSTS)
+def test_host_and_port_are_compared_without_case_and_default_port(url: str, host_port: str | None) -> None:
+    assert predicates.host_port(url) == host_port
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        "a",
+        "//[x",
+        "http:[x",
+        "mailto:[",
+        "http://h/[",
+        "http://h.example:8080/",
+        "http://1.2.3.4",
+        "file:///a",
+        "app://",
+    ],
+)
+def test_what_parses_or_has_no_authority_is_not_malformed(url: str) -> None:
+    assert not predicates.is_malformed(url)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://[x",
+        "http://",
+        "http://h:99999/",
+        "http://a b/",
+        "http://1.2.3.4.5/",
+        "http://a%b/",
+        "http://h:x",
+        "file://h:80/",
+        "app://[",
+        "http://u@/a",
+        "http://u@v@[/a",
+        "http://u@[\\@h",
+        "http:////[/a",
+        "http://\t/[/a",
+        "app://u@[/a@h",
+        "app://u\\@[/a",
+        "file://u@h/a",
+        "http://h \t:/ ",
+    ],
+)
+def test_an_authority_that_does_not_parse_is_malformed(url: str) -> None:
+    assert predicates.is_malformed(url)
+
+
+@given(
+    st.one_of(
+        bases,
+        st.builds("http://{}".format, st.text(alphabet="ab01x.-:/?#@XN é", max_size=12)),
+        st.builds("app://{}".format, st.text(alphabet="ab:/?#@[\\\t é", max_size=9)),
+        st.builds("http://{}".format, st.text(alphabet="ab:/?#@[\\\t é", max_size=9)),
+        st.builds(
+            "{}://{}".format,
+            st.sampled_from(["http", "app", "file"]),
+            st.from_regex(r"[a-z0-9.-]{1,8}(:\d{1,4})?/?", fullmatch=True),
+        ),
+    )
+)
+def test_malformed_is_what_the_url_standard_cannot_parse(url: str) -> None:
+    assert predicates.is_malformed(url) == (whatwg.parse(url) is None and predicates.AUTHORITY.match(url) is not None)
+
+
+@pytest.mark.parametrize(
+    ("url", "is_plain"),
+    [
+        ("http://h.example", True),
+        ("HTTPS://H-1.example:8080/a?b#c", True),
+        ("http://h?b", True),
+        ("http://h#c", True),
+        ("svn+ssh://h/x", True),
+        ("z39.50r-2://h/x", True),
+        ("http://a--b.example/", True),
+        ("http://h/xn--", True),
+        ("http://h--/XN--a", True),
+        ("FILE:///x", True),
+        ("abcd:///x", False),
+        ("file://h/x", False),
+        ("://h/", False),
+        ("1ttp://h/", False),
+        ("+ttp://h/", False),
+        ("h_tp://h/", False),
+        ("http:/h", False),
+        ("http:///h", False),
+        ("http://1.2.3.4/", False),
+        ("http://h.0x1/", False),
+        ("http://h.", False),
+        ("http://.h/", False),
+        ("http://a..h/", False),
+        ("http://a.1b/", False),
+        ("http://u@h/", False),
+        ("http://h:", False),
+        ("http://h:/", False),
+        ("http://h:1", True),
+        ("http://h:99999", False),
+        ("http://h:8o/", False),
+        ("http://h\\x", False),
+        ("http://h%41/", False),
+        ("http://\xe9/", False),
+        ("http://a.XN--x/", False),
+        ("http://[::1]/", False),
+    ],
+)
+def test_plain_is_what_needs_no_parser(url: str, is_plain: bool) -> None:
+    assert predicates.is_plain(url) == is_plain
+
+
+@given(
+    st.sampled_from(["http", "ws", "x", "x+1", "file", "FiLe", "1x", "x_", ""]),
+    st.sampled_from(["://", ":", ":/", ":///"]),
+    st.lists(st.sampled_from(["a", "1", "0x1", "9", ".", "-", "--", "xn--", ":", "/", "?", "#", "@", "%", "\\", "é", "[", " "]), max_size=7).map(
+        "".join
+    ),
+)
+def test_what_is_plain_parses_and_has_an_authority(scheme: str, slashes: str, rest: str) -> None:
+    url = scheme + slashes + rest
+    if predicates.is_plain(url):
+        assert predicates.has_scheme(url)
+        assert predicates.host_port(url) is not None
+        assert whatwg.can_parse(url)

@@ -1,0 +1,62 @@
+"""The short way gives what the steps give, and takes only what every profile appends."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from resolver_strategies import bases, references
+
+from absolve import rewrite
+from absolve.urls import parse as parsing
+from absolve.urls import resolve, rfc1808, rfc3986, whatwg
+
+BASE = "http://h/a/b?q#f"
+
+
+def by_steps(profile: str, base: str, reference: str) -> str | None:
+    if profile == "rfc1808":
+        return rfc1808.steps(base, parsing.split(base), reference)
+    if profile == "rfc3986":
+        return rfc3986.transform(rfc3986.split(base), reference)
+    return whatwg.parse(reference, whatwg.parse(base)) if whatwg.parse(base) else whatwg.parse(reference)
+
+
+@given(st.sampled_from(["rfc1808", "rfc3986", "whatwg"]), bases, references)
+def test_every_reference_leads_where_the_steps_lead(profile: str, base: str, reference: str) -> None:
+    assert resolve(base, reference, profile) == by_steps(profile, base, reference)
+
+
+TAKEN = ["/x", "x", "?x", "#x", "./x", "../x", "../../x/y:z?a=1&b=2#c/d?e", "/", "#", "x;y", "/w/a:b", "a/b:c", "/%C3%A9"]
+LEFT = ["", "?", "?#x", ";x", ".", "..", "./", "../", ".x", "x/.", "x/../y", "x/%2e%2E/y", "x:y", "1:x", "x y", "é"]
+TAKEN_HOSTS = ["//h/x", "//o/", "//a-1.1b.example/x/y?z#w", "//-a/x//y"]
+LEFT_HOSTS = ["//o", "//o?x", "//O/x", "//o:8/x", "//u@o/x", "///x", "//1.2.3.4/x", "//0x1/x", "//o./x", "//a..b/x", "//%6f/x"]
+LEFT_HOSTS += ["//xn--a/x", "//a.xn--a/x", "//[x/y", "//o/../x", "//é/x", "//a_b/x"]
+
+
+@pytest.mark.parametrize("profile", ["rfc1808", "rfc3986", "whatwg"])
+@pytest.mark.parametrize("reference", [*TAKEN, *LEFT, *TAKEN_HOSTS, *LEFT_HOSTS])
+def test_either_way_gives_the_same_target(profile: str, reference: str) -> None:
+    assert resolve(BASE, reference, profile) == by_steps(profile, BASE, reference)
+
+
+@pytest.mark.parametrize(
+    ("written", "changed"),
+    [
+        ("s://x", "s://x"),
+        ("javascript:x('y z')", "javascript:x('y z')"),
+        ("#x", "#x"),
+        ("//o/x?a&amp;b=1", "http://o/x?a&amp;b=1"),
+        ("//o&#47;x", "http://o&#47;x"),
+        ("//[x/y", "//[x/y"),
+        ("x?a&amp;b=1&c=2", "http://h/a/x?a&amp;b=1&c=2"),
+        ("../x&amp;lt;", "http://h/x&amp;lt;"),
+        ("x&#47;..&#47;y", "http://h/a&#47;y"),
+        ("&#104;ttp://o/", "&#104;ttp://o/"),
+        ("x&sol;.&sol;y", "http://h/a/x&sol;y"),
+        ("x?a&copy", "http://h/a/x?a&copy"),
+        ("/x?a&copy=1", "http://h/x?a&copy=1"),
+    ],
+)
+def test_what_is_written_in_a_document_is_told_by_what_it_stands_for(written: str, changed: str) -> None:
+    assert rewrite(f'<a href="{written}">', url=BASE) == f'<a href="{changed}">'

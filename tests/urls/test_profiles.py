@@ -1,0 +1,41 @@
+"""The table of profiles: chosen by name, none loaded before it is needed."""
+
+import subprocess
+import sys
+
+import pytest
+
+from absolve.core.errors import UsageError
+from absolve.urls import PROFILES, by_name, resolve
+
+
+def test_rfc1808_is_the_default() -> None:
+    assert resolve("http://a/b/c/d;p?q", ";x") == "http://a/b/c/d;x"
+
+
+@pytest.mark.parametrize(
+    ("profile", "target"), [("rfc1808", "http://a/../G g"), ("rfc3986", "http://a/G g"), ("whatwg", "http://a/G%20g")]
+)
+def test_each_profile_resolves_its_own_way(profile: str, target: str) -> None:
+    assert resolve("http://a/b", "../G g", profile) == target
+    assert resolve("http://a/b", "../G g", profile=profile) == target
+
+
+def test_an_unknown_profile_is_an_error_that_names_the_choices() -> None:
+    with pytest.raises(UsageError, match="'rfc2396': choose from rfc1808, rfc3986, whatwg"):
+        by_name("rfc2396")
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("scheme", ["app", "ipfs", "chrome-extension", "svn+ssh", "gopher", "nntp", "file"])
+def test_a_scheme_with_two_slashes_is_hierarchical_in_every_profile(profile: str, scheme: str) -> None:
+    assert resolve(f"{scheme}://h/a/b/c?q", "../y?z#f", profile) == f"{scheme}://h/a/y?z#f"
+
+
+def test_ada_url_is_loaded_only_by_the_whatwg_profile() -> None:
+    program = (
+        "import sys; from absolve.urls import compare, predicates, resolve; resolve('http://h/a', 'b');"
+        "predicates.is_malformed('http://h.example:80/'); compare.divergent('http://h/a/', '../b?c#d');"
+        "assert not {'ada_url', 'webencodings'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)

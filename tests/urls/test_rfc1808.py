@@ -1,0 +1,122 @@
+"""The rfc1808 profile: the tables of section 5 whole, the letter of sections 2.4 and 4, the short way."""
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from resolver_strategies import bases, references
+from resolver_tables import ABNORMAL_1808, BASE_1808, NORMAL_1808
+
+from absolve.urls import rfc1808
+from absolve.urls.parse import split
+
+
+@pytest.mark.parametrize(("reference", "target"), NORMAL_1808)
+def test_normal_examples_of_5_1(reference: str, target: str) -> None:
+    assert rfc1808.profile(BASE_1808)(reference) == target
+
+
+@pytest.mark.parametrize(("reference", "target"), ABNORMAL_1808)
+def test_abnormal_examples_of_5_2(reference: str, target: str) -> None:
+    assert rfc1808.profile(BASE_1808)(reference) == target
+
+
+LETTER = [
+    # step 5 asks for "non-empty", step 7 writes the delimiters that the reference had
+    ("http://a/b/c/d;p?q#f", "?", "http://a/b/c/d;p?q"),
+    ("http://a/b/c/d;p", "?", "http://a/b/c/d;p?"),
+    ("http://a/b/c/d;p?q#f", ";", "http://a/b/c/d;p?q"),
+    ("http://a/b/c/d?q", ";", "http://a/b/c/d;?q"),
+    ("http://a/b/c/d;p?q#f", ";x?", "http://a/b/c/d;x?"),
+    ("http://a/b/c/d;p?q#f", "#", "http://a/b/c/d;p?q#"),
+    ("http://a/b/c/d;p?q#f", "?#s", "http://a/b/c/d;p?q#s"),
+    ("http://a/b/c/d;p?q#f", "g?", "http://a/b/c/g?"),
+    ("http://a/b/c/d;p?q#f", "g;", "http://a/b/c/g;"),
+    ("http://a/b/c/d;p?q#f", "g#", "http://a/b/c/g#"),
+    # step 3: an empty net_loc is inherited
+    ("http://a/b", "///x", "http://a/x"),
+    ("http://a/b?q", "//", "http://a/b?q"),
+    ("file:///a/b", "///x", "file:///x"),
+    ("app:/a/b", "///x", "app:///x"),
+    # 2.4.3: the net_loc runs to the next slash
+    ("http://a/b", "//h?q/x", "http://h?q/x"),
+    ("http://h", "a.html", "http://h/a.html"),
+    ("http://h", "?y", "http://h?y"),
+    ("http://h", "../g", "http://h/../g"),
+    # 2.4.2: a scheme may begin with a digit, it has no other characters
+    ("http://a/b", "1:x", "1:x"),
+    ("http://a/b", "a_b:x", "http://a/a_b:x"),
+    ("http://a/b", ":x", "http://a/:x"),
+    # 2.4.5: the params may hold slashes, in the base too
+    ("http://a/b;v=1/c/d", "g", "http://a/g"),
+    ("http://a/b/c/d", "g;x=1/../y", "http://a/b/c/g;x=1/../y"),
+    # step 6 works on the whole path, step 5 on none
+    ("http://a/b/../c/./d", "g", "http://a/c/g"),
+    ("http://a/b/../c/./d", "?y", "http://a/b/../c/./d?y"),
+    ("http://a/b//c/d", "../../g", "http://a/b/g"),
+    ("http://a/b/c", "x/..", "http://a/b/"),
+    # a path is not taken for a net_loc
+    ("app:/a", ".//x", "app:/.//x"),
+]
+
+
+@pytest.mark.parametrize(("base", "reference", "target"), LETTER)
+def test_the_text_is_followed_to_the_letter(base: str, reference: str, target: str) -> None:
+    assert rfc1808.profile(base)(reference) == target
+
+
+@pytest.mark.parametrize(
+    "base", ["mailto:u@h#f", "news:a.b", "data:,x", "telnet://h/", "TELNET://h/", "urn:a:b", "http:g"]
+)
+def test_an_opaque_base_or_one_of_2_3_resolves_only_the_empty_and_the_absolute(base: str) -> None:
+    resolve = rfc1808.profile(base)
+    assert [resolve(reference) for reference in ("g", "/g", "//g", "?y", "#s", ";x", ".")] == [None] * 7
+    assert resolve("") == base
+    assert resolve("x:y") == "x:y"
+
+
+@pytest.mark.parametrize("base", ["", "g", "/g", "//h/g", "?y", "#s"])
+def test_without_an_absolute_base_only_the_absolute_is_resolved(base: str) -> None:
+    resolve = rfc1808.profile(base)
+    assert [resolve(reference) for reference in ("", "g", "/g", "//g", "?y", "#s", ".")] == [None] * 7
+    assert resolve("http://h/../g") == "http://h/../g"
+
+
+def test_bytes_that_are_no_text_pass_through() -> None:
+    assert rfc1808.profile("http://h/\udce9/a")("\udce8?\udce7") == "http://h/\udce9/\udce8?\udce7"
+
+
+@given(bases, references)
+@example("app:/a/b", "..//x")
+@example("app:/.//a", "x")
+@example("http://h", "./;x")
+def test_the_short_way_gives_what_the_steps_give(base: str, reference: str) -> None:
+    assert rfc1808.profile(base)(reference) == rfc1808.steps(base, split(base), reference)
+
+
+def test_a_long_climb_takes_linear_time() -> None:
+    assert rfc1808.profile("http://h/" + "a/" * 100_000)("../" * 100_000 + "x") == "http://h/x"
+
+
+def removed(path: str) -> str:
+    """Step 6, from 6a to 6d, on the segments behind the first slash."""
+    segments = [segment for segment in path.split("/")[1:-1] if segment != "."]
+    last = path.rpartition("/")[2]
+    index = 0
+    while index + 1 < len(segments):  # leftmost first
+        if segments[index] != ".." and segments[index + 1] == "..":
+            del segments[index : index + 2]
+            index = max(index - 1, 0)
+        else:
+            index += 1
+    if last == ".." and segments and segments[-1] != "..":
+        segments.pop()
+        last = "."
+    return "/".join(("", *segments, "" if last == "." else last))
+
+
+@given(st.lists(st.sampled_from(["", ".", "..", "...", ".x", "x..", "x.", "a", "b", "\xe9", "\udc80"]), max_size=12).map("/".join))
+@example("x./.././b/x.")
+@example("../../a/../../b/./..")
+@example("./.")
+def test_dot_segments_are_removed_by_the_letter_of_step_6(path: str) -> None:
+    assert rfc1808.merge("/d/e", path) == removed("/d/" + path)

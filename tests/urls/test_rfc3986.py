@@ -1,0 +1,147 @@
+"""The rfc3986 profile: the tables of section 5.4 whole, dot segments, the short way."""
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from resolver_strategies import bases, references
+from resolver_tables import ABNORMAL_3986, BASE_3986, NORMAL_3986
+
+from absolve.urls import rfc3986
+from absolve.urls.parse import unsplit
+
+
+@pytest.mark.parametrize(("reference", "target"), NORMAL_3986)
+def test_normal_examples_of_5_4_1(reference: str, target: str) -> None:
+    assert rfc3986.profile(BASE_3986)(reference) == target
+
+
+@pytest.mark.parametrize(("reference", "target"), ABNORMAL_3986)
+def test_abnormal_examples_of_5_4_2(reference: str, target: str) -> None:
+    assert rfc3986.profile(BASE_3986)(reference) == target
+
+
+MORE = [
+    # 5.2.2: what is defined replaces, empty or not
+    ("http://a/b?q#f", "?", "http://a/b?"),
+    ("http://a/b?q#f", "#", "http://a/b?q#"),
+    ("http://a/b?q#f", "", "http://a/b?q"),
+    ("http://a/b?q", "//", "http://"),
+    ("http://a/b", "///x", "http:///x"),
+    # 3.2: the authority ends at a question mark, too
+    ("http://a/b", "//h?q/../x", "http://h?q/../x"),
+    ("http://h?q/x", "g", "http://h/g"),
+    # 3.1: a scheme begins with a letter
+    ("http://a/b", "1:x", "http://a/1:x"),
+    # 5.2.2: dot segments are removed from absolute references
+    ("http://a/b", "http://h/a/../b/./c", "http://h/b/c"),
+    ("http://a/b", "x:./y", "x:y"),
+    ("http://a/b", "//h/../y", "http://h/y"),
+    # but not where the path is no hierarchy
+    ("http://a/b", "data:,a/../b", "data:,a/../b"),
+    ("http://a/b", "data://h/a/../b", "data://h/b"),
+    # 3.3: without an authority a path cannot begin with two slashes
+    ("app:/a", ".//x", "app:/.//x"),
+    ("http://h", "g", "http://h/g"),
+    ("http://h", ";x", "http://h/;x"),
+    ("http://h", "?y", "http://h?y"),
+]
+
+
+@pytest.mark.parametrize(("base", "reference", "target"), MORE)
+def test_the_strict_algorithm(base: str, reference: str, target: str) -> None:
+    assert rfc3986.profile(base)(reference) == target
+
+
+DOTS = [
+    ("", ""),
+    ("/a/b/c/./../../g", "/a/g"),  # the examples of 5.2.4
+    ("mid/content=5/../6", "mid/6"),
+    (".", ""),
+    ("..", ""),
+    ("./", ""),
+    ("../a", "a"),
+    ("./../a", "a"),
+    (".//a", "/a"),
+    ("a/..", "/"),
+    ("a/../b", "/b"),
+    ("/..", "/"),
+    ("/.", "/"),
+    ("/a/.", "/a/"),
+    ("/a//..", "/a/"),
+    ("/a//../..", "/"),
+    ("/a/./b./.c/..d", "/a/b./.c/..d"),
+    ("/a/../b./c", "/b./c"),
+    ("b./../c", "/c"),
+]
+
+
+@pytest.mark.parametrize(("path", "result"), DOTS)
+def test_dot_segments_are_removed_by_5_2_4(path: str, result: str) -> None:
+    assert rfc3986.remove_dot_segments(path) == result
+
+
+def literal(path: str) -> str:
+    """Give what the text of 5.2.4 gives, word for word, with strings for its two buffers."""
+    output = ""
+    while path:
+        if path.startswith(("../", "./")):  # A
+            path = path.partition("/")[2]
+        elif path.startswith("/./") or path == "/.":  # B
+            path = "/" + path[3:]
+        elif path.startswith("/../") or path == "/..":  # C
+            path = "/" + path[4:]
+            output = output[: max(output.rfind("/"), 0)]
+        elif path in {".", ".."}:  # D
+            path = ""
+        else:  # E
+            end = path.find("/", 1)
+            end = len(path) if end < 0 else end
+            output += path[:end]
+            path = path[end:]
+    return output
+
+
+@given(references | st.lists(st.sampled_from([".", "..", "a", "a.", ".a", "...", "/"])).map("".join))
+@example("a./../b")
+def test_the_list_of_segments_is_the_output_buffer(path: str) -> None:
+    assert rfc3986.remove_dot_segments(path) == literal(path)
+
+
+@pytest.mark.parametrize("base", ["mailto:u@h", "data:,x", "telnet://h/", "urn:a:b"])
+def test_an_opaque_base_resolves_only_the_empty_and_the_absolute(base: str) -> None:
+    resolve = rfc3986.profile(f"{base}#f")
+    assert [resolve(reference) for reference in ("g", "/g", "//g", "?y", "#s", ";x", ".")] == [None] * 7
+    assert resolve("") == base
+    assert resolve("x:y") == "x:y"
+
+
+@pytest.mark.parametrize("base", ["", "g", "//h/g"])
+def test_without_an_absolute_base_only_the_absolute_is_resolved(base: str) -> None:
+    resolve = rfc3986.profile(base)
+    assert [resolve(reference) for reference in ("", "g", "/g", "//g", "?y", "#s", ".")] == [None] * 7
+    assert resolve("http://h/../g") == "http://h/g"
+
+
+@given(references)
+def test_parsing_loses_nothing(text: str) -> None:
+    assert unsplit(rfc3986.split(text)) == text
+
+
+@given(bases, references)
+@example("app:/a/b", "..//x")
+@example("app:/.//a", "x")
+@example("http://h/", "a:./x")
+def test_the_short_way_gives_what_the_algorithm_gives(base: str, reference: str) -> None:
+    assert rfc3986.profile(base)(reference) == rfc3986.transform(rfc3986.split(base), reference)
+
+
+def test_a_long_climb_takes_linear_time() -> None:
+    assert rfc3986.profile("http://h/" + "a/" * 100_000)("../" * 100_000 + "./" * 100_000 + "x") == "http://h/x"
+
+
+@pytest.mark.parametrize("at_once", [1, 3, 1 << 14])
+@given(st.lists(st.sampled_from(["", ".", "..", "a"]), max_size=9).map("/".join))
+def test_segments_are_what_stands_between_slashes(at_once: int, path: str) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rfc3986, "_AT_ONCE", at_once)
+        assert list(rfc3986.segments(path)) == path.split("/")

@@ -1,0 +1,271 @@
+"""Pages in a real Chromium: what it lists, what it may not do, and that it goes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from absolve.core.errors import DocumentError
+from absolve.core.model import Document
+from absolve.document.walk import Settings, walk
+from absolve.verifying.browser import Browser, View
+from absolve.verifying.browser.chromium import PROGRAMS, Chromium, NoBrowserError, find
+from absolve.verifying.browser.comparison import differences
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from absolve.document.entity import Entity
+
+URL = "http://h.example/d/p.html"
+pytestmark = pytest.mark.slow
+FIXTURES = Path(__file__).parents[3] / "fixtures"
+
+
+def seen(browser: Browser, page: str | bytes, url: str = URL, charset: str | None = None) -> tuple[View, Entity]:
+    data = page.encode() if isinstance(page, str) else page
+    document = Document(data, media_type="text/html", url=url, charset=charset)
+    entity = walk(document, Settings(profile="whatwg"))
+    return browser.view(document, entity), entity
+
+
+# --- what it lists -----------------------------------------------------------------------------------------------------
+
+
+def test_a_page_without_links_has_none(browser: Browser) -> None:
+    view, _ = seen(browser, "<p>nothing</p><a name=x></a>")
+    assert view == View("<bytes>", URL, "text/html", "windows-1252", URL, [])
+
+
+@pytest.mark.parametrize(
+    ("page", "links"),
+    [
+        ("<a href=x></a>", [("a", "href", "x", "http://h.example/d/x")]),
+        ("<base href=/b/><a href=' x '></a>", [("base", "href", "/b/", "http://h.example/b/"), ("a", "href", " x ", "http://h.example/b/x")]),
+        ("<base href=b/><base href=c/>", [("base", "href", "b/", "http://h.example/d/b/"), ("base", "href", "c/", "http://h.example/d/c/")]),
+        ("<base href='http://['>", [("base", "href", "http://[", None)]),
+        ("<img src='http://[x'>", [("img", "src", "http://[x", None)]),
+        ("<noscript><img src=n></noscript>", [("img", "src", "n", "http://h.example/d/n")]),
+        ("<svg><linearGradient xlink:href='#i'/></svg>", [("lineargradient", "xlink:href", "#i", f"{URL}#i")]),
+        ("<template><a href=t><template><a href=u></template></template>", [("a", "href", "t", "http://h.example/d/t"), ("a", "href", "u", "http://h.example/d/u")]),
+        ("<p><template shadowrootmode=open><a href=s></a></template></p>", [("a", "href", "s", "http://h.example/d/s")]),
+        ("<a href='?\u00e9'></a>", [("a", "href", "?\u00e9", f"{URL}?%E9")]),
+    ],
+)  # fmt: skip
+def test_each_link_has_the_url_of_the_browser(
+    browser: Browser, page: str, links: list[tuple[str, str, str, str | None]]
+) -> None:
+    view, _ = seen(browser, page.encode("cp1252"), charset="windows-1252")
+    assert view.links == links
+
+
+def test_names_of_controls_hide_nothing(browser: Browser) -> None:
+    names = "URL baseURI characterSet querySelectorAll createElementNS attributes localName namespaceURI shadowRoot"
+    page = "".join(f"<form name={name}></form><img name={name}>" for name in names.split())
+    view, _ = seen(browser, f"{page}<form action=x>{''.join(f'<input name={name}>' for name in names.split())}")
+    assert view[1:] == (URL, "text/html", "windows-1252", URL, [("form", "action", "x", "http://h.example/d/x")])
+
+
+def test_the_header_says_the_charset_that_the_user_gave(browser: Browser) -> None:
+    view, _ = seen(browser, b"<meta charset=utf-8><a href='?\xe4'>", charset="windows-1251")
+    assert (view.content_type, view.character_set) == ("text/html; charset=windows-1251", "windows-1251")
+    assert view.links[0][3] == f"{URL}?%E4"
+
+
+@pytest.mark.parametrize("url", ["http://www.google.com/d/", "https://h.example/d/", "http://h.example/d/?q#f"])
+def test_the_page_is_at_its_retrieval_url(browser: Browser, url: str) -> None:
+    view, _ = seen(browser, "<a href=x></a>", url)
+    assert (view.base_uri, view.links[0][3]) == (url, url.partition("?")[0] + "x")
+
+
+@pytest.mark.parametrize("name", ["retrieval", "saved-page"])
+def test_absolve_sees_in_our_fixtures_what_the_browser_sees(browser: Browser, name: str) -> None:
+    view, entity = seen(browser, (FIXTURES / f"{name}.html").read_bytes())
+    assert not differences(entity, view)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "formasaurus/destinet.eu-1.html",  # clones
+        "formasaurus/fideamerica.com-1.html",  # a base element
+        "metascraper/metascraper-logo-favicon/test/fixtures/theverge.html",  # inline SVG
+        "metascraper/metascraper/test/integration/github/input.html",  # templates
+        "formasaurus/www.dragees-massardier.fr-3.html",
+    ],
+)
+def test_absolve_sees_in_real_pages_what_the_browser_sees(browser: Browser, shared: Path, name: str) -> None:
+    view, entity = seen(browser, (shared / "pages" / name).read_bytes())
+    assert len(view.links) > 20
+    assert not differences(entity, view)
+
+
+# --- what it may not do ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def listening() -> Iterator[socket.socket]:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(1)
+        yield server
+
+
+def test_nothing_else_is_fetched(browser: Browser, listening: socket.socket) -> None:
+    own = f"http://127.0.0.1:{listening.getsockname()[1]}/"
+    page = (
+        f"<link rel=preconnect href={own}><link rel=dns-prefetch href={own}><link rel=prefetch href={own}p>"
+        f"<link rel=stylesheet href={own}s><style>@import '{own}i'; p {{ background: url({own}u) }}</style><p>p"
+        f"<img src={own}i><img srcset='{own}j 2x'><iframe src={own}f></iframe><object data={own}o></object>"
+        f"<iframe srcdoc='<img src={own}d>'></iframe><iframe sandbox srcdoc='<img src={own}d>'></iframe>"
+        f"<video src={own}v poster={own}w></video><script src={own}x></script>"
+    )
+    for url in (URL, f"{own}page.html"):
+        view, _ = seen(browser, page, url)
+        assert len(view.links) == 10
+        with pytest.raises(TimeoutError):
+            listening.accept()
+
+
+@pytest.mark.parametrize("target", [URL, "http://other.example/", "x", "javascript:document.write(1)", "data:text/html,x"])
+def test_a_page_that_refreshes_stays(browser: Browser, target: str) -> None:
+    view, _ = seen(browser, f'<meta http-equiv=refresh content="0; url={target}"><a href=y></a>')
+    assert view.links == [("a", "href", "y", "http://h.example/d/y")]
+
+
+def test_no_script_runs(browser: Browser) -> None:
+    script = "document.body.innerHTML = '<a href=no></a>'"
+    page = f'<body onload="{script}"><script>{script}</script><img src=data:, onerror="{script}"><svg onload="{script}"></svg>'
+    view, _ = seen(browser, page)
+    assert [link[:3] for link in view.links] == [("img", "src", "data:,")]
+
+
+@pytest.mark.parametrize(
+    ("document", "said"),
+    [
+        (Document(b"<a href=x>", media_type="text/html"), "--url says it"),
+        (Document(b"<a href=x>", media_type="text/html", url="file:///p.html"), "this is file:///p.html"),
+        (Document(b"a {}", media_type="text/css", url=URL), "this is text/css"),
+    ],
+)
+def test_what_no_browser_opens_is_said(program: str, document: Document, said: str) -> None:
+    with Browser(program, 60) as never_started, pytest.raises(DocumentError, match=said):
+        never_started.view(document, walk(document, Settings(profile="whatwg")))
+
+
+# --- that it goes ------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def brief() -> Iterator[Path]:
+    """Give an empty folder with a short name: what Chromium calls its socket in it has 107 bytes at most (unix(7))."""
+    with tempfile.TemporaryDirectory(prefix="b") as folder:
+        yield Path(folder)
+
+
+@pytest.fixture
+def temporary(brief: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Let temporary folders be made in this one."""
+    monkeypatch.setattr(tempfile, "tempdir", str(brief))
+    return brief
+
+
+def test_nothing_is_left_of_it(program: str, temporary: Path) -> None:
+    with Browser(program, 60) as browser:
+        seen(browser, "<a href=x>")
+        assert browser._running is not None
+        process = browser._running._process
+        assert process is not None
+        assert process.poll() is None
+        assert list(temporary.iterdir())
+    assert process.poll() is not None
+    assert not list(temporary.iterdir())
+
+
+def test_a_page_that_takes_too_long_is_given_up_and_the_next_goes_on(program: str, temporary: Path) -> None:
+    with Browser(program, 0.001) as browser:
+        with pytest.raises(DocumentError, match="no-view: it took too long"):
+            seen(browser, "<a href=x>")
+        assert not list(temporary.iterdir())
+        browser._seconds = 60
+        assert len(seen(browser, "<a href=x>")[0].links) == 1
+
+
+def test_a_browser_that_ends_is_started_again(program: str) -> None:
+    with Browser(program, 60) as browser:
+        seen(browser, "<a href=x>")
+        assert browser._running is not None
+        assert browser._running._process is not None
+        browser._running._process.kill()
+        with pytest.raises(DocumentError, match="no-view: the browser is gone"):
+            seen(browser, "<a href=x>")
+        assert len(seen(browser, "<a href=x>")[0].links) == 1
+
+
+def test_an_interrupt_ends_it(program: str, brief: Path) -> None:
+    argv = [sys.executable, "-m", "absolve", "browser", "--browser", program, str(FIXTURES / "saved-page.html"), "-"]
+    environment = {**os.environ, "TMPDIR": str(brief)}
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env=environment) as command:
+        until = time.monotonic() + 30
+        while not list(brief.glob("*/Default")) and time.monotonic() < until:
+            time.sleep(0.1)
+        command.send_signal(signal.SIGINT)
+        assert command.wait(30) == 130
+    assert not list(brief.iterdir())
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="there is no /proc to look for processes in")
+def test_it_ends_with_the_program_that_started_it(program: str, brief: Path) -> None:
+    code = "import os, sys; from absolve.verifying.browser.chromium import Chromium; b = Chromium(sys.argv[1]); print(b._process.pid); sys.stdout.flush(); os._exit(1)"
+    argv = [sys.executable, "-c", code, program]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False, env={**os.environ, "TMPDIR": str(brief)})
+    group = int(done.stdout)
+    until = time.monotonic() + 30
+    while alive(group) and time.monotonic() < until:
+        time.sleep(0.1)
+    assert not alive(group)
+
+
+def alive(process: int) -> bool:
+    """Whether a process runs; one that ended and that nobody waits for does not."""
+    try:
+        state = Path(f"/proc/{process}/stat").read_text("utf-8").rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return state != "Z"
+
+
+# --- where there is none -----------------------------------------------------------------------------------------------
+
+
+def test_the_user_names_it_by_option_by_variable_or_has_it_on_the_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("ABSOLVE_BROWSER", raising=False)
+    for name in (PROGRAMS[0], "mine", "other"):
+        (tmp_path / name).touch(0o755)
+    assert find() == str(tmp_path / PROGRAMS[0])
+    monkeypatch.setenv("ABSOLVE_BROWSER", "mine")
+    assert find() == str(tmp_path / "mine")
+    assert find("other") == str(tmp_path / "other")
+    with pytest.raises(NoBrowserError, match=r"no program 'none' is there.*--browser"):
+        find("none")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="browsers are driven by POSIX pipes")
+def test_a_program_that_is_no_browser_is_said(tmp_path: Path, temporary: Path) -> None:
+    program = tmp_path.parent / "no-browser"
+    program.write_text("#!/bin/sh\necho 'I am none' >&2\n")
+    program.chmod(0o755)
+    with pytest.raises(NoBrowserError, match="no-browser does not start: I am none"):
+        Chromium(str(program))
+    assert not list(temporary.iterdir())

@@ -1,0 +1,82 @@
+"""Views, made here by hand, held against absolve's rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from absolve.core.model import Document
+from absolve.document.walk import Settings, walk
+from absolve.verifying.browser import View, differences
+
+if TYPE_CHECKING:
+    from absolve.core.errors import Diagnostic
+    from absolve.document.entity import Entity
+
+Links = list[tuple[str, str, str, str | None]]
+CLONED = b"<p><a href=x>1<p>2<p>3"  # the paragraph's end closes no a: each of the next ones gets a clone
+
+
+def compare(page: bytes, links: Links, character_set: str = "UTF-8") -> list[Diagnostic]:
+    return differences(walked(page), View("p", "http://h/d/", "text/html", character_set, "http://h/d/", links))
+
+
+def walked(page: bytes) -> Entity:
+    document = Document(page, name="p", media_type="text/html", url="http://h/d/")
+    return walk(document, Settings(profile="whatwg"))
+
+
+def a(reference: str, url: str | None) -> tuple[str, str, str, str | None]:
+    return ("a", "href", reference, url)
+
+
+X = a("x", "http://h/d/x")
+
+
+@pytest.mark.parametrize(
+    ("page", "links"),
+    [
+        (b"", []),
+        (b"<a href=x>", [X]),
+        (b"<a href=' x\n'>", [a(" x\n", "http://h/d/x")]),
+        (b"<a href=x></a><a href=y></a>", [a("y", "http://h/d/y"), X]),
+        (b"<a href=x></a><a href=x></a>", [X, X]),
+        (CLONED, [X, X, X]),
+        (b"<a href=''></a><img src=' '>", [a("", "http://h/d/"), ("img", "src", " ", "http://h/d/")]),
+        (b"<a href='http://[x'>", [a("http://[x", None)]),
+        (b"<img srcset='a 2x'><p style='background: url(b)'><iframe srcdoc='<a href=c>'></iframe>", []),
+        (b"<applet code=a></applet><html manifest=b>", []),
+    ],
+)
+def test_equal_links_are_not_said(page: bytes, links: Links) -> None:
+    assert compare(page, links, "windows-1252") == []
+
+
+@pytest.mark.parametrize(
+    ("page", "links", "said"),
+    [
+        (b"<p>\n<a href=x>", [], ["p:2:9: only-absolve: a href leads to http://h/d/x"]),
+        (b"", [X], ["p: only-browser: a href leads to http://h/d/x"]),
+        (b"<a href=x></a>", [X, X], ["p: only-browser: a href leads to http://h/d/x"]),
+        (b"<a href=x></a><a href=x></a>", [X], ["p:1:9: only-absolve: a href leads to http://h/d/x"]),
+        (b"<a href=x>", [a("x", "http://h/x")], ["p:1:9: target: a href leads to http://h/d/x, in the browser to http://h/x"]),
+        (b"<a href=x>", [a("x", None)], ["p:1:9: only-absolve: a href leads to http://h/d/x"]),
+        (b"<a href='http://[x'>", [a("http://[x", "http://h/")], ["p: only-browser: a href leads to http://h/"]),
+        (b"<a href=x>", [("area", "href", "x", "http://h/d/x")], ["p:1:9: only-absolve: a href leads to http://h/d/x", "p: only-browser: area href leads to http://h/d/x"]),
+        (CLONED, [X, X, X, X], ["p: only-browser: a href leads to http://h/d/x"]),
+        (CLONED.replace(b"a href", b"a id=i href") + b"<a href=x>", [X, X, X], ["p:1:17: only-absolve: a href leads to http://h/d/x"]),
+    ],
+)  # fmt: skip
+def test_differences_are_said_with_their_place(page: bytes, links: Links, said: list[str]) -> None:
+    assert [str(difference) for difference in compare(page, links)] == said
+
+
+def test_another_charset_is_said_where_something_differs() -> None:
+    assert [difference.code for difference in compare(b"<a href=x>", [], "windows-1252")] == ["only-absolve", "charset"]
+    assert [difference.code for difference in compare(b"<a href=x>", [], "UTF-8")] == ["only-absolve"]
+
+
+def test_where_html5lib_fails_no_clone_is_known() -> None:
+    page = CLONED + b"<b>" * 2000
+    assert [difference.code for difference in compare(page, [X, X, X])] == ["only-browser", "only-browser"]

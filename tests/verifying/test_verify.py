@@ -1,0 +1,342 @@
+"""`absolve.verify`: what passes, what is found, and which of the two witnesses says so."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import absolve
+from absolve import Diagnostic, Document
+from absolve.core.model import Link, Place
+from absolve.document.walk import Settings, walk
+from absolve.encodings.codings import quoted
+
+if TYPE_CHECKING:
+    from absolve import Resolved
+    from absolve.encodings.charsets import Charset
+    from absolve.rewriting.policy import Policy
+
+URL = "http://h/d/p.html"
+
+
+def rewritten(page: bytes | str, **options: Any) -> bytes:
+    data = page.encode() if isinstance(page, str) else page
+    return absolve.rewrite(data, media_type="text/html", **options)
+
+
+def found(before: bytes | str, after: bytes | str, **options: Any) -> list[tuple[str, int | None, int | None]]:
+    """The code and the place before of every difference."""
+    options.setdefault("media_type", "text/html")
+    return [(said.code, said.line, said.column) for said in absolve.verify(before, after, **options)]
+
+
+# --- nothing is found ----------------------------------------------------------------------------------------------
+
+HONEST = [
+    "",
+    "no link at all",
+    "<a href=x>unquoted</a>",
+    "<a href=x/y>quotes are needed: <a href=x?a=b>",
+    "<p style=background:url(x)>, <iframe srcdoc=<a/href=x>>",
+    "<a href>a link without a value, <form action>",
+    "<applet codebase=c archive=a,b>two in one value",
+    "<a ping='a &amp; b'>",
+    "<img srcset='a 1x, b?c&amp;d 2x'>",
+    "<meta http-equiv=refresh content='0; url=&quot;x y&quot;'>",
+    "<base href=' /b/\n'><a href=x>, <a href=#f>",
+    "<base href=/b/ ><base href=c><a href=x>",
+    "<base href='mailto:x'><a href=led-nowhere>",
+    "<base href=javascript:x><a href=x>",
+    "<style>@import 'x'; p { background: url( x ) } /* url(y) */</style>",
+    "<svg><style><![CDATA[a{b:url(x)}]]></style><use xlink:href=#g fill=url(#g)></svg>",
+    '<script type=importmap>{"imports": {"a": "./x", "b/": "\\u002fy/"}}</script>',
+    "<iframe srcdoc='<base href=/s/><a href=&quot;x?a&amp;amp;b&quot;><p style=background:url(y)>'>",
+    "<!--[if IE]><base href=/i/><a href=x><![endif]-->",
+    "<img data-src=x>",
+    "<template><p><i></i></p><base href=/t/></template><p><base href=/b/><a href=x><template><base href=/c/></template>",
+    "<template><base href=/t/></template><select><option><img src=x></select>",
+    "<div itemtype='x y'><img usemap=#m><img src='' alt=''>",
+    "<a href='é?&eacute;&#233;'>",
+    "<a href=x\r\n>line ends\r\n<a href='\r\ny\r\n'>",
+    "<p>&lt;b><table><a href=x><tr></a>tag soup<b><p></b></i>",
+    "\ufeff<a href=x>a byte order mark",
+    "<plaintext><a href=x>",
+]
+
+
+@pytest.mark.parametrize("page", HONEST)
+@pytest.mark.parametrize("profile", ["rfc1808", "rfc3986", "whatwg"])
+@pytest.mark.parametrize("base", ["keep", "empty"])
+def test_an_honest_rewrite_passes(page: str, profile: str, base: str) -> None:
+    for url in (URL, 'http://h/é"b"/', None):
+        for fragments in ("keep", "absolute"):
+            options: dict[str, Any] = {"profile": profile, "base": base, "fragments": fragments, "url": url}
+            options |= {"lazy": True, "conditional_comments": True}
+            assert found(page.encode(), rewritten(page, **options), **options) == []
+
+
+@pytest.mark.parametrize("charset", ["utf-16", "iso-2022-jp", "shift_jis", "windows-1251", "gb18030"])
+def test_an_honest_rewrite_passes_in_any_charset(charset: str) -> None:
+    page = "<p>д日<a href='日д?&amp;'>日</a><style>p{background:url(日)}</style><p style='background:url(x)'>"
+    data = page.encode(charset, "xmlcharrefreplace")
+    options: dict[str, Any] = {"url": "http://h/é日/", "charset": None if charset == "utf-16" else charset}
+    assert found(data, rewritten(data, **options), **options) == []
+
+
+def test_bytes_that_are_no_characters_pass() -> None:
+    data = b"\xff<a href='\xe9x'>\xc3</a><img alt='\xff' src=\x81>"
+    for charset in ("utf-8", "windows-1252", "gb18030", "iso-2022-jp"):
+        assert found(data, rewritten(data, url=URL, charset=charset), url=URL, charset=charset) == []
+
+
+def test_a_document_is_equal_to_itself() -> None:
+    assert found("<a href=x>", "<a href=x>", url=URL) == []
+
+
+def test_a_link_may_stay_where_it_leads_where_it_led() -> None:
+    assert found("<a href=x><a href=y>", "<a href=http://h/d/x><a href=y>", url=URL) == []
+
+
+def test_a_style_sheet_passes() -> None:
+    sheet = b"@import 'a'; p { background: url(b) } @font-face { src: url('c\\'d') } /* x */ q { x: url(#i) }"
+    after = absolve.rewrite(sheet, media_type="text/css", url=URL)
+    assert found(sheet, after, media_type="text/css", url=URL) == []
+
+
+# --- what is found, and where --------------------------------------------------------------------------------------
+
+PAGE = """<!DOCTYPE html>
+<title>t &amp; t</title>
+<p class=c>one <a href="x?a&amp;b">two</a> <img src=i alt="&lt;">
+<iframe srcdoc="<a href=y>&amp;amp;</a>"></iframe>
+"""
+DISHONEST = [
+    ("one", "One", [("bytes", 3, 12), ("tree", 3, 1)]),
+    ("<p class", "<p  class", [("bytes", 3, 4)]),
+    ("t &amp; t", "t & t", [("bytes", 2, 11)]),
+    ("x?a&amp;b", "x?a&b", [("bytes", 3, 29)]),
+    (' alt="&lt;"', "", [("bytes", 3, 54), ("attribute", 3, 44)]),
+    ("</a> ", " ", [("bytes", 3, 39), ("tree", 3, 1)]),
+    ("<p class=c>", "", [("bytes", 3, 1), ("tree", 3, 1), ("tree", 3, 1)]),
+    ("two</a>", "two<!-- c --></a>", [("bytes", 3, 40), ("tree", 3, 44)]),
+    ("<!DOCTYPE html>", "<!DOCTYPE htm>", [("bytes", 1, 14), ("tree", 1, 1)]),
+    ("http://h/d/x?", "http://h/d/y?", [("target", 3, 25), ("target", 3, 16)]),
+    ("http://h/d/x?", "HTTP://h/d/x?", [("target", 3, 25), ("target", 3, 16)]),
+    ("http://h/d/i", "i/", [("target", 3, 53), ("target", 3, 44)]),
+    ("<img src", "<img srd", [("links", 3, 51), ("attribute", 3, 44), ("attribute", 3, 44)]),
+    ("d/y>", "d/z>", [("target", 4, 25), ("target", 4, 1)]),
+    ("&amp;amp;", "&amp;", [("bytes", 4, 32)]),
+    ("\n", "\r\n", [("bytes", 1, 16)]),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "differences"), DISHONEST)
+def test_what_else_changed_is_found(old: str, new: str, differences: list[tuple[str, int, int]]) -> None:
+    after = rewritten(PAGE, url=URL).decode()
+    assert old in after
+    assert found(PAGE, after.replace(old, new, 1), url=URL) == differences
+
+
+def test_two_links_that_are_swapped_are_found() -> None:
+    page = "<a href=x><a href=y>"
+    assert [code for code, *_ in found(page, "<a href=http://h/d/y><a href=http://h/d/x>", url=URL)] == ["target"] * 4
+
+
+def test_a_link_that_leads_elsewhere_because_its_base_went_is_found() -> None:
+    page = "<base href=/b/><a href=x>"
+    differences = absolve.verify(page, '<base href=""><a href=x>', url=URL, base="empty")
+    assert [difference.code for difference in differences] == ["target", "target"]
+    assert "'x' led to 'http://h/b/x', 'x' leads to 'http://h/d/x'" in differences[0].text
+
+
+def test_more_than_quotes_is_found() -> None:
+    page = "<base href=/b/><a href=x>"
+    assert found(page, '<base href=""><a  href=http://h/b/x>', url=URL, base="empty") == [("bytes", 1, 19)]
+    assert found(
+        "<applet codebase=c archive=a,b>", '<applet codebase=http://h/d/c archive="http://h/d/c/a,b">', url=URL
+    )
+
+
+def test_a_difference_names_the_file_both_places_and_the_two_values() -> None:
+    differences = absolve.verify("<p>\n<p title=x>", "<p >\n<p title=y>", name="page.html", url=URL)
+    assert str(differences[-1]) == (
+        "page.html:2:1: attribute: html5lib: the attribute title of <p> is 'x' here, 'y' after (after: 2:1)"
+    )
+    assert differences[-1] == Diagnostic("attribute", differences[-1].text, "page.html", 2, 1)
+
+
+def test_after_is_read_in_the_charset_of_before() -> None:
+    before = "<meta charset=windows-1251><p>д<a href=д>".encode("windows-1251")
+    after = absolve.rewrite(before, url=URL)
+    assert found(before, after, url=URL) == []
+    assert found(before, after.replace(b"1251", b"1252"), url=URL)[0] == ("bytes", 1, 26)
+
+
+def test_a_link_that_is_text_to_html5lib_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where absolve's scanner is wrong the first witness is wrong with it; the second is not."""
+
+    def naive(data: bytes, charset: Charset, _options: object) -> list[Link]:
+        spans = [value.span(1) for value in re.finditer(rb"href='([^']*)'", data)]
+        return [Link(Place("a", "href"), *span, quoted(charset, 39)) for span in spans]
+
+    monkeypatch.setattr("absolve.document.walk.walker", lambda _media_type: naive)
+    page = b"<a href='x'></a>\n<noembed><a href='y'></noembed>"
+    assert found(page, rewritten(page, url=URL), url=URL) == [("tree", 2, 1)]
+
+
+def test_a_page_that_html5lib_cannot_parse_is_not_proved(monkeypatch: pytest.MonkeyPatch) -> None:
+    from absolve.verifying import html
+
+    def fails(_text: str) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(html, "parse", fails)
+    assert found("<a href=x>", "<a href=http://h/d/x>", url=URL) == [("unjudged", None, None)]
+
+
+def test_a_page_that_html5lib_would_take_hours_for_is_not_proved() -> None:
+    page = "<a href=x>" + "<div>" * 100_000
+    assert found(page, rewritten(page, url=URL), url=URL) == [("unjudged", None, None)]
+    page = f"<iframe srcdoc='{page}'>"
+    assert found(page, rewritten(page, url=URL), url=URL) == [("unjudged", 1, 1)]
+
+
+# --- style sheets --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "codes"),
+    [
+        ("p {", "q {", ["bytes", "tree"]),
+        ("} q", " q", ["bytes", "tree"]),
+        ("http://h/d/b", "http://h/d/c", ["target", "target"]),
+        ("/* x */", "/* y */", ["bytes", "tree"]),
+        ("'http://h/d/a'", "url(http://h/d/a)", ["bytes", "bytes", "tree"]),
+        ("c\\'d", "c'd", ["target", "bytes", "target", "tree"]),
+    ],
+)
+def test_what_else_changed_in_a_style_sheet_is_found(old: str, new: str, codes: list[str]) -> None:
+    sheet = "@import 'a'; p { background: url(b) } q { x: url('c\\'d') } /* x */"
+    after = absolve.rewrite(sheet, media_type="text/css", url=URL)
+    assert old in after
+    differences = absolve.verify(sheet, after.replace(old, new), media_type="text/css", url=URL)
+    assert [difference.code for difference in differences] == codes
+
+
+def test_without_tinycss2_the_bytes_of_a_style_sheet_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "tinycss2", None)
+    assert found("p{background:url(x)}", "q{background:url(http://h/d/x)}", media_type="text/css", url=URL) == [
+        ("bytes", 1, 1)
+    ]
+
+
+# --- policies ------------------------------------------------------------------------------------------------------
+
+
+def images_only(resolved: Resolved) -> str | None:
+    return "http://cdn.example/" + resolved.reference if resolved.kind == "image" else None
+
+
+def test_with_a_policy_a_link_is_what_the_policy_gave() -> None:
+    page = "<a href=x><img src=i><img srcset='a b, c'>"
+    after = rewritten(page, policy=images_only)
+    assert found(page.encode(), after, policy=images_only) == []
+    assert found(page.encode(), after.replace(b"cdn.example/i", b"cdn.example/j"), policy=images_only)[0][0] == "target"
+
+
+def test_with_a_policy_a_link_that_it_would_change_may_not_stay() -> None:
+    assert found("<img src=i>", "<img src=i>", policy=images_only) == [("target", 1, 10)]
+
+
+def test_with_a_policy_the_two_witnesses_agree_on_links_with_equal_references() -> None:
+    seen: list[str] = []
+
+    def numbered(resolved: Resolved) -> str:
+        seen.append(resolved.reference)
+        return f"http://n/{len(seen) % 2}"
+
+    page = "<a href=x></a><a href=x></a>"
+    assert found(page, absolve.rewrite(page, policy=numbered), policy=numbered) == []
+
+
+# --- ambiguity -----------------------------------------------------------------------------------------------------
+
+
+GUESSED = "<p><a href=x></a></p><frameset><frame src=y></frameset>"  # the frameset replaces the body, and all in it
+WRONGLY = "\n<p><base href=/b/></p><frameset><frame src=y></frameset>"  # so that a browser has no base here
+
+
+def test_a_document_is_ambiguous_where_a_walker_says_so() -> None:
+    def is_ambiguous(page: str) -> bool:
+        return walk(Document(page, media_type="text/html"), Settings()).is_ambiguous
+
+    assert not is_ambiguous("<a href=x>")
+    assert not is_ambiguous("<frameset><frame src=y></frameset>")
+    assert is_ambiguous(GUESSED)
+    assert is_ambiguous(f'<iframe srcdoc="{GUESSED}"></iframe>')
+
+
+@pytest.mark.parametrize("page", [GUESSED, GUESSED.encode(), Document(GUESSED)])
+def test_what_is_ambiguous_and_right_is_rewritten(page: str | bytes | Document) -> None:
+    after = absolve.rewrite(page, url=URL)
+    assert (after if isinstance(after, str) else after.decode()) == GUESSED.replace("=x", "=http://h/d/x").replace("=y", "=http://h/d/y")
+
+
+@pytest.mark.parametrize("policy", [None, lambda resolved: resolved.target, lambda resolved: f"/seen/{resolved.reference}"])
+def test_what_is_ambiguous_and_wrong_is_an_error_and_stays(policy: Policy | None) -> None:
+    with pytest.raises(absolve.DocumentError, match=r"^p\.html: unverified: nothing proves .*: base: html5lib sees the base") as error:
+        absolve.rewrite(WRONGLY, url=URL, name="p.html", policy=policy)
+    assert error.value.diagnostic.code == "unverified"
+
+
+def test_where_nothing_changes_nothing_has_to_be_proved() -> None:
+    page = WRONGLY.replace("/b/", "http://b/").replace("=y", "=http://y/")
+    assert absolve.rewrite(page, url=URL) is page
+    assert absolve.rewrite(WRONGLY, url=URL, policy=lambda resolved: None) is WRONGLY  # noqa: ARG005 - a policy takes a link
+
+
+def test_a_policy_is_asked_once_for_each_link_of_what_is_ambiguous() -> None:
+    asked: list[str] = []
+
+    def numbered(resolved: Resolved) -> str:
+        asked.append(resolved.reference)
+        return f"http://n/{len(asked)}"
+
+    assert absolve.rewrite(GUESSED, policy=numbered) == GUESSED.replace("=x", "=http://n/1").replace("=y", "=http://n/2")
+    assert asked == ["x", "y"]
+
+
+def test_what_is_listed_only_needs_no_proof() -> None:
+    assert [row.reference for row in absolve.links(WRONGLY, url=URL)] == ["/b/", "y"]
+    assert absolve.base(WRONGLY, url=URL).url == "http://h/b/"
+
+
+def test_the_parser_is_imported_for_what_is_ambiguous_only() -> None:
+    code = f"""
+import sys, absolve
+absolve.rewrite("<a href=x>", url="{URL}")
+assert not {{"html5lib", "absolve.verifying"}} & set(sys.modules)
+absolve.rewrite("{GUESSED}", url="{URL}")
+assert "html5lib" in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+# --- arguments -----------------------------------------------------------------------------------------------------
+
+
+def test_sources_are_bytes_text_or_documents() -> None:
+    before, after = "<a href=x>", "<a href=http://h/d/x>"
+    assert found(Document(before, media_type="text/html"), Document(after), url=URL) == []  # type: ignore[arg-type]
+    assert found(before.encode(), after, url=URL) == []
+
+
+def test_an_option_that_is_none_is_refused() -> None:
+    with pytest.raises(absolve.UsageError):
+        absolve.verify("", "", profile="rfc1")
+    with pytest.raises(TypeError):
+        absolve.verify("", "", nonsense=1)

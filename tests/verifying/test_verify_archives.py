@@ -1,0 +1,218 @@
+"""The proof of rewrites of HTTP messages, WARC and ARC: what an honest rewrite is, and what else is found out.
+
+Codes are those of the second witness alone (http.client, warcio), unless `absolve.verify` is asked.
+"""
+
+from __future__ import annotations
+
+import base64
+import builtins
+import gzip
+import hashlib
+import zlib
+from typing import Any
+
+import brotli
+import pytest
+import zstandard
+
+import absolve
+from absolve import verifying
+from absolve.core.model import Document
+from absolve.document.settings import Settings
+from absolve.document.walk import walk
+from absolve.rewriting.policy import absolute
+from absolve.verifying.differences import Differences
+from absolve.verifying.meant import Meant
+
+URL = "http://w.example/d/p.html"
+PAGE, ABSOLUTE = b'<p>x</p><a href="y">z</a>', b'<p>x</p><a href="http://w.example/d/y">z</a>'
+LOCATION = b"Location: z\r\n"
+
+
+def http(body: bytes = PAGE, fields: bytes = b"", *, length: bool = True) -> bytes:
+    said = b"Content-Length: %d\r\n" % len(body) if length else b""
+    return b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n" + fields + said + b"\r\n" + body
+
+
+def record(block: bytes, media_type: str = "application/http") -> bytes:
+    digest = base64.b32encode(hashlib.sha1(block, usedforsecurity=False).digest()).decode()
+    head = [
+        "WARC/1.1",
+        "WARC-Type: " + ("response" if "http" in media_type else "resource"),
+        "WARC-Record-ID: <urn:uuid:00000000-0000-0000-0000-000000000025>",
+        f"WARC-Target-URI: {URL}",
+        f"WARC-Block-Digest: sha1:{digest}",
+        f"Content-Type: {media_type}",
+        f"Content-Length: {len(block)}",
+    ]
+    return "\r\n".join(head).encode() + b"\r\n\r\n" + block + b"\r\n\r\n"
+
+
+def arc(block: bytes) -> bytes:
+    return b"%b 127.0.0.1 20240101000000 text/html %d\n%b\n" % (URL.encode(), len(block), block)
+
+
+_NAMES = b"1 0 t\nURL IP-address Archive-date Content-type Archive-length\n"
+FILEDESC = b"filedesc://x.arc 0.0.0.0 20240101000000 text/plain %d\n%b\n" % (len(_NAMES), _NAMES)
+
+
+def seen(before: bytes, after: bytes, media_type: str) -> list[str]:
+    """The codes of what the second witness says."""
+    sides = [
+        walk(Document(data, media_type=media_type, url=None if "warc" in media_type else URL), Settings())
+        for data in (before, after)
+    ]
+    found = Differences(*sides)
+    verifying.judge(sides[0], sides[1], Meant(sides[0], absolute), found)
+    return [said.code for said in found.diagnostics]
+
+
+def proved(data: bytes, media_type: str, **options: Any) -> bytes:
+    """The rewrite, of which both witnesses say nothing."""
+    new = absolve.rewrite(data, media_type=media_type, **options)
+    assert absolve.verify(data, new, media_type=media_type, **options) == []
+    return new
+
+
+# --- honest rewrites ---------------------------------------------------------------------------------------------------
+
+CHUNKED = b"Transfer-Encoding: chunked\r\n"
+BODIES = {
+    "as it is": http(),
+    "fields": http(fields=LOCATION + b'Link: <a>; rel="x", <b>; rel=y\r\nRefresh: 5; url=r\r\nContent-Location: c\r\n'),
+    "a base": http(fields=b"Content-Base: http://b.example/\r\nLink: <a>\r\n"),
+    "no length": http(length=False),
+    "a wrong length": http(fields=b"Content-Length: 4\r\n", length=False),
+    "line ends behind": http() + b"\r\n\r\n",
+    "chunked": http(b'5\r\n<p>x<\r\n14;x=y\r\n/p><a href="y">z</a>\r\n0\r\nT: t\r\n\r\n', CHUNKED, length=False),
+    "not chunked at all": http(fields=CHUNKED),
+    "gzip": http(gzip.compress(PAGE), b"Content-Encoding: gzip\r\n"),
+    "not gzip at all": http(fields=b"Content-Encoding: gzip\r\n"),
+    "deflate": http(zlib.compress(PAGE), b"Content-Encoding: deflate\r\n"),
+    "bare deflate": http(zlib.compress(PAGE, wbits=-15), b"Content-Encoding: deflate\r\n"),
+    "br": http(brotli.compress(PAGE), b"Content-Encoding: br\r\n"),
+    "zstd": http(zstandard.compress(PAGE), b"Content-Encoding: zstd\r\n"),
+    "two codings": http(gzip.compress(zlib.compress(PAGE)), b"Content-Encoding: deflate, gzip\r\n"),
+    "koi8-r": http('<a href="x">Я</a>'.encode("koi8-r")).replace(b"text/html", b"text/html; charset=koi8-r"),
+    "UTF-16": http('<a href="x">Я</a>'.encode("utf-16le")).replace(b"text/html", b"text/html; charset=utf-16le"),
+    "a style sheet": http(b"a { background: url(i.png) }").replace(b"text/html", b"text/css"),
+    "XML": http(b"<rss><channel><link>x</link></channel></rss>").replace(b"text/html", b"application/rss+xml"),
+    "several responses": b"HTTP/1.1 301 Moved\r\nLocation: /d/p.html\r\n\r\n" + http(),
+}
+
+
+@pytest.mark.parametrize("message", BODIES.values(), ids=BODIES)
+def test_an_honest_rewrite_of_a_message_passes_by_itself_and_in_archives(message: bytes) -> None:
+    proved(message, "message/http", url=URL)
+    for data in (
+        record(message),
+        gzip.compress(record(message)) * 2,
+        FILEDESC + arc(message),
+        record(http()) + record(message),
+    ):
+        proved(data, "application/warc")
+
+
+def test_a_whole_file_in_one_member_passes() -> None:
+    assert ABSOLUTE in gzip.decompress(proved(gzip.compress(record(http()) * 3), "application/warc"))
+
+
+def test_zstandard_passes() -> None:
+    proved(zstandard.compress(record(http())) * 2, "application/warc")
+
+
+def test_a_resource_passes() -> None:
+    assert ABSOLUTE in proved(record(PAGE, "text/html"), "application/warc")
+
+
+@pytest.mark.parametrize("more", [f"Content-Length: {len(http())}", "Content-Length:"])
+def test_a_length_that_is_said_twice_passes(more: str) -> None:
+    assert ABSOLUTE in proved(record(http()).replace(b"\r\n\r\nHTTP", f"\r\n{more}\r\n\r\nHTTP".encode()), "application/warc")
+
+
+def test_a_broken_record_between_others_passes() -> None:
+    assert ABSOLUTE in proved(
+        record(http()) + record(http()).replace(b"/http\r\nContent-Length: ", b"/http\r\nContent-Length: 1"),
+        "application/warc",
+    )
+
+
+# --- dishonest ones ----------------------------------------------------------------------------------------------------
+
+GZIPPED = http(gzip.compress(PAGE), b"Content-Encoding: gzip\r\n")
+CHEATS: dict[str, tuple[bytes, bytes, list[str]]] = {
+    "another status": (http(), http(ABSOLUTE).replace(b"200 OK", b"201 OK"), ["bytes"]),
+    "another field": (http(fields=b"X: y\r\n"), http(ABSOLUTE, b"X: z\r\n"), ["attribute"]),
+    "a field more": (http(), http(ABSOLUTE, b"X: z\r\n"), ["attribute", "attribute"]),
+    "another link in a field": (http(fields=LOCATION), http(ABSOLUTE, b"Location: http://evil/\r\n"), ["target"]),
+    "a link that is left": (http(fields=LOCATION), http(ABSOLUTE, LOCATION), []),
+    "the length is left": (http(), http().replace(PAGE, ABSOLUTE), ["attribute", "tree"]),
+    "a wrong length": (http(), http(ABSOLUTE, b"Content-Length: 4\r\n", length=False), ["attribute", "tree"]),
+    "another text": (http(), http(ABSOLUTE.replace(b">x<", b">y<")), ["tree"]),
+    "another link in the body": (http(), http(ABSOLUTE.replace(b"/d/", b"/e/")), ["target"]),
+    "another text in gzip": (GZIPPED, http(gzip.compress(ABSOLUTE + b"<i>"), b"Content-Encoding: gzip\r\n"), ["tree"]),
+    "an image": (
+        http(b"\x89PNG").replace(b"text/html", b"image/png"),
+        http(b"\x89PNH").replace(b"text/html", b"image/png"),
+        ["tree"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("before", "after", "codes"), CHEATS.values(), ids=CHEATS)
+def test_what_else_changed_in_a_message_is_seen_by_itself_and_in_archives(
+    before: bytes, after: bytes, codes: list[str]
+) -> None:
+    assert seen(before, after, "message/http") == codes
+    assert seen(record(http()) + record(before), record(http(ABSOLUTE)) + record(after), "application/warc") == codes
+    assert seen(FILEDESC + arc(before), FILEDESC + arc(after), "application/warc") == codes
+
+
+
+def test_a_record_that_stays_may_have_the_block_of_one_that_changes() -> None:
+    left = b"WARC/1.1\r\nContent-Length: %d\r\n\r\n%b\r\n\r\n" % (len(PAGE), PAGE)
+    assert proved(left + record(PAGE, "text/html"), "application/warc").startswith(left)
+
+
+def twice(data: bytes, block: bytes) -> bytes:
+    """The record with the length of this block said once more."""
+    return data.replace(b"\r\n\r\nHTTP", b"\r\nContent-Length: %d\r\n\r\nHTTP" % len(block))
+
+
+OLD, NEW = record(http()), record(http(ABSOLUTE))
+RECORDS: dict[str, tuple[bytes, bytes, list[str]]] = {
+    "nothing else": (OLD, NEW, []),
+    "another identity": (OLD, NEW.replace(b"25>", b"26>"), ["attribute"]),
+    "another identity of what did not change": (OLD + NEW, NEW + NEW.replace(b"25>", b"26>"), ["attribute"]),
+    "a record more": (OLD, NEW + NEW, ["tree"]),
+    "a record less": (OLD + OLD, NEW, ["tree"]),
+    "the digest is left": (OLD, NEW.replace(NEW.split(b"sha1:")[1][:32], OLD.split(b"sha1:")[1][:32]), ["attribute"]),
+    "the second length is left": (twice(OLD, http()), twice(NEW, http()), ["attribute"]),
+    "another block": (record(b"x", "image/png"), record(b"y", "image/png"), ["tree"]),
+}
+
+
+@pytest.mark.parametrize(("before", "after", "codes"), RECORDS.values(), ids=RECORDS)
+def test_what_else_changed_in_records_is_seen(before: bytes, after: bytes, codes: list[str]) -> None:
+    assert seen(before, after, "application/warc") == codes
+
+
+def test_what_is_seen_names_the_record() -> None:
+    said = absolve.verify(OLD, NEW.replace(b"25>", b"26>"), media_type="application/warc")
+    assert [one.code for one in said] == ["bytes", "attribute"]
+    assert URL in said[1].text
+
+
+def test_without_warcio_the_bytes_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = builtins.__import__
+
+    def without(name: str, *rest: Any, **named: Any) -> Any:
+        if name.partition(".")[0] == "warcio":
+            raise ImportError(name)
+        return real(name, *rest, **named)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    assert absolve.verify(OLD, NEW, media_type="application/warc") == []
+    changed = absolve.verify(OLD, NEW.replace(b"25>", b"26>"), media_type="application/warc")
+    assert [one.code for one in changed] == ["bytes"]

@@ -1,0 +1,152 @@
+"""`absolve.verify` for XML: lxml sees what passes and what else changed, without the walker."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import absolve
+from absolve.core.model import Document
+from absolve.document.walk import Settings, walk
+from absolve.encodings import charsets
+from absolve.rewriting.policy import absolute
+from absolve.verifying import xml
+from absolve.verifying.differences import Differences
+from absolve.verifying.meant import Meant
+
+URL = "http://h/d/p.xml"
+TYPE = "application/xml"
+ATOM = 'xmlns="http://www.w3.org/2005/Atom"'
+XHTML = 'xmlns="http://www.w3.org/1999/xhtml"'
+
+
+def rewritten(text: str, **options: Any) -> str:
+    once: str = absolve.rewrite(text, media_type=TYPE, url=URL, **options)
+    return once
+
+
+def found(before: Any, after: Any, **options: Any) -> list[tuple[str, int | None]]:
+    """The code and the line before of every difference."""
+    return [(said.code, said.line) for said in absolve.verify(before, after, media_type=TYPE, url=URL, **options)]
+
+
+def judged(before: str, after: str) -> list[tuple[str, int | None]]:
+    """What lxml alone finds."""
+    entities = [walk(Document(text, media_type=TYPE, url=URL), Settings()) for text in (before, after)]
+    differences = Differences(entities[0], entities[1])
+    xml.compare(entities[0], entities[1], Meant(entities[0], absolute), differences)
+    return [(said.code, said.line) for said in differences.diagnostics]
+
+
+HONEST = [
+    "<x/>",
+    f"<feed {ATOM}><link href='a&amp;b'/><icon> c </icon><logo><![CDATA[d&e]]></logo></feed>",
+    f"<feed {ATOM} xml:base='b/'><entry xml:base='c/'><link href='a'/></entry><entry xml:base='/'><link href='a'/></entry></feed>",
+    f"<feed {ATOM}><content type='html' xml:base='k/'>&lt;a href=x>&lt;p style='b:url(c)'></content></feed>",
+    f"<feed {ATOM}><content type='html'><![CDATA[<base href=/b/>]]><!-- c -->&lt;img srcset='x, y 2x'></content></feed>",
+    f"<?xml-stylesheet href='a'?><!-- c --><feed {ATOM} xml:base='/x/'/><!-- d --><?e f?>",
+    "<?xml-stylesheet href='htt&amp;p://&#x61;/?b&amp;c'?><x/>",
+    "<?xml-stylesheet href='a&b' title='&none;'?><x/>",
+    "<?xml-stylesheet href='?&gt;x'?><?xml-stylesheet href='a\tb'?><?xml-stylesheet href='&#xf;&#xD800;&#99999999999;&#0;'?><x/>",
+    '<?xml-model href="?><x a="b"/>',
+    "<?xml-model href='?><?xml-model href='?><x a='b'/>",
+    f"<html {XHTML}><head><base href='/b/'/><meta http-equiv='refresh' content='1; x'/><meta name='a' content='b'/></head><a href='c'/></html>",
+    f"<html {XHTML}><object codebase='k/' data='d' archive='e f'/><form action=''/><a href='#f'/><p style='a:url(b)'/></html>",
+    f"<html {XHTML}><style>/*<![CDATA[*/a>b{{c:url(d)}}/*]]>*/</style><iframe srcdoc='&lt;a href=x>'/><template><base href='/t/'/></template></html>",
+    "<rss><channel><guid isPermaLink='true'>a</guid><guid>17</guid><link>b</link></channel></rss>",
+    "<!DOCTYPE rss [<!ENTITY a 'b/'><!ENTITY m '<x/>'>]><rss><link>&a;c</link><x>&m;</x></rss>",
+    "<svg xmlns='http://www.w3.org/2000/svg' xmlns:l='http://www.w3.org/1999/xlink'><use l:href='#a' fill='url(#b)'/><image l:href='c'/></svg>",
+    "<r:RDF xmlns:r='http://www.w3.org/1999/02/22-rdf-syntax-ns#'><r:Description r:about=''/><r:Description r:about='a'/></r:RDF>",
+]
+
+
+@pytest.mark.parametrize("text", HONEST)
+@pytest.mark.parametrize("profile", ["rfc1808", "rfc3986", "whatwg"])
+def test_an_honest_rewrite_passes(text: str, profile: str) -> None:
+    assert found(text, rewritten(text, profile=profile), profile=profile) == []
+    assert found(text, rewritten(text, base="empty", fragments="absolute"), base="empty", fragments="absolute") == []
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "windows-1251", "IBM855"])
+def test_an_honest_rewrite_passes_in_any_charset(encoding: str) -> None:
+    text = f"<?xml version='1.0' encoding='{encoding}'?><rss><title>\u0434</title><link>\u0434</link></rss>"
+    data = text.encode(encoding)
+    assert found(data, absolve.rewrite(data, media_type=TYPE, url=URL)) == []
+
+
+def test_an_honest_rewrite_by_a_policy_passes() -> None:
+    def policy(_resolved: object) -> str:
+        return "http://n/?\u20ac\u00e9&"
+
+    for text in HONEST[1:3]:
+        data = f"<?xml version='1.0' encoding='windows-1251'?>{text}".encode()
+        assert found(data, absolve.rewrite(data, media_type=TYPE, policy=policy), policy=policy) == []
+
+
+PAGE = f"""<?xml-stylesheet href="s" type="text/css"?>
+<feed {ATOM} a="1" xml:base="b/">
+ <link href="x?a&amp;b" rel="r"/> <icon>i</icon>
+ <content type="html">&lt;a href=y>&amp;amp;&lt;/a></content>
+ <!-- c --><?p q?>
+</feed>
+"""
+
+
+def test_nothing_is_found_in_what_absolve_writes() -> None:
+    assert judged(PAGE, rewritten(PAGE)) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "differences"),
+    [
+        ('a="1"', 'a="2"', [("attribute", 2)]),
+        ('a="1" ', "", [("attribute", 2)]),
+        ('rel="r"', 'rel="R"', [("attribute", 3)]),
+        ("\n <link", "\n  <link", [("tree", 2)]),
+        ("/> <icon", "/><icon", [("tree", 3)]),
+        ("<icon>http://h/d/b/i</icon>", "", [("tree", 2)]),
+        ("<icon", f"<icon xmlns:e='e' {ATOM}", [("attribute", 3)]),
+        ("http://h/d/b/x", "http://h/d/x", [("target", 3)]),
+        ("http://h/d/b/x", "x", []),  # it leads where it led
+        ("http://h/d/b/i", "http://h/d/b/j", [("target", 3)]),
+        ("http://h/d/b/i", " http://h/d/b/i", [("tree", 3)]),
+        ('http://h/d/b/"', 'http://h/d/c/"', [("target", 2)]),
+        ("http://h/d/b/y", "http://h/d/b/z", [("target", 4)]),
+        ("&amp;amp;", "&amp;lt;", [("tree", 4)]),
+        ("<!-- c", "<!-- d", [("tree", 5)]),
+        ("?p q", "?p r", [("tree", 5)]),
+        ("?p q", "?r q", [("tree", 5)]),
+        ("http://h/d/s", "http://h/d/t", [("target", 1)]),
+        ("text/css", "text/xsl", [("tree", 1)]),
+        ("<?xml-", "<!DOCTYPE feed><?xml-", [("tree", None)]),
+    ],
+)
+def test_what_else_changed_is_found_by_lxml_alone(old: str, new: str, differences: list[tuple[str, int | None]]) -> None:
+    after = rewritten(PAGE)
+    assert old in after
+    assert judged(PAGE, after.replace(old, new, 1)) == differences
+
+
+def test_a_base_that_changes_for_links_that_stay_is_found() -> None:
+    before = f"<html {XHTML}><p xml:base='/a/'><a href='x'/></p></html>"
+    after = before.replace("/a/", "http://h/b/")
+    assert judged(before, after) == [("target", 1), ("target", 1)]
+
+
+def test_what_is_not_well_formed_any_more_is_found() -> None:
+    assert found("<x/>", "<x>") == [("unreadable", None)]
+
+
+def test_what_lxml_cannot_read_is_not_proved() -> None:
+    deep = "<x>" * 4_000 + f"<link {ATOM} href='a'/>" + "</x>" * 4_000
+    assert found(deep, rewritten(deep)) == [("unjudged", None)]
+
+
+def test_what_was_recovered_is_judged_as_html() -> None:
+    before = "<rss><a href=x></rss>"
+    assert found(before, rewritten(before, recover=True), recover=True) == []
+
+
+def test_a_charset_that_only_python_knows_may_be_said() -> None:
+    assert charsets.by_label("IBM855").name == "cp855"
