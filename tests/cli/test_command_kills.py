@@ -224,9 +224,9 @@ def test_a_killed_list_leaves_the_table_as_it_was(tmp_path: Path) -> None:
             if killed(started(tmp_path, *arguments), tmp_path, way.number, group=way.group, patience=patience):
                 break
         left = temporary(tmp_path)
-        is_whole = out.read_bytes() == b"as it was" or rows(out) == sum(map(links, FOLDERS["pages"].values()))
-        figures[way.number.name].update(kills=1, torn=not is_whole, temporary=len(left))
-        assert is_whole, (turn, way)
+        stays_absolute = out.read_bytes() == b"as it was" or rows(out) == sum(map(links, FOLDERS["pages"].values()))
+        figures[way.number.name].update(kills=1, torn=not stays_absolute, temporary=len(left))
+        assert stays_absolute, (turn, way)
         assert way.number == signal.SIGKILL or not left, (turn, way, left)
         for path in left:
             path.unlink()

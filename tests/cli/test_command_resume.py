@@ -197,7 +197,7 @@ def test_nobody_else_can_read_what_a_run_has_worked_on(
     def seen(*_: object) -> None:
         modes.update({path.name.partition(".")[2]: path.stat().st_mode & 0o777 for path in folder.iterdir()})
 
-    monkeypatch.setattr("absolve.run.publish.Putting.expect", seen)
+    monkeypatch.setattr("absolve.run.publish.Publisher.expect", seen)
     command = ["rewrite", str(site), URL, "--in-place"]
     for options in ([], [REMAP]):
         assert absolve(*command, *options).status == 0

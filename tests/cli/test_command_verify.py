@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from command_runner import ABSOLUTE, FIXTURES, PAGE, Runner
 
-from absolve.core.model import Notice
+from absolve.core.model import Finding
 from absolve.document.entity import AMBIGUOUS
 from absolve.formats.html import walker
 from absolve.rewriting import rewriter
@@ -112,7 +112,7 @@ def test_a_page_in_which_the_scanner_had_to_guess_is_verified_unasked(
     absolve: Runner, page: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def guessing(*given: Any) -> list[Any]:
-        return [*walker.walk(*given), Notice(AMBIGUOUS, "a browser may see something else", 0)]
+        return [*walker.walk(*given), Finding(AMBIGUOUS, "a browser may see something else", 0)]
 
     monkeypatch.setattr("absolve.document.walk.walker", lambda _media_type: guessing)
     done = absolve("rewrite", page)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import html5lib_view
 
-from absolve.core.model import Document, Link, Place
+from absolve.core.model import Document, Link, LinkSite
 from absolve.document.walk import Settings, inner_at, walk
 from absolve.encodings.charsets import UTF_8
 from absolve.formats import registry
@@ -85,7 +85,7 @@ def _keyword(element: Element, attribute: str) -> str:
     return html5lib_view.lower(element.attributes.get(attribute, "").strip(_SPACE))
 
 
-def _place(element: Element, attribute: str) -> Place | None:
+def _place(element: Element, attribute: str) -> LinkSite | None:
     if (element.namespace, element.name, attribute) == ("html", "meta", "content"):
         equivalent, declared, name, item = (
             _keyword(element, key) for key in ("http-equiv", "property", "name", "itemprop")

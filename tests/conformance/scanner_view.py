@@ -10,7 +10,7 @@ from absolve.encodings.charsets import UTF_8
 from absolve.encodings.codings import quoted
 from absolve.formats.html import names
 from absolve.formats.html.names import ATTRIBUTES, ROWS
-from absolve.formats.html.tokenizer import Scanner
+from absolve.formats.html.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,7 +24,7 @@ _NAMESPACES = ("html", "svg", "math")
 def elements(data: bytes, charset: Charset = UTF_8) -> list[Element]:
     """The start tags with their attributes, decoded; what a second html or body adds is an element of its own."""
     record: list[tuple[int, int, int, int, int]] = []
-    scanner = Scanner(data, _NOTHING, record)
+    scanner = Tokenizer(data, _NOTHING, record)
     found: list[Element] = []
     merged: set[tuple[str, str]] = set()
     while (kind := scanner.next()) != names.END:
@@ -48,7 +48,7 @@ def elements(data: bytes, charset: Charset = UTF_8) -> list[Element]:
 
 
 def tags(
-    scanner: Scanner, record: list[tuple[int, int, int, int, int]]
+    scanner: Tokenizer, record: list[tuple[int, int, int, int, int]]
 ) -> Iterator[tuple[int, tuple[str, dict[str, str]]]]:
     """Every start tag of UTF-8 text, whether it reaches the tree or not: where it begins, its name and attributes."""
     data = scanner.data

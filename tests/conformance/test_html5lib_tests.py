@@ -18,7 +18,7 @@ from html5lib_view import Element
 from material import SHARED, each, missing
 
 from absolve.formats.html.names import ATTRIBUTES, ROWS
-from absolve.formats.html.tokenizer import Scanner
+from absolve.formats.html.tokenizer import Tokenizer
 
 pytestmark = pytest.mark.slow
 SUITE = SHARED / "suites" / "html5lib-tests"
@@ -42,7 +42,7 @@ def test_a_document_that_is_pinned_is_known_to_be_guessed(name: str) -> None:
     if case is None:
         pytest.skip(missing(SUITE))
     assert isinstance(case, TreeTest)
-    scanner = Scanner(case.data.encode(), bytes(ROWS * ATTRIBUTES))
+    scanner = Tokenizer(case.data.encode(), bytes(ROWS * ATTRIBUTES))
     while scanner.next():
         pass
     assert scanner.tree.guessed
@@ -62,7 +62,7 @@ def test_the_scanner_reports_the_start_tags_of_the_tokenizer(case: TokenTest) ->
     prefix = len(case.prefix)
     data = (case.prefix + case.data).encode("utf-8", "surrogatepass")
     record: list[tuple[int, int, int, int, int]] = []
-    scanner = Scanner(data, bytes(ROWS * ATTRIBUTES), record)
+    scanner = Tokenizer(data, bytes(ROWS * ATTRIBUTES), record)
     found = [tag for start, tag in scanner_view.tags(scanner, record) if start >= prefix]
     assert found == case.expected
 

@@ -18,7 +18,7 @@ import absolve
 from absolve.core.errors import DocumentError
 from absolve.encodings import charsets
 from absolve.formats.html.names import ATTRIBUTES, ROWS
-from absolve.formats.html.tokenizer import Scanner
+from absolve.formats.html.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -160,7 +160,7 @@ def test_html5lib_sees_the_same_start_tags(text: str) -> None:
 
 
 def guessed(data: bytes) -> bool:
-    scanner = Scanner(data, bytes(ROWS * ATTRIBUTES))
+    scanner = Tokenizer(data, bytes(ROWS * ATTRIBUTES))
     while scanner.next():
         pass
     return bool(scanner.tree.guessed)

@@ -7,12 +7,12 @@ from array import array
 
 import pytest
 
-from absolve.core.column_buffers import Numbers, Texts, Words
+from absolve.core.column_buffers import DictColumn, IntColumn, TextColumn
 
 
 @pytest.mark.parametrize(("narrow", "code", "most"), [(False, "q", 1 << 62), (True, "i", (1 << 31) - 1)])
 def test_numbers_are_kept_in_so_many_bits(narrow: bool, code: str, most: int) -> None:
-    numbers = Numbers(narrow=narrow)
+    numbers = IntColumn(narrow=narrow)
     assert (len(numbers), numbers.raw()) == (0, b"")
     expected = array(code, [0, -1, most, *range(1000)])
     for number in expected:
@@ -21,10 +21,10 @@ def test_numbers_are_kept_in_so_many_bits(narrow: bool, code: str, most: int) ->
 
 
 def test_the_last_numbers_may_be_let_go() -> None:
-    cut = getattr(Numbers(), "cut", None)
+    cut = getattr(IntColumn(), "cut", None)
     if cut is None:  # compiled, it is there for C only
         pytest.skip("asked in C")
-    numbers = Numbers()
+    numbers = IntColumn()
     for number in range(5):
         numbers.add(number)
     numbers.cut(2)
@@ -33,7 +33,7 @@ def test_the_last_numbers_may_be_let_go() -> None:
 
 
 def test_numbers_that_are_places_give_what_stands_there() -> None:
-    places, numbers = Numbers(narrow=True), Numbers(narrow=True)
+    places, numbers = IntColumn(narrow=True), IntColumn(narrow=True)
     assert places.mapped(numbers).raw() == b""
     for place in (0, 1, 1, 2, 0):
         places.add(place)
@@ -49,7 +49,7 @@ def test_numbers_that_are_places_give_what_stands_there() -> None:
 def test_a_long_text_may_come_first_and_be_followed(first: bytes | None) -> None:
     long = "é".encode() * 100_000
     for more in ([], [b"x"], [long], [None, b"x" * 500_000, b"y"]):
-        texts = Texts()
+        texts = TextColumn()
         for text in (first, long, *more):
             texts.add(text)
         expected = [first, long, *more]
@@ -59,17 +59,17 @@ def test_a_long_text_may_come_first_and_be_followed(first: bytes | None) -> None
 
 
 def test_a_long_text_is_taken_where_there_was_room_for_others() -> None:
-    before = Texts()
+    before = TextColumn()
     for _ in range(1000):
         before.add(b"x" * 100)
-    texts = Texts(before)
+    texts = TextColumn(before)
     texts.add(b"y" * 200_000)
     texts.add(b"z")
     assert texts.cells() == ["y" * 200_000, "z"]
 
 
 def test_texts_stand_one_behind_the_other_and_may_be_missing() -> None:
-    texts = Texts()
+    texts = TextColumn()
     assert (len(texts), texts.raw(), texts.present()) == (0, b"", None)
     for text in ("a", "", "é"):
         texts.add(text.encode())
@@ -83,30 +83,30 @@ def test_texts_stand_one_behind_the_other_and_may_be_missing() -> None:
 
 
 def test_long_texts_make_room_for_themselves() -> None:
-    texts = Texts()
+    texts = TextColumn()
     for size in range(300):
         texts.add(b"x" * size)
     assert texts.raw() == b"x" * sum(range(300))
 
 
 def test_room_that_is_there_at_once_changes_nothing() -> None:
-    texts = Texts()
+    texts = TextColumn()
     texts.add(b"x" * 2000)
-    for before in (texts, Texts(), None):
-        more = Texts(before)
+    for before in (texts, TextColumn(), None):
+        more = TextColumn(before)
         assert (len(more), more.raw()) == (0, b"")
         more.add(b"yz")
         assert (len(more), more.raw(), more.ends.raw()) == (1, b"yz", array("i", [0, 2]).tobytes())
     assert texts.raw() == b"x" * 2000
     for room in (0, 1, 5):
-        numbers = Numbers(room=room)
+        numbers = IntColumn(room=room)
         for number in range(4):
             numbers.add(number)
         assert numbers.raw() == array("q", range(4)).tobytes()
 
 
 def test_words_are_kept_once_in_the_order_in_which_they_came_first() -> None:
-    words = Words()
+    words = DictColumn()
     for word in "abbca":
         words.add(word)
     assert (len(words), words.words) == (5, ["a", "b", "c"])
@@ -114,7 +114,7 @@ def test_words_are_kept_once_in_the_order_in_which_they_came_first() -> None:
 
 
 def test_words_that_are_sequences_give_what_stands_in_them() -> None:
-    words = Words()
+    words = DictColumn()
     assert (words.items(), words.ends().raw()) == ([], array("i", [0]).tobytes())
     for codes in ((), ("empty",), (), ("insecure", "whitespace"), ("empty",)):
         words.add(codes)
@@ -126,7 +126,7 @@ def test_words_that_are_sequences_give_what_stands_in_them() -> None:
 @pytest.mark.parametrize("apart", [False, True], ids=["in the pickle", "beside it"])
 @pytest.mark.parametrize("size", [0, 1, 1000])
 def test_what_goes_to_another_process_is_there_what_it_was_and_can_grow(protocol: int, apart: bool, size: int) -> None:
-    kept = Numbers(narrow=True), Numbers(), Texts(), Words()
+    kept = IntColumn(narrow=True), IntColumn(), TextColumn(), DictColumn()
     for number in range(size):
         kept[0].add(number)
         kept[1].add(-number << 40)

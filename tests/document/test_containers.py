@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from absolve.core.errors import CodingError, DocumentError, WalkError
-from absolve.core.model import Base, Derived, Document, Event, Layer, Part
+from absolve.core.model import BaseClaim, Derived, Document, Event, Layer, Part
 from absolve.document.walk import Settings, inners, walk
 from absolve.encodings.charsets import UTF_8
 from absolve.encodings.codings import Raw
@@ -54,9 +54,9 @@ def read(data: bytes, charset: Charset, options: WalkOptions) -> Iterator[Event]
     fields = dict(line.split(b": ", 1) for line in head.split(b"\n"))
     claims = []
     if b"Url" in fields:
-        claims = [Base(Layer.RETRIEVAL, fields[b"Url"].decode(), "container")]
+        claims = [BaseClaim(Layer.RETRIEVAL, fields[b"Url"].decode(), "container")]
     if b"Base" in fields:
-        yield Base(Layer.EMBEDDED, fields[b"Base"].decode(), "Base header", data.find(b"Base: "))
+        yield BaseClaim(Layer.EMBEDDED, fields[b"Base"].decode(), "Base header", data.find(b"Base: "))
     derived = []
     if b"Length" in fields:
         at = data.find(b"Length: ") + len("Length: ")
@@ -69,7 +69,7 @@ def read(data: bytes, charset: Charset, options: WalkOptions) -> Iterator[Event]
         coding,
         name="body",
         claims=claims,
-        whole=True,
+        own_charset=True,
         encloses=b"Encloses" in fields,
         derived=derived,
     )

@@ -8,7 +8,7 @@ import pytest
 
 import absolve
 from absolve.core.errors import DocumentError, UsageError
-from absolve.core.model import Base, BaseURL, Document, Layer, Part
+from absolve.core.model import BaseClaim, BaseURL, Document, Layer, Part
 from absolve.document.walk import Settings, hold, inner_at, inners, walk
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def test_every_claim_is_in_the_chain_with_its_line() -> None:
 
 
 def test_what_is_kept_beside_a_file_counts_after_what_stands_in_it() -> None:
-    beside = [Base(Layer.RETRIEVAL, "http://beside.example/", "user.xdg.origin.url")]
+    beside = [BaseClaim(Layer.RETRIEVAL, "http://beside.example/", "user.xdg.origin.url")]
 
     def base(page: str, url: str | None = None) -> str:
         return walk(Document(page, url=url, claims=beside), Settings()).bases.base.url
@@ -250,10 +250,10 @@ def test_a_setting_must_be_one_of_its_choices(setting: dict[str, str]) -> None:
 
 def test_what_rules_in_each_entry_of_a_feed_is_found_out_once() -> None:
     entity = walked("")
-    scopes = [Base(Layer.EMBEDDED, f"{number}/", "xml:base attribute", number) for number in range(4000)]
-    found = [entity.ruling(scope) for scope in scopes]
+    scopes = [BaseClaim(Layer.EMBEDDED, f"{number}/", "xml:base attribute", number) for number in range(4000)]
+    found = [entity.base_context(scope) for scope in scopes]
     assert found[-1].base.url.endswith("/3999/")
-    assert all(entity.ruling(scope) is ruling for scope, ruling in zip(scopes, found, strict=True))
+    assert all(entity.base_context(scope) is base_context for scope, base_context in zip(scopes, found, strict=True))
 
 
 def test_what_a_saver_wrote_in_a_document_inside_is_overruled_by_what_encapsulates_it() -> None:

@@ -9,7 +9,7 @@ import hypothesis.strategies as st
 import pytest
 
 from absolve.encodings.charsets import UTF_8, WINDOWS_1252, Charset, by_label
-from absolve.encodings.line_index import Positions
+from absolve.encodings.line_index import LineIndex
 
 UTF_16 = by_label("utf-16le")
 
@@ -43,12 +43,12 @@ def slowly(text: str) -> tuple[int, int]:
     ],
 )
 def test_a_byte_has_a_line_and_a_column(data: bytes, charset: Charset, position: int, expected: tuple[int, int]) -> None:
-    assert Positions(data, charset).at(position) == expected
+    assert LineIndex(data, charset).at(position) == expected
 
 
 @hypothesis.given(st.text("ab\n\ré\U0001f600", max_size=60), st.lists(st.integers(0, 59), max_size=12))
 def test_the_order_of_asking_does_not_matter(text: str, asked: list[int]) -> None:
-    positions = Positions(text.encode(), UTF_8)
+    positions = LineIndex(text.encode(), UTF_8)
     for index in asked:
         before = text[:index]
         if before.endswith("\r") and text[index : index + 1] == "\n":
@@ -59,12 +59,12 @@ def test_the_order_of_asking_does_not_matter(text: str, asked: list[int]) -> Non
 def test_going_back_and_forth_stays_right_over_long_stretches() -> None:
     text = "ab\n" * 20_000 + "é" * 20_000 + "\r" * 20_000
     data = text.encode()
-    positions = Positions(data, UTF_8)
+    positions = LineIndex(data, UTF_8)
     for index in (79_000, 5, 60_000, 60_001, 70_000, 69_999, 100_000, 30_000, 99_999):
         assert positions.at(len(text[:index].encode())) == slowly(text[:index])
 
 
 def test_a_hundred_thousand_places_on_one_line_are_one_pass() -> None:
     count = 100_000
-    positions = Positions("é,,".encode() * count, UTF_8)
+    positions = LineIndex("é,,".encode() * count, UTF_8)
     assert [positions.at(4 * index) for index in range(count)] == [(1, 3 * index + 1) for index in range(count)]

@@ -7,7 +7,7 @@ import time
 import pytest
 
 import absolve
-from absolve.core.model import Base, Link, Notice
+from absolve.core.model import BaseClaim, Finding, Link
 from absolve.encodings.offset_map import Offsets
 from absolve.formats import headers
 
@@ -66,7 +66,7 @@ def test_a_value_is_unfolded_text() -> None:
     assert headers.first(data, fields, "c") is None
 
 
-def events(data: bytes) -> list[Base | Link | Notice]:
+def events(data: bytes) -> list[BaseClaim | Link | Finding]:
     return list(headers.links(data, headers.fields(data)[0], headers.OF_MAIL, tuple(headers.BASES)))
 
 
@@ -104,7 +104,7 @@ def test_other_fields_hold_no_links(data: bytes) -> None:
 def test_a_base_stands_in_brackets_or_quotes_or_alone(name: str, value: bytes, reference: str) -> None:
     data = name.encode() + b": " + value + b"\r\n"
     claim, link = events(data)
-    assert isinstance(claim, Base)
+    assert isinstance(claim, BaseClaim)
     assert isinstance(link, Link)
     assert (claim.reference, claim.position, link.claim) == (reference, link.start, claim)
     assert links(data) == [(name.lower(), reference)]
@@ -112,7 +112,7 @@ def test_a_base_stands_in_brackets_or_quotes_or_alone(name: str, value: bytes, r
 
 def test_claims_come_in_their_order_and_links_in_theirs() -> None:
     data = b"Content-Location: c\nContent-Base: b\nBase: a\nLink: <d>; rel=x, <e>\nLocation: /f\nRefresh: 0;url=g\n"
-    claims = [(event.reference, event.source) for event in events(data) if isinstance(event, Base)]
+    claims = [(event.reference, event.source) for event in events(data) if isinstance(event, BaseClaim)]
     assert claims == [("a", "Base header"), ("b", "Content-Base header"), ("c", "Content-Location header")]
     assert [reference for _, reference in links(data)] == ["c", "b", "a", "d", "e", "/f", "g"]
 

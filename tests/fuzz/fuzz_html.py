@@ -22,7 +22,7 @@ from absolve.document.walk import walk
 from absolve.encodings import charsets
 from absolve.formats.html import names
 from absolve.formats.html.names import ATTRIBUTES, ROWS
-from absolve.formats.html.tokenizer import Scanner
+from absolve.formats.html.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,7 +65,7 @@ def check(data: bytes) -> None:
 
 
 def stand_in_order(data: bytes) -> None:
-    scanner = Scanner(data, bytes(ROWS * ATTRIBUTES), [])
+    scanner = Tokenizer(data, bytes(ROWS * ATTRIBUTES), [])
     end = 0
     while kind := scanner.next():
         assert end <= scanner.start < scanner.end <= len(data)
@@ -86,7 +86,7 @@ def shown(reference: link_view.Reference) -> link_view.Reference:
 def guessed(data: bytes) -> bool:
     """Whether the scanner had to guess, in the document or in one inside it."""
     found = walk(Document(data, media_type="text/html", charset="utf-8"), link_view.SETTINGS)
-    return any(notice.code in {"ambiguous", "too-deep"} for notice in found.notices)
+    return any(finding.code in {"ambiguous", "too-deep"} for finding in found.findings)
 
 
 def judged(text: str) -> list[html5lib_view.Element] | None:

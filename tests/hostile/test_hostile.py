@@ -171,8 +171,8 @@ def test_a_hundred_thousand_notices_have_their_columns() -> None:
     unit = b"<script type=importmap>[</script>"
     said = walk(absolve.Document(unit * 20_000), Settings()).diagnostics
     assert len(said) == 20_000
-    assert {notice.code for notice in said} == {"malformed-json"}
-    assert [notice.column for notice in said[:2]] == [25, 25 + len(unit)]
+    assert {finding.code for finding in said} == {"malformed-json"}
+    assert [finding.column for finding in said[:2]] == [25, 25 + len(unit)]
 
 
 # --- what is cut off ends the search ---------------------------------------------------------------------------------

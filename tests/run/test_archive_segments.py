@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from absolve.core.errors import Diagnostic
-    from absolve.run.segments import Stretch
+    from absolve.run.segments import Segment
 
 
 DEFAULTS = Settings()
@@ -60,7 +60,7 @@ FILES = {
 }
 
 
-def streamed(data: bytes) -> list[Stretch]:
+def streamed(data: bytes) -> list[Segment]:
     return list(stretches(io.BytesIO(data), "x.warc", Settings()))
 
 

@@ -15,16 +15,16 @@ from hypothesis import strategies as st
 from absolve.document.settings import Settings
 from absolve.formats.warc.resync import first_record
 from absolve.run import archive_turns, segment_inputs
-from absolve.run.archive_ranges import END, Course, Range
+from absolve.run.archive_ranges import END, ArchiveRange, Progress
 from absolve.run.archive_segments import counted, stretches
 from absolve.run.archive_turns import renumbered
 from absolve.run.filters import Selection
 from absolve.run.inputs import Input
-from absolve.run.links_task import Listing, Unique, listed
-from absolve.run.load import Reading
-from absolve.run.pool.relay import Hand, Handed
+from absolve.run.links_task import ListOptions, Unique, listed
+from absolve.run.load import ReadOptions
+from absolve.run.pool.relay import Hand, Handoff
 from absolve.run.pool.tasks import End
-from absolve.run.results import Failure, Rows, Size
+from absolve.run.results import BytesRead, Failure, RowChunk
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -100,28 +100,28 @@ def joined(told: Iterable[Any]) -> tuple[bytes, list[Any], int]:
     said: list[Any] = []
     size = 0
     for piece in told:
-        if isinstance(piece, Rows):
+        if isinstance(piece, RowChunk):
             chunk = piece.chunk
             rows += chunk if isinstance(chunk, bytes) else "".join(map(repr, unique.of(chunk))).encode()
-        elif isinstance(piece, Size):
+        elif isinstance(piece, BytesRead):
             size += piece.read
         elif isinstance(piece, Failure) or piece not in said:
             said.append(piece)
     return bytes(rows), said, size
 
 
-def in_parts(how: Listing, input_: Input, bounds: Iterable[int]) -> Iterator[Any]:
+def in_parts(how: ListOptions, input_: Input, bounds: Iterable[int]) -> Iterator[Any]:
     """What is told when the file is cut at these offsets."""
     told = archive_turns.unbroken(_in_parts(how, input_, bounds), lambda input_: input_)
     return (piece for _, piece in told if not isinstance(piece, End))
 
 
-def _in_parts(how: Listing, input_: Input, bounds: Iterable[int]) -> Iterator[tuple[Input, Any]]:
+def _in_parts(how: ListOptions, input_: Input, bounds: Iterable[int]) -> Iterator[tuple[Input, Any]]:
     hand = Hand()
     starts = [0, *sorted(set(bounds))]
     for start, end in zip(starts, [*starts[1:], END], strict=True):
         hand.next()
-        part = input_._replace(within=Range(start, end, None if start else 0))
+        part = input_._replace(within=ArchiveRange(start, end, None if start else 0))
         for piece in listed(how, part, hand):
             yield part, piece
         yield part, End()
@@ -130,7 +130,7 @@ def _in_parts(how: Listing, input_: Input, bounds: Iterable[int]) -> Iterator[tu
 def same_in_parts(path: Path, *bounds: Iterable[int], url: str | None = None, **how: Any) -> None:
     """The same is told of the whole file, and when it is cut in each of these ways."""
     input_ = Input(str(path), path.name, url)
-    listing = Listing(Reading(how.pop("settings", Settings())), **how)
+    listing = ListOptions(ReadOptions(how.pop("settings", Settings())), **how)
     expected = joined(listed(listing, input_))
     of_whole = slice(3 if expected[2] else 2)  # who fails does not tell what was read
     for some in bounds:
@@ -195,7 +195,7 @@ def test_a_condition_sees_the_numbers_that_rows_have(path: Path) -> None:
     path.write_bytes(ONE * 5)
     for condition in ("entity = 'record[4]/body[1]'", "false"):
         same_in_parts(path, [len(ONE), 3 * len(ONE)], where=condition)
-    told = joined(in_parts(Listing(Reading(Settings()), where="entity LIKE 'record[4]%'"), Input(str(path), ""), [700]))
+    told = joined(in_parts(ListOptions(ReadOptions(Settings()), where="entity LIKE 'record[4]%'"), Input(str(path), ""), [700]))
     assert told[0].count(b"\n") == 1
 
 
@@ -204,21 +204,21 @@ SIX = "CAST(reference AS INT) >= 6"
 
 def test_a_failure_ends_all_that_stands_behind_it(path: Path) -> None:
     path.write_bytes(b"".join(record(b"<a href=%b>" % name) for name in (b"5", b"7", b"6", b"8", b"x", b"9")) + TWO * 3)
-    assert joined(listed(Listing(Reading(Settings()), where=SIX), Input(str(path), "x")))[0].count(b"\n") == 3
+    assert joined(listed(ListOptions(ReadOptions(Settings()), where=SIX), Input(str(path), "x")))[0].count(b"\n") == 3
     same_in_parts(path, *([at, at + 200] for at in range(1, path.stat().st_size, 31)), where=SIX)
     same_in_parts(path, [1, 2, 3], where="CAST(entity AS INT) = 1")
 
 
 def test_of_others_it_ends_nothing() -> None:
-    first, middle, last = Range(0, 9, 0), Range(9, 20, None), Range(20, END, None)
+    first, middle, last = ArchiveRange(0, 9, 0), ArchiveRange(9, 20, None), ArchiveRange(20, END, None)
 
-    def kept(*told: tuple[Range, Any]) -> list[Any]:
+    def kept(*told: tuple[ArchiveRange, Any]) -> list[Any]:
         inputs = [(Input("x", "x", within=within), piece) for within, piece in told]
         return [piece for _, piece in archive_turns.unbroken(inputs, lambda input_: input_)]
 
-    end, size, rows, lost = End(), Size(1), Rows(b"", 0), End("lost")
+    end, size, rows, lost = End(), BytesRead(1), RowChunk(b"", 0), End("lost")
     assert kept((first, rows), (first, end), (middle, size), (middle, end), (last, rows), (last, lost)) == [rows, end, end, end]
-    assert kept((first, end), (last, rows), (last, end), (Range(), rows), (Range(), end), (first, rows)) == [end, end, rows, end, rows]
+    assert kept((first, end), (last, rows), (last, end), (ArchiveRange(), rows), (ArchiveRange(), end), (first, rows)) == [end, end, rows, end, rows]
     assert kept((first, size), (first, end), (middle, lost), (last, rows)) == [size, end, lost, rows]
     assert kept((first, rows), (first, lost), (middle, rows), (middle, end), (last, rows)) == [rows, lost, rows, end]
 
@@ -243,26 +243,26 @@ def test_a_range_takes_its_turn_before_it_holds_more(path: Path, monkeypatch: py
     def found(_: Any) -> Iterator[Any]:
         for number in range(100):
             made.append(number)
-            yield Size(1)
-        yield Course(END, 1)
+            yield BytesRead(1)
+        yield Progress(END, 1)
 
-    input_ = Input(str(path), "x", within=Range(9, 300, None))
-    told = archive_turns.in_turn(found, input_, Reading(Settings()), Waiting(Handed(Course(len(ONE), 1)), asked))
-    assert next(told) == Size(1)
+    input_ = Input(str(path), "x", within=ArchiveRange(9, 300, None))
+    told = archive_turns.in_turn(found, input_, ReadOptions(Settings()), Waiting(Handoff(Progress(len(ONE), 1)), asked))
+    assert next(told) == BytesRead(1)
     assert (asked, len(made)) == ([1], 6)
-    assert list(told) == [Size(1)] * 99
+    assert list(told) == [BytesRead(1)] * 99
     assert asked[1].before == 2
 
 
 class Waiting(Hand):
     """A relay that keeps what it is asked for, and what is handed on."""
 
-    def __init__(self, handed: Handed, asked: list[int]) -> None:
+    def __init__(self, handed: Handoff, asked: list[int]) -> None:
         super().__init__()
         self._taken = handed
         self._asked = asked
 
-    def take(self) -> Handed:
+    def take(self) -> Handoff:
         self._asked.append(1)
         return super().take()
 
@@ -270,38 +270,38 @@ class Waiting(Hand):
         self._asked.append(value)
 
 
-def part(path: Path, within: Range, handed: Handed) -> tuple[bytes, list[Any], list[Any]]:
+def part(path: Path, within: ArchiveRange, handed: Handoff) -> tuple[bytes, list[Any], list[Any]]:
     """The rows of a range, what is said, and what is handed on, behind a 1 for what is taken."""
     asked: list[Any] = []
-    told = listed(Listing(Reading(Settings())), Input(str(path), "x", within=within), Waiting(handed, asked))
+    told = listed(ListOptions(ReadOptions(Settings())), Input(str(path), "x", within=within), Waiting(handed, asked))
     rows, said, _ = joined(told)
     return rows, said, asked
 
 
 def test_a_range_hands_on_where_it_ended_whatever_it_guessed(path: Path) -> None:
     path.write_bytes(NESTED + TWO + ONE)
-    within = Range(100, len(NESTED) + 1, None)
+    within = ArchiveRange(100, len(NESTED) + 1, None)
     with path.open("rb") as file:
         assert first_record(file, within.start, within.end) not in {None, len(NESTED)}  # a wrong one
-    rows, _, asked = part(path, within, Handed(Course(len(NESTED), 1)))
+    rows, _, asked = part(path, within, Handoff(Progress(len(NESTED), 1)))
     assert [row.split(b'"')[7] for row in rows.splitlines()] == [b"record[2]/body[1]"] * 2
     assert [(it.position, it.before) for it in asked[1:]] == [(len(NESTED + TWO), 2)]
-    rows, _, asked = part(path, within, Handed(Course(END, 3)))
+    rows, _, asked = part(path, within, Handoff(Progress(END, 3)))
     assert (rows, [(it.position, it.before) for it in asked[1:]]) == (b"", [(END, 3)])
 
 
 def test_what_is_behind_a_range_that_failed_or_is_the_last_takes_nothing_from_it(path: Path) -> None:
     path.write_bytes(ONE * 3)
-    assert part(path, Range(5, 700, None), Handed()) == (b"", [], [1, None])
-    assert part(path, Range(0, END, 0), Handed())[2] == []
-    assert [it.before for it in part(path, Range(0, 1, 0), Handed())[2]] == [1]
+    assert part(path, ArchiveRange(5, 700, None), Handoff()) == (b"", [], [1, None])
+    assert part(path, ArchiveRange(0, END, 0), Handoff())[2] == []
+    assert [it.before for it in part(path, ArchiveRange(0, 1, 0), Handoff())[2]] == [1]
 
 
-@pytest.mark.parametrize("taken", [None, Course(), Course(len(ONE), 1)])
-def test_behind_a_range_whose_process_ended_the_numbers_are_right(path: Path, taken: Course | None) -> None:
+@pytest.mark.parametrize("taken", [None, Progress(), Progress(len(ONE), 1)])
+def test_behind_a_range_whose_process_ended_the_numbers_are_right(path: Path, taken: Progress | None) -> None:
     path.write_bytes(ONE + GET + NESTED + TWO + ONE)
     start = len(ONE + GET) + 300
-    rows, _, asked = part(path, Range(start, len(ONE + GET + NESTED + TWO), None), Handed(taken, lost=True))
+    rows, _, asked = part(path, ArchiveRange(start, len(ONE + GET + NESTED + TWO), None), Handoff(taken, lost=True))
     assert [row.split(b'"')[7] for row in rows.splitlines()] == [b"record[3]/body[1]"] * 2
     assert [(it.position, it.before) for it in asked[1:]] == [(len(ONE + GET + NESTED + TWO), 3)]
 
@@ -310,8 +310,8 @@ def test_behind_a_range_whose_process_ended_the_numbers_are_right(path: Path, ta
 def test_what_is_only_counted_is_counted_as_it_would_be_listed(bits: list[str], cut: float, limits: Settings) -> None:
     data = b"".join([BITS[bit] for bit in bits])
     end = int(cut * len(data))
-    listed_, passed = Course(), Course()
-    for _ in stretches(io.BytesIO(data), "x", limits, within=Range(0, end), course=listed_):
+    listed_, passed = Progress(), Progress()
+    for _ in stretches(io.BytesIO(data), "x", limits, within=ArchiveRange(0, end), course=listed_):
         pass
     counted(io.BytesIO(data), limits, passed, end)
     assert (passed.position, passed.before) == (listed_.position, listed_.before)
@@ -321,19 +321,19 @@ def test_large_archives_are_cut_by_their_size_alone(path: Path, monkeypatch: pyt
     monkeypatch.setattr(segment_inputs, "LARGE", 1000)
     monkeypatch.setattr(segment_inputs, "RANGE", 500)
 
-    def cut(data: bytes, jobs: int = 2, name: str = path.name) -> list[Range]:
+    def cut(data: bytes, jobs: int = 2, name: str = path.name) -> list[ArchiveRange]:
         file = path.with_name(name)
         file.write_bytes(data)
-        return [input_.within for input_ in segment_inputs.spread([Input(str(file), "x")], Reading(Settings()), jobs)]
+        return [input_.within for input_ in segment_inputs.spread([Input(str(file), "x")], ReadOptions(Settings()), jobs)]
 
-    assert cut(ONE * 9, 1) == cut(ONE) == cut(b"<p>" * 1000, name="x.html") == [Range()]
-    assert cut(zstandard.compress(ONE) * 9) == cut(dictionary()[0] * 9) == [Range()]
-    assert cut((ONE * 9)[:1001]) == [Range(0, 500, 0), Range(500, 1000, None), Range(1000, END, None)]
-    assert cut((gzip.compress(ONE) * 9)[:1500]) == [Range(0, 500, 0), Range(500, 1000, None), Range(1000, END, None)]
+    assert cut(ONE * 9, 1) == cut(ONE) == cut(b"<p>" * 1000, name="x.html") == [ArchiveRange()]
+    assert cut(zstandard.compress(ONE) * 9) == cut(dictionary()[0] * 9) == [ArchiveRange()]
+    assert cut((ONE * 9)[:1001]) == [ArchiveRange(0, 500, 0), ArchiveRange(500, 1000, None), ArchiveRange(1000, END, None)]
+    assert cut((gzip.compress(ONE) * 9)[:1500]) == [ArchiveRange(0, 500, 0), ArchiveRange(500, 1000, None), ArchiveRange(1000, END, None)]
     with suppress(OSError):
         path.unlink()
     missing = Input(str(path), "x")
-    assert list(segment_inputs.spread([missing], Reading(Settings()), 2)) == [missing]
+    assert list(segment_inputs.spread([missing], ReadOptions(Settings()), 2)) == [missing]
 
 
 def test_paths_are_numbered_anew_at_their_first_step() -> None:
@@ -344,12 +344,12 @@ def test_paths_are_numbered_anew_at_their_first_step() -> None:
 
 def test_a_failure_of_its_own_has_its_turn(path: Path) -> None:
     def found(_: Any) -> Iterator[Any]:
-        yield Size(1)
+        yield BytesRead(1)
         raise ValueError("broken")
 
     path.write_bytes(ONE * 2)
-    input_ = Input(str(path), "x", within=Range(9, 300, None))
-    told = archive_turns.in_turn(found, input_, Reading(Settings()), Waiting(Handed(Course(len(ONE), 1)), []))
-    assert next(told) == Size(1)
+    input_ = Input(str(path), "x", within=ArchiveRange(9, 300, None))
+    told = archive_turns.in_turn(found, input_, ReadOptions(Settings()), Waiting(Handoff(Progress(len(ONE), 1)), []))
+    assert next(told) == BytesRead(1)
     with pytest.raises(ValueError, match="broken"):
         next(told)

@@ -14,18 +14,18 @@ import pytest
 from absolve.run import fsync, outputs
 from absolve.run.inputs import Input
 from absolve.run.outputs import Made
-from absolve.run.publish import Putting
-from absolve.run.results import Failure, Ready, Size
+from absolve.run.publish import Publisher
+from absolve.run.results import BytesRead, Failure, FilesReady
 from absolve.run.rewrite_task import Job
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 
-def ready(folder: Path, number: int) -> Ready:
+def ready(folder: Path, number: int) -> FilesReady:
     temporary = folder / f"{number}.tmp"
     temporary.write_bytes(b"x")
-    return Ready((Made(str(temporary), str(folder / f"{number}.html")),))
+    return FilesReady((Made(str(temporary), str(folder / f"{number}.html")),))
 
 
 def test_what_nothing_ready_stands_before_comes_at_once() -> None:
@@ -34,10 +34,10 @@ def test_what_nothing_ready_stands_before_comes_at_once() -> None:
     def told() -> Iterator[tuple[int, Any]]:
         for number in range(3):
             asked.append(number)
-            yield number, Size(number)
+            yield number, BytesRead(number)
 
     for number, found in enumerate(fsync.flushed(told())):
-        assert found == (number, Size(number))
+        assert found == (number, BytesRead(number))
         assert asked[-1] == number
 
 
@@ -52,18 +52,18 @@ def test_what_is_ready_comes_in_its_order_when_it_is_on_the_disk(
 
     monkeypatch.setattr(outputs, "flush", flush)
     monkeypatch.setattr(fsync, "TOGETHER", 15)
-    told = [(number, piece) for number in range(100) for piece in (ready(tmp_path, number), Size(number))]
+    told = [(number, piece) for number in range(100) for piece in (ready(tmp_path, number), BytesRead(number))]
     found = []
     for number, piece in fsync.flushed(told):
         found.append((number, piece))
-        if isinstance(piece, Ready):
+        if isinstance(piece, FilesReady):
             assert piece.flushed
             assert {made.temporary for made in piece.made} <= on_disk
     assert found == [(number, _flushed(piece)) for number, piece in told]
 
 
 def _flushed(piece: Any) -> Any:
-    return piece._replace(flushed=True) if isinstance(piece, Ready) else piece
+    return piece._replace(flushed=True) if isinstance(piece, FilesReady) else piece
 
 
 def test_what_is_ready_is_expected_many_at_a_time_when_it_is_on_the_disk(
@@ -75,12 +75,12 @@ def test_what_is_ready_is_expected_many_at_a_time_when_it_is_on_the_disk(
     expected: list[int] = []
     groups: list[int] = []
 
-    def expect(group: list[tuple[int, Ready]]) -> None:
+    def expect(group: list[tuple[int, FilesReady]]) -> None:
         groups.append(len(group))
         expected.extend(number for number, _ in group)
         assert {made.temporary for _, piece in group for made in piece.made} <= on_disk
 
-    told = [(number, piece) for number in range(100) for piece in (ready(tmp_path, number), Size(number))]
+    told = [(number, piece) for number in range(100) for piece in (ready(tmp_path, number), BytesRead(number))]
     for number, _ in fsync.flushed(told, expect):
         assert number in expected
     assert expected == list(range(100))
@@ -127,7 +127,7 @@ def test_what_is_not_on_the_disk_is_flushed_before_it_is_put(
     begun: list[bool] = []
     monkeypatch.setattr(outputs, "flush", lambda made: begun.append(Path(made.target).exists()))
     job = Job(Input("0.html", "0.html"), str(tmp_path / "0.html"))
-    Putting("token").put(job, ready(tmp_path, 0)._replace(flushed=flushed))
+    Publisher("token").put(job, ready(tmp_path, 0)._replace(flushed=flushed))
     assert begun == ([] if flushed else [False])
     assert (tmp_path / "0.html").read_bytes() == b"x"
 
@@ -140,7 +140,7 @@ def test_what_does_not_get_to_the_disk_is_a_failure_and_gone(tmp_path: Path, mon
     monkeypatch.setattr(outputs, "flush", flush)
     pieces = [ready(tmp_path, number) for number in range(3)]
     found = [piece for _, piece in fsync.flushed(enumerate(pieces))]
-    assert [type(piece) for piece in found] == [Ready, Failure, Ready]
+    assert [type(piece) for piece in found] == [FilesReady, Failure, FilesReady]
     said = str(found[1].error)
     assert said == f"{tmp_path / '1.html'}: unwritable: No space left on device"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["0.tmp", "2.tmp"]

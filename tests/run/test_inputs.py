@@ -150,11 +150,11 @@ def test_a_map_of_urls_comes_before_all_else(tmp_path: Path, monkeypatch: pytest
     table = tmp_path / "urls.csv"
     table.write_text("\ufeffpath,url\nsite/b.html,http://other/\n\n./site/../site/B.html,http://third/\n", "utf-8")
     found = named("site", origins=Origins(ROOT, inputs.read_url_map(str(table))))
-    assert [(one.url, one.said) for one in found if one.place.lower() == "b.html"] == [
+    assert [(one.url, one.url_source) for one in found if one.place.lower() == "b.html"] == [
         ("http://third/", "--url-map"),
         ("http://other/", "--url-map"),
     ]
-    assert found[1].said == "--url"
+    assert found[1].url_source == "--url"
 
 
 @pytest.mark.parametrize("row", ["a.html", "a.html,b,c", "a.html,b.html", "a.html,http://["])

@@ -17,8 +17,8 @@ from absolve.document.walk import walk
 from absolve.rewriting import edits, rewriter
 from absolve.rewriting.edits import Splicer, splice
 from absolve.run.inputs import Input
-from absolve.run.load import Reading
-from absolve.run.rewrite_task import Job, Rewriting, _Spill
+from absolve.run.load import ReadOptions
+from absolve.run.rewrite_task import Job, RewriteOptions, _Spill
 from benchmarks.measure import peak
 
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ def test_a_pipe_is_written_as_it_is(tmp_path: Path, becomes: bytes) -> None:
 def test_what_is_as_it_was_is_not_put(tmp_path: Path, other: bytes) -> None:
     path = tmp_path / "a.html"
     path.write_bytes(PAGE)
-    spill = _Spill(Rewriting(Reading(Settings()), in_place=True), Job(Input(str(path), "a.html")), PAGE)
+    spill = _Spill(RewriteOptions(ReadOptions(Settings()), in_place=True), Job(Input(str(path), "a.html")), PAGE)
     with spill.stack:
         for start in range(0, len(PAGE), 1000):
             spill.write(PAGE[start : start + 1000])

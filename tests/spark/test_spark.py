@@ -33,8 +33,8 @@ from absolve.inventory import arrow_batches
 from absolve.inventory import columns as inventory
 from absolve.run import remote_outputs
 from absolve.run.inputs import Input
-from absolve.run.links_task import Listing
-from absolve.run.load import Reading
+from absolve.run.links_task import ListOptions
+from absolve.run.load import ReadOptions
 from absolve.spark import parts, tasks
 
 pytestmark = pytest.mark.slow
@@ -201,7 +201,7 @@ def test_a_task_that_is_done_twice_leaves_its_rows_once(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     page.write_bytes(b'<a href="http://h/">')
     store = remote_outputs.of(str(tmp_path / "out"), lambda _: None)
-    how = Listing(Reading(Settings()))
+    how = ListOptions(ReadOptions(Settings()))
     with parts.begun(store):
         made = [parts.write(how, store, 0, iter([Input(str(page), "page.html")])) for _ in range(2)]
         assert len(list((tmp_path / "out/_temporary").glob("*.jsonl-*"))) > 2

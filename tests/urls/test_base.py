@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from absolve.api import rewrite
-from absolve.core.model import DEFAULT, VERDICTS, Base, BaseURL, Layer
+from absolve.core.model import DEFAULT, VERDICTS, BaseClaim, BaseURL, Layer
 from absolve.urls.base import claimed_url, establish, inherited, same_document
 
 OWN = BaseURL("http://doc.example/dir/page.html", Layer.RETRIEVAL, "--url")
 
 
-def embedded(reference: str) -> Base:
-    return Base(Layer.EMBEDDED, reference, "base element", 7)
+def embedded(reference: str) -> BaseClaim:
+    return BaseClaim(Layer.EMBEDDED, reference, "base element", 7)
 
 
 def verdicts(base: BaseURL) -> list[str]:
@@ -74,7 +74,7 @@ def test_the_first_claim_of_a_layer_that_can_be_a_base_rules() -> None:
 
 @pytest.mark.parametrize(("reference", "verdict"), [("/x/", "resolved against"), ("http://h.example/", "overruled")])
 def test_the_outer_claims_stay_in_the_chain(reference: str, verdict: str) -> None:
-    said = establish(DEFAULT, [Base(Layer.RETRIEVAL, OWN.url, "--url")], "rfc1808")
+    said = establish(DEFAULT, [BaseClaim(Layer.RETRIEVAL, OWN.url, "--url")], "rfc1808")
     base = establish(said, [embedded(reference)], "rfc1808")
     assert verdicts(base) == ["won", verdict]
     assert [claim.base.layer for claim in base.chain] == [Layer.EMBEDDED, Layer.RETRIEVAL]
@@ -87,7 +87,7 @@ def test_the_source_says_the_line_where_it_is_known() -> None:
 
 def test_an_inner_document_inherits_as_from_its_encapsulating_entity() -> None:
     assert inherited(DEFAULT, "srcdoc") == DEFAULT
-    said = establish(DEFAULT, [Base(Layer.RETRIEVAL, OWN.url, "--url")], "rfc1808")
+    said = establish(DEFAULT, [BaseClaim(Layer.RETRIEVAL, OWN.url, "--url")], "rfc1808")
     base = inherited(said, "srcdoc")
     assert base[:3] == (OWN.url, Layer.ENCAPSULATING, "srcdoc (--url)")
     assert verdicts(base) == ["won", "resolved against"]

@@ -11,7 +11,7 @@ import pytest
 
 import absolve
 from absolve import Diagnostic, Document
-from absolve.core.model import Link, Place
+from absolve.core.model import Link, LinkSite
 from absolve.document.walk import Settings, walk
 from absolve.encodings.codings import quoted
 
@@ -181,7 +181,7 @@ def test_a_link_that_is_text_to_html5lib_is_found(monkeypatch: pytest.MonkeyPatc
 
     def naive(data: bytes, charset: Charset, _options: object) -> list[Link]:
         spans = [value.span(1) for value in re.finditer(rb"href='([^']*)'", data)]
-        return [Link(Place("a", "href"), *span, quoted(charset, 39)) for span in spans]
+        return [Link(LinkSite("a", "href"), *span, quoted(charset, 39)) for span in spans]
 
     monkeypatch.setattr("absolve.document.walk.walker", lambda _media_type: naive)
     page = b"<a href='x'></a>\n<noembed><a href='y'></noembed>"

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from absolve.cli.reporting import Report
-    from absolve.core.model import BaseURL, Claim
+    from absolve.core.model import BaseURL, ClaimOutcome
     from absolve.document.entity import Entity
-    from absolve.run.load import Reading
+    from absolve.run.load import ReadOptions
 
     Show = Callable[[str], str]
 
@@ -68,13 +68,13 @@ def run(options: argparse.Namespace, report: Report) -> None:
                     print(line)
 
 
-def _entities(input_: Input, how: Reading, report: Report, *, inside: bool) -> Iterator[Entity]:
+def _entities(input_: Input, how: ReadOptions, report: Report, *, inside: bool) -> Iterator[Entity]:
     """The document of an input, and those inside it; an archive is one document."""
     is_first = True
     room = how.settings.max_rows_bytes
     for stretch in segment_inputs.each(input_, how, every=inside):
         for diagnostic in stretch.diagnostics:
-            report.notice(diagnostic)
+            report.finding(diagnostic)
         if stretch.entity is None:
             continue
         for entity in chain([stretch.entity] if is_first else (), _with_inner(stretch.entity) if inside else ()):
@@ -120,7 +120,7 @@ def _summary(base: BaseURL, show: Show) -> str:
 
 def boxes(base: BaseURL, show: Show) -> list[str]:
     """The four nested boxes, innermost first, each with the claims of its layer."""
-    claims: dict[Layer, list[Claim]] = {layer: [] for layer in Layer}
+    claims: dict[Layer, list[ClaimOutcome]] = {layer: [] for layer in Layer}
     layer = Layer.EMBEDDED
     for claim in base.chain:  # what is embedded in the document around this one belongs to the layer that it gives
         layer = max(layer, claim.base.layer)
@@ -133,7 +133,7 @@ def boxes(base: BaseURL, show: Show) -> list[str]:
     return drawn
 
 
-def _content(layer: Layer, claims: list[Claim], base: BaseURL, show: Show) -> Iterator[str]:
+def _content(layer: Layer, claims: list[ClaimOutcome], base: BaseURL, show: Show) -> Iterator[str]:
     yield TITLES[layer]
     for claim in claims:
         for line in _described(claim, show):
@@ -145,7 +145,7 @@ def _content(layer: Layer, claims: list[Claim], base: BaseURL, show: Show) -> It
         yield f"{INDENT}none"
 
 
-def _described(claim: Claim, show: Show) -> Iterator[str]:
+def _described(claim: ClaimOutcome, show: Show) -> Iterator[str]:
     where = claim.base.source if claim.line is None else f"{claim.base.source}, line {claim.line}"
     yield f"{show(where)}: {show(in_short(claim.base.reference)) or '(empty)'}"
     if claim.url and claim.url != claim.base.reference:

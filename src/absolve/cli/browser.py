@@ -110,7 +110,7 @@ def _views(
         with report.guard(name):
             document, entity, diagnostics = load.walked(Input(name, "", options.url), how)
             for diagnostic in diagnostics:
-                report.notice(diagnostic)
+                report.finding(diagnostic)
             yield entity, browser.view(document, entity)
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from absolve.cli.reporting import Report
     from absolve.run.inputs import Input
-    from absolve.run.links_task import Listing
+    from absolve.run.links_task import ListOptions
 
 ENGINES: Final = ("local", "spark")
 
@@ -45,7 +45,7 @@ def is_wanted(options: argparse.Namespace) -> bool:
     return True
 
 
-def run(options: argparse.Namespace, how: Listing, found: Iterator[Input], report: Report) -> None:
+def run(options: argparse.Namespace, how: ListOptions, found: Iterator[Input], report: Report) -> None:
     """List the inputs where Spark does; what is to be said of them is said here, when all are done."""
     if options.output in {None, outputs.STDOUT} or not sinks.is_stream(how.format):
         formats = " or ".join(filter(sinks.is_stream, sinks.FORMATS))
@@ -56,7 +56,7 @@ def run(options: argparse.Namespace, how: Listing, found: Iterator[Input], repor
     with failures.written(options, report), cluster.session("absolve links", options.master) as spark:
         for report.input, piece in cluster.written(spark, found, how, options.output):
             if isinstance(piece, Diagnostic):
-                report.notice(piece)
+                report.finding(piece)
             else:
                 report.failure(piece.error)
         report.input = None

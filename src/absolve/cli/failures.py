@@ -80,15 +80,15 @@ def written(options: argparse.Namespace, report: Report) -> Iterator[None]:
         with ExitStack() as stack:
             report.errors = stack.enter_context(outputs.writing(Path(options.errors)))
             yield
-            is_whole = report.errors is not None
+            stays_absolute = report.errors is not None
             file = stack.pop_all()
     finally:
         report.errors = None
     try:
-        if is_whole:
+        if stays_absolute:
             file.close()
         else:
             file.__exit__(OSError, OSError(), None)  # which was reported
     except OSError as error:
-        if is_whole:
+        if stays_absolute:
             report.unlisted(error)

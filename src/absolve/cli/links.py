@@ -13,7 +13,7 @@ from absolve.cli.reporting import is_terminal, visible_json
 from absolve.core.errors import UsageError
 from absolve.inventory import sinks
 from absolve.run import outputs
-from absolve.run.links_task import Listing, Unique, listed
+from absolve.run.links_task import ListOptions, Unique, listed
 from absolve.run.safe_cells import Cells
 from absolve.run.segment_inputs import spread
 
@@ -70,7 +70,7 @@ def run(options: argparse.Namespace, report: Report) -> None:
     on_terminal = to_stdout and is_terminal(sys.stdout)
     if on_terminal and format_ not in {"jsonl", "csv"}:
         raise UsageError(f"{format_} is no format for a terminal: -o FILE")
-    how = Listing(
+    how = ListOptions(
         shared.reading(options),
         filters.columns(options),
         format_,

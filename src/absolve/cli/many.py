@@ -17,14 +17,14 @@ from absolve.run import fsync, inputs, interrupts, outputs
 from absolve.run.archive_ranges import WHOLE
 from absolve.run.globs import Globs
 from absolve.run.pool import tasks
-from absolve.run.results import Failure, Size
+from absolve.run.results import BytesRead, Failure
 from absolve.run.sources import STDIN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator
 
     from absolve.run.inputs import Input
-    from absolve.run.results import Piece, Ready
+    from absolve.run.results import FilesReady, TaskResult
 
     Item = TypeVar("Item")
 
@@ -146,13 +146,13 @@ def _listed(name: str, origins: inputs.Origins, report: Report) -> Iterator[Inpu
 
 
 def run(
-    work: Callable[..., Iterable[Piece]],
+    work: Callable[..., Iterable[TaskResult]],
     items: Iterable[Item],
     input_of: Callable[[Item], Input],
     options: argparse.Namespace,
     report: Report,
     ended: Callable[[Item], None] | None = None,
-    expect: Callable[[list[tuple[Item, Ready]]], None] | None = None,
+    expect: Callable[[list[tuple[Item, FilesReady]]], None] | None = None,
     *,
     relayed: bool = False,
 ) -> Generator[tuple[Item, Any]]:
@@ -177,10 +177,10 @@ def run(
                 interrupts.check()
                 report.input = input_of(item).name
                 if isinstance(piece, Diagnostic):
-                    report.notice(piece)
+                    report.finding(piece)
                 elif isinstance(piece, Failure):
                     report.failure(piece.error)
-                elif isinstance(piece, Size):
+                elif isinstance(piece, BytesRead):
                     size += piece.read
                 elif not isinstance(piece, tasks.End):
                     yield item, piece

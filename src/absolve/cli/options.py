@@ -12,7 +12,7 @@ from absolve.document.base_layers import retrieval_claim
 from absolve.document.settings import BASES, DEEPEST, FRAGMENTS, Settings
 from absolve.encodings import charsets
 from absolve.run import outputs, sources
-from absolve.run.load import Reading
+from absolve.run.load import ReadOptions
 from absolve.urls import PROFILES
 
 if TYPE_CHECKING:
@@ -234,6 +234,6 @@ def opened(options: argparse.Namespace, names: list[str], *, stream: bool = True
     return outputs.writing(path) if stream else outputs.replacing(path)
 
 
-def reading(options: argparse.Namespace) -> Reading:
+def reading(options: argparse.Namespace) -> ReadOptions:
     """How the options say that inputs are read; UsageError as of `settings`."""
-    return Reading(settings(options), options.media_type, options.charset, options.file_urls)
+    return ReadOptions(settings(options), options.media_type, options.charset, options.file_urls)

@@ -83,7 +83,7 @@ class Report:
     def status(self) -> int:
         return 1 if self.failures else 0
 
-    def notice(self, diagnostic: Diagnostic) -> None:
+    def finding(self, diagnostic: Diagnostic) -> None:
         """Say something that stops nothing; where something failed for it, the run ends with 1."""
         if diagnostic.failed:
             self._fail(self.input or diagnostic.name, diagnostic)
@@ -97,7 +97,7 @@ class Report:
     def aside(self, diagnostic: Diagnostic) -> None:
         """Say something of what is found on the way to the inputs, while another one is worked on."""
         self.input, working = None, self.input
-        self.notice(diagnostic)
+        self.finding(diagnostic)
         self.input = working
 
     def failure(self, error: DocumentError) -> None:

@@ -18,9 +18,9 @@ from absolve.rewriting import rewriter
 from absolve.run import inputs, outputs, plan
 from absolve.run.load import is_document, walked
 from absolve.run.output_folder import created
-from absolve.run.publish import Putting
-from absolve.run.results import Shown, guarded
-from absolve.run.rewrite_task import Job, Rewriting, new_bytes, record_bytes, rewritten
+from absolve.run.publish import Publisher
+from absolve.run.results import StdoutBytes, guarded
+from absolve.run.rewrite_task import Job, RewriteOptions, new_bytes, record_bytes, rewritten
 from absolve.run.segment_inputs import each, is_archive
 from absolve.run.sources import STDIN
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from absolve.cli.reporting import Report
     from absolve.document.resolved import Resolved
     from absolve.run.inputs import Input
-    from absolve.run.results import Piece
+    from absolve.run.results import TaskResult
 
 EPILOG = """\
 examples:
@@ -97,7 +97,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, report: Report) -> None:
     failures.check(options)
     _check(options)
-    how = Rewriting(
+    how = RewriteOptions(
         shared.reading(options),
         filters.policy(options),
         verify=options.verify,
@@ -119,8 +119,8 @@ def run(options: argparse.Namespace, report: Report) -> None:
 
 
 def _run(
-    how: Rewriting,
-    work: Callable[[Job], Iterable[Piece]],
+    how: RewriteOptions,
+    work: Callable[[Job], Iterable[TaskResult]],
     jobs: Iterable[Job],
     options: argparse.Namespace,
     report: Report,
@@ -128,11 +128,11 @@ def _run(
     """Work on all jobs, and let what comes of them be seen."""
     with (
         resuming.journal(options, how.token, several=_are_several(options)) as journal,
-        Putting(how.token, journal, how.inside) as putting,
+        Publisher(how.token, journal, how.inside) as putting,
         closing(_told(work, putting, jobs, options, report)) as told,
     ):
         for job, piece in told:
-            if isinstance(piece, Shown):
+            if isinstance(piece, StdoutBytes):
                 with outputs.stdout() as file:
                     file.write(piece.data)
             else:
@@ -143,8 +143,8 @@ def _run(
 
 
 def _told(
-    work: Callable[[Job], Iterable[Piece]],
-    putting: Putting,
+    work: Callable[[Job], Iterable[TaskResult]],
+    putting: Publisher,
     jobs: Iterable[Job],
     options: argparse.Namespace,
     report: Report,
@@ -228,15 +228,15 @@ def _is_backup(name: str, suffix: str) -> bool:
 # --- what is shown instead --------------------------------------------------------------------------------------------
 
 
-def _counted(how: Rewriting, job: Job) -> Iterator[Piece]:
+def _counted(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
     return guarded(job.input.name, _count(how, job))
 
 
-def _compared(how: Rewriting, on_terminal: bool, colour: bool, job: Job) -> Iterator[Piece]:
+def _compared(how: RewriteOptions, on_terminal: bool, colour: bool, job: Job) -> Iterator[TaskResult]:
     return guarded(job.input.name, _difference(how, job, on_terminal=on_terminal, colour=colour))
 
 
-def _count(how: Rewriting, job: Job) -> Iterator[Piece]:
+def _count(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
     if job.input.found and not is_document(job.input.name, how.reading):
         return
     links = changed = 0
@@ -260,10 +260,10 @@ def _count(how: Rewriting, job: Job) -> Iterator[Piece]:
         elif not in_records:
             return
     name = printable.printable(job.input.name)
-    yield Shown(f"{name}: {links} link{'' if links == 1 else 's'}, {changed} would change\n".encode())
+    yield StdoutBytes(f"{name}: {links} link{'' if links == 1 else 's'}, {changed} would change\n".encode())
 
 
-def _difference(how: Rewriting, job: Job, *, on_terminal: bool, colour: bool) -> Iterator[Piece]:
+def _difference(how: RewriteOptions, job: Job, *, on_terminal: bool, colour: bool) -> Iterator[TaskResult]:
     if job.input.found and not is_document(job.input.name, how.reading):
         return
     from absolve.cli import diff
@@ -275,4 +275,4 @@ def _difference(how: Rewriting, job: Job, *, on_terminal: bool, colour: bool) ->
     if not faults:
         changes = rewriter.edits(found.entity, how.policy)
         lines = diff.unified(job.input.name, found.entity.data, changes)
-        yield Shown(b"".join(diff.on_terminal(lines, colour=colour) if on_terminal else lines))
+        yield StdoutBytes(b"".join(diff.on_terminal(lines, colour=colour) if on_terminal else lines))

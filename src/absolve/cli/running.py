@@ -99,11 +99,11 @@ def found_for(arguments: Sequence[str]) -> Configuration:
 
 def _say_ignored(command: Parser, found: Configuration, report: Report) -> None:
     for path, reason in found.ignored:
-        report.notice(Diagnostic("ignored-file", f"{reason}{_NAMED}", str(path)))
+        report.finding(Diagnostic("ignored-file", f"{reason}{_NAMED}", str(path)))
     if command.ignored:
         options = ", ".join(command.ignored)
         text = f"a file that was only found does not set {options}{_NAMED}"
-        report.notice(Diagnostic("ignored-option", text, str(found.path)))
+        report.finding(Diagnostic("ignored-option", text, str(found.path)))
 
 
 _NAMED = f" (--config FILE or ${configuration.VARIABLE} names one that counts)"

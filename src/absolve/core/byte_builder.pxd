@@ -12,7 +12,7 @@ cdef extern from "Python.h":
 
 
 @cython.final
-cdef class Growing:
+cdef class ByteBuilder:
     cdef readonly Py_ssize_t size
     cdef Py_ssize_t _room
     cdef PyObject* _made

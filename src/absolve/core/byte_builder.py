@@ -21,7 +21,7 @@ if cython.compiled:
 
 @cython.final
 @cython.cclass
-class Growing:
+class ByteBuilder:
     """Bytes in the making, about so many: where it is compiled, each goes straight to where it stands in the end."""
 
     def __init__(self, about: cython.Py_ssize_t = 0) -> None:

@@ -30,7 +30,7 @@ cdef inline unsigned char* copied(object buffer, Py_ssize_t* size) except? NULL:
 
 
 @cython.final
-cdef class Numbers:
+cdef class IntColumn:
     cdef bint _narrow
     cdef Py_ssize_t _size
     cdef Py_ssize_t _room
@@ -41,13 +41,13 @@ cdef class Numbers:
     cdef Py_ssize_t at(self, Py_ssize_t index) noexcept
     cdef Py_ssize_t before(self, Py_ssize_t number) noexcept
     cdef int cut(self, Py_ssize_t size) noexcept
-    cpdef Numbers mapped(self, Numbers numbers)
+    cpdef IntColumn mapped(self, IntColumn numbers)
     cdef int take(self, object raw) except? -1
 
 
 @cython.final
-cdef class Texts:
-    cdef readonly Numbers ends
+cdef class TextColumn:
+    cdef readonly IntColumn ends
     cdef set _missing
     cdef Py_ssize_t _size
     cdef Py_ssize_t _room
@@ -61,19 +61,19 @@ cdef class Texts:
     cdef str at(self, Py_ssize_t index)
     cdef str last(self, Py_ssize_t index)
     cpdef bytes present(self)
-    cdef int take(self, Numbers ends, object missing, object raw) except? -1
+    cdef int take(self, IntColumn ends, object missing, object raw) except? -1
 
 
 @cython.final
-cdef class Words:
+cdef class DictColumn:
     cdef readonly list words
-    cdef readonly Numbers numbers
+    cdef readonly IntColumn numbers
     cdef dict _known
     cdef object _last
     cdef Py_ssize_t _number
 
     cpdef int add(self, object word) except? -1
     cdef object at(self, Py_ssize_t index)
-    cpdef Numbers ends(self)
+    cpdef IntColumn ends(self)
     cpdef list items(self)
-    cdef int take(self, list words, Numbers numbers) except? -1
+    cdef int take(self, list words, IntColumn numbers) except? -1

@@ -26,7 +26,7 @@ _LONG = cython.declare(cython.Py_ssize_t, 1 << 16)  # bytes of a text that is no
 
 @cython.final
 @cython.cclass
-class Numbers:
+class IntColumn:
     """Whole numbers of 64 bits, or of 32 where they are `narrow`; with `room` for so many of them at once."""
 
     def __init__(self, *, narrow: cython.bint = False, room: cython.Py_ssize_t = 0) -> None:
@@ -108,9 +108,9 @@ class Numbers:
         return [self.at(index) for index in range(self._size)]
 
     @cython.ccall
-    def mapped(self, numbers: Numbers) -> Numbers:
+    def mapped(self, numbers: IntColumn) -> IntColumn:
         """What stands among others, narrow as these, in the place that each of these is."""
-        found = Numbers(narrow=True)
+        found = IntColumn(narrow=True)
         if cython.compiled:
             index: cython.Py_ssize_t
             found._grow(self._size + 1)
@@ -149,16 +149,16 @@ class Numbers:
 
 @cython.final
 @cython.cclass
-class Texts:
+class TextColumn:
     """Texts in UTF-8, of which some may be missing; OverflowError where they come to 2 GB.
 
     There is room at once for as much as stands in those `before`, if they are given.
     """
 
-    def __init__(self, before: Texts | None = None) -> None:
+    def __init__(self, before: TextColumn | None = None) -> None:
         rows = len(before.ends) if before is not None else 0
         # Where each of them ends; the first number is where they begin.
-        self.ends: Numbers = Numbers(narrow=True, room=rows)
+        self.ends: IntColumn = IntColumn(narrow=True, room=rows)
         self.ends.add(0)
         self._missing: set[int] = set()
         self._size = 0
@@ -279,7 +279,7 @@ class Texts:
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
-    def take(self, ends: Numbers, missing: Any, raw: bytes | memoryview) -> cython.int:
+    def take(self, ends: IntColumn, missing: Any, raw: bytes | memoryview) -> cython.int:
         """Have the texts of which these are the bytes, that end there."""
         self.ends = ends
         self._missing = missing
@@ -297,7 +297,7 @@ class Texts:
 
 @cython.final
 @cython.cclass
-class Words:
+class DictColumn:
     """Values that many cells have: each is kept once, in the order in which they came first, and has a number.
 
     There is `room` at once for so many cells.
@@ -305,7 +305,7 @@ class Words:
 
     def __init__(self, room: cython.Py_ssize_t = 0) -> None:
         self.words: list[Any] = []
-        self.numbers = Numbers(narrow=True, room=room)
+        self.numbers = IntColumn(narrow=True, room=room)
         self._known: dict[Any, int] = {}
         self._last: Any = None
         self._number = 0
@@ -331,14 +331,14 @@ class Words:
         return self.words[self.numbers.at(index)]
 
     @cython.ccall
-    def ends(self) -> Numbers:
-        """Where each of them, which are sequences, ends when they stand one behind the other, as those of `Texts`."""
+    def ends(self) -> IntColumn:
+        """Return where each sequence ends when all are joined, as the ends of a `TextColumn`."""
         index: cython.Py_ssize_t
         end: cython.Py_ssize_t = 0
-        sizes = Numbers()
+        sizes = IntColumn()
         for word in self.words:
             sizes.add(len(word))
-        found = Numbers(narrow=True)
+        found = IntColumn(narrow=True)
         found.add(0)
         for index in range(len(self)):
             end += sizes.at(self.numbers.at(index))
@@ -354,7 +354,7 @@ class Words:
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
-    def take(self, words: list[Any], numbers: Numbers) -> cython.int:
+    def take(self, words: list[Any], numbers: IntColumn) -> cython.int:
         """Have these values, each once, and the number of each cell's."""
         self.words = words
         self.numbers = numbers
@@ -375,19 +375,19 @@ def _apart(raw: bytes, protocol: SupportsIndex) -> bytes | PickleBuffer:
     return PickleBuffer(raw) if protocol.__index__() >= _OUT_OF_BAND else raw
 
 
-def _numbers(raw: bytes | memoryview, narrow: bool) -> Numbers:
-    found = Numbers(narrow=narrow)
+def _numbers(raw: bytes | memoryview, narrow: bool) -> IntColumn:
+    found = IntColumn(narrow=narrow)
     found.take(raw)
     return found
 
 
-def _texts(ends: Numbers, missing: set[int], raw: bytes | memoryview) -> Texts:
-    found = Texts()
+def _texts(ends: IntColumn, missing: set[int], raw: bytes | memoryview) -> TextColumn:
+    found = TextColumn()
     found.take(ends, missing, raw)
     return found
 
 
-def _words(words: list[Any], numbers: Numbers) -> Words:
-    found = Words()
+def _words(words: list[Any], numbers: IntColumn) -> DictColumn:
+    found = DictColumn()
     found.take(words, numbers)
     return found

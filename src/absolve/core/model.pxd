@@ -42,10 +42,10 @@ cdef class Part:
     cdef public object name
     cdef public object base
     cdef public object claims
-    cdef public bint whole
+    cdef public bint own_charset
     cdef public bint encloses
     cdef public object derived
-    cdef public object sealed
+    cdef public object signed_by
 
 
 cdef class Document:
@@ -55,7 +55,7 @@ cdef class Document:
     cdef public object media_type
     cdef public object charset
     cdef public object url
-    cdef public object said
+    cdef public object url_source
     cdef public tuple claims
     cdef public Py_ssize_t before
     cdef public object origin

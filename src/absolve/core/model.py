@@ -56,7 +56,7 @@ class Reference(NamedTuple):
     fragment: str | None
 
 
-class Base(NamedTuple):
+class BaseClaim(NamedTuple):
     """A claim found somewhere: this layer says that this reference is the base.
 
     `source` says where in words ("base element", "Content-Base header", "--url"), `position` where in the entity (a
@@ -68,16 +68,16 @@ class Base(NamedTuple):
     reference: str
     source: str
     position: int | None = None
-    scope: Base | None = None
+    scope: BaseClaim | None = None
 
 
-IN_VAIN = Base(EMBEDDED, "", "base element")  # of base elements that rule nothing, of which there may be a million
+IGNORED_BASE = BaseClaim(EMBEDDED, "", "base element")  # base elements that rule nothing; a document may have a million
 
 
-class Claim(NamedTuple):
+class ClaimOutcome(NamedTuple):
     """What became of one claim: the URL it gave (None where it gave none) and the verdict, a word of VERDICTS."""
 
-    base: Base
+    base: BaseClaim
     url: str | None
     verdict: str
     line: int | None = None
@@ -102,13 +102,13 @@ class BaseURL(NamedTuple):
     url: str
     layer: Layer
     source: str = ""
-    chain: tuple[Claim, ...] = ()
+    chain: tuple[ClaimOutcome, ...] = ()
 
 
 DEFAULT = BaseURL("", Layer.DEFAULT)
 
 
-class Place(NamedTuple):
+class LinkSite(NamedTuple):
     """One kind of place where a reference stands: a row of a walker's table, or made once by the walker.
 
     `syntax`: url, srcset, spaces, commas, refresh, link, css, srcdoc: how the value is read (formats/grammars.py).
@@ -149,7 +149,7 @@ class Link:
 
     `base` is the scoped claim that rules it, if any. `tag` is the span of the start tag that it stands in, (-1, -1)
     where there is none: the inventory reads rel and text from there, only when it is asked for them. `claim` is the
-    base that the link itself states (a base element, codebase, a header), whose row it then is; IN_VAIN for a base
+    base that the link itself states (a base element, codebase, a header), whose row it then is; IGNORED_BASE for a base
     element that rules nothing.
     """
 
@@ -157,14 +157,14 @@ class Link:
 
     def __init__(
         self,
-        place: Place,
+        place: LinkSite,
         start: int,
         end: int,
         coding: Coding,
-        base: Base | None = None,
+        base: BaseClaim | None = None,
         tag_start: int = -1,
         tag_end: int = -1,
-        claim: Base | None = None,
+        claim: BaseClaim | None = None,
     ) -> None:
         self.place = place
         self.start = start
@@ -202,9 +202,9 @@ class Part:
     are the bases that its container says for it, in order of preference: its retrieval URL, or else what encapsulates
     it. `base` is the scoped claim that rules it.
 
-    `whole`: what it decodes to is an entity with a charset of its own, which `media_type` may name as a Content-Type
-    header does; else it is text in UTF-8. `encloses`: the entity around it is one that encapsulates it (3.2), as a
-    message is and a WARC record is not. `derived` are the fields that change with it. `sealed` says what signs it,
+    `own_charset`: its decoded value has a charset of its own, which `media_type` may name as a Content-Type header
+    does; else it is text in UTF-8. `encloses`: the entity around it is one that encapsulates it (3.2), as a
+    message is and a WARC record is not. `derived` are the fields that change with it. `signed_by` says what signs it,
     so that nothing in it may change; it is listed all the same.
     """
 
@@ -217,9 +217,9 @@ class Part:
         "end",
         "media_type",
         "name",
-        "sealed",
+        "own_charset",
+        "signed_by",
         "start",
-        "whole",
     )
 
     def __init__(
@@ -229,12 +229,12 @@ class Part:
         end: int,
         coding: Coding,
         name: str = "",
-        base: Base | None = None,
-        claims: Sequence[Base] = (),
-        whole: bool = False,  # noqa: FBT002 - a C attribute, given by name
+        base: BaseClaim | None = None,
+        claims: Sequence[BaseClaim] = (),
+        own_charset: bool = False,  # noqa: FBT002 - a C attribute, given by name
         encloses: bool = True,  # noqa: FBT002 - likewise
         derived: Sequence[Derived] = (),
-        sealed: str = "",
+        signed_by: str = "",
     ) -> None:
         self.media_type = media_type
         self.start = start
@@ -243,16 +243,16 @@ class Part:
         self.name = name
         self.base = base
         self.claims = claims
-        self.whole = whole
+        self.own_charset = own_charset
         self.encloses = encloses
         self.derived = derived
-        self.sealed = sealed
+        self.signed_by = signed_by
 
     def __repr__(self) -> str:
         return f"Part({self.media_type}, {self.start}:{self.end})"
 
 
-class Notice(NamedTuple):
+class Finding(NamedTuple):
     """Something that a walker met and says: a diagnostic that does not know its file and line yet.
 
     `failed`: something could not be worked on, and stays as it is for that.
@@ -264,17 +264,17 @@ class Notice(NamedTuple):
     failed: bool = False
 
 
-class Held(NamedTuple):
+class MessageIds(NamedTuple):
     """What the entity, or what is in it, is referred to by in its message: references, and the claim that they make.
 
     The references are asked for once; in an archive they are made then.
     """
 
     references: Iterable[str]
-    claim: Base | None = None
+    claim: BaseClaim | None = None
 
 
-class Settled(NamedTuple):
+class EditOrder(NamedTuple):
     """What in an entity depends on all that changes there (where things stand in an archive).
 
     `edits` takes the edits of the entity, some at a time, and gives them with those that they bring about, in order and
@@ -288,7 +288,7 @@ class Settled(NamedTuple):
 
 PACKAGE_ROOT = "package:///"  # of a package that nobody knows a URL of: what is resolved against it is never written
 
-Event = Base | Link | Part | Notice | Held | Settled
+Event = BaseClaim | Link | Part | Finding | MessageIds | EditOrder
 
 
 @cython.cclass
@@ -298,14 +298,14 @@ class Document:
     `data` is bytes (or an object that holds bytes), or text, which is taken as UTF-8. `name`, which may be a path, is
     for messages and, by its suffix, for the media type. `media_type` may carry parameters, as a Content-Type header
     does. `charset` is the user's word (it beats all but a byte order mark). `url` is the retrieval URL, a str or an
-    object that is a URL (`core.protocols.URLObject`); `said` names who gave it. `claims` are the bases that a file
+    object that is a URL (`core.protocols.URLObject`); `url_source` names its source. `claims` are the bases that a file
     system keeps beside a file. Raise TypeError for a value of another type.
 
     Where it is cut out of a larger file, `before` is how many documents stand before it there, and `origin` says where
     a byte of it does.
     """
 
-    __slots__ = ("before", "charset", "claims", "data", "is_text", "media_type", "name", "origin", "said", "url")
+    __slots__ = ("before", "charset", "claims", "data", "is_text", "media_type", "name", "origin", "url", "url_source")
 
     def __init__(
         self,
@@ -315,7 +315,7 @@ class Document:
         media_type: Text | None = None,
         charset: Text | None = None,
         url: str | URLObject | None = None,
-        claims: Sequence[Base] = (),
+        claims: Sequence[BaseClaim] = (),
         before: int = 0,
         origin: Callable[[int], int] | None = None,
         **others: Never,
@@ -334,7 +334,7 @@ class Document:
             charset = arguments.text_of(charset, "charset")
         self.charset = "utf-8" if self.is_text else charset
         self.url = url if url is None or type(url) is str else arguments.url_of(url)
-        self.said = "--url"
+        self.url_source = "--url"
         self.claims = tuple(claims)
         self.before = before
         self.origin = origin

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from absolve.core.errors import UsageError, in_short
-from absolve.core.model import BY_DEFAULT, DEFAULT, EMBEDDED, PACKAGE_ROOT, RETRIEVAL, Base, BaseURL, Notice, new
+from absolve.core.model import BY_DEFAULT, DEFAULT, EMBEDDED, PACKAGE_ROOT, RETRIEVAL, BaseClaim, BaseURL, Finding, new
 from absolve.encodings.charsets import for_any
 from absolve.formats.registry import WALKERS
 from absolve.urls.predicates import CONTROL, has_scheme, is_malformed, is_plain, parsed_scheme, runs_code
@@ -28,16 +28,16 @@ else:
 if cython.compiled:
     from cython.cimports.absolve.core.model import Part  # noqa: TC002 - likewise
     from cython.cimports.absolve.document.entity import Entity  # noqa: TC002 - the type of a C argument
-    from cython.cimports.absolve.urls.base import Bases, Ruling, establish, inherited
+    from cython.cimports.absolve.urls.base import BaseContext, Bases, establish, inherited
 else:
-    from absolve.urls.base import Bases, Ruling, establish, inherited
+    from absolve.urls.base import BaseContext, Bases, establish, inherited
 
 
-def retrieval_claim(url: str, said: str = "--url") -> Base:
+def retrieval_claim(url: str, said: str = "--url") -> BaseClaim:
     """What the user said, by the option `said`; UsageError where it is no absolute URL."""
     if not is_plain(url) and (not has_scheme(url) or is_malformed(url)):
         raise UsageError(f"the retrieval URL must be an absolute URL, not {in_short(url)!r}")
-    return new(Base, (RETRIEVAL, for_any(url), said, None, None))
+    return new(BaseClaim, (RETRIEVAL, for_any(url), said, None, None))
 
 
 def retrieved(url: str, said: str, profile: str, longest: int = sys.maxsize) -> BaseURL:
@@ -51,7 +51,7 @@ def _retrieved_by(url: str, said: str, profile: str, longest: int) -> BaseURL:
     return establish(DEFAULT, [retrieval_claim(url, said)], profile, None, longest)
 
 
-def doubts(claims: Iterable[Base], position: int = 0) -> Iterator[Notice]:
+def doubts(claims: Iterable[BaseClaim], position: int = 0) -> Iterator[Finding]:
     """Yield a notice for each claim whose reference is not written into other links as it is.
 
     `position` is that of a claim that has none.
@@ -60,10 +60,10 @@ def doubts(claims: Iterable[Base], position: int = 0) -> Iterator[Notice]:
         reference = claim.reference
         if runs_code(reference) and claim.layer is not EMBEDDED:  # the row of a base element says so
             text = f"{claim.source}: a {parsed_scheme(reference)} URL is no base"
-            yield Notice("unsuitable-base", text, claim.position or position)
+            yield Finding("unsuitable-base", text, claim.position or position)
         elif not reference.isprintable() and CONTROL.search(reference.strip(_WHITE_SPACE)):
             text = f"{claim.source}: control characters of this base are percent-escaped in the links that it rules"
-            yield Notice("control-character", text, claim.position or position)
+            yield Finding("control-character", text, claim.position or position)
 
 
 _WHITE_SPACE: Final = "\t\n\f\r "  # around a reference it belongs to HTML
@@ -75,15 +75,15 @@ def around_part(entity: Entity, part: Part, media_type: str) -> Bases:
     """The bases that a part has from outside: from the entity around it, and from what its container says for it."""
     if part.name and WALKERS[media_type].archive:
         return Bases()  # nothing out here is known of what is in it
-    ruling: Ruling | None = entity.ruling(part.base) if part.base is not None else None
-    base = entity.bases.base if ruling is None else ruling.base
+    base_context: BaseContext | None = entity.base_context(part.base) if part.base is not None else None
+    base = entity.bases.base if base_context is None else base_context.base
     if not part.name:
-        around = entity.bases if part.base is None else Bases(entity.bases.own, base, entity.bases.beside, ruling)
+        around = entity.bases if part.base is None else Bases(entity.bases.own, base, entity.bases.beside, base_context)
     elif part.base is None and not part.claims and entity.enclosed[:2] == (part.name, part.encloses):
         return entity.enclosed[2]  # one chain of claims for thousands of documents side by side
     else:
         own = inherited(base, part.name) if part.encloses or base.layer is EMBEDDED else base
-        around = Bases(own, own, (), ruling)
+        around = Bases(own, own, (), base_context)
     if part.claims:
         own = around.own
         if part.claims[0].layer is RETRIEVAL:
@@ -97,11 +97,11 @@ def around_part(entity: Entity, part: Part, media_type: str) -> Bases:
 
 
 @cython.ccall
-def established(entity: Entity, around: Bases, claims: list[Base]) -> Bases:
+def established(entity: Entity, around: Bases, claims: list[BaseClaim]) -> Bases:
     """The bases of an entity that has these from outside and makes these claims itself."""
     settings = entity.settings
     own, base = around.own, around.base
-    entity.notices += doubts(claims)
+    entity.findings += doubts(claims)
     found = [claim for claim in claims if claim.layer is RETRIEVAL]
     found += around.beside
     if found:
@@ -113,7 +113,7 @@ def established(entity: Entity, around: Bases, claims: list[Base]) -> Bases:
 
 
 @cython.cfunc
-def _retrieved(own: BaseURL, claims: Sequence[Base], settings: Settings, line_of: LineOf | None) -> BaseURL:
+def _retrieved(own: BaseURL, claims: Sequence[BaseClaim], settings: Settings, line_of: LineOf | None) -> BaseURL:
     """What a container records or the saver wrote, where nobody else said (design, section 4, RETRIEVAL)."""
     if own.layer is BY_DEFAULT or own.url.startswith(PACKAGE_ROOT):
         return establish(own, claims, settings.profile, line_of, settings.max_url)

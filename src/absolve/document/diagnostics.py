@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from absolve.core.errors import Diagnostic, DocumentError, WalkError, in_short
-from absolve.core.model import RETRIEVAL, Link, Notice, Part
+from absolve.core.model import RETRIEVAL, Finding, Link, Part
 from absolve.document.entity import ENTERED, MOST_DEEP
 from absolve.encodings.offset_map import CUT_OFF, is_cut
 from absolve.urls.base import TOO_LONG
@@ -42,10 +42,10 @@ def rows_too_large(entity: Entity) -> DocumentError:
     return DocumentError(Diagnostic("rows-too-large", *entity.placed(text, 0)))
 
 
-def url_too_long(entity: Entity, position: int) -> Notice:
+def url_too_long(entity: Entity, position: int) -> Finding:
     """Return the notice about a link that stays as it is because its URL would be too long."""
     most = entity.settings.max_url
-    return Notice(TOO_LONG, f"links whose URLs would have more than {most} characters stay (--max-url)", position)
+    return Finding(TOO_LONG, f"links whose URLs would have more than {most} characters stay (--max-url)", position)
 
 
 def base_too_long(entity: Entity, source: str, line: int | None) -> Diagnostic:
@@ -54,15 +54,15 @@ def base_too_long(entity: Entity, source: str, line: int | None) -> Diagnostic:
     return Diagnostic(TOO_LONG, f"{text} (--max-url)", entity.name, line)
 
 
-def bases_too_long(position: int) -> Notice:
+def bases_too_long(position: int) -> Finding:
     """Return the notice about a document inside that is left alone because long bases take too much memory."""
     text = f"documents inside, with bases of more than {LONGEST} characters of their own, are left as they are"
-    return Notice(TOO_LONG, f"{text} where those have more than {MOST_LONG_BASES >> 20} MiB together", position)
+    return Finding(TOO_LONG, f"{text} where those have more than {MOST_LONG_BASES >> 20} MiB together", position)
 
 
-def deeper(position: int) -> Notice:
+def deeper(position: int) -> Finding:
     text = f"documents nested more than {ENTERED} deep are left as they are"
-    return Notice("too-deep", f"{text} where they have more than {MOST_DEEP >> 20} MiB together", position)
+    return Finding("too-deep", f"{text} where they have more than {MOST_DEEP >> 20} MiB together", position)
 
 
 def leave(
@@ -81,18 +81,18 @@ def leave(
     if isinstance(error, DocumentError):  # of a part in a charset whose lines are not those of this entity
         if whole:
             raise error
-        entity.notices.append(Notice(error.diagnostic.code, with_url(part, error.message), part.start, failed=True))
+        entity.findings.append(Finding(error.diagnostic.code, with_url(part, error.message), part.start, failed=True))
         return
     position = outside(part, offsets, error.position)
     if not whole:
-        entity.notices.append(Notice(error.code, with_url(part, str(error)), position, failed=True))
+        entity.findings.append(Finding(error.code, with_url(part, str(error)), position, failed=True))
     elif entity.charset.transparent:
         raise WalkError(error.code, str(error), position) from error
     else:  # the lines are those of what it decodes to
         raise failure(inner, error) from error
 
 
-def cut_off(inner: Entity, entity: Entity, part: Part, offsets: Offsets | None) -> Notice | None:
+def cut_off(inner: Entity, entity: Entity, part: Part, offsets: Offsets | None) -> Finding | None:
     """What is to be said where a link in a part begins or ends inside of what one reference stands for; else None.
 
     It cannot be changed there. Only entities that an XML document declares stand for more than a character (4.4 there).
@@ -106,7 +106,7 @@ def cut_off(inner: Entity, entity: Entity, part: Part, offsets: Offsets | None) 
             or is_cut(offsets, event.end)
             or (isinstance(event, Part) and folds(raw[offsets.start(event.start) : offsets.end(event.end)]))
         ):
-            return Notice("entity", CUT_OFF, part.start)
+            return Finding("entity", CUT_OFF, part.start)
     return None
 
 

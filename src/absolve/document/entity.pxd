@@ -2,13 +2,13 @@
 
 cimport cython
 
-from absolve.urls.base cimport Bases, Ruling
-from absolve.core.column_buffers cimport Numbers
+from absolve.urls.base cimport Bases, BaseContext
+from absolve.core.column_buffers cimport IntColumn
 from absolve.core.model cimport Link
 
 
 @cython.final
-cdef class Room:
+cdef class NestingBudget:
     cdef Py_ssize_t _left
 
     cdef bint takes(self, Py_ssize_t size) except? -1
@@ -22,10 +22,10 @@ cdef class Deep:
 
 
 @cython.final
-cdef class Insides:
+cdef class InnerDocuments:
     cdef dict _kept
-    cdef Numbers _indexes
-    cdef Numbers _named
+    cdef IntColumn _indexes
+    cdef IntColumn _named
 
     cdef int keep(self, Py_ssize_t index, object inner) except? -1
     cdef int let_go(self, Py_ssize_t index, Py_ssize_t named) except? -1
@@ -46,8 +46,8 @@ cdef class Entity:
     cdef public object settings
     cdef public Bases bases
     cdef public object events
-    cdef public Insides inside
-    cdef public Room room
+    cdef public InnerDocuments inside
+    cdef public NestingBudget room
     cdef public Deep deep
     cdef public Py_ssize_t level
     cdef public Py_ssize_t depth
@@ -58,7 +58,7 @@ cdef class Entity:
     cdef public bint is_proof
     cdef public Py_ssize_t named
     cdef public tuple enclosed
-    cdef public list notices
+    cdef public list findings
     cdef public object origin
     cdef public object held
     cdef object _positions
@@ -70,5 +70,5 @@ cdef class Entity:
     cdef int let_go(self, Py_ssize_t kept) except? -1
     cdef int is_text_in(self, Entity outer) except? -1
     cdef bint may_be_so_deep(self) except? -1
-    cpdef Ruling ruled(self, Link link)
-    cpdef Ruling ruling(self, object scope, bint own=*)
+    cpdef BaseContext ruled(self, Link link)
+    cpdef BaseContext base_context(self, object scope, bint own=*)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     import cython
 
-    from absolve.core.model import Base, Event, Held, Link, Notice, Part
+    from absolve.core.model import BaseClaim, Event, Finding, Link, MessageIds, Part
     from absolve.core.protocols import Offsets
     from absolve.document.settings import Settings
     from absolve.encodings.charsets import Charset
@@ -24,17 +24,17 @@ else:
 
 if cython.compiled:
     from cython.cimports.absolve.core.byte_scan import cut
-    from cython.cimports.absolve.core.column_buffers import Numbers
+    from cython.cimports.absolve.core.column_buffers import IntColumn
     from cython.cimports.absolve.core.model import Link  # noqa: TC002 - the type of a C argument
-    from cython.cimports.absolve.encodings.line_index import Positions
-    from cython.cimports.absolve.formats.events.event_list import Events
-    from cython.cimports.absolve.urls.base import Bases, Ruling, establish
+    from cython.cimports.absolve.encodings.line_index import LineIndex
+    from cython.cimports.absolve.formats.events.event_list import EventList
+    from cython.cimports.absolve.urls.base import BaseContext, Bases, establish
 else:
     from absolve.core.byte_scan import cut
-    from absolve.core.column_buffers import Numbers
-    from absolve.encodings.line_index import Positions
-    from absolve.formats.events.event_list import Events
-    from absolve.urls.base import Bases, Ruling, establish
+    from absolve.core.column_buffers import IntColumn
+    from absolve.encodings.line_index import LineIndex
+    from absolve.formats.events.event_list import EventList
+    from absolve.urls.base import BaseContext, Bases, establish
 
 _NO_BASES: Final = Bases()
 _NOTHING: Final = ("", True, _NO_BASES)
@@ -53,7 +53,7 @@ class Inner(NamedTuple):
 
 @cython.final
 @cython.cclass
-class Room:
+class NestingBudget:
     """How many more small documents may be kept of all that are inside one; a large one always is."""
 
     def __init__(self, left: cython.Py_ssize_t) -> None:
@@ -109,7 +109,7 @@ _IS_KEPT = cython.declare(cython.Py_ssize_t, -1)
 
 @cython.final
 @cython.cclass
-class Insides:
+class InnerDocuments:
     """The documents inside an entity: by the numbers of their events those that are kept, and which are not.
 
     What is found in a small one takes many times its size, and there may be a million of them: when there is no more
@@ -119,8 +119,8 @@ class Insides:
 
     def __init__(self) -> None:
         self._kept: dict[int, Inner] = {}
-        self._indexes = Numbers()
-        self._named = Numbers()
+        self._indexes = IntColumn()
+        self._named = IntColumn()
 
     def __len__(self) -> int:
         return len(self._indexes)
@@ -169,7 +169,7 @@ class Entity:
     in which all its links are: the others are held by an entity around it, and `data` has to cut them out there.
 
     `bases.own` is the document's own URL, `bases.base` that of its links. `path` leads here from the outermost
-    entity, "" there. `notices` are those of this entity and all inside it, by its own offsets; `count` is how many
+    entity, "" there. `findings` are those of this entity and all inside it, by its own offsets; `count` is how many
     links and parts it has, with those inside; `repeated` is about how many bytes their rows take beside what the
     bytes of the links say, `long_bases` how many characters the long bases of the documents inside have.
     `origin` is that of its Document. `for_rewrite`: the documents
@@ -192,9 +192,9 @@ class Entity:
         self.path = path
         self.settings = settings
         self.bases = _NO_BASES
-        self.events: list[Event] | Events = []
-        self.inside: Insides | None = None  # None as long as there are none
-        self.room: Room | None = None
+        self.events: list[Event] | EventList = []
+        self.inside: InnerDocuments | None = None  # None as long as there are none
+        self.room: NestingBudget | None = None
         self.deep: Deep | None = None
         self.level = 0
         self.depth = 0
@@ -205,11 +205,11 @@ class Entity:
         self.is_proof = False
         self.named = 0  # how many of the parts have a step in the path
         self.enclosed = _NOTHING
-        self.notices: list[Notice] = []
+        self.findings: list[Finding] = []
         self.origin: Callable[[int], int] | None = None
         self.held: set[str] = set()  # what is in the message, by `found_as`: one set for all that is in it
-        self._positions: Positions | None = None
-        self._scoped: dict[int, Ruling] | None = None
+        self._positions: LineIndex | None = None
+        self._scoped: dict[int, BaseContext] | None = None
         self._scoped_size = 0
 
     @property
@@ -265,10 +265,10 @@ class Entity:
         return self.level <= ENTERED or self.deep.takes(self._size)  # type: ignore[union-attr]  # as deep as this
 
     @property
-    def positions(self) -> Positions:
+    def positions(self) -> LineIndex:
         """The lines and columns of its own bytes."""
         if self._positions is None:
-            self._positions = Positions(self.own_data, self.charset)
+            self._positions = LineIndex(self.own_data, self.charset)
         return self._positions
 
     def line_column(self, position: int) -> tuple[int, int]:
@@ -276,12 +276,12 @@ class Entity:
         return self._positions_of(position).at(position)
 
     def line(self, position: int) -> int:
-        positions: Positions = self._positions_of(position)
+        positions: LineIndex = self._positions_of(position)
         positions.move(position)
         return positions.line
 
-    def _positions_of(self, position: int) -> Positions:
-        return self.positions if position <= len(self.own_data) else Positions(self.data, self.charset)
+    def _positions_of(self, position: int) -> LineIndex:
+        return self.positions if position <= len(self.own_data) else LineIndex(self.data, self.charset)
 
     @property
     def diagnostics(self) -> list[Diagnostic]:
@@ -289,8 +289,8 @@ class Entity:
         if not self.charset.transparent:  # read through a charset coding: the lines are those of what it decodes to
             inner = self.inside.kept(0) if self.inside is not None else None
             return inner.entity.diagnostics if inner is not None else []
-        notices = sorted(self.notices, key=lambda notice: notice.position) if self.notices else self.notices
-        return [Diagnostic(code, *self.placed(text, at), failed) for code, text, at, failed in notices]
+        findings = sorted(self.findings, key=lambda finding: finding.position) if self.findings else self.findings
+        return [Diagnostic(code, *self.placed(text, at), failed) for code, text, at, failed in findings]
 
     def placed(self, text: str, position: int) -> tuple[str, str, int | None, int | None]:
         """What a Diagnostic says of a byte here: the text, the name, and line and column, in an archive the byte."""
@@ -301,43 +301,43 @@ class Entity:
     @property
     def is_ambiguous(self) -> bool:
         """Whether the scanner had to guess somewhere in this document: then a rewrite is verified unasked."""
-        return AMBIGUOUS in [notice.code for notice in self.notices]
+        return AMBIGUOUS in [finding.code for finding in self.findings]
 
     @cython.ccall
-    def ruled(self, link: Link) -> Ruling:
+    def ruled(self, link: Link) -> BaseContext:
         """The base that rules a link and the resolver against it."""
         _, _, _, _, against, _, _ = cython.cast(tuple, link.place)
         if against == "base":  # as most are
-            return self.ruling(link.base)
-        return self.ruling(link.base, against == "own" or (against == "header" and self._gives_base(link.claim)))
+            return self.base_context(link.base)
+        return self.base_context(link.base, against == "own" or (against == "header" and self._gives_base(link.claim)))
 
     @property
     def objects(self) -> list[Event]:
         """The events that may be something else than links, in their order."""
-        return self.events.objects if isinstance(self.events, Events) else self.events
+        return self.events.objects if isinstance(self.events, EventList) else self.events
 
-    def _gives_base(self, claim: Base | None) -> bool:
+    def _gives_base(self, claim: BaseClaim | None) -> bool:
         """Whether no other claim of its layer came before this one."""
         return any(fate.base is claim and fate.verdict != "ignored" for fate in self.bases.base.chain)
 
-    def hold(self, name: Held) -> None:
+    def hold(self, name: MessageIds) -> None:
         """Let the links of the same message know what is found there."""
         own = name.claim is not None and self._gives_base(name.claim)
-        resolver = self.ruling(None, own).resolver
+        resolver = self.base_context(None, own).resolver
         self.held.update(found_as(url) for url in map(resolver, name.references) if url)
 
     @cython.ccall
-    def ruling(self, scope: Base | None, own: cython.bint = False) -> Ruling:  # noqa: FBT002 - of a C function
+    def base_context(self, scope: BaseClaim | None, own: cython.bint = False) -> BaseContext:  # noqa: FBT002 - of a C function
         """The base for a scoped claim, for the document's own URL, or for all other links."""
         if scope is None:
-            return self.bases.ruling(own, self.settings.profile, self.charset.name)
+            return self.bases.base_context(own, self.settings.profile, self.charset.name)
         if self._scoped is None:
             self._scoped = {}
         found = self._scoped.get(id(scope))
         if found is None:
             profile = self.settings.profile
-            base = establish(self.ruling(scope.scope).base, [scope], profile, self.line, self.settings.max_url)
-            found = self.bases.ruled_by(base, profile, self.charset.name)
+            base = establish(self.base_context(scope.scope).base, [scope], profile, self.line, self.settings.max_url)
+            found = self.bases.base_context_for(base, profile, self.charset.name)
             if scope.layer is RETRIEVAL:  # the path of a member of an archive rules that one alone
                 return found
             self._scoped_size += _SCOPED + len(base.url)

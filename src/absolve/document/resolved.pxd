@@ -2,7 +2,7 @@
 
 cimport cython
 
-from absolve.urls.prefixing cimport Appending
+from absolve.urls.prefixing cimport PrefixResolver
 
 cpdef str text(bytes value)
 cpdef str shown(str text)
@@ -10,12 +10,12 @@ cpdef bytes value_of(str reference)
 
 
 @cython.final
-cdef class Rule:
+cdef class LinkContext:
     cdef public object place
     cdef public object scope
     cdef public object base
     cdef public object resolver
-    cdef public object ruling
+    cdef public object base_context
     cdef public object own
     cdef public bint elsewhere
     cdef public object settings
@@ -23,7 +23,7 @@ cdef class Rule:
     cdef public bint stays_always
     cdef public bint stays_as_fragment
     cdef public str empty
-    cdef public Appending short
+    cdef public PrefixResolver short
     cdef public object held
     cdef public Py_ssize_t longest
     cdef public Py_ssize_t room

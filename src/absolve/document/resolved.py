@@ -11,21 +11,21 @@ from absolve.urls.predicates import is_alone, scheme
 if TYPE_CHECKING:
     import cython
 
-    from absolve.core.model import BaseURL, Link, Place
+    from absolve.core.model import BaseURL, Link, LinkSite
     from absolve.document.entity import Entity
-    from absolve.urls.base import Ruling
+    from absolve.urls.base import BaseContext
 else:
     from absolve.core import _cython as cython
 
 if cython.compiled:
     from cython.cimports.absolve.core.model import Link  # noqa: TC002 - likewise
     from cython.cimports.absolve.document.entity import Entity  # noqa: TC002 - the type of a C argument
-    from cython.cimports.absolve.urls.base import Ruling  # noqa: TC002 - the type of a C variable
+    from cython.cimports.absolve.urls.base import BaseContext  # noqa: TC002 - the type of a C variable
     from cython.cimports.absolve.urls.predicates import is_malformed
-    from cython.cimports.absolve.urls.prefixing import Appending
+    from cython.cimports.absolve.urls.prefixing import PrefixResolver
 else:
     from absolve.urls.predicates import is_malformed
-    from absolve.urls.prefixing import Appending
+    from absolve.urls.prefixing import PrefixResolver
 
 _AS_IT_STANDS = frozenset({"url", "srcset", "spaces", "likely", "config", "css"})  # no URL of plain bytes is escaped
 
@@ -57,7 +57,7 @@ ROOM = 16  # characters by which what a base puts before a reference may be long
 
 @cython.final
 @cython.cclass
-class Rule:
+class LinkContext:
     """All that decides about a link beside its reference and its coding: one for all links of a place under a base.
 
     `elsewhere`: the base is not the document's own URL. `keeps_fragments`: it is, and they are to stay. `short`:
@@ -67,20 +67,20 @@ class Rule:
     """
 
     def __init__(self, entity: Entity, link: Link) -> None:
-        place: Place = link.place
+        place: LinkSite = link.place
         self.place = place
         self.scope = link.base
         _, _, syntax, _, _, empty, stays = cython.cast(tuple, place)
-        ruling: Ruling = entity.ruled(link)
-        self.base = ruling.base
-        self.resolver = ruling.resolver
-        self.ruling = ruling
-        self.elsewhere = ruling.elsewhere
+        base_context: BaseContext = entity.ruled(link)
+        self.base = base_context.base
+        self.resolver = base_context.resolver
+        self.base_context = base_context
+        self.elsewhere = base_context.elsewhere
         settings = entity.settings
         self.own = entity.bases.own
         self.settings = settings
         self.keeps_fragments = not self.elsewhere and settings.fragments == "keep"
-        self.stays_always = stays == "always" or ruling.unknown
+        self.stays_always = stays == "always" or base_context.unknown
         self.stays_as_fragment = stays == "fragment"
         self.empty = empty
         # Where the base element is to be emptied, what is held would no longer be found by a relative reference.
@@ -88,8 +88,8 @@ class Rule:
         self.held = entity.held if link.claim is None and not emptied else _NOTHING
         self.longest: int = settings.max_url
         self.room = self.longest - len(self.base.url) - ROOM
-        self.short: Appending | None = None
-        if isinstance(self.resolver, Appending) and self.resolver.usable and syntax in _AS_IT_STANDS:
+        self.short: PrefixResolver | None = None
+        if isinstance(self.resolver, PrefixResolver) and self.resolver.usable and syntax in _AS_IT_STANDS:
             self.short = None if self.held or entity.charset.in_comment else self.resolver
 
     @cython.ccall
@@ -133,13 +133,15 @@ class Resolved:
 
     __slots__ = ("entity", "link", "reference", "rule")
 
-    def __init__(self, entity: Entity, link: Link, rule: Rule | None = None, reference: str | None = None) -> None:
+    def __init__(
+        self, entity: Entity, link: Link, rule: LinkContext | None = None, reference: str | None = None
+    ) -> None:
         self.entity = entity
         self.link = link
         if reference is None:
             reference = text(link.coding.decode(entity.cut(link.start, link.end)))
         self.reference = reference
-        self.rule = rule if rule is not None else Rule(entity, link)
+        self.rule = rule if rule is not None else LinkContext(entity, link)
 
     @property
     def element(self) -> str:

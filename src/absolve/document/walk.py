@@ -11,7 +11,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from absolve.core.errors import CodingError, Diagnostic, DocumentError, WalkError, in_short
-from absolve.core.model import BY_DEFAULT, DEFAULT, Base, Held, Notice, new
+from absolve.core.model import BY_DEFAULT, DEFAULT, BaseClaim, Finding, MessageIds, new
 from absolve.document.base_layers import doubts, retrieval_claim, retrieved
 from absolve.document.diagnostics import (
     MOST_LONG_BASES,
@@ -51,16 +51,16 @@ else:
 if cython.compiled:
     from cython.cimports.absolve.core.model import Document, Link, Part
     from cython.cimports.absolve.document.base_layers import around_part, established
-    from cython.cimports.absolve.document.entity import Entity, Insides, Room
-    from cython.cimports.absolve.document.resolved import Rule, text
-    from cython.cimports.absolve.formats.events.event_list import Events
+    from cython.cimports.absolve.document.entity import Entity, InnerDocuments, NestingBudget
+    from cython.cimports.absolve.document.resolved import LinkContext, text
+    from cython.cimports.absolve.formats.events.event_list import EventList
     from cython.cimports.absolve.urls.base import Bases
 else:
     from absolve.core.model import Document, Link, Part
     from absolve.document.base_layers import around_part, established
-    from absolve.document.entity import Entity, Insides, Room
-    from absolve.document.resolved import Rule, text
-    from absolve.formats.events.event_list import Events
+    from absolve.document.entity import Entity, InnerDocuments, NestingBudget
+    from absolve.document.resolved import LinkContext, text
+    from absolve.formats.events.event_list import EventList
     from absolve.urls.base import Bases
 
 __all__ = [
@@ -82,7 +82,7 @@ _PROLOG = 4096  # bytes in which the declarations of an XML document are looked 
 LONGEST_IN_PLACE = 1 << 20  # bytes that entities may stand for in one place of a smaller document (`xml_bounds`)
 _PACKAGES = frozenset(PACKAGES)
 _TEXTS = frozenset({HTML, XML})
-_NO_ROOM = Room(0)  # in what is not kept itself
+_NO_ROOM = NestingBudget(0)  # in what is not kept itself
 _RECOVERED = frozenset(  # codes of errors that `recover` gets over
     {
         "elements-too-deep",
@@ -106,7 +106,7 @@ def walk(document: Document, settings: Settings, *, for_rewrite: bool = False, i
         raise too_large(settings.max_size, name)
     media_type, parameter = _media_type(document, name)
     url = document.url
-    own = retrieved(url, document.said, settings.profile, settings.max_url) if url is not None else DEFAULT
+    own = retrieved(url, document.url_source, settings.profile, settings.max_url) if url is not None else DEFAULT
     if media_type in _PACKAGES and url is not None and not url.endswith("/"):
         own = DEFAULT  # it is the package's own URL: what its root has nobody knows
     entity = Entity(document.data, UTF_8, media_type, name, "", settings)
@@ -115,7 +115,7 @@ def walk(document: Document, settings: Settings, *, for_rewrite: bool = False, i
     entity.for_rewrite = for_rewrite
     entity.is_proof = is_proof
     if url is not None and not (url.isprintable() and has_scheme(url) and not runs_code(url)):
-        entity.notices += doubts([retrieval_claim(url, document.said)])
+        entity.findings += doubts([retrieval_claim(url, document.url_source)])
     claims = () if document.claims and WALKERS[media_type].archive else document.claims
     try:
         entity.charset, mark = _charset(document.data, media_type, document.charset, parameter)
@@ -183,7 +183,7 @@ def _fold(entity: Entity, around: Bases, depth: cython.Py_ssize_t) -> None:
         if not (entity.settings.recover and error.code in _RECOVERED):
             raise
         text = f"{str(error).partition(' (')[0]}: read as HTML"
-        entity.notices.append(Notice(error.code, text, error.position))
+        entity.findings.append(Finding(error.code, text, error.position))
         entity.media_type = HTML
         _fold(entity, around, depth)
         return
@@ -201,27 +201,27 @@ def fold(entity: Entity, events: Iterable[Event], around: Bases) -> None:
 @cython.cfunc
 def _take(entity: Entity, events: Iterable[Event], around: Bases, depth: cython.Py_ssize_t) -> None:
     """The same for an entity that is so many deep in others."""
-    claims: list[Base] = []
-    names: list[Held] = []
+    claims: list[BaseClaim] = []
+    names: list[MessageIds] = []
     index: cython.Py_ssize_t
     found = entity.events = _counted(entity, events)
     entity.inside = None
     if entity.around is not None and isinstance(found, list) and len(found) <= _FEW_AROUND:
         _let_go(entity, found)
-    for event in found.objects if isinstance(found, Events) else found:
-        if type(event) is Base:
+    for event in found.objects if isinstance(found, EventList) else found:
+        if type(event) is BaseClaim:
             claims.append(event)
-        elif type(event) is Notice:
-            entity.notices.append(event)
-        elif type(event) is Held:
+        elif type(event) is Finding:
+            entity.findings.append(event)
+        elif type(event) is MessageIds:
             names.append(event)
     entity.bases = established(entity, around, claims) if claims or around.beside else around
     _measure(entity, found)
     entity.depth = depth
     for name in names:
         entity.hold(name)
-    if isinstance(found, Events):
-        packed: Events = found
+    if isinstance(found, EventList):
+        packed: EventList = found
         for number in range(packed.parts):
             index = packed.part(number)
             _enter(entity, packed.at(index), index)  # type: ignore[arg-type]  # it is a part
@@ -233,13 +233,13 @@ def _take(entity: Entity, events: Iterable[Event], around: Bases, depth: cython.
 
 
 @cython.cfunc
-def _measure(entity: Entity, events: list[Event] | Events) -> None:
+def _measure(entity: Entity, events: list[Event] | EventList) -> None:
     """Estimate how many bytes of the rows come from the bases, and find a link whose URL would be too long."""
     size: cython.Py_ssize_t = len(entity.own_data)
     base: cython.Py_ssize_t = max(len(entity.bases.base.url), len(entity.bases.own.url))
     each: cython.Py_ssize_t = base
     declares: cython.bint = entity.media_type == XML and entity.own_data.find(b"<!ENTITY", 0, _PROLOG) >= 0
-    if isinstance(events, Events) and events.scopes is not None:
+    if isinstance(events, EventList) and events.scopes is not None:
         each += size  # of scoped bases, each may be relative to the one around it
     if declares:
         each += max(size, LONGEST_IN_PLACE)
@@ -251,15 +251,15 @@ def _measure(entity: Entity, events: list[Event] | Events) -> None:
 
 @cython.cfunc
 def _find_too_long(
-    entity: Entity, events: list[Event] | Events, room: cython.Py_ssize_t, every: cython.bint
+    entity: Entity, events: list[Event] | EventList, room: cython.Py_ssize_t, every: cython.bint
 ) -> None:
     """Add a notice for the first link whose URL would be too long; `every` reference may be longer than its bytes."""
     index: cython.Py_ssize_t
     start: cython.Py_ssize_t
     each: cython.Py_ssize_t = LONGER if entity.settings.profile == "whatwg" else 1
     for index in range(len(events)):
-        if isinstance(events, Events):
-            packed: Events = events
+        if isinstance(events, EventList):
+            packed: EventList = events
             start = packed.start(index)
             if start >= 0 and not every and each * (packed.end(index) - start) <= room:
                 continue
@@ -267,8 +267,8 @@ def _find_too_long(
         if type(event) is not Link or (not every and each * (event.end - event.start) <= room):
             continue
         value = event.coding.decode(entity.cut(event.start, event.end))
-        if each * len(value) > room and Rule(entity, event).is_too_long(text(value)):
-            entity.notices.append(url_too_long(entity, event.start))
+        if each * len(value) > room and LinkContext(entity, event).is_too_long(text(value)):
+            entity.findings.append(url_too_long(entity, event.start))
             return
 
 
@@ -289,17 +289,17 @@ def _let_go(entity: Entity, events: list[Event]) -> None:
 
 
 @cython.cfunc
-def _counted(entity: Entity, events: Iterable[Event]) -> list[Event] | Events:
+def _counted(entity: Entity, events: Iterable[Event]) -> list[Event] | EventList:
     """The events, when it is known that they are not too many; one that is too many is not waited for."""
     most: cython.Py_ssize_t = entity.settings.max_links - entity.count
     count: cython.Py_ssize_t
-    if isinstance(events, Events) and events.count <= most:
+    if isinstance(events, EventList) and events.count <= most:
         entity.count += events.count
-        packed: Events = events
+        packed: EventList = events
         if len(packed) > _FEW:
             return packed
         return [packed.at(number) for number in range(len(packed))]
-    found: list[Event] | Events = events if isinstance(events, list) else []
+    found: list[Event] | EventList = events if isinstance(events, list) else []
     grows = found is not events
     count = 0
     for event in events:
@@ -316,9 +316,9 @@ def _counted(entity: Entity, events: Iterable[Event]) -> list[Event] | Events:
 
 
 @cython.cfunc
-def _packed(found: list[Event]) -> Events:
+def _packed(found: list[Event]) -> EventList:
     """The same events as numbers: in one field of a header there may be a million links."""
-    packed: Events = Events()
+    packed: EventList = EventList()
     for event in found:
         packed.append(event)
     return packed
@@ -338,30 +338,30 @@ def _enter(entity: Entity, part: Part, index: cython.Py_ssize_t, charset: Charse
         return
     if _depth(entity, part) > entity.settings.max_depth:
         text = f"documents nested more than {entity.settings.max_depth} deep are left as they are (--max-depth)"
-        entity.notices.append(Notice("too-deep", text, part.start))
+        entity.findings.append(Finding("too-deep", text, part.start))
         return
     try:
         value, offsets = part.coding.decode_mapped(entity.cut(part.start, part.end))
     except CodingError as error:
-        entity.notices.append(Notice(error.code, with_url(part, str(error)), part.start, failed=True))
+        entity.findings.append(Finding(error.code, with_url(part, str(error)), part.start, failed=True))
         return
     if part.name and len(value) > entity.settings.max_size:
         text = with_url(part, TOO_LARGE.format(entity.settings.max_size))
-        entity.notices.append(Notice("too-large", text, part.start, failed=True))
+        entity.findings.append(Finding("too-large", text, part.start, failed=True))
         return
-    events = None if part.name or part.whole or charset else _events_of(part, value, media_type, entity.settings)
-    if isinstance(events, (Events, list)) and not len(events):
+    events = None if part.name or part.own_charset or charset else _events_of(part, value, media_type, entity.settings)
+    if isinstance(events, (EventList, list)) and not len(events):
         return  # as in most style sheets: no entity is made of them
     if entity.room is None:
-        entity.room = Room(_MOST_KEPT)
+        entity.room = NestingBudget(_MOST_KEPT)
     named: cython.Py_ssize_t = entity.named
     inner = _opened(entity, part, value, media_type, named)
     size: cython.Py_ssize_t = len(value)
     value = b""  # the entity may let it go
     if part.claims:
-        entity.notices += doubts(part.claims, part.start)
+        entity.findings += doubts(part.claims, part.start)
     if inner.level > entity.level and not inner.may_be_so_deep():
-        entity.notices.append(deeper(part.start))
+        entity.findings.append(deeper(part.start))
         return
     keeps: cython.bint = charset is not None or entity.room.takes(size)
     if not keeps:
@@ -380,29 +380,29 @@ def _enter(entity: Entity, part: Part, index: cython.Py_ssize_t, charset: Charse
     if len(url) > LONGEST and url is not entity.bases.base.url:
         inner.long_bases += len(url)
     if entity.long_bases + inner.long_bases > MOST_LONG_BASES:
-        entity.notices.append(bases_too_long(part.start))
+        entity.findings.append(bases_too_long(part.start))
         return
     said = cut_off(inner, entity, part, offsets)
     if said is not None:
-        entity.notices.append(said)
+        entity.findings.append(said)
         return
     entity.count += inner.count
     entity.repeated += inner.repeated
     entity.long_bases += inner.long_bases
     if entity.inside is None:
-        entity.inside = Insides()
+        entity.inside = InnerDocuments()
     if keeps:
         entity.inside.keep(index, new(Inner, (part, inner, offsets)))
     else:
         entity.inside.let_go(index, named)
-    if part.sealed and has_relative(inner, based=True):
-        text = f"what is signed ({part.sealed}) is left as it is (--break-signatures)"
-        entity.notices.append(Notice("signed", text, part.start))
+    if part.signed_by and has_relative(inner, based=True):
+        text = f"what is signed ({part.signed_by}) is left as it is (--break-signatures)"
+        entity.findings.append(Finding("signed", text, part.start))
     if not part.name:
         entity.named = inner.named
-    for notice in inner.notices:
-        position = outside(part, offsets, notice.position)
-        entity.notices.append(new(Notice, (notice.code, with_url(part, notice.text), position, notice.failed)))
+    for finding in inner.findings:
+        position = outside(part, offsets, finding.position)
+        entity.findings.append(new(Finding, (finding.code, with_url(part, finding.text), position, finding.failed)))
 
 
 @cython.ccall
@@ -422,17 +422,17 @@ def inner_at(entity: Entity, index: cython.Py_ssize_t) -> Inner | None:
     part: Part = entity.events[index]  # type: ignore[assignment]  # nothing else has a document inside
     value, offsets = part.coding.decode_mapped(entity.cut(part.start, part.end))
     media_type = _kind(part)
-    events = None if part.name or part.whole else _events_of(part, value, media_type, entity.settings)
+    events = None if part.name or part.own_charset else _events_of(part, value, media_type, entity.settings)
     inner = _opened(entity, part, value, media_type, named)
     value = b""
-    inner.room = Room(sys.maxsize)
+    inner.room = NestingBudget(sys.maxsize)
     _walk_inside(inner, entity, part, events, None)
     return new(Inner, (part, inner, offsets))
 
 
 def inners(entity: Entity) -> Iterator[Inner]:
     """The documents inside an entity, in their order."""
-    found: Insides | None = entity.inside
+    found: InnerDocuments | None = entity.inside
     for number in range(len(found) if found is not None else 0):
         inner = inner_at(entity, found.index(number))  # type: ignore[union-attr]
         if inner is not None:  # as all of them are
@@ -444,7 +444,7 @@ def hold(entity: Entity, *, links: bool = True) -> None:
     found = [(index, inner) for index in range(len(entity.events)) if (inner := inner_at(entity, index)) is not None]
     if links:
         entity.events = list(entity.events)
-    entity.inside = Insides()
+    entity.inside = InnerDocuments()
     for index, inner in found:
         entity.inside.keep(index, inner)
         hold(inner.entity, links=links)
@@ -453,7 +453,7 @@ def hold(entity: Entity, *, links: bool = True) -> None:
 @cython.cfunc
 def _kind(part: Part) -> str:
     """The media type by whose name there is a walker for a part; empty where there is none."""
-    media_type = kind_of(part.media_type) if part.whole else part.media_type
+    media_type = kind_of(part.media_type) if part.own_charset else part.media_type
     if media_type in WALKERS or (media_type := canonical(media_type)) in WALKERS:
         return media_type
     return ""
@@ -518,7 +518,7 @@ def _opened(entity: Entity, part: Part, value: bytes, media_type: str, named: cy
     if part.encloses or part.base is not None:
         inner.held = entity.held
     inner.room = entity.room
-    if media_type == HTML and not part.whole and entity.media_type in _TEXTS:
+    if media_type == HTML and not part.own_charset and entity.media_type in _TEXTS:
         inner.is_text_in(entity)
     return inner
 
@@ -526,7 +526,7 @@ def _opened(entity: Entity, part: Part, value: bytes, media_type: str, named: cy
 @cython.cfunc
 def _charset_inside(part: Part, value: bytes, media_type: str, charset: Charset | None) -> tuple[Charset, int]:
     """The charset of what a part decodes to, and the length of its byte order mark."""
-    if not part.whole:
+    if not part.own_charset:
         return charset or _charset_of_text(part), 0
     return _charset(value, media_type, None, essence_of(part.media_type)[1].get("charset"))
 

@@ -298,7 +298,7 @@ class Unquoted(CharacterReferences):
     """A value without quotes, or an attribute without a value; `slot` is the span that `settle` writes anew.
 
     What goes in is escaped for double quotes; whether they are needed is seen when every edit of the value is known.
-    One without a slot stands for the codings of all values that are one link each: `Events` make them of it.
+    One without a slot stands for the codings of all values that are one link each: `EventList` make them of it.
     """
 
     def __init__(self, charset: Charset, slot: tuple[int, int] | None, *, absent: bool = False) -> None:

@@ -4,7 +4,7 @@ cimport cython
 
 
 @cython.final
-cdef class Positions:
+cdef class LineIndex:
     cdef readonly Py_ssize_t line
     cdef readonly Py_ssize_t column
     cdef bytes _data

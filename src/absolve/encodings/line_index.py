@@ -25,7 +25,7 @@ _APART = cython.declare(cython.Py_ssize_t, 4096)  # bytes between two places tha
 
 @cython.final
 @cython.cclass
-class Positions:
+class LineIndex:
     """The lines and columns of one document, 1-based. Lines end at LF, CR LF or CR; columns count characters.
 
     Bytes that are no character count one each; a byte order mark counts nothing. `line` and `column` are where `move`

@@ -1,7 +1,7 @@
 """C layout of the offsets of characters; characters.py holds the code."""
 
 cimport cython
-from absolve.core.column_buffers cimport Numbers
+from absolve.core.column_buffers cimport IntColumn
 
 
 @cython.final
@@ -13,8 +13,8 @@ cdef class CharacterOffsets:
     cdef int _few
     cdef bytearray _sizes  # where they were asked for
     cdef object _decoder  # where it was asked for
-    cdef Numbers _values
-    cdef Numbers _raws
+    cdef IntColumn _values
+    cdef IntColumn _raws
     cdef Py_ssize_t _last
     cdef Py_ssize_t _last_raw
     cdef Py_ssize_t _end  # of the character that was read last

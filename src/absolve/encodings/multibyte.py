@@ -17,9 +17,9 @@ else:
 from absolve.core.column_buffers import NARROW
 
 if cython.compiled:
-    from cython.cimports.absolve.core.column_buffers import Numbers
+    from cython.cimports.absolve.core.column_buffers import IntColumn
 else:
-    from absolve.core.column_buffers import Numbers
+    from absolve.core.column_buffers import IntColumn
 
 _STEP = cython.declare(cython.int, 1024)  # bytes between two marks, more or less
 _LONGEST = cython.declare(cython.int, 4)  # bytes of a character
@@ -49,8 +49,8 @@ class CharacterOffsets:
         self._few = 1 if charset.one_byte else 2  # so many bytes decide of most characters
         self._sizes: bytearray | None = None  # until one is asked for
         self._decoder: IncrementalDecoder | None = None
-        self._values = Numbers()  # offsets of the value, and of the raw bytes: the marks
-        self._raws = Numbers(narrow=len(raw) <= NARROW)
+        self._values = IntColumn()  # offsets of the value, and of the raw bytes: the marks
+        self._raws = IntColumn(narrow=len(raw) <= NARROW)
         self._last = self._last_raw = 0  # where it was counted to last, in the value and in the raw bytes
         self.value = self._decoded()
 

@@ -1,8 +1,8 @@
 """C layout of values in the making and of their offsets; offsets.py holds the code."""
 
 cimport cython
-from absolve.core.column_buffers cimport Numbers
-from absolve.core.byte_builder cimport Growing
+from absolve.core.column_buffers cimport IntColumn
+from absolve.core.byte_builder cimport ByteBuilder
 
 
 @cython.final
@@ -11,9 +11,9 @@ cdef class Offsets:
     cdef Py_ssize_t _size
     cdef Py_ssize_t _end
     cdef Py_ssize_t _raw_end
-    cdef Numbers _ends
-    cdef Numbers _raw_ends
-    cdef Numbers _places
+    cdef IntColumn _ends
+    cdef IntColumn _raw_ends
+    cdef IntColumn _places
     cdef Py_ssize_t _found_end
     cdef Py_ssize_t _found_raw_start
     cdef Py_ssize_t _found_raw_end
@@ -30,7 +30,7 @@ cdef class Decoded:
     cdef bytes _raw
     cdef bint _mapped
     cdef Py_ssize_t _read
-    cdef Growing _value
+    cdef ByteBuilder _value
     cdef Offsets _offsets
 
     cpdef int unit(self, Py_ssize_t start, Py_ssize_t end, bytes new)

@@ -15,11 +15,11 @@ else:
     from absolve.core import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.absolve.core.byte_builder import Growing
-    from cython.cimports.absolve.core.column_buffers import Numbers
+    from cython.cimports.absolve.core.byte_builder import ByteBuilder
+    from cython.cimports.absolve.core.column_buffers import IntColumn
 else:
-    from absolve.core.byte_builder import Growing
-    from absolve.core.column_buffers import Numbers
+    from absolve.core.byte_builder import ByteBuilder
+    from absolve.core.column_buffers import IntColumn
 
 
 _STEP = cython.declare(cython.int, 5)  # from one mark to the next are 32 units
@@ -40,9 +40,9 @@ class Offsets:
         self._size = 0
         self._end = 0
         self._raw_end = 0
-        self._ends = Numbers()
-        self._raw_ends = Numbers()
-        self._places = Numbers()
+        self._ends = IntColumn()
+        self._raw_ends = IntColumn()
+        self._places = IntColumn()
         self._found_end = 0  # of the unit that was looked for
         self._found_raw_start = 0
         self._found_raw_end = 0
@@ -158,15 +158,15 @@ class Decoded:
         self._raw = raw
         self._mapped = mapped
         self._read = 0
-        self._value: Growing | None = None  # while all that was read stands for itself
+        self._value: ByteBuilder | None = None  # while all that was read stands for itself
         self._offsets = IDENTITY_OFFSETS
 
     @cython.ccall
     def unit(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t, new: bytes) -> cython.int:
         """The raw bytes of this span, which is behind all others, stand for `new`."""
-        value: Growing | None = self._value
+        value: ByteBuilder | None = self._value
         if value is None:
-            value = self._value = Growing(len(self._raw))
+            value = self._value = ByteBuilder(len(self._raw))
             if self._mapped:
                 self._offsets = Offsets()
         if start > self._read:
@@ -178,7 +178,7 @@ class Decoded:
     @cython.ccall
     def whole(self) -> tuple:  # type: ignore[type-arg]
         """The value of all the raw bytes, and its offsets in them."""
-        value: Growing | None = self._value
+        value: ByteBuilder | None = self._value
         if value is None:
             return self._raw, self._offsets
         value.add(self._raw, self._read, len(self._raw))

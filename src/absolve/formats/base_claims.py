@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from absolve.core.model import EMBEDDED, Base, new
+from absolve.core.model import EMBEDDED, BaseClaim, new
 from absolve.formats.grammars import WHITE_SPACE
 
 
-def base_claim(value: bytes, position: int) -> Base:
+def base_claim(value: bytes, position: int) -> BaseClaim:
     """The claim of a base element with this href (RFC 1808 section 3.1)."""
-    return new(Base, (EMBEDDED, _text(value), "base element", position, None))
+    return new(BaseClaim, (EMBEDDED, _text(value), "base element", position, None))
 
 
-def codebase_claim(value: bytes, position: int) -> Base | None:
+def codebase_claim(value: bytes, position: int) -> BaseClaim | None:
     """The claim that `codebase` makes for classid, data, archive and code of its element (HTML 4.01 13.3)."""
     reference = _text(value)
-    return new(Base, (EMBEDDED, reference, "codebase attribute", position, None)) if reference else None
+    return new(BaseClaim, (EMBEDDED, reference, "codebase attribute", position, None)) if reference else None
 
 
-def xml_base_claim(value: bytes, position: int) -> Base:
+def xml_base_claim(value: bytes, position: int) -> BaseClaim:
     """The claim that `xml:base` makes for its element and all in it (XML Base 3.1)."""
-    return new(Base, (EMBEDDED, _text(value), "xml:base attribute", position, None))
+    return new(BaseClaim, (EMBEDDED, _text(value), "xml:base attribute", position, None))
 
 
 def _text(value: bytes) -> str:

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from absolve.core.errors import WalkError
-from absolve.core.model import Base, Layer, Link, Notice, Place
+from absolve.core.model import BaseClaim, Finding, Layer, Link, LinkSite
 from absolve.encodings.charsets import UTF_8, for_any, lookup
 from absolve.encodings.codings import to_utf8
 from absolve.encodings.offset_map import Decoded, replaced
@@ -30,25 +30,25 @@ else:
 # The fields that say what the base is, in order of preference (RFC 1808 3.1 and 3.2; RFC 2110 4.2, RFC 2557 4.2).
 BASES: Final = {"base": "Base", "content-base": "Content-Base", "content-location": "Content-Location"}
 
-_CONTENT_LOCATION: Final = Place("header", "content-location", kind="metadata", against="header")
+_CONTENT_LOCATION: Final = LinkSite("header", "content-location", kind="metadata", against="header")
 
 # In mail `Location` is a town as often as a URL.
-OF_MAIL: Final[dict[str, Place]] = {
+OF_MAIL: Final[dict[str, LinkSite]] = {
     place.attribute: place
     for place in (
-        Place("header", "base", against="own"),
-        Place("header", "content-base", against="own"),
+        LinkSite("header", "base", against="own"),
+        LinkSite("header", "content-base", against="own"),
         _CONTENT_LOCATION,
-        Place("header", "link", "link", "metadata"),
-        Place("header", "location", "likely", "navigation"),
-        Place("header", "refresh", "refresh", "navigation"),
-        Place("header", "sourcemap"),
+        LinkSite("header", "link", "link", "metadata"),
+        LinkSite("header", "location", "likely", "navigation"),
+        LinkSite("header", "refresh", "refresh", "navigation"),
+        LinkSite("header", "sourcemap"),
     )
 }
-OF_HTTP: Final[dict[str, Place]] = {
+OF_HTTP: Final[dict[str, LinkSite]] = {
     **OF_MAIL,
-    "location": Place("header", "location", kind="navigation"),
-    "x-sourcemap": Place("header", "x-sourcemap"),
+    "location": LinkSite("header", "location", kind="navigation"),
+    "x-sourcemap": LinkSite("header", "x-sourcemap"),
 }
 
 
@@ -264,8 +264,8 @@ _OPENING: Final = re.compile(rb"<[\t\n\r ]*+(?:[Uu][Rr][Ll]:[\t\n\r ]*+)?|\"[\t\
 
 
 def links(
-    data: bytes, found: Sequence[Field], places: Mapping[str, Place], bases: Sequence[str]
-) -> Iterable[Base | Link | Notice]:
+    data: bytes, found: Sequence[Field], places: Mapping[str, LinkSite], bases: Sequence[str]
+) -> Iterable[BaseClaim | Link | Finding]:
     """The links in header fields, in their order; before them the claims of the fields that `bases` names, in its."""
     field: Field
     kept: list[Field] = []
@@ -287,22 +287,22 @@ def _is_malformed(data: bytes, field: Field) -> bool:
 
 
 def _links(
-    data: bytes, found: Sequence[Field], places: Mapping[str, Place], bases: Sequence[str]
-) -> Iterator[Base | Link | Notice]:
+    data: bytes, found: Sequence[Field], places: Mapping[str, LinkSite], bases: Sequence[str]
+) -> Iterator[BaseClaim | Link | Finding]:
     whole: list[Field] = []
     for field in found:
         if _is_malformed(data, field):
             text = "a header field with a bare CR or a NUL is left as it is"
-            yield Notice("malformed-field", text, field.position)
+            yield Finding("malformed-field", text, field.position)
         else:
             whole.append(field)
-    claims: dict[int, Base] = {}
+    claims: dict[int, BaseClaim] = {}
     for name in bases:
         for field in whole:
             if field.name == name:
                 start, end, coding = _one_url(data, field)
                 reference = coding.decode(data[start:end]).decode("utf-8", "surrogateescape")
-                claims[field.position] = Base(Layer.EMBEDDED, for_any(reference), f"{BASES[name]} header", start)
+                claims[field.position] = BaseClaim(Layer.EMBEDDED, for_any(reference), f"{BASES[name]} header", start)
     yield from claims.values()
     for field in whole:
         place = places[field.name]
@@ -325,7 +325,7 @@ def _one_url(data: bytes, field: Field) -> tuple[int, int, FieldText]:
     return start, start + len(inner.rstrip(_BLANKS)), _PLAIN if quoted else _BRACKETED
 
 
-def _listed(data: bytes, field: Field, place: Place) -> Iterator[Link]:
+def _listed(data: bytes, field: Field, place: LinkSite) -> Iterator[Link]:
     """The links of a field whose value has a grammar of its own."""
     text, offsets = _PLAIN.decode_mapped(data[field.start : field.end])
     for start, end in GRAMMARS[place.syntax](text):

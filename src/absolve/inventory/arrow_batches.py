@@ -19,17 +19,17 @@ if TYPE_CHECKING:
     import cython
 
     # Rows, buffers, arrays inside, and what the numbers of a dictionary stand for.
-    Array = tuple[int, tuple["Numbers | Texts | bytes | None", ...], tuple["Array", ...], "Array | None"]
+    Array = tuple[int, tuple["IntColumn | TextColumn | bytes | None", ...], tuple["Array", ...], "Array | None"]
 else:
     from absolve.core import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.absolve.core.column_buffers import Numbers, Texts, Words
+    from cython.cimports.absolve.core.column_buffers import DictColumn, IntColumn, TextColumn
     from cython.cimports.absolve.document.resolved import shown
     from cython.cimports.absolve.inventory.arrow_c import handed_over
     from cython.cimports.absolve.inventory.columns import Columns
 else:
-    from absolve.core.column_buffers import Numbers, Texts, Words
+    from absolve.core.column_buffers import DictColumn, IntColumn, TextColumn
     from absolve.document.resolved import shown
     from absolve.inventory.columns import Columns
 
@@ -82,59 +82,59 @@ def _made(kind: pa.DataType, array: Array) -> pa.Array:
     return pa.Array.from_buffers(kind, size, buffers, children=[_made(TEXT, child) for child in children])
 
 
-def _column(name: str, cells: Sequence[Any]) -> Numbers | Texts | Words:
+def _column(name: str, cells: Sequence[Any]) -> IntColumn | TextColumn | DictColumn:
     """Cells as the inventory keeps them."""
     kind = TYPES.get(name, WORD)
     if kind is NUMBER:
-        numbers = Numbers()
+        numbers = IntColumn()
         for cell in cells:
             numbers.add(cell)
         return numbers
     if kind is TEXT:
         return _texts(cells)
-    words = Words()
+    words = DictColumn()
     for cell in cells:
         words.add(tuple(cell) if kind is LISTS else cell)
     return words
 
 
 @cython.cfunc
-def _texts(cells: Iterable[str | None]) -> Texts:
-    texts = Texts()
+def _texts(cells: Iterable[str | None]) -> TextColumn:
+    texts = TextColumn()
     for cell in cells:
         texts.add(shown(cell).encode() if cell is not None else None)
     return texts
 
 
-def _raw(buffer: Numbers | Texts | bytes) -> pa.Buffer:
+def _raw(buffer: IntColumn | TextColumn | bytes) -> pa.Buffer:
     return pa.py_buffer(buffer if isinstance(buffer, bytes) else buffer.raw())
 
 
 @cython.cfunc
-def _cells(name: str, cells: Numbers | Texts | Words) -> Array:
+def _cells(name: str, cells: IntColumn | TextColumn | DictColumn) -> Array:
     """One of the columns."""
-    if isinstance(cells, Numbers):
+    if isinstance(cells, IntColumn):
         return len(cells), (None, cells), (), None
-    if isinstance(cells, Texts):
-        texts: Texts = cells
+    if isinstance(cells, TextColumn):
+        texts: TextColumn = cells
         return len(texts), (texts.present(), texts.ends, texts), (), None
-    words: Words = cells
+    words: DictColumn = cells
     if name not in TYPES:
         return _numbered(words.numbers, words.words)
     return len(words), (None, words.ends()), (_cells("text", _texts(words.items())),), None
 
 
 @cython.cfunc
-def _numbered(numbers: Numbers, words: list[str]) -> Array:
+def _numbered(numbers: IntColumn, words: list[str]) -> Array:
     return len(numbers), (None, numbers), (), _cells("text", _texts(words))
 
 
 @cython.cfunc
-def _ruled(rows: Words, name: str) -> Array:
+def _ruled(rows: DictColumn, name: str) -> Array:
     """A column that says the same for all links under one rule; its words stand in the order in which they came."""
     place: cython.int = _PLACES[name]
     numbers: dict[str, int] = {}
-    of = Numbers(narrow=True)
+    of = IntColumn(narrow=True)
     for ruled in rows.words:
         of.add(numbers.setdefault(ruled[place], len(numbers)))
     return _numbered(rows.numbers.mapped(of), list(numbers))

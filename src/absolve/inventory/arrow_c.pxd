@@ -8,7 +8,7 @@ pyarrow does not.
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
-from absolve.core.column_buffers cimport Numbers, Texts
+from absolve.core.column_buffers cimport IntColumn, TextColumn
 
 
 cdef struct ArrowArray:
@@ -36,12 +36,12 @@ cdef inline Py_ssize_t padded(Py_ssize_t size) noexcept:
 
 cdef inline Py_ssize_t bytes_of(object buffer, const unsigned char** first) except -1:
     """How many bytes a buffer has, and where they begin."""
-    if type(buffer) is Numbers:
-        first[0] = (<Numbers>buffer)._cells
-        return (<Numbers>buffer)._size * (4 if (<Numbers>buffer)._narrow else 8)
-    if type(buffer) is Texts:
-        first[0] = (<Texts>buffer)._text
-        return (<Texts>buffer)._size
+    if type(buffer) is IntColumn:
+        first[0] = (<IntColumn>buffer)._cells
+        return (<IntColumn>buffer)._size * (4 if (<IntColumn>buffer)._narrow else 8)
+    if type(buffer) is TextColumn:
+        first[0] = (<TextColumn>buffer)._text
+        return (<TextColumn>buffer)._size
     cdef bytes raw = buffer
     first[0] = raw
     return len(raw)

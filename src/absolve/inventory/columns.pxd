@@ -2,11 +2,11 @@
 
 cimport cython
 
-from absolve.core.column_buffers cimport Numbers, Texts, Words
-from absolve.formats.events.event_list cimport Events
+from absolve.core.column_buffers cimport IntColumn, TextColumn, DictColumn
+from absolve.formats.events.event_list cimport EventList
 from absolve.core.model cimport Link
-from absolve.encodings.line_index cimport Positions
-from absolve.inventory.facts cimport Facts, Ruled
+from absolve.encodings.line_index cimport LineIndex
+from absolve.inventory.facts cimport ReferenceFacts, RowFacts
 from absolve.inventory.tag_text cimport Tag
 
 
@@ -18,22 +18,22 @@ cdef class Columns:
     cdef readonly tuple names
     cdef Py_ssize_t size
     cdef Py_ssize_t words  # characters of those that rows share, in all rows
-    cdef readonly Words ruled
-    cdef readonly Numbers line
-    cdef readonly Numbers column
-    cdef readonly Numbers start
-    cdef readonly Numbers end
-    cdef readonly Words rel
-    cdef readonly Texts text
-    cdef readonly Texts reference
-    cdef readonly Texts target
-    cdef readonly Words scope
-    cdef readonly Words problems
+    cdef readonly DictColumn ruled
+    cdef readonly IntColumn line
+    cdef readonly IntColumn column
+    cdef readonly IntColumn start
+    cdef readonly IntColumn end
+    cdef readonly DictColumn rel
+    cdef readonly TextColumn text
+    cdef readonly TextColumn reference
+    cdef readonly TextColumn target
+    cdef readonly DictColumn scope
+    cdef readonly DictColumn problems
 
-    cdef int _begin(self, Py_ssize_t rows, Texts text, Texts reference, Texts target) except? -1
-    cdef int add(self, Ruled ruled, Positions positions, Py_ssize_t start, Py_ssize_t end, Tag tag) except? -1
-    cdef int add_told(self, Ruled ruled, bytes data, Py_ssize_t start, Py_ssize_t end) except? -1
-    cdef int add_facts(self, Facts facts) except? -1
+    cdef int _begin(self, Py_ssize_t rows, TextColumn text, TextColumn reference, TextColumn target) except? -1
+    cdef int add(self, RowFacts ruled, LineIndex positions, Py_ssize_t start, Py_ssize_t end, Tag tag) except? -1
+    cdef int add_told(self, RowFacts ruled, bytes data, Py_ssize_t start, Py_ssize_t end) except? -1
+    cdef int add_facts(self, ReferenceFacts facts) except? -1
     cdef int fill(self) noexcept
     cdef Py_ssize_t texts(self) noexcept
     cdef object _row(self, Py_ssize_t at, bint is_last)
@@ -43,7 +43,7 @@ cdef class Columns:
 cdef class _Span:
     cdef bint _transparent
     cdef object _entity
-    cdef Positions _positions
+    cdef LineIndex _positions
     cdef _Span _outer
     cdef object _inner
     cdef Py_ssize_t _start
@@ -51,7 +51,7 @@ cdef class _Span:
     cdef object _offsets
 
     cpdef object of(self, Py_ssize_t start, Py_ssize_t end)
-    cpdef Positions placed(self, Py_ssize_t start)
+    cpdef LineIndex placed(self, Py_ssize_t start)
 
 
 @cython.final
@@ -61,13 +61,13 @@ cdef class _Events:
     cdef _Span _span
     cdef bytes _data
     cdef object _events
-    cdef Events _packed
+    cdef EventList _packed
     cdef Tag _tag
     cdef dict _rules
     cdef object _known
-    cdef Ruled _ruled
+    cdef RowFacts _ruled
     cdef Link _passing
 
     cpdef Py_ssize_t take(self, Columns columns, Py_ssize_t at)
     cdef int link(self, Columns columns, Link link)
-    cdef Ruled ruled(self, Link link)
+    cdef RowFacts ruled(self, Link link)

@@ -1,6 +1,7 @@
 """The inventory: one row a link, the columns declared once; it is kept by columns, of which rows are a view.
 
-What all links under one rule say stands there once (`Ruled`), what they say of a reference once a reference (`Facts`).
+Values that are the same for all links in one context are kept once (`RowFacts`), those that depend on the reference
+once for each reference (`ReferenceFacts`).
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from absolve.core.model import Layer, Link, Part
 from absolve.document.diagnostics import rows_too_large
 from absolve.document.walk import inner_at
-from absolve.inventory.facts import Known
+from absolve.inventory.facts import KnownBases
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -20,28 +21,28 @@ if TYPE_CHECKING:
 
     from absolve.document.entity import Entity, Inner
     from absolve.document.resolved import Resolved
-    from absolve.encodings.line_index import Positions
+    from absolve.encodings.line_index import LineIndex
 
     Pair = tuple[int, int]
 else:
     from absolve.core import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.absolve.core.column_buffers import Numbers, Texts, Words
+    from cython.cimports.absolve.core.column_buffers import DictColumn, IntColumn, TextColumn
     from cython.cimports.absolve.core.model import made as new
     from cython.cimports.absolve.document.resolved import shown, value_of
     from cython.cimports.absolve.encodings.codings import CharacterReferences
-    from cython.cimports.absolve.encodings.line_index import Positions  # noqa: TC002 - the type of a C variable
-    from cython.cimports.absolve.formats.events.event_list import Events
-    from cython.cimports.absolve.inventory.facts import Facts, Ruled
+    from cython.cimports.absolve.encodings.line_index import LineIndex  # noqa: TC002 - the type of a C variable
+    from cython.cimports.absolve.formats.events.event_list import EventList
+    from cython.cimports.absolve.inventory.facts import ReferenceFacts, RowFacts
     from cython.cimports.absolve.inventory.tag_text import Tag
 else:
-    from absolve.core.column_buffers import Numbers, Texts, Words
+    from absolve.core.column_buffers import DictColumn, IntColumn, TextColumn
     from absolve.core.model import new
     from absolve.document.resolved import shown, value_of
     from absolve.encodings.codings import CharacterReferences
-    from absolve.formats.events.event_list import Events
-    from absolve.inventory.facts import Facts, Ruled
+    from absolve.formats.events.event_list import EventList
+    from absolve.inventory.facts import ReferenceFacts, RowFacts
     from absolve.inventory.tag_text import Tag
 
 RULED: Final = ("document", "entity", "element", "attribute", "kind", "base", "base_layer", "base_source")
@@ -134,22 +135,22 @@ class Columns:
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def _begin(
-        self, rows: cython.Py_ssize_t, text: Texts | None, reference: Texts | None, target: Texts | None
+        self, rows: cython.Py_ssize_t, text: TextColumn | None, reference: TextColumn | None, target: TextColumn | None
     ) -> cython.int:
         self.size = 0
         self.words = 0
         self.full = False
-        self.ruled = Words(rows)
-        self.line = Numbers(room=rows)
-        self.column = Numbers(room=rows)
-        self.start = Numbers(room=rows)
-        self.end = Numbers(room=rows)
-        self.rel = Words(rows)
-        self.text = Texts(text)
-        self.reference = Texts(reference)
-        self.target = Texts(target)
-        self.scope = Words(rows)
-        self.problems = Words(rows)
+        self.ruled = DictColumn(rows)
+        self.line = IntColumn(room=rows)
+        self.column = IntColumn(room=rows)
+        self.start = IntColumn(room=rows)
+        self.end = IntColumn(room=rows)
+        self.rel = DictColumn(rows)
+        self.text = TextColumn(text)
+        self.reference = TextColumn(reference)
+        self.target = TextColumn(target)
+        self.scope = DictColumn(rows)
+        self.problems = DictColumn(rows)
         return 0
 
     def __len__(self) -> int:
@@ -164,7 +165,7 @@ class Columns:
     def cells(self, name: str, of: Callable[[Any], Any] | None = None) -> list[Any]:
         """The values of a column, problems as tuples; or what `of` makes of each, which is asked once for a word."""
         column = self.ruled if name in RULED else getattr(self, name)
-        if not isinstance(column, Words):
+        if not isinstance(column, DictColumn):
             cells: list[Any] = column.cells()
             return cells if of is None else list(map(of, cells))
         words = column.words
@@ -179,8 +180,8 @@ class Columns:
     @cython.exceptval(-1, check=True)
     def add(
         self,
-        ruled: Ruled,
-        positions: Positions,
+        ruled: RowFacts,
+        positions: LineIndex,
         start: cython.Py_ssize_t,
         end: cython.Py_ssize_t,
         tag: Tag,
@@ -199,7 +200,7 @@ class Columns:
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def add_told(
-        self, ruled: Ruled, data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t
+        self, ruled: RowFacts, data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t
     ) -> cython.int:
         """What is told of the reference in this span."""
         self.reference.add_behind(b"", data, start, end)
@@ -210,7 +211,7 @@ class Columns:
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
-    def add_facts(self, facts: Facts) -> cython.int:
+    def add_facts(self, facts: ReferenceFacts) -> cython.int:
         self.reference.add(facts.reference)
         self.target.add(facts.target)
         self.scope.add(facts.scope)
@@ -268,9 +269,9 @@ class Columns:
 def _kept(
     at_once: int,
     names: tuple[str, ...],
-    numbers: tuple[Numbers, ...],
-    texts: tuple[Texts, ...],
-    words: tuple[Words, ...],
+    numbers: tuple[IntColumn, ...],
+    texts: tuple[TextColumn, ...],
+    words: tuple[DictColumn, ...],
 ) -> Columns:
     """What `Columns.__reduce__` says."""
     found = Columns(at_once, names)
@@ -330,7 +331,7 @@ def _bounded(columns: Columns, entity: Entity, document: str) -> Iterator[None]:
 
 def row(resolved: Resolved, document: str, where: Where) -> Row:
     """The row of one link."""
-    ruled = Ruled(resolved.entity, resolved.link, document, Known(), resolved.rule)
+    ruled = RowFacts(resolved.entity, resolved.link, document, KnownBases(), resolved.rule)
     facts = ruled.facts(resolved.link, value_of(resolved.reference))
     cells: dict[str, Any] = dict(zip(RULED, ruled.words, strict=True)) | where._asdict()
     cells["reference"] = facts.reference.decode()
@@ -346,7 +347,7 @@ class _Span:
     def __init__(self, entity: Entity, outer: _Span | None = None, inner: Inner | None = None) -> None:
         self._transparent = entity.charset.transparent
         self._entity = entity
-        self._positions: Positions | None = None  # until a link is there
+        self._positions: LineIndex | None = None  # until a link is there
         self._outer = outer if inner is not None else None
         self._inner = inner
         if inner is not None:
@@ -365,12 +366,12 @@ class _Span:
         return self._outer.of(self._start + first, self._start + last)
 
     @cython.ccall
-    def placed(self, start: cython.Py_ssize_t) -> Positions:
+    def placed(self, start: cython.Py_ssize_t) -> LineIndex:
         """The positions, moved there, of the outermost bytes that hold the lines as they are: UTF-16 does not."""
         if self._outer is None or not self._outer._transparent:  # noqa: SLF001 - of its class
             if self._positions is None:
                 self._positions = self._entity.positions
-            positions: Positions = self._positions
+            positions: LineIndex = self._positions
             positions.move(start)
             return positions
         first: cython.Py_ssize_t = self._offsets.start(start) if self._offsets is not None else 0
@@ -406,18 +407,18 @@ class _Events:
         self._span = span
         self._data = entity.own_data
         self._events = entity.events
-        self._packed: Events | None = self._events if isinstance(self._events, Events) else None
+        self._packed: EventList | None = self._events if isinstance(self._events, EventList) else None
         self._tag = Tag(entity)
-        self._rules: dict[int | Pair, Ruled] = {}
-        self._known = Known()
-        self._ruled: Ruled | None = None
+        self._rules: dict[int | Pair, RowFacts] = {}
+        self._known = KnownBases()
+        self._ruled: RowFacts | None = None
         self._passing = Link.__new__(Link)  # the link that is come to, where it is none that is kept
 
     @cython.ccall
     def take(self, columns: Columns, at: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Take the links from this event on, up to a part or to where the columns are full; where that is."""
         size: cython.Py_ssize_t = len(self._events)
-        packed: Events | None = self._packed
+        packed: EventList | None = self._packed
         while at < size and not columns.full:
             if packed is not None and packed.read(at, self._passing):
                 self.link(columns, self._passing)
@@ -448,12 +449,12 @@ class _Events:
             first = 0
             last = len(data)
         # Nothing is added before it is known what: an error would leave columns of several lengths.
-        facts: Facts | None = None
+        facts: ReferenceFacts | None = None
         if not ruled.tells(link, data, first, last):
             facts = ruled.judged(link, data[first:last])
         start: cython.Py_ssize_t = link.start
         end: cython.Py_ssize_t = link.end
-        positions: Positions = self._span.placed(start)
+        positions: LineIndex = self._span.placed(start)
         if self._span._outer is not None:  # noqa: SLF001 - a class of this module
             start, end = self._span.of(start, end)
         self._tag.see(link)
@@ -461,15 +462,15 @@ class _Events:
         return columns.add_facts(facts) if facts is not None else columns.add_told(ruled, data, first, last)
 
     @cython.cfunc
-    def ruled(self, link: Link) -> Ruled:
+    def ruled(self, link: Link) -> RowFacts:
         """What rules a link."""
         key = id(link.place) if link.base is None else (id(link.place), id(link.base))
-        ruled: Ruled | None = self._rules.get(key)
+        ruled: RowFacts | None = self._rules.get(key)
         if ruled is None:
             if len(self._rules) >= _MOST_RULES:  # as many bases are in few documents
                 self._rules.clear()
-                self._known = Known()
-            ruled = Ruled(self._entity, link, self._document, self._known)
+                self._known = KnownBases()
+            ruled = RowFacts(self._entity, link, self._document, self._known)
             self._rules[key] = ruled
         return ruled
 

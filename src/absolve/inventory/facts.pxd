@@ -4,20 +4,20 @@ cimport cython
 
 from absolve.document.entity cimport Entity
 from absolve.core.model cimport Link
-from absolve.document.resolved cimport Rule
-from absolve.urls.prefixing cimport Appending
+from absolve.document.resolved cimport LinkContext
+from absolve.urls.prefixing cimport PrefixResolver
 
 
 @cython.final
-cdef class Facts:
+cdef class ReferenceFacts:
     cdef readonly bytes reference
     cdef readonly bytes target
     cdef readonly str scope
     cdef readonly tuple problems
     cdef readonly bint spaceable
-    cdef Facts _spaced
+    cdef ReferenceFacts _spaced
 
-    cpdef Facts spaced(self)
+    cpdef ReferenceFacts spaced(self)
 
 
 @cython.final
@@ -35,7 +35,7 @@ cdef class _Under:
     cdef set held
     cdef str where
     cdef tuple codes
-    cdef Appending appending
+    cdef PrefixResolver appending
     cdef bytes scheme
     cdef tuple beside
     cdef int _shape
@@ -49,7 +49,7 @@ cdef class _Under:
 
 
 @cython.final
-cdef class Ruled:
+cdef class RowFacts:
     cdef readonly object place
     cdef readonly object scope
     cdef readonly tuple words
@@ -60,16 +60,16 @@ cdef class Ruled:
     cdef readonly tuple codes
     cdef Entity _entity
     cdef bytes _data
-    cdef Rule _rule
+    cdef LinkContext _rule
     cdef dict _known
     cdef bint _is_url
     cdef bint _of_documents
     cdef dict _hosts
     cdef _Under _under
 
-    cpdef Facts facts(self, Link link, bytes value)
-    cpdef Facts judged(self, Link link, bytes value)
+    cpdef ReferenceFacts facts(self, Link link, bytes value)
+    cpdef ReferenceFacts judged(self, Link link, bytes value)
     cpdef bint tells(self, Link link, bytes data, Py_ssize_t start, Py_ssize_t end)
-    cdef Facts _found(self, Link link, bytes value)
+    cdef ReferenceFacts _found(self, Link link, bytes value)
     cdef bint _is_seen(self, bytes data, Py_ssize_t start, Py_ssize_t host, Py_ssize_t end)
     cdef bint _told(self, Link link, bytes data, Py_ssize_t start, Py_ssize_t end)

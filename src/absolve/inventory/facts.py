@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from absolve.core.model import Link
     from absolve.document.entity import Entity
-    from absolve.urls.base import Ruling
+    from absolve.urls.base import BaseContext
 
     Codes = tuple[str, ...]  # of problems
     Seen = tuple[str, Codes]  # the scope of what is on a host, and what is wrong with going there
@@ -26,16 +26,25 @@ else:
 if cython.compiled:
     from cython.cimports.absolve.core.byte_scan import find
     from cython.cimports.absolve.document.entity import Entity  # noqa: TC002 - the type of a C argument
-    from cython.cimports.absolve.document.resolved import Rule, shown, text
+    from cython.cimports.absolve.document.resolved import LinkContext, shown, text
     from cython.cimports.absolve.encodings.codings import CharacterReferences
-    from cython.cimports.absolve.urls.base import Ruling  # noqa: TC002 - the type of a C argument
-    from cython.cimports.absolve.urls.prefixing import DOTS, FRAGMENT, NETWORK, OPAQUE, PATH, Appending, is_name, shape
+    from cython.cimports.absolve.urls.base import BaseContext  # noqa: TC002 - the type of a C argument
+    from cython.cimports.absolve.urls.prefixing import (
+        DOTS,
+        FRAGMENT,
+        NETWORK,
+        OPAQUE,
+        PATH,
+        PrefixResolver,
+        is_name,
+        shape,
+    )
     from cython.cimports.libc.string import memcmp
 else:
     from absolve.core.byte_scan import find
-    from absolve.document.resolved import Rule, shown, text
+    from absolve.document.resolved import LinkContext, shown, text
     from absolve.encodings.codings import CharacterReferences
-    from absolve.urls.prefixing import DOTS, FRAGMENT, NETWORK, OPAQUE, PATH, Appending, is_name, shape
+    from absolve.urls.prefixing import DOTS, FRAGMENT, NETWORK, OPAQUE, PATH, PrefixResolver, is_name, shape
 
 
 _is_plain = remembered(1024)(is_plain)
@@ -54,7 +63,7 @@ _LONGEST_KNOWN: Final = 1 << 16  # bytes of such a reference and its target
 @cython.final
 @cython.no_gc
 @cython.cclass
-class Facts:
+class ReferenceFacts:
     """What a row says of a reference, wherever it stands under one rule; attributes are the fields of `Row`.
 
     `reference` and `target` are in UTF-8. `spaceable`: white space around it is a problem that is not among these yet.
@@ -68,18 +77,18 @@ class Facts:
         self.scope = scope
         self.problems = problems
         self.spaceable = spaceable
-        self._spaced: Facts | None = None
+        self._spaced: ReferenceFacts | None = None
 
     @cython.ccall
-    def spaced(self) -> Facts:
+    def spaced(self) -> ReferenceFacts:
         """The same for where white space stands around the reference."""
         if self._spaced is None:
             codes = (*self.problems, WHITE_SPACE)
-            self._spaced = Facts(self.reference, self.target, self.scope, codes, spaceable=False)
+            self._spaced = ReferenceFacts(self.reference, self.target, self.scope, codes, spaceable=False)
         return self._spaced
 
 
-class Known:
+class KnownBases:
     """What was found out under the bases of one entity, and of hosts that it links to: all of its rules share it."""
 
     __slots__ = ("bases", "hosts")
@@ -98,9 +107,9 @@ class _Under:
     them only get something of the base before them, whatever they are.
     """
 
-    def __init__(self, entity: Entity, ruling: Ruling) -> None:
-        base = ruling.base
-        resolver = ruling.resolver
+    def __init__(self, entity: Entity, base_context: BaseContext) -> None:
+        base = base_context.base
+        resolver = base_context.resolver
         url = base.url
         own = entity.bases.own.url
         self.base = base  # whose identity stands for it
@@ -112,12 +121,12 @@ class _Under:
         self.own_page = split_fragment(own)[0].encode("utf-8", "surrogatepass")
         self.secure = own[:6].lower() == "https:"
         self.tidies = entity.settings.profile == "whatwg"
-        self.room = entity.settings.max_url - len(url) - ROOM  # as of a `Rule`
+        self.room = entity.settings.max_url - len(url) - ROOM  # as of a `LinkContext`
         self.held = entity.held
         self.where, self.codes = self.seen(url)  # of what is beside it
-        self.appending: Appending | None = None
-        if isinstance(resolver, Appending) and resolver.usable and url.isascii() and ruling.compared().is_harmless():
-            self.appending = resolver
+        self.appending: PrefixResolver | None = None
+        if isinstance(resolver, PrefixResolver) and resolver.usable and url.isascii():
+            self.appending = resolver if base_context.compared().is_harmless() else None
         self.scheme = url[: url.find(":") + 1].encode("utf-8", "surrogatepass")
         # of a reference without a scheme
         self.beside = (*_INSECURE, *_SCHEME_RELATIVE) if self.secure and self.scheme == b"http:" else _SCHEME_RELATIVE
@@ -138,7 +147,7 @@ class _Under:
         if of != self._shape:  # most are like the last
             found = self._prefixes.get(of)
             if found is None:
-                appending: Appending = self.appending  # type: ignore[assignment]  # else nobody asks
+                appending: PrefixResolver = self.appending  # type: ignore[assignment]  # else nobody asks
                 found = self._prefixes[of] = appending.prefix(of).encode("ascii")
             self._shape = of
             self._prefix = found
@@ -155,7 +164,7 @@ class _Under:
 
 @cython.final
 @cython.cclass
-class Ruled:
+class RowFacts:
     """The rows of links under one rule: what is found out for a reference holds for the next one that is the same.
 
     `words` are what all of them say: document, entity, element, attribute, kind, base, base_layer, base_source;
@@ -163,13 +172,15 @@ class Ruled:
     before it, without the `dots` bytes at its beginning, and `where` and `codes` are its scope and its problems.
     """
 
-    def __init__(self, entity: Entity, link: Link, document: str, known: Known, rule: Rule | None = None) -> None:
+    def __init__(
+        self, entity: Entity, link: Link, document: str, known: KnownBases, rule: LinkContext | None = None
+    ) -> None:
         place = link.place
-        ruling = entity.ruled(link)
-        base = ruling.base
+        base_context = entity.ruled(link)
+        base = base_context.base
         under: _Under | None = known.bases.get(id(base))
         if under is None:
-            under = known.bases[id(base)] = _Under(entity, ruling)
+            under = known.bases[id(base)] = _Under(entity, base_context)
         self.place = place
         self.scope = link.base
         element, attribute, _, kind, _, _, _ = cython.cast(tuple, place)
@@ -179,7 +190,7 @@ class Ruled:
         self._entity = entity
         self._data = entity.own_data
         self._rule = rule
-        self._known: dict[bytes, Facts] = {}
+        self._known: dict[bytes, ReferenceFacts] = {}
         self._is_url = place.syntax == "url"
         self._of_documents = place.element in OF_DOCUMENTS
         self._hosts = known.hosts
@@ -190,16 +201,16 @@ class Ruled:
         self.codes: Codes = _NONE
 
     @cython.ccall
-    def facts(self, link: Link, value: bytes) -> Facts:
+    def facts(self, link: Link, value: bytes) -> ReferenceFacts:
         """What is to be said of a link that decodes to this value."""
         if self.tells(link, value, 0, len(value)):
-            return Facts(value, self.target + value[self.dots :], self.where, self.codes, spaceable=False)
+            return ReferenceFacts(value, self.target + value[self.dots :], self.where, self.codes, spaceable=False)
         return self.judged(link, value)
 
     @cython.ccall
-    def judged(self, link: Link, value: bytes) -> Facts:
+    def judged(self, link: Link, value: bytes) -> ReferenceFacts:
         """The same where not all of it is told by the bytes of the reference."""
-        found: Facts | None = None
+        found: ReferenceFacts | None = None
         if link.claim is None:  # what is wrong with a claim depends on the claim
             found = self._known.get(value)
         if found is None:
@@ -212,10 +223,10 @@ class Ruled:
         return found.spaced() if found.spaceable and _spaced(self._data, link) else found
 
     @cython.cfunc
-    def _found(self, link: Link, value: bytes) -> Facts:
+    def _found(self, link: Link, value: bytes) -> ReferenceFacts:
         rule = self._rule
         if rule is None:  # most need none
-            rule = self._rule = Rule(self._entity, link)
+            rule = self._rule = LinkContext(self._entity, link)
         reference = text(value)
         resolved = Resolved(self._entity, link, rule, reference)
         # What may be long is held no longer than it must be.
@@ -227,7 +238,7 @@ class Ruled:
         codes = tuple(problems(resolved, beginning))
         spaceable = self._is_url and WHITE_SPACE not in codes and not is_never(reference)
         seen = value if _is_characters(reference) else shown(reference).encode()
-        return Facts(seen, led, where, codes, spaceable)
+        return ReferenceFacts(seen, led, where, codes, spaceable)
 
     @cython.ccall
     def tells(

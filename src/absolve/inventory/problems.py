@@ -15,7 +15,7 @@ from absolve.urls.predicates import has_scheme, host_port, scheme
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from absolve.core.model import Base
+    from absolve.core.model import BaseClaim
     from absolve.document.resolved import Resolved
 
 WHITE_SPACE: Final = "whitespace"
@@ -80,9 +80,9 @@ def problems(resolved: Resolved, target: str | None) -> Iterator[str]:
         yield "malformed"
     if too_long or (resolved.link.claim is not None and _is_too_long(resolved, resolved.link.claim)):
         yield TOO_LONG
-    if resolved.rule.ruling.compared().climbs_above_root(reference):
+    if resolved.rule.base_context.compared().climbs_above_root(reference):
         yield "above-root"
-    if target is not None and not never and resolved.rule.ruling.compared().divergent(reference):
+    if target is not None and not never and resolved.rule.base_context.compared().divergent(reference):
         yield "divergent"
     if not reference and resolved.link.place.empty != "own" and resolved.link.claim is None:
         yield "empty"
@@ -108,7 +108,7 @@ def _could_resolve(resolved: Resolved) -> bool:
     return resolved.resolves
 
 
-def _claim_problems(resolved: Resolved, claim: Base) -> Iterator[str]:
+def _claim_problems(resolved: Resolved, claim: BaseClaim) -> Iterator[str]:
     """What is wrong with a base stands on the row of its claim."""
     if resolved.element not in OF_DOCUMENTS:  # it rules its own element, and may be relative (HTML 4.01 13.3)
         url = claimed_url(claim, resolved.base, resolved.entity.settings.profile)
@@ -126,7 +126,7 @@ def _claim_problems(resolved: Resolved, claim: Base) -> Iterator[str]:
         yield "relative-base"
 
 
-def _is_too_long(resolved: Resolved, claim: Base) -> bool:
+def _is_too_long(resolved: Resolved, claim: BaseClaim) -> bool:
     """Return whether the URL that a claim gives has too many characters, so that it resolves nothing."""
     if resolved.element in OF_DOCUMENTS:
         return any(fate.base is claim and fate.verdict == TOO_LONG for fate in resolved.entity.bases.base.chain)

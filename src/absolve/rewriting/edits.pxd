@@ -1,7 +1,7 @@
 """C layout of what splices; edits.py holds the code."""
 
 cimport cython
-from absolve.core.byte_builder cimport Growing
+from absolve.core.byte_builder cimport ByteBuilder
 from absolve.core.model cimport Edit, Part
 
 
@@ -13,7 +13,7 @@ cdef class Splicer:
     cdef readonly Py_ssize_t spilled
     cdef Py_ssize_t _read
     cdef Py_ssize_t _end
-    cdef Growing _made
+    cdef ByteBuilder _made
 
     cpdef bint take(self, object edits)
     cdef bint _put_down(self, Edit edit) except? -1
@@ -32,7 +32,7 @@ cdef class Anew:
     cdef Py_ssize_t _start
     cdef Py_ssize_t _end
     cdef Py_ssize_t _read
-    cdef Growing _made
+    cdef ByteBuilder _made
 
     cdef int take(self, Edit edit) except? -1
     cdef list[Edit] settled(self)

@@ -19,13 +19,13 @@ else:
     from absolve.core import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.absolve.core.byte_builder import Growing
+    from cython.cimports.absolve.core.byte_builder import ByteBuilder
     from cython.cimports.absolve.core.byte_scan import cut
     from cython.cimports.absolve.core.model import Edit, Part, edit_at
     from cython.cimports.absolve.encodings.offset_map import Offsets as ByUnits
     from cython.cimports.libc.string import memcpy
 else:
-    from absolve.core.byte_builder import Growing
+    from absolve.core.byte_builder import ByteBuilder
     from absolve.core.byte_scan import cut
     from absolve.core.model import Edit, Part, edit_at
     from absolve.encodings.offset_map import Offsets as ByUnits
@@ -71,7 +71,7 @@ class Splicer:
         self.spilled = 0
         self._read = start  # up to where it is spliced
         self._end = len(data) if end < 0 else end
-        self._made: Growing | None = None
+        self._made: ByteBuilder | None = None
 
     @cython.ccall
     def take(self, edits: Sequence[Edit]) -> cython.bint:
@@ -94,14 +94,14 @@ class Splicer:
             return self.take(edits[:half]) and self.take(edits[half:])
         if self._spill is not None and size > _LARGE and len(edits) == 1:
             return self._put_down(edits[0])
-        made: Growing | None = self._made
+        made: ByteBuilder | None = self._made
         if made is None:
             rest: cython.Py_ssize_t = self._end - start
             room: cython.Py_ssize_t = size + rest  # right away for all, if nothing more changes,
             done: cython.Py_ssize_t = start - self._read
             if rest > done > 0:  # or if it goes on as it began
                 room += min(max(size - done, 0) * rest // done + (rest >> 4), _AHEAD)
-            made = self._made = Growing(room if self._spill is None else min(room, size + _AT_ONCE))
+            made = self._made = ByteBuilder(room if self._spill is None else min(room, size + _AT_ONCE))
         if size > self._most - self.spilled - made.size:
             return False
         start, self._read = self._read, start
@@ -122,14 +122,14 @@ class Splicer:
         if self._spill is not None and made.size >= _AT_ONCE:
             self.spilled += made.size
             self._spill(made.finish())
-            self._made = Growing(0)
+            self._made = ByteBuilder(0)
         return True
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def _put_down(self, edit: Edit) -> cython.bint:
         """Make an edit of megabytes, as `take` does, without copying what it writes."""
-        made: Growing = self._made if self._made is not None else Growing()
+        made: ByteBuilder = self._made if self._made is not None else ByteBuilder()
         if made.size + edit.start - self._read + len(edit.new) > self._most - self.spilled:
             return False
         made.add(self._data, self._read, edit.start)
@@ -138,7 +138,7 @@ class Splicer:
             if piece:
                 self.spilled += len(piece)
                 self._spill(piece)  # type: ignore[misc]  # there is one
-        self._made = Growing()
+        self._made = ByteBuilder()
         return True
 
     @cython.ccall
@@ -147,7 +147,7 @@ class Splicer:
 
         Nothing comes after it.
         """
-        made: Growing | None = self._made
+        made: ByteBuilder | None = self._made
         if made is None:
             return self._data
         made.add(self._data, self._read, self._end)
@@ -270,7 +270,7 @@ class Anew:
         self._coding = coding
         self._start, self._end = coding.slot or (0, 0)
         self._read = self._start
-        self._made = Growing(self._end - self._start)
+        self._made = ByteBuilder(self._end - self._start)
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)

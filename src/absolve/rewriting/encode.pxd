@@ -4,7 +4,7 @@ cimport cython
 
 from absolve.document.entity cimport Entity
 from absolve.core.model cimport Edit, Link
-from absolve.document.resolved cimport Rule
+from absolve.document.resolved cimport LinkContext
 
 
 @cython.final
@@ -14,4 +14,4 @@ cdef class Written:
 
 
 cdef bint after_word(bytes data, Py_ssize_t start) noexcept
-cdef Edit edit_of(Entity entity, Link link, Rule rule, str reference, str new, bytes raw, Written written)
+cdef Edit edit_of(Entity entity, Link link, LinkContext rule, str reference, str new, bytes raw, Written written)

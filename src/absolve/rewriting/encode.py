@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
     from absolve.core.model import Link
     from absolve.document.entity import Entity
-    from absolve.document.resolved import Rule
+    from absolve.document.resolved import LinkContext
 else:
     from absolve.core import _cython as cython
 
 if cython.compiled:
     from cython.cimports.absolve.core.model import Edit, Link  # noqa: TC002 - likewise
     from cython.cimports.absolve.document.entity import Entity  # noqa: TC002 - the type of a C argument
-    from cython.cimports.absolve.document.resolved import Rule, text, value_of  # noqa: TC002 - likewise
+    from cython.cimports.absolve.document.resolved import LinkContext, text, value_of  # noqa: TC002 - likewise
 else:
     from absolve.core.model import Edit
     from absolve.document.resolved import text, value_of
@@ -50,7 +50,7 @@ def after_word(data: bytes, start: cython.Py_ssize_t) -> cython.bint:
 
 @cython.cfunc
 def edit_of(
-    entity: Entity, link: Link, rule: Rule, reference: str, new: str, raw: bytes, written: Written
+    entity: Entity, link: Link, rule: LinkContext, reference: str, new: str, raw: bytes, written: Written
 ) -> Edit | None:
     """The edit that makes a link what the policy says, by offsets into its own raw bytes; None where nothing changes.
 

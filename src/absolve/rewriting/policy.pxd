@@ -1,6 +1,6 @@
 """C signatures of policy.py."""
 
-from absolve.document.resolved cimport Rule
+from absolve.document.resolved cimport LinkContext
 
 
-cpdef str absolute_of(str reference, Rule rule)
+cpdef str absolute_of(str reference, LinkContext rule)

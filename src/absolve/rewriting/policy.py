@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
     import cython
 
-    from absolve.document.resolved import Resolved, Rule
+    from absolve.document.resolved import LinkContext, Resolved
 
     Policy = Callable[[Resolved], str | None]
 else:
     from absolve.core import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.absolve.document.resolved import Rule  # noqa: TC002 - the type of a C argument
+    from cython.cimports.absolve.document.resolved import LinkContext  # noqa: TC002 - the type of a C argument
 
 
 def absolute(resolved: Resolved) -> str | None:
@@ -49,7 +49,7 @@ def checked(policy: Policy) -> Policy:
 
 
 @cython.ccall
-def absolute_of(reference: str, rule: Rule) -> str | None:
+def absolute_of(reference: str, rule: LinkContext) -> str | None:
     """Section 4, "What stays": all but what is absolute, means nothing, or points into this very copy is resolved."""
     if rule.stays_always:
         return None
@@ -72,10 +72,10 @@ def _rules(resolved: Resolved) -> bool:
     claim = resolved.link.claim
     if not chain or chain[0].verdict != "won" or chain[0].base is not claim or resolved.element == "header":
         return False
-    return resolved.entity.ruling(None).resolver("x") is not None
+    return resolved.entity.base_context(None).resolver("x") is not None
 
 
-def _is_absolute(reference: str, rule: Rule) -> bool:
+def _is_absolute(reference: str, rule: LinkContext) -> bool:
     """Absolute references keep their bytes. In the URL Standard `http:g` is none where the base is http too (4.4).
 
     What a browser reads as `javascript:` or the like is absolute in every profile.

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from absolve.core.model import Settled
+from absolve.core.model import EditOrder
 from absolve.document.diagnostics import too_large, url_too_long
 from absolve.document.resolved import Resolved
 from absolve.document.walk import inner_at
 from absolve.encodings.codings import IDENTITY
 from absolve.formats.events.packed_edits import ordered
-from absolve.formats.events.scoped_bases import NUMBERED
+from absolve.formats.events.scoped_bases import SCOPE_PLACEHOLDER
 from absolve.formats.grammars import WHITE_SPACE
 from absolve.rewriting.edits import settled
 from absolve.rewriting.policy import absolute
@@ -31,9 +31,9 @@ if cython.compiled:
     from cython.cimports.absolve.core.byte_scan import find
     from cython.cimports.absolve.core.model import Edit, Link, Part, edit_at
     from cython.cimports.absolve.document.entity import Entity  # noqa: TC002 - the type of a C field
-    from cython.cimports.absolve.document.resolved import Rule, text
+    from cython.cimports.absolve.document.resolved import LinkContext, text
     from cython.cimports.absolve.encodings.codings import Unquoted
-    from cython.cimports.absolve.formats.events.event_list import Events
+    from cython.cimports.absolve.formats.events.event_list import EventList
     from cython.cimports.absolve.rewriting.edits import Anew, Splicer, lower, moved, shortened
     from cython.cimports.absolve.rewriting.encode import Written, after_word, edit_of
     from cython.cimports.absolve.rewriting.policy import absolute_of
@@ -41,9 +41,9 @@ if cython.compiled:
 else:
     from absolve.core.byte_scan import find
     from absolve.core.model import Edit, Link, Part, edit_at
-    from absolve.document.resolved import Rule, text
+    from absolve.document.resolved import LinkContext, text
     from absolve.encodings.codings import Unquoted
-    from absolve.formats.events.event_list import Events
+    from absolve.formats.events.event_list import EventList
     from absolve.rewriting.edits import Anew, Splicer, lower, moved, shortened
     from absolve.rewriting.encode import Written, after_word, edit_of
     from absolve.rewriting.policy import absolute_of
@@ -96,7 +96,7 @@ def edits(entity: Entity, policy: Policy) -> list[Edit]:
 _UNKNOWN = Edit(-1, -1, b"")
 _QUOTE = b'"'
 _UNSHAPED = cython.declare(cython.int, -1)
-_NO_EVENTS = Events()
+_NO_EVENTS = EventList()
 
 
 @cython.final
@@ -109,7 +109,7 @@ class _Edits:
 
     entity: Entity
     data: bytes
-    events: Events
+    events: EventList
     policy: Policy
     is_absolute: cython.bint
     keeps_opaque: cython.bint
@@ -118,11 +118,11 @@ class _Edits:
     open: Coding | None
     changed: list[Edit]
     anew: Anew | None
-    rules: dict[int | tuple[int, int], Rule]
+    rules: dict[int | tuple[int, int], LinkContext]
     kinds: list[Link]
-    of_kind: list[Rule | None]
-    written: dict[tuple[Rule, Coding], Written]
-    rule: Rule | None
+    of_kind: list[LinkContext | None]
+    written: dict[tuple[LinkContext, Coding], Written]
+    rule: LinkContext | None
     held: cython.Py_ssize_t
     outer: _Edits | None
     at: cython.Py_ssize_t
@@ -145,7 +145,7 @@ class _Edits:
         self.open = None  # the coding of a value that is to be settled as a whole, when all in it is known,
         self.changed = []  # and its edits, or what they make of it
         self.anew = None
-        self.events = kept if type(kept) is Events else _NO_EVENTS
+        self.events = kept if type(kept) is EventList else _NO_EVENTS
         self.kinds = self.events.kinds
         self.of_kind = [None] * len(self.kinds)
         self.rule = None
@@ -162,9 +162,9 @@ class _Edits:
     def parts(self) -> Iterator[list[Edit]]:
         """The edits in order, a thousand at a time."""
         flows = not self.events.derives  # what changes in one event changes nothing in those before it
-        settles: Settled | None = None
+        settles: EditOrder | None = None
         for event in self.entity.objects:
-            if type(event) is Settled:
+            if type(event) is EditOrder:
                 settles = event
             elif type(event) is Part and event.derived:
                 flows = False
@@ -180,7 +180,7 @@ class _Edits:
         end: cython.Py_ssize_t
         shaped: cython.int
         kept = self.entity.events
-        events: Events = self.events
+        events: EventList = self.events
         numbered: cython.bint = events is kept
         for number in range(len(kept) if order is None else len(order)):
             index = number if order is None else order[number]
@@ -189,7 +189,7 @@ class _Edits:
             if start >= 0:
                 end = events.end(index)
                 shaped = shape(self.data, start, end)
-                if self.is_whole(shaped):
+                if self.stays_absolute(shaped):
                     continue  # most links: not even made
                 if not self.is_full() and self.appends(events.kind(index), start, end, shaped):
                     continue
@@ -203,7 +203,7 @@ class _Edits:
                     self.know(events.kind(index))
             elif type(event) is Part:
                 part: Part = event
-                inner = inner_at(self.entity, index) if not part.sealed else None
+                inner = inner_at(self.entity, index) if not part.signed_by else None
                 found = self.lowered(part, inner) if inner is not None else ()
                 for some in found if order is None else ordered(found):
                     for edit in some:
@@ -289,7 +289,7 @@ class _Edits:
 
     @cython.cfunc
     @cython.inline
-    def is_whole(self, shaped: cython.int) -> cython.bint:
+    def stays_absolute(self, shaped: cython.int) -> cython.bint:
         """Whether a reference is absolute already, and so stays whatever its place is."""
         return shaped == ABSOLUTE or (shaped == OPAQUE and self.keeps_opaque)
 
@@ -299,7 +299,7 @@ class _Edits:
         by_itself: cython.bint = self.is_absolute and link.claim is None
         if by_itself and shaped == _UNSHAPED:
             shaped = shape(self.data, link.start, link.end)
-            if self.is_whole(shaped):
+            if self.stays_absolute(shaped):
                 return 0
         rule = self.rule
         if rule is None or link.place is not rule.place or link.base is not rule.scope:
@@ -328,25 +328,25 @@ class _Edits:
         while found.outer is not None and found.outer.entity.charset.transparent:
             position = found.at
             found = found.outer
-        if TOO_LONG not in [notice.code for notice in found.entity.notices]:
-            found.entity.notices.append(url_too_long(found.entity, position))
+        if TOO_LONG not in [finding.code for finding in found.entity.findings]:
+            found.entity.findings.append(url_too_long(found.entity, position))
         return 0
 
     @cython.cfunc
-    def rule_of(self, link: Link) -> Rule:
+    def rule_of(self, link: Link) -> LinkContext:
         key = id(link.place) if link.base is None else (id(link.place), id(link.base))
         rule = self.rules.get(key)
         if rule is None:
             if len(self.rules) >= _MOST_RULES:  # as many bases are in few documents
                 self.rules.clear()
                 self.written.clear()
-            rule = self.rules[key] = Rule(self.entity, link)
+            rule = self.rules[key] = LinkContext(self.entity, link)
         return rule
 
     @cython.cfunc
     def know(self, kind: cython.int) -> cython.int:
         """Remember the rule for all links of a kind that are values of their own, without quotes if they have none."""
-        if kind >= 0 and self.kinds[kind].coding.slot is None and self.kinds[kind].base is not NUMBERED:
+        if kind >= 0 and self.kinds[kind].coding.slot is None and self.kinds[kind].base is not SCOPE_PLACEHOLDER:
             self.of_kind[kind] = self.rule
         return 0
 
@@ -355,7 +355,7 @@ class _Edits:
         self, kind: cython.int, start: cython.Py_ssize_t, end: cython.Py_ssize_t, shaped: cython.int
     ) -> cython.bint:
         """Take the edit of a link of a kind that came before, without making the link; whether its shape decides."""
-        rule: Rule | None = self.of_kind[kind] if kind >= 0 else None
+        rule: LinkContext | None = self.of_kind[kind] if kind >= 0 else None
         if rule is None:
             return False
         edit = self.short_way(rule, start, end, shaped)
@@ -377,7 +377,7 @@ class _Edits:
 
     @cython.cfunc
     def short_way(
-        self, rule: Rule, start: cython.Py_ssize_t, end: cython.Py_ssize_t, found: cython.int
+        self, rule: LinkContext, start: cython.Py_ssize_t, end: cython.Py_ssize_t, found: cython.int
     ) -> Edit | None:
         """What `absolute` makes of a link, told by the shape of its bytes; `_UNKNOWN` where that does not decide."""
         kind: cython.int = found & KIND
@@ -393,7 +393,7 @@ class _Edits:
         return edit_at(start, start + (found >> DOTS), new)
 
     @cython.cfunc
-    def long_way(self, link: Link, rule: Rule) -> cython.int:
+    def long_way(self, link: Link, rule: LinkContext) -> cython.int:
         """What `absolute` makes of a link, by its reference; remembered for the raw bytes where that decides alone."""
         raw: bytes = self.data[link.start : link.end]
         written: Written = Written()

@@ -6,7 +6,7 @@ import sys
 from typing import Final, NamedTuple
 
 
-class Range(NamedTuple):
+class ArchiveRange(NamedTuple):
     """Some bytes of an archive: the records that begin in them, the first at `start`; `before` documents stand before.
 
     Where `before` is None nothing of that is known: no record need begin at `start`.
@@ -18,10 +18,10 @@ class Range(NamedTuple):
 
 
 END: Final = sys.maxsize  # where no record begins any more
-WHOLE: Final = Range()
+WHOLE: Final = ArchiveRange()
 
 
-class Course:
+class Progress:
     """How far an archive has been worked on: the next record begins at `position`, and `before` documents before it.
 
     That is all that one must know who goes on from there.

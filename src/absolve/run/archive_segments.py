@@ -15,30 +15,30 @@ from absolve.document.walk import walk
 from absolve.encodings import charsets
 from absolve.formats import registry
 from absolve.formats.warc.reader import DICTIONARY, pieces
-from absolve.run.archive_ranges import END, WHOLE, Course, Range
-from absolve.run.segments import Stretch, said_of_fault
+from absolve.run.archive_ranges import END, WHOLE, ArchiveRange, Progress
+from absolve.run.segments import Segment, said_of_fault
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import cython
 
-    from absolve.core.model import Notice
+    from absolve.core.model import Finding
     from absolve.document.entity import Entity
     from absolve.document.walk import Settings
-    from absolve.formats.warc.reader import Piece
+    from absolve.formats.warc.reader import RawSegment
 else:
     from absolve.core import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.absolve.formats.warc.reader import Piece
+    from cython.cimports.absolve.formats.warc.reader import RawSegment
     from cython.cimports.absolve.formats.warc.walker import bare
 else:
-    from absolve.formats.warc.reader import Piece
+    from absolve.formats.warc.reader import RawSegment
     from absolve.formats.warc.walker import bare
 
 
-def ranges(file: IO[bytes], settings: Settings, size: int) -> Iterator[Range]:
+def ranges(file: IO[bytes], settings: Settings, size: int) -> Iterator[ArchiveRange]:
     """An archive as ranges of `size` bytes or somewhat more, that can be worked on one without the other.
 
     All of it is read and decompressed for that, but of its records only the heads are looked at. What cannot be read
@@ -52,13 +52,13 @@ def ranges(file: IO[bytes], settings: Settings, size: int) -> Iterator[Range]:
             if piece.records is None or len(piece.records) > settings.max_size:
                 continue
             if piece.offset - start >= size:
-                yield Range(start, piece.offset, at_start)
+                yield ArchiveRange(start, piece.offset, at_start)
                 start, at_start = piece.offset, before
             before += _documents(piece.records, settings)
-    yield Range(start, END, at_start)
+    yield ArchiveRange(start, END, at_start)
 
 
-def counted(file: IO[bytes], settings: Settings, course: Course, end: int) -> None:
+def counted(file: IO[bytes], settings: Settings, course: Progress, end: int) -> None:
     """Go on to the first record at `end` or behind, with nothing but the count of the documents that are passed."""
     file.seek(course.position)
     position = END
@@ -83,7 +83,7 @@ def _documents(records: bytes, settings: Settings) -> int:
     return documents if settings.max_depth and documents <= settings.max_links else 0  # else none is entered
 
 
-def _is_dictionary(piece: Piece) -> bool:
+def _is_dictionary(piece: RawSegment) -> bool:
     """Whether what comes behind cannot be read without this."""
     return piece.records is None and piece.raw[:4] == DICTIONARY
 
@@ -93,20 +93,20 @@ def stretches(
     name: str,
     settings: Settings,
     url: str | None = None,
-    said: str = "--url",
-    within: Range = WHOLE,
+    url_source: str = "--url",
+    within: ArchiveRange = WHOLE,
     *,
-    course: Course | None = None,
+    course: Progress | None = None,
     every: bool = False,
-) -> Iterator[Stretch]:
+) -> Iterator[Segment]:
     """The stretches of an archive that is open for bytes, which are all of it, or of a range of it, in order.
 
     The range begins with a record; what stands behind its last one is of it, up to where the next one begins, and when
     all is given `course` says where. Behind a dictionary of Zstandard all is of it.
 
-    `url` is the retrieval URL of all its records in the user's word, which `said` names. What of it cannot be read is
-    said, and stays; a record too large for the settings is given in several stretches. A record that is seen to have no
-    links is not walked, unless `every` one is to be; the first is, as what is true of the archive as a whole is seen
+    `url` is the retrieval URL that the user gives for all its records; `url_source` names the option. What cannot be
+    read is reported, and stays; a record too large for the settings is yielded in several segments. A record that has
+    no links is not walked, unless `every` is true; the first always is, since facts about the whole archive are found
     there.
     """
     seen = not every and settings.max_depth > 0 and settings.max_links > 0  # else something is said of every record
@@ -118,13 +118,13 @@ def stretches(
     most: cython.Py_ssize_t = settings.max_size
     documents: cython.Py_ssize_t
     entity: Entity | None = None
-    piece: Piece
+    piece: RawSegment
     # Who works on a range has others beside.
     for piece in pieces(file, settings.max_decompressed, start=within.start, ahead=within == WHOLE):
         if piece.records is None:
             if _is_dictionary(piece):
                 end = END
-            yield Stretch(piece.raw, diagnostics=tuple(_said(notice, name) for notice in piece.notices))
+            yield Segment(piece.raw, diagnostics=tuple(_said(finding, name) for finding in piece.findings))
             continue
         if piece.offset >= end:
             position = piece.offset
@@ -133,7 +133,7 @@ def stretches(
             documents = bare(piece.records, settings)
             if documents >= 0:
                 before += documents
-                yield new(Stretch, (piece.raw, None, None, None, ()))
+                yield new(Segment, (piece.raw, None, None, None, ()))
                 continue
         document = Document(
             piece.records,
@@ -143,26 +143,26 @@ def stretches(
             before=before,
             origin=_Origin(piece.offset, exact=piece.coding is None),
         )
-        document.said = said
+        document.url_source = url_source
         try:
             entity = walk(document, settings)
         except DocumentError as error:
-            yield Stretch(piece.raw, diagnostics=(error.diagnostic._replace(failed=True),))
+            yield Segment(piece.raw, diagnostics=(error.diagnostic._replace(failed=True),))
             continue
         except FAULTS as error:
             if sys.flags.dev_mode:
                 raise
-            yield Stretch(piece.raw, diagnostics=(said_of_fault(error, document),))
+            yield Segment(piece.raw, diagnostics=(said_of_fault(error, document),))
             continue
         before = entity.named
-        yield new(Stretch, (piece.raw, document, entity, piece.coding, tuple(entity.diagnostics)))
+        yield new(Segment, (piece.raw, document, entity, piece.coding, tuple(entity.diagnostics)))
     if course is not None:
         course.position = position
         course.before = before
 
 
-def _said(notice: Notice, name: str) -> Diagnostic:
-    return Diagnostic(notice.code, f"{notice.text}, at byte {notice.position}", name, failed=notice.failed)
+def _said(finding: Finding, name: str) -> Diagnostic:
+    return Diagnostic(finding.code, f"{finding.text}, at byte {finding.position}", name, failed=finding.failed)
 
 
 class _Origin:

@@ -15,21 +15,21 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from absolve.core.errors import FAULTS, DocumentError
 from absolve.inventory.columns import Columns
 from absolve.run import sources
-from absolve.run.archive_ranges import END, Course, Range
+from absolve.run.archive_ranges import END, ArchiveRange, Progress
 from absolve.run.pool.tasks import End
-from absolve.run.results import Size
+from absolve.run.results import BytesRead
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from absolve.core.errors import Diagnostic
     from absolve.run.inputs import Input
-    from absolve.run.load import Reading
+    from absolve.run.load import ReadOptions
     from absolve.run.pool.relay import Relay
     from absolve.run.results import Failure
 
-    Told = Diagnostic | Failure | Size | Columns
-    Found = Told | Course
+    Told = Diagnostic | Failure | BytesRead | Columns
+    Found = Told | Progress
     Find = Callable[[Input], Iterator[Found]]
 
 Item = TypeVar("Item")
@@ -38,10 +38,10 @@ HELD: Final = 16 << 20  # bytes of memory, about: a process that holds more wait
 _OTHER: Final = 1000  # bytes of it for what are no rows
 
 
-def in_turn(find: Find, input_: Input, how: Reading, relay: Relay | None) -> Iterator[Told]:
+def in_turn(find: Find, input_: Input, how: ReadOptions, relay: Relay | None) -> Iterator[Told]:
     """What is found in an input, or in the range of it that is to be listed.
 
-    `find` gives it for one whose beginning is known, and the `Course` as soon as all is read; columns are cleared
+    `find` gives it for one whose beginning is known, and the `Progress` as soon as all is read; columns are cleared
     when it goes on.
     """
     next_ = _Next(input_.within, relay)
@@ -51,7 +51,7 @@ def in_turn(find: Find, input_: Input, how: Reading, relay: Relay | None) -> Ite
         next_.goes_on_from(None)
 
 
-def _in_turn(find: Find, input_: Input, how: Reading, relay: Relay | None, next_: _Next) -> Iterator[Told]:
+def _in_turn(find: Find, input_: Input, how: ReadOptions, relay: Relay | None, next_: _Next) -> Iterator[Told]:
     within = input_.within
     if within.before is not None or relay is None:
         yield from _told(find(input_), next_)
@@ -60,7 +60,7 @@ def _in_turn(find: Find, input_: Input, how: Reading, relay: Relay | None, next_
     handed = relay.take()
     if handed.value is None and not handed.lost:
         return  # the range before failed, and with one process nothing comes behind that
-    course: Course = handed.value or Course()
+    course: Progress = handed.value or Progress()
     if handed.lost:  # of what was in it nobody knows
         from absolve.run.archive_segments import counted  # here and below: few inputs are archives
 
@@ -68,19 +68,19 @@ def _in_turn(find: Find, input_: Input, how: Reading, relay: Relay | None, next_
             counted(file, how.settings, course, within.start)
     if course.position >= within.end:
         next_.goes_on_from(course)
-        yield Size(0)
+        yield BytesRead(0)
     elif course.position == ahead.start:
         yield from _told(ahead.found(), next_, course.before)
     else:
         del ahead  # and with it what is held
-        within = Range(course.position, within.end, course.before)
+        within = ArchiveRange(course.position, within.end, course.before)
         yield from _told(find(input_._replace(within=within)), next_)
 
 
 def _told(found: Iterator[Found], next_: _Next, before: int = 0) -> Iterator[Told]:
     """What is to be told of what is found, when so many documents more stand `before` it."""
     for one in found:
-        if isinstance(one, Course):
+        if isinstance(one, Progress):
             one.before += before
             next_.goes_on_from(one)
             continue
@@ -105,10 +105,10 @@ def renumbered(path: str, before: int) -> str:
 class _Next:
     """The range behind this one, if there is one."""
 
-    def __init__(self, within: Range, relay: Relay | None) -> None:
+    def __init__(self, within: ArchiveRange, relay: Relay | None) -> None:
         self._relay = relay if within.end != END else None
 
-    def goes_on_from(self, course: Course | None) -> None:
+    def goes_on_from(self, course: Progress | None) -> None:
         """Let it know once where this one has ended; None where it has failed."""
         if self._relay is not None:
             self._relay.hand_on(course)
@@ -120,17 +120,17 @@ def unbroken(told: Iterable[tuple[Item, Any]], input_of: Callable[[Item], Input]
 
     One that did not fail has told its size. Behind one that was lost with its process the others go on.
     """
-    failed = is_whole = False
+    failed = stays_absolute = False
     for item, piece in told:
         within = input_of(item).within
-        is_whole |= isinstance(piece, Size)
+        stays_absolute |= isinstance(piece, BytesRead)
         if not isinstance(piece, End):
             if not failed:
                 yield item, piece
             continue
         yield item, End() if failed else piece
-        failed = within.end != END and (failed or not (is_whole or piece.lost))
-        is_whole = False
+        failed = within.end != END and (failed or not (stays_absolute or piece.lost))
+        stays_absolute = False
 
 
 class _Ahead:
@@ -146,7 +146,7 @@ class _Ahead:
         with suppress(OSError, DocumentError), sources.opened(input_.name) as file:
             self.start = first_record(file, within.start, within.end)
         if self.start is not None:
-            self._rest = find(input_._replace(within=Range(self.start, within.end)))
+            self._rest = find(input_._replace(within=ArchiveRange(self.start, within.end)))
             try:
                 self._hold()
             except (DocumentError, OSError, *FAULTS) as error:
@@ -155,7 +155,7 @@ class _Ahead:
     def _hold(self) -> None:
         weight = 0
         for one in self._rest:
-            if isinstance(one, Course):
+            if isinstance(one, Progress):
                 self._held.appendleft(one)  # it is all that the next range waits for
             elif isinstance(one, Columns):
                 self._held.append(one.taken())

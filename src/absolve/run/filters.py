@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from absolve.core.errors import UsageError
 from absolve.core.model import KINDS, PROBLEMS, SCOPES
 from absolve.document.resolved import value_of
-from absolve.inventory.facts import Known, Ruled
+from absolve.inventory.facts import KnownBases, RowFacts
 from absolve.rewriting.policy import absolute
 
 if TYPE_CHECKING:
@@ -64,8 +64,8 @@ class _Only:
         self._selection = selection
         self._policy = policy
         self._entity: Entity | None = None
-        self._ruled: dict[tuple[int, int], Ruled] = {}
-        self._known = Known()
+        self._ruled: dict[tuple[int, int], RowFacts] = {}
+        self._known = KnownBases()
 
     def __reduce__(self) -> tuple[type[_Only], tuple[Selection, Policy]]:
         return _Only, (self._selection, self._policy)
@@ -74,11 +74,11 @@ class _Only:
         if resolved.entity is not self._entity:
             self._entity = resolved.entity
             self._ruled.clear()
-            self._known = Known()
+            self._known = KnownBases()
         key = id(resolved.rule.place), id(resolved.rule.scope)  # what is found holds them
         ruled = self._ruled.get(key)
         if ruled is None:
-            ruled = self._ruled[key] = Ruled(resolved.entity, resolved.link, "", self._known, resolved.rule)
+            ruled = self._ruled[key] = RowFacts(resolved.entity, resolved.link, "", self._known, resolved.rule)
         facts = ruled.facts(resolved.link, value_of(resolved.reference))
         if not self._selection.takes(resolved.kind, facts.scope, facts.problems):
             return None

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from absolve.run import outputs
-from absolve.run.results import Failure, Ready
+from absolve.run.results import Failure, FilesReady
 from absolve.run.rewrite_task import unwritable
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class _Waiting(NamedTuple):
 
 
 def flushed(
-    told: Iterable[tuple[Item, Any]], expect: Callable[[list[tuple[Item, Ready]]], None] | None = None
+    told: Iterable[tuple[Item, Any]], expect: Callable[[list[tuple[Item, FilesReady]]], None] | None = None
 ) -> Generator[tuple[Item, Any]]:
     """All that is told, in its order; what is ready comes when it is on the disk, and as a failure where it is not.
 
@@ -73,8 +73,8 @@ def flushed(
             threads.shutdown(cancel_futures=True)
 
 
-def _has_files(piece: Any) -> TypeGuard[Ready]:
-    return isinstance(piece, Ready) and bool(piece.made)
+def _has_files(piece: Any) -> TypeGuard[FilesReady]:
+    return isinstance(piece, FilesReady) and bool(piece.made)
 
 
 def _done(waiting: Iterable[_Waiting]) -> int:
@@ -88,7 +88,7 @@ def _done(waiting: Iterable[_Waiting]) -> int:
 
 
 def _whole(
-    pieces: Iterable[_Waiting], expect: Callable[[list[tuple[Any, Ready]]], None] | None
+    pieces: Iterable[_Waiting], expect: Callable[[list[tuple[Any, FilesReady]]], None] | None
 ) -> Iterator[tuple[Any, Any]]:
     """The pieces when all of them are on the disk."""
     found = [(one.item, _flushed(one) if _has_files(one.piece) else one.piece) for one in pieces]
@@ -97,7 +97,7 @@ def _whole(
     yield from found
 
 
-def _flushed(one: _Waiting) -> Ready | Failure:
+def _flushed(one: _Waiting) -> FilesReady | Failure:
     """A piece when it is on the disk; where it cannot be, nothing of it is kept."""
     try:
         for flush in one.flushes:
@@ -110,4 +110,4 @@ def _flushed(one: _Waiting) -> Ready | Failure:
             outputs.discard(made)
         failed = unwritable(Path(one.piece.made[-1].target), error)
         return Failure(failed.diagnostic)
-    return Ready(one.piece.made, flushed=True)
+    return FilesReady(one.piece.made, flushed=True)

@@ -14,8 +14,8 @@ from urllib.parse import quote_from_bytes
 
 from absolve.core.errors import Diagnostic, DocumentError, UsageError, in_short
 from absolve.core.lazy_regex import pattern
-from absolve.core.model import Base, Layer
-from absolve.run.archive_ranges import WHOLE, Range
+from absolve.core.model import BaseClaim, Layer
+from absolve.run.archive_ranges import WHOLE, ArchiveRange
 from absolve.run.sources import STDIN, unreadable
 from absolve.urls.predicates import has_scheme, is_malformed
 
@@ -34,18 +34,18 @@ class Input(NamedTuple):
     """One document to work on.
 
     `name` opens it, and is what messages and rows call it. `place` is its path below an output folder, with `/`
-    between its parts. `url` is its retrieval URL in the user's word, which `said` names. `claims` are what its place
-    says of it. `found`: in a folder; nobody named it, so it need not be a document.
+    between its parts. `url` is the retrieval URL that the user gives, `url_source` the option. `claims` are
+    bases that its place gives. `found`: in a folder; nobody named it, so it need not be a document.
     `within` is what of an archive is worked on.
     """
 
     name: str
     place: str
     url: str | None = None
-    said: str = "--url"
-    claims: tuple[Base, ...] = ()
+    url_source: str = "--url"
+    claims: tuple[BaseClaim, ...] = ()
     found: bool = False
-    within: Range = WHOLE
+    within: ArchiveRange = WHOLE
 
 
 class Origins(NamedTuple):
@@ -111,7 +111,7 @@ def _within(path: str, place: str, below: str, origins: Origins) -> Input:
     """An input by its place in a folder: `place` there, `below` the output."""
     url = None if origins.url is None else f"{origins.url.rstrip('/')}/{escaped(place)}"
     mirrored = mirrored_url(place) if origins.mirror else None
-    claims = (Base(Layer.RETRIEVAL, mirrored, "mirror layout"),) if mirrored else ()
+    claims = (BaseClaim(Layer.RETRIEVAL, mirrored, "mirror layout"),) if mirrored else ()
     return Input(path, below, *_known(path, url, origins), claims, found=True)
 
 

@@ -104,7 +104,7 @@ class Journal:
 
     def _of(self, job: Job) -> tuple[bytes, bytes, bytes, str]:
         claims = [(claim.reference, claim.source) for claim in job.input.claims]
-        how = fingerprint(repr((self._how, job.input.url, job.input.said, claims)))
+        how = fingerprint(repr((self._how, job.input.url, job.input.url_source, claims)))
         target = b"" if job.target is None else _path(job.target)
         return _path(job.input.name), target, how, _state(job.input.name)
 

@@ -10,11 +10,11 @@ from absolve.core.digest import fingerprint
 from absolve.core.errors import FAULTS, DocumentError
 from absolve.inventory import columns as inventory
 from absolve.inventory import sinks
-from absolve.run.archive_ranges import WHOLE, Course
+from absolve.run.archive_ranges import WHOLE, Progress
 from absolve.run.archive_turns import in_turn
 from absolve.run.filters import Selection
 from absolve.run.load import is_document
-from absolve.run.results import Rows, Size, guarded
+from absolve.run.results import BytesRead, RowChunk, guarded
 from absolve.run.safe_cells import Cells
 from absolve.run.segment_inputs import each, left
 
@@ -24,21 +24,21 @@ if TYPE_CHECKING:
     from absolve.document.entity import Entity
     from absolve.run.archive_turns import Found
     from absolve.run.inputs import Input
-    from absolve.run.load import Reading
+    from absolve.run.load import ReadOptions
     from absolve.run.pool.relay import Relay
-    from absolve.run.results import Piece
+    from absolve.run.results import TaskResult
 
 AT_ONCE = 10_000  # rows in a piece
 
 
-class Listing(NamedTuple):
+class ListOptions(NamedTuple):
     """How inputs are listed: which links, which rows of them (`where`), what of a row, and as the rows of which sink.
 
     `unique`: of rows that are equal in all columns only the first; `Unique` sees to the rest. `cells`: what is changed
     in the text of rows when they are chosen.
     """
 
-    reading: Reading
+    reading: ReadOptions
     columns: tuple[str, ...] = inventory.COLUMNS
     format: str = "jsonl"
     selection: Selection = Selection()
@@ -47,7 +47,7 @@ class Listing(NamedTuple):
     cells: Cells = Cells()
 
 
-def listed(how: Listing, input_: Input, relay: Relay | None = None) -> Iterator[Piece]:
+def listed(how: ListOptions, input_: Input, relay: Relay | None = None) -> Iterator[TaskResult]:
     """The rows of one input; a file in a folder that is no document has none.
 
     A range of an archive of which it is not known what is in it needs the relay.
@@ -55,7 +55,7 @@ def listed(how: Listing, input_: Input, relay: Relay | None = None) -> Iterator[
     return guarded(input_.name, _listed(how, input_, relay), strict=sys.flags.dev_mode)
 
 
-def _listed(how: Listing, input_: Input, relay: Relay | None) -> Iterator[Piece]:
+def _listed(how: ListOptions, input_: Input, relay: Relay | None) -> Iterator[TaskResult]:
     if input_.found and input_.within == WHOLE and not is_document(input_.name, how.reading):
         return
     unique = Unique()
@@ -66,13 +66,13 @@ def _listed(how: Listing, input_: Input, relay: Relay | None) -> Iterator[Piece]
             yield found
 
 
-def _found(how: Listing, input_: Input) -> Iterator[Found]:
+def _found(how: ListOptions, input_: Input) -> Iterator[Found]:
     """The rows, in columns that are cleared when the next come, and what else there is to be told."""
     asks = any(how.selection) or how.where is not None  # of whole rows
     # Until they are full: many records of an archive have but a few rows.
     waiting = inventory.Columns(AT_ONCE, inventory.COLUMNS if asks else how.columns, inventory.MOST_TEXT)
     size = 0
-    course = Course()
+    course = Progress()
     for stretch in each(input_, how.reading, course):
         yield from stretch.diagnostics
         size += len(stretch.raw)
@@ -85,7 +85,7 @@ def _found(how: Listing, input_: Input) -> Iterator[Found]:
     yield course
     if len(waiting):
         yield waiting
-    yield Size(size)
+    yield BytesRead(size)
 
 
 def _faultless(
@@ -98,7 +98,7 @@ def _faultless(
         faults.append(error)
 
 
-def _pieces(how: Listing, found: inventory.Columns, unique: Unique, name: str) -> Iterator[Rows]:
+def _pieces(how: ListOptions, found: inventory.Columns, unique: Unique, name: str) -> Iterator[RowChunk]:
     if not any(how.selection) and how.where is None:
         yield _rows(how, found, unique)
         return
@@ -107,14 +107,14 @@ def _pieces(how: Listing, found: inventory.Columns, unique: Unique, name: str) -
         yield _rows(how, _columns(kept, how.columns), unique)
 
 
-def _rows(how: Listing, cells: inventory.Columns | Sequence[Sequence[Any]], unique: Unique) -> Rows:
+def _rows(how: ListOptions, cells: inventory.Columns | Sequence[Sequence[Any]], unique: Unique) -> RowChunk:
     cells = how.cells.of(how.columns, cells)
     if how.unique:
         cells = unique.of(cells)
-        return Rows(cells, len(cells))
+        return RowChunk(cells, len(cells))
     if isinstance(cells, inventory.Columns) and sinks.takes_columns(how.format):
-        return Rows(cells.taken(), len(cells))  # the process that writes has its packages, others need not load them
-    return Rows(sinks.by_name(how.format).encode(how.columns, cells), len(cells))
+        return RowChunk(cells.taken(), len(cells))  # only the process that writes loads the packages of the format
+    return RowChunk(sinks.by_name(how.format).encode(how.columns, cells), len(cells))
 
 
 def _where(condition: str, rows: Sequence[inventory.Row], name: str) -> Iterator[list[inventory.Row]]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from absolve.run.inputs import Input
 
 
-class Reading(NamedTuple):
+class ReadOptions(NamedTuple):
     """How inputs are read: what the user says of all of them, and what counts as a link."""
 
     settings: Settings
@@ -37,7 +37,7 @@ class Walked(NamedTuple):
     diagnostics: list[Diagnostic]
 
 
-def walked(input_: Input, how: Reading) -> Walked:
+def walked(input_: Input, how: ReadOptions) -> Walked:
     """Read and walk one input; DocumentError where it cannot be worked on."""
     document = read(input_, how)
     said = [] if document.data else [empty(input_)]
@@ -54,13 +54,13 @@ def empty(input_: Input) -> Diagnostic:
     return Diagnostic("empty-file", "there is nothing in it", input_.name)
 
 
-def is_document(name: str, how: Reading) -> bool:
+def is_document(name: str, how: ReadOptions) -> bool:
     """Whether a file that nobody named is one to work on; DocumentError where it cannot be read."""
     head = sources.head(name)
     return not registry.looks_binary(head) if how.media_type else registry.recognised(head, name) is not None
 
 
-def read(input_: Input, how: Reading) -> Document:
+def read(input_: Input, how: ReadOptions) -> Document:
     """One input, with what is known of it."""
     document = sources.read(
         input_.name,
@@ -70,7 +70,7 @@ def read(input_: Input, how: Reading) -> Document:
         file_urls=how.file_urls and not input_.claims,
         max_size=how.settings.max_size,
     )
-    document.said = input_.said
+    document.url_source = input_.url_source
     document.claims += input_.claims
     return document
 

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
     from absolve.run.journal import Journal
     from absolve.run.output_folder import OutputFolder
-    from absolve.run.results import Ready
+    from absolve.run.results import FilesReady
     from absolve.run.rewrite_task import Job
 
 
-class Putting:
+class Publisher:
     """Puts what is ready, in its order; when it is left what is not put is gone, also where a process was killed.
 
     With a journal what is done already is passed over, and what killed runs have left goes, too. `inside` as of
@@ -71,7 +71,7 @@ class Putting:
             self._real[above] = os.path.realpath(above)
         return self._real[above]
 
-    def expect(self, group: Iterable[tuple[Job, Ready]]) -> None:
+    def expect(self, group: Iterable[tuple[Job, FilesReady]]) -> None:
         """Write down at once what is about to be put one after the other; what cannot be is tried again with each."""
         if self._journal is None:
             return
@@ -85,7 +85,7 @@ class Putting:
             return
         self._noted |= noted
 
-    def put(self, job: Job, ready: Ready) -> None:
+    def put(self, job: Job, ready: FilesReady) -> None:
         """Let complete files stand where they are to stand; DocumentError where they cannot."""
         self._put.add(job.input.name)
         try:

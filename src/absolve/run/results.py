@@ -23,7 +23,7 @@ class Failure(NamedTuple):
         return DocumentError(self.diagnostic, self.excerpt)
 
 
-class Rows(NamedTuple):
+class RowChunk(NamedTuple):
     """Rows as the sink of the run has them encoded, or as they are where the run has to see them; and how many."""
 
     chunk: Any
@@ -33,32 +33,32 @@ class Rows(NamedTuple):
         from pickle import PickleBuffer  # it is what calls this
 
         chunk = PickleBuffer(self.chunk) if protocol.__index__() >= 5 and isinstance(self.chunk, bytes) else self.chunk
-        return Rows, (chunk, self.number)
+        return RowChunk, (chunk, self.number)
 
 
-class Shown(NamedTuple):
+class StdoutBytes(NamedTuple):
     """Bytes for the standard output."""
 
     data: bytes
 
 
-class Ready(NamedTuple):
+class FilesReady(NamedTuple):
     """Complete files, to be put where they are to stand, in this order; whether they are on the disk."""
 
     made: tuple[Made, ...]
     flushed: bool = False
 
 
-class Size(NamedTuple):
+class BytesRead(NamedTuple):
     """How many bytes were read."""
 
     read: int
 
 
-Piece = Diagnostic | Failure | Rows | Shown | Ready | Size
+TaskResult = Diagnostic | Failure | RowChunk | StdoutBytes | FilesReady | BytesRead
 
 
-def guarded(name: str, pieces: Iterable[Piece], *, strict: bool = False) -> Iterator[Piece]:
+def guarded(name: str, pieces: Iterable[TaskResult], *, strict: bool = False) -> Iterator[TaskResult]:
     """The pieces of a task; where it fails, even by a fault of ours, that is the last one.
 
     `strict`: a fault of ours is raised.

@@ -15,7 +15,7 @@ from absolve.rewriting.policy import absolute
 from absolve.run import outputs
 from absolve.run.load import Walked, is_document, walked
 from absolve.run.output_folder import Below, LinkError
-from absolve.run.results import Failure, Ready, Shown, Size, guarded
+from absolve.run.results import BytesRead, Failure, FilesReady, StdoutBytes, guarded
 from absolve.run.segment_inputs import each, is_archive, left
 from absolve.run.sources import STDIN, opened
 
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from absolve.document.entity import Entity
     from absolve.rewriting.policy import Policy
     from absolve.run.inputs import Input
-    from absolve.run.load import Reading
+    from absolve.run.load import ReadOptions
     from absolve.run.output_folder import OutputFolder
-    from absolve.run.results import Piece
-    from absolve.run.segments import Stretch
+    from absolve.run.results import TaskResult
+    from absolve.run.segments import Segment
 
 
 class Job(NamedTuple):
@@ -39,14 +39,14 @@ class Job(NamedTuple):
     target: str | None = None
 
 
-class Rewriting(NamedTuple):
+class RewriteOptions(NamedTuple):
     """How inputs are rewritten.
 
     `inside` is the folder that outputs go to by their places, and may not leave. `backup` is the suffix of the file
     that keeps what is rewritten in place. `token` is in the names of files that are not complete.
     """
 
-    reading: Reading
+    reading: ReadOptions
     policy: Policy = absolute
     verify: bool = False
     in_place: bool = False
@@ -55,12 +55,12 @@ class Rewriting(NamedTuple):
     token: str = ""
 
 
-def rewritten(how: Rewriting, job: Job) -> Iterator[Piece]:
+def rewritten(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
     """One input, rewritten. A file in a folder that is no document is copied, where there is a target."""
     return guarded(job.input.name, _rewritten(how, job), strict=sys.flags.dev_mode)
 
 
-def _rewritten(how: Rewriting, job: Job) -> Iterator[Piece]:
+def _rewritten(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
     if job.input.found and not is_document(job.input.name, how.reading):
         if job.target is not None:
             yield _copied(how, job)
@@ -79,27 +79,27 @@ def _rewritten(how: Rewriting, job: Job) -> Iterator[Piece]:
     else:
         yield from _flowing(how, job, found)
     yield from _late(how, found.entity, found.diagnostics)
-    yield Size(len(found.document.data))
+    yield BytesRead(len(found.document.data))
 
 
-def _late(how: Rewriting, entity: Entity, known: Sequence[Diagnostic]) -> Iterator[Diagnostic]:
+def _late(how: RewriteOptions, entity: Entity, known: Sequence[Diagnostic]) -> Iterator[Diagnostic]:
     """Yield the diagnostics that a policy caused while the links were rewritten: those that are not `known` yet."""
     if how.policy is not absolute:
         yield from (diagnostic for diagnostic in entity.diagnostics if diagnostic not in known)
 
 
-def _told(how: Rewriting, job: Job, old: bytes, data: bytes) -> Iterator[Piece]:
+def _told(how: RewriteOptions, job: Job, old: bytes, data: bytes) -> Iterator[TaskResult]:
     """What a document becomes goes to where it belongs."""
     if how.in_place:
         if data != old:
             yield _made_in_place(how, Path(job.input.name), old, data)
     elif job.target is None:
-        yield Shown(data)
+        yield StdoutBytes(data)
     else:
         yield _made(how, job, data)
 
 
-def _flowing(how: Rewriting, job: Job, found: Walked) -> Iterator[Piece]:
+def _flowing(how: RewriteOptions, job: Job, found: Walked) -> Iterator[TaskResult]:
     """The same as it is made, if it is large; none of it is seen before all is there."""
     old = found.document.data
     spill = _Spill(how, job, old)
@@ -124,7 +124,7 @@ class _Spill:
     For what goes to no file it has no name, and `made` is None.
     """
 
-    def __init__(self, how: Rewriting, job: Job, old: bytes) -> None:
+    def __init__(self, how: RewriteOptions, job: Job, old: bytes) -> None:
         self.stack = ExitStack()
         self.path = Path(job.input.name if how.in_place else job.target or outputs.STDOUT)
         self.file: IO[bytes] | None = None
@@ -159,7 +159,7 @@ class _Spill:
         file, self.made = self.stack.enter_context(prepared)
         return file
 
-    def shown(self) -> Iterator[Piece]:
+    def shown(self) -> Iterator[TaskResult]:
         """All pieces for the standard output, or for a device."""
         file = self.file
         if file is None:
@@ -167,15 +167,15 @@ class _Spill:
         file.seek(0)
         if self._job.target is None:
             while piece := file.read(_AT_ONCE):
-                yield Shown(piece)
+                yield StdoutBytes(piece)
             return
         from shutil import copyfileobj
 
         with outputs.writing(self.path) as device:
             copyfileobj(file, device, _AT_ONCE)
-        yield Ready(())
+        yield FilesReady(())
 
-    def ready(self, made: outputs.Made) -> Iterator[Piece]:
+    def ready(self, made: outputs.Made) -> Iterator[TaskResult]:
         """The file, if it is another than it was; in place with one of what it was."""
         if self._how.in_place and self._is_same and self._size == len(self._old):
             outputs.discard(made)
@@ -185,15 +185,15 @@ class _Spill:
             except OSError:
                 outputs.discard(made)
                 raise
-            yield Ready((*kept, made))
+            yield FilesReady((*kept, made))
         else:
-            yield Ready((made,))
+            yield FilesReady((made,))
 
 
 _AT_ONCE = 1 << 20
 
 
-def new_bytes(how: Rewriting, found: Walked) -> tuple[bytes, list[Failure]]:
+def new_bytes(how: RewriteOptions, found: Walked) -> tuple[bytes, list[Failure]]:
     """What a document becomes; and what else than links would change, so that it must stay."""
     data = rewriter.rewrite(found.entity, how.policy)
     if not (how.verify or found.entity.is_ambiguous):
@@ -207,7 +207,7 @@ def new_bytes(how: Rewriting, found: Walked) -> tuple[bytes, list[Failure]]:
     return data, [Failure(difference) for difference in differences]
 
 
-def record_bytes(how: Rewriting, stretch: Stretch) -> tuple[bytes, list[Failure]]:
+def record_bytes(how: RewriteOptions, stretch: Segment) -> tuple[bytes, list[Failure]]:
     """What a stretch of an input becomes; its own bytes where nothing may change, or something failed."""
     if stretch.document is None or stretch.entity is None:
         return stretch.raw, []
@@ -228,18 +228,18 @@ class _Written(NamedTuple):
     changed: bool
 
 
-def _archive(how: Rewriting, job: Job) -> Iterator[Piece]:
+def _archive(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
     """An archive, record by record; one of which nothing proves that only its links change stays as it is."""
     if how.in_place:
         yield from _archive_in_place(how, Path(job.input.name), _stretches(how, job))
     elif job.target is None:
         for piece in _stretches(how, job):
-            yield Shown(piece.data) if isinstance(piece, _Written) else piece
+            yield StdoutBytes(piece.data) if isinstance(piece, _Written) else piece
     else:
         yield from _archive_to(how, job, _stretches(how, job))
 
 
-def _stretches(how: Rewriting, job: Job) -> Iterator[Piece | _Written]:
+def _stretches(how: RewriteOptions, job: Job) -> Iterator[TaskResult | _Written]:
     size = 0
     for stretch in each(job.input, how.reading):
         yield from stretch.diagnostics
@@ -249,7 +249,7 @@ def _stretches(how: Rewriting, job: Job) -> Iterator[Piece | _Written]:
         if stretch.entity is not None:
             yield from _late(how, stretch.entity, stretch.diagnostics)
         yield _Written(data, data is not stretch.raw)
-    yield Size(size)
+    yield BytesRead(size)
 
 
 class _Filling:
@@ -258,7 +258,7 @@ class _Filling:
     def __init__(self) -> None:
         self.changed = False
 
-    def fill(self, file: IO[bytes], pieces: Iterator[Piece | _Written]) -> Iterator[Piece]:
+    def fill(self, file: IO[bytes], pieces: Iterator[TaskResult | _Written]) -> Iterator[TaskResult]:
         for piece in pieces:
             if isinstance(piece, _Written):
                 file.write(piece.data)
@@ -267,7 +267,7 @@ class _Filling:
                 yield piece
 
 
-def _archive_to(how: Rewriting, job: Job, pieces: Iterator[Piece | _Written]) -> Iterator[Piece]:
+def _archive_to(how: RewriteOptions, job: Job, pieces: Iterator[TaskResult | _Written]) -> Iterator[TaskResult]:
     filling = _Filling()
     try:
         if _is_device(how, job):
@@ -278,10 +278,10 @@ def _archive_to(how: Rewriting, job: Job, pieces: Iterator[Piece | _Written]) ->
             yield from filling.fill(file, pieces)
     except OSError as error:
         raise unwritable(_target(job), error) from error
-    yield Ready((made,))
+    yield FilesReady((made,))
 
 
-def _archive_in_place(how: Rewriting, path: Path, pieces: Iterator[Piece | _Written]) -> Iterator[Piece]:
+def _archive_in_place(how: RewriteOptions, path: Path, pieces: Iterator[TaskResult | _Written]) -> Iterator[TaskResult]:
     filling = _Filling()
     ready: list[outputs.Made] = []
     try:
@@ -299,7 +299,7 @@ def _archive_in_place(how: Rewriting, path: Path, pieces: Iterator[Piece | _Writ
         for one in ready:
             outputs.discard(one)
         raise unwritable(path, error) from error
-    yield Ready(tuple(ready))
+    yield FilesReady(tuple(ready))
 
 
 # --- files ------------------------------------------------------------------------------------------------------------
@@ -310,12 +310,12 @@ def _target(job: Job) -> Path:
     return Path(job.target or outputs.STDOUT)
 
 
-def _is_device(how: Rewriting, job: Job) -> bool:
+def _is_device(how: RewriteOptions, job: Job) -> bool:
     """Whether a job's output is a device or a pipe, which only who names one by itself can want to be written."""
     return how.inside is None and outputs.is_device(_target(job))
 
 
-def _prepared(how: Rewriting, job: Job) -> AbstractContextManager[tuple[IO[bytes], outputs.Made]]:
+def _prepared(how: RewriteOptions, job: Job) -> AbstractContextManager[tuple[IO[bytes], outputs.Made]]:
     """A file for a job's output, in its folder, under a name that is not its last one; as of `outputs.preparing`."""
     target, source = _target(job), Path(job.input.name)
     like = source if job.input.name != STDIN and source.is_file() else None
@@ -325,19 +325,19 @@ def _prepared(how: Rewriting, job: Job) -> AbstractContextManager[tuple[IO[bytes
     return outputs.preparing(target, like=like, token=how.token, below=Below(how.inside, job.input.place))
 
 
-def _made(how: Rewriting, job: Job, data: bytes) -> Ready:
+def _made(how: RewriteOptions, job: Job, data: bytes) -> FilesReady:
     try:
         if _is_device(how, job):
             outputs.write(_target(job), data)
-            return Ready(())
+            return FilesReady(())
         with _prepared(how, job) as (file, made):
             file.write(data)
     except OSError as error:
         raise unwritable(_target(job), error) from error
-    return Ready((made,))
+    return FilesReady((made,))
 
 
-def _made_in_place(how: Rewriting, path: Path, old: bytes, data: bytes) -> Ready:
+def _made_in_place(how: RewriteOptions, path: Path, old: bytes, data: bytes) -> FilesReady:
     """In place: what a link leads to is written. Another name of a file (a hard link) keeps the old bytes."""
     made: list[outputs.Made] = []
     try:
@@ -351,7 +351,7 @@ def _made_in_place(how: Rewriting, path: Path, old: bytes, data: bytes) -> Ready
         for one in made:
             outputs.discard(one)
         raise unwritable(path, error) from error
-    return Ready(tuple(made))
+    return FilesReady(tuple(made))
 
 
 def _real(path: Path) -> Path:
@@ -363,7 +363,7 @@ def _real(path: Path) -> Path:
     return real
 
 
-def _kept(how: Rewriting, real: Path, old: IO[bytes]) -> Iterator[outputs.Made]:
+def _kept(how: RewriteOptions, real: Path, old: IO[bytes]) -> Iterator[outputs.Made]:
     """The backup of a file that has these bytes, if there is to be one; none where one of an earlier run has them."""
     from shutil import copyfileobj
 
@@ -379,7 +379,7 @@ def _kept(how: Rewriting, real: Path, old: IO[bytes]) -> Iterator[outputs.Made]:
     yield made
 
 
-def _copied(how: Rewriting, job: Job) -> Ready:
+def _copied(how: RewriteOptions, job: Job) -> FilesReady:
     """A file that is no document, as it is; DocumentError that names it where it cannot be read, else its output."""
     from shutil import copyfileobj
 
@@ -389,7 +389,7 @@ def _copied(how: Rewriting, job: Job) -> Ready:
                 copyfileobj(old, file)
         except OSError as error:
             raise unwritable(_target(job), error) from error
-    return Ready((made,))
+    return FilesReady((made,))
 
 
 def unwritable(path: Path, error: OSError) -> DocumentError:

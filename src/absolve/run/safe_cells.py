@@ -12,7 +12,7 @@ from absolve.inventory.sinks.spreadsheets import literal
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from absolve.core.column_buffers import Texts
+    from absolve.core.column_buffers import TextColumn
 
     Rows = Columns | Sequence[Sequence[Any]]
 
@@ -58,7 +58,7 @@ def _has_user_information(rows: Columns) -> bool:
     return any(shown.masked(text) != text for texts in columns for text in _with_at(texts))
 
 
-def _with_at(texts: Texts) -> Iterator[str]:
+def _with_at(texts: TextColumn) -> Iterator[str]:
     """The texts of a column that have an @ in them."""
     raw = texts.raw()
     place = raw.find(b"@")

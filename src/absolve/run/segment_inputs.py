@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Final
 from absolve.core.errors import DocumentError
 from absolve.formats import registry
 from absolve.run import sources
-from absolve.run.archive_ranges import END, Range
+from absolve.run.archive_ranges import END, ArchiveRange
 from absolve.run.load import about_bases, empty, walked
 from absolve.run.results import Failure
-from absolve.run.segments import Stretch, said_of_fault
+from absolve.run.segments import Segment, said_of_fault
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from absolve.core.errors import Diagnostic
-    from absolve.run.archive_ranges import Course
+    from absolve.run.archive_ranges import Progress
     from absolve.run.inputs import Input
-    from absolve.run.load import Reading
+    from absolve.run.load import ReadOptions
 
 LARGE: Final = 16 << 20  # bytes: what fewer take is less than what starting processes does
 RANGE: Final = 2 << 20  # bytes of a larger archive that a process of this machine lists apart, at least
@@ -28,14 +28,14 @@ LONGEST: Final = 8 << 20  # and at most: large ranges wait less for each other, 
 EACH: Final = 16  # ranges for each process of an archive between these: all have work up to the end
 
 
-def is_archive(input_: Input, how: Reading) -> bool:
+def is_archive(input_: Input, how: ReadOptions) -> bool:
     """Whether an input is worked on record by record; DocumentError where it cannot be read."""
     if how.media_type is not None:
         return registry.essence_of(how.media_type)[0] == registry.WARC
     return registry.sniff(sources.head(input_.name), input_.name) == registry.WARC
 
 
-def cut(input_: Input, how: Reading, size: int) -> Iterator[Input]:
+def cut(input_: Input, how: ReadOptions, size: int) -> Iterator[Input]:
     """An input as inputs that are listed apart: an archive of more than `size` bytes in ranges of about as many.
 
     All of it is read and decompressed for that: each range can be listed whatever becomes of the others.
@@ -53,7 +53,7 @@ def cut(input_: Input, how: Reading, size: int) -> Iterator[Input]:
         yield input_
 
 
-def spread(found: Iterable[Input], how: Reading, jobs: int) -> Iterator[Input]:
+def spread(found: Iterable[Input], how: ReadOptions, jobs: int) -> Iterator[Input]:
     """Inputs for so many processes: large archives are cut, so that all have work; nothing of them is read for that.
 
     What is in a range but the first is not known then: who lists it has to look (`engine.turns`).
@@ -66,10 +66,10 @@ def spread(found: Iterable[Input], how: Reading, jobs: int) -> Iterator[Input]:
         step = min(max(size // (EACH * jobs), RANGE), LONGEST)
         for start in range(0, size, step):
             end = start + step if start + step < size else END
-            yield input_._replace(within=Range(start, end, None if start else 0))
+            yield input_._replace(within=ArchiveRange(start, end, None if start else 0))
 
 
-def _size(input_: Input, how: Reading) -> int:
+def _size(input_: Input, how: ReadOptions) -> int:
     """The bytes of an archive that can be cut anywhere; 0 for any other input.
 
     Of frames of Zstandard none can be read without the dictionary that may come first.
@@ -86,7 +86,7 @@ def _size(input_: Input, how: Reading) -> int:
         return 0
 
 
-def each(input_: Input, how: Reading, course: Course | None = None, *, every: bool = False) -> Iterator[Stretch]:
+def each(input_: Input, how: ReadOptions, course: Progress | None = None, *, every: bool = False) -> Iterator[Segment]:
     """The stretches of an input, in their order, with all that is to be said of them.
 
     `every` and, of an archive, `course` as of `stretches`.
@@ -95,10 +95,10 @@ def each(input_: Input, how: Reading, course: Course | None = None, *, every: bo
         yield from _records(input_, how, course, every=every)
     else:
         document, entity, diagnostics = walked(input_, how)
-        yield Stretch(document.data, document, entity, diagnostics=tuple(diagnostics))
+        yield Segment(document.data, document, entity, diagnostics=tuple(diagnostics))
 
 
-def left(stretch: Stretch, error: Exception) -> Failure:
+def left(stretch: Segment, error: Exception) -> Failure:
     """A record that stays because of an error of its own; it is raised where it is no record's, but the input's."""
     record = stretch.document
     if record is None or record.origin is None or (sys.flags.dev_mode and not isinstance(error, DocumentError)):
@@ -108,13 +108,13 @@ def left(stretch: Stretch, error: Exception) -> Failure:
     return Failure(said_of_fault(error, record))
 
 
-def _records(input_: Input, how: Reading, course: Course | None, *, every: bool) -> Iterator[Stretch]:
+def _records(input_: Input, how: ReadOptions, course: Progress | None, *, every: bool) -> Iterator[Segment]:
     from absolve.run.archive_segments import stretches
 
     said: set[Diagnostic] = set()  # of all records together: bases have no place in the file
     is_empty = True
     with sources.opened(input_.name) as file:
-        named = (input_.name, how.settings, input_.url, input_.said)
+        named = (input_.name, how.settings, input_.url, input_.url_source)
         for stretch in stretches(file, *named, input_.within, course=course, every=every):
             is_empty = False
             about = {} if stretch.entity is None else dict.fromkeys(about_bases(stretch.entity))
@@ -122,4 +122,4 @@ def _records(input_: Input, how: Reading, course: Course | None, *, every: bool)
             said.update(new)
             yield stretch._replace(diagnostics=(*stretch.diagnostics, *new)) if new else stretch
     if is_empty:
-        yield Stretch(b"", diagnostics=(empty(input_),))
+        yield Segment(b"", diagnostics=(empty(input_),))

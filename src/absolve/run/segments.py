@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from absolve.rewriting.policy import Policy
 
 
-class Stretch(NamedTuple):
+class Segment(NamedTuple):
     """Some bytes of an input as they stand there, and what is in them.
 
     `document` is a record without its compression and `entity` the same walked, both None for what stays as it is;

@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, Final
 
 from absolve.core.errors import Diagnostic, DocumentError
 from absolve.core.lazy_regex import pattern
-from absolve.core.model import Base, Document, Layer
+from absolve.core.model import BaseClaim, Document, Layer
 from absolve.document.diagnostics import too_large
 from absolve.encodings.charsets import for_any
 
@@ -133,12 +133,12 @@ def unreadable(name: str, error: Exception) -> DocumentError:
     return DocumentError(Diagnostic(code, getattr(error, "strerror", None) or str(error), name))
 
 
-def _claims(name: str, *, file_urls: bool) -> Iterator[Base]:
+def _claims(name: str, *, file_urls: bool) -> Iterator[BaseClaim]:
     for source, url in ((f"{_ORIGIN} attribute", _origin(name)), ("Zone.Identifier file", _host_url(name))):
         if url and not url.lower().startswith(_NOWHERE):
-            yield Base(Layer.RETRIEVAL, for_any(url), source)
+            yield BaseClaim(Layer.RETRIEVAL, for_any(url), source)
     if file_urls:
-        yield Base(Layer.RETRIEVAL, Path(os.path.abspath(name)).as_uri(), "--file-urls")  # noqa: PTH100 - without links
+        yield BaseClaim(Layer.RETRIEVAL, Path(os.path.abspath(name)).as_uri(), "--file-urls")  # noqa: PTH100 - without links
 
 
 def _origin(name: str) -> str | None:

@@ -20,12 +20,12 @@ from absolve.rewriting.policy import absolute
 from absolve.run import inputs, outputs, plan, remote_outputs
 from absolve.run.filters import Selection, only
 from absolve.run.globs import Globs
-from absolve.run.links_task import Listing
-from absolve.run.load import Reading
+from absolve.run.links_task import ListOptions
+from absolve.run.load import ReadOptions
 from absolve.run.output_folder import OutputFolder
-from absolve.run.publish import Putting
-from absolve.run.results import Failure, Ready
-from absolve.run.rewrite_task import Rewriting, rewritten
+from absolve.run.publish import Publisher
+from absolve.run.results import Failure, FilesReady
+from absolve.run.rewrite_task import RewriteOptions, rewritten
 from absolve.run.sources import STDIN
 
 try:
@@ -82,7 +82,7 @@ def write(spark: SparkSession, paths: str | Sequence[str], output: str, **option
     return frames.errors(spark, [*told, *((one.name, one) for one in said)])
 
 
-def written(spark: SparkSession, found: Iterable[Input], how: Listing, output: str) -> Iterator[Told]:
+def written(spark: SparkSession, found: Iterable[Input], how: ListOptions, output: str) -> Iterator[Told]:
     """The same for inputs that are found already, as the command line has them: what is to be said of them.
 
     The folder is done when all is heard.
@@ -120,14 +120,14 @@ def rewrite(
     said: list[Diagnostic] = []
     found = _found(paths, options, said)
     selection = _selection(options)
-    how = Rewriting(
+    how = RewriteOptions(
         _reading(options),
         only(selection, policy) if any(selection) else policy,
         verify=verify,
         inside=None if remote_outputs.is_url(output) else OutputFolder.of(output),
         token=os.urandom(4).hex(),
     )
-    with Putting(how.token, inside=how.inside) as putting:
+    with Publisher(how.token, inside=how.inside) as putting:
         jobs = plan.jobs(found, output, said.append)
         if remote_outputs.is_url(output):
             work = partial(_sent, how, _store(spark, output))
@@ -142,7 +142,7 @@ def rewrite(
 
 def _listing(
     paths: str | Sequence[str], format_: str, options: dict[str, Any], said: list[Diagnostic]
-) -> tuple[Iterator[Input], Listing]:
+) -> tuple[Iterator[Input], ListOptions]:
     """The inputs, and how they are listed; what is left of the options is none."""
     columns = tuple(options.pop("columns", inventory.COLUMNS))
     for name in columns:
@@ -155,7 +155,7 @@ def _listing(
         conditions.check(where)
     found = _found(paths, options, said)
     selection = _selection(options)
-    return found, Listing(_reading(options), columns, format_, selection, where, unique)
+    return found, ListOptions(_reading(options), columns, format_, selection, where, unique)
 
 
 def _names(paths: str | Sequence[str]) -> list[str]:
@@ -181,11 +181,11 @@ def _selection(options: dict[str, Any]) -> Selection:
     return Selection(*(frozenset(options.pop(name, ())) for name in ("kind", "scope", "problem"))).checked()
 
 
-def _reading(options: dict[str, Any]) -> Reading:
+def _reading(options: dict[str, Any]) -> ReadOptions:
     """How inputs are read; what is left of the options is none."""
-    arguments.check_options(options, {*Settings._fields, *Reading._field_defaults}, "absolve.spark")
+    arguments.check_options(options, {*Settings._fields, *ReadOptions._field_defaults}, "absolve.spark")
     chosen = {name: options.pop(name) for name in Settings._fields if name in options}
-    return Reading(Settings(**arguments.choices_of(chosen, Settings._field_defaults)).checked(), **options)
+    return ReadOptions(Settings(**arguments.choices_of(chosen, Settings._field_defaults)).checked(), **options)
 
 
 def _store(spark: SparkSession, output: str) -> remote_outputs.Store:
@@ -195,16 +195,16 @@ def _store(spark: SparkSession, output: str) -> remote_outputs.Store:
 # --- on the executors -------------------------------------------------------------------------------------------------
 
 
-def _rewritten(how: Rewriting, _: int, jobs: Iterator[Job]) -> list[Told]:
+def _rewritten(how: RewriteOptions, _: int, jobs: Iterator[Job]) -> list[Told]:
     """Rewrite each task's input and put it where it is to stand; what is to be said of them."""
-    putting = Putting(how.token, inside=how.inside)
+    putting = Publisher(how.token, inside=how.inside)
     return [told for job in jobs for told in _worked(how, job, putting.put)]
 
 
-def _sent(how: Rewriting, store: remote_outputs.Store, _: int, jobs: Iterator[Job]) -> list[Told]:
+def _sent(how: RewriteOptions, store: remote_outputs.Store, _: int, jobs: Iterator[Job]) -> list[Told]:
     """The same, by way of a folder of this machine, into a store."""
 
-    def send(job: Job, ready: Ready) -> None:
+    def send(job: Job, ready: FilesReady) -> None:
         for made in ready.made:
             outputs.put(made)
             try:
@@ -221,11 +221,11 @@ def _sent(how: Rewriting, store: remote_outputs.Store, _: int, jobs: Iterator[Jo
     return said
 
 
-def _worked(how: Rewriting, job: Job, put: Callable[[Job, Ready], None]) -> Iterator[Told]:
+def _worked(how: RewriteOptions, job: Job, put: Callable[[Job, FilesReady], None]) -> Iterator[Told]:
     for piece in rewritten(how, job):
         if isinstance(piece, Failure) or (isinstance(piece, Diagnostic) and piece.failed):
             yield job.input.name, piece
-        elif isinstance(piece, Ready):
+        elif isinstance(piece, FilesReady):
             try:
                 put(job, piece)
             except DocumentError as error:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from absolve.run.inputs import Input
-    from absolve.run.links_task import Listing
+    from absolve.run.links_task import ListOptions
     from absolve.run.remote_outputs import Store
     from absolve.spark.tasks import Told
 
@@ -54,7 +54,7 @@ class Tables(NamedTuple):
         return self
 
 
-def tables(spark: SparkSession, inputs: Sequence[Input], how: Listing) -> Tables:
+def tables(spark: SparkSession, inputs: Sequence[Input], how: ListOptions) -> Tables:
     """The links of inputs, encoded for Parquet, and what failed."""
     work = partial(_listed, how._replace(unique=False))
     schema = pa.schema([*_plain(how.columns), _FAILURE])
@@ -72,7 +72,7 @@ def errors(spark: SparkSession, told: Iterable[Told]) -> DataFrame:
     return spark.createDataFrame(rows, from_arrow_schema(ERRORS))
 
 
-def unique(spark: SparkSession, how: Listing, store: Store, parts: Sequence[Part]) -> list[Part]:
+def unique(spark: SparkSession, how: ListOptions, store: Store, parts: Sequence[Part]) -> list[Part]:
     """Parts with the rows of these, which are Parquet, each once."""
     whole = spark.createDataFrame([(part.temporary,) for part in parts], "part string").repartition(len(parts))
     rows = whole.mapInArrow(partial(_read, store, how), from_arrow_schema(_plain(how.columns))).distinct()
@@ -83,7 +83,7 @@ def unique(spark: SparkSession, how: Listing, store: Store, parts: Sequence[Part
 # --- on the executors -------------------------------------------------------------------------------------------------
 
 
-def _listed(how: Listing, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _listed(how: ListOptions, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """The rows of each task; and behind them all what failed, in rows that have nothing else."""
     said: list[Told] = []
     packed = (cell.as_py() for batch in batches for cell in batch.column(0))
@@ -98,7 +98,7 @@ def _listed(how: Listing, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Reco
         yield pa.RecordBatch.from_arrays([*empty, pa.array(failed, _FAILURE.type)], schema=schema)
 
 
-def _read(store: Store, how: Listing, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _read(store: Store, how: ListOptions, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for batch in batches:
         for part in batch.column(0):
             with store.files.open_input_file(store.path(part.as_py())) as file:
@@ -106,7 +106,7 @@ def _read(store: Store, how: Listing, batches: Iterable[pa.RecordBatch]) -> Iter
                     yield from pa.Table.from_batches([rows]).cast(_plain(how.columns)).to_batches()
 
 
-def _saved(how: Listing, store: Store, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _saved(how: ListOptions, store: Store, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     encode = sinks.by_name(how.format).encode
     rows = (zip(*(column.to_pylist() for column in batch.columns), strict=True) for batch in batches)
     part = Part.new(TaskContext.get().partitionId(), how.format)

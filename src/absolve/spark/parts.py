@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from absolve.run.inputs import Input
-    from absolve.run.links_task import Listing
+    from absolve.run.links_task import ListOptions
     from absolve.run.remote_outputs import Store
     from absolve.spark.tasks import Told
 
@@ -81,7 +81,7 @@ def told(store: Store, parts: Iterable[Part]) -> Iterator[Told]:
 # --- on the executors -------------------------------------------------------------------------------------------------
 
 
-def write(how: Listing, store: Store, number: int, inputs: Iterator[Input]) -> Part:
+def write(how: ListOptions, store: Store, number: int, inputs: Iterator[Input]) -> Part:
     """List inputs into a part."""
     said: list[Told] = []
     part = Part.new(number, how.format)
@@ -95,7 +95,7 @@ def write(how: Listing, store: Store, number: int, inputs: Iterator[Input]) -> P
     return part
 
 
-def save(how: Listing, store: Store, part: Part, chunks: Iterable[Any]) -> None:
+def save(how: ListOptions, store: Store, part: Part, chunks: Iterable[Any]) -> None:
     """Write encoded rows to the temporary name of a part."""
     with store.files.open_output_stream(store.path(part.temporary)) as file:
         sinks.by_name(how.format).write(how.columns, chunks, file)

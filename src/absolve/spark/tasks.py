@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from absolve.core.errors import Diagnostic
-from absolve.run.results import Failure, Rows
+from absolve.run.results import Failure, RowChunk
 from absolve.run.rewrite_task import Job
 from absolve.run.segment_inputs import cut
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from absolve.run.inputs import Input
-    from absolve.run.load import Reading
+    from absolve.run.load import ReadOptions
 
     Task = Input | Job
     Told = tuple[str, Diagnostic | Failure]  # of an input, by its name
@@ -32,7 +32,7 @@ MOST: Final = 1000  # inputs in one
 # --- on the driver ----------------------------------------------------------------------------------------------------
 
 
-def cut_up(spark: SparkSession, found: Iterable[Input], how: Reading) -> list[Input]:
+def cut_up(spark: SparkSession, found: Iterable[Input], how: ReadOptions) -> list[Input]:
     """The inputs, large archives in ranges; they are read for that where they will be worked on."""
     whole = list(found)
     if not any(_size(input_) > RANGE for input_ in whole):
@@ -91,7 +91,7 @@ def rows(work: Callable[[Input], Iterable[Any]], tasks: Iterable[Input], told: l
     """The rows of each input, as the sink has them encoded; and what is to be said of it."""
     for input_ in tasks:
         for piece in work(input_):
-            if isinstance(piece, Rows):
+            if isinstance(piece, RowChunk):
                 yield piece.chunk
             elif isinstance(piece, Diagnostic | Failure):
                 told.append((input_.name, piece))
@@ -101,5 +101,5 @@ def _run(work: Callable[[int, Iterator[Any]], Any], number: int, partition: Iter
     yield work(number, unpacked(packed for (packed,) in partition))
 
 
-def _cut(how: Reading, size: int, _: int, tasks: Iterator[Input]) -> list[Input]:
+def _cut(how: ReadOptions, size: int, _: int, tasks: Iterator[Input]) -> list[Input]:
     return [part for input_ in tasks for part in cut(input_, how, size)]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from absolve.core import arguments
 from absolve.core.errors import UsageError
-from absolve.core.model import Base, Layer
+from absolve.core.model import BaseClaim, Layer
 from absolve.document.base_layers import retrieval_claim
 from absolve.document.walk import Settings
 from absolve.rewriting.policy import checked
@@ -106,11 +106,11 @@ def _entity(
     return read(adapter, tree, settings, Said(claim, **said, bases=bases))
 
 
-def _own_claim(url: str | None) -> Base | None:
+def _own_claim(url: str | None) -> BaseClaim | None:
     """What the tree says; a local path is no retrieval URL."""
     if url is None or "//" not in url or not has_scheme(url) or is_malformed(url) or url[:5].lower() == "file:":
         return None
-    return Base(Layer.RETRIEVAL, url, "URL of the tree")
+    return BaseClaim(Layer.RETRIEVAL, url, "URL of the tree")
 
 
 def _adapter(tree: Any) -> Adapter:

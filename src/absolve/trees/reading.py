@@ -11,7 +11,7 @@ from itertools import groupby, takewhile
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from absolve.core.errors import WalkError
-from absolve.core.model import DEFAULT, Base, Edit, Layer, Link, Part
+from absolve.core.model import DEFAULT, BaseClaim, Edit, Layer, Link, Part
 from absolve.document.diagnostics import failure
 from absolve.document.entity import Entity
 from absolve.document.walk import fold
@@ -29,7 +29,7 @@ from absolve.trees.nodes import COMMENT, attribute_name, keyword, nodes
 from absolve.urls.base import Bases, establish
 
 if TYPE_CHECKING:
-    from absolve.core.model import Event, Place
+    from absolve.core.model import Event, LinkSite
     from absolve.document.walk import Settings
     from absolve.rewriting.policy import Policy
     from absolve.trees.nodes import Adapter, Seen
@@ -53,7 +53,7 @@ class Slot(NamedTuple):
 class Said(NamedTuple):
     """What the caller says of a tree beside the settings; `bases`: whether base elements count."""
 
-    claim: Base | None
+    claim: BaseClaim | None
     name: str = "<tree>"
     charset: str | None = None
     bases: bool = True
@@ -127,7 +127,7 @@ class _Reading:
             return
         attributes = self.adapter.attributes(seen.node)
         found: Attributes = [(key, attribute_name(name), value) for key, name, value in attributes]
-        scope: Base | None = None
+        scope: BaseClaim | None = None
         for key, name, value in found:
             place = self.place(seen, name, found)
             if place is None:
@@ -138,7 +138,7 @@ class _Reading:
         if seen.inside:
             self.text(seen, found)
 
-    def place(self, seen: Seen, name: str, found: Attributes) -> Place | None:
+    def place(self, seen: Seen, name: str, found: Attributes) -> LinkSite | None:
         place = self.rows.place(seen.namespace, seen.name, name)
         if place is None or not (self.bases if place.element == "base" else seen.inside):
             return None
@@ -148,7 +148,7 @@ class _Reading:
             return rules.link_place(*_keywords(found, "rel", "as", "type"))
         return place
 
-    def attribute(self, seen: Seen, key: Any, value: str, place: Place, scope: Base | None) -> None:
+    def attribute(self, seen: Seen, key: Any, value: str, place: LinkSite, scope: BaseClaim | None) -> None:
         """Tell of the references, or of the inner document, in one attribute's value."""
         syntax = place.syntax
         if syntax == "css":
@@ -161,11 +161,11 @@ class _Reading:
             claim = scope if place.attribute == "codebase" else None
             if place.element == "base" and place.attribute == "href":
                 claim = self.base(seen, start, end)
-            ruling = scope if place.against == "codebase" else None
+            base_context = scope if place.against == "codebase" else None
             for one, other in GRAMMARS[syntax](bytes(self.data[start:end])) if seen.inside else ():
-                self.events.append(Link(place, start + one, start + other, _CODING, ruling, start, end, claim))
+                self.events.append(Link(place, start + one, start + other, _CODING, base_context, start, end, claim))
 
-    def base(self, seen: Seen, start: int, end: int) -> Base:
+    def base(self, seen: Seen, start: int, end: int) -> BaseClaim:
         """The first base element with an href, outside templates, makes the claim; later ones claim in vain."""
         claim = base_claim(bytes(self.data[start:end]), start)
         if not self.has_base and not seen.in_template:
@@ -173,7 +173,7 @@ class _Reading:
             self.events.append(claim)
         return claim
 
-    def codebase(self, found: Attributes) -> Base | None:
+    def codebase(self, found: Attributes) -> BaseClaim | None:
         value = next((value for _, name, value in found if name == "codebase"), "")
         return codebase_claim(_encoded(value)[0], len(self.data) + 1)
 
@@ -202,7 +202,7 @@ class _Reading:
         start, _ = self.put(seen.node, None, text)
         if said is not None:
             self.has_retrieval = True
-            self.events.append(Base(Layer.RETRIEVAL, *said, start))
+            self.events.append(BaseClaim(Layer.RETRIEVAL, *said, start))
         if span is not None:
             self.events.append(Part(rules.MEDIA_TYPE, start + span[0], start + span[1], _CODING))
 

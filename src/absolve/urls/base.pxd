@@ -10,13 +10,13 @@ cdef int _lose(list fates, tuple chain, str verdict)
 
 
 @cython.final
-cdef class Ruling:
+cdef class BaseContext:
     cdef readonly object base
     cdef readonly str profile
     cdef readonly str charset
     cdef readonly object resolver
     cdef object _compared
-    cdef Ruling _like
+    cdef BaseContext _like
     cdef readonly bint elsewhere
     cdef readonly bint unknown
 
@@ -28,8 +28,8 @@ cdef class Bases:
     cdef readonly object own
     cdef readonly object base
     cdef readonly tuple beside
-    cdef Ruling _around
-    cdef list _rulings
+    cdef BaseContext _around
+    cdef list _base_contexts
 
-    cpdef Ruling ruling(self, bint own, str profile, str charset)
-    cpdef Ruling ruled_by(self, object base, str profile, str charset)
+    cpdef BaseContext base_context(self, bint own, str profile, str charset)
+    cpdef BaseContext base_context_for(self, object base, str profile, str charset)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from absolve.core.model import BY_DEFAULT, DEFAULT, ENCAPSULATING, PACKAGE_ROOT, Base, BaseURL, Claim
+from absolve.core.model import BY_DEFAULT, DEFAULT, ENCAPSULATING, PACKAGE_ROOT, BaseClaim, BaseURL, ClaimOutcome
 from absolve.urls import resolver
 from absolve.urls.predicates import split_fragment, without_controls
 
@@ -33,7 +33,7 @@ _NOBODY_KNOWS = PACKAGE_ROOT.partition("/")[0]
 @cython.ccall
 def establish(
     outer: BaseURL,
-    claims: Iterable[Base],
+    claims: Iterable[BaseClaim],
     profile: str,
     line_of: Callable[[int], int] | None = None,
     longest: cython.Py_ssize_t = sys.maxsize,
@@ -47,34 +47,34 @@ def establish(
     A claim that gives a URL of more than `longest` characters rules too, and its URL is "", which resolves no relative
     reference: against the next layer out they would lead elsewhere.
     """
-    fates: list[Claim] = []
+    fates: list[ClaimOutcome] = []
     verdict: str
-    ruling: Base | None = None
+    base_context: BaseClaim | None = None
     ruling_url = ""
     source = ""
-    around: tuple[Claim, ...] = outer.chain
+    around: tuple[ClaimOutcome, ...] = outer.chain
     for claim in claims:
         position = claim.position
         line = line_of(position) or None if line_of is not None and position is not None else None
         url = claimed_url(claim, outer, profile)
-        if ruling is not None:
-            fates.append(new(Claim, (claim, url, "ignored", line)))
+        if base_context is not None:
+            fates.append(new(ClaimOutcome, (claim, url, "ignored", line)))
         elif not url:
-            fates.append(new(Claim, (claim, None, "unsuitable", line)))
+            fates.append(new(ClaimOutcome, (claim, None, "unsuitable", line)))
         else:
-            ruling = claim
+            base_context = claim
             ruling_url, verdict = (url, "won") if len(url) <= longest else ("", TOO_LONG)
             source = claim.source if line is None else f"{claim.source}, line {line}"
-            fates.append(new(Claim, (claim, ruling_url or None, verdict, line)))
-    if ruling is None:
+            fates.append(new(ClaimOutcome, (claim, ruling_url or None, verdict, line)))
+    if base_context is None:
         return new(BaseURL, (outer.url, outer.layer, outer.source, (*fates, *around))) if fates else outer
     if around:
-        _lose(fates, around, "overruled" if has_scheme(ruling.reference) else "resolved against")
-    return new(BaseURL, (ruling_url, ruling.layer, source, tuple(fates)))
+        _lose(fates, around, "overruled" if has_scheme(base_context.reference) else "resolved against")
+    return new(BaseURL, (ruling_url, base_context.layer, source, tuple(fates)))
 
 
 @cython.ccall
-def claimed_url(claim: Base, outer: BaseURL, profile: str) -> str | None:
+def claimed_url(claim: BaseClaim, outer: BaseURL, profile: str) -> str | None:
     """The URL that a claim gives inside `outer`: None for no base; "" where an empty one has nothing outside.
 
     Its control characters are percent-escaped: it is written into other links than the one where they are. A base by
@@ -95,19 +95,19 @@ def inherited(base: BaseURL, source: str) -> BaseURL:
     if base.layer is BY_DEFAULT:
         return base
     words = f"{source} ({base.source})" if base.source else source
-    claim = new(Base, (ENCAPSULATING, base.url, words, None, None))
-    won = new(Claim, (claim, base.url, "won", None) if base.url else (claim, None, TOO_LONG, None))
+    claim = new(BaseClaim, (ENCAPSULATING, base.url, words, None, None))
+    won = new(ClaimOutcome, (claim, base.url, "won", None) if base.url else (claim, None, TOO_LONG, None))
     chain = [won]
     _lose(chain, base.chain, "resolved against")
     return new(BaseURL, (base.url, ENCAPSULATING, words, tuple(chain)))
 
 
 @cython.cfunc
-def _lose(fates: list[Claim], chain: tuple[Claim, ...], verdict: str) -> cython.int:
+def _lose(fates: list[ClaimOutcome], chain: tuple[ClaimOutcome, ...], verdict: str) -> cython.int:
     """Add the claims of layers further out, of which the one that won there has this fate here."""
     for fate in chain:
         base, url, found, line = cython.cast(tuple, fate)
-        fates.append(new(Claim, (base, url, verdict, line)) if found == "won" else fate)
+        fates.append(new(ClaimOutcome, (base, url, verdict, line)) if found == "won" else fate)
     return 0
 
 
@@ -133,7 +133,7 @@ def found_as(url: str) -> str:
 
 @cython.final
 @cython.cclass
-class Ruling:
+class BaseContext:
     """A base, the resolver against it in a profile and a charset, and whether it leads elsewhere than the own URL.
 
     `unknown`: it is in a package whose URL nobody knows. The resolver is that of the ruling `around`, where that is of
@@ -141,7 +141,7 @@ class Ruling:
     """
 
     def __init__(
-        self, base: BaseURL, profile: str, charset: str, elsewhere: cython.bint, around: Ruling | None
+        self, base: BaseURL, profile: str, charset: str, elsewhere: cython.bint, around: BaseContext | None
     ) -> None:
         self.base = base
         self.profile = profile
@@ -150,7 +150,7 @@ class Ruling:
         url: str = base.url
         self.unknown = url.startswith(_NOBODY_KNOWS)
         self._compared: Compared | None = None
-        self._like: Ruling | None = None
+        self._like: BaseContext | None = None
         if around is not None and around.base.url == url and around.profile == profile and around.charset == charset:
             self.resolver: Resolver = around.resolver
             self._like = around
@@ -183,29 +183,29 @@ class Bases:
         self,
         own: BaseURL = DEFAULT,
         base: BaseURL = DEFAULT,
-        beside: tuple[Base, ...] = (),
-        around: Ruling | None = None,
+        beside: tuple[BaseClaim, ...] = (),
+        around: BaseContext | None = None,
     ) -> None:
         self.own = own
         self.base = base
         self.beside = beside
         self._around = around
-        self._rulings: list[Ruling] = []
+        self._base_contexts: list[BaseContext] = []
 
     @cython.ccall
-    def ruling(self, own: cython.bint, profile: str, charset: str) -> Ruling:
+    def base_context(self, own: cython.bint, profile: str, charset: str) -> BaseContext:
         """What rules the links that are resolved against the document's own URL, or all others."""
-        found: Ruling
+        found: BaseContext
         base = self.own if own else self.base
-        for found in self._rulings:  # mostly one or two
+        for found in self._base_contexts:  # mostly one or two
             if found.base is base and found.profile == profile and found.charset == charset:
                 return found
-        found = self.ruled_by(base, profile, charset)
-        self._rulings.append(found)
+        found = self.base_context_for(base, profile, charset)
+        self._base_contexts.append(found)
         return found
 
     @cython.ccall
-    def ruled_by(self, base: BaseURL, profile: str, charset: str) -> Ruling:
+    def base_context_for(self, base: BaseURL, profile: str, charset: str) -> BaseContext:
         """The same for those of this base."""
         elsewhere = base is not self.own and not same_document(base.url, self.own.url)
-        return Ruling(base, profile, charset, elsewhere, self._around)
+        return BaseContext(base, profile, charset, elsewhere, self._around)

@@ -10,7 +10,7 @@ cdef bint is_name(const unsigned char* p, Py_ssize_t i, Py_ssize_t end) noexcept
 
 
 @cython.final
-cdef class Appending:
+cdef class PrefixResolver:
     cdef object _resolve
     cdef readonly bint usable
     cdef bint _is_long

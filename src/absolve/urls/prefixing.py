@@ -209,7 +209,7 @@ def _reference_end(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py
 
 @cython.final
 @cython.cclass
-class Appending:
+class PrefixResolver:
     """A resolver that goes the short way where it can: asks `resolve` once for what a shape is appended to.
 
     `usable` is false where `resolve` has ways of its own with every reference, or resolves none. What references get

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from absolve.urls.cache import LONGEST
 from absolve.urls.parse import SCHEME, split
-from absolve.urls.prefixing import Appending
+from absolve.urls.prefixing import PrefixResolver
 
 if TYPE_CHECKING:
     import cython
@@ -33,9 +33,9 @@ def profile(base: str, _charset: str = "utf-8", /) -> Resolver:
     """
     usable = hierarchical(split(base))
     if len(base) > LONGEST:  # taken apart each time, rather than held
-        return Appending(lambda reference: steps(base, split(base), reference), base, usable=usable)
+        return PrefixResolver(lambda reference: steps(base, split(base), reference), base, usable=usable)
     parts = split(base)
-    return Appending(lambda reference: steps(base, parts, reference), base, usable=usable)
+    return PrefixResolver(lambda reference: steps(base, parts, reference), base, usable=usable)
 
 
 @cython.ccall

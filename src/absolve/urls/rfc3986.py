@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from absolve.core.model import Reference
 from absolve.urls.cache import LONGEST
 from absolve.urls.parse import NEVER_RELATIVE, STRICT_SCHEME, hierarchical, unsplit
-from absolve.urls.prefixing import Appending
+from absolve.urls.prefixing import PrefixResolver
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,9 +62,9 @@ def profile(base: str, _charset: str = "utf-8", /) -> Resolver:
     """
     usable = hierarchical(split(base))
     if len(base) > LONGEST:  # taken apart each time, rather than held
-        return Appending(lambda reference: transform(split(base), reference), base, usable=usable)
+        return PrefixResolver(lambda reference: transform(split(base), reference), base, usable=usable)
     parts = split(base)
-    return Appending(lambda reference: transform(parts, reference), base, usable=usable)
+    return PrefixResolver(lambda reference: transform(parts, reference), base, usable=usable)
 
 
 def transform(base: Reference, text: str) -> str | None:

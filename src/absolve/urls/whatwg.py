@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from absolve.core.errors import UsageError, in_short
 from absolve.urls.parse import STRICT_SCHEME
-from absolve.urls.prefixing import Appending
+from absolve.urls.prefixing import PrefixResolver
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,7 +48,7 @@ def profile(base: str, charset: str = "utf-8", /) -> Resolver:
             reference = with_query(encode, reference, inherited)
         return parse(reference, outer)
 
-    return Appending(by_parser, base, usable=inherited in HOSTED)
+    return PrefixResolver(by_parser, base, usable=inherited in HOSTED)
 
 
 def parse(url: str, base: str | None = None) -> str | None:

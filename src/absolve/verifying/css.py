@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from absolve.document.entity import Entity
-    from absolve.document.resolved import Rule
+    from absolve.document.resolved import LinkContext
     from absolve.verifying.differences import Differences
     from absolve.verifying.meant import Meant
 
@@ -63,7 +63,7 @@ def _tokens(nodes: list[Any]) -> Iterator[Any]:
             stack.append(iter(inner))
 
 
-def _fault(old: Any, new: Any, meant: Meant, rules: list[Rule]) -> tuple[str, str] | None:
+def _fault(old: Any, new: Any, meant: Meant, rules: list[LinkContext]) -> tuple[str, str] | None:
     if old is None or new is None:
         return None if old is new else ("tree", "tinycss2: a block or function ends on one side only")
     if _kind(old) != _kind(new):
@@ -86,6 +86,6 @@ def _kind(node: Any) -> str:
     return str(node.type) if node.type.endswith("block") else str(node.serialize())
 
 
-def _rule(entity: Entity) -> Rule:
+def _rule(entity: Entity) -> LinkContext:
     """What rules the links of a style sheet: its own URL."""
     return Rules(entity).of(Link(URL, 0, 0, CODING))

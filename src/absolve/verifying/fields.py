@@ -14,14 +14,14 @@ from absolve.verifying.references import in_value
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from absolve.core.model import Place
+    from absolve.core.model import LinkSite
     from absolve.document.entity import Entity
     from absolve.verifying.meant import Meant
 
 _WRAPPED: Final = re.compile(r'\s*(?:<(?:\s*URL:)?([^>]*)>?.*|"([^"]*)"?.*|(.*?)\s*)', re.IGNORECASE | re.DOTALL)
 
 
-def faults(place: Place, old: str, new: str, one: Entity, other: Entity, meant: Meant) -> Iterator[tuple[str, str]]:
+def faults(place: LinkSite, old: str, new: str, one: Entity, other: Entity, meant: Meant) -> Iterator[tuple[str, str]]:
     """What is wrong with two values of a field that holds links: as many, and each what it was meant to become."""
     references, changed = (_references(place, value) for value in (old, new))
     links = [_link(entity, place) for entity in (one, other)]
@@ -44,7 +44,7 @@ def judged(one: Entity, other: Entity, meant: Meant) -> Iterator[tuple[str, str]
         yield said.code, f"{place}{said.text}"
 
 
-def _references(place: Place, value: str) -> list[str]:
+def _references(place: LinkSite, value: str) -> list[str]:
     """The references in a field's value, which may be folded, and may have surrogates for bytes that are not ASCII."""
     value = value.encode("utf-8", "surrogateescape").decode("utf-8", "surrogateescape")
     value = re.sub(r"[\t ]*\r?\n[\t ]+", "", value)
@@ -55,7 +55,7 @@ def _references(place: Place, value: str) -> list[str]:
     return [re.sub(r"\s", "", bracketed) if bracketed is not None else (quoted or alone or "").strip()]
 
 
-def _link(entity: Entity, place: Place) -> Link | None:
+def _link(entity: Entity, place: LinkSite) -> Link | None:
     """The first link of absolve's in such a field: what rules one of them rules all."""
     links = (event for event in entity.events if isinstance(event, Link))
     return next((link for link in links if link.place.attribute == place.attribute), None)

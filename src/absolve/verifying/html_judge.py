@@ -21,7 +21,7 @@ from absolve.verifying.references import in_document, in_value
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from absolve.core.model import Place
+    from absolve.core.model import LinkSite
     from absolve.verifying.differences import Differences
     from absolve.verifying.html_nodes import Content, Tree
     from absolve.verifying.html_side import Side
@@ -182,7 +182,7 @@ class Judge:
             if fault is not None:
                 self._say("target", f"{place.element} {place.attribute}: {fault}")
 
-    def _place(self, tag: str, attributes: Attributes, attribute: str) -> Place | None:
+    def _place(self, tag: str, attributes: Attributes, attribute: str) -> LinkSite | None:
         namespace, element = _split(tag)
         place = places.rows(lazy=self._before.settings.lazy).place(namespace, element, attribute)
         if place is not places.META_CONTENT:

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Final
 
 from absolve.core.model import Link
 from absolve.document.entity import ENTERED, Entity
-from absolve.document.resolved import Rule
+from absolve.document.resolved import LinkContext
 from absolve.encodings.charsets import UTF_8
 from absolve.encodings.codings import Raw, to_utf8
 from absolve.formats.base_claims import base_claim, codebase_claim
 from absolve.urls.base import Bases, establish, inherited
 
 if TYPE_CHECKING:
-    from absolve.core.model import Base, Place
+    from absolve.core.model import BaseClaim, LinkSite
     from absolve.encodings.charsets import Charset
     from absolve.verifying.differences import Position
     from absolve.verifying.html_nodes import Tree
@@ -49,8 +49,8 @@ class Side:
         if claim is not None:
             base = establish(around.own, [claim], like.settings.profile, None, like.settings.max_url)
         self.bases = self._entity.bases = Bases(around.own, base)
-        self._scopes: dict[bytes, Base | None] = {b"": None}
-        self._rules: dict[tuple[Place, bytes], Rule] = {}
+        self._scopes: dict[bytes, BaseClaim | None] = {b"": None}
+        self._rules: dict[tuple[LinkSite, bytes], LinkContext] = {}
 
     @property
     def leaves(self) -> bool:
@@ -66,21 +66,21 @@ class Side:
     def position(self, index: int) -> Position:
         return self._at or self.tree.position(index)
 
-    def rule(self, place: Place, codebase: bytes) -> Rule:
+    def rule(self, place: LinkSite, codebase: bytes) -> LinkContext:
         """What rules the links of a place, on an element with this codebase."""
         key = (place, codebase)
         if key not in self._rules:
             if codebase not in self._scopes:
                 self._scopes[codebase] = codebase_claim(codebase, 0)
             link = Link(place, 0, 0, CODING, self._scopes[codebase])
-            self._rules[key] = Rule(self._entity, link)
+            self._rules[key] = LinkContext(self._entity, link)
         return self._rules[key]
 
 
 CODING: Final = Raw(UTF_8)  # of nothing: these links are in no bytes
 
 
-def _claim(tree: Tree, charset: Charset) -> Base | None:
+def _claim(tree: Tree, charset: Charset) -> BaseClaim | None:
     """The first base element with an href in tree order, not in a template (HTML Standard 4.2.3)."""
     hidden = 0  # nodes that are still to come in a template
     for tag, size, content in zip(tree.tags(), tree.sizes(), tree.contents(), strict=True):

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from absolve.core.model import Link
-from absolve.document.resolved import Resolved, Rule, text, value_of
+from absolve.document.resolved import LinkContext, Resolved, text, value_of
 from absolve.document.walk import hold, inners
 from absolve.encodings.codings import LOOK_AHEAD, from_utf8, to_utf8
 from absolve.formats.grammars import ESCAPES, WHITE_SPACE
@@ -14,7 +14,7 @@ from absolve.rewriting.policy import absolute
 from absolve.verifying.differences import shown
 
 if TYPE_CHECKING:
-    from absolve.core.model import Place
+    from absolve.core.model import LinkSite
     from absolve.document.entity import Entity
     from absolve.encodings.charsets import Charset
     from absolve.rewriting.policy import Policy
@@ -61,8 +61,8 @@ class Meant:
                     self._known(resolved, lost(bare)).update(lost(value.strip(_BLANKS)) for value in values)
         for inner in inners(entity):
             part = inner.part
-            inside = inner.entity.charset if part.whole else charset
-            self._learn(inner.entity, inside, sealed=sealed or bool(part.sealed))
+            inside = inner.entity.charset if part.own_charset else charset
+            self._learn(inner.entity, inside, sealed=sealed or bool(part.signed_by))
 
     def _known(self, resolved: Resolved, reference: str) -> set[str]:
         """What a reference in this attribute of this element may become."""
@@ -85,18 +85,18 @@ class Meant:
             return {new, whole, prefix + old}
         return {new} if new.isascii() else {new, _within(charset, new)}
 
-    def fault(self, link: Link, old: str, new: str, before: Rule, after: Rule) -> str | None:
+    def fault(self, link: Link, old: str, new: str, before: LinkContext, after: LinkContext) -> str | None:
         """What is wrong with the new value of this very link; None for nothing."""
         return self._fault(old, new, before, after, self._links[id(link)], claims=link.claim is not None)
 
     def fault_of_value(
-        self, place: Place, old: str, new: str, before: Rule, after: Rule, *, claims: bool = False
+        self, place: LinkSite, old: str, new: str, before: LinkContext, after: LinkContext, *, claims: bool = False
     ) -> str | None:
         """The same where a parser says only in which attribute of which element the value stands."""
         wanted = self._values.get((place.element, place.attribute, old), {old})
         return self._fault(old, new, before, after, wanted, claims=claims)
 
-    def fault_of_text(self, place: Place, old: str, new: str) -> str | None:
+    def fault_of_text(self, place: LinkSite, old: str, new: str) -> str | None:
         """Return what is wrong with a changed value wherever it leads; None for nothing."""
         wanted = self._values.get((place.element, place.attribute, old), {old})
         return None if new in wanted else _other_than(wanted, old, new)
@@ -108,7 +108,9 @@ class Meant:
             found.setdefault(reference, set()).update(values)
         return found
 
-    def _fault(self, old: str, new: str, before: Rule, after: Rule, wanted: set[str], *, claims: bool) -> str | None:
+    def _fault(
+        self, old: str, new: str, before: LinkContext, after: LinkContext, wanted: set[str], *, claims: bool
+    ) -> str | None:
         if new not in wanted and (self.by_policy or new != old):
             return _other_than(wanted, old, new)
         if self.by_policy or _exempt(before.place, old) or (claims and not new):
@@ -132,7 +134,7 @@ def _within(charset: Charset, new: str) -> str:
         return new
 
 
-def _exempt(place: Place, reference: str) -> bool:
+def _exempt(place: LinkSite, reference: str) -> bool:
     """What stays whatever its base: it names something, or points into this very copy."""
     return place.stays == "always" or (place.stays == "fragment" and reference.startswith("#"))
 
@@ -142,10 +144,10 @@ class Rules:
 
     def __init__(self, entity: Entity) -> None:
         self._entity = entity
-        self._rules: dict[tuple[int, int], Rule] = {}
+        self._rules: dict[tuple[int, int], LinkContext] = {}
 
-    def of(self, link: Link) -> Rule:
+    def of(self, link: Link) -> LinkContext:
         key = (id(link.place), id(link.base))
         if key not in self._rules:
-            self._rules[key] = Rule(self._entity, link)
+            self._rules[key] = LinkContext(self._entity, link)
         return self._rules[key]

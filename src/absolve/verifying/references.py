@@ -15,7 +15,7 @@ from absolve.formats.grammars import GRAMMARS
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from absolve.core.model import Place
+    from absolve.core.model import LinkSite
 
 
 _SETTINGS: Final = Settings(max_links=sys.maxsize)  # this is part of a document that has been counted
@@ -24,7 +24,7 @@ _SETTINGS: Final = Settings(max_links=sys.maxsize)  # this is part of a document
 class References(NamedTuple):
     """Each reference with its place, and the bytes before, between and behind them."""
 
-    links: list[tuple[Place, str]]
+    links: list[tuple[LinkSite, str]]
     gaps: list[bytes]
 
     def alike(self, other: References) -> bool:
@@ -37,7 +37,7 @@ class References(NamedTuple):
         return self.gaps == other.gaps
 
 
-def in_value(place: Place, value: bytes) -> References:
+def in_value(place: LinkSite, value: bytes) -> References:
     """Those in an attribute's value, by its grammar."""
     spans = list(GRAMMARS[place.syntax](value))
     return References([(place, text(value[start:end])) for start, end in spans], _gaps(value, spans))

@@ -10,7 +10,7 @@ import re
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from absolve.core.model import Edit, Link, Part, Settled
+from absolve.core.model import Edit, EditOrder, Link, Part
 from absolve.document.resolved import text
 from absolve.document.walk import inner_at
 from absolve.formats.grammars import WHITE_SPACE
@@ -81,7 +81,7 @@ class Spans:
             regions += [self._in_slot(quoted, found, before, after)] if quoted is not None and found else found
         if derived := [region for pair in pairs for region in self._of_fields(pair, before, after)]:
             regions = sorted([*regions, *derived])
-        settled = next((event for event in before.entity.events if isinstance(event, Settled)), None)
+        settled = next((event for event in before.entity.events if isinstance(event, EditOrder)), None)
         if settled is not None and len(pairs) == len(old) == len(new):
             self._around(settled, regions, before, after)
         elif len(pairs) == len(old) == len(new):
@@ -178,7 +178,7 @@ class Spans:
                 self._say("bytes", words, start + same, new_start + same, before, after)
             start, new_start = region.end, region.new_end
 
-    def _around(self, settled: Settled, regions: list[Region], before: Side, after: Side) -> None:
+    def _around(self, settled: EditOrder, regions: list[Region], before: Side, after: Side) -> None:
         """What depends on all regions together is what comes of them; outside of them and it the bytes are the same."""
         made = [Edit(start, end, after.data[new:new_end]) for start, end, new, new_end in regions]
         made = [edit for edit in made if before.data[edit.start : edit.end] != edit.new]

@@ -19,7 +19,7 @@ from absolve.verifying.references import in_document, in_value
 from absolve.verifying.xml_side import XML_BASE, Side, parsed, pseudo_attributes
 
 if TYPE_CHECKING:
-    from absolve.core.model import Place
+    from absolve.core.model import LinkSite
     from absolve.document.entity import Entity
     from absolve.formats.xml.names import Element
     from absolve.verifying.differences import Differences
@@ -108,7 +108,7 @@ class _Judge:
         claims = key == XML_BASE or place.attribute == "codebase" or (element.is_html and element.local == "base")
         self._references(one, other, claims=claims)
 
-    def _text(self, old: Any, new: Any, place: Place | None) -> None:
+    def _text(self, old: Any, new: Any, place: LinkSite | None) -> None:
         """The text of an element, which may be a reference or a document."""
         if place is None or any(isinstance(child.tag, str) for child in old):
             if old.text != new.text:
@@ -142,7 +142,7 @@ class _Judge:
             self._references(in_value(place, old_value), in_value(place, new_value))
         return True
 
-    def _read(self, place: Place, value: str) -> References:
+    def _read(self, place: LinkSite, value: str) -> References:
         if place.syntax == "css" and place.attribute:
             return in_document(places.CSS_DECLARATIONS, value.encode())
         if place.syntax in _DOCUMENTS:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from lxml import etree
 
-from absolve.core.model import Base, Layer, Link
+from absolve.core.model import BaseClaim, Layer, Link
 from absolve.document.entity import Entity
-from absolve.document.resolved import Rule
+from absolve.document.resolved import LinkContext
 from absolve.formats.base_claims import base_claim, codebase_claim
 from absolve.formats.xml import link_tables
 from absolve.formats.xml.names import elements
@@ -19,7 +19,7 @@ from absolve.verifying import html_side
 from absolve.verifying.differences import Position
 
 if TYPE_CHECKING:
-    from absolve.core.model import Place
+    from absolve.core.model import LinkSite
     from absolve.verifying.html_nodes import Tree
 
 XML_BASE: Final = f"{{{link_tables.XML}}}base"
@@ -78,9 +78,9 @@ class Side:
         self.bases = Bases(own, base)
         self._entity.bases = self.bases
         self._scopes = self._found_scopes()
-        self._rules: dict[tuple[Place, int], Rule] = {}
+        self._rules: dict[tuple[LinkSite, int], LinkContext] = {}
 
-    def _claim(self) -> Base | None:
+    def _claim(self) -> BaseClaim | None:
         """The first base element with an href in tree order, not in a template, of a page."""
         if not str(self.root.tag).startswith(_PAGES):
             return None
@@ -89,14 +89,14 @@ class Side:
                 return base_claim(node.get("href").encode(), 0)
         return None
 
-    def _found_scopes(self) -> dict[Any, Base]:
+    def _found_scopes(self) -> dict[Any, BaseClaim]:
         """The innermost xml:base of each element that is in the scope of one."""
-        scopes: dict[Any, Base] = {}
+        scopes: dict[Any, BaseClaim] = {}
         for node in self.root.iter(etree.Element):
             outer = scopes.get(node.getparent())
             reference = node.get(XML_BASE)
             if reference is not None:
-                scopes[node] = Base(Layer.EMBEDDED, reference, "xml:base attribute", None, outer)
+                scopes[node] = BaseClaim(Layer.EMBEDDED, reference, "xml:base attribute", None, outer)
             elif outer is not None:
                 scopes[node] = outer
         return scopes
@@ -116,12 +116,12 @@ class Side:
 
     def base_url(self, node: Any) -> str:
         """The base of an element, from its codebase on outwards."""
-        return self._entity.ruling(self._scope(node)).base.url
+        return self._entity.base_context(self._scope(node)).base.url
 
-    def _scope(self, node: Any) -> Base | None:
+    def _scope(self, node: Any) -> BaseClaim | None:
         return self._scopes.get(node)
 
-    def rule(self, place: Place, node: Any, *, claims: bool = False) -> Rule:
+    def rule(self, place: LinkSite, node: Any, *, claims: bool = False) -> LinkContext:
         """What rules the references of a place on this element; that of `claims` is ruled from outside."""
         scope = self._scope(node.getparent() if place.attribute == "xml:base" else node)
         if claims and place.element == "base":
@@ -129,17 +129,17 @@ class Side:
         codebase = node.get("codebase") if place.against == "codebase" else None
         if codebase is not None and (claim := codebase_claim(codebase.encode(), 0)):
             scope = claim._replace(scope=scope)
-            return Rule(self._entity, Link(place, 0, 0, html_side.CODING, scope))
+            return LinkContext(self._entity, Link(place, 0, 0, html_side.CODING, scope))
         key = (place, id(scope))
         if key not in self._rules:
-            self._rules[key] = Rule(
+            self._rules[key] = LinkContext(
                 self._entity, Link(place, 0, 0, html_side.CODING, None if place.against == "own" else scope)
             )
         return self._rules[key]
 
     def inside(self, tree: Tree, step: str, node: Any) -> html_side.Side:
         """A tree of the HTML that stands, escaped, in this node."""
-        own = inherited(self._entity.ruling(self._scope(node)).base, step)
+        own = inherited(self._entity.base_context(self._scope(node)).base, step)
         return html_side.Side(tree, self._entity, Bases(own, own), self.position(node), 1)
 
     def position(self, node: Any) -> Position:

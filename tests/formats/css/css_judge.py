@@ -12,12 +12,12 @@ from absolve.formats.css.walker import FONT, IMAGE_SET, IMPORT, URL, walk
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from absolve.core.model import Place
+    from absolve.core.model import LinkSite
 
 LETTERS = {"url": URL, "font": FONT, "import": IMPORT, "image-set": IMAGE_SET}
 
 
-def found(data: bytes, *, style_attribute: bool = False) -> list[tuple[Place, bytes]]:
+def found(data: bytes, *, style_attribute: bool = False) -> list[tuple[LinkSite, bytes]]:
     return [
         (link.place, link.coding.decode(data[link.start : link.end]))
         for link in walk(data, style_attribute=style_attribute)

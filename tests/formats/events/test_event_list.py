@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 import absolve
-from absolve.core.model import IN_VAIN, Base, Derived, Layer, Link, Notice, Part, Place
+from absolve.core.model import IGNORED_BASE, BaseClaim, Derived, Finding, Layer, Link, LinkSite, Part
 from absolve.document.settings import Settings
 from absolve.document.walk import walk
 from absolve.encodings.charsets import UTF_8, by_label
 from absolve.encodings.codings import Unquoted, quoted
-from absolve.formats.events.event_list import Events
+from absolve.formats.events.event_list import EventList
 from absolve.formats.html import tokenizer
 from benchmarks.measure import peak
 
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
     from absolve.core.model import Event
 
-HREF, SRC = Place("a", "href"), Place("img", "src")
+HREF, SRC = LinkSite("a", "href"), LinkSite("img", "src")
 DOUBLE, SINGLE = quoted(UTF_8, 0x22), quoted(UTF_8, 0x27)
-CLAIM = Base(Layer.EMBEDDED, "b/", "base element", 3)
+CLAIM = BaseClaim(Layer.EMBEDDED, "b/", "base element", 3)
 IS_COMPILED = not (tokenizer.__file__ or "").endswith(".py")
 
 
-def taken(*events: Event) -> Events:
-    found = Events()
+def taken(*events: Event) -> EventList:
+    found = EventList()
     for event in events:
         found.append(event)
     return found
@@ -45,7 +45,7 @@ def told(event: Event) -> object:
     coding = event.coding
     made = coding.settle(b"a b") if isinstance(coding, Unquoted) else coding  # the others are shared
     if isinstance(event, Part):
-        said = (event.base, tuple(event.claims), event.whole, event.encloses, tuple(event.derived), event.sealed)
+        said = (event.base, tuple(event.claims), event.own_charset, event.encloses, tuple(event.derived), event.signed_by)
         return event.media_type, event.start, event.end, made, coding.slot, event.name, *said
     spans = (event.start, event.end, event.tag_start, event.tag_end)
     return event.place, *spans, made, coding.slot, event.base, event.claim
@@ -59,10 +59,10 @@ PARTS = {
     "far behind": Part("text/css", 1 << 40, (1 << 40) + 9, DOUBLE),
     "scoped": Part("text/css", 9, 10, DOUBLE, base=CLAIM),
     "with a claim": Part("text/html", 9, 10, DOUBLE, "body", claims=(CLAIM,)),
-    "with a charset": Part("text/html", 9, 10, DOUBLE, "body", whole=True),
+    "with a charset": Part("text/html", 9, 10, DOUBLE, "body", own_charset=True),
     "not encapsulated": Part("text/html", 9, 10, DOUBLE, "record", encloses=False),
     "with a field": Part("text/html", 9, 10, DOUBLE, "body", derived=(Derived(1, 2, bytes),)),
-    "signed": Part("text/html", 9, 10, DOUBLE, "part", sealed="DKIM"),
+    "signed": Part("text/html", 9, 10, DOUBLE, "part", signed_by="DKIM"),
 }
 MADE = [(0, 0, 9), (1, 9, 9), (2, 5, 12), (4000, 1 << 40, (1 << 40) + 9), (3, 20, 21)]  # numbers, and spans
 LINKS = {
@@ -102,7 +102,7 @@ def test_a_link_comes_back_as_it_was_taken(link: Link) -> None:
 @pytest.mark.parametrize("claim", [None, CLAIM])
 @pytest.mark.parametrize("absent", [False, True])
 def test_what_values_without_quotes_have_in_common_becomes_the_coding_of_each_link(
-    absent: bool, claim: Base | None
+    absent: bool, claim: BaseClaim | None
 ) -> None:
     common = Unquoted(UTF_8, None, absent=absent)
     spans = [(8, 9), (18, 20), (28, 28)]
@@ -116,7 +116,7 @@ def test_what_values_without_quotes_have_in_common_becomes_the_coding_of_each_li
 
 
 def test_events_of_all_kinds_come_back_in_their_order() -> None:
-    others: list[Event] = [Part("text/css", 1, 2, DOUBLE), Notice("code", "text", 3), CLAIM]
+    others: list[Event] = [Part("text/css", 1, 2, DOUBLE), Finding("code", "text", 3), CLAIM]
     given: list[Event] = [event for link in LINKS.values() for event in (link, *others)] * 3
     found = taken(*given)
     assert [told(event) for event in found] == [told(event) for event in given]
@@ -146,9 +146,9 @@ def test_parts_of_more_kinds_than_are_looked_through_come_back_all_the_same() ->
 
 
 def test_parts_of_kinds_that_are_almost_alike_are_told_apart() -> None:
-    almost = [Part("text/html", 1, 2, DOUBLE, "part", whole=whole) for whole in (False, True)]
+    almost = [Part("text/html", 1, 2, DOUBLE, "part", own_charset=whole) for whole in (False, True)]
     almost += [Part("text/html", 1, 2, DOUBLE, "part", encloses=False), Part("text/html", 1, 2, SINGLE, "part")]
-    almost += [Part("text/html", 1, 2, DOUBLE, "part", sealed=sealed) for sealed in ("DKIM", "ARC")]
+    almost += [Part("text/html", 1, 2, DOUBLE, "part", signed_by=sealed) for sealed in ("DKIM", "ARC")]
     assert [told(part) for part in taken(*almost, *almost)] == [told(part) for part in almost * 2]
 
 
@@ -202,13 +202,13 @@ def test_links_in_one_value_without_quotes_have_the_coding_of_it_all() -> None:
 
 
 def test_claims_in_vain_are_not_told_for_links_without_one() -> None:
-    given = [Link(HREF, at, at + 1, DOUBLE, claim=claim) for at in range(9) for claim in (None, IN_VAIN, CLAIM)]
+    given = [Link(HREF, at, at + 1, DOUBLE, claim=claim) for at in range(9) for claim in (None, IGNORED_BASE, CLAIM)]
     assert [told(link) for link in taken(*given)] == [told(link) for link in given]
     assert not IS_COMPILED or len(taken(*given).objects) == len(given) // 3
 
 
 def test_thousands_of_kinds_are_told_apart() -> None:
-    places = [Place("a", f"x{number}") for number in range(5000)]
+    places = [LinkSite("a", f"x{number}") for number in range(5000)]
     found = taken(*(Link(place, 1, 2, coding) for place in places * 2 for coding in (DOUBLE, SINGLE)))
     assert [(link.place, link.coding) for link in found if isinstance(link, Link)] == [
         (place, coding) for place in places * 2 for coding in (DOUBLE, SINGLE)
@@ -253,7 +253,7 @@ def test_a_value_is_settled_as_a_whole_wherever_a_thousand_edits_are_over(number
 Said = tuple[str, str, tuple[str, ...], str | None]  # element, reference, the bases from the innermost on, its own claim
 
 
-def chain(base: Base | None) -> tuple[str, ...]:
+def chain(base: BaseClaim | None) -> tuple[str, ...]:
     return () if base is None else (base.reference, *chain(base.scope))
 
 
@@ -432,13 +432,13 @@ def test_parts_are_made_of_their_numbers_and_spans() -> None:
     def make(number: int, start: int, end: int) -> Part:
         return Part("text/html", start, end, DOUBLE, f"member {number}", derived=(Derived(number, end, bytes),))
 
-    found = Events(make=make)
+    found = EventList(make=make)
     events: list[Event] = []
     for made in MADE * 100:
-        for event in (LINKS["in quotes"], PARTS["a style sheet"], PARTS["with a field"], Notice("code", "text", 3)):
+        for event in (LINKS["in quotes"], PARTS["a style sheet"], PARTS["with a field"], Finding("code", "text", 3)):
             found.append(event)
             events.append(event)
-        found.tell_made(*made)
+        found.add_numbered_part(*made)
         events.append(make(*made))
     assert [told(event) for event in found] == [told(event) for event in events]
     assert [told(found[index]) for index in range(len(events) - 1, -1, -7)] == [told(event) for event in events[::-7]]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from absolve.core.model import Edit
 from absolve.formats.events import packed_edits
-from absolve.formats.events.packed_edits import Packed
+from absolve.formats.events.packed_edits import PackedEdits
 from absolve.rewriting.edits import splice
 
 IS_COMPILED = not (packed_edits.__file__ or "").endswith(".py")
@@ -29,14 +29,14 @@ def said(edits: list[Edit]) -> list[tuple[int, int, bytes]]:
     return [(edit.start, edit.end, edit.new) for edit in edits]
 
 
-def held(*some: list[Edit]) -> Packed:
-    made = Packed()
+def held(*some: list[Edit]) -> PackedEdits:
+    made = PackedEdits()
     for edits in some:
         made.add(edits)
     return made
 
 
-def out(made: Packed) -> list[Edit]:
+def out(made: PackedEdits) -> list[Edit]:
     return list(chain.from_iterable(made.parts()))
 
 
@@ -85,7 +85,7 @@ def test_what_is_no_span_stays_what_it_is(edit: Edit) -> None:
 @pytest.mark.parametrize("words", [1, 20, 100_000])
 def test_no_object_is_kept_of_any(words: int) -> None:
     tracemalloc.start()
-    made = Packed()
+    made = PackedEdits()
     for start in range(0, 100_000, 100):
         made.add([Edit(9 * at, 9 * at, b"word %d" % (at % words)) for at in range(start, start + 100)])
     objects = tracemalloc.get_traced_memory()[0]

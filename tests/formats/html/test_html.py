@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import absolve
-from absolve.core.model import IN_VAIN, Base, Event, Layer, Link, Notice, Part, Place
+from absolve.core.model import IGNORED_BASE, BaseClaim, Event, Finding, Layer, Link, LinkSite, Part
 from absolve.document.walk import Settings
 from absolve.encodings.charsets import UTF_8, by_label
 from absolve.formats.html import keywords, link_tables, walker
@@ -105,12 +105,12 @@ AROUND = {
 }
 
 
-def page_for(place: Place, namespace: str = "") -> str:
+def page_for(place: LinkSite, namespace: str = "") -> str:
     element = "x-y" if place.element == "*" else place.element
     return f"{AROUND.get(element, '')}{namespace}<{element} {place.attribute}='{VALUES[place.syntax]}'>"
 
 
-def rows_of(table: tuple[Place, ...], namespace: str = "") -> list[tuple[Place, str]]:
+def rows_of(table: tuple[LinkSite, ...], namespace: str = "") -> list[tuple[LinkSite, str]]:
     return [(place, page_for(place, namespace)) for place in table]
 
 
@@ -124,7 +124,7 @@ def rows_of(table: tuple[Place, ...], namespace: str = "") -> list[tuple[Place, 
     ],
     ids=lambda item: item if isinstance(item, str) else "",
 )
-def test_every_row_of_the_tables_is_found(place: Place, page: str) -> None:
+def test_every_row_of_the_tables_is_found(place: LinkSite, page: str) -> None:
     element = "x-y" if place.element == "*" else place.element
     if place.syntax in {"css", "srcdoc"}:
         assert [part[2] for part in parts(page)] == [VALUES[place.syntax]]
@@ -133,7 +133,7 @@ def test_every_row_of_the_tables_is_found(place: Place, page: str) -> None:
 
 
 @pytest.mark.parametrize("place", link_tables.LAZY, ids=lambda place: f"{place.element}-{place.attribute}")
-def test_lazy_attributes_are_found_where_they_are_asked_for(place: Place) -> None:
+def test_lazy_attributes_are_found_where_they_are_asked_for(place: LinkSite) -> None:
     page = page_for(place)
     wanted = "x.png" if place.syntax == "likely" else "x"
     assert found(page) == []
@@ -270,10 +270,10 @@ def test_trail_bytes_that_look_like_markup_are_none() -> None:
 
 def test_the_first_base_claims_for_the_document_and_all_others_in_vain() -> None:
     page = "<template><base href=0></template><base href=' 1 '><base href=2>"
-    claims = [event for event in events(page) if type(event) is Base]
+    claims = [event for event in events(page) if type(event) is BaseClaim]
     links = [event for event in events(page) if type(event) is Link]
-    assert claims == [Base(Layer.EMBEDDED, "1", "base element", page.index("<base href=' 1"))]
-    assert [link.claim for link in links] == [IN_VAIN, claims[0], IN_VAIN]
+    assert claims == [BaseClaim(Layer.EMBEDDED, "1", "base element", page.index("<base href=' 1"))]
+    assert [link.claim for link in links] == [IGNORED_BASE, claims[0], IGNORED_BASE]
 
 
 @pytest.mark.parametrize(
@@ -372,7 +372,7 @@ def test_conditional_comments_where_they_are_asked_for(comment: str, expected: l
 
 def test_nul_bytes_are_counted() -> None:
     told = [event for data in (b"a\0", b"a\0\0") for event in walk(data, UTF_8, Settings())]
-    assert [event.text for event in told if isinstance(event, Notice)] == ["a NUL byte, which stays", "2 NUL bytes, which stay"]
+    assert [event.text for event in told if isinstance(event, Finding)] == ["a NUL byte, which stays", "2 NUL bytes, which stay"]
 
 
 @pytest.mark.parametrize(
@@ -387,8 +387,8 @@ def test_nul_bytes_are_counted() -> None:
 )
 def test_what_is_odd_about_the_whole_document_is_said(data: bytes, code: str | None, position: int | None) -> None:
     told = walk(data, UTF_8, Settings())
-    notices = [(event.code, event.position) for event in told if isinstance(event, Notice)]
-    assert notices == ([] if code is None else [(code, position)])
+    findings = [(event.code, event.position) for event in told if isinstance(event, Finding)]
+    assert findings == ([] if code is None else [(code, position)])
 
 
 def test_of_long_keywords_nothing_outlives_the_document() -> None:

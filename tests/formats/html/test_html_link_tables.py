@@ -7,7 +7,7 @@ import itertools
 import pytest
 from lxml.html import defs
 
-from absolve.core.model import KINDS, Place
+from absolve.core.model import KINDS, LinkSite
 from absolve.formats.grammars import GRAMMARS
 from absolve.formats.html import link_tables
 from absolve.formats.html.link_tables import AS_KINDS, GLOBAL, HTML, LAZY, LINK_REL_KINDS, MATHML, META, SVG, TYPE_KINDS
@@ -54,7 +54,7 @@ def test_a_place_has_one_row(table: str) -> None:
 
 
 @pytest.mark.parametrize("place", ALL, ids=lambda place: f"{place.element}-{place.attribute}")
-def test_a_row_uses_the_words_that_place_defines(place: Place) -> None:
+def test_a_row_uses_the_words_that_place_defines(place: LinkSite) -> None:
     assert place.kind in KINDS
     assert place.syntax in {*GRAMMARS, "css", "srcdoc"}
     assert place.against in {"base", "own", "codebase"}
@@ -85,24 +85,24 @@ def test_every_link_attribute_that_lxml_knows_is_here(attribute: str) -> None:
 @pytest.mark.parametrize(
     "row",
     [
-        Place("a", "href", kind="navigation", empty="base"),
-        Place("a", "ping", "spaces"),
-        Place("form", "action", kind="form", empty="own"),
-        Place("input", "formaction", kind="form", empty="own"),
-        Place("img", "srcset", "srcset", "image"),
-        Place("link", "imagesrcset", "srcset", "image"),
-        Place("html", "manifest", against="own"),
-        Place("base", "href", against="own"),
-        Place("object", "data", kind="media", against="codebase"),
-        Place("object", "archive", "spaces", against="codebase"),
-        Place("applet", "archive", "commas", against="codebase"),
-        Place("img", "usemap", stays="always"),
-        Place("*", "itemtype", "spaces", "metadata", stays="always"),
-        Place("iframe", "srcdoc", "srcdoc", "frame"),
+        LinkSite("a", "href", kind="navigation", empty="base"),
+        LinkSite("a", "ping", "spaces"),
+        LinkSite("form", "action", kind="form", empty="own"),
+        LinkSite("input", "formaction", kind="form", empty="own"),
+        LinkSite("img", "srcset", "srcset", "image"),
+        LinkSite("link", "imagesrcset", "srcset", "image"),
+        LinkSite("html", "manifest", against="own"),
+        LinkSite("base", "href", against="own"),
+        LinkSite("object", "data", kind="media", against="codebase"),
+        LinkSite("object", "archive", "spaces", against="codebase"),
+        LinkSite("applet", "archive", "commas", against="codebase"),
+        LinkSite("img", "usemap", stays="always"),
+        LinkSite("*", "itemtype", "spaces", "metadata", stays="always"),
+        LinkSite("iframe", "srcdoc", "srcdoc", "frame"),
     ],
     ids=lambda row: f"{row.element}-{row.attribute}",
 )
-def test_html_row(row: Place) -> None:
+def test_html_row(row: LinkSite) -> None:
     assert row in HTML
 
 

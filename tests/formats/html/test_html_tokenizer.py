@@ -6,7 +6,7 @@ import pytest
 
 from absolve.formats.html import names
 from absolve.formats.html.names import ATTRIBUTES, ROWS
-from absolve.formats.html.tokenizer import Scanner
+from absolve.formats.html.tokenizer import Tokenizer
 
 NOTHING = bytes(ROWS * ATTRIBUTES)
 EVERYTHING = b"\1" * (ROWS * ATTRIBUTES)
@@ -14,7 +14,7 @@ EVERYTHING = b"\1" * (ROWS * ATTRIBUTES)
 
 def tags(data: bytes, interest: bytes = EVERYTHING) -> list[bytes]:
     """The start tags that are reported, each as it stands."""
-    scanner = Scanner(data, interest)
+    scanner = Tokenizer(data, interest)
     found = []
     while (kind := scanner.next()) != names.END:
         if kind == names.TAG:
@@ -25,7 +25,7 @@ def tags(data: bytes, interest: bytes = EVERYTHING) -> list[bytes]:
 def attributes(data: bytes) -> list[tuple[bytes, bytes, int]]:
     """Name, value and quote of each attribute of the first start tag."""
     record: list[tuple[int, int, int, int, int]] = []
-    assert Scanner(data, NOTHING, record).next() == names.TAG
+    assert Tokenizer(data, NOTHING, record).next() == names.TAG
     return [(data[name:name_end], data[value:value_end], quote) for name, name_end, value, value_end, quote in record]
 
 
@@ -83,7 +83,7 @@ def test_attributes_are_recorded_as_they_stand(data: bytes, expected: list[tuple
 
 def element(data: bytes) -> int:
     """The number of the first start tag's name, whether or not the tree takes it."""
-    scanner = Scanner(data, NOTHING, [])
+    scanner = Tokenizer(data, NOTHING, [])
     assert scanner.next() == names.TAG
     return scanner.element
 
@@ -116,7 +116,7 @@ def likenesses(name: bytes) -> list[bytes]:
 
 def test_the_first_of_duplicate_attributes_counts() -> None:
     data = b"<a href=1 HREF=2 href=3>"
-    scanner = Scanner(data, EVERYTHING)
+    scanner = Tokenizer(data, EVERYTHING)
     assert scanner.next() == names.TAG
     found = scanner.attributes
     if hasattr(found, "order"):  # compiled, the fields of attributes are seen by the walker only
@@ -201,7 +201,7 @@ def test_what_is_no_text_mode_here_hides_no_tag(data: bytes) -> None:
     ],
 )
 def test_what_the_end_of_the_file_cuts_off_is_known(data: bytes, offset: int) -> None:
-    scanner = Scanner(data, NOTHING)
+    scanner = Tokenizer(data, NOTHING)
     while scanner.next() != names.END:
         pass
     assert scanner.truncated == offset

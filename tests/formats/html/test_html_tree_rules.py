@@ -10,14 +10,14 @@ import pytest
 
 from absolve.formats.html import names
 from absolve.formats.html.names import ATTRIBUTES, ROWS
-from absolve.formats.html.tokenizer import Scanner
+from absolve.formats.html.tokenizer import Tokenizer
 
 NAMESPACES = (b"html", b"svg", b"math")
 
 
-def scanned(document: bytes) -> Scanner:
+def scanned(document: bytes) -> Tokenizer:
     """A scanner at the end of the document."""
-    scanner = Scanner(document, bytes(ROWS * ATTRIBUTES))
+    scanner = Tokenizer(document, bytes(ROWS * ATTRIBUTES))
     while scanner.next() != names.END:
         pass
     return scanner
@@ -26,7 +26,7 @@ def scanned(document: bytes) -> Scanner:
 def checked(document: bytes) -> None:
     """Every start tag with a claim is what it says."""
     record: list[tuple[int, int, int, int, int]] = []
-    scanner = Scanner(document, bytes(ROWS * ATTRIBUTES), record)
+    scanner = Tokenizer(document, bytes(ROWS * ATTRIBUTES), record)
     while (kind := scanner.next()) != names.END:
         if kind != names.TAG:
             continue

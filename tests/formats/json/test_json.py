@@ -9,11 +9,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import absolve
-from absolve.core.model import Link, Notice
+from absolve.core.model import Finding, Link
 from absolve.document.walk import Settings
 from absolve.encodings.charsets import UTF_8
 from absolve.formats import registry
-from absolve.formats.events.event_list import Events
+from absolve.formats.events.event_list import EventList
 from absolve.formats.html import tokenizer
 from absolve.formats.json.tokens import JSONString, Value, values
 from absolve.formats.json.walker import walk_import_map, walk_manifest, walk_speculation_rules
@@ -82,9 +82,9 @@ def test_references_are_found_in_their_order(kind: str, text: str, expected: lis
     ],
 )
 def test_what_is_no_json_is_left_alone_and_said(text: str) -> None:
-    (notice,) = walk_import_map(text.encode(), UTF_8, Settings())
-    assert isinstance(notice, Notice)
-    assert notice.code in {"malformed-json", "too-deep"}
+    (finding,) = walk_import_map(text.encode(), UTF_8, Settings())
+    assert isinstance(finding, Finding)
+    assert finding.code in {"malformed-json", "too-deep"}
 
 
 VALUES = st.recursive(
@@ -184,5 +184,5 @@ def test_import_maps_and_speculation_rules_are_documents_too(media_type: str, te
 )
 def test_no_object_is_kept_for_a_link(kind: str, text: str) -> None:
     events = WALKERS[kind](text.encode(), UTF_8, Settings())
-    assert isinstance(events, Events)
+    assert isinstance(events, EventList)
     assert (len(events) > 0, events.objects) == (True, [])

@@ -45,7 +45,7 @@ def found(file: io.BytesIO, limit: int = LIMIT, *, ahead: bool) -> tuple[list[ob
     """The records with their places, what is said, and all bytes: what is no record may come in any pieces."""
     all_ = list(pieces(file, limit, ahead=ahead))
     records = [(piece.offset, piece.raw, piece.records) for piece in all_ if piece.records is not None]
-    return list(records), [notice for piece in all_ for notice in piece.notices], b"".join(piece.raw for piece in all_)
+    return list(records), [finding for piece in all_ for finding in piece.findings], b"".join(piece.raw for piece in all_)
 
 
 def same(data: bytes, limit: int = LIMIT) -> None:

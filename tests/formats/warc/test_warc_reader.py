@@ -75,7 +75,7 @@ def found(file: io.BytesIO | bytes) -> tuple[list[tuple[int, bytes, Any]], list[
     """The records with their places, what is said, and all bytes."""
     all_ = list(pieces(file, LIMIT))
     records = [(piece.offset, piece.raw, piece.records) for piece in all_ if piece.records is not None]
-    return records, [notice for piece in all_ for notice in piece.notices], b"".join(piece.raw for piece in all_)
+    return records, [finding for piece in all_ for finding in piece.findings], b"".join(piece.raw for piece in all_)
 
 
 def same_however_it_is_read(data: bytes, most: int) -> None:

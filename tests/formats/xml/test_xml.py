@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import absolve
 from absolve.core.errors import DocumentError
-from absolve.core.model import KINDS, Document, Link, Place
+from absolve.core.model import KINDS, Document, Link, LinkSite
 from absolve.document.walk import Settings, walk
 from absolve.formats.html import rules
 from absolve.formats.xml import link_tables
@@ -697,7 +697,7 @@ def test_xml_base_nested_too_deep_is_an_error() -> None:
 # --- names and kinds ------------------------------------------------------------------------------------------------
 
 
-def rows() -> Iterator[Place]:
+def rows() -> Iterator[LinkSite]:
     for vocabulary in (*link_tables.VOCABULARIES.values(), *link_tables.ROOTS.values()):
         for row in vocabulary:
             if isinstance(row, link_tables.Choice):

@@ -15,7 +15,7 @@ import zstandard
 import absolve
 from absolve.core.model import Document
 from absolve.document.walk import Settings, walk
-from absolve.formats.zip.wacz import Moves, Stretch
+from absolve.formats.zip.wacz import Moves, Segment
 
 URLS = ("http://a.example/d/", "http://b.example/", "http://c.example/")
 PAGE = b'<a href="x">x</a>'
@@ -276,7 +276,7 @@ def test_a_package_that_says_something_wrong_is_no_rewrite() -> None:
 
 
 def test_stretches_that_have_no_counterpart_are_paired_with_none() -> None:
-    one, other = Stretch(b"abcd", 0, 2), Stretch(b"abcd", 2, 4)
+    one, other = Segment(b"abcd", 0, 2), Segment(b"abcd", 2, 4)
     assert Moves([one, other], [one, other]).at(2) == (other, other)
     for before, after in (([one, other], [one]), ([one], [one, other])):
         with pytest.raises(ValueError, match="other stretches"):

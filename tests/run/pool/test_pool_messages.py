@@ -14,7 +14,7 @@ import pytest
 
 from absolve.run.pool import messages
 from absolve.run.pool.messages import APART, Outbox, received
-from absolve.run.results import Rows
+from absolve.run.results import RowChunk
 
 LARGE = bytes(range(256)) * 20_000  # more than a connection holds
 
@@ -45,8 +45,8 @@ def sent(*told: tuple[int, list[Any], bool], ours: Any = None, theirs: Any = Non
     [
         [(0, [], True)],
         [(3, ["text", 1, None], False), (3, [b""], True), (2**40, [], True)],
-        [(1, [Rows(LARGE, 7), Rows(b"", 0), "between", Rows(b"x" * APART, 1)], True)],
-        [(number, [Rows(b"%d" % number * APART, number)] * 3, number % 2 == 0) for number in range(700)],
+        [(1, [RowChunk(LARGE, 7), RowChunk(b"", 0), "between", RowChunk(b"x" * APART, 1)], True)],
+        [(number, [RowChunk(b"%d" % number * APART, number)] * 3, number % 2 == 0) for number in range(700)],
     ],
     ids=["nothing", "small", "large", "more parts than go in a call"],
 )
@@ -66,7 +66,7 @@ def test_a_message_without_frames_comes_too_and_one_with_nothing_to_tell_does_no
 def test_large_buffers_are_out_of_the_pickle_and_small_ones_in_it() -> None:
     ours, theirs = Pipe()
     outbox = Outbox(theirs)
-    outbox.add(1, [Rows(b"x" * (APART - 1), 1), Rows(b"y" * APART, 1)], ended=True)
+    outbox.add(1, [RowChunk(b"x" * (APART - 1), 1), RowChunk(b"y" * APART, 1)], ended=True)
     assert APART * 2 < outbox.size < APART * 2 + 500
     Thread(target=outbox.send).start()
     ((_, frame),) = received(ours)
@@ -77,7 +77,7 @@ def test_large_buffers_are_out_of_the_pickle_and_small_ones_in_it() -> None:
 
 def test_rows_are_pickled_by_every_protocol() -> None:
     for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
-        assert pickle.loads(pickle.dumps(Rows(b"x", 1), protocol)) == Rows(b"x", 1)  # noqa: S301 - our own
+        assert pickle.loads(pickle.dumps(RowChunk(b"x", 1), protocol)) == RowChunk(b"x", 1)  # noqa: S301 - our own
 
 
 @pytest.mark.parametrize("whole", [0, 2, 10, 100, 5000, len(LARGE) // 2])
@@ -85,7 +85,7 @@ def test_what_does_not_come_as_a_whole_is_an_end(whole: int) -> None:
     all_of_it = bytearray()
     ours, theirs = Pipe()
     outbox = Outbox(theirs)
-    outbox.add(1, [Rows(LARGE, 1)], ended=True)
+    outbox.add(1, [RowChunk(LARGE, 1)], ended=True)
     sending = Thread(target=outbox.send)
     sending.start()
     while len(all_of_it) < len(LARGE):
@@ -114,7 +114,7 @@ def test_what_has_gone_is_forgotten_and_nothing_else(size: int) -> None:
 def test_parts_begin_where_arrow_wants_them() -> None:
     ours, theirs = Pipe()
     outbox = Outbox(theirs)
-    outbox.add(1, [Rows(b"x" * (APART + 1), 1), Rows(b"y" * (APART + 7), 1), Rows(b"z" * APART, 1)], ended=True)
+    outbox.add(1, [RowChunk(b"x" * (APART + 1), 1), RowChunk(b"y" * (APART + 7), 1), RowChunk(b"z" * APART, 1)], ended=True)
     Thread(target=outbox.send).start()
     ((_, frame),) = received(ours)
     places = [ctypes.addressof(ctypes.c_char.from_buffer(part)) for part in frame.parts]

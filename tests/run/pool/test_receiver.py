@@ -12,8 +12,8 @@ import pytest
 
 from absolve.run.pool import receiver
 from absolve.run.pool.messages import Outbox
-from absolve.run.pool.receiver import Ear
-from absolve.run.results import Rows
+from absolve.run.pool.receiver import Receiver
+from absolve.run.results import RowChunk
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -27,7 +27,7 @@ def sending(connection: Connection, *numbers: int) -> Thread:
     def send() -> None:
         for number in numbers:
             outbox = Outbox(connection)
-            outbox.add(number, [Rows(LARGE, 1)], ended=True)
+            outbox.add(number, [RowChunk(LARGE, 1)], ended=True)
             outbox.send()
         connection.close()
 
@@ -36,13 +36,13 @@ def sending(connection: Connection, *numbers: int) -> Thread:
     return thread
 
 
-def numbers(heard: receiver.Heard) -> list[int] | None:
+def numbers(heard: receiver.Message) -> list[int] | None:
     return [number for number, _ in heard.frames] if heard.frames is not None else None
 
 
 def test_all_is_taken_while_nobody_asks_and_comes_in_its_order() -> None:
     ours, theirs = Pipe()
-    with closing(Ear(1 << 30)) as ear:
+    with closing(Receiver(1 << 30)) as ear:
         ear.add(ours)
         thread = sending(theirs, *range(20))
         thread.join(10)
@@ -57,7 +57,7 @@ def test_all_is_taken_while_nobody_asks_and_comes_in_its_order() -> None:
 
 def test_where_much_waits_only_whose_turn_it_is_is_heard_until_some_is_done() -> None:
     (one, to_one), (other, to_other) = Pipe(), Pipe()
-    with closing(Ear(3 << 20)) as ear:
+    with closing(Receiver(3 << 20)) as ear:
         ear.add(one)
         first = sending(to_one, *range(9))
         first.join(0.5)
@@ -82,7 +82,7 @@ def test_where_much_waits_only_whose_turn_it_is_is_heard_until_some_is_done() ->
 
 def test_a_connection_at_its_end_is_told_once_and_others_go_on() -> None:
     (one, to_one), (other, to_other) = Pipe(), Pipe()
-    with closing(Ear(1 << 30)) as ear:
+    with closing(Receiver(1 << 30)) as ear:
         ear.add(one)
         to_one.close()
         assert ear.next(None) == (one, None)
@@ -98,7 +98,7 @@ def test_what_it_cannot_do_is_raised_where_it_is_asked(monkeypatch: pytest.Monke
 
     monkeypatch.setattr(receiver, "received", fail)
     ours, theirs = Pipe()
-    with closing(Ear(1)) as ear:
+    with closing(Receiver(1)) as ear:
         ear.add(ours)
         sending(theirs)
         with pytest.raises(MemoryError, match="all is full"):
@@ -108,7 +108,7 @@ def test_what_it_cannot_do_is_raised_where_it_is_asked(monkeypatch: pytest.Monke
 
 def test_it_closes_at_once_where_nothing_comes() -> None:
     ours, _theirs = Pipe()
-    ear = Ear(1)
+    ear = Receiver(1)
     ear.add(ours)
     time.sleep(0.05)
     began = time.monotonic()

@@ -14,7 +14,7 @@ import pool_work
 import pytest
 
 from absolve.run.pool import messages, receiver, tasks, workers
-from absolve.run.pool.relay import Handed
+from absolve.run.pool.relay import Handoff
 from absolve.run.pool.tasks import End
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def test_each_item_takes_what_the_one_before_hands_on(jobs: int) -> None:
 @pytest.mark.parametrize("jobs", [1, 2, 3])
 def test_what_nobody_takes_need_not_be_handed_on(jobs: int) -> None:
     found = [piece for _, piece in tasks.run(pool_work.careless, range(60), jobs, relayed=True) if piece != End()]
-    assert found == [Handed(item - 1) if item % 3 == 2 else item for item in range(60)]
+    assert found == [Handoff(item - 1) if item % 3 == 2 else item for item in range(60)]
 
 
 def test_what_is_handed_on_is_not_held_up_by_who_works_on_what_was_told(tmp_path: Path) -> None:

@@ -12,9 +12,9 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any
 
-from absolve.core.model import Link, Place
+from absolve.core.model import Link, LinkSite
 from absolve.formats.css.codings import DOUBLE_QUOTED, SINGLE_QUOTED, UNQUOTED
-from absolve.formats.events.event_list import Events
+from absolve.formats.events.event_list import EventList
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -33,10 +33,10 @@ else:
     from absolve.core.byte_scan import find
 
 # `url(#id)` points into the document that uses the sheet, so it stays, whatever the options.
-URL = Place("css", "url", kind="image", stays="fragment")
-FONT = Place("css", "url", kind="font", stays="fragment")
-IMPORT = Place("css", "import", kind="stylesheet", stays="fragment")
-IMAGE_SET = Place("css", "image-set", kind="image", stays="fragment")
+URL = LinkSite("css", "url", kind="image", stays="fragment")
+FONT = LinkSite("css", "url", kind="font", stays="fragment")
+IMPORT = LinkSite("css", "import", kind="stylesheet", stays="fragment")
+IMAGE_SET = LinkSite("css", "image-set", kind="image", stays="fragment")
 
 _TAB, _LINE_FEED, _FORM_FEED, _RETURN, _SPACE = b"\t\n\f\r "
 _QUOTE, _APOSTROPHE, _HASH, _SEMICOLON, _AT, _SLASH, _STAR, _BACKSLASH = b"\"'#;@/*\\"
@@ -90,7 +90,7 @@ def walk(data: bytes, *, style_attribute: bool = False, max_links: int = sys.max
     return iter(links)
 
 
-def _walked(data: bytes, max_links: int, *, style_attribute: bool) -> list[Link] | Events:
+def _walked(data: bytes, max_links: int, *, style_attribute: bool) -> list[Link] | EventList:
     if 0x28 not in data and (style_attribute or 0x40 not in data):
         return []
     return _Scanner(data, style_attribute, max_links).scan()
@@ -141,14 +141,14 @@ class _Scanner:
         self.size = len(data)
         self.style_attribute = style_attribute
         self.most = most
-        self.links: list[Link] | Events = [] if style_attribute and len(data) < _SHORT else Events()
+        self.links: list[Link] | EventList = [] if style_attribute and len(data) < _SHORT else EventList()
         self.floor = 0  # no name that is read backwards begins before here: an escape or an at-keyword ended here
         self.import_at = -1  # where the reference of the last @import is, if it is there
         self.pending = 0  # the @namespace or @font-face in whose prelude we are
         self.stack = bytearray()  # what closes the blocks that are open, from the outermost that is ours
         self.images = self.fonts = 0  # how many of those are image-set functions and font-face blocks
 
-    def scan(self) -> list[Link] | Events:
+    def scan(self) -> list[Link] | EventList:
         p: cython.p_const_uchar = self.p
         size: cython.Py_ssize_t = self.size
         pos: cython.Py_ssize_t = 0
@@ -275,7 +275,7 @@ class _Scanner:
         kind: cython.int = _FUNCTIONS.get(UNQUOTED.decode(self.data[start:end]).lower(), 0)
         return kind
 
-    def place(self, start: cython.Py_ssize_t) -> Place | None:
+    def place(self, start: cython.Py_ssize_t) -> LinkSite | None:
         if self.pending == _NAMESPACE_RULE:
             return None
         if start == self.import_at:
@@ -284,7 +284,7 @@ class _Scanner:
             return IMAGE_SET
         return FONT if self.fonts else URL
 
-    def string_place(self, pos: cython.Py_ssize_t) -> Place | None:
+    def string_place(self, pos: cython.Py_ssize_t) -> LinkSite | None:
         if self.pending == _NAMESPACE_RULE:
             return None
         if pos == self.import_at:
@@ -292,7 +292,7 @@ class _Scanner:
         directly = len(self.stack) and self.stack[len(self.stack) - 1] == _RIGHT | _OURS
         return IMAGE_SET if directly else None
 
-    def bare(self, start: cython.Py_ssize_t, place: Place | None) -> cython.Py_ssize_t:
+    def bare(self, start: cython.Py_ssize_t, place: LinkSite | None) -> cython.Py_ssize_t:
         # 4.3.6, consume a url token, from behind the white space
         end: cython.Py_ssize_t = start
         closing: cython.Py_ssize_t
@@ -316,7 +316,7 @@ class _Scanner:
                 return pos + 1
             pos = self.escape(pos) if self.escapes(pos) else pos + 1
 
-    def string(self, pos: cython.Py_ssize_t, place: Place | None) -> cython.Py_ssize_t:
+    def string(self, pos: cython.Py_ssize_t, place: LinkSite | None) -> cython.Py_ssize_t:
         # 4.3.5, consume a string token; `pos` is that of its quote
         quote: cython.int = self.p[pos]
         role: cython.int = _DOUBLE if quote == _QUOTE else _SINGLE

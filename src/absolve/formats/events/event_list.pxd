@@ -2,18 +2,18 @@
 
 cimport cython
 
-from absolve.core.column_buffers cimport Numbers
+from absolve.core.column_buffers cimport IntColumn
 from absolve.encodings.codings cimport Unquoted
-from absolve.formats.events.templates cimport LinkKinds
+from absolve.formats.events.templates cimport LinkTemplates
 from absolve.core.model cimport Link, Part
-from absolve.formats.events.parts cimport Kinds
-from absolve.formats.events.packed_records cimport Records
-from absolve.formats.events.scoped_bases cimport Scopes
+from absolve.formats.events.parts cimport PartTemplates
+from absolve.formats.events.packed_records cimport PackedRecords
+from absolve.formats.events.scoped_bases cimport ScopedBases
 
 
 @cython.final
-cdef class Events(Records):
-    cdef public Scopes scopes
+cdef class EventList(PackedRecords):
+    cdef public ScopedBases scopes
     cdef object naming
     cdef bytes _data
     cdef object _make
@@ -22,12 +22,12 @@ cdef class Events(Records):
     cdef readonly Py_ssize_t count
     cdef readonly Py_ssize_t parts
     cdef readonly list kinds
-    cdef Kinds _kinds_of_parts
-    cdef Numbers _parts
-    cdef LinkKinds _links
+    cdef PartTemplates _kinds_of_parts
+    cdef IntColumn _parts
+    cdef LinkTemplates _links
 
     cpdef append(self, object event)
-    cdef int tell(
+    cdef int add_link(
         self,
         object place,
         Py_ssize_t start,
@@ -38,7 +38,7 @@ cdef class Events(Records):
         Py_ssize_t tag_end,
         object claim,
     ) except? -1
-    cpdef int tell_ruled(
+    cpdef int add_scoped(
         self,
         object place,
         Py_ssize_t start,
@@ -49,10 +49,10 @@ cdef class Events(Records):
         Py_ssize_t tag_end,
         Py_ssize_t claim,
     ) except? -1
-    cdef int tell_part(
+    cdef int add_part(
         self, str media_type, Py_ssize_t start, Py_ssize_t end, object coding, str name, Py_ssize_t scope
     ) except? -1
-    cpdef int tell_made(self, Py_ssize_t number, Py_ssize_t start, Py_ssize_t end) except? -1
+    cpdef int add_numbered_part(self, Py_ssize_t number, Py_ssize_t start, Py_ssize_t end) except? -1
     cdef int _count_part(self) except? -1
     cdef int _add(self, Part part, Py_ssize_t scope) except? -1
     cdef Py_ssize_t part(self, Py_ssize_t number) noexcept

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from absolve.core.model import IN_VAIN
-from absolve.formats.events.scoped_bases import NUMBERED
+from absolve.core.model import IGNORED_BASE
+from absolve.formats.events.scoped_bases import SCOPE_PLACEHOLDER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     import cython
 
-    from absolve.core.model import Base, Event, Place
+    from absolve.core.model import BaseClaim, Event, LinkSite
     from absolve.core.protocols import Coding
 
     Make = Callable[[int, int, int], "Part"]  # of a number, and where it starts and ends
@@ -20,21 +20,21 @@ else:
     from absolve.core import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.absolve.core.column_buffers import Numbers
+    from cython.cimports.absolve.core.column_buffers import IntColumn
     from cython.cimports.absolve.core.model import Link, Part
     from cython.cimports.absolve.encodings.codings import Unquoted
-    from cython.cimports.absolve.formats.events.packed_records import Records
-    from cython.cimports.absolve.formats.events.parts import Kinds
-    from cython.cimports.absolve.formats.events.scoped_bases import Scopes
-    from cython.cimports.absolve.formats.events.templates import CLAIMS, MOST, NAMED, SCOPED, SLOTTED, LinkKinds
+    from cython.cimports.absolve.formats.events.packed_records import PackedRecords
+    from cython.cimports.absolve.formats.events.parts import PartTemplates
+    from cython.cimports.absolve.formats.events.scoped_bases import ScopedBases
+    from cython.cimports.absolve.formats.events.templates import CLAIMS, MOST, NAMED, SCOPED, SLOTTED, LinkTemplates
 else:
-    from absolve.core.column_buffers import Numbers
+    from absolve.core.column_buffers import IntColumn
     from absolve.core.model import Link, Part
     from absolve.encodings.codings import Unquoted
-    from absolve.formats.events.packed_records import Records
-    from absolve.formats.events.parts import Kinds
-    from absolve.formats.events.scoped_bases import Scopes
-    from absolve.formats.events.templates import CLAIMS, MOST, NAMED, SCOPED, SLOTTED, LinkKinds
+    from absolve.formats.events.packed_records import PackedRecords
+    from absolve.formats.events.parts import PartTemplates
+    from absolve.formats.events.scoped_bases import ScopedBases
+    from absolve.formats.events.templates import CLAIMS, MOST, NAMED, SCOPED, SLOTTED, LinkTemplates
 
 _MADE = cython.declare(cython.Py_ssize_t, 8192)  # the kind of parts that a walker makes; others are less
 _OBJECT = cython.declare(cython.int, -1)  # the kind of what is kept as it is
@@ -43,7 +43,7 @@ _OBJECT = cython.declare(cython.int, -1)  # the kind of what is kept as it is
 @cython.final
 @cython.no_gc
 @cython.cclass
-class Events(Records):
+class EventList(PackedRecords):
     """A list of events that only grows; where it is compiled, links and parts are made anew whenever they are come to.
 
     The place, the coding and the scope that links have in common are their kind, which is kept once; so it is with
@@ -62,7 +62,7 @@ class Events(Records):
 
     def __init__(
         self,
-        naming: Callable[[bytes, Place, int], Place] | None = None,
+        naming: Callable[[bytes, LinkSite, int], LinkSite] | None = None,
         data: bytes = b"",
         make: Make | None = None,
         *,
@@ -72,14 +72,14 @@ class Events(Records):
         self.naming = naming
         self._data = data
         self._make = make
-        self.scopes: Scopes | None = None
+        self.scopes: ScopedBases | None = None
         self.objects: list[Event] = []
         self.count = 0
         self.parts = 0
-        self._links = LinkKinds(named=naming is not None)
+        self._links = LinkTemplates(named=naming is not None)
         self.kinds = self._links.kinds
-        self._kinds_of_parts: Kinds | None = None
-        self._parts: Numbers | None = None
+        self._kinds_of_parts: PartTemplates | None = None
+        self._parts: IntColumn | None = None
         self._size = 0  # interpreted nobody else says so
 
     def __len__(self) -> int:
@@ -101,7 +101,7 @@ class Events(Records):
         if type(event) is Link:
             link: Link = event
             tag: cython.Py_ssize_t = link.tag_start
-            self.tell(link.place, link.start, link.end, link.coding, link.base, tag, link.tag_end, link.claim)
+            self.add_link(link.place, link.start, link.end, link.coding, link.base, tag, link.tag_end, link.claim)
         elif type(event) is Part:
             self._add(event, -1)
         else:
@@ -109,20 +109,20 @@ class Events(Records):
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
-    def tell(
+    def add_link(
         self,
-        place: Place,
+        place: LinkSite,
         start: cython.Py_ssize_t,
         end: cython.Py_ssize_t,
         coding: Coding,
-        base: Base | None,
+        base: BaseClaim | None,
         tag_start: cython.Py_ssize_t,
         tag_end: cython.Py_ssize_t,
-        claim: Base | None,
+        claim: BaseClaim | None,
     ) -> cython.int:
         """Take a link that is not made yet."""
         self.count += 1
-        if cython.compiled and (claim is None or claim is IN_VAIN):
+        if cython.compiled and (claim is None or claim is IGNORED_BASE):
             number: cython.int = self._links.number(place, start, end, coding, base, tag_start, tag_end, claim)
             if number >= 0:
                 return self._put(number, start, end, tag_start, tag_end, -1, -1, _slot(coding))
@@ -130,9 +130,9 @@ class Events(Records):
 
     @cython.ccall
     @cython.exceptval(-1, check=True)
-    def tell_ruled(
+    def add_scoped(
         self,
-        place: Place,
+        place: LinkSite,
         start: cython.Py_ssize_t,
         end: cython.Py_ssize_t,
         coding: Coding,
@@ -142,11 +142,11 @@ class Events(Records):
         claim: cython.Py_ssize_t,
     ) -> cython.int:
         """The same for one with a scope or a claim that has a number in `scopes`; -1 for none."""
-        scopes: Scopes = self.scopes  # type: ignore[assignment]  # who has a number knows that there are some
+        scopes: ScopedBases = self.scopes  # type: ignore[assignment]  # who has a number knows that there are some
         self.count += 1
         if cython.compiled:
-            base = NUMBERED if scope >= 0 else None
-            says = NUMBERED if claim >= 0 else None
+            base = SCOPE_PLACEHOLDER if scope >= 0 else None
+            says = SCOPE_PLACEHOLDER if claim >= 0 else None
             number: cython.int = self._links.number(place, start, end, coding, base, tag_start, tag_end, says)
             if number >= 0:
                 return self._put(number, start, end, tag_start, tag_end, scope, claim, _slot(coding))
@@ -154,7 +154,7 @@ class Events(Records):
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
-    def tell_part(
+    def add_part(
         self,
         media_type: str,
         start: cython.Py_ssize_t,
@@ -164,11 +164,11 @@ class Events(Records):
         scope: cython.Py_ssize_t,
     ) -> cython.int:
         """Take a part of which nothing else is to be said, but its scope by a number in `scopes`; -1 for none."""
-        return self._add(Part(media_type, start, end, coding, name, NUMBERED if scope >= 0 else None), scope)
+        return self._add(Part(media_type, start, end, coding, name, SCOPE_PLACEHOLDER if scope >= 0 else None), scope)
 
     @cython.ccall
     @cython.exceptval(-1, check=True)
-    def tell_made(
+    def add_numbered_part(
         self, number: cython.Py_ssize_t, start: cython.Py_ssize_t, end: cython.Py_ssize_t
     ) -> cython.int:
         """Take a part that is made of a number, which is not negative, and its span."""
@@ -182,7 +182,7 @@ class Events(Records):
     def _count_part(self) -> cython.int:
         """Remember that the event that comes is a part."""
         if self._parts is None:
-            self._parts = Numbers()
+            self._parts = IntColumn()
         self.parts += 1
         self.count += 1
         return self._parts.add(self._size)
@@ -194,7 +194,7 @@ class Events(Records):
         self._count_part()
         if cython.compiled:
             if self._kinds_of_parts is None:
-                self._kinds_of_parts = Kinds()
+                self._kinds_of_parts = PartTemplates()
             number: cython.int = self._kinds_of_parts.number(part)
             if number >= 0:
                 return self._put(MOST + number, part.start, part.end, -1, -1, scope, -1, None)
@@ -207,7 +207,7 @@ class Events(Records):
     @cython.exceptval(check=False)
     def part(self, number: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Which event the part of this number is."""
-        found: Numbers = self._parts  # type: ignore[assignment]  # who asks knows that there is one
+        found: IntColumn = self._parts  # type: ignore[assignment]  # who asks knows that there is one
         return found.at(number)
 
     @cython.cfunc
@@ -220,14 +220,14 @@ class Events(Records):
     @cython.exceptval(-1, check=True)
     def _keep_link(
         self,
-        place: Place,
+        place: LinkSite,
         start: cython.Py_ssize_t,
         end: cython.Py_ssize_t,
         coding: Coding,
-        base: Base | None,
+        base: BaseClaim | None,
         tag_start: cython.Py_ssize_t,
         tag_end: cython.Py_ssize_t,
-        claim: Base | None,
+        claim: BaseClaim | None,
     ) -> cython.int:
         """Make a link, and keep it as it is."""
         link: Link = Link.__new__(Link)

@@ -6,7 +6,7 @@ from absolve.core.model cimport Edit
 
 
 @cython.final
-cdef class Packed:
+cdef class PackedEdits:
     cdef Py_ssize_t _count
     cdef Py_ssize_t _last
     cdef list _aside

@@ -36,7 +36,7 @@ _APART = cython.declare(cython.Py_ssize_t, 2)  # they are an object
 
 @cython.final
 @cython.cclass
-class Packed:
+class PackedEdits:
     """Edits as they come; those that stand before others that came already are few, or are no less than those were.
 
     Of the others are kept, where it is compiled, how far each starts behind the one before it, how many bytes it
@@ -159,7 +159,7 @@ class Packed:
 
 def ordered(parts: Iterable[list[Edit]]) -> Iterator[list[Edit]]:
     """Edits in order where what comes last may change what comes first: a field may stand before what it tells of."""
-    held: Packed = Packed()
+    held: PackedEdits = PackedEdits()
     for some in parts:
         held.add(some)
     yield from held.parts()

@@ -33,7 +33,7 @@ cdef inline unsigned char* next_number(unsigned char* at, Py_ssize_t* number) no
     return at + 1
 
 
-cdef class Records:
+cdef class PackedRecords:
     cdef Py_ssize_t _size
     # the numbers of all events, and where some of them stand
     cdef unsigned char* _coded

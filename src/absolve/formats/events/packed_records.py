@@ -27,7 +27,7 @@ _TELLS_SLOT = cython.declare(cython.int, 8)
 
 @cython.no_gc
 @cython.cclass
-class Records:
+class PackedRecords:
     """The numbers of events; interpreted there are none, nor are most of its methods ever called.
 
     They are read forward, by `_seek`; of every 256th event it is known where it stands.

@@ -6,7 +6,7 @@ from absolve.core.model cimport Part
 
 
 @cython.final
-cdef class Kinds:
+cdef class PartTemplates:
     cdef list _first
 
     cdef int number(self, Part part) except? -1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from absolve.formats.events.scoped_bases import NUMBERED
+from absolve.formats.events.scoped_bases import SCOPE_PLACEHOLDER
 
 if TYPE_CHECKING:
     import cython
@@ -24,7 +24,7 @@ _MOST = cython.declare(cython.Py_ssize_t, 16)  # they are looked through one by 
 @cython.final
 @cython.no_gc
 @cython.cclass
-class Kinds:
+class PartTemplates:
     """The kinds of parts by their numbers, from 0: the first part of each."""
 
     def __init__(self) -> None:
@@ -36,11 +36,12 @@ class Kinds:
         """That of a part's kind; -1 where more is said of it, as by claims of its own, or there are too many kinds."""
         kind: Part
         number: cython.int = 0
-        if part.claims or part.derived or not (part.base is None or part.base is NUMBERED):
+        if part.claims or part.derived or not (part.base is None or part.base is SCOPE_PLACEHOLDER):
             return -1
         for kind in self._first:
             alike = kind.coding is part.coding and kind.base is part.base and kind.media_type == part.media_type
-            alike = alike and kind.whole == part.whole and kind.encloses == part.encloses and kind.sealed == part.sealed
+            alike = alike and kind.own_charset == part.own_charset and kind.encloses == part.encloses
+            alike = alike and kind.signed_by == part.signed_by
             if alike and kind.name == part.name:
                 return number
             number += 1
@@ -61,7 +62,7 @@ class Kinds:
         part.name = kind.name
         part.base = kind.base
         part.claims = part.derived = ()
-        part.whole = kind.whole
+        part.own_charset = kind.own_charset
         part.encloses = kind.encloses
-        part.sealed = kind.sealed
+        part.signed_by = kind.signed_by
         return part

@@ -2,16 +2,16 @@
 
 cimport cython
 
-from absolve.core.column_buffers cimport Numbers
+from absolve.core.column_buffers cimport IntColumn
 
 
 @cython.final
-cdef class Scopes:
+cdef class ScopedBases:
     cdef bytes _data
-    cdef Numbers _starts
-    cdef Numbers _ends
-    cdef Numbers _outer
-    cdef Numbers _how
+    cdef IntColumn _starts
+    cdef IntColumn _ends
+    cdef IntColumn _outer
+    cdef IntColumn _how
     cdef list _ways
     cdef dict _made
 

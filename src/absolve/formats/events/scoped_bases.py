@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from absolve.core.column_buffers import NARROW
-from absolve.core.model import Base, Layer, new
+from absolve.core.model import BaseClaim, Layer, new
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -14,23 +14,23 @@ if TYPE_CHECKING:
 
     from absolve.core.protocols import Coding
 
-    Says = Callable[[bytes, int], "Base | None"]  # the claim that a value makes which stands there
+    Says = Callable[[bytes, int], "BaseClaim | None"]  # the claim that a value makes which stands there
 else:
     from absolve.core import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.absolve.core.column_buffers import Numbers
+    from cython.cimports.absolve.core.column_buffers import IntColumn
 else:
-    from absolve.core.column_buffers import Numbers
+    from absolve.core.column_buffers import IntColumn
 
-NUMBERED: Final = Base(Layer.EMBEDDED, "", "")  # stands for a claim that has a number here
+SCOPE_PLACEHOLDER: Final = BaseClaim(Layer.EMBEDDED, "", "")  # stands for a claim that has a number here
 _MOST_MADE = cython.declare(cython.Py_ssize_t, 4096)  # more than most feeds have entries
 
 
 @cython.final
 @cython.no_gc
 @cython.cclass
-class Scopes:
+class ScopedBases:
     """Claims by their numbers, from 0: where their values stand in `data`, how those are read, and what is around them.
 
     There may be one for every few bytes of a document. The last ones that were asked for are remembered: the links
@@ -39,12 +39,12 @@ class Scopes:
 
     def __init__(self, data: bytes) -> None:
         self._data = data
-        self._starts = Numbers(narrow=len(data) <= NARROW)
-        self._ends = Numbers(narrow=len(data) <= NARROW)
-        self._outer = Numbers(narrow=True)
-        self._how = Numbers(narrow=True)
+        self._starts = IntColumn(narrow=len(data) <= NARROW)
+        self._ends = IntColumn(narrow=len(data) <= NARROW)
+        self._outer = IntColumn(narrow=True)
+        self._how = IntColumn(narrow=True)
         self._ways: list[tuple[Coding, Says]] = []
-        self._made: dict[int, Base] = {}
+        self._made: dict[int, BaseClaim] = {}
 
     @cython.ccall
     @cython.exceptval(-1, check=True)
@@ -71,7 +71,7 @@ class Scopes:
         return len(self._how) - 1
 
     @cython.ccall
-    def at(self, number: cython.Py_ssize_t) -> Base | None:
+    def at(self, number: cython.Py_ssize_t) -> BaseClaim | None:
         """The claim of this number; None for -1."""
         if number < 0:
             return None
@@ -84,9 +84,9 @@ class Scopes:
         return found
 
     @cython.cfunc
-    def _remember(self, number: cython.Py_ssize_t, claim: Base, outer: cython.Py_ssize_t) -> Base:
+    def _remember(self, number: cython.Py_ssize_t, claim: BaseClaim, outer: cython.Py_ssize_t) -> BaseClaim:
         """The claim in the scope of the outer one, for those who ask next."""
-        found = claim if outer < 0 else new(Base, (*claim[:4], self.at(outer)))
+        found = claim if outer < 0 else new(BaseClaim, (*claim[:4], self.at(outer)))
         if len(self._made) >= _MOST_MADE:
             self._made.clear()
         self._made[number] = found

@@ -6,7 +6,7 @@ from absolve.encodings.codings cimport Unquoted
 
 
 @cython.final
-cdef class Slots:
+cdef class SharedCodings:
     cdef list _kinds
     cdef Unquoted _kind
     cdef Unquoted _last

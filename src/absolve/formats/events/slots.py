@@ -20,7 +20,7 @@ ANY: Final = (0, 0)  # the slot of what stands for codings that differ in their 
 @cython.final
 @cython.no_gc
 @cython.cclass
-class Slots:
+class SharedCodings:
     """What stands for the codings in one entity, and the one that was asked for last; interpreted nobody asks."""
 
     def __init__(self) -> None:

@@ -3,7 +3,7 @@
 cimport cython
 
 from absolve.core.model cimport Link
-from absolve.formats.events.slots cimport Slots
+from absolve.formats.events.slots cimport SharedCodings
 
 cdef Py_ssize_t MOST, NAMED, SCOPED, CLAIMS, SLOTTED
 
@@ -13,9 +13,9 @@ cdef inline unsigned int marked(object place, object coding) noexcept:
 
 
 @cython.final
-cdef class LinkKinds:
+cdef class LinkTemplates:
     cdef readonly list kinds
-    cdef readonly Slots slots  # of values without quotes that have several links
+    cdef readonly SharedCodings slots  # of values without quotes that have several links
     cdef bint _named
     cdef dict _numbers
     cdef unsigned short _recent[64]  # by `marked`: the number of a kind and one; 0 for none

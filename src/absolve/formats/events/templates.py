@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from absolve.core.model import IN_VAIN
-from absolve.formats.events.scoped_bases import NUMBERED
+from absolve.core.model import IGNORED_BASE
+from absolve.formats.events.scoped_bases import SCOPE_PLACEHOLDER
 from absolve.formats.events.slots import ANY
 
 if TYPE_CHECKING:
     import cython
 
-    from absolve.core.model import Base, Place
+    from absolve.core.model import BaseClaim, LinkSite
     from absolve.core.protocols import Coding
 else:
     from absolve.core import _cython as cython
@@ -19,12 +19,12 @@ else:
 if cython.compiled:
     from cython.cimports.absolve.core.model import Link
     from cython.cimports.absolve.encodings.codings import Unquoted
-    from cython.cimports.absolve.formats.events.slots import Slots
+    from cython.cimports.absolve.formats.events.slots import SharedCodings
     from cython.cimports.absolve.formats.events.templates import marked
 else:
     from absolve.core.model import Link
     from absolve.encodings.codings import Unquoted
-    from absolve.formats.events.slots import Slots
+    from absolve.formats.events.slots import SharedCodings
 
 _FEW = cython.declare(cython.Py_ssize_t, 8)
 MOST = cython.declare(cython.Py_ssize_t, 4096)
@@ -39,7 +39,7 @@ SLOTTED = cython.declare(cython.Py_ssize_t, 8)  # it is one of the links in a va
 @cython.final
 @cython.no_gc
 @cython.cclass
-class LinkKinds:
+class LinkTemplates:
     """The kinds of links by their numbers, from 0: `kinds` has a link of each, which says no more than that.
 
     Where its tag starts, such a link says what is to be made for each link of its kind: a name (only where `named`), a
@@ -48,7 +48,7 @@ class LinkKinds:
 
     def __init__(self, *, named: bool) -> None:
         self.kinds: list[Link] = []
-        self.slots: Slots | None = None
+        self.slots: SharedCodings | None = None
         self._named = named
         self._numbers: dict[int, int] | None = None
 
@@ -56,14 +56,14 @@ class LinkKinds:
     @cython.exceptval(-1, check=True)
     def number(
         self,
-        place: Place,
+        place: LinkSite,
         start: cython.Py_ssize_t,
         end: cython.Py_ssize_t,
         coding: Coding,
-        base: Base | None,
+        base: BaseClaim | None,
         tag_start: cython.Py_ssize_t,
         tag_end: cython.Py_ssize_t,
-        claim: Base | None,
+        claim: BaseClaim | None,
     ) -> cython.int:
         """That of a link's kind; -1 where numbers cannot say all of it, or there are too many kinds."""
         if cython.compiled:
@@ -72,7 +72,7 @@ class LinkKinds:
                 if not coding.slot[0] <= start <= coding.slot[1]:
                     return -1
                 if self.slots is None:
-                    self.slots = Slots()
+                    self.slots = SharedCodings()
                 coding = self.slots.kind(coding)
             if end < start or (tag_start >= 0 and not tag_start < min(start, tag_end)):
                 return -1
@@ -88,7 +88,9 @@ class LinkKinds:
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
-    def _number_of(self, place: Place, coding: Coding, base: Base | None, claim: Base | None) -> cython.int:
+    def _number_of(
+        self, place: LinkSite, coding: Coding, base: BaseClaim | None, claim: BaseClaim | None
+    ) -> cython.int:
         """That of a kind that was not met just now."""
         if cython.compiled:
             kind: Link
@@ -120,9 +122,9 @@ class LinkKinds:
             kind.tag_start = 0
             if self._named and place.element == "*":
                 kind.tag_start |= NAMED
-            if base is NUMBERED:
+            if base is SCOPE_PLACEHOLDER:
                 kind.tag_start |= SCOPED
-            if claim is NUMBERED:
+            if claim is SCOPE_PLACEHOLDER:
                 kind.tag_start |= CLAIMS
             if coding.slot is ANY:
                 kind.tag_start |= SLOTTED
@@ -132,7 +134,7 @@ class LinkKinds:
 
 
 @cython.cfunc
-def _key(place: Place, coding: Coding, base: Base | None, claim: Base | None) -> Any:
+def _key(place: LinkSite, coding: Coding, base: BaseClaim | None, claim: BaseClaim | None) -> Any:
     """A kind as one number: a table of numbers is nothing for the garbage collector."""
-    key = id(place) << 66 | id(coding) << 2 | (0 if claim is None else 1 if claim is IN_VAIN else 2)
+    key = id(place) << 66 | id(coding) << 2 | (0 if claim is None else 1 if claim is IGNORED_BASE else 2)
     return key if base is None else key | id(base) << 130

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from absolve.core.model import Place
+from absolve.core.model import LinkSite
 from absolve.encodings.codings import CharacterReferences, Raw, Unquoted, quoted
 from absolve.formats.html import keywords, link_tables
 from absolve.formats.html import rules as places
@@ -28,14 +28,14 @@ BASE_HREF = 6
 CODEBASE_ROW = 7
 STYLE = 8  # declarations of CSS, whatever the row says besides
 _SPECIAL = {("meta", "content"): META, ("link", "href"): LINK_HREF, ("base", "href"): BASE_HREF}
-_NO_PLACE = Place("", "")
+_NO_PLACE = LinkSite("", "")
 
 
 class Actions:
     """By element row and attribute number: `interest`, what is reported; `places`; `actions`, what is to be done."""
 
     def __init__(self, *, lazy: bool) -> None:
-        self.places: list[Place] = [_NO_PLACE] * (ATTRIBUTES * ROWS)
+        self.places: list[LinkSite] = [_NO_PLACE] * (ATTRIBUTES * ROWS)
         interest = bytearray(len(self.places))
         actions = bytearray(len(self.places))
         for place in places.html_rows(lazy=lazy):
@@ -56,14 +56,14 @@ class Actions:
         self.actions = bytes(actions)
 
     @staticmethod
-    def _rows(place: Place) -> Iterable[int]:
+    def _rows(place: LinkSite) -> Iterable[int]:
         if place.element == "*":
             return range(SVG_ROW)
         aliases = (alias for alias, name in link_tables.ALIASES.items() if name == place.element)
         return [ELEMENT_ID[name.encode()] for name in (place.element, *aliases)]
 
 
-def _action(place: Place) -> int:
+def _action(place: LinkSite) -> int:
     if place.against == "codebase":
         return IN_CODEBASE
     if place.attribute == "codebase":
@@ -88,7 +88,7 @@ class Tables(NamedTuple):
     `raw` and `text` are those of text between tags, without character references and with them.
     """
 
-    places: list[Place]
+    places: list[LinkSite]
     actions: bytes
     interest: bytes
     double: CharacterReferences
@@ -97,8 +97,8 @@ class Tables(NamedTuple):
     absent: Unquoted
     raw: Raw
     text: CharacterReferences
-    meta_places: Kept[Place | None]
-    link_places: Kept[Place]
+    meta_places: Kept[LinkSite | None]
+    link_places: Kept[LinkSite]
     scripts: Kept[str | None]
 
 

@@ -1,12 +1,12 @@
 """C layout of the stack of foreign content; html_foreign.py holds the code."""
 
 cimport cython
-from absolve.core.column_buffers cimport Numbers
+from absolve.core.column_buffers cimport IntColumn
 
 
 @cython.final
 cdef class Stack:
-    cdef Numbers _nodes
+    cdef IntColumn _nodes
     cdef list _names
     cdef dict _known
     cdef readonly Py_ssize_t depth

@@ -13,9 +13,9 @@ from absolve.formats.html import names
 from absolve.formats.html.names import ELEMENT_ID, Trait
 
 if cython.compiled:
-    from cython.cimports.absolve.core.column_buffers import Numbers
+    from cython.cimports.absolve.core.column_buffers import IntColumn
 else:
-    from absolve.core.column_buffers import Numbers
+    from absolve.core.column_buffers import IntColumn
 
 # Constants are declared so that compiled code does not look them up.
 HTML = cython.declare(cython.int, names.HTML)
@@ -58,7 +58,7 @@ class Stack:
     """
 
     def __init__(self) -> None:
-        self._nodes = Numbers(narrow=True)
+        self._nodes = IntColumn(narrow=True)
         self._names: list[bytes] = []  # in lower case, where the number of the element is 0
         self._known: dict[bytes, bytes] = {}  # the same names, each kept once
         self.begin()

@@ -20,94 +20,97 @@ from __future__ import annotations
 
 from typing import Final
 
-from absolve.core.model import Place
+from absolve.core.model import LinkSite
 
 # --- HTML elements -------------------------------------------------------------------------------------------------
 
 # An empty `src` fetches nothing; an empty `a href` is a link to the base; an empty action is the document's own URL
 # (HTML Standard, form submission algorithm). `code` of an applet is a class file below its codebase.
-HTML: Final[tuple[Place, ...]] = (
+HTML: Final[tuple[LinkSite, ...]] = (
     # navigation
-    Place("a", "href", kind="navigation", empty="base"),
-    Place("area", "href", kind="navigation", empty="base"),
-    Place("base", "href", against="own"),
-    Place("link", "href", kind="metadata"),  # the kind is that of its rel: LINK_REL_KINDS
-    Place("img", "longdesc", kind="navigation"),
-    Place("frame", "longdesc", kind="navigation"),
-    Place("iframe", "longdesc", kind="navigation"),
-    Place("embed", "pluginspage", kind="navigation"),  # Netscape: where to read about the plug-in
-    *(Place(element, "cite", kind="metadata") for element in ("blockquote", "q", "ins", "del")),
+    LinkSite("a", "href", kind="navigation", empty="base"),
+    LinkSite("area", "href", kind="navigation", empty="base"),
+    LinkSite("base", "href", against="own"),
+    LinkSite("link", "href", kind="metadata"),  # the kind is that of its rel: LINK_REL_KINDS
+    LinkSite("img", "longdesc", kind="navigation"),
+    LinkSite("frame", "longdesc", kind="navigation"),
+    LinkSite("iframe", "longdesc", kind="navigation"),
+    LinkSite("embed", "pluginspage", kind="navigation"),  # Netscape: where to read about the plug-in
+    *(LinkSite(element, "cite", kind="metadata") for element in ("blockquote", "q", "ins", "del")),
     # forms
-    Place("form", "action", kind="form", empty="own"),
-    Place("button", "formaction", kind="form", empty="own"),
-    Place("input", "formaction", kind="form", empty="own"),
-    Place("isindex", "action", kind="form", empty="own"),  # Netscape and Internet Explorer, on HTML 2.0's element
+    LinkSite("form", "action", kind="form", empty="own"),
+    LinkSite("button", "formaction", kind="form", empty="own"),
+    LinkSite("input", "formaction", kind="form", empty="own"),
+    LinkSite("isindex", "action", kind="form", empty="own"),  # Netscape and Internet Explorer, on HTML 2.0's element
     # images
-    Place("img", "src", kind="image"),
-    Place("img", "srcset", "srcset", "image"),
-    Place("source", "srcset", "srcset", "image"),
-    Place("link", "imagesrcset", "srcset", "image"),
-    Place("input", "src", kind="image"),
-    Place("video", "poster", kind="image"),
-    Place("model", "environmentmap", kind="image"),
-    *(Place(element, "icon", kind="image") for element in ("menuitem", "command")),
-    *(Place(element, "lowsrc", kind="image") for element in ("img", "input")),
+    LinkSite("img", "src", kind="image"),
+    LinkSite("img", "srcset", "srcset", "image"),
+    LinkSite("source", "srcset", "srcset", "image"),
+    LinkSite("link", "imagesrcset", "srcset", "image"),
+    LinkSite("input", "src", kind="image"),
+    LinkSite("video", "poster", kind="image"),
+    LinkSite("model", "environmentmap", kind="image"),
+    *(LinkSite(element, "icon", kind="image") for element in ("menuitem", "command")),
+    *(LinkSite(element, "lowsrc", kind="image") for element in ("img", "input")),
     *(
-        Place(element, "background", kind="image")
+        LinkSite(element, "background", kind="image")
         for element in ("body", "table", "thead", "tbody", "tfoot", "tr", "th", "td", "layer", "ilayer")
     ),
     # media and plug-ins
-    *(Place(element, "src", kind="media") for element in ("audio", "video", "source", "track", "embed", "model")),
-    *(Place(element, "src", kind="media") for element in ("bgsound", "sound")),  # Internet Explorer, Mosaic
-    *(Place(element, "dynsrc", kind="media") for element in ("img", "input")),  # Internet Explorer: a video
-    *(Place(element, "vrml", kind="media") for element in ("img", "input")),  # Internet Explorer: a VRML world
-    Place("object", "data", kind="media", against="codebase"),
-    Place("embed", "pluginurl"),  # Netscape: a JAR file to install the plug-in from
+    *(LinkSite(element, "src", kind="media") for element in ("audio", "video", "source", "track", "embed", "model")),
+    *(LinkSite(element, "src", kind="media") for element in ("bgsound", "sound")),  # Internet Explorer, Mosaic
+    *(LinkSite(element, "dynsrc", kind="media") for element in ("img", "input")),  # Internet Explorer: a video
+    *(LinkSite(element, "vrml", kind="media") for element in ("img", "input")),  # Internet Explorer: a VRML world
+    LinkSite("object", "data", kind="media", against="codebase"),
+    LinkSite("embed", "pluginurl"),  # Netscape: a JAR file to install the plug-in from
     # programs; codebase rules the others of its element (HTML 4.01 13.3 and 13.4)
-    *(Place(element, "codebase") for element in ("object", "applet", "embed")),
-    *(Place(element, "code", against="codebase") for element in ("object", "applet", "embed")),
-    Place("object", "classid", against="codebase"),
-    Place("object", "archive", "spaces", against="codebase"),
-    Place("applet", "archive", "commas", against="codebase"),
-    Place("embed", "archive", "commas", against="codebase"),  # Sun's Java plug-in: as on applet
-    Place("applet", "object", against="codebase"),
+    *(LinkSite(element, "codebase") for element in ("object", "applet", "embed")),
+    *(LinkSite(element, "code", against="codebase") for element in ("object", "applet", "embed")),
+    LinkSite("object", "classid", against="codebase"),
+    LinkSite("object", "archive", "spaces", against="codebase"),
+    LinkSite("applet", "archive", "commas", against="codebase"),
+    LinkSite("embed", "archive", "commas", against="codebase"),  # Sun's Java plug-in: as on applet
+    LinkSite("applet", "object", against="codebase"),
     # frames
-    *(Place(element, "src", kind="frame") for element in ("iframe", "frame", "portal", "fencedframe")),
-    *(Place(element, "src", kind="frame") for element in ("layer", "ilayer")),  # Netscape 4
-    Place("iframe", "srcdoc", "srcdoc", "frame"),
+    *(LinkSite(element, "src", kind="frame") for element in ("iframe", "frame", "portal", "fencedframe")),
+    *(LinkSite(element, "src", kind="frame") for element in ("layer", "ilayer")),  # Netscape 4
+    LinkSite("iframe", "srcdoc", "srcdoc", "frame"),
     # scripts, style sheets, fonts, data
-    Place("script", "src", kind="script"),
-    Place("link", "src", kind="font"),  # Netscape 4: rel=fontdef
-    Place("fontdef", "src", kind="font"),  # Netscape 4
-    Place("xml", "src"),  # Internet Explorer: data islands
-    Place("html", "manifest", against="own"),  # the application cache: read before any base element is
-    Place("head", "profile", "spaces", "metadata"),  # HTML 4.01 7.4.4.3: "should consider the value to be a list"
+    LinkSite("script", "src", kind="script"),
+    LinkSite("link", "src", kind="font"),  # Netscape 4: rel=fontdef
+    LinkSite("fontdef", "src", kind="font"),  # Netscape 4
+    LinkSite("xml", "src"),  # Internet Explorer: data islands
+    LinkSite("html", "manifest", against="own"),  # the application cache: read before any base element is
+    LinkSite("head", "profile", "spaces", "metadata"),  # HTML 4.01 7.4.4.3: "should consider the value to be a list"
     # reports
-    *(Place(element, "ping", "spaces") for element in ("a", "area")),
-    *(Place(element, "attributionsrc", "spaces") for element in ("a", "area", "img", "script")),
+    *(LinkSite(element, "ping", "spaces") for element in ("a", "area")),
+    *(LinkSite(element, "attributionsrc", "spaces") for element in ("a", "area", "img", "script")),
     # identifiers
-    Place("*", "itemid", kind="metadata"),
-    Place("*", "itemtype", "spaces", "metadata", stays="always"),
+    LinkSite("*", "itemid", kind="metadata"),
+    LinkSite("*", "itemtype", "spaces", "metadata", stays="always"),
     # references into this very document: `usemap` is a hash-name reference, `datasrc` Internet Explorer's data binding
-    *(Place(element, "usemap", stays="always") for element in ("img", "input", "object")),
+    *(LinkSite(element, "usemap", stays="always") for element in ("img", "input", "object")),
     *(
-        Place(element, "datasrc", stays="always")
+        LinkSite(element, "datasrc", stays="always")
         for element in (
             *("a", "applet", "body", "button", "div", "frame", "iframe", "img", "input", "label", "legend"),
             *("marquee", "object", "option", "select", "span", "table", "textarea"),
         )
     ),
     # Internet Explorer's VML and HTML+TIME, which Office saves (most of them inside conditional comments)
-    *(Place(f"v:{element}", "src", kind="image") for element in ("imagedata", "image", "fill", "stroke")),
+    *(LinkSite(f"v:{element}", "src", kind="image") for element in ("imagedata", "image", "fill", "stroke")),
     *(
-        Place(f"v:{element}", "href", kind="navigation", empty="base")
+        LinkSite(f"v:{element}", "href", kind="navigation", empty="base")
         for element in ("arc", "curve", "group", "image", "line", "oval", "polyline", "rect", "roundrect", "shape")
     ),
-    *(Place(f"t:{element}", "src", kind="media") for element in ("animation", "audio", "img", "media", "ref", "video")),
+    *(
+        LinkSite(f"t:{element}", "src", kind="media")
+        for element in ("animation", "audio", "img", "media", "ref", "video")
+    ),
 )
 
 # On every element of every namespace.
-GLOBAL: Final[tuple[Place, ...]] = (Place("*", "style", "css"),)
+GLOBAL: Final[tuple[LinkSite, ...]] = (LinkSite("*", "style", "css"),)
 
 # What the parser renames (HTML Standard 13.2.6.4.7, start tag "image"); only in the HTML namespace.
 ALIASES: Final[dict[str, str]] = {"image": "img"}
@@ -126,15 +129,15 @@ SVG_HREF: Final[dict[str, str]] = {
     **dict.fromkeys(("prefetch", "listener"), "other"),  # SVG Tiny 1.2
 }
 
-SVG: Final[tuple[Place, ...]] = (
-    Place("a", "href", kind="navigation", empty="base"),
-    Place("a", "xlink:href", kind="navigation", empty="base"),
-    Place("a", "ping", "spaces"),
-    *(Place(element, "href", kind=kind, stays="fragment") for element, kind in SVG_HREF.items()),
-    *(Place(element, "xlink:href", kind=kind, stays="fragment") for element, kind in SVG_HREF.items()),
-    Place("*", "xlink:href", stays="fragment"),  # XLink is there for any element; a plain href is not
+SVG: Final[tuple[LinkSite, ...]] = (
+    LinkSite("a", "href", kind="navigation", empty="base"),
+    LinkSite("a", "xlink:href", kind="navigation", empty="base"),
+    LinkSite("a", "ping", "spaces"),
+    *(LinkSite(element, "href", kind=kind, stays="fragment") for element, kind in SVG_HREF.items()),
+    *(LinkSite(element, "xlink:href", kind=kind, stays="fragment") for element, kind in SVG_HREF.items()),
+    LinkSite("*", "xlink:href", stays="fragment"),  # XLink is there for any element; a plain href is not
     *(
-        Place("*", attribute, "css")  # presentation attributes that can hold url()
+        LinkSite("*", attribute, "css")  # presentation attributes that can hold url()
         for attribute in (
             *("fill", "stroke", "filter", "mask", "clip-path", "cursor", "color-profile", "shape-inside"),
             *("marker", "marker-start", "marker-mid", "marker-end", "shape-subtract"),
@@ -149,31 +152,31 @@ _PRESENTATION: Final = (
     "mtable mtd mtext mtr munder munderover semantics"
 ).split()
 
-MATHML: Final[tuple[Place, ...]] = (
-    *(Place(element, "href", kind="navigation", empty="base") for element in _PRESENTATION),
-    Place("*", "xlink:href", kind="navigation", empty="base"),  # MathML 2
-    Place("mglyph", "src", kind="image"),
-    Place("math", "altimg", kind="image"),
-    Place("share", "src", stays="fragment"),
-    Place("annotation", "src", kind="metadata"),
-    Place("annotation-xml", "src", kind="metadata"),
-    Place("*", "definitionurl", kind="metadata", stays="fragment"),  # the parser writes definitionURL
-    Place("*", "cdgroup", kind="metadata"),
+MATHML: Final[tuple[LinkSite, ...]] = (
+    *(LinkSite(element, "href", kind="navigation", empty="base") for element in _PRESENTATION),
+    LinkSite("*", "xlink:href", kind="navigation", empty="base"),  # MathML 2
+    LinkSite("mglyph", "src", kind="image"),
+    LinkSite("math", "altimg", kind="image"),
+    LinkSite("share", "src", stays="fragment"),
+    LinkSite("annotation", "src", kind="metadata"),
+    LinkSite("annotation-xml", "src", kind="metadata"),
+    LinkSite("*", "definitionurl", kind="metadata", stays="fragment"),  # the parser writes definitionURL
+    LinkSite("*", "cdgroup", kind="metadata"),
 )
 
 # --- meta ----------------------------------------------------------------------------------------------------------
 
 # `meta http-equiv`: other header fields stated here are read by no browser, X-UA-Compatible and the like hold no URL.
-HTTP_EQUIV: Final[dict[str, Place]] = {
-    "refresh": Place("meta", "content", "refresh", "navigation"),
-    "onion-location": Place("meta", "content", kind="navigation"),
+HTTP_EQUIV: Final[dict[str, LinkSite]] = {
+    "refresh": LinkSite("meta", "content", "refresh", "navigation"),
+    "onion-location": LinkSite("meta", "content", kind="navigation"),
 }
 
 # `meta name` or `meta property` (pages use each where the other is meant) whose content is by definition a URL.
 # Left out, because pages put text there as well, which a rewrite would spoil: article:author ("Jane Smith"),
 # article:publisher, book:author, music:musician, dc.identifier, rights, identifier, twitter:domain, og:site_name.
-META: Final[dict[str, Place]] = {
-    name: Place("meta", "content", kind=kind)
+META: Final[dict[str, LinkSite]] = {
+    name: LinkSite("meta", "content", kind=kind)
     for kind, names in {
         "navigation": (
             *("og:url", "og:see_also", "twitter:url", "twitter:player", "al:web:url", "parsely-link"),
@@ -201,16 +204,16 @@ META: Final[dict[str, Place]] = {
     }.items()
     for name in names
 } | {
-    "msapplication-config": Place("meta", "content", "config", "metadata"),
-    "msapplication-task": Place("meta", "content", "tasks", "navigation"),
-    "msapplication-notification": Place("meta", "content", "tasks", "feed"),
-    "msapplication-badge": Place("meta", "content", "tasks", "feed"),
+    "msapplication-config": LinkSite("meta", "content", "config", "metadata"),
+    "msapplication-task": LinkSite("meta", "content", "tasks", "navigation"),
+    "msapplication-notification": LinkSite("meta", "content", "tasks", "feed"),
+    "msapplication-badge": LinkSite("meta", "content", "tasks", "feed"),
 }
 
 # `meta itemprop`: the vocabulary says URL, but the HTML Standard (5.2.4, Values) says that the value of a meta element
 # is its content as it stands, a string that nobody resolves. So it is listed and never rewritten.
-META_ITEMPROPS: Final[dict[str, Place]] = {
-    name: Place("meta", "content", kind=kind, stays="always")
+META_ITEMPROPS: Final[dict[str, LinkSite]] = {
+    name: LinkSite("meta", "content", kind=kind, stays="always")
     for kind, names in {
         "navigation": ("url", "sameas", "discussionurl", "installurl", "downloadurl", "hasmap"),
         "image": ("image", "image_url", "logo", "thumbnailurl", "primaryimageofpage"),
@@ -292,9 +295,9 @@ TYPE_KIND: Final = "navigation"
 # What scripts put in the place of a URL until it is wanted. The names are frequent ones of real pages and of the
 # loaders that use them. Where pages also write something else under the name ("true", "#fff", JSON) the syntax is
 # `likely`, which takes only what looks like a URL.
-LAZY: Final[tuple[Place, ...]] = (
+LAZY: Final[tuple[LinkSite, ...]] = (
     *(
-        Place("*", attribute, "likely", "image")
+        LinkSite("*", attribute, "likely", "image")
         for attribute in (
             *("data-src", "data-original", "data-lazy", "data-lazy-src", "data-lazyload", "data-lazyload-src"),
             *("data-echo", "data-layzr", "data-unveil", "data-defer-src", "data-delay-src", "data-delayed-url"),
@@ -314,7 +317,7 @@ LAZY: Final[tuple[Place, ...]] = (
         )
     ),
     *(
-        Place("*", attribute, "srcset", "image")
+        LinkSite("*", attribute, "srcset", "image")
         for attribute in (
             *("data-srcset", "data-lazy-srcset", "data-lazyload-srcset", "data-original-set", "data-original-srcset"),
             *("data-orig-srcset", "data-ezsrcset", "data-opt-srcset", "data-litespeed-srcset", "data-imgsrcset"),
@@ -322,27 +325,27 @@ LAZY: Final[tuple[Place, ...]] = (
         )
     ),
     *(
-        Place("*", attribute, "likely", "navigation")
+        LinkSite("*", attribute, "likely", "navigation")
         for attribute in ("data-href", "data-url", "data-link", "data-mce-href", "data-cke-saved-href")
     ),
     *(
-        Place("*", attribute, "likely", "media")
+        LinkSite("*", attribute, "likely", "media")
         for attribute in ("data-video", "data-video-src", "data-mp4", "data-webm", "data-audio", "data-audio-src")
     ),
-    *(Place("*", attribute, "likely", "frame") for attribute in ("data-iframe-src", "data-embed-src")),
-    *(Place(element, "data-src", "likely", "frame") for element in ("iframe", "frame")),
-    *(Place(element, "data-src", "likely", "media") for element in ("video", "audio", "track", "embed")),
-    Place("script", "data-src", "likely", "script"),
-    Place("link", "data-href", "likely", "stylesheet"),
-    Place("style", "data-href", "likely", "stylesheet"),
-    Place("object", "data-data", "likely", "media"),
-    Place("img", "original", "likely", "image"),  # jQuery Lazy Load before 1.6
+    *(LinkSite("*", attribute, "likely", "frame") for attribute in ("data-iframe-src", "data-embed-src")),
+    *(LinkSite(element, "data-src", "likely", "frame") for element in ("iframe", "frame")),
+    *(LinkSite(element, "data-src", "likely", "media") for element in ("video", "audio", "track", "embed")),
+    LinkSite("script", "data-src", "likely", "script"),
+    LinkSite("link", "data-href", "likely", "stylesheet"),
+    LinkSite("style", "data-href", "likely", "stylesheet"),
+    LinkSite("object", "data-data", "likely", "media"),
+    LinkSite("img", "original", "likely", "image"),  # jQuery Lazy Load before 1.6
     # AMP's elements, which its script replaces by those of HTML
-    *(Place(element, "src", kind="image") for element in ("amp-img", "amp-anim")),
-    *(Place(element, "srcset", "srcset", "image") for element in ("amp-img", "amp-anim")),
-    *(Place(element, "src", kind="media") for element in ("amp-video", "amp-audio")),
-    Place("amp-video", "poster", kind="image"),
-    Place("amp-iframe", "src", kind="frame"),
+    *(LinkSite(element, "src", kind="image") for element in ("amp-img", "amp-anim")),
+    *(LinkSite(element, "srcset", "srcset", "image") for element in ("amp-img", "amp-anim")),
+    *(LinkSite(element, "src", kind="media") for element in ("amp-video", "amp-audio")),
+    LinkSite("amp-video", "poster", kind="image"),
+    LinkSite("amp-iframe", "src", kind="frame"),
 )
 
 # --- the names in all of them --------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from absolve.core.lazy_regex import pattern
-from absolve.core.model import Place
+from absolve.core.model import LinkSite
 from absolve.formats.html import link_tables, names
 
 if TYPE_CHECKING:
@@ -24,27 +24,27 @@ JSON_SCRIPTS: Final = {
     "importmap": "application/importmap+json",
     "speculationrules": "application/speculationrules+json",
 }
-META_CONTENT: Final = Place("meta", "content")  # stands for all that `meta_place` tells apart
+META_CONTENT: Final = LinkSite("meta", "content")  # stands for all that `meta_place` tells apart
 
 # --- places by name ------------------------------------------------------------------------------------------------
 
 Key = tuple[int, str, str]  # namespace (of html_names), element, attribute
 
 
-def html_rows(*, lazy: bool) -> list[Place]:
+def html_rows(*, lazy: bool) -> list[LinkSite]:
     """The rows for HTML elements, those for any element first: a row of the element itself goes before."""
     found = [*link_tables.HTML, *link_tables.GLOBAL, *(link_tables.LAZY if lazy else ()), META_CONTENT]
     return sorted(found, key=lambda place: place.element != "*")
 
 
-class Rows(dict[Key, Place]):
+class Rows(dict[Key, LinkSite]):
     """Rows by the names of attributes; those for any element by `*`."""
 
-    def row(self, namespace: int, element: str, attribute: str) -> Place | None:
+    def row(self, namespace: int, element: str, attribute: str) -> LinkSite | None:
         """The row of an attribute: that of its element, else that for any element, else None."""
         return self.get((namespace, element, attribute)) or self.get((namespace, "*", attribute))
 
-    def place(self, namespace: int, element: str, attribute: str) -> Place | None:
+    def place(self, namespace: int, element: str, attribute: str) -> LinkSite | None:
         """The same, and a row for any element is given the name of this one."""
         place = self.row(namespace, element, attribute)
         return named(place, element) if place is not None and place.element == "*" else place
@@ -67,10 +67,10 @@ FOREIGN: Final = Rows(
         for place in (*link_tables.GLOBAL, *of_namespace)
     }
 )
-_NAMED: dict[tuple[Place, str], Place] = {}
+_NAMED: dict[tuple[LinkSite, str], LinkSite] = {}
 
 
-def named(place: Place, element: str) -> Place:
+def named(place: LinkSite, element: str) -> LinkSite:
     """A row for any element as the row of this one: the very same object each time, as far as that is kept."""
     key = (place, element)
     if key not in _NAMED:
@@ -80,7 +80,7 @@ def named(place: Place, element: str) -> Place:
     return _NAMED[key]
 
 
-def of_tag(data: bytes, place: Place, start: int) -> Place:
+def of_tag(data: bytes, place: LinkSite, start: int) -> LinkSite:
     """A row for any element as that of the HTML tag which starts here."""
     name = _TAG_NAME.match(data, start)
     return named(place, name[1].lower().decode("utf-8", "replace")) if name else place
@@ -92,13 +92,13 @@ _TAG_NAME: Final = pattern(rb"<([^\t\n\f\r />]*+)")  # 13.2.5.8, tag name state
 # --- what depends on more than one attribute -----------------------------------------------------------------------
 
 
-def meta_place(equivalent: str, declared: str, name: str, item: str) -> Place | None:
+def meta_place(equivalent: str, declared: str, name: str, item: str) -> LinkSite | None:
     """`meta content` by http-equiv, property, name and itemprop; None where the content is no URL."""
     place = link_tables.HTTP_EQUIV.get(equivalent) or link_tables.META.get(declared) or link_tables.META.get(name)
     return place or link_tables.META_ITEMPROPS.get(item)
 
 
-def link_place(rel: str, as_: str, media_type: str) -> Place:
+def link_place(rel: str, as_: str, media_type: str) -> LinkSite:
     """`link href`: the kind is that of its relation."""
     return _LINK_PLACES[_link_kind(rel, as_, media_type)]
 
@@ -114,7 +114,7 @@ def _link_kind(rel: str, as_: str, media_type: str) -> str:
 
 
 _LINK_PLACES: Final = {
-    kind: Place("link", "href", kind=kind)
+    kind: LinkSite("link", "href", kind=kind)
     for kind in {
         *link_tables.LINK_REL_KINDS.values(),
         *link_tables.AS_KINDS.values(),

@@ -6,7 +6,7 @@ from absolve.formats.html.attributes cimport Attributes
 from absolve.formats.html.tree_rules cimport Tree
 
 @cython.final
-cdef class Scanner:
+cdef class Tokenizer:
     cdef readonly bytes data
     cdef readonly Tree tree
     cdef Py_ssize_t size

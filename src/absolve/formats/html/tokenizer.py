@@ -80,7 +80,7 @@ _MATHML_ROW = cython.declare(cython.int, names.MATHML_ROW)
 
 @cython.final
 @cython.cclass
-class Scanner:
+class Tokenizer:
     """One pass over one document.
 
     After END `truncated` is where a tag or comment begins that the end of the file cuts off, -1 for none; what is cut

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from absolve.core.model import IN_VAIN, Base, Layer, Notice, Part
+from absolve.core.model import IGNORED_BASE, BaseClaim, Finding, Layer, Part
 from absolve.encodings.charsets import IN_COMMENT, UTF_8
 from absolve.encodings.codings import Raw
 from absolve.formats.base_claims import base_claim, codebase_claim
@@ -22,7 +22,7 @@ from absolve.formats.html.saved_from import retrieval_url
 if TYPE_CHECKING:
     import cython
 
-    from absolve.core.model import Place
+    from absolve.core.model import LinkSite
     from absolve.core.protocols import Coding
     from absolve.encodings.charsets import Charset
     from absolve.formats.html.attributes import Attributes
@@ -33,8 +33,8 @@ else:
 
 if cython.compiled:
     from cython.cimports.absolve.core.byte_scan import find
-    from cython.cimports.absolve.formats.events.event_list import Events
-    from cython.cimports.absolve.formats.events.scoped_bases import Scopes
+    from cython.cimports.absolve.formats.events.event_list import EventList
+    from cython.cimports.absolve.formats.events.scoped_bases import ScopedBases
     from cython.cimports.absolve.formats.html.attributes import Attributes  # noqa: TC002 - the type of a C field
     from cython.cimports.absolve.formats.html.names_lookup import (
         may_be_savers,
@@ -42,18 +42,18 @@ if cython.compiled:
         may_end_in_space,
         may_hold_css_link,
     )
-    from cython.cimports.absolve.formats.html.tokenizer import Scanner
+    from cython.cimports.absolve.formats.html.tokenizer import Tokenizer
     from cython.cimports.absolve.formats.html.values import Values
 else:
     from absolve.core.byte_scan import find
-    from absolve.formats.events.event_list import Events
-    from absolve.formats.events.scoped_bases import Scopes
+    from absolve.formats.events.event_list import EventList
+    from absolve.formats.events.scoped_bases import ScopedBases
     from absolve.formats.html.names_lookup import may_be_savers, may_be_space, may_end_in_space, may_hold_css_link
-    from absolve.formats.html.tokenizer import Scanner
+    from absolve.formats.html.tokenizer import Tokenizer
     from absolve.formats.html.values import Values
 
 
-_NO_EVENTS = Events()
+_NO_EVENTS = EventList()
 _NUL = b"\0"
 _TEXT_CSS = CSS.encode()
 _UNDECIDED = object()
@@ -96,7 +96,7 @@ _SVG_ROW = cython.declare(cython.int, names.SVG_ROW)
 _MATHML_ROW = cython.declare(cython.int, names.MATHML_ROW)
 
 
-def walk(data: bytes, charset: Charset, options: WalkOptions) -> Events:
+def walk(data: bytes, charset: Charset, options: WalkOptions) -> EventList:
     """The events of an HTML document whose bytes are in an ASCII-compatible charset."""
     walker: _Walk = _spare.pop() if _spare else _Walk()
     events = walker.run(data, charset, options)
@@ -120,22 +120,22 @@ class _Walk:
     charset: Charset
     lazy: cython.bint
     options: WalkOptions
-    places: list[Place]
+    places: list[LinkSite]
     actions: bytes
     interest: bytes
-    scanner: Scanner
+    scanner: Tokenizer
     attributes: Attributes
     values: Values
-    events: Events
-    meta_places: Kept[Place | None]
-    link_places: Kept[Place]
+    events: EventList
+    meta_places: Kept[LinkSite | None]
+    link_places: Kept[LinkSite]
     scripts: Kept[str | None]
     has_base: cython.bint
     has_retrieval: cython.bint
     ruled: cython.Py_ssize_t
 
     def __init__(self) -> None:
-        self.scanner = Scanner(b"", b"")
+        self.scanner = Tokenizer(b"", b"")
         self.attributes = self.scanner.attributes
         self.prepare(UTF_8, False)
 
@@ -171,11 +171,11 @@ class _Walk:
         return 0
 
     @cython.cfunc
-    def run(self, data: bytes, charset: Charset, options: WalkOptions) -> Events:
+    def run(self, data: bytes, charset: Charset, options: WalkOptions) -> EventList:
         """Tell of every token that the scanner reports."""
         self.begin(data, charset, options)
-        self.events = Events(_OF_TAG, data)
-        scanner: Scanner = self.scanner
+        self.events = EventList(_OF_TAG, data)
+        scanner: Tokenizer = self.scanner
         kind: cython.int
         most: cython.Py_ssize_t = self.options.max_links
         while self.events.count <= most:
@@ -186,32 +186,32 @@ class _Walk:
                 else:
                     self.html_tag(scanner)
             elif kind == _END:
-                self.notices(scanner)
+                self.findings(scanner)
                 break
             else:
                 self.comment(scanner.start, scanner.text_start, scanner.text_end)
         return self.events
 
     @cython.cfunc
-    def notices(self, scanner: Scanner) -> cython.int:
+    def findings(self, scanner: Tokenizer) -> cython.int:
         """Say what is odd about the whole document; its links count all the same."""
         nul: cython.Py_ssize_t = find(self.data, 0, 0, len(self.data))
         if nul >= 0:
             count = self.data.count(_NUL)
             text = "a NUL byte, which stays" if count == 1 else f"{count} NUL bytes, which stay"
-            self.events.append(Notice("nul-byte", text, nul))
+            self.events.append(Finding("nul-byte", text, nul))
         if scanner.truncated >= 0:
-            self.events.append(Notice("truncated", "the file ends inside a tag or comment", scanner.truncated))
+            self.events.append(Finding("truncated", "the file ends inside a tag or comment", scanner.truncated))
         if scanner.noscript_end < len(self.data):
             scanner._past_noscript(len(self.data))  # noqa: SLF001 - a method that only C can call
         if scanner.tree.guessed:
-            self.events.append(Notice("ambiguous", "a browser may see other tags here than a scanner can", 0))
+            self.events.append(Finding("ambiguous", "a browser may see other tags here than a scanner can", 0))
         return 0
 
     # --- tags -----------------------------------------------------------------------------------------------------
 
     @cython.cfunc
-    def html_tag(self, scanner: Scanner) -> cython.int:
+    def html_tag(self, scanner: Tokenizer) -> cython.int:
         actions: cython.p_const_uchar = self.actions
         row: cython.int = scanner.element * _ATTRIBUTES
         k: cython.int
@@ -250,7 +250,7 @@ class _Walk:
         return 0
 
     @cython.cfunc
-    def foreign_tag(self, scanner: Scanner) -> cython.int:
+    def foreign_tag(self, scanner: Tokenizer) -> cython.int:
         actions: cython.p_const_uchar = self.actions
         row: cython.int = (_SVG_ROW if scanner.namespace == _SVG else _MATHML_ROW) * _ATTRIBUTES
         k: cython.int
@@ -269,7 +269,7 @@ class _Walk:
         return 0
 
     @cython.cfunc
-    def element_name(self, scanner: Scanner) -> str:
+    def element_name(self, scanner: Tokenizer) -> str:
         """The element's local name in lower case; a name without a number as the document has it."""
         if scanner.element:
             return _ELEMENT_NAME[scanner.element]
@@ -279,7 +279,7 @@ class _Walk:
     @cython.cfunc
     @cython.boundscheck(False)
     @cython.wraparound(False)
-    def url(self, attribute: cython.int, place: Place, claim: Base | None) -> cython.int:
+    def url(self, attribute: cython.int, place: LinkSite, claim: BaseClaim | None) -> cython.int:
         """Tell of a value that is one reference: white space around it belongs to HTML, however it is written."""
         p: cython.p_const_uchar = self.data
         start: cython.Py_ssize_t = self.attributes.value_start[attribute]
@@ -290,11 +290,11 @@ class _Walk:
             end -= 1
         if start < end and (may_be_space(p, start, end) or (p[end - 1] == 59 and may_end_in_space(p, start, end))):
             ((start, end),) = self.values.references("url", start, end, self.values.coding(attribute))
-        self.tell(place, start, end, self.values.common(attribute, start, end), claim)
+        self.add_link(place, start, end, self.values.common(attribute, start, end), claim)
         return 0
 
     @cython.cfunc
-    def value(self, attribute: cython.int, place: Place) -> cython.int:
+    def value(self, attribute: cython.int, place: LinkSite) -> cython.int:
         """Tell of the references, or of the inner document, in one attribute's value."""
         start: cython.Py_ssize_t = self.attributes.value_start[attribute]
         end: cython.Py_ssize_t = self.attributes.value_end[attribute]
@@ -306,7 +306,7 @@ class _Walk:
         else:
             coding = self.values.coding(attribute)
             for one, other in self.values.references(syntax, start, end, coding):
-                self.tell(place, one, other, coding, None)
+                self.add_link(place, one, other, coding, None)
         return 0
 
     @cython.cfunc
@@ -319,35 +319,35 @@ class _Walk:
         return 0
 
     @cython.cfunc
-    def tell(
+    def add_link(
         self,
-        place: Place,
+        place: LinkSite,
         start: cython.Py_ssize_t,
         end: cython.Py_ssize_t,
         coding: Coding,
-        claim: Base | None,
+        claim: BaseClaim | None,
     ) -> cython.int:
         """Tell of one link of the tag."""
         if self.ruled >= 0:
-            return self.tell_ruled(place, start, end, coding)
-        return self.events.tell(place, start, end, coding, None, self.scanner.start, self.scanner.end, claim)
+            return self.add_scoped(place, start, end, coding)
+        return self.events.add_link(place, start, end, coding, None, self.scanner.start, self.scanner.end, claim)
 
     @cython.cfunc
-    def tell_ruled(
-        self, place: Place, start: cython.Py_ssize_t, end: cython.Py_ssize_t, coding: Coding
+    def add_scoped(
+        self, place: LinkSite, start: cython.Py_ssize_t, end: cython.Py_ssize_t, coding: Coding
     ) -> cython.int:
         """Tell of the codebase of the tag, or of one link under it."""
-        tag: Scanner = self.scanner
+        tag: Tokenizer = self.scanner
         if place.attribute == "codebase":
-            return self.events.tell_ruled(place, start, end, coding, -1, tag.start, tag.end, self.ruled)
-        return self.events.tell_ruled(place, start, end, coding, self.ruled, tag.start, tag.end, -1)
+            return self.events.add_scoped(place, start, end, coding, -1, tag.start, tag.end, self.ruled)
+        return self.events.add_scoped(place, start, end, coding, self.ruled, tag.start, tag.end, -1)
 
     # --- what takes more than one attribute -----------------------------------------------------------------------
 
     @cython.cfunc
-    def base(self, place: Place) -> cython.int:
+    def base(self, place: LinkSite) -> cython.int:
         """The first base element with an href, outside templates, makes the claim; later ones claim in vain."""
-        claim = IN_VAIN
+        claim = IGNORED_BASE
         if not self.has_base and not self.scanner.tree.tables.template_depth:
             self.has_base = True
             claim = base_claim(self.values.double.decode(self.attributes.raw(_HREF)), self.scanner.start)
@@ -362,7 +362,7 @@ class _Walk:
         if not tag.has(_CODEBASE):
             return -1
         if self.events.scopes is None:
-            self.events.scopes = Scopes(self.data)
+            self.events.scopes = ScopedBases(self.data)
         start, end = tag.value_start[_CODEBASE], tag.value_end[_CODEBASE]
         return self.events.scopes.add(start, end, self.values.double, codebase_claim, -1)
 
@@ -377,16 +377,16 @@ class _Walk:
         return 0
 
     @cython.cfunc
-    def link_place(self) -> Place:
+    def link_place(self) -> LinkSite:
         """`link href`: the kind is that of its relation."""
         tag: Attributes = self.attributes
-        place: Place = _decided(self.link_places, (tag.raw(_REL), tag.raw(_AS), tag.raw(_TYPE)))
+        place: LinkSite = _decided(self.link_places, (tag.raw(_REL), tag.raw(_AS), tag.raw(_TYPE)))
         return place
 
     # --- text of elements -----------------------------------------------------------------------------------------
 
     @cython.cfunc
-    def style(self, scanner: Scanner) -> cython.int:
+    def style(self, scanner: Tokenizer) -> cython.int:
         raw = self.attributes.raw(_TYPE)
         if not raw or raw == _TEXT_CSS or places.is_sheet(html_keywords.folded(raw, self.charset)):
             self.sheet(scanner.text_start, scanner.text_end, self.values.raw)
@@ -399,7 +399,7 @@ class _Walk:
         return 0
 
     @cython.cfunc
-    def foreign_style(self, scanner: Scanner) -> cython.int:
+    def foreign_style(self, scanner: Tokenizer) -> cython.int:
         """In SVG a style element's text is text: character references count there."""
         for start, end, is_raw in places.foreign_text(self.data, scanner.end):
             self.sheet(start, end, self.values.raw if is_raw else self.values.text)
@@ -423,7 +423,7 @@ class _Walk:
             claim = retrieval_url(self.data, text, end, self.charset)
             if claim is not None:
                 self.has_retrieval = True
-                self.events.append(Base(Layer.RETRIEVAL, claim[0], claim[1], start))
+                self.events.append(BaseClaim(Layer.RETRIEVAL, claim[0], claim[1], start))
         if self.options.conditional_comments:
             span = places.conditional(self.data, text, end)
             if span is not None:

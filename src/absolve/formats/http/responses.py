@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core.errors import CodingError, in_short
-from absolve.core.model import Notice, new
+from absolve.core.model import Finding, new
 from absolve.formats import headers, registry
 from absolve.formats.compression import CODINGS, SIGNATURES, Unread
 from absolve.formats.http.codings import CHUNK, Chunked
@@ -40,26 +40,26 @@ def response_at(data: bytes, start: int) -> Response | None:
     return new(Response, (line[1], found, body))
 
 
-def codings_of(data: bytes, response: Response, options: WalkOptions) -> tuple[list[Coding], list[Notice]]:
+def codings_of(data: bytes, response: Response, options: WalkOptions) -> tuple[list[Coding], list[Finding]]:
     """How the body is coded, the outermost coding first, and what is said of it that is not so.
 
     Archives keep bodies that they have decoded under a header that still names the coding: what has no sign of it is
     not in it.
     """
     codings: list[Coding] = []
-    notices: list[Notice] = []
+    findings: list[Finding] = []
     names = [*_names(data, response.fields, "transfer-encoding"), *_names(data, response.fields, "content-encoding")]
     for name in names:
         if name in {"identity", "none", ""}:
             continue
         if not codings and _lacks(name, data, response.body):
             words = f"the header says {in_short(name)}, and the body is not"
-            notices.append(Notice("not-encoded", words, response.body))
+            findings.append(Finding("not-encoded", words, response.body))
         elif name == "chunked":
             codings.append(Chunked())
         else:
             codings.append(CODINGS[name](options.max_decompressed) if name in CODINGS else Unread(name))
-    return codings, notices
+    return codings, findings
 
 
 def _names(data: bytes, found: Sequence[Field], name: str) -> list[str]:

@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from absolve.core.errors import WalkError
-from absolve.core.model import Derived, Notice, Part, new
+from absolve.core.model import Derived, Finding, Part, new
 from absolve.encodings.codings import IDENTITY
 from absolve.formats import headers, registry
 from absolve.formats.http.codings import Chunked, Stack
@@ -47,7 +47,7 @@ def walk(data: bytes, _charset: Charset, options: WalkOptions) -> Iterator[Event
     yield from _body(data, response, options)
 
 
-def _body(data: bytes, response: Response, options: WalkOptions) -> list[Part | Notice]:
+def _body(data: bytes, response: Response, options: WalkOptions) -> list[Part | Finding]:
     start, end = response.body, len(data)
     if start == end or response.status in NO_BODY:
         return []
@@ -55,7 +55,7 @@ def _body(data: bytes, response: Response, options: WalkOptions) -> list[Part | 
     if media_type and not registry.is_read(media_type):
         return []
     if response.status == _PARTIAL:
-        return [Notice("partial", "this body is a part of a document, and stays as it is", start)]
+        return [Finding("partial", "this body is a part of a document, and stays as it is", start)]
     derived: list[Derived] = []
     codings, said = codings_of(data, response, options)
     if not any(isinstance(coding, Chunked) for coding in codings):
@@ -64,12 +64,12 @@ def _body(data: bytes, response: Response, options: WalkOptions) -> list[Part | 
             end = start + length[1]
             if end > len(data) or (end < len(data) and data[end:].strip(b"\r\n")):
                 text = f"Content-Length says {length[1]} and the body has {len(data) - start} bytes: it stays as it is"
-                return [*said, Notice("wrong-length", text, start, failed=True)]
+                return [*said, Finding("wrong-length", text, start, failed=True)]
             derived = [new(Derived, (length[0].start, length[0].end, _in_digits))]
     coding: Coding = Stack(codings) if codings else IDENTITY
     if not media_type:
         media_type = sniffed(data[start:end], coding)
-    part = Part(media_type, start, end, coding, name="body", whole=True, encloses=False, derived=derived)
+    part = Part(media_type, start, end, coding, name="body", own_charset=True, encloses=False, derived=derived)
     return [*said, part]
 
 

@@ -11,10 +11,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from absolve.core.errors import WalkError
-from absolve.core.model import Base, Derived, Layer, Link, Notice, Part, Place
+from absolve.core.model import BaseClaim, Derived, Finding, Layer, Link, LinkSite, Part
 from absolve.encodings.codings import IDENTITY
 from absolve.formats import headers, registry
-from absolve.formats.events.event_list import Events
+from absolve.formats.events.event_list import EventList
 from absolve.formats.http.codings import Stack
 from absolve.formats.http.responses import sniffed
 from absolve.formats.json.tokens import JSONString, Value, values
@@ -33,7 +33,7 @@ ENTRY: Final = "application/har-entry"  # ours: one object of the list `entries`
 
 _STRING: Final = JSONString()
 _BASES: Final = ("base", "content-base")  # as in HTTP
-_REDIRECT: Final = Place("response", "redirectURL", kind="navigation")
+_REDIRECT: Final = LinkSite("response", "redirectURL", kind="navigation")
 _PARTIAL: Final = "206"
 
 _URL: Final = ("request", "url")
@@ -65,18 +65,18 @@ class _Entries:
     def part(self, number: int, start: int, end: int) -> Part:
         """The entry of this number, which stands there."""
         url = _decoded(self._data[self._starts[number] : self._ends[number]])
-        claims = [Base(Layer.RETRIEVAL, url, "HAR entry's request URL")] if url else []
+        claims = [BaseClaim(Layer.RETRIEVAL, url, "HAR entry's request URL")] if url else []
         return Part(ENTRY, start, end, IDENTITY, "entry", claims=claims, encloses=False)
 
 
-def walk(data: bytes, _charset: Charset, _options: WalkOptions) -> Events:
+def walk(data: bytes, _charset: Charset, _options: WalkOptions) -> EventList:
     """A part for each entry. WalkError for what is no JSON, or has no list of entries."""
     url: Value | None = None
     is_log = False
     entries = _Entries(data)
-    events = Events(make=entries.part)
+    events = EventList(make=entries.part)
     for found in values(data):
-        if isinstance(found, Notice):  # nothing in it is known to be what it seems
+        if isinstance(found, Finding):  # nothing in it is known to be what it seems
             raise WalkError(found.code, found.text, found.position)
         path = found.path
         is_log = is_log or (path == ("log", "entries") and found.kind == "array")
@@ -86,7 +86,7 @@ def walk(data: bytes, _charset: Charset, _options: WalkOptions) -> Events:
             url = found
         elif len(path) == 3:
             if found.kind == "object":
-                events.tell_made(entries.add(url), found.start, found.end)
+                events.add_numbered_part(entries.add(url), found.start, found.end)
             url = None
     if not is_log:
         raise WalkError("no-har", "this JSON is no HTTP Archive: it has no list of entries in a log")
@@ -99,7 +99,7 @@ def walk_entry(data: bytes, _charset: Charset, _options: WalkOptions) -> Iterato
     field: dict[str, Value] = {}
     fields: list[tuple[str, Value]] = []
     for found in values(data):
-        if isinstance(found, Notice) or found.is_key:
+        if isinstance(found, Finding) or found.is_key:
             continue
         path = found.path
         if path in _KNOWN and found.kind in _PLAIN:
@@ -172,21 +172,21 @@ class _Values:
         return by + first, by + (offsets.end(end) if end > start else first)
 
 
-def _header(data: bytes, fields: list[tuple[str, Value]]) -> Iterator[Base | Link | Notice]:
+def _header(data: bytes, fields: list[tuple[str, Value]]) -> Iterator[BaseClaim | Link | Finding]:
     """What the fields are in an HTTP message, each with its place here."""
     values_ = _Values()
     found: list[headers.Field] = []
     for name, value in fields:
         start, end = values_.add(data, value)
         found.append(headers.Field(name, start, start, end))
-    claims: dict[int, Base] = {}
+    claims: dict[int, BaseClaim] = {}
     codings: dict[int, Coding] = {}  # one for each that a field's value may have: of thousands of links the same
     for event in headers.links(values_.whole(), found, headers.OF_HTTP, _BASES):
-        if isinstance(event, Base):
+        if isinstance(event, BaseClaim):
             position = values_.outside(event.position or 0, event.position or 0)[0]
             claims[id(event)] = event._replace(position=position)
             yield claims[id(event)]
-        elif isinstance(event, Notice):
+        elif isinstance(event, Finding):
             yield event._replace(position=values_.outside(event.position, event.position)[0])
         else:
             claim = claims[id(event.claim)] if event.claim is not None else None
@@ -198,7 +198,7 @@ def _header(data: bytes, fields: list[tuple[str, Value]]) -> Iterator[Base | Lin
 # --- the body ---------------------------------------------------------------------------------------------------------
 
 
-def _body(data: bytes, known: dict[Path, Value]) -> Iterator[Part | Notice]:
+def _body(data: bytes, known: dict[Path, Value]) -> Iterator[Part | Finding]:
     """The content of a response: text as characters, whatever charset it came in, or bytes in base64."""
     text = known.get(_TEXT)
     if text is None or text.kind != "string" or text.start == text.end:
@@ -210,12 +210,12 @@ def _body(data: bytes, known: dict[Path, Value]) -> Iterator[Part | Notice]:
             return
         media_type = ""
     if _text(data, known.get(_STATUS)) == _PARTIAL:
-        yield Notice("partial", "this body is a part of a document, and stays as it is", text.start)
+        yield Finding("partial", "this body is a part of a document, and stays as it is", text.start)
         return
     encoding = _text(data, known.get(_ENCODING)).lower()
     if encoding not in {"", "base64"}:
         words = f"this is left as it is: its encoding {encoding[:40]!r} is none that absolve reads"
-        yield Notice("unknown-encoding", words, text.start, failed=True)
+        yield Finding("unknown-encoding", words, text.start, failed=True)
         return
     coding: Coding = _STRING
     if encoding:
@@ -234,7 +234,7 @@ def _body(data: bytes, known: dict[Path, Value]) -> Iterator[Part | Notice]:
         text.end,
         coding,
         name="body",
-        whole=not is_text,
+        own_charset=not is_text,
         encloses=False,
         derived=derived,
     )

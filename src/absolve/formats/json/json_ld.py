@@ -13,9 +13,9 @@ from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from absolve.core.model import Base, Layer, Notice, Place
-from absolve.formats.events.event_list import Events
-from absolve.formats.events.scoped_bases import Scopes
+from absolve.core.model import BaseClaim, Finding, Layer, LinkSite
+from absolve.formats.events.event_list import EventList
+from absolve.formats.events.scoped_bases import ScopedBases
 from absolve.formats.grammars import likely, url
 from absolve.formats.json import json_ld_tables
 from absolve.formats.json.tokens import JSONString, values
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from absolve.formats.json.tokens import Path, Value
     from absolve.formats.protocols import WalkOptions
 
-    Meant = tuple[Place, Callable[[str], object] | None]  # the place of a reference, and what it must look like
+    Meant = tuple[LinkSite, Callable[[str], object] | None]  # the place of a reference, and what it must look like
 
 _STRING: Final = JSONString()
 _SCHEMA: Final = re.compile(r"(?:(?:https?:)?//)?(?:www\.)?schema\.(?:org|googleapis\.com)(?:/|\Z)", re.IGNORECASE)
@@ -52,7 +52,7 @@ class _Term(NamedTuple):
 
 
 _NO_TERM: Final = _Term("")
-_UNKNOWN: Final[Meant | None] = (Place("", ""), None)  # in the place of what was not looked up yet
+_UNKNOWN: Final[Meant | None] = (LinkSite("", ""), None)  # in the place of what was not looked up yet
 
 
 class _Context:
@@ -92,8 +92,8 @@ class _Context:
 
 
 @cache
-def _place(name: str, kind: str = "metadata", syntax: str = "url", empty: str = "nothing", *, stays: bool) -> Place:
-    return Place("json-ld", name, syntax, kind, empty=empty, stays="always" if stays else "")
+def _place(name: str, kind: str = "metadata", syntax: str = "url", empty: str = "nothing", *, stays: bool) -> LinkSite:
+    return LinkSite("json-ld", name, syntax, kind, empty=empty, stays="always" if stays else "")
 
 
 def walk(data: bytes, charset: Charset, options: WalkOptions) -> Iterable[Event]:  # noqa: ARG001 - JSON is UTF-8
@@ -104,7 +104,7 @@ def walk(data: bytes, charset: Charset, options: WalkOptions) -> Iterable[Event]
     known = list(values(data)) if len(data) <= _SMALL else None
     contexts = _Contexts()
     for value in values(data) if known is None else known:
-        if isinstance(value, Notice):
+        if isinstance(value, Finding):
             return [value]  # nothing in it is known to be what it seems
         contexts.see(value)
     contexts.sort()
@@ -151,14 +151,14 @@ class _Walk:
         self._data = data
         self._contexts = contexts
         self._stays = stays
-        self._events = Events()
-        self._events.scopes = Scopes(data)
+        self._events = EventList()
+        self._events.scopes = ScopedBases(data)
         self._opened = [_Context()]  # the innermost object that is open, and those around it which have contexts
 
-    def events(self, found: Iterable[Value | Notice]) -> Iterable[Event]:
+    def events(self, found: Iterable[Value | Finding]) -> Iterable[Event]:
         """All of them; only a notice where there are too many terms."""
         for value in found:
-            if isinstance(value, Notice):  # `walk` has seen that there is none
+            if isinstance(value, Finding):  # `walk` has seen that there is none
                 break
             kind, path = value.kind, value.path
             if kind == "key":
@@ -166,7 +166,7 @@ class _Walk:
                     self._enter(value.inside)
                     if self._opened[-1].size > _MOST_TERMS:
                         words = f"JSON-LD with more than {_MOST_TERMS} terms in force is left as it is"
-                        return [Notice("too-many-terms", words, value.inside)]
+                        return [Finding("too-many-terms", words, value.inside)]
             elif kind == "string":
                 if "@context" in path:
                     self._in_context(value)
@@ -179,8 +179,8 @@ class _Walk:
     def _text(self, value: Value, raw: bytes) -> str:
         return _STRING.decode(raw[value.start : value.end]).decode("utf-8", "surrogateescape")
 
-    def _tell(self, place: Place, start: int, end: int, scope: int, claim: int = -1) -> None:
-        self._events.tell_ruled(place, start, end, _STRING, scope, -1, -1, claim)
+    def _tell(self, place: LinkSite, start: int, end: int, scope: int, claim: int = -1) -> None:
+        self._events.add_scoped(place, start, end, _STRING, scope, -1, -1, claim)
 
     # --- contexts -----------------------------------------------------------------------------------------------------
 
@@ -202,7 +202,7 @@ class _Walk:
             context = context or _Context(self._opened[-1], start)
             raw = self._data[first:last]
             for value in values(raw):
-                if not isinstance(value, Notice) and value.kind in _SAID:
+                if not isinstance(value, Finding) and value.kind in _SAID:
                     self._declare(context, _without_index(value.path), value, raw, first)
         if context is not None:
             context.claims.reverse()  # they are come to again in the same order
@@ -232,7 +232,7 @@ class _Walk:
         if reference is None or not (context.based or _SCHEME.match(reference)):
             context.base, context.based = -1, False
             return
-        scopes: Scopes = self._events.scopes  # type: ignore[assignment]  # there are some from the beginning
+        scopes: ScopedBases = self._events.scopes  # type: ignore[assignment]  # there are some from the beginning
         number = scopes.add(start, end, _STRING, _base_claim, context.base)
         context.claims.extend((context.base, number, start))
         context.base, context.based = number, True
@@ -274,9 +274,9 @@ class _Walk:
         return (_place(local, stays=self._stays), _ABSOLUTE.match) if local in json_ld_tables.TEXTS else None
 
 
-def _base_claim(value: bytes, position: int) -> Base:
+def _base_claim(value: bytes, position: int) -> BaseClaim:
     """The claim that an @base makes for its node and all in it."""
-    return Base(Layer.EMBEDDED, value.decode("utf-8", "surrogateescape"), "@base", position)
+    return BaseClaim(Layer.EMBEDDED, value.decode("utf-8", "surrogateescape"), "@base", position)
 
 
 def _is_likely(text: str) -> bool:

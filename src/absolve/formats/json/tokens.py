@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from absolve.core.model import Notice, new
+from absolve.core.model import Finding, new
 from absolve.encodings.offset_map import Decoded
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class Value(NamedTuple):
 _LITERALS: Final = (b"true", b"false", b"null")
 
 
-def values(data: bytes) -> Iterator[Value | Notice]:
+def values(data: bytes) -> Iterator[Value | Finding]:
     """Every value of a JSON text in order; a notice, and no more, where it is no JSON or nested too deep."""
     p: cython.p_const_uchar = data
     n: cython.Py_ssize_t = len(data)
@@ -127,7 +127,7 @@ def values(data: bytes) -> Iterator[Value | Notice]:
             yield new(Value, (tuple(stack), i + 1, end, "key" if expects_key else "string", inside))
         elif c == 123 or c == 91:
             if len(opened) >= _DEPTH:
-                yield Notice("too-deep", f"JSON nested more than {_DEPTH} deep is left as it is", i)
+                yield Finding("too-deep", f"JSON nested more than {_DEPTH} deep is left as it is", i)
                 return
             opened.append((c + 2, i))
             inside = i
@@ -161,7 +161,7 @@ def values(data: bytes) -> Iterator[Value | Notice]:
             position = end
             yield new(Value, (tuple(stack), i, end, "word", inside))
     if opened or _text_start(p, position, n) < n:
-        yield Notice("malformed-json", "this is no JSON; what follows is left as it is", position)
+        yield Finding("malformed-json", "this is no JSON; what follows is left as it is", position)
 
 
 @cython.cfunc

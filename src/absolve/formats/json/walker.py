@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from absolve.core.model import Link, Notice, Place
-from absolve.formats.events.event_list import Events
+from absolve.core.model import Finding, Link, LinkSite
+from absolve.formats.events.event_list import EventList
 from absolve.formats.grammars import url
 from absolve.formats.json.tokens import JSONString, values
 
@@ -22,10 +22,10 @@ _STRING: Final = JSONString()
 _STRINGS: Final = frozenset({"key", "string"})
 
 
-def _walk(data: bytes, choose: Callable[[Value, bytes], Place | None]) -> Iterable[Event]:
-    events = Events()
+def _walk(data: bytes, choose: Callable[[Value, bytes], LinkSite | None]) -> Iterable[Event]:
+    events = EventList()
     for found in values(data):
-        if isinstance(found, Notice):
+        if isinstance(found, Finding):
             return [found]  # nothing in it is known to be what it seems
         raw = data[found.start : found.end]
         place = choose(found, raw) if found.kind in _STRINGS else None
@@ -35,8 +35,8 @@ def _walk(data: bytes, choose: Callable[[Value, bytes], Place | None]) -> Iterab
     return events
 
 
-_IMPORT_MAP: Final = Place("script", "importmap", kind="script")
-_RULES: Final = Place("script", "speculationrules", kind="navigation")
+_IMPORT_MAP: Final = LinkSite("script", "importmap", kind="script")
+_RULES: Final = LinkSite("script", "speculationrules", kind="navigation")
 _URL_LIKE: Final = re.compile(rb"\.{0,2}/|[A-Za-z][A-Za-z0-9+.-]*:")  # 8.1.6.2, resolve a URL-like module specifier
 
 
@@ -45,7 +45,7 @@ def walk_import_map(data: bytes, _charset: Charset, _options: WalkOptions) -> It
     return _walk(data, _in_import_map)
 
 
-def _in_import_map(found: Value, raw: bytes) -> Place | None:
+def _in_import_map(found: Value, raw: bytes) -> LinkSite | None:
     top, depth = found.path[:1], len(found.path)
     if top == ("scopes",) and depth == 2 and found.is_key:
         return _IMPORT_MAP
@@ -59,7 +59,7 @@ def walk_speculation_rules(data: bytes, _charset: Charset, _options: WalkOptions
     return _walk(data, _in_rules)
 
 
-def _in_rules(found: Value, _raw: bytes) -> Place | None:
+def _in_rules(found: Value, _raw: bytes) -> LinkSite | None:
     listed = len(found.path) == 4 and found.path[2] == "urls" and not found.is_key
     return _RULES if listed else None
 
@@ -67,18 +67,18 @@ def _in_rules(found: Value, _raw: bytes) -> Place | None:
 _MANIFEST: Final = {
     place.attribute: place
     for place in (
-        Place("manifest", "start_url", kind="navigation"),
-        Place("manifest", "scope", kind="navigation"),
-        Place("manifest", "id", kind="metadata", stays="always"),  # the app's identity, not where something is
-        Place("manifest", "src", kind="image"),
-        Place("manifest", "url", kind="navigation"),
-        Place("manifest", "action", kind="form"),
-        Place("manifest", "new_note_url", kind="navigation"),
-        Place("manifest", "serviceworker", kind="script"),
+        LinkSite("manifest", "start_url", kind="navigation"),
+        LinkSite("manifest", "scope", kind="navigation"),
+        LinkSite("manifest", "id", kind="metadata", stays="always"),  # the app's identity, not where something is
+        LinkSite("manifest", "src", kind="image"),
+        LinkSite("manifest", "url", kind="navigation"),
+        LinkSite("manifest", "action", kind="form"),
+        LinkSite("manifest", "new_note_url", kind="navigation"),
+        LinkSite("manifest", "serviceworker", kind="script"),
     )
 }
 # Web Application Manifest 1 and Manifest Incubations: the names that lead to each, without indexes.
-_MEMBERS: Final[dict[tuple[str, ...], Place]] = {
+_MEMBERS: Final[dict[tuple[str, ...], LinkSite]] = {
     **{(name,): _MANIFEST[name] for name in ("start_url", "scope", "id")},
     **{(*names, "src"): _MANIFEST["src"] for names in (("icons",), ("screenshots",), ("shortcuts", "icons"))},
     ("file_handlers", "icons", "src"): _MANIFEST["src"],
@@ -97,7 +97,7 @@ def walk_manifest(data: bytes, _charset: Charset, _options: WalkOptions) -> Iter
     return _walk(data, _in_manifest)
 
 
-def _in_manifest(found: Value, raw: bytes) -> Place | None:
+def _in_manifest(found: Value, raw: bytes) -> LinkSite | None:
     place = None if found.is_key else _MEMBERS.get(tuple(name for name in found.path if isinstance(name, str)))
     if place is not None and place.attribute == "id" and not _URL_LIKE.match(_STRING.decode(raw)):
         return None  # against the origin of start_url, which is another base

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from absolve.core.errors import CodingError
 from absolve.core.model import Edit
 from absolve.encodings.offset_map import Decoded
-from absolve.formats.events.packed_edits import Packed
+from absolve.formats.events.packed_edits import PackedEdits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -89,7 +89,7 @@ class _Line:
         self.end = -1  # where it ends: at its LF
         self._last = last  # where the body does
         self._new = bytearray()
-        self._edits = Packed()
+        self._edits = PackedEdits()
 
     def take(self, edit: Edit) -> None:
         """Make an edit that stands behind all that came before."""

@@ -11,7 +11,7 @@ from email.message import Message
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core.errors import WalkError
-from absolve.core.model import Held, Link, Notice, Part
+from absolve.core.model import Finding, Link, MessageIds, Part
 from absolve.encodings.codings import IDENTITY
 from absolve.formats import headers, registry
 from absolve.formats.mail.codings import Base64, QuotedPrintable
@@ -19,7 +19,7 @@ from absolve.formats.mail.codings import Base64, QuotedPrintable
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from absolve.core.model import Event, Place
+    from absolve.core.model import Event, LinkSite
     from absolve.core.protocols import Coding
     from absolve.encodings.charsets import Charset
     from absolve.formats.headers import Field
@@ -58,7 +58,7 @@ def walk(data: bytes, charset: Charset, options: WalkOptions) -> Iterator[Event]
         boundary = data[2:].partition(b"\n")[0].rstrip()
         yield from _Walk(data, found, 0, options).multipart(boundary, PART)
     else:
-        yield Notice("no-header", "this is no message: it does not begin with a header", start)
+        yield Finding("no-header", "this is no message: it does not begin with a header", start)
 
 
 def walk_part(data: bytes, charset: Charset, options: WalkOptions) -> Iterator[Event]:  # noqa: ARG001 - as above
@@ -105,7 +105,7 @@ class _Walk:
 
     def events(self, *, inside: bool = False) -> Iterator[Event]:
         """The bases, the links of the header, what the body is; `inside` a multipart, what the part is held as."""
-        places: dict[str, Place] = _SEALED_PLACES if self._signature else headers.OF_MAIL
+        places: dict[str, LinkSite] = _SEALED_PLACES if self._signature else headers.OF_MAIL
         locations: list[Link] = []
         for event in headers.links(self._data, self._fields, places, tuple(headers.BASES)):
             if inside and type(event) is Link and event.place.attribute == "content-location":
@@ -113,7 +113,7 @@ class _Walk:
             yield event
         if self._is_long:
             text = f"a body whose Content-Type has more than {_LONGEST} characters is left as it is"
-            yield Notice("long-field", text, self._body, failed=True)
+            yield Finding("long-field", text, self._body, failed=True)
             return
         media_type = self._content.media_type
         if media_type.startswith("multipart/"):
@@ -125,18 +125,18 @@ class _Walk:
         if inside:
             yield from self._names(locations)
         if media_type in _OPAQUE and self._content.parameter("smime-type").lower() == "signed-data":
-            yield Notice("signed", "what is signed by S/MIME and encoded for it is not read", self._body)
+            yield Finding("signed", "what is signed by S/MIME and encoded for it is not read", self._body)
         else:
             yield from self._leaf(media_type)
 
-    def _names(self, locations: list[Link]) -> Iterator[Held]:
+    def _names(self, locations: list[Link]) -> Iterator[MessageIds]:
         """What others in the message refer to this part by: its Content-Location, its Content-ID (RFC 2392)."""
         for link in locations:
             reference = link.coding.decode(self._data[link.start : link.end])
-            yield Held([reference.decode("utf-8", "surrogateescape")], link.claim)
+            yield MessageIds([reference.decode("utf-8", "surrogateescape")], link.claim)
         name = headers.first(self._data, self._fields, "content-id")
         if name:
-            yield Held([f"cid:{name.strip('<> ')}"])
+            yield MessageIds([f"cid:{name.strip('<> ')}"])
 
     def _leaf(self, media_type: str) -> Iterator[Event]:
         """A body that is one document, if it is one that is read."""
@@ -148,13 +148,13 @@ class _Walk:
         coding = self._coding(encoding)
         if coding is None:
             text = f"this is left as it is: its encoding {encoding[:40]!r} is none that absolve reads"
-            yield Notice("unknown-encoding", text, self._body, failed=True)
+            yield Finding("unknown-encoding", text, self._body, failed=True)
             return
         charset = re.sub(r'[\\"\r\n]', "", self._content.parameter("charset"))
         full = f'{media_type}; charset="{charset}"' if charset else media_type
         name = "message" if media_type == MESSAGE else "body"
         size = len(self._data)
-        yield Part(full, self._body, size, coding, name=name, whole=True, sealed=self._signature)
+        yield Part(full, self._body, size, coding, name=name, own_charset=True, signed_by=self._signature)
 
     def _coding(self, encoding: str) -> Coding | None:
         """The coding of a Content-Transfer-Encoding; None for an unknown one: the body means nothing (RFC 2045 6.4)."""
@@ -169,7 +169,7 @@ class _Walk:
         """The parts between boundaries (RFC 2046 5.1.1)."""
         if not boundary:
             text = "this multipart is left as it is: its Content-Type gives no boundary"
-            yield Notice("no-boundary", text, self._body, failed=True)
+            yield Finding("no-boundary", text, self._body, failed=True)
             return
         start = -1
         for delimiter in _delimiters(self._data, boundary, self._body):
@@ -180,14 +180,15 @@ class _Walk:
                 return
         if start < 0:
             text = f"this multipart is left as it is: its boundary {_shown(boundary)} is nowhere in it"
-            yield Notice("no-boundary", text, self._body, failed=True)
+            yield Finding("no-boundary", text, self._body, failed=True)
             return
         text = f"the closing boundary {_shown(boundary)} is missing: the last part goes on to the end"
-        yield Notice("no-closing-boundary", text, len(self._data))
+        yield Finding("no-closing-boundary", text, len(self._data))
         yield self._of_multipart(media_type, start, len(self._data), signed)
 
     def _of_multipart(self, media_type: str, start: int, end: int, signed: str) -> Part:
-        return Part(media_type, start, end, IDENTITY, name="part", whole=True, sealed=self._signature or signed)
+        signature = self._signature or signed
+        return Part(media_type, start, end, IDENTITY, name="part", own_charset=True, signed_by=signature)
 
 
 def _content(text: str | None, default: str) -> Content:
@@ -255,4 +256,4 @@ def walk_mailbox(data: bytes, charset: Charset, options: WalkOptions) -> Iterato
 
 
 def _message(start: int, end: int) -> Part:
-    return Part(MESSAGE, start, end, IDENTITY, name="message", whole=True, encloses=False)
+    return Part(MESSAGE, start, end, IDENTITY, name="message", own_charset=True, encloses=False)

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from absolve.core.errors import in_short
-from absolve.core.model import Notice
+from absolve.core.model import Finding
 from absolve.formats.warc.headers import record_at
 
 
-def said(code: str, text: str, offset: int, url: str = "") -> Notice:
-    return Notice(code, f"{text}; it stays as it is{f' ({in_short(url)})' if url else ''}", offset, failed=True)
+def said(code: str, text: str, offset: int, url: str = "") -> Finding:
+    return Finding(code, f"{text}; it stays as it is{f' ({in_short(url)})' if url else ''}", offset, failed=True)
 
 
-def cut_off(what: str, offset: int, url: str = "") -> Notice:
+def cut_off(what: str, offset: int, url: str = "") -> Finding:
     return said("truncated", f"the file ends before the end of this {what}", offset, url)
 
 
-def wrong_length(offset: int, url: str) -> Notice:
+def wrong_length(offset: int, url: str) -> Finding:
     return said("wrong-length", "the length of this record does not lead to the next one", offset, url)
 
 
-def too_large(limit: int, offset: int, url: str = "") -> Notice:
+def too_large(limit: int, offset: int, url: str = "") -> Finding:
     return said("too-large", f"this record has more than {limit} bytes (--max-decompressed)", offset, url)
 
 

@@ -121,8 +121,8 @@ class Opener:
         if cython.compiled and self._machine is not cython.NULL:
             value: bytes = PyBytes_FromStringAndSize(cython.NULL, size)
             into: cython.p_const_uchar = value
-            is_whole = opens_here(cython.address(library), self._machine, p, end, into, size)  # noqa: F821 - in the .pxd
-            return value if is_whole else None
+            stays_absolute = opens_here(cython.address(library), self._machine, p, end, into, size)  # noqa: F821 - in the .pxd
+            return value if stays_absolute else None
         return _by_package(raw, size)
 
 

@@ -4,9 +4,9 @@ cimport cython
 
 
 @cython.final
-cdef class Piece:
+cdef class RawSegment:
     cdef readonly Py_ssize_t offset
     cdef readonly bytes raw
     cdef readonly bytes records
     cdef readonly object coding
-    cdef readonly tuple notices
+    cdef readonly tuple findings

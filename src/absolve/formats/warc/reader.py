@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     import cython
 
-    from absolve.core.model import Notice
+    from absolve.core.model import Finding
     from absolve.core.protocols import Coding
 else:
     from absolve.core import _cython as cython
@@ -50,11 +50,11 @@ DICTIONARY: Final = b"\x5d\x2a\x4d\x18"  # WARC-ZSTD 1.0: the first frame is ski
 
 @cython.final
 @cython.cclass
-class Piece:
+class RawSegment:
     """A stretch of a file: where it begins, its bytes, and the records in them.
 
     `records` is None for what stays as it is: what is broken, too large, or no record. `coding` says how the records
-    are compressed there, None for not at all. `notices` have offsets into the file.
+    are compressed there, None for not at all. `findings` have offsets into the file.
     """
 
     def __init__(
@@ -63,30 +63,30 @@ class Piece:
         raw: bytes,
         records: bytes | None = None,
         coding: Coding | None = None,
-        notices: tuple[Notice, ...] = (),
+        findings: tuple[Finding, ...] = (),
     ) -> None:
         self.offset = offset
         self.raw = raw
         self.records = records
         self.coding = coding
-        self.notices = notices
+        self.findings = findings
 
 
 @cython.cfunc
-def _opened(offset: cython.Py_ssize_t, raw: bytes, records: bytes, coding: Coding | None) -> Piece:
+def _opened(offset: cython.Py_ssize_t, raw: bytes, records: bytes, coding: Coding | None) -> RawSegment:
     """A piece with records, made without a call that would box its offset."""
-    piece: Piece = Piece.__new__(Piece)
+    piece: RawSegment = RawSegment.__new__(RawSegment)
     piece.offset = offset
     piece.raw = raw
     piece.records = records
     piece.coding = coding
-    piece.notices = ()
+    piece.findings = ()
     return piece
 
 
 def pieces(
     file: IO[bytes] | bytes, limit: int, *, compressed: bool = True, start: int = 0, ahead: bool = False
-) -> Iterator[Piece]:
+) -> Iterator[RawSegment]:
     """The pieces of a file, in order. One of more than `limit` bytes, compressed or not, is cut as it comes.
 
     `file` may be all bytes of it: they are not copied then. `compressed`: members of gzip and frames of Zstandard are
@@ -116,23 +116,23 @@ class _Cutter(Members):
         self._dictionary = b""
         self._gzip = Gzip(limit)  # one for all: what is read here is not decoded by it
 
-    def _passed(self, size: int) -> Iterator[Piece]:
+    def _passed(self, size: int) -> Iterator[RawSegment]:
         """So many bytes, or all there are, as they are."""
         while size > 0 and self._has(1):
             offset = self._offset()
             raw = self._taken(size)
             size -= len(raw)
-            yield Piece(offset, raw)
+            yield RawSegment(offset, raw)
 
     # --- cutting ---
 
-    def pieces(self) -> Iterator[Piece]:
+    def pieces(self) -> Iterator[RawSegment]:
         try:
             yield from self._cut()
         finally:
             self._close()
 
-    def _cut(self) -> Iterator[Piece]:
+    def _cut(self) -> Iterator[RawSegment]:
         kind: cython.int
         while self._has(1):
             self._has(16)
@@ -172,13 +172,13 @@ class _Cutter(Members):
                 return _FRAME
         return _RECORD
 
-    def _blank(self) -> Iterator[Piece]:
+    def _blank(self) -> Iterator[RawSegment]:
         found = _LINE_ENDS.match(self._held, self._at)
         if found:
-            yield Piece(self._offset(), self._taken(found.end() - self._at))
+            yield RawSegment(self._offset(), self._taken(found.end() - self._at))
 
     @cython.cfunc
-    def _record(self) -> Piece | None:
+    def _record(self) -> RawSegment | None:
         """A record that is not compressed, and the empty lines behind it; None where none ends where it says."""
         self._whole_head()
         extent = extent_at(self._held, self._at)
@@ -194,7 +194,7 @@ class _Cutter(Members):
         raw = self._taken(size)
         return _opened(offset, raw, raw, None)
 
-    def _no_record(self) -> Iterator[Piece]:
+    def _no_record(self) -> Iterator[RawSegment]:
         """What is none, or one that does not end where it says, or is too large."""
         extent = extent_at(self._held, self._at)
         offset = self._offset()
@@ -206,11 +206,11 @@ class _Cutter(Members):
         url = url_at(self._held, self._at)
         if size > self._limit:
             yield from self._passed(size)
-            is_whole = self._offset() == offset + size
-            notice = too_large(self._limit, offset, url) if is_whole else cut_off("record", offset, url)
-            yield Piece(self._offset(), b"", notices=(notice,))
+            stays_absolute = self._offset() == offset + size
+            finding = too_large(self._limit, offset, url) if stays_absolute else cut_off("record", offset, url)
+            yield RawSegment(self._offset(), b"", findings=(finding,))
         elif not self._has(size) and self._next_start(head, size) is None:
-            yield Piece(offset, self._taken(size), notices=(cut_off("record", offset, url),))
+            yield RawSegment(offset, self._taken(size), findings=(cut_off("record", offset, url),))
         else:  # it is the length that is wrong
             yield from self._lost(wrong_length(offset, url), head)
 
@@ -254,9 +254,9 @@ class _Cutter(Members):
         line = self._held[self._at + rest : self._at + rest + LONGEST_LINE]
         return version_end(line, 0) >= 0 or arc_record(line, 0) is not None
 
-    def _lost(self, notice: Notice, skip: int) -> Iterator[Piece]:
+    def _lost(self, finding: Finding, skip: int) -> Iterator[RawSegment]:
         """What cannot be cut, up to where a record begins again; `skip` is how much of it is known to be none."""
-        yield Piece(self._offset(), b"", notices=(notice,))
+        yield RawSegment(self._offset(), b"", findings=(finding,))
         skip = max(skip, 1)
         while self._has(skip + 1):
             is_end = not self._has(skip + 1 + LONGEST_HEAD)
@@ -285,7 +285,7 @@ class _Cutter(Members):
     # --- compressed ---
 
     @cython.cfunc
-    def _member(self) -> Piece | None:
+    def _member(self) -> RawSegment | None:
         """A member of gzip (RFC 1952 2.2), which holds one record, or more; None where it ends too early or late."""
         offset: cython.Py_ssize_t = self._offset()
         value: bytes | None = self._whole_member() if is_there else None
@@ -317,7 +317,7 @@ class _Cutter(Members):
         self._values = []  # while it is worked on it is held once
         return _opened(offset, self._taken(self._used), value, self._gzip)
 
-    def _no_member(self) -> Iterator[Piece]:
+    def _no_member(self) -> Iterator[RawSegment]:
         """What was none to the end, or is too large."""
         offset = self._offset()
         machine = self._machine
@@ -325,12 +325,12 @@ class _Cutter(Members):
         if self._broken is not None:
             yield from self._lost(said("broken", self._broken, offset, url), 3)
         elif sum(map(len, self._values)) > self._limit:
-            yield Piece(offset, b"", notices=(too_large(self._limit, offset, url),))
+            yield RawSegment(offset, b"", findings=(too_large(self._limit, offset, url),))
             yield from self._rest_of_member(machine, self._used)
         else:
-            yield Piece(offset, self._taken(self._used), notices=(cut_off("gzip member", offset, url),))
+            yield RawSegment(offset, self._taken(self._used), findings=(cut_off("gzip member", offset, url),))
 
-    def _rest_of_member(self, machine: zlib._Decompress, used: int) -> Iterator[Piece]:
+    def _rest_of_member(self, machine: zlib._Decompress, used: int) -> Iterator[RawSegment]:
         yield from self._passed(used)
         while not machine.eof and self._has(1):
             self._has(CHUNK)
@@ -341,7 +341,7 @@ class _Cutter(Members):
                 return
             yield from self._passed(consumed(machine, raw))
 
-    def _frame(self) -> Iterator[Piece]:
+    def _frame(self) -> Iterator[RawSegment]:
         """A frame of Zstandard (RFC 8878 3.1)."""
         offset = self._offset()
         try:
@@ -351,7 +351,7 @@ class _Cutter(Members):
                     yield from self._lost(too_large(self._limit, offset), 4)
                     return
                 if not self._has(size + 1):
-                    yield Piece(offset, self._taken(size), notices=(cut_off("zstd frame", offset),))
+                    yield RawSegment(offset, self._taken(size), findings=(cut_off("zstd frame", offset),))
                     return
         except CodingError as error:
             yield from self._lost(said(error.code, str(error), offset), 4)
@@ -363,16 +363,16 @@ class _Cutter(Members):
         try:
             yield self._frame_of(offset, raw)
         except CodingError as error:
-            yield Piece(offset, raw, notices=(said(error.code, str(error), offset),))
+            yield RawSegment(offset, raw, findings=(said(error.code, str(error), offset),))
 
-    def _frame_of(self, offset: int, raw: bytes) -> Piece:
+    def _frame_of(self, offset: int, raw: bytes) -> RawSegment:
         """A whole frame; one that is skippable holds the dictionary of the others, or nothing."""
         if is_skippable(raw):
             if raw[:4] == DICTIONARY:
                 value = raw[8:]  # WARC-ZSTD 1.0: it may itself be compressed, without a dictionary
                 self._dictionary = Zstandard(self._limit).decode(value) if value.startswith(ZSTD_FRAME) else value
-            return Piece(offset, raw)
+            return RawSegment(offset, raw)
         coding = Zstandard(self._limit, self._dictionary)
-        return Piece(offset, raw, coding.decode(raw), coding)
+        return RawSegment(offset, raw, coding.decode(raw), coding)
 
 

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from absolve.core.errors import in_short
-from absolve.core.model import RETRIEVAL, Base, Derived, Notice, Part, new
+from absolve.core.model import RETRIEVAL, BaseClaim, Derived, Finding, Part, new
 from absolve.encodings.charsets import for_any
 from absolve.encodings.codings import IDENTITY
 from absolve.formats import headers, registry
@@ -29,7 +29,7 @@ else:
     from absolve.core import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.absolve.formats.events.event_list import Events
+    from cython.cimports.absolve.formats.events.event_list import EventList
     from cython.cimports.absolve.formats.headers import Field
     from cython.cimports.absolve.formats.http.linkless import is_bare
     from cython.cimports.absolve.formats.warc.headers import (
@@ -41,7 +41,7 @@ if cython.compiled:
         record_at,
     )
 else:
-    from absolve.formats.events.event_list import Events
+    from absolve.formats.events.event_list import EventList
     from absolve.formats.headers import Field  # noqa: TC001 - the type of a C variable
     from absolve.formats.http.linkless import is_bare
     from absolve.formats.warc.headers import Extent, Record, extent_at, has_field, only_line_ends, record_at
@@ -52,7 +52,7 @@ _SEGMENT: Final = b"warc-segment-number"
 _WALKED: Final = frozenset({"response", "resource", "conversion", "revisit", "arc"})
 
 
-def walk(data: bytes, _charset: Charset, options: WalkOptions) -> Events:
+def walk(data: bytes, _charset: Charset, options: WalkOptions) -> EventList:
     """The records of a file that is all in memory."""
     return _events(data, options, compressed=True)
 
@@ -100,19 +100,19 @@ def _is_walked(extent: Extent) -> cython.bint:
     return extent.kind in _WALKED and extent.block < extent.end
 
 
-def _events(data: bytes, options: WalkOptions, *, compressed: bool) -> Events:
+def _events(data: bytes, options: WalkOptions, *, compressed: bool) -> EventList:
     """A part for each record: there may be a million, and what one says of itself takes a kilobyte."""
-    events: Events = Events(make=partial(_made, data, options), derives=True)
+    events: EventList = EventList(make=partial(_made, data, options), derives=True)
     for piece in pieces(data, options.max_decompressed, compressed=compressed):
-        for notice in piece.notices:
-            events.append(notice)
+        for finding in piece.findings:
+            events.append(finding)
         if piece.records is None:
             continue
         if piece.coding is None:
             extent = extent_at(data, piece.offset)
             found = _walked(data, piece.offset, extent) if extent is not None else None
             if isinstance(found, Record):
-                events.tell_made(found.block - piece.offset, found.block, found.end)
+                events.add_numbered_part(found.block - piece.offset, found.block, found.end)
             elif found is not None:
                 events.append(found)
         else:
@@ -147,7 +147,7 @@ class Opened:
 
 
 @cython.cfunc
-def _walked(data: bytes, start: cython.Py_ssize_t, extent: Extent) -> Record | Notice | None:
+def _walked(data: bytes, start: cython.Py_ssize_t, extent: Extent) -> Record | Finding | None:
     """The header of a record, if its block is a document; or what is to be said of it."""
     if not _is_walked(extent):
         return None
@@ -156,7 +156,7 @@ def _walked(data: bytes, start: cython.Py_ssize_t, extent: Extent) -> Record | N
         return None
     if _segment(data, found):
         text = f"this record is a segment of another one, and stays as it is ({in_short(found.url)})"
-        return Notice("segmented", text, start)
+        return Finding("segmented", text, start)
     return found if registry.is_read(_media_type(data, found)) else None
 
 
@@ -170,8 +170,8 @@ def _part(data: bytes, found: Record, options: WalkOptions) -> Part:
         found.end,
         IDENTITY,
         name="revisit" if found.kind == "revisit" else "record",
-        claims=[new(Base, (RETRIEVAL, for_any(found.url), field, None, None))] if found.url else [],
-        whole=True,
+        claims=[new(BaseClaim, (RETRIEVAL, for_any(found.url), field, None, None))] if found.url else [],
+        own_charset=True,
         encloses=False,
         derived=_derived(data, found, options),
     )

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from absolve.core.model import Place
+from absolve.core.model import LinkSite
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -29,11 +29,11 @@ class Choice(NamedTuple):
     element: str
     attribute: str
     by: tuple[str, ...]
-    places: Mapping[str, Place]
-    default: Place | None = None
+    places: Mapping[str, LinkSite]
+    default: LinkSite | None = None
 
 
-Rows = tuple[Place | Choice, ...]
+Rows = tuple[LinkSite | Choice, ...]
 
 XHTML: Final = "http://www.w3.org/1999/xhtml"
 SVG: Final = "http://www.w3.org/2000/svg"
@@ -43,16 +43,16 @@ XLINK: Final = "http://www.w3.org/1999/xlink"
 RDF: Final = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 
 
-def _text(elements: str, kind: str = "navigation", syntax: str = "url") -> tuple[Place, ...]:
+def _text(elements: str, kind: str = "navigation", syntax: str = "url") -> tuple[LinkSite, ...]:
     """Elements whose text is a reference; the empty one says nothing."""
-    return tuple(Place(element, "", syntax, kind) for element in elements.split())
+    return tuple(LinkSite(element, "", syntax, kind) for element in elements.split())
 
 
-def _href(elements: str, attribute: str = "href", kind: str = "navigation") -> tuple[Place, ...]:
-    return tuple(Place(element, attribute, kind=kind, empty="base") for element in elements.split())
+def _href(elements: str, attribute: str = "href", kind: str = "navigation") -> tuple[LinkSite, ...]:
+    return tuple(LinkSite(element, attribute, kind=kind, empty="base") for element in elements.split())
 
 
-def _kinds(place: Place, by: str, kinds: Mapping[str, str]) -> Choice:
+def _kinds(place: LinkSite, by: str, kinds: Mapping[str, str]) -> Choice:
     """A place whose kind depends on another attribute."""
     return Choice(
         place.element,
@@ -66,7 +66,7 @@ def _kinds(place: Place, by: str, kinds: Mapping[str, str]) -> Choice:
 def _html(elements: str, by: Iterable[str], values: Iterable[str]) -> tuple[Choice, ...]:
     """Elements whose text is escaped HTML where other attributes say so."""
     return tuple(
-        Choice(element, "", tuple(by), dict.fromkeys(values, Place(element, "", "html")))
+        Choice(element, "", tuple(by), dict.fromkeys(values, LinkSite(element, "", "html")))
         for element in elements.split()
     )
 
@@ -99,10 +99,10 @@ ATOM_RELS: Final = {
     **dict.fromkeys(("enclosure", "preview"), "media"),
     **dict.fromkeys(("icon", "image", "logo", "thumbnail"), "image"),
 }
-_ATOM_LINK: Final = _kinds(Place("link", "href", kind="metadata", empty="base"), "rel", ATOM_RELS)
+_ATOM_LINK: Final = _kinds(LinkSite("link", "href", kind="metadata", empty="base"), "rel", ATOM_RELS)
 ATOM: Final[Rows] = (
     _ATOM_LINK,
-    Place("content", "src", kind="media"),
+    LinkSite("content", "src", kind="media"),
     *_href("generator", "uri", "metadata"),
     *_text("uri"),
     *_text("icon logo", "image"),
@@ -122,26 +122,26 @@ _GUID: Final = Choice(
     "",
     ("ispermalink",),
     # By the standard it is a permanent link unless it says otherwise; feeds put bare numbers there as well.
-    {"true": Place("guid", "", kind="navigation"), "": Place("guid", "", "likely", "navigation")},
+    {"true": LinkSite("guid", "", kind="navigation"), "": LinkSite("guid", "", "likely", "navigation")},
 )
 RSS: Final[Rows] = (  # 0.9x, 1.0, 1.1 and 2.0
     *_text("link comments docs"),
     *_text("url", "image"),  # of the image
     _GUID,
-    _kinds(Place("enclosure", "url", kind="media"), "type", MEDIA_TYPES),
+    _kinds(LinkSite("enclosure", "url", kind="media"), "type", MEDIA_TYPES),
     *_href("source", "url", "feed"),
     *_text("description fullitem", "other", "html"),
 )
 MEDIA_RSS: Final[Rows] = (
-    _kinds(Place("content", "url", kind="media"), "type", MEDIA_TYPES),
-    Place("thumbnail", "url", kind="image"),
+    _kinds(LinkSite("content", "url", kind="media"), "type", MEDIA_TYPES),
+    LinkSite("thumbnail", "url", kind="image"),
     *_href("player embed", "url", "media"),
     *_href("peerLink subTitle", "href", "media"),
     *_href("license", "href", "metadata"),
     *_text("backLink response"),
     *_html("title description text", ["type"], ["html", "text/html"]),
 )
-ITUNES: Final[Rows] = (Place("image", "href", kind="image"), *_text("new-feed-url", "feed"))
+ITUNES: Final[Rows] = (LinkSite("image", "href", kind="image"), *_text("new-feed-url", "feed"))
 PODCAST: Final[Rows] = (
     *_href("chapters transcript", "url", "metadata"),
     *_href("funding license", "url"),
@@ -150,9 +150,9 @@ PODCAST: Final[Rows] = (
     *_href("socialInteract", "uri"),
     *_href("trailer", "url", "media"),
     *_href("remoteItem", "feedUrl", "feed"),
-    Place("person", "img", kind="image"),
-    Place("image", "href", kind="image"),
-    Place("images", "srcset", "srcset", "image"),
+    LinkSite("person", "img", kind="image"),
+    LinkSite("image", "href", kind="image"),
+    LinkSite("images", "srcset", "srcset", "image"),
 )
 OPML: Final[Rows] = (
     *_href("outline", "xmlUrl", "feed"),
@@ -187,7 +187,7 @@ _FEEDS: Final[dict[str, Rows]] = {
     "http://backend.userland.com/blogChannelModule": _text("blogRoll mySubscriptions blink changes"),
     "http://madskills.com/public/xml/rss/module/trackback/": _text("ping about"),
     "http://madskills.com/public/xml/rss/module/pingback/": _text("server target"),
-    "http://podlove.org/simple-chapters": (*_href("chapter"), Place("chapter", "image", kind="image")),
+    "http://podlove.org/simple-chapters": (*_href("chapter"), LinkSite("chapter", "image", kind="image")),
     **dict.fromkeys(("http://search.yahoo.com/mrss/", "http://search.yahoo.com/mrss"), MEDIA_RSS),
     **dict.fromkeys(
         ("http://www.itunes.com/dtds/podcast-1.0.dtd", "http://www.itunes.com/DTDs/Podcast-1.0.dtd"), ITUNES
@@ -218,12 +218,12 @@ _SITEMAPS: Final[dict[str, Rows]] = {
 # --- books and documentation ---------------------------------------------------------------------------------------
 
 OPF: Final[Rows] = (
-    _kinds(Place("item", "href"), "media-type", MEDIA_TYPES),
+    _kinds(LinkSite("item", "href"), "media-type", MEDIA_TYPES),
     *_href("reference site"),
     *_href("link", kind="metadata"),
 )
 NCX: Final[Rows] = (
-    Place("content", "src", kind="navigation"),
+    LinkSite("content", "src", kind="navigation"),
     *_href("audio", "src", "media"),
     *_href("img", "src", "image"),
 )
@@ -236,7 +236,7 @@ SMIL: Final[Rows] = (
 DTBOOK: Final[Rows] = (
     *_href("a"),
     *_href("link", kind="stylesheet"),
-    Place("img", "src", kind="image"),
+    LinkSite("img", "src", kind="image"),
     *_href("img", "longdesc"),
     *_href("blockquote q", "cite", "metadata"),
 )
@@ -252,7 +252,7 @@ DITA: Final[Rows] = (
     *_href("image", kind="image"),
     *_href("coderef data", kind="other"),
     *_href("object", "data", "media"),
-    *(Place("*", attribute) for attribute in ("conref", "conrefend")),
+    *(LinkSite("*", attribute) for attribute in ("conref", "conrefend")),
 )
 
 _BOOKS: Final[dict[str, Rows]] = {
@@ -274,7 +274,7 @@ _BOOKS: Final[dict[str, Rows]] = {
 
 _OTHERS: Final[dict[str, Rows]] = {
     **dict.fromkeys(
-        ("http://www.w3.org/2001/XInclude", "http://www.w3.org/2003/XInclude"), (Place("include", "href"),)
+        ("http://www.w3.org/2001/XInclude", "http://www.w3.org/2003/XInclude"), (LinkSite("include", "href"),)
     ),
     "http://www.w3.org/1999/XSL/Transform": _href("import include", kind="stylesheet"),
     "http://a9.com/-/spec/opensearch/1.1/": _text("Image", "image"),
@@ -292,9 +292,9 @@ _OTHERS: Final[dict[str, Rows]] = {
 }
 
 # The texts of elements that hold other documents; `syntax` names them as xml.py's table does.
-_STYLE: Final = Choice("style", "", ("type",), dict.fromkeys(("", "text/css"), Place("style", "", "css")))
+_STYLE: Final = Choice("style", "", ("type",), dict.fromkeys(("", "text/css"), LinkSite("style", "", "css")))
 _JSON: Final = ("application/ld+json", "importmap", "speculationrules")
-_SCRIPT: Final = Choice("script", "", ("type",), {word: Place("script", "", word) for word in _JSON})
+_SCRIPT: Final = Choice("script", "", ("type",), {word: LinkSite("script", "", word) for word in _JSON})
 
 VOCABULARIES: Final[dict[str, Rows]] = (
     _FEEDS | _SITEMAPS | _BOOKS | _OTHERS | {XHTML: (_STYLE, _SCRIPT), SVG: (_STYLE,)}
@@ -320,18 +320,18 @@ ROOTS: Final[dict[str, Rows]] = {
 }
 
 # Attributes with a namespace of their own, on any element.
-ATTRIBUTES: Final[dict[tuple[str, str], Place]] = {
-    (XML, "base"): Place("*", "xml:base"),
-    (XLINK, "href"): Place("*", "xlink:href"),
-    (RDF, "about"): Place("*", "rdf:about", kind="metadata", empty="own"),  # RDF/XML 2.14: the base in scope counts
-    (RDF, "resource"): Place("*", "rdf:resource", kind="metadata"),
-    ("http://www.idpf.org/2007/ops", "textref"): Place("*", "epub:textref", kind="navigation"),
+ATTRIBUTES: Final[dict[tuple[str, str], LinkSite]] = {
+    (XML, "base"): LinkSite("*", "xml:base"),
+    (XLINK, "href"): LinkSite("*", "xlink:href"),
+    (RDF, "about"): LinkSite("*", "rdf:about", kind="metadata", empty="own"),  # RDF/XML 2.14: the base in scope counts
+    (RDF, "resource"): LinkSite("*", "rdf:resource", kind="metadata"),
+    ("http://www.idpf.org/2007/ops", "textref"): LinkSite("*", "epub:textref", kind="navigation"),
 }
 
 # Pseudo-attributes of processing instructions before the root element: in no xml:base or base element's scope.
-INSTRUCTIONS: Final[dict[str, Place]] = {
-    "xml-stylesheet": Place("xml-stylesheet", "href", kind="stylesheet", against="own", stays="fragment"),
-    "xml-model": Place("xml-model", "href", kind="metadata", against="own"),
+INSTRUCTIONS: Final[dict[str, LinkSite]] = {
+    "xml-stylesheet": LinkSite("xml-stylesheet", "href", kind="stylesheet", against="own", stays="fragment"),
+    "xml-model": LinkSite("xml-model", "href", kind="metadata", against="own"),
 }
 
 # The namespaces that are spoken of here; that of a name in any other one need not be known, and is called this.

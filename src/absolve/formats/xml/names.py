@@ -9,7 +9,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
-from absolve.core.model import Place
+from absolve.core.model import LinkSite
 from absolve.formats.html import names, rules
 from absolve.formats.xml import link_tables
 from absolve.formats.xml.link_tables import Choice
@@ -36,7 +36,7 @@ class Element:
         self.text = rows.get((self.local, ""))
         self.places = _Attributes(self, rows, lazy=lazy)
 
-    def named(self, place: Place) -> Place:
+    def named(self, place: LinkSite) -> LinkSite:
         """A row for any element as that of this one."""
         return _named(place, self.local)
 
@@ -45,24 +45,24 @@ class Element:
         return self.namespace == link_tables.XHTML
 
 
-class _Attributes(dict[str, Place | Choice | None]):
+class _Attributes(dict[str, LinkSite | Choice | None]):
     """The row of each attribute of an element by its name, looked up once; None for one that holds no reference.
 
     A row for any element is the same for all of them.
     """
 
-    def __init__(self, element: Element, rows: dict[tuple[str, str], Place | Choice], *, lazy: bool) -> None:
+    def __init__(self, element: Element, rows: dict[tuple[str, str], LinkSite | Choice], *, lazy: bool) -> None:
         self._element = element
         self._rows = rows
         self._lazy = lazy
 
-    def __missing__(self, key: str) -> Place | Choice | None:
+    def __missing__(self, key: str) -> LinkSite | Choice | None:
         found = self._found(key)
         if len(self) < _KEPT and len(key) <= _LONGEST:
             self[key] = found
         return found
 
-    def _found(self, key: str) -> Place | Choice | None:
+    def _found(self, key: str) -> LinkSite | Choice | None:
         namespace, _, name = key.rpartition(SEPARATOR)
         general = link_tables.ATTRIBUTES.get((namespace, name))
         if namespace and general is None:
@@ -73,7 +73,7 @@ class _Attributes(dict[str, Place | Choice | None]):
             return self._in_html(_HTML[self._element.namespace], local, attribute) or general
         return self._rows.get((local, attribute)) or self._rows.get(("*", attribute)) or general
 
-    def _in_html(self, namespace: int, local: str, attribute: str) -> Place | None:
+    def _in_html(self, namespace: int, local: str, attribute: str) -> LinkSite | None:
         """XHTML is in lower case; the tables have the names of SVG and MathML so, too."""
         if namespace != names.HTML:
             local, attribute = local.lower(), attribute.lower()
@@ -81,7 +81,7 @@ class _Attributes(dict[str, Place | Choice | None]):
 
 
 @cache
-def _rows(namespace: str, root: str) -> dict[tuple[str, str], Place | Choice]:
+def _rows(namespace: str, root: str) -> dict[tuple[str, str], LinkSite | Choice]:
     """The rows of a namespace; where there is none, of the vocabulary that the root element is of."""
     rows = link_tables.VOCABULARIES.get(namespace, ()) if namespace else link_tables.ROOTS.get(root, ())
     return {(row.element, row.attribute): row for row in rows}
@@ -115,7 +115,7 @@ def _elements(root: str, lazy: bool) -> Elements:
 
 # Prefixes, the empty one for names without one, and their namespaces; a prefix that is not there is one of another.
 Bindings = dict[bytes, str]
-_UNKNOWN: Final = Place("", "")  # in the place of a row that was not looked up yet
+_UNKNOWN: Final = LinkSite("", "")  # in the place of a row that was not looked up yet
 _ALWAYS: Final[Bindings] = {b"xml": link_tables.XML}  # Namespaces in XML 1.0, section 3
 
 
@@ -135,12 +135,12 @@ class Written:
     def __init__(self, element: Element, names: Names) -> None:
         self.element = element
         self.text = element.text
-        self.rows: dict[bytes, Place | Choice | None] = {}
+        self.rows: dict[bytes, LinkSite | Choice | None] = {}
         self.is_html = element.is_html
         self.is_template = element.is_html and element.local == "template"
         self._names = names
 
-    def row(self, raw: bytes, bindings: Bindings) -> Place | Choice | None:
+    def row(self, raw: bytes, bindings: Bindings) -> LinkSite | Choice | None:
         """The row of an attribute; None for one that holds no reference."""
         found = None
         if raw != b"xmlns" and not raw.startswith(b"xmlns:"):
@@ -227,7 +227,7 @@ class Namespaces:
         return self._names.element(raw, self.bindings) if found is None else found
 
     @cython.cfunc
-    def row(self, element: Written, raw: bytes) -> Place | Choice | None:
+    def row(self, element: Written, raw: bytes) -> LinkSite | Choice | None:
         """The row of one of its attributes; None for one that holds no reference."""
         found = element.rows.get(raw, _UNKNOWN)
         return element.row(raw, self.bindings) if found is _UNKNOWN else found
@@ -271,13 +271,13 @@ class Namespaces:
         return 0
 
 
-def of_tag(data: bytes, place: Place, start: int) -> Place:
+def of_tag(data: bytes, place: LinkSite, start: int) -> LinkSite:
     """A row for any element as that of the tag which starts here."""
     name = _TAG_NAME.match(data, start)
     return _named(place, name[1].rpartition(b":")[2].decode("utf-8", "surrogateescape")) if name else place
 
 
-def _named(place: Place, local: str) -> Place:
+def _named(place: LinkSite, local: str) -> LinkSite:
     return rules.named(place, local.lower() if place in _IN_LOWER_CASE else local) if place.element == "*" else place
 
 
@@ -285,14 +285,14 @@ _TAG_NAME: Final = re.compile(rb"<([^\t\n\r />]*+)")
 _IN_LOWER_CASE: Final = frozenset(place for (_, element, _), place in rules.FOREIGN.items() if element == "*")
 
 
-def chosen(row: Place | Choice | None, attributes: dict[str, str]) -> Place | None:
+def chosen(row: LinkSite | Choice | None, attributes: dict[str, str]) -> LinkSite | None:
     """The place that a row gives in a tag with these attributes, whose names are in lower case; a `Choice` asks."""
     if not isinstance(row, Choice):
         return row
     return of_words(row, [attributes.get(name, "").strip().lower() for name in row.by])
 
 
-def of_words(row: Choice, words: list[str]) -> Place | None:
+def of_words(row: Choice, words: list[str]) -> LinkSite | None:
     """The place that a row gives where the values of the attributes it asks for are these."""
     key = " ".join(words)
     return row.places.get(key) or row.places.get(f"{key.partition('/')[0]}/") or row.default

@@ -2,7 +2,7 @@
 
 cimport cython
 
-from absolve.formats.events.event_list cimport Events
+from absolve.formats.events.event_list cimport EventList
 from absolve.formats.xml.tags cimport Tag
 
 
@@ -10,7 +10,7 @@ from absolve.formats.xml.tags cimport Tag
 cdef class Values:
     cdef bytes _data
     cdef object _charset
-    cdef Events _events
+    cdef EventList _events
     cdef Tag _tag
     cdef object _prolog
     cdef Py_ssize_t under

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from absolve.core.errors import in_short
-from absolve.core.model import Notice
+from absolve.core.model import Finding
 from absolve.encodings.offset_map import CUT_OFF, is_cut
 from absolve.formats.grammars import GRAMMARS
 from absolve.formats.html import rules
@@ -15,10 +15,10 @@ from absolve.formats.xml.codings import CData, CharacterData, Mixed, unknown_ent
 if TYPE_CHECKING:
     import cython
 
-    from absolve.core.model import Base, Place
+    from absolve.core.model import BaseClaim, LinkSite
     from absolve.core.protocols import Coding
     from absolve.encodings.charsets import Charset
-    from absolve.formats.events.event_list import Events
+    from absolve.formats.events.event_list import EventList
     from absolve.formats.xml.prolog import Prolog
     from absolve.formats.xml.tags import Tag
 else:
@@ -26,7 +26,7 @@ else:
 
 if cython.compiled:
     from cython.cimports.absolve.core.byte_scan import find, is_space
-    from cython.cimports.absolve.formats.events.event_list import Events  # noqa: TC002 - the type of a C argument
+    from cython.cimports.absolve.formats.events.event_list import EventList  # noqa: TC002 - the type of a C argument
     from cython.cimports.absolve.formats.xml.codings import is_plain
     from cython.cimports.absolve.formats.xml.tags import Tag  # noqa: TC002 - likewise
 else:
@@ -48,26 +48,26 @@ class Values:
     `based` is the claim if it is that of a base element.
     """
 
-    def __init__(self, data: bytes, charset: Charset, events: Events, tag: Tag, prolog: Prolog) -> None:
+    def __init__(self, data: bytes, charset: Charset, events: EventList, tag: Tag, prolog: Prolog) -> None:
         self._data = data
         self._charset = charset
         self._events = events
         self._tag = tag
         self._prolog = prolog
         self.under = self.stated = -1
-        self.based: Base | None = None
+        self.based: BaseClaim | None = None
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
-    def value(self, place: Place, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
+    def value(self, place: LinkSite, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
         """Tell of the references, or of the inner document, in one attribute's value."""
         coding = self._tag.coding(start)
         if place.syntax == "css":
             raw = self._data[start:end]
             if 0x28 in raw or 0x26 in raw or 0x5C in raw:
-                self._events.tell_part(rules.CSS_DECLARATIONS, start, end, coding, "", self.under)
+                self._events.add_part(rules.CSS_DECLARATIONS, start, end, coding, "", self.under)
         elif place.syntax == "srcdoc":
-            self._events.tell_part(rules.MEDIA_TYPE, start, end, coding, "srcdoc", self.under)
+            self._events.add_part(rules.MEDIA_TYPE, start, end, coding, "srcdoc", self.under)
         else:
             self.references(place, start, end, coding)
         return 0
@@ -75,7 +75,7 @@ class Values:
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def text(
-        self, place: Place, start: cython.Py_ssize_t, end: cython.Py_ssize_t, scope: cython.Py_ssize_t
+        self, place: LinkSite, start: cython.Py_ssize_t, end: cython.Py_ssize_t, scope: cython.Py_ssize_t
     ) -> cython.int:
         """Tell of the reference that an element's text is, or of the inner document."""
         p: cython.p_const_uchar = self._data
@@ -98,18 +98,18 @@ class Values:
         if media_type is None:
             if isinstance(coding, Mixed):
                 words = "a reference in pieces (CDATA sections, comments, instructions between) is left alone"
-                self._events.append(Notice("pieces", words, start))
+                self._events.append(Finding("pieces", words, start))
             else:
                 self.references(place, start, end, coding)
         elif has_markup or find(p, 38, start, end) >= 0 or media_type != rules.MEDIA_TYPE:  # else no HTML
             name = place.element if media_type == rules.MEDIA_TYPE else ""
-            self._events.tell_part(media_type, start, end, coding, name, self.under)
+            self._events.add_part(media_type, start, end, coding, name, self.under)
         return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def references(
-        self, place: Place, start: cython.Py_ssize_t, end: cython.Py_ssize_t, coding: Coding
+        self, place: LinkSite, start: cython.Py_ssize_t, end: cython.Py_ssize_t, coding: Coding
     ) -> cython.int:
         """Tell of the references in a value, by its grammar; the grammar sees what the bytes stand for."""
         if place.syntax == "url" and is_plain(self._data, start, end):  # as most are: it is what it says, and all of it
@@ -120,14 +120,14 @@ class Values:
             if name is not None:
                 known_as = in_short(name.decode("utf-8", "replace"))
                 words = f"the entity &{known_as}; is not known here: the reference is left alone"
-                self._events.append(Notice("entity", words, start))
+                self._events.append(Finding("entity", words, start))
                 return 0
         value, offsets = coding.decode_mapped(raw)
         if offsets is None:  # no coding of ours is without them
             return 0
         for one, other in GRAMMARS[place.syntax](value):
             if is_cut(offsets, one) or (is_cut(offsets, other) and place.syntax != "url"):  # blanks behind a URL
-                self._events.append(Notice("entity", CUT_OFF, start))
+                self._events.append(Finding("entity", CUT_OFF, start))
                 return 0
             first = start + offsets.start(one)
             self._tell(place, first, start + offsets.end(other) if other > one else first, coding)
@@ -136,13 +136,13 @@ class Values:
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def _tell(
-        self, place: Place, start: cython.Py_ssize_t, end: cython.Py_ssize_t, coding: Coding
+        self, place: LinkSite, start: cython.Py_ssize_t, end: cython.Py_ssize_t, coding: Coding
     ) -> cython.int:
         """Tell of one link."""
         tag: Tag = self._tag
         if self.under < 0 and self.stated < 0:
-            return self._events.tell(place, start, end, coding, None, tag.start, tag.end, self.based)
-        return self._events.tell_ruled(place, start, end, coding, self.under, tag.start, tag.end, self.stated)
+            return self._events.add_link(place, start, end, coding, None, tag.start, tag.end, self.based)
+        return self._events.add_scoped(place, start, end, coding, self.under, tag.start, tag.end, self.stated)
 
 
 @cython.cfunc

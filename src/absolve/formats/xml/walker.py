@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from absolve.core.errors import WalkError, in_short
-from absolve.core.model import IN_VAIN, Base, Layer, Notice, Place
+from absolve.core.model import IGNORED_BASE, BaseClaim, Finding, Layer, LinkSite
 from absolve.formats.base_claims import base_claim, codebase_claim, xml_base_claim
 from absolve.formats.html import rules
 from absolve.formats.html.saved_from import retrieval_url
@@ -36,16 +36,16 @@ else:
 
 if cython.compiled:
     from cython.cimports.absolve.core.byte_scan import find
-    from cython.cimports.absolve.formats.events.event_list import Events
-    from cython.cimports.absolve.formats.events.scoped_bases import Scopes
+    from cython.cimports.absolve.formats.events.event_list import EventList
+    from cython.cimports.absolve.formats.events.scoped_bases import ScopedBases
     from cython.cimports.absolve.formats.html.names_lookup import may_be_savers
     from cython.cimports.absolve.formats.xml.names import Namespaces, Written
     from cython.cimports.absolve.formats.xml.tags import Tag
     from cython.cimports.absolve.formats.xml.values import Values
 else:
     from absolve.core.byte_scan import find
-    from absolve.formats.events.event_list import Events
-    from absolve.formats.events.scoped_bases import Scopes
+    from absolve.formats.events.event_list import EventList
+    from absolve.formats.events.scoped_bases import ScopedBases
     from absolve.formats.html.names_lookup import may_be_savers
     from absolve.formats.xml.names import Namespaces, Written
     from absolve.formats.xml.tags import Tag
@@ -64,7 +64,7 @@ def _pseudo(charset: Charset, quote: bytes) -> PseudoAttribute:
     return PseudoAttribute(charset, quote)
 
 
-def walk(data: bytes, charset: Charset, options: WalkOptions) -> Events:
+def walk(data: bytes, charset: Charset, options: WalkOptions) -> EventList:
     """The events of an XML document in UTF-8; WalkError where it is not well-formed."""
     return _Walk(data, charset, options, checked(data)).run()
 
@@ -76,7 +76,7 @@ class _Walk:
 
     data: bytes
     charset: Charset
-    events: Events
+    events: EventList
     prolog: Prolog
     marked: set[str]
     defaults: dict[bytes, dict[bytes, str]]
@@ -92,14 +92,14 @@ class _Walk:
     scope: cython.Py_ssize_t
     outer: list[tuple[int, int]]
     values: Values
-    text: Place | None
+    text: LinkSite | None
     text_start: cython.Py_ssize_t
     text_scope: cython.Py_ssize_t
 
     def __init__(self, data: bytes, charset: Charset, options: WalkOptions, prolog: Prolog) -> None:
         self.data = data
         self.charset = charset
-        self.events = Events(of_tag, data)
+        self.events = EventList(of_tag, data)
         self.prolog = prolog
         self.marked = set(prolog.marked)  # entities of which nothing was said yet
         self.defaults = prolog.namespaces
@@ -116,7 +116,7 @@ class _Walk:
 
     @cython.boundscheck(False)
     @cython.wraparound(False)
-    def run(self) -> Events:
+    def run(self) -> EventList:
         """Go from one `<` to the next; that the document is well-formed says what follows each."""
         p: cython.p_const_uchar = self.data
         n: cython.Py_ssize_t = len(self.data)
@@ -186,7 +186,7 @@ class _Walk:
         claim = retrieval_url(self.data, start + 4, end, self.charset)
         if claim is not None:
             self.has_retrieval = True
-            self.events.append(Base(Layer.RETRIEVAL, claim[0], claim[1], start))
+            self.events.append(BaseClaim(Layer.RETRIEVAL, claim[0], claim[1], start))
         return 0
 
     @cython.cfunc
@@ -198,7 +198,7 @@ class _Walk:
             if name in self.marked:
                 self.marked.discard(name)
                 words = f"what the entity &{in_short(name)}; stands for is left alone, and not looked at"
-                self.events.append(Notice("entity", words, found.start()))
+                self.events.append(Finding("entity", words, found.start()))
         return 0
 
     @cython.cfunc
@@ -255,14 +255,14 @@ class _Walk:
     @cython.exceptval(-1, check=True)
     def tag(self, element: Written, tag: Tag) -> cython.int:
         """Tell of the references in a start tag, and remember what its text is."""
-        found: list[tuple[Place | Choice, int, int]] = []
+        found: list[tuple[LinkSite | Choice, int, int]] = []
         claim: cython.Py_ssize_t = -1
         codebase: cython.Py_ssize_t = -1
         scope: cython.Py_ssize_t = self.scope
         p: cython.p_const_uchar = self.data
         tag.rewind()
         while tag.next():
-            known: Place | Choice | None = self.names.row(element, p[tag.attribute : tag.attribute_end])
+            known: LinkSite | Choice | None = self.names.row(element, p[tag.attribute : tag.attribute_end])
             if known is None:
                 continue
             found.append((known, tag.value_start, tag.value_end))
@@ -294,7 +294,7 @@ class _Walk:
             if len(self.outer) > _NESTED:
                 raise WalkError("too-deep", f"xml:base nested more than {_NESTED} deep", self.last.start)
         if element.text is not None and not tag.is_closed:
-            text: Place | Choice = element.text
+            text: LinkSite | Choice = element.text
             self.text = of_words(text, tag.keywords(text.by)) if isinstance(text, Choice) else text
             self.text_start = self.last.end
             self.text_scope = scope
@@ -307,13 +307,13 @@ class _Walk:
     ) -> cython.Py_ssize_t:
         """The number of the claim that a value makes in the scope of another; -1 for none."""
         if self.events.scopes is None:
-            self.events.scopes = Scopes(self.data)
+            self.events.scopes = ScopedBases(self.data)
         return self.events.scopes.add(start, end, self.last.coding(start), says, outer)
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def states(
-        self, claim: cython.Py_ssize_t, place: Place, start: cython.Py_ssize_t, end: cython.Py_ssize_t
+        self, claim: cython.Py_ssize_t, place: LinkSite, start: cython.Py_ssize_t, end: cython.Py_ssize_t
     ) -> cython.int:
         """Tell of the reference whose claim has this number."""
         self.values.stated = claim
@@ -325,15 +325,15 @@ class _Walk:
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
-    def codebase(self, found: list[tuple[Place | Choice, int, int]], outer: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    def codebase(self, found: list[tuple[LinkSite | Choice, int, int]], outer: cython.Py_ssize_t) -> cython.Py_ssize_t:
         for place, start, end in found:
-            if type(place) is Place and place.attribute == "codebase":
+            if type(place) is LinkSite and place.attribute == "codebase":
                 return self.claim(codebase_claim, start, end, outer)
         return -1
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
-    def of_html(self, place: Place, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
+    def of_html(self, place: LinkSite, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
         if place.element == "base" and place.attribute == "href":
             return self.base(place, start, end)
         if place is rules.META_CONTENT:
@@ -349,10 +349,10 @@ class _Walk:
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
-    def base(self, place: Place, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
+    def base(self, place: LinkSite, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
         """The first base element with an href, outside templates, of a page: not of a page's piece in a feed."""
         self.values.under = -1
-        self.values.based = IN_VAIN
+        self.values.based = IGNORED_BASE
         if self.is_page and not self.has_base and not self.template:
             self.has_base = True
             self.values.based = base_claim(self.last.decoded(start, end), self.last.start)

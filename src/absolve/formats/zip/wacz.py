@@ -15,9 +15,9 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core.errors import CodingError, in_short
-from absolve.core.model import Edit, Notice
+from absolve.core.model import Edit, Finding
 from absolve.formats.compression import Zstandard, deflated, inflate
-from absolve.formats.events.packed_edits import Packed, ordered
+from absolve.formats.events.packed_edits import PackedEdits, ordered
 from absolve.formats.json.tokens import JSONString, Value, values
 from absolve.formats.warc.digests import payloads, renewed
 from absolve.formats.warc.headers import record_at
@@ -43,7 +43,7 @@ _STRING: Final = JSONString()
 _SIGNED: Final = b'"signedData"'
 
 
-class Stretch(NamedTuple):
+class Segment(NamedTuple):
     """Where a record, or a block of a table, stands in its file, whose bytes are these.
 
     `value` is what it decompresses to, where its own bytes are not enough to say that.
@@ -65,22 +65,22 @@ class Moves:
     ValueError where there are not as many as before.
     """
 
-    def __init__(self, before: Iterable[Stretch], after: Iterable[Stretch]) -> None:
-        self._before, self._after = _Stretches(before), _Stretches(after)
+    def __init__(self, before: Iterable[Segment], after: Iterable[Segment]) -> None:
+        self._before, self._after = _Segments(before), _Segments(after)
         if len(self._before.starts) != len(self._after.starts):
             raise ValueError("a file has other stretches than before: nobody knows which became which")
         self._numbers = {start: number for number, start in enumerate(self._before.starts)}
 
-    def at(self, start: int) -> tuple[Stretch, Stretch] | None:
+    def at(self, start: int) -> tuple[Segment, Segment] | None:
         """What stood there, and what it has become."""
         number = self._numbers.get(start)
         return None if number is None else (self._before.at(number), self._after.at(number))
 
 
-class _Stretches:
+class _Segments:
     """The stretches of one file."""
 
-    def __init__(self, found: Iterable[Stretch]) -> None:
+    def __init__(self, found: Iterable[Segment]) -> None:
         self.starts = array("q")
         self._ends = array("q")
         self._file = b""
@@ -91,8 +91,8 @@ class _Stretches:
             if value is not None:
                 self._values[number] = value
 
-    def at(self, number: int) -> Stretch:
-        return Stretch(self._file, self.starts[number], self._ends[number], self._values.get(number))
+    def at(self, number: int) -> Segment:
+        return Segment(self._file, self.starts[number], self._ends[number], self._values.get(number))
 
 
 def is_record_file(name: str) -> bool:
@@ -142,12 +142,12 @@ class Package:
 
     def settled(self, parts: Iterable[list[Edit]]) -> Iterator[list[Edit]]:
         """The edits, which come in order, with those of the indexes and descriptions that have to follow."""
-        held = Packed()  # a description may stand before what it speaks of
+        held = PackedEdits()  # a description may stand before what it speaks of
         for some in parts:
             held.add(some)
         yield from ordered(chain(held.parts(), [self._following(held)]))
 
-    def _following(self, held: Packed) -> list[Edit]:
+    def _following(self, held: PackedEdits) -> list[Edit]:
         """The edits of the indexes and descriptions."""
         files: dict[str, Moves] = {}
         said = _Description(self._old[DESCRIPTION])
@@ -197,17 +197,17 @@ class Package:
                 read = edit.end
 
     def _moves(self, old: bytes, new: bytes) -> Moves:
-        return Moves(self._stretches(old), self._stretches(new))
+        return Moves(self._segments(old), self._segments(new))
 
-    def _stretches(self, data: bytes) -> Iterator[Stretch]:
+    def _segments(self, data: bytes) -> Iterator[Segment]:
         for piece in pieces(data, self._options.max_decompressed):
             value = piece.records if isinstance(piece.coding, Zstandard) else None  # it may need a dictionary
-            yield Stretch(data, piece.offset, piece.offset + len(piece.raw), value)
+            yield Segment(data, piece.offset, piece.offset + len(piece.raw), value)
 
     def _rewritten(self, name: str, files: Mapping[str, Moves]) -> tuple[bytes, Moves]:
         """An index with its lines as they must be, and where its blocks stand then."""
         made = io.BytesIO()
-        before: list[Stretch] = []
+        before: list[Segment] = []
         ends: list[int] = []
         about = ""
         for block, value in _blocks(name, self._old[name], self._options.max_decompressed):
@@ -224,7 +224,7 @@ class Package:
             before.append(block)
             ends.append(made.tell())
         whole = made.getvalue()
-        return whole, Moves(before, (Stretch(whole, start, end) for start, end in pairwise([0, *ends])))
+        return whole, Moves(before, (Segment(whole, start, end) for start, end in pairwise([0, *ends])))
 
     def _line(self, line: bytes, entry: Mapping[tuple[str | int, ...], Value], moves: Moves | None) -> bytes:
         """An entry, its offset, length and digests those of the stretch that it speaks of."""
@@ -249,7 +249,7 @@ class Package:
             edits.append(Edit(found.start, found.end, said))
         return _spliced(line, edits)
 
-    def _digest(self, said: bytes, old: Stretch, new: Stretch) -> bytes:
+    def _digest(self, said: bytes, old: Segment, new: Segment) -> bytes:
         """Of all bytes of a record or a block, or else of a record's payload."""
         found = renewed(said, old.raw, new.raw)
         if found != said:
@@ -259,7 +259,7 @@ class Package:
             return said
         return renewed(said, one, other, payloads(self._options))
 
-    def _block(self, stretch: Stretch) -> bytes | None:
+    def _block(self, stretch: Segment) -> bytes | None:
         """The block of the record that stands there; None where none does."""
         value = stretch.value
         if value is None:
@@ -282,10 +282,10 @@ def _table_of(name: str) -> str:
     return name.removesuffix(".idx") + ".cdx.gz"
 
 
-def _blocks(name: str, data: bytes, limit: int) -> Iterator[tuple[Stretch, bytes]]:
+def _blocks(name: str, data: bytes, limit: int) -> Iterator[tuple[Segment, bytes]]:
     """The members of gzip that an index is compressed in, or the whole of it, and what they decompress to."""
     if not name.endswith(".gz"):
-        yield Stretch(data, 0, len(data)), data
+        yield Segment(data, 0, len(data)), data
         return
     rest = data
     size = 0
@@ -293,7 +293,7 @@ def _blocks(name: str, data: bytes, limit: int) -> Iterator[tuple[Stretch, bytes
         start = len(data) - len(rest)
         value, rest = inflate(rest, _GZIP, limit - size, "gzip")
         size += len(value)
-        yield Stretch(data, start, len(data) - len(rest)), value
+        yield Segment(data, start, len(data) - len(rest)), value
 
 
 _LINE: Final = re.compile(rb"[^\r\n]*+(?:\r\n?|\n)|[^\r\n]++")
@@ -308,7 +308,7 @@ def _objects(text: bytes) -> dict[tuple[str | int, ...], Value]:
     """The strings, numbers and words of a JSON text, by what leads to them; CodingError for what is none."""
     found: dict[tuple[str | int, ...], Value] = {}
     for value in values(text):
-        if isinstance(value, Notice):
+        if isinstance(value, Finding):
             raise CodingError(value.code, value.text)
         if value.kind in {"string", "word"}:
             found[value.path] = value

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
 from absolve.core.errors import CodingError, in_short
-from absolve.core.model import PACKAGE_ROOT, Base, Held, Layer, Notice, Part, Settled
+from absolve.core.model import PACKAGE_ROOT, BaseClaim, EditOrder, Finding, Layer, MessageIds, Part
 from absolve.formats import registry
-from absolve.formats.events.event_list import Events
+from absolve.formats.events.event_list import EventList
 from absolve.formats.zip import directory, epub, members, relocation, wacz
 
 if TYPE_CHECKING:
@@ -35,17 +35,17 @@ _PACKAGE_INSIDE: Final = "package-inside"
 _QUIET: Final = frozenset({"encrypted", "unknown-coding"})  # faults of no matter in what is no document
 
 
-def walk(data: bytes, _charset: Charset, options: WalkOptions) -> Events:
+def walk(data: bytes, _charset: Charset, options: WalkOptions) -> EventList:
     """The root's URL, what links between members lead to, a part for each member that is a document.
 
     WalkError where there is no central directory, or it is broken.
     """
     archive = directory.archive(data, options.max_links)
     package = _Package(data, archive, options)
-    events = Events(make=package.part)
-    events.append(Base(Layer.RETRIEVAL, PACKAGE_ROOT, "root of the package"))
-    events.append(Held(_References(archive)))
-    events.append(Settled(package.settled, package.tell(events)))
+    events = EventList(make=package.part)
+    events.append(BaseClaim(Layer.RETRIEVAL, PACKAGE_ROOT, "root of the package"))
+    events.append(MessageIds(_References(archive)))
+    events.append(EditOrder(package.settled, package.tell(events)))
     return events
 
 
@@ -129,7 +129,7 @@ class _Package:
         follow = self._wacz.settled if self._wacz is not None else None
         return relocation.settled(self._data, self._archive, edits, follow)
 
-    def tell(self, events: Events) -> array[int]:
+    def tell(self, events: EventList) -> array[int]:
         """Tell of a part for each member that is a document, and of those that stay as they are.
 
         Gives the numbers of the parts among the events, in the order in which they stand in the file.
@@ -142,7 +142,7 @@ class _Package:
             if media_type and not fault:
                 fault = self._unread(member, media_type)
             if fault:
-                events.append(self._notice(member, *fault))
+                events.append(self._finding(member, *fault))
             is_told = media_type and not fault
             if is_told and media_type not in kinds:
                 kinds[media_type] = len(kinds)
@@ -151,7 +151,7 @@ class _Package:
             if is_told:
                 numbers.append(len(events))
                 starts.append(member.start)
-                events.tell_made(number, member.start, member.end)
+                events.add_numbered_part(number, member.start, member.end)
         return array("q", (numbers[index] for index in sorted(range(len(starts)), key=starts.__getitem__)))
 
     def _media_type(self, member: Member) -> str:
@@ -193,19 +193,19 @@ class _Package:
             members.Content(member),
             name=member.name,
             base=self._base(member),
-            whole=True,
+            own_charset=True,
             encloses=False,
             derived=members.Fields(member),
-            sealed=self._signature,
+            signed_by=self._signature,
         )
 
-    def _base(self, member: Member) -> Base:
+    def _base(self, member: Member) -> BaseClaim:
         """Files in META-INF speak of paths from the root (EPUB 3.3, 4.2.5)."""
         if self._is_epub and member.name.startswith(epub.META_INF):
-            return Base(Layer.RETRIEVAL, "", "root of the package")
-        return Base(Layer.RETRIEVAL, _quoted(member.name.replace("\\", "/")), "path in the package")
+            return BaseClaim(Layer.RETRIEVAL, "", "root of the package")
+        return BaseClaim(Layer.RETRIEVAL, _quoted(member.name.replace("\\", "/")), "path in the package")
 
-    def _notice(self, member: Member, code: str, text: str) -> Notice:
+    def _finding(self, member: Member, code: str, text: str) -> Finding:
         if code == _PACKAGE_INSIDE:
-            return Notice(code, f"{text} ({in_short(member.name)})", member.header)
-        return Notice(code, f"{text}; it stays as it is ({in_short(member.name)})", member.header, failed=True)
+            return Finding(code, f"{text} ({in_short(member.name)})", member.header)
+        return Finding(code, f"{text}; it stays as it is ({in_short(member.name)})", member.header, failed=True)

@@ -12,7 +12,7 @@ from multiprocessing.connection import wait
 from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any
 
-from absolve.run.pool.relay import Handed
+from absolve.run.pool.relay import Handoff
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,14 +30,14 @@ class Arm:
         self._connection = connection
         self._send = send
 
-    def take(self) -> Handed:
+    def take(self) -> Handoff:
         self._send()
         self._connection.send((self.number, None))
-        found: Handed = self._connection.recv()
+        found: Handoff = self._connection.recv()
         return found
 
     def hand_on(self, value: Any) -> None:
-        self._connection.send((self.number, Handed(value)))
+        self._connection.send((self.number, Handoff(value)))
 
 
 class Exchange:
@@ -46,7 +46,7 @@ class Exchange:
     def __init__(self) -> None:
         self._lock = Lock()
         self._connections: list[Connection] = []
-        self._handed: dict[int, Handed] = {}  # by the numbers of the items that hand it on
+        self._handed: dict[int, Handoff] = {}  # by the numbers of the items that hand it on
         self._taking: dict[int, Connection] = {}  # by those that wait for it
         self._woken, self._waker = Pipe(duplex=False)
         self._thread = Thread(target=self._serve, daemon=True)
@@ -63,9 +63,9 @@ class Exchange:
     def ended(self, number: int, *, lost: bool) -> None:
         """Nothing more comes of an item, nor of any before it; where it was `lost`, the next one is told."""
         with self._lock:
-            before = self._handed.pop(number - 1, Handed())
+            before = self._handed.pop(number - 1, Handoff())
             if lost:
-                self._hand_on(number, Handed(before.value, lost=True))
+                self._hand_on(number, Handoff(before.value, lost=True))
 
     def close(self) -> None:
         self._waker.send_bytes(b"")
@@ -95,7 +95,7 @@ class Exchange:
                     else:
                         self._hand_on(number, handed)
 
-    def _hand_on(self, number: int, handed: Handed) -> None:
+    def _hand_on(self, number: int, handed: Handoff) -> None:
         self._handed.setdefault(number, handed)
         self._hand(number + 1)
 

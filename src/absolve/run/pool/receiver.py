@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 WAKES = 0.2  # seconds after which the main thread looks for signals
 
 
-class Heard(NamedTuple):
+class Message(NamedTuple):
     """A message, frames with the numbers of their items; `frames` is None where the connection is at its end."""
 
     connection: Connection
     frames: list[tuple[int, Frame]] | None
 
 
-class Ear:
+class Receiver:
     """A thread that takes the messages of connections, in the order in which they come.
 
     Where `most` bytes of them wait for being done with, it takes no more but those of the connection whose turn it is.
@@ -34,7 +34,7 @@ class Ear:
         self._connections: list[Connection] = []
         self._turn: Connection | None = None
         self._held = 0
-        self._heard: deque[Heard | BaseException] = deque()
+        self._heard: deque[Message | BaseException] = deque()
         self._changed = Condition()
         self._ends = False
         self._woken, self._waker = Pipe(duplex=False)
@@ -47,7 +47,7 @@ class Ear:
             self._connections.append(connection)
         self._wake()
 
-    def next(self, turn: Connection | None) -> Heard:
+    def next(self, turn: Connection | None) -> Message:
         """The next message, which is waited for; it is this connection's turn."""
         with self._changed:
             if turn is not self._turn:
@@ -106,5 +106,5 @@ class Ear:
             if frames is None:
                 self._connections.remove(connection)
             self._held += sum(frame.size for _, frame in frames or ())
-            self._heard.append(Heard(connection, frames))
+            self._heard.append(Message(connection, frames))
             self._changed.notify()

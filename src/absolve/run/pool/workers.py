@@ -15,7 +15,7 @@ from absolve.core.errors import UsageError
 from absolve.run import interrupts
 from absolve.run.pool.exchange import Arm, Exchange
 from absolve.run.pool.messages import Frame, Outbox
-from absolve.run.pool.receiver import Ear
+from absolve.run.pool.receiver import Receiver
 from absolve.run.pool.tasks import End
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ class Pool(Generic[Item, Told]):
     def __init__(self, work: Callable[..., Iterable[Told]], jobs: int, *, relayed: bool = False) -> None:
         _start_tracker()
         self._exchange = Exchange() if relayed else None
-        self._ear = Ear(HELD)
+        self._ear = Receiver(HELD)
         self._work = work
         self._workers = [self._worker() for _ in range(jobs)]
         self._items: dict[int, Item] = {}  # those that are under way

@@ -19,7 +19,7 @@ from absolve.verifying.browser.devtools import DevToolsError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from absolve.core.model import Place
+    from absolve.core.model import LinkSite
     from absolve.verifying.browser.devtools import DevTools
 
 SCHEMES: Final = ("http", "https")
@@ -171,7 +171,7 @@ def _walk() -> str:
     return f"({script})({json.dumps(tables)})"
 
 
-def _has_one_url(place: Place) -> bool:
+def _has_one_url(place: LinkSite) -> bool:
     """Whether its value is one URL and could be read by a browser of today."""
     return place.syntax == "url" and place.stays != "always" and place.attribute not in _UNREAD
 
