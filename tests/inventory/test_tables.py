@@ -194,13 +194,13 @@ def test_a_process_that_does_not_write_loads_no_package_for_it(format_: str, tmp
     (tmp_path / "x.html").write_text(PAGE)
     program = f"""
 import sys
-from absolve.run.links_task import Listing, listed
-from absolve.run.results import Rows
-from absolve.run.load import Reading
+from absolve.run.links_task import ListOptions, listed
+from absolve.run.results import RowChunk
+from absolve.run.load import ReadOptions
 from absolve.run.inputs import Input
 from absolve.document.settings import Settings
-found = listed(Listing(Reading(Settings()), format={format_!r}), Input({str(tmp_path / "x.html")!r}, "x"))
-print(sum(piece.number for piece in found if isinstance(piece, Rows)), "pyarrow" in sys.modules)
+found = listed(ListOptions(ReadOptions(Settings()), format={format_!r}), Input({str(tmp_path / "x.html")!r}, "x"))
+print(sum(piece.number for piece in found if isinstance(piece, RowChunk)), "pyarrow" in sys.modules)
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True)
     assert done.stdout == f"{len(ROWS)} False\n"
