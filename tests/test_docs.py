@@ -105,17 +105,27 @@ def test_a_decision_has_a_clause_and_a_test_that_keeps_it(anchor: str) -> None:
     assert re.search(r"\bTest:\s+`tests/[\w/]+\.py::test_\w+`", body)
 
 
+@cache
+def sources() -> tuple[Path, ...]:
+    found = [path for folder in ("src", "tests", "benchmarks", "examples") for path in (ROOT / folder).rglob("*.py")]
+    return *found, *(ROOT / "src").rglob("*.pxd"), *(ROOT / "tests").rglob("*.json")
+
+
 def test_every_decision_that_the_code_refers_to_exists() -> None:
-    sources = [path for folder in ("src", "tests", "benchmarks", "examples") for path in (ROOT / folder).rglob("*.py")]
-    sources += (ROOT / "tests").rglob("*.json")
     referred = {
         number
-        for path in sources
+        for path in sources()
         for found in REFERRED.findall(" ".join(path.read_text("utf-8").split()))
         for number in NUMBER.findall(found)
     }
     assert referred <= DECISIONS.keys()
     assert len(referred) > 5
+
+
+def test_the_code_refers_to_no_page_that_is_not_in_the_repository() -> None:
+    elsewhere = re.compile(r"\b(?:design|house|style)\.md\b|\(design\b|\bthe\s+design\s+says\b")
+    found = [str(path) for path in sources() if path != Path(__file__) and elsewhere.search(path.read_text("utf-8"))]
+    assert found == []
 
 
 # --- glossary, tasks, versions --------------------------------------------------------------------------------------
