@@ -1,4 +1,7 @@
-"""Find the base URL of every document by RFC 1808 section 3, resolve every link, rewrite or list them."""
+"""Find the base URL of every document by RFC 1808 section 3, resolve every link, rewrite or list them.
+
+The terms are in docs/glossary.md, the way through the code in docs/architecture.md, the reasons in docs/decisions.md.
+"""
 
 from __future__ import annotations
 

@@ -108,6 +108,19 @@ def test_what_is_no_base_element_rules_nothing(page: str) -> None:
     assert walked(page).bases.base.url == URL
 
 
+@pytest.mark.parametrize("profile", ["rfc1808", "rfc3986", "whatwg"])
+@pytest.mark.parametrize(
+    ("document", "media_type"),
+    [
+        ("Content-Base: http://b.example/d/\nContent-Type: text/html\n\n<a href=x>", "message/rfc822"),
+        ("<feed xmlns='http://www.w3.org/2005/Atom' xml:base='http://b.example/d/'><link href='x'/></feed>", "application/xml"),
+    ],
+)
+def test_a_profile_chooses_the_resolver_and_never_the_layers(document: str, media_type: str, profile: str) -> None:
+    rows = absolve.links(document, media_type=media_type, url=URL, profile=profile)
+    assert [row.target for row in rows if row.reference == "x"] == ["http://b.example/d/x"]
+
+
 def test_every_claim_is_in_the_chain_with_its_line() -> None:
     page = f"{SAVED}\n<base href=/1/>\r\n\r<base href=/2/>"
     assert chain(walked(page).bases.base) == [

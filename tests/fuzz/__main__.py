@@ -27,7 +27,7 @@ JUDGES: Final = ("tests/fuzz", "tests/formats", "tests/formats/css", "tests/conf
 TARGETS: Final = ("html", "css", "srcset", "refresh", "references", "resolvers", "whole", "xml", "containers", "harm")
 LONGEST: Final = 1024  # bytes of an input that atheris makes: more would be slow to judge, and say no more
 IMPORTED_LATE: Final = (
-    *(f"absolve.formats.{name}" for name in ("html", "json", "css", "xml", "mime", "http", "warc")),
+    *(f"absolve.formats.{name}.walker" for name in ("html", "json", "css", "xml", "mail", "http", "warc")),
     *(f"absolve.verifying.{name}" for name in ("html", "css", "xml", "mail")),
 )
 PROGRESS: Final = re.compile(r"#(\d+)\s+(\w+)\s+cov: (\d+) ft: (\d+) corp: (\d+)")

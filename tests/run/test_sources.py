@@ -133,7 +133,7 @@ ORDER = [
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
 @pytest.mark.parametrize(("user", "comment", "attribute", "marked", "source"), ORDER, ids=[row[-1] for row in ORDER])
-def test_retrieval_urls_count_in_the_order_of_the_design(
+def test_retrieval_urls_count_in_the_documented_order(
     page: Path,
     origin: Callable[[bytes], None],
     encoding: str,

@@ -131,7 +131,7 @@ class LinkSite(NamedTuple):
 
 
 KINDS = frozenset(
-    "navigation image media script stylesheet frame form font feed metadata other".split()  # design: inventory columns
+    "navigation image media script stylesheet frame form font feed metadata other".split()  # docs/decisions.md, I1
 )
 SCOPES = ("same-document", "internal", "external", "other")  # `judging` says which is a target's, and what is wrong
 PROBLEMS = (

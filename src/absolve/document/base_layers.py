@@ -114,7 +114,7 @@ def established(entity: Entity, around: Bases, claims: list[BaseClaim]) -> Bases
 
 @cython.cfunc
 def _retrieved(own: BaseURL, claims: Sequence[BaseClaim], settings: Settings, line_of: LineOf | None) -> BaseURL:
-    """What a container records or the saver wrote, where nobody else said (design, section 4, RETRIEVAL)."""
+    """Return the base with the claims of a container or of the saver in it (docs/decisions.md, B13)."""
     if own.layer is BY_DEFAULT or own.url.startswith(PACKAGE_ROOT):
         return establish(own, claims, settings.profile, line_of, settings.max_url)
     verdict = "ignored" if own.layer is RETRIEVAL else "overruled"

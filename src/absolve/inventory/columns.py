@@ -52,7 +52,7 @@ MOST_TEXT: Final = 4 << 20  # bytes of references, targets and shared words behi
 
 
 class Row(NamedTuple):
-    """One link, as design.md section 6 lists it; the fields are the columns, in their order."""
+    """One link; the fields are the columns in their order (docs/decisions.md, I1)."""
 
     document: str  # path or URL of the outermost input
     entity: str  # path of the inner document inside it, empty at the top

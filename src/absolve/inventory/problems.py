@@ -62,7 +62,7 @@ _HOSTLESS: Final = frozenset({"file", scheme(PACKAGE_ROOT)})
 
 
 def problems(resolved: Resolved, target: str | None) -> Iterator[str]:
-    """The problem codes of a reference, in the order of design.md section 6; white space around it is `_spaced`.
+    """Yield the problem codes of a reference in order (docs/decisions.md, I2); white space around it is `_spaced`.
 
     Of the target only its first BEGINNING characters are asked for, or whether there is none.
     """

@@ -1,4 +1,4 @@
-"""The policy of `absolve rewrite`: what stays, and what becomes of all else (design, section 4)."""
+"""The policy of `absolve rewrite`: which links stay, and what the others become (docs/decisions.md, S1 to S9)."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def checked(policy: Policy) -> Policy:
 
 @cython.ccall
 def absolute_of(reference: str, rule: LinkContext) -> str | None:
-    """Section 4, "What stays": all but what is absolute, means nothing, or points into this very copy is resolved."""
+    """Return the absolute URL of a reference, None where the link stays (docs/decisions.md, S1 to S7)."""
     if rule.stays_always:
         return None
     if not reference:

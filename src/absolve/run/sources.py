@@ -48,8 +48,8 @@ def read(
 
     One of more than `max_size` bytes is not read into memory: that is an error, too.
 
-    Its `claims` are retrieval URLs in the order in which they count (design, section 4): the extended attribute, the
-    Zone.Identifier file, and with `file_urls` the path itself. Raises DocumentError, which names the input.
+    Its `claims` are retrieval URLs in the order in which they count (docs/decisions.md, B13): the extended attribute,
+    the Zone.Identifier file, and with `file_urls` the path itself. Raises DocumentError, which names the input.
     """
     if name == STDIN:
         return Document(_stdin(max_size), name=name, media_type=media_type, charset=charset, url=url)

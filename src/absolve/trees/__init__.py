@@ -66,10 +66,10 @@ def make_links_absolute(
     max_links, or where what is written takes more bytes than max_size.
 
     The call is that of `lxml.html.make_links_absolute`, with these differences: the tree is changed, not a copy; the
-    first base element rules, not the last, and stays, absolute itself; `#fragment`, `mailto:` and the like stay as the
-    design says; srcset, ping, style and the rest are read by their grammars; a tree without any base is no error; no
-    reference raises: malformed ones stay (lxml's `handle_failures="ignore"`; "discard" there is none). With
-    `resolve_base_href=False` base elements count for nothing and stay as they are.
+    first base element rules, not the last, and stays, absolute itself; `#fragment`, `mailto:` and the like stay
+    (docs/decisions.md, S1 and S3); srcset, ping, style and the rest are read by their grammars; a tree without any
+    base is no error; no reference raises: malformed ones stay (lxml's `handle_failures="ignore"`; "discard" there is
+    none). With `resolve_base_href=False` base elements count for nothing and stay as they are.
     """
     if handle_failures not in {None, "ignore"}:
         raise UsageError(f"handle_failures must be None or 'ignore', not {handle_failures!r}: malformed links stay")

@@ -708,7 +708,7 @@ def rows() -> Iterator[LinkSite]:
     yield from link_tables.INSTRUCTIONS.values()
 
 
-def test_the_rows_of_the_tables_use_the_words_of_the_design() -> None:
+def test_the_rows_of_the_tables_use_known_kinds_and_syntaxes() -> None:
     for place in rows():
         assert place.kind in KINDS
         assert place.element

@@ -1,0 +1,159 @@
+"""The pages for developers: what they name exists, and what the code names is in them."""
+
+from __future__ import annotations
+
+import ast
+import re
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+ROOT: Final = Path(__file__).parents[1]
+PAGES: Final = sorted(
+    str(path.relative_to(ROOT))
+    for path in (*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("benchmarks/*.md"), *ROOT.glob(".github/*.md"))
+)
+DOCS: Final = [page for page in PAGES if page.startswith("docs/") or page == "CONTRIBUTING.md"]
+CODE: Final = re.compile(r"^ {4}.*$|`[^`]*`", re.MULTILINE)
+DECISION: Final = re.compile(r"^<a id=\"(\w+)\"></a>\*\*(\w+)\. (.+?)(?=^<a id=|^## |\Z)", re.MULTILINE | re.DOTALL)
+REFERRED: Final = re.compile(r"decisions\.md, ([A-Z]\d+(?:(?: to | and |, )[A-Z]\d+)*)")
+NUMBER: Final = re.compile(r"[A-Z]\d+")
+CONCEPT: Final = re.compile(r"^\| ([^|]+) \| [^|]+ \| (`[^|]+`) \|$", re.MULTILINE)
+ODD_WORDS: Final = re.compile(r"\b(?:stand|stands|say|says|said|tell|tells|told)\b", re.IGNORECASE)
+
+
+def text(page: str) -> str:
+    return (ROOT / page).read_text("utf-8")
+
+
+@cache
+def functions(path: Path) -> frozenset[str]:
+    tree = ast.parse(path.read_text("utf-8"))
+    return frozenset(node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
+
+
+@cache
+def defined(path: Path) -> frozenset[str]:
+    """Return the names of the classes, functions and values of a module, and of what its classes have."""
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
+            names.add(node.name)
+        elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            names.update(target.id for target in targets if isinstance(target, ast.Name))
+    return frozenset(names)
+
+
+def anchors(path: Path) -> set[str]:
+    """Return what a link into a page may name: its explicit anchors, and its headings as they are made anchors."""
+    found = path.read_text("utf-8")
+    headings = re.findall(r"^#+ (.+)$", found, re.MULTILINE)
+    made = {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
+    return made | set(re.findall(r'<a id="(\w+)">', found))
+
+
+# --- what pages name ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_test_that_a_page_names_exists(page: str) -> None:
+    for name, function in re.findall(r"`(tests/[\w/]+\.py)(?:::(\w+))?`", text(page)):
+        assert (ROOT / name).is_file(), name
+        assert not function or function in functions(ROOT / name), f"{name}::{function}"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_relative_link_of_a_page_resolves(page: str) -> None:
+    for target in re.findall(r"\]\(([^)\s]+)\)", CODE.sub("", text(page))):
+        if "://" in target:
+            continue
+        name, _, fragment = target.partition("#")
+        path = (ROOT / page).parent / name if name else ROOT / page
+        assert path.exists(), target
+        assert not fragment or fragment in anchors(path), target
+
+
+@pytest.mark.parametrize("page", DOCS)
+def test_every_file_that_a_page_names_exists(page: str) -> None:
+    folders = (ROOT, ROOT / "src/absolve", ROOT / "src/absolve/formats", ROOT / "tests/fuzz", ROOT / "tests/conformance")
+    for name in re.findall(r"`([\w./-]*\w\.(?:py|md|json|toml|pxd))`", text(page)):
+        assert any((folder / name).is_file() for folder in folders), name
+
+
+# --- decisions ------------------------------------------------------------------------------------------------------
+
+DECISIONS: Final = {anchor: (number, body) for anchor, number, body in DECISION.findall(text("docs/decisions.md"))}
+
+
+def test_decisions_are_numbered_in_each_part() -> None:
+    numbers = re.findall(r'<a id="([A-Z])(\d+)">', text("docs/decisions.md"))
+    parts = list(dict.fromkeys(part for part, _ in numbers))
+    assert list(DECISIONS) == [f"{part}{number}" for part, number in numbers]
+    assert [number for _, number in numbers] == [
+        str(number) for part in parts for number in range(1, sum(other == part for other, _ in numbers) + 1)
+    ]
+
+
+@pytest.mark.parametrize("anchor", DECISIONS)
+def test_a_decision_has_a_clause_and_a_test_that_keeps_it(anchor: str) -> None:
+    number, body = DECISIONS[anchor]
+    assert number == anchor
+    assert re.search(r"\bStandard:\s+\S", body)
+    assert re.search(r"\bTest:\s+`tests/[\w/]+\.py::test_\w+`", body)
+
+
+@cache
+def sources() -> tuple[Path, ...]:
+    found = [path for folder in ("src", "tests", "benchmarks", "examples") for path in (ROOT / folder).rglob("*.py")]
+    return *found, *(ROOT / "src").rglob("*.pxd"), *(ROOT / "tests").rglob("*.json")
+
+
+def test_every_decision_that_the_code_refers_to_exists() -> None:
+    referred = {
+        number
+        for path in sources()
+        for found in REFERRED.findall(" ".join(path.read_text("utf-8").split()))
+        for number in NUMBER.findall(found)
+    }
+    assert referred <= DECISIONS.keys()
+    assert len(referred) > 5
+
+
+def test_the_code_refers_to_no_page_that_is_not_in_the_repository() -> None:
+    elsewhere = re.compile(r"\b(?:design|house|style)\.md\b|\(design\b|\bthe\s+design\s+says\b")
+    found = [str(path) for path in sources() if path != Path(__file__) and elsewhere.search(path.read_text("utf-8"))]
+    assert found == []
+
+
+# --- glossary, tasks, versions --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("concepts", "modules"), CONCEPT.findall(text("docs/glossary.md")))
+def test_a_concept_is_defined_in_the_module_that_the_glossary_names(concepts: str, modules: str) -> None:
+    paths = [ROOT / "src/absolve" / f"{module}.py" for module in re.findall(r"`([\w/]+)`", modules)]
+    assert paths
+    assert all(path.is_file() for path in paths)
+    for concept in concepts.split(", "):
+        if concept[0].isupper():  # a name of the code
+            assert any(concept in defined(path) for path in paths), concept
+
+
+def test_the_tasks_of_contributing_are_the_sessions_of_nox() -> None:
+    tree = ast.parse(text("noxfile.py"))
+    sessions = {node.name for node in tree.body if isinstance(node, ast.FunctionDef) and node.decorator_list}
+    table = text("CONTRIBUTING.md").partition("| session |")[2].partition("\n\n")[0]
+    assert set(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)) == sessions
+
+
+def test_pre_commit_has_the_ruff_that_ci_installs() -> None:
+    pinned = re.findall(r"^ruff==([\d.]+)", text(".ci/requirements/dev.txt"), re.MULTILINE)
+    assert re.findall(r"ruff-pre-commit\n +rev: v([\d.]+)$", text(".pre-commit-config.yaml"), re.MULTILINE) == pinned
+
+
+@pytest.mark.parametrize("page", DOCS)
+def test_a_page_for_developers_is_in_plain_words(page: str) -> None:
+    words = CODE.sub("", text(page))
+    assert len(ODD_WORDS.findall(words)) * 1000 <= len(words.split()), ODD_WORDS.findall(words)
