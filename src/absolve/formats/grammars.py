@@ -1,10 +1,10 @@
-"""The references inside one value: a srcset, a refresh, a list of URLs.
+"""Split one attribute value into its references: srcset, refresh, lists of URLs (HTML Standard, RFC 8288).
 
-A value is the decoded text of an attribute, as UTF-8 bytes; the grammars are ASCII, so no character is ever cut. Each
-function takes a value and gives the spans of the references in it, half open, in order, without white space around
-them. `GRAMMARS` has one for each syntax that tables of places name (css and srcdoc are documents, not grammars);
-`ESCAPES` has what a target must have escaped when it is written in the place of such a span. All of them take time
-linear in the value: no quantifier stands inside another one that could give back what it took.
+In: the decoded value, UTF-8 bytes. Out: the spans of the references in it: byte offsets into the value, half open, in
+order, without surrounding white space. The delimiters are ASCII, so no character is split. `GRAMMARS` has a function
+for each value of `LinkSite.syntax` (but for css and srcdoc, which are documents). `ESCAPES` has the functions that
+escape a URL before it replaces such a span. All run in time linear in the value: the regular expressions have no nested
+quantifiers that backtrack.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ WHITE_SPACE: Final = b"\t\n\f\r "  # the HTML Standard's ASCII whitespace
 
 
 def _trimmed(value: bytes, start: int, end: int) -> Span:
-    """The span without the ASCII white space at its ends; an empty one stands where the white space ends."""
+    """Return the span without ASCII white space at its ends; for nothing but white space, the empty span at `end`."""
     text = value[start:end]
     inner = text.lstrip(WHITE_SPACE)
     start += len(text) - len(inner)
@@ -41,16 +41,16 @@ def _trimmed(value: bytes, start: int, end: int) -> Span:
 
 
 def url(value: bytes) -> list[Span]:
-    """One URL potentially surrounded by spaces; the empty reference is one too."""
+    """Return one span: a valid URL potentially surrounded by spaces; the empty reference counts."""
     return [_trimmed(value, 0, len(value))]
 
 
 @cython.boundscheck(False)
 @cython.wraparound(False)
 def srcset(value: bytes) -> Iterator[Span]:
-    """HTML Standard 4.8.4.3.10, "parse a srcset attribute".
+    """Yield the URLs of a srcset (HTML Standard 4.8.4.3.10, "parse a srcset attribute").
 
-    A candidate with a bad descriptor is listed all the same.
+    A candidate with an invalid descriptor is included.
     """
     p: cython.p_const_uchar = value
     n: cython.Py_ssize_t = len(value)
@@ -69,9 +69,9 @@ def srcset(value: bytes) -> Iterator[Span]:
         while end > start and p[end - 1] == 44:
             end -= 1
         yield start, end
-        if end == i:  # 8. a URL that ends with commas has no descriptors: they are not part of it, and separate
+        if end == i:  # 8. commas at the end of a URL separate candidates, and no descriptors follow
             i = _descriptors_end(p, i, n)
-        # 9 to 15, the descriptor parser, cannot change where candidates stand; 16. go on at 4
+        # 9 to 15, the descriptor parser, does not affect the spans; 16. return to step 4
 
 
 @cython.cfunc
@@ -79,7 +79,7 @@ def srcset(value: bytes) -> Iterator[Span]:
 @cython.boundscheck(False)
 @cython.wraparound(False)
 def _descriptors_end(p: cython.p_const_uchar, i: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.Py_ssize_t:
-    """8. descriptor tokenizer: after the first comma that is not in parentheses."""
+    """Return the offset behind the first comma outside parentheses (step 8, descriptor tokenizer)."""
     while i < n and p[i] != 44:
         if p[i] == 40:
             i = find(p, 41, i, n)
@@ -92,7 +92,7 @@ def _descriptors_end(p: cython.p_const_uchar, i: cython.Py_ssize_t, n: cython.Py
 @cython.boundscheck(False)
 @cython.wraparound(False)
 def spaces(value: bytes) -> Iterator[Span]:
-    """A set of space-separated tokens: ping, attributionsrc, itemtype, the archive of an object."""
+    """Yield space-separated tokens: ping, attributionsrc, itemtype, the archive of an object."""
     p: cython.p_const_uchar = value
     n: cython.Py_ssize_t = len(value)
     i: cython.Py_ssize_t = 0
@@ -112,7 +112,7 @@ _BETWEEN_COMMAS: Final = re.compile(rb"[^,]++")
 
 
 def commas(value: bytes) -> Iterator[Span]:
-    """A comma-separated list, white space around its items: the archive of an applet (HTML 4.01 13.4)."""
+    """Yield the items of a comma-separated list: the archive of an applet (HTML 4.01 13.4)."""
     for found in _BETWEEN_COMMAS.finditer(value):
         start, end = _trimmed(value, found.start(), found.end())
         if start < end:
@@ -125,18 +125,18 @@ _REFRESH: Final = pattern(
     rb"[0-9.]++"  # 6 to 9. digits, or a full stop and then digits and full stops
     rb"(?=[;,\t\n\f\r ])"  # 11.1. anything else: return
     rb"[\t\n\f\r ]*+[;,]?+[\t\n\f\r ]*+"  # 11.2 to 11.4
-    rb"(?:[Uu][Rr][Ll][\t\n\f\r ]*+=[\t\n\f\r ]*+)?+"  # 12.2 to 12.7; where it breaks off, the URL begins before it
+    rb"(?:[Uu][Rr][Ll][\t\n\f\r ]*+=[\t\n\f\r ]*+)?+"  # 12.2 to 12.7; if incomplete, it belongs to the URL
     rb"([\"']?+)"  # 12.8. skip quotes
 )
 
 
 def refresh(value: bytes) -> list[Span]:
-    """The URL of a `meta` refresh or a Refresh header; none where there is only a time, or nothing after `url=`."""
+    """Return the URL of a `meta` refresh or a Refresh header field; no span where there is only a time or `url=`."""
     found = _REFRESH.match(value)
     if not found:
         return []
     quote = found[1]
-    end = value.find(quote, found.end()) if quote else -1  # 12.10. what follows the closing quote is no part of it
+    end = value.find(quote, found.end()) if quote else -1  # 12.10. the closing quote ends the URL
     start, end = _trimmed(value, found.end(), len(value) if end < 0 else end)
     return [(start, end)] if start < end else []
 
@@ -146,7 +146,7 @@ _BETWEEN_SEMICOLONS: Final = re.compile(rb"[^;]++")
 
 
 def tasks(value: bytes) -> Iterator[Span]:
-    """Internet Explorer's pinned sites: `name=N;action-uri=URL;icon-uri=URL`, `frequency=30;polling-uri=URL`."""
+    """Yield URLs of Internet Explorer's pinned sites: `name=N;action-uri=URL;icon-uri=URL`, `...;polling-uri=URL`."""
     for item in _BETWEEN_SEMICOLONS.finditer(value):
         if key := _TASK.match(value, item.start(), item.end()):
             start, end = _trimmed(value, key.end(), item.end())
@@ -155,13 +155,13 @@ def tasks(value: bytes) -> Iterator[Span]:
 
 
 def config(value: bytes) -> list[Span]:
-    """msapplication-config: a URL, or `none` for "fetch no browserconfig.xml"."""
+    """Return the URL of msapplication-config; no span for the keyword `none` ("fetch no browserconfig.xml")."""
     start, end = _trimmed(value, 0, len(value))
     return [] if value[start:end].lower() == b"none" else [(start, end)]
 
 
-# What begins as an absolute reference or a path does, or one word that ends as the name of a file does; so no "true",
-# "#fff", JSON, template or identifier, and no URL that was percent-encoded or base64-encoded as a whole.
+# An absolute reference, a path, or one word with a file suffix. Does not match "true", "#fff", JSON, templates,
+# identifiers, or a URL that is percent-encoded or base64-encoded as a whole.
 _LIKELY: Final = pattern(
     rb"[A-Za-z][A-Za-z0-9+.-]*+:"  # a scheme
     rb"|\.{0,2}+/"  # /path, ./path, ../path, //host
@@ -171,17 +171,17 @@ _LIKELY: Final = pattern(
 
 
 def likely(value: bytes) -> list[Span]:
-    """One URL in an attribute that pages use for other things too: only what looks like a URL."""
+    """Return one span if the value looks like a URL: for attributes that pages also use for other data."""
     start, end = _trimmed(value, 0, len(value))
     return [(start, end)] if _LIKELY.match(value[start:end]) else []
 
 
-# RFC 8288 3 and B.2: commas between, and in a link parameters with strings, in which `<` is no link
+# RFC 8288 3 and B.2: links are separated by commas; in a quoted parameter value `<` begins no link
 _LINK_VALUE: Final = pattern(rb"[^<\"]*+(?:\"(?:[^\"\\]++|\\.)*+\"?+[^<\"]*+)*+<([^>]*+)>", re.DOTALL)
 
 
 def link(value: bytes) -> Iterator[Span]:
-    """The targets of a Link header field: `<URL>; rel=next; title="x, <y>", <URL>`."""
+    """Yield the targets of a Link header field: `<URL>; rel=next; title="x, <y>", <URL>`."""
     position = 0
     while found := _LINK_VALUE.match(value, position):
         yield _trimmed(value, found.start(1), found.end(1))
@@ -220,7 +220,7 @@ def _escape_spaces(target: bytes, _before: bytes) -> bytes:
 
 
 def _escape_srcset(target: bytes, _before: bytes) -> bytes:
-    """A comma inside a URL of a srcset is part of it; one at an edge would separate."""
+    """Escape commas at the ends, which would separate candidates; a comma inside a URL of a srcset belongs to it."""
     inner = target.lstrip(b",")
     leading = len(target) - len(inner)
     trailing = len(inner) - len(inner.rstrip(b","))
@@ -233,7 +233,7 @@ def _escape_commas(target: bytes, _before: bytes) -> bytes:
 
 
 def _escape_refresh(target: bytes, before: bytes) -> bytes:
-    """Escape the quote before the URL, which would end it, or else one that the URL begins with."""
+    """Escape the quote that precedes the URL, which would end it; without one, a quote that the URL begins with."""
     quote = before.rstrip(WHITE_SPACE)[-1:]
     if quote in (b'"', b"'"):
         return target.replace(quote, b"%%%02X" % quote[0])
@@ -248,9 +248,9 @@ def _escape_link(target: bytes, _before: bytes) -> bytes:
     return replaced(_SPACE_OR_ANGLE, _percent, target)
 
 
-# What a target must have percent-escaped to be read back as one reference: the target, as UTF-8, and the value's bytes
-# before the place where it is written -> the target to write. The target is a whole absolute URL without white space
-# around it; for most targets these functions give back the same bytes.
+# Percent-escape a target so that the grammar reads it as one reference. (target in UTF-8, bytes of the value before the
+# span that it replaces) -> bytes to write. The target is an absolute URL without surrounding white space; most targets
+# are returned unchanged.
 ESCAPES: Final[dict[str, Callable[[bytes, bytes], bytes]]] = {
     "url": _escape_nothing,
     "srcset": _escape_srcset,

@@ -1,4 +1,4 @@
-"""C layout of the fields of a header; headers.py holds the code."""
+"""C layout of header fields; the code is in headers.py."""
 
 cimport cython
 

@@ -1,4 +1,9 @@
-"""Header fields of messages, in mail and in HTTP: where each value stands, and which are links and bases."""
+"""Header fields of mail and HTTP messages: split a header into fields, and find its links and base claims.
+
+In: the bytes of a message and the offset of its header. Out: a `Field` with the span of its value for each header field
+(RFC 5322 2.2, RFC 9112 5), the offset of the body, and `BaseClaim`, `Link` and `Finding` values (RFC 1808 3.1, RFC 2557
+4.2). `FieldText` is the `Coding` of a reference in a field value: folding and encoded words (RFC 2047).
+"""
 
 from __future__ import annotations
 
@@ -27,12 +32,12 @@ if cython.compiled:
 else:
     from absolve.core.byte_scan import find
 
-# The fields that say what the base is, in order of preference (RFC 1808 3.1 and 3.2; RFC 2110 4.2, RFC 2557 4.2).
+# Fields that state a base, in order of preference (RFC 1808 3.1 and 3.2; RFC 2110 4.2, RFC 2557 4.2).
 BASES: Final = {"base": "Base", "content-base": "Content-Base", "content-location": "Content-Location"}
 
 _CONTENT_LOCATION: Final = LinkSite("header", "content-location", kind="metadata", against="header")
 
-# In mail `Location` is a town as often as a URL.
+# In mail, `Location` is often a town, so its syntax is "likely".
 OF_MAIL: Final[dict[str, LinkSite]] = {
     place.attribute: place
     for place in (
@@ -56,9 +61,9 @@ OF_HTTP: Final[dict[str, LinkSite]] = {
 @cython.no_gc
 @cython.cclass
 class Field:
-    """One header field: its name in lower case, where it begins, and the span of its value without what is around it.
+    """One header field: its name in lower case, its byte offset, and the span of its value.
 
-    What is around it is white space; folded lines are inside.
+    The span excludes white space around the value; it includes folded lines.
     """
 
     def __init__(
@@ -70,9 +75,9 @@ class Field:
         self.end = end
 
 
-MOST_FIELDS: Final = 10_000  # in a header; servers read a hundred or two
+MOST_FIELDS: Final = 10_000  # in one header; servers accept a hundred or two
 _BLANKS: Final = b"\t\n\r "
-# Names that are met most, as they are spelt most; of any other the lower case is made each time.
+# Cache of frequent names in frequent spellings -> lower case as str; other names are converted each time.
 _spellings = {
     spelt: name.decode().lower()
     for name in (
@@ -93,9 +98,10 @@ _NAMES = cython.declare(dict, _spellings)
 def fields(
     data: bytes, start: cython.Py_ssize_t = 0, *, skip: cython.bint = False, most: cython.Py_ssize_t = MOST_FIELDS
 ) -> tuple[list[Field], int]:
-    """The header fields from an offset on, and where the body begins; WalkError where there are more than `most`.
+    """Return the header fields from an offset on, and the offset of the body.
 
-    A line that is no field ends the header, and begins the body, unless such lines are to be skipped.
+    A line that is not a field ends the header and begins the body; with `skip`, such lines are ignored. Raise WalkError
+    (too-many-fields) for more than `most` fields.
     """
     p: cython.p_const_uchar = data
     n: cython.Py_ssize_t = len(data)
@@ -116,14 +122,14 @@ def fields(
         if name_end > start and i < n and p[i] == 58:
             first = i + 1
             end = find(p, 10, first, n)
-            # A line that begins with a blank goes on with the one before (2.2.3; RFC 9112 5.2).
+            # A line that begins with a blank continues the field (2.2.3; RFC 9112 5.2).
             while 0 <= end < n - 1 and p[end + 1] in (9, 32):
                 end = find(p, 10, end + 1, n)
             if end < 0:
                 end = n
             while first < end and p[first] in (9, 10, 13, 32):
                 first += 1
-            if first == end:  # nothing but white space: the empty value is on the field's first line
+            if first == end:  # only white space: the empty value is on the field's first line
                 first = i + 1
                 while first < end and p[first] in (9, 32):
                     first += 1
@@ -151,13 +157,13 @@ def fields(
 
 
 def too_many(most: int, position: int) -> WalkError:
-    """What is said of a header with more fields than this."""
+    """Return the error for a header with more fields than this."""
     return WalkError("too-many-fields", f"a header of more than {most} fields", position)
 
 
 @cython.cfunc
 def _field(name: str, position: cython.Py_ssize_t, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> Field:
-    """A field, made without a call that would box its numbers."""
+    """Create a field without a Python call, which would box its integers."""
     field: Field = Field.__new__(Field)
     field.name = name
     field.position = position
@@ -171,7 +177,7 @@ _FOLD: Final = re.compile(rb"\r?\n(?=[\t ])")
 
 @cython.ccall
 def value(data: bytes, field: Field) -> str:
-    """A field's value as text, unfolded (RFC 5322 2.2.3); bytes that are no UTF-8 are lone surrogates."""
+    """Return a field's value as text, unfolded (RFC 5322 2.2.3); bytes that are not UTF-8 become lone surrogates."""
     p: cython.p_const_uchar = data
     raw: bytes = p[field.start : field.end]
     if 10 in raw:
@@ -184,7 +190,7 @@ def value(data: bytes, field: Field) -> str:
 
 @cython.ccall
 def first(data: bytes, found: Sequence[Field], name: str) -> str | None:
-    """The value of the first field of a name; None where there is none."""
+    """Return the value of the first field with this name (in lower case), or None."""
     field: Field
     for field in found:
         if field.name == name:
@@ -194,7 +200,7 @@ def first(data: bytes, found: Sequence[Field], name: str) -> str | None:
 
 @cython.ccall
 def named(found: Sequence[Field], name: str) -> list[Field]:
-    """The fields of a name."""
+    """Return the fields with this name (in lower case)."""
     field: Field
     kept: list[Field] = []
     for field in found:
@@ -215,10 +221,10 @@ _UNSAFE_IN_WORD: Final = re.compile(rb"[^!*+0-9A-Za-z/-]")
 
 
 class FieldText:
-    """A reference in a header field: without its folding (RFC 2557 4.4.2: a URL has no blank where it is folded).
+    """The `Coding` of a reference in a header field; decoding removes folding with its blanks (RFC 2557 4.4.2).
 
-    `unit` is what does not stand there for itself. What is written has no character that a header, or what is around
-    a URL in it, does not take: those are percent-escaped.
+    `unit` matches the bytes that do not decode to themselves. Encoding percent-escapes the characters that a header
+    field, or the delimiters around a URL in one, does not allow.
     """
 
     __slots__ = ("_unit",)
@@ -236,15 +242,15 @@ class FieldText:
             made.unit(unit.start(), unit.end(), _meaning(unit))
         return made.whole()
 
-    def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:  # noqa: ARG002 - it has no say
+    def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:  # noqa: ARG002 - of the protocol
         value = replaced(_UNSAFE, lambda found: b"%%%02X" % found[0][0], value)
-        if self._unit is _UNIT_OR_WORD and after.startswith(b"=?"):  # an encoded word stands alone (RFC 2047 5)
+        if self._unit is _UNIT_OR_WORD and after.startswith(b"=?"):  # RFC 2047 5: a blank separates encoded words
             return b"=?utf-8?Q?%b?= " % _UNSAFE_IN_WORD.sub(lambda found: b"=%02X" % found[0][0], value)
         return value
 
 
 def _meaning(unit: re.Match[bytes]) -> bytes:
-    """What a unit stands for: an encoded word for its text, folding and blanks for nothing."""
+    """Return the value of a unit: the text of an encoded word in UTF-8; nothing for folding and blanks."""
     if unit.re is not _UNIT_OR_WORD or unit[2] is None:
         return b""
     label, encoding, text = unit.groups()
@@ -266,7 +272,10 @@ _OPENING: Final = re.compile(rb"<[\t\n\r ]*+(?:[Uu][Rr][Ll]:[\t\n\r ]*+)?|\"[\t\
 def links(
     data: bytes, found: Sequence[Field], places: Mapping[str, LinkSite], bases: Sequence[str]
 ) -> Iterable[BaseClaim | Link | Finding]:
-    """The links in header fields, in their order; before them the claims of the fields that `bases` names, in its."""
+    """Return the base claims of the fields named in `bases`, in its order, then the links in field order.
+
+    `places` maps a field name to its `LinkSite`; other fields are ignored. A malformed field yields a Finding, first.
+    """
     field: Field
     kept: list[Field] = []
     for field in found:
@@ -313,7 +322,7 @@ def _links(
 
 
 def _one_url(data: bytes, field: Field) -> tuple[int, int, FieldText]:
-    """The span of the URL that is a field's value, without brackets or quotes around it, and its coding."""
+    """Return the span of the URL in a field's value, without brackets or quotes around it, and its coding."""
     raw = data[field.start : field.end]
     opening = _OPENING.match(raw)
     if opening is None:
@@ -326,7 +335,7 @@ def _one_url(data: bytes, field: Field) -> tuple[int, int, FieldText]:
 
 
 def _listed(data: bytes, field: Field, place: LinkSite) -> Iterator[Link]:
-    """The links of a field whose value has a grammar of its own."""
+    """Yield the links in a field's value by the grammar of its `LinkSite.syntax`."""
     text, offsets = _PLAIN.decode_mapped(data[field.start : field.end])
     for start, end in GRAMMARS[place.syntax](text):
         yield Link(place, field.start + offsets.start(start), field.start + offsets.end(end), _PLAIN)

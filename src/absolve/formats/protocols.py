@@ -1,4 +1,8 @@
-"""The contract of walkers: what they are asked, and what they yield."""
+"""The contract of walkers: their options and their events.
+
+A walker parses the bytes of one document and yields base claims, links, parts and findings with byte offsets. It
+resolves no reference and writes nothing.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class WalkOptions(Protocol):
-    """What a walker may be asked for beyond what counts always; `max_links` is when a list of events may end."""
+    """The settings that a walker reads. `max_links`: a list of events may end once it has more links and parts."""
 
     @property
     def lazy(self) -> bool: ...
@@ -29,10 +33,10 @@ class WalkOptions(Protocol):
 
 
 class Walker(Protocol):
-    """Reads the bytes of one document and tells what it found, in the order in which it stands there.
+    """Parse the bytes of one document and return its events in document order.
 
-    Told one by one the events are counted as they come; a walker that makes a list ends it when it has more links and
-    parts than `max_links`: nothing of that document will be used.
+    The caller counts the events of an iterator as it reads them. A walker that returns a list ends it once it has more
+    links and parts than `max_links`: the caller then discards the document.
     """
 
     def __call__(self, data: bytes, charset: Charset, options: WalkOptions, /) -> Iterable[Event]: ...

@@ -1,6 +1,8 @@
-"""The formats that absolve reads: one table from media type to walker, and what a file's name or content says.
+"""Map media types to walkers, and find the media type of a document by its file name and its first bytes.
 
-A walker is imported when the first document of its kind is met.
+In: a media type, or the start of a document's bytes and its name. Out: a name in `WALKERS`, and the walker behind it.
+Signatures follow MIME Sniffing 7.1, types of XML RFC 7303, parameters RFC 9110 8.3.1. A walker's module is imported
+for the first document of its type.
 """
 
 from __future__ import annotations
@@ -30,20 +32,20 @@ JSON_LD: Final = "application/ld+json"
 IMPORT_MAP: Final = "application/importmap+json"
 SPECULATION_RULES: Final = "application/speculationrules+json"
 MANIFEST: Final = "application/manifest+json"
-OTHER: Final = "application/x.other"  # ours: what absolve does not read
-HAR: Final = "application/har+json"  # no name of it is registered
-RECORDS: Final = "application/warc-records"  # what a compressed member of such a file holds
+OTHER: Final = "application/x.other"  # our own name: a document in a format without a walker
+HAR: Final = "application/har+json"  # not registered
+RECORDS: Final = "application/warc-records"  # our own name: the records in one compressed member of a WARC file
 ZIP: Final = "application/zip"
 PACKAGES: Final = (ZIP, "application/epub+zip", "application/wacz", "application/x-zip-compressed")
 
 
 class Format(NamedTuple):
-    """How documents of one media type are read: by a function of a module, given bytes in a charset.
+    """The walker of one media type, as module and function, and its properties.
 
-    `charset` says how that is found out: html, xml, text, or none for bytes that are no text as a whole. `as_bytes`:
-    the walker reads every charset in which ASCII is ASCII; others get what is not UTF-8 through a charset coding.
-    `archive`: a file of documents that came each from its own place: where the file is from says nothing of them, and
-    a place in it is said by byte.
+    `charset`: the algorithm that determines the charset (html, xml, text), or "none" for bytes that are not text as a
+    whole. `as_bytes`: the walker parses every charset that extends ASCII; for other walkers a charset coding converts
+    to UTF-8. `archive`: a file of documents with a retrieval URL each: the URL of the file is no base of theirs, and
+    positions in it are reported by byte offset.
     """
 
     module: str
@@ -59,9 +61,9 @@ WALKERS: Final[dict[str, Format]] = {
     XML: Format("absolve.formats.xml.walker", "walk", "xml"),
     "text/css;declarations": Format("absolve.formats.css.walker", "walk_declarations"),
     "message/rfc822": Format("absolve.formats.mail.walker", "walk", "none"),
-    "message/part": Format("absolve.formats.mail.walker", "walk_part", "none"),  # of a multipart
+    "message/part": Format("absolve.formats.mail.walker", "walk_part", "none"),  # a body part of a multipart entity
     "message/part-of-digest": Format("absolve.formats.mail.walker", "walk_part_of_digest", "none"),
-    "multipart/related": Format("absolve.formats.mail.walker", "walk", "none"),  # MHTML as servers name it
+    "multipart/related": Format("absolve.formats.mail.walker", "walk", "none"),  # MHTML, as servers label it
     "application/x-mimearchive": Format("absolve.formats.mail.walker", "walk", "none"),
     "application/mbox": Format("absolve.formats.mail.walker", "walk_mailbox", "none"),
     IMPORT_MAP: Format("absolve.formats.json.walker", "walk_import_map"),
@@ -93,44 +95,45 @@ SUFFIXES: Final[dict[str, str]] = {
     **dict.fromkeys((".epub", ".wacz", ".zip"), ZIP),
 }
 JSON: Final = (JSON_LD, IMPORT_MAP, SPECULATION_RULES, MANIFEST)
-MAIL: Final = (MESSAGE, "multipart/related", "application/x-mimearchive", MAILBOX)  # what is read as messages
+MAIL: Final = (MESSAGE, "multipart/related", "application/x-mimearchive", MAILBOX)  # parsed as messages
 _TAG: Final = pattern(rb"<[!?A-Za-z/]")
 _MARKUP: Final = pattern(rb"[\t\n\f\r ]*<[!?A-Za-z/]")
 _LOOKED_AT: Final = 2048
-_XML_TYPE: Final = pattern(r"(?:text|application)/xml|[^/]+/[^/]+\+xml")  # RFC 7303, section 3 and 4.2
-# XML 1.0 2.8: what may stand before the root element, and that element's name without a prefix
+_XML_TYPE: Final = pattern(r"(?:text|application)/xml|[^/]+/[^/]+\+xml")  # RFC 7303, sections 3 and 4.2
+# XML 1.0 2.8: the prolog (text in it is tolerated), and the root element's name without its prefix
 _PROLOG: Final = pattern(
     rb"(?:\xef\xbb\xbf)?+(<\?xml[\t\n\r ])?+"
     rb"(?:[^<]++|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^<>\[]*+(?:\[.*?\][\t\n\r ]*+)?+>)*+"
     rb"<(?:[A-Za-z0-9_.-]++:)?+([A-Za-z0-9_.-]++)",
     re.DOTALL,
 )
-# What JSON of this name is, if it begins so. What has a manifest_version is the manifest of a browser extension.
+# The start that a JSON file of each name needs to be of that type. A manifest_version marks a browser extension.
 _APP: Final = pattern(rb'[^{]*\{(?!.*"manifest_version").*"(?:start_url|display|short_name|icons)"', re.DOTALL)
 _MAP: Final = pattern(rb'[^{]*\{.*"(?:imports|scopes)"', re.DOTALL)
 _JSON_NAMES: Final = {
     "manifest.json": (MANIFEST, _APP),
     **dict.fromkeys(("importmap.json", "import_map.json"), (IMPORT_MAP, _MAP)),
 }
-# Root elements that say without an XML declaration that this is no HTML.
+# Root elements that identify XML without an XML declaration.
 _XML_ROOTS: Final = frozenset(
     b"rss RDF feed opml svg urlset sitemapindex package ncx smil kml gpx playlist stylesheet".split()
 )
 _SIGNATURES: Final[dict[str, re.Pattern[bytes]]] = {
-    # of ARC: its first record, or any other
+    # WARC, or ARC: its first record, or any other
     WARC: pattern(rb"WARC/[0-9]\.[0-9]+[\t ]*\r?\n|[A-Za-z]+:[^\n]* [0-9]{14} [^\n ]+ [0-9]+\r?\n"),
     HTTP: pattern(rb"HTTP/[0-9.]+ +[0-9]{3}[ \r\n]"),
     ZIP: pattern(rb"PK(?:\x03\x04|\x05\x06)"),
     HAR: pattern(rb'(?:\xef\xbb\xbf)?[\t\n\r ]*\{[\t\n\r ]*"log"[\t\n\r ]*:[\t\n\r ]*\{'),
-    # RFC 4155; RFC 5322 3.6: one of these is in every message
+    # RFC 4155
     MAILBOX: pattern(rb"From [^\n]*\n(?:>?From [^\n]*\n)?[!-9;-~]++:"),
+    # RFC 5322 3.6: every message has one of these fields
     MESSAGE: pattern(
         rb"(?:\xef\xbb\xbf)?(?:[!-9;-~]++:[^\n]*+\n(?:[\t ][^\n]*+\n)*+)*?"
         rb"(?:Return-Path|Received|Delivered-To|From|To|Subject|Date|Message-ID|MIME-Version|Content-Type):[^\n]*+\n"
         rb"(?:[\t ][^\n]*+\n)*+(?:[!-9;-~]++:|\r?\n)",
         re.IGNORECASE,
     ),
-    # MIME Sniffing 7.1, the table of what scripts may be in
+    # MIME Sniffing 7.1, the table of scriptable types
     HTML: pattern(
         rb"(?:\xef\xbb\xbf)?[\t\n\f\r ]*<(?:!doctype html|html|head|script|iframe|h1|div|font|table|a|style|title|b"
         rb"|body|br|p|!--)[\t\n\f\r >]",
@@ -138,40 +141,40 @@ _SIGNATURES: Final[dict[str, re.Pattern[bytes]]] = {
     ),
 }
 
-_BEGIN_AS_TAGS: Final = (MESSAGE, HTML)  # of them, what may begin as markup does
+_BEGIN_AS_TAGS: Final = (MESSAGE, HTML)  # the signatures that can match data that begins with `<`
 
 
-def walk_nothing(data: bytes, charset: Charset, options: WalkOptions) -> tuple[()]:  # noqa: ARG001 - it has no use for them
-    """What absolve does not read has no links that it knows of."""
+def walk_nothing(data: bytes, charset: Charset, options: WalkOptions) -> tuple[()]:  # noqa: ARG001 - of the protocol
+    """Return no events: the walker of OTHER."""
     return ()
 
 
 def canonical(media_type: str) -> str:
-    """The name that a media type without parameters has in `WALKERS`, if it is read at all."""
+    """Return the key in `WALKERS` for a media type without parameters; an unknown type is returned unchanged."""
     return XML if media_type not in WALKERS and _XML_TYPE.fullmatch(media_type) else media_type
 
 
 @lru_cache(maxsize=64)
 def kind_of(media_type: str) -> str:
-    """The name that a media type, which may have parameters, has in `WALKERS`, if it is read at all."""
+    """Return the key in `WALKERS` for a media type with or without parameters; an unknown type without them."""
     return canonical(essence_of(media_type)[0])
 
 
 @lru_cache(maxsize=64)
 def is_read(media_type: str) -> bool:
-    """Whether absolve reads documents of this media type, which may have parameters."""
+    """Return whether a media type, with or without parameters, has a walker."""
     return kind_of(media_type) in WALKERS
 
 
 def is_archive(media_type: str) -> bool:
-    """Whether documents of this media type came each from its own place."""
+    """Return whether a file of this media type holds documents with a retrieval URL each. It must have a walker."""
     return WALKERS[kind_of(media_type)].archive
 
 
 @cache
 @lru_cache(maxsize=64)
 def walker(media_type: str) -> Walker | None:
-    """The walker of a media type; None for a kind that absolve does not read."""
+    """Return the walker of a media type in `WALKERS`, importing its module; None for any other type."""
     if media_type not in WALKERS:
         return None
     found: Walker = getattr(import_module(WALKERS[media_type].module), WALKERS[media_type].function)
@@ -180,7 +183,7 @@ def walker(media_type: str) -> Walker | None:
 
 @lru_cache(maxsize=64)
 def essence_of(media_type: str) -> tuple[str, dict[str, str]]:
-    """A media type in lower case without its parameters, and those by their names in lower case (RFC 9110 8.3.1)."""
+    """Return a media type in lower case without parameters, and its parameters by lower-case name (RFC 9110 8.3.1)."""
     essence, _, rest = media_type.partition(";")
     parameters = {name.strip().lower(): value for name, value in _PARAMETER.findall(rest)}
     return essence.strip().lower(), {name: _unquoted(value.strip()) for name, value in parameters.items()}
@@ -194,11 +197,11 @@ def _unquoted(value: str) -> str:
 
 
 def sniff(data: bytes, name: str | None) -> str | None:
-    """The media type of a document by its name, then by its content; None where neither says one that we read.
+    """Return the media type of a document by its name, then by its content; None where neither gives a type we parse.
 
-    Text with no other sign is HTML where nobody gave it a name; where one did, only if a tag is in it, and not if the
-    name is that of another kind (`.js`, `.txt`). Bytes that are no text are none. A page that begins as XML does is
-    read as HTML, unless its name says XML: most such pages are not well-formed.
+    Text without another sign is HTML if it has no name; if it has one, only with a tag in it and without a suffix of
+    another type (`.js`, `.txt`). For binary data return None. A page (root element html) with an XML declaration is
+    HTML, unless its suffix is one of XML: most such pages are not well-formed.
     """
     named = _named(name, data) if name else None
     if named is not None and (named in {MESSAGE, MAILBOX} or WALKERS[named].archive):
@@ -214,18 +217,18 @@ def sniff(data: bytes, name: str | None) -> str | None:
 
 
 def is_other(data: bytes, name: str | None) -> bool:
-    """Whether neither the name nor the content of a document is that of a kind that absolve reads."""
+    """Return whether neither the name nor the content of a document gives a type that has a walker."""
     return sniff(data, name) is None and _named(name or "", data) is None
 
 
 def in_words(data: bytes, name: str) -> str:
-    """What a document is that absolve does not read."""
+    """Return a description, for messages, of a document without a walker: its media type or a phrase."""
     other = _other_type(name) if _named(name, data) is None else None
     return other or ("binary data" if looks_binary(data) else "plain text")
 
 
 def _named(name: str, head: bytes) -> str | None:
-    """The media type that a name says, one of `_JSON_NAMES` with the start of the data."""
+    """Return the media type for a file name: by `_JSON_NAMES` and the start of the data, else by suffix; or None."""
     own = _JSON_NAMES.get(re.split(r"[/\\]", name.lower())[-1])
     if own is not None and own[1].match(head[:_LOOKED_AT]):
         return own[0]
@@ -234,9 +237,9 @@ def _named(name: str, head: bytes) -> str | None:
 
 
 def sniff_content(data: bytes) -> str | None:
-    """The media type that the first bytes are a signature of; None where they are none of what we read.
+    """Return the media type by the signature in the first bytes; None where no signature matches.
 
-    XML may have text before its root element, but what begins as a message or an archive is one, whatever is in it.
+    XML may have text before its root element, so the signatures of messages and archives take precedence there.
     """
     head = data[:_LOOKED_AT]
     if head.startswith(b"\x1f\x8b"):
@@ -259,13 +262,13 @@ def sniff_content(data: bytes) -> str | None:
     return XML if not begins_as_markup and _is_xml(data) else None
 
 
-_ZSTANDARD: Final = (b"\x28\xb5\x2f\xfd", b"\x5d\x2a\x4d\x18")  # a frame; the dictionary of a WARC file
-_FRAME: Final = 1 << 18  # bytes that hold the first block of a frame
+_ZSTANDARD: Final = (b"\x28\xb5\x2f\xfd", b"\x5d\x2a\x4d\x18")  # magic numbers: a frame; a WARC file's dictionary
+_FRAME: Final = 1 << 18  # bytes that are enough for the first block of a frame
 _UTF_16_XML: Final = (b"<\0?\0", b"\0<\0?")  # XML 1.0 appendix F.1: without a byte order mark
 
 
 def _in_ascii(data: bytes) -> bytes:
-    """UTF-16 as far as it is ASCII, as markup is; anything else as it is."""
+    """Return UTF-16 reduced to its ASCII bytes, which is enough to match markup; other data unchanged."""
     return data.translate(None, b"\0\xfe\xff") if data.startswith((b"\xfe\xff", b"\xff\xfe", *_UTF_16_XML)) else data
 
 
@@ -277,9 +280,10 @@ def _is_xml(data: bytes) -> bool:
 
 
 def recognised(data: bytes, name: str) -> str | None:
-    """As `sniff`, for a file that nobody named: text is HTML only where its name says nothing else and its start so.
+    """Return the media type of a file found in a folder, or None: as `sniff`, but without guessing that text is HTML.
 
-    The start of the data is enough.
+    It is HTML only by its suffix, or by a signature if its suffix is not one of another type. The start of the data is
+    enough.
     """
     named = _named(name, data)
     if named is not None:
@@ -289,22 +293,22 @@ def recognised(data: bytes, name: str) -> str | None:
 
 
 def _other_type(name: str) -> str | None:
-    """The kind of file that a name is that of, whether absolve reads it or not."""
+    """Return the media type that a name's suffix has in Python's own table, or None."""
     return _other_types().guess_type(name)[0]
 
 
 @cache
 def _other_types() -> MimeTypes:
-    """The suffixes of the kinds of files that are about, whatever the machine; imported only where one is wanted."""
+    """Return Python's built-in suffix table, without the machine's own files; imported on first use."""
     from mimetypes import MimeTypes
 
     return MimeTypes()
 
 
 def looks_binary(data: bytes) -> bool:
-    """Whether the first bytes hold control characters that no text has (MIME Sniffing 7.1), or are a known signature.
+    """Return whether the first bytes have a control character that text never has (MIME Sniffing 7.1).
 
-    UTF-16 is text; a few NUL bytes in the middle of markup are a blemish of it.
+    Data with a byte order mark, and data that begins as markup, is text: NUL bytes inside markup are only an error.
     """
     head = data[:_LOOKED_AT]
     if head.startswith((b"\xfe\xff", b"\xff\xfe", b"\xef\xbb\xbf")) or _MARKUP.match(head):
