@@ -1,4 +1,8 @@
-"""How a reference is written in CSS: in an unquoted `url()`, in a string with either quote (css-syntax-3)."""
+"""The codings of references in CSS: in an unquoted `url()`, in a string with double or single quotes.
+
+In: the raw bytes of a URL token or string (UTF-8). Out: the reference with escapes decoded, or the escaped bytes to
+write. Section numbers are those of css-syntax-3.
+"""
 
 from __future__ import annotations
 
@@ -15,25 +19,25 @@ _REPLACEMENT = "\N{REPLACEMENT CHARACTER}".encode()
 _ESCAPE = re.compile(
     rb"\\(?:([0-9A-Fa-f]{1,6})(?:\r\n|[ \t\n\r\f])?|(?:\r\n|[\n\r\f])([\x80-\xbf]?)|(\0)|(.)|\Z)|\0", re.DOTALL
 )
-_NO_ASCII, _LEADS = 0x80, 0xC0  # RFC 3629 3: the bytes between are never the first ones of a character
-_MAKE_AN_END = frozenset((b"--", b"->", b"-!", b"]]", b"]>"))  # where they meet: of a comment, of a CDATA section
-_SWALLOWED = b"0123456789abcdefABCDEF \t\n\r\f"  # what a hex escape would take in, were it to follow
+_NO_ASCII, _LEADS = 0x80, 0xC0  # RFC 3629 3: bytes in this range only continue a character
+_MAKE_AN_END = frozenset((b"--", b"->", b"-!", b"]]", b"]>"))  # could end a comment or CDATA section around the sheet
+_SWALLOWED = b"0123456789abcdefABCDEF \t\n\r\f"  # bytes that would become part of a hex escape before them
 
 
 class CSSCoding:
-    """How a reference is written in one of CSS's three places; a `Coding` (absolve.core.protocols).
+    """The `Coding` (absolve.core.protocols) of a reference in CSS: one instance each for unquoted and both quotes.
 
-    No raw bytes decode to NUL: encode passes it on, and it reads as U+FFFD.
+    No raw bytes decode to NUL: `encode` leaves NUL unchanged, and it decodes to U+FFFD.
     """
 
     __slots__ = ("_last", "_must")
     slot: tuple[int, int] | None = None
 
     def __init__(self, must: bytes, last: bytes) -> None:
-        # `<` and `>` may be markup around a style sheet, and shift and escape characters can switch the charset,
-        # whatever CSS makes of them.
+        # Always escaped: `<` and `>`, which may be markup around the sheet; shift and escape characters, which can
+        # switch the charset.
         self._must = re.compile(must + rb"|[<>\x0e\x0f\x1b]")
-        self._last = last  # what a backslash before the end of the file stands for
+        self._last = last  # the value of a backslash at the end of the file
 
     def _value(self, escape: re.Match[bytes]) -> bytes:
         digits, behind_newline, _, character = escape.groups()
@@ -49,16 +53,17 @@ class CSSCoding:
         return self._last if escape[0] == b"\\" else _REPLACEMENT
 
     def decode(self, raw: bytes) -> bytes:
-        """Read the value, in UTF-8; bytes that are no UTF-8 come through."""
+        """Return the value in UTF-8; bytes that are not UTF-8 are unchanged."""
         return self.decode_mapped(raw)[0] if 0x5C in raw or 0 in raw else raw
 
     def decode_mapped(self, raw: bytes) -> tuple[bytes, Offsets]:
-        """Read the value, with a unit for each escape; that of an escaped newline is empty on the value's side.
+        """Return the value and its offsets, with a unit for each escape; an escaped newline decodes to nothing.
 
-        A byte that is no character does not become one by what is before the escape: it becomes U+FFFD (3.2, decode).
+        A continuation byte behind an escaped newline does not complete a character that begins before it: it becomes
+        U+FFFD (3.2, decode).
         """
         made = Decoded(raw)
-        end = last = 0  # the last byte of the value
+        end = last = 0  # last: the last byte of the value
         for escape in _ESCAPE.finditer(raw):
             start = escape.start()
             if start > end:
@@ -73,7 +78,10 @@ class CSSCoding:
         return made.whole()
 
     def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:  # noqa: ARG002 - escapes are closed
-        """Write the value with escapes where it needs them, and white space after those of them that need it."""
+        """Return the value with escapes, and a space behind a hex escape that the next byte would extend.
+
+        A hyphen or bracket at the end is escaped where it would end a comment or CDATA section with `after`.
+        """
         last = value[-1:] if value[-1:] + after[:1] in _MAKE_AN_END else b""
         value = value[: len(value) - len(last)]
         context = value + (b"\\" if last else after[:3])
@@ -93,8 +101,8 @@ class CSSCoding:
         return raw + b"\\%x " % last[0] if last else raw
 
 
-# 4.3.6: white space, quotes, parentheses, the backslash and what is not printable. NUL is U+FFFD by then.
+# 4.3.6: white space, quotes, parentheses, the backslash and non-printable code points; NUL is U+FFFD already.
 UNQUOTED: Coding = CSSCoding(rb"[\x01-\x20\"'()\\\x7f]", _REPLACEMENT)
-# 4.3.5: the quote that ends it, the backslash, newlines.
+# 4.3.5: the ending quote, the backslash, newlines.
 DOUBLE_QUOTED: Coding = CSSCoding(rb'["\\\n\r\f]', b"")
 SINGLE_QUOTED: Coding = CSSCoding(rb"['\\\n\r\f]", b"")

@@ -1,4 +1,4 @@
-"""C layout of the CSS scanner and of its constants; css.py holds the code."""
+"""C layout of the CSS scanner and its constants; the code is in walker.py."""
 
 cimport cython
 

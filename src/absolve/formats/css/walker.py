@@ -1,9 +1,11 @@
-"""Finds the references in CSS by the tokens of css-syntax-3, with the spans of their bytes.
+"""Find the references in CSS, with their byte spans, by the tokens of css-syntax-3.
 
-Section numbers are those of css-syntax-3. The input is UTF-8 (bytes that are not pass as any other letter would). Most
-bytes of most sheets belong to no link, so there is no stream of tokens: the scanner skips to the next byte that can
-change what follows (a quote, a backslash, `/`, `@`, `(`) and reads a function's name backwards from its parenthesis.
-Blocks are counted only inside `@font-face` and `image-set()`, where they matter.
+In: the bytes of a style sheet or of a declaration list (style attribute), in UTF-8; other bytes count as letters.
+Out: links in document order. Section numbers are those of css-syntax-3.
+
+Most bytes of most sheets belong to no link, so the scanner builds no token stream: it skips to the next byte that can
+change the state (a quote, a backslash, `/`, `@`, `(`) and reads a function's name backwards from its parenthesis. It
+tracks blocks only inside `@font-face` and `image-set()`, where the kind of link depends on them.
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ if cython.compiled:
 else:
     from absolve.core.byte_scan import find
 
-# `url(#id)` points into the document that uses the sheet, so it stays, whatever the options.
+# `url(#id)` points into the document that uses the sheet, so it is never rewritten.
 URL = LinkSite("css", "url", kind="image", stays="fragment")
 FONT = LinkSite("css", "url", kind="font", stays="fragment")
 IMPORT = LinkSite("css", "import", kind="stylesheet", stays="fragment")
@@ -42,10 +44,10 @@ _TAB, _LINE_FEED, _FORM_FEED, _RETURN, _SPACE = b"\t\n\f\r "
 _QUOTE, _APOSTROPHE, _HASH, _SEMICOLON, _AT, _SLASH, _STAR, _BACKSLASH = b"\"'#;@/*\\"
 _LEFT, _RIGHT, _LEFT_BRACKET, _RIGHT_BRACKET, _LEFT_BRACE, _RIGHT_BRACE = b"()[]{}"
 _U, _R, _L, _C = b"urlc"
-# On the stack, a closing byte with this bit closes an image-set function or a font-face block.
+# Flag of a closing byte on the stack: it closes an image-set function or a font-face block.
 _OURS = 0x80
 
-# What a skip stops at, one bit each.
+# Roles of a skip, one bit each: the sets of bytes that it stops at.
 _PLAIN, _TRACKED, _BARE, _DOUBLE, _SINGLE, _REMNANTS, _NOT_NAME, _NOT_BLANK = (1 << bit for bit in range(8))
 _NAME = re.compile(rb"[-A-Za-z0-9_\x80-\xff\0]")  # 4.2, name code point; NUL is U+FFFD (3.3)
 _STOPS = {
@@ -59,7 +61,7 @@ _STOPS = {
     _NOT_BLANK: bytes(byte for byte in range(256) if byte not in b" \t\n\r\f"),
 }
 _CLASS_TABLE = bytes(sum(role for role, stops in _STOPS.items() if byte in stops) for byte in range(256))
-_CLASSES = _CLASS_TABLE  # a C pointer where this is compiled
+_CLASSES = _CLASS_TABLE  # a C pointer when compiled
 _SEARCHES = {role: re.compile(b"[%b]" % re.escape(stops)).search for role, stops in _STOPS.items()}
 
 _URL_FUNCTION, _SRC_FUNCTION, _IMAGE_SET_FUNCTION = 1, 2, 3
@@ -71,7 +73,7 @@ _FUNCTIONS = {
 }
 _LENGTHS = sum(1 << length for length in {len(name) for name in _FUNCTIONS})
 _LAST_LETTERS = b"".join(name[-1:] + name[-1:].upper() for name in _FUNCTIONS)
-_LONGEST = max(map(len, _FUNCTIONS)) + len(b"--")  # a CDO token may stand before it
+_LONGEST = max(map(len, _FUNCTIONS)) + len(b"--")  # the end of a CDO token may precede it
 _NAMESPACE_RULE, _FONT_FACE_RULE, _IMPORT_RULE = 1, 2, 3
 _RULES = {b"namespace": _NAMESPACE_RULE, b"font-face": _FONT_FACE_RULE, b"import": _IMPORT_RULE}
 _FIRST_LETTERS = b"".join(name[:1] + name[:1].upper() for name in _RULES) + b"\\"
@@ -80,11 +82,11 @@ _FIRST_LETTERS = b"".join(name[:1] + name[:1].upper() for name in _RULES) + b"\\
 def walk(data: bytes, *, style_attribute: bool = False, max_links: int = sys.maxsize) -> Iterator[Link]:
     """Yield the links of a style sheet or, with `style_attribute`, of a declaration list, in their order.
 
-    Links are the references of `url()`, `src()`, `@import` and the strings that stand directly in `image-set()`, not
-    the prelude of `@namespace`. What a browser would not fetch because of where it stands (an `@import` after a rule,
-    a declaration that it does not know, `url()` in `@supports`) is reported all the same: making it absolute does no
-    harm, and the reader may want to know. Only a style attribute has no `@import` at all. A bad url token (4.3.6) and
-    a bad string (4.3.5) are no links; the end of the file closes what is open. After `max_links` and one more it ends.
+    Links are the references of `url()`, `src()`, `@import` and the strings directly inside `image-set()`, except in the
+    prelude of `@namespace`. References that a browser does not fetch because of their context (an `@import` after a
+    rule, an unknown declaration, `url()` in `@supports`) are included: making them absolute is harmless, and they may
+    be of interest in a list. A style attribute has no `@import`. A bad url token (4.3.6) and a bad string (4.3.5) are
+    not links; the end of the file closes open constructs. Stop after `max_links` + 1 links.
     """
     links: Iterable[Any] = _walked(data, max_links, style_attribute=style_attribute)
     return iter(links)
@@ -101,7 +103,7 @@ def _walked(data: bytes, max_links: int, *, style_attribute: bool) -> list[Link]
 def _skip(
     p: cython.p_const_uchar, size: cython.Py_ssize_t, pos: cython.Py_ssize_t, role: cython.int
 ) -> cython.Py_ssize_t:
-    """Find the next byte that stops a skip in this role; the end where there is none."""
+    """Return the offset of the next byte that stops a skip of this role, or `size`."""
     if cython.compiled:
         while pos + 4 <= size and not (
             (_CLASSES[p[pos]] | _CLASSES[p[pos + 1]] | _CLASSES[p[pos + 2]] | _CLASSES[p[pos + 3]]) & role
@@ -114,11 +116,11 @@ def _skip(
     return found.start() if found else size
 
 
-_SHORT = cython.declare(cython.Py_ssize_t, 4096)  # bytes: the links in so many take less memory as a list
+_SHORT = cython.declare(cython.Py_ssize_t, 4096)  # bytes of a style attribute; below, a list uses less memory
 
 
 class _Scanner:
-    """One pass over one sheet; every method takes and returns a position, and none goes back (but over one name)."""
+    """One pass over one sheet. Methods take and return byte offsets; look-behind is at most one function name."""
 
     __slots__ = (
         "data",
@@ -142,11 +144,11 @@ class _Scanner:
         self.style_attribute = style_attribute
         self.most = most
         self.links: list[Link] | EventList = [] if style_attribute and len(data) < _SHORT else EventList()
-        self.floor = 0  # no name that is read backwards begins before here: an escape or an at-keyword ended here
-        self.import_at = -1  # where the reference of the last @import is, if it is there
-        self.pending = 0  # the @namespace or @font-face in whose prelude we are
-        self.stack = bytearray()  # what closes the blocks that are open, from the outermost that is ours
-        self.images = self.fonts = 0  # how many of those are image-set functions and font-face blocks
+        self.floor = 0  # lower bound of names that are read backwards: the end of the last escape or at-keyword
+        self.import_at = -1  # the offset at which the last @import has its reference, if it has one
+        self.pending = 0  # the @namespace or @font-face rule whose prelude is open, or 0
+        self.stack = bytearray()  # closing bytes of the open blocks, from the outermost with _OURS
+        self.images = self.fonts = 0  # the number of image-set functions and font-face blocks among them
 
     def scan(self) -> list[Link] | EventList:
         p: cython.p_const_uchar = self.p
@@ -217,11 +219,11 @@ class _Scanner:
             pos = self.escape(pos)
 
     def name_start(self, pos: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """Where the name that goes on at `pos` begins; -1 where it is a hash token's.
+        """Return the start of the name that continues at `pos`; -1 for the name of a hash token.
 
-        A run of name code points that is just the name of a function of ours is the whole of its token, unless `#`
-        stands before it or it begins with the end of a CDO token: of a number it would be the unit, and then the run
-        begins with the number; `@` was read forwards.
+        A run of name code points that equals a name in _FUNCTIONS is a whole token, unless `#` precedes it or the run
+        begins with the end of a CDO token: were it the unit of a number, the run would begin with the number, and names
+        behind `@` are read forwards.
         """
         start: cython.Py_ssize_t = pos
         floor: cython.Py_ssize_t = max(self.floor, pos - _LONGEST)
@@ -240,7 +242,7 @@ class _Scanner:
         return self.function(start, end) if self.byte(end) == _LEFT else end
 
     def parenthesis(self, pos: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        # Most functions are none of ours, and their last letter or their length says so.
+        # The last letter or the length rules out most functions that are not in _FUNCTIONS.
         if pos > self.floor and self.p[pos - 1] in _LAST_LETTERS:
             start: cython.Py_ssize_t = self.name_start(pos)
             if start >= 0 and _LENGTHS >> (pos - start) & 1:
@@ -248,7 +250,7 @@ class _Scanner:
         return self.open(pos, _RIGHT)
 
     def function(self, start: cython.Py_ssize_t, pos: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        # 4.3.4, an ident-like token: its name is from `start` to the parenthesis at `pos`
+        # 4.3.4, consume an ident-like token: the name is the span from `start` to the parenthesis at `pos`
         kind: cython.int = self.function_kind(start, pos)
         first: cython.Py_ssize_t
         if kind == _IMAGE_SET_FUNCTION:
@@ -270,7 +272,7 @@ class _Scanner:
         p: cython.p_const_uchar = self.p
         if start < 0:
             return 0
-        if end - start == 3 and p[start + 2] | 32 != _C:  # with an escape in them they would be too few characters
+        if end - start == 3 and p[start + 2] | 32 != _C:  # three bytes with an escape are fewer than three characters
             return _URL_FUNCTION if p[start] | 32 == _U and p[start + 1] | 32 == _R and p[start + 2] | 32 == _L else 0
         kind: cython.int = _FUNCTIONS.get(UNQUOTED.decode(self.data[start:end]).lower(), 0)
         return kind
@@ -293,7 +295,7 @@ class _Scanner:
         return IMAGE_SET if directly else None
 
     def bare(self, start: cython.Py_ssize_t, place: LinkSite | None) -> cython.Py_ssize_t:
-        # 4.3.6, consume a url token, from behind the white space
+        # 4.3.6, consume a url token, after the white space
         end: cython.Py_ssize_t = start
         closing: cython.Py_ssize_t
         while True:
@@ -317,7 +319,7 @@ class _Scanner:
             pos = self.escape(pos) if self.escapes(pos) else pos + 1
 
     def string(self, pos: cython.Py_ssize_t, place: LinkSite | None) -> cython.Py_ssize_t:
-        # 4.3.5, consume a string token; `pos` is that of its quote
+        # 4.3.5, consume a string token; `pos` is the offset of its quote
         quote: cython.int = self.p[pos]
         role: cython.int = _DOUBLE if quote == _QUOTE else _SINGLE
         start: cython.Py_ssize_t = pos + 1
@@ -341,7 +343,7 @@ class _Scanner:
         return pos
 
     def at_keyword(self, pos: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        # 4.3.1, U+0040; where no name follows, this is one byte, and where a number does, no name of ours is lost
+        # 4.3.1, U+0040; without a name this consumes one byte; a number and its unit are no function name
         end: cython.Py_ssize_t = self.name_end(pos + 1)
         self.floor = end
         if end == pos + 1 or self.p[pos + 1] not in _FIRST_LETTERS:
@@ -359,7 +361,7 @@ class _Scanner:
         return pos + 1
 
     def bracket(self, pos: cython.Py_ssize_t, byte: cython.int) -> cython.Py_ssize_t:
-        # 5.4.7 to 5.4.9: a block ends at its own closing byte, whatever other ones stand in it
+        # 5.4.7 to 5.4.9: a block ends at its own closing byte; other closing bytes inside it are ignored
         if byte == _LEFT_BRACKET:
             return self.open(pos, _RIGHT_BRACKET)
         if byte == _LEFT_BRACE and self.pending == _FONT_FACE_RULE:
@@ -379,10 +381,10 @@ class _Scanner:
 
 
 def walk_sheet(data: bytes, _charset: Charset, options: WalkOptions) -> Iterable[Event]:
-    """The walker of text/css."""
+    """Return the links of a text/css document (a `Walker`)."""
     return _walked(data, options.max_links, style_attribute=False)
 
 
 def walk_declarations(data: bytes, _charset: Charset, options: WalkOptions) -> Iterable[Event]:
-    """The walker of a style attribute's value."""
+    """Return the links of a style attribute's value (a `Walker`)."""
     return _walked(data, options.max_links, style_attribute=True)
