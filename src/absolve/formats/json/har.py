@@ -1,6 +1,8 @@
-"""HTTP Archives (HAR 1.2): each entry's response, by the URL of its request; all else of the JSON stays as it is.
+"""Find the responses in HTTP Archives (HAR 1.2); the rest of the JSON is left unchanged.
 
-An entry is no entity around its response, as a record of WARC is none: it gives a retrieval URL (RFC 1808 3.3).
+In: the bytes of a HAR file, or of one entry. Out: for the file, a part for each entry, with the URL of its request as
+the retrieval URL (RFC 1808 3.3); for an entry, the links and base claims in the response's header fields, its
+`redirectURL`, and its body as a part. An entry does not encapsulate its response (3.2), as a WARC record does not.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
     from absolve.formats.json.tokens import Path
     from absolve.formats.protocols import WalkOptions
 
-ENTRY: Final = "application/har-entry"  # ours: one object of the list `entries`
+ENTRY: Final = "application/har-entry"  # our own name: one object of the array `entries`
 
 _STRING: Final = JSONString()
 _BASES: Final = ("base", "content-base")  # as in HTTP
@@ -45,38 +47,38 @@ _TEXT: Final = ("response", "content", "text")
 _ENCODING: Final = ("response", "content", "encoding")
 _SIZE: Final = ("response", "content", "size")
 _KNOWN: Final = frozenset({_REDIRECT_URL, _STATUS, _MEDIA_TYPE, _TEXT, _ENCODING, _SIZE})
-_PLAIN: Final = frozenset({"string", "word"})  # kinds of values that are not made of others
+_PLAIN: Final = frozenset({"string", "word"})  # kinds of values that contain no others
 
 
 class _Entries:
-    """Where the URL of each entry's request stands, by the entry's number; there may be a million entries."""
+    """The span of each entry's request URL, by entry number; in arrays, as a file may have a million entries."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
         self._starts = array("q")
-        self._ends = array("q")  # where it starts for none
+        self._ends = array("q")  # equal to the start for an entry without a URL
 
     def add(self, url: Value | None) -> int:
-        """The number of an entry with this URL."""
+        """Add an entry by the URL of its request and return its number."""
         self._starts.append(url.start if url is not None else 0)
         self._ends.append(url.end if url is not None else 0)
         return len(self._ends) - 1
 
     def part(self, number: int, start: int, end: int) -> Part:
-        """The entry of this number, which stands there."""
+        """Return the part of the entry with this number and span, with the claim of its retrieval URL."""
         url = _decoded(self._data[self._starts[number] : self._ends[number]])
         claims = [BaseClaim(Layer.RETRIEVAL, url, "HAR entry's request URL")] if url else []
         return Part(ENTRY, start, end, IDENTITY, "entry", claims=claims, encloses=False)
 
 
 def walk(data: bytes, _charset: Charset, _options: WalkOptions) -> EventList:
-    """A part for each entry. WalkError for what is no JSON, or has no list of entries."""
+    """Return a part for each entry. Raise WalkError for malformed JSON, or without an array `log.entries`."""
     url: Value | None = None
     is_log = False
     entries = _Entries(data)
     events = EventList(make=entries.part)
     for found in values(data):
-        if isinstance(found, Finding):  # nothing in it is known to be what it seems
+        if isinstance(found, Finding):  # the meaning of malformed JSON is uncertain
             raise WalkError(found.code, found.text, found.position)
         path = found.path
         is_log = is_log or (path == ("log", "entries") and found.kind == "array")
@@ -94,7 +96,7 @@ def walk(data: bytes, _charset: Charset, _options: WalkOptions) -> EventList:
 
 
 def walk_entry(data: bytes, _charset: Charset, _options: WalkOptions) -> Iterator[Event]:
-    """The header fields of a response that are links and bases, its `redirectURL`, and its body."""
+    """Yield the links and base claims in a response's header fields, its `redirectURL`, and its body as a part."""
     known: dict[Path, Value] = {}
     field: dict[str, Value] = {}
     fields: list[tuple[str, Value]] = []
@@ -136,7 +138,7 @@ def _decoded(raw: bytes) -> str:
 
 
 class _Values:
-    """The values of header fields, one to a line, as a text of their own; where its bytes stand in the entry."""
+    """The decoded values of header fields in one buffer, one per line, with a map of offsets back to the entry."""
 
     def __init__(self) -> None:
         self.text = bytearray()
@@ -144,7 +146,7 @@ class _Values:
         self._places: list[tuple[int, Offsets | None]] = []
 
     def add(self, data: bytes, found: Value) -> tuple[int, int]:
-        """The span of a value in the text, without the white space around it."""
+        """Append a value and return its span in the buffer, without white space around it."""
         value, offsets = _STRING.decode_mapped(data[found.start : found.end])
         start = len(self.text)
         self._starts.append(start)
@@ -156,13 +158,13 @@ class _Values:
         return first, first + len(bare.rstrip())
 
     def whole(self) -> bytes:
-        """The text; nothing is added to it then."""
+        """Return the buffer's bytes and clear it; call this after the last `add`."""
         text = bytes(self.text)
         self.text.clear()
         return text
 
     def outside(self, start: int, end: int) -> tuple[int, int]:
-        """Where a span of the text stands in the entry."""
+        """Map a span of the buffer to the entry."""
         index = bisect_right(self._starts, start) - 1
         by, offsets = self._places[index]
         start, end = start - self._starts[index], end - self._starts[index]
@@ -173,14 +175,14 @@ class _Values:
 
 
 def _header(data: bytes, fields: list[tuple[str, Value]]) -> Iterator[BaseClaim | Link | Finding]:
-    """What the fields are in an HTTP message, each with its place here."""
+    """Yield the events of the fields as `headers.links` does for an HTTP message, with offsets in the entry."""
     values_ = _Values()
     found: list[headers.Field] = []
     for name, value in fields:
         start, end = values_.add(data, value)
         found.append(headers.Field(name, start, start, end))
     claims: dict[int, BaseClaim] = {}
-    codings: dict[int, Coding] = {}  # one for each that a field's value may have: of thousands of links the same
+    codings: dict[int, Coding] = {}  # one per coding of a field value, shared by thousands of links
     for event in headers.links(values_.whole(), found, headers.OF_HTTP, _BASES):
         if isinstance(event, BaseClaim):
             position = values_.outside(event.position or 0, event.position or 0)[0]
@@ -199,7 +201,11 @@ def _header(data: bytes, fields: list[tuple[str, Value]]) -> Iterator[BaseClaim 
 
 
 def _body(data: bytes, known: dict[Path, Value]) -> Iterator[Part | Finding]:
-    """The content of a response: text as characters, whatever charset it came in, or bytes in base64."""
+    """Yield the content of a response as a part: text, which HAR stores decoded, or bytes in base64.
+
+    Yield nothing for a media type without a walker, and only a Finding for a partial response (206) or an unknown
+    encoding.
+    """
     text = known.get(_TEXT)
     if text is None or text.kind != "string" or text.start == text.end:
         return
@@ -244,5 +250,8 @@ _NO_TEXT: Final = registry.Format("", "", "none")
 
 
 def _size(old: bytes, raw: bytes, coding: Coding, new: bytes) -> bytes:
-    """`size`, the bytes of the content, where it was that: of text in another charset nobody knows it."""
+    """Return the new `size`, the content's length in bytes, if the old one was right; else `old`.
+
+    The old one differs for text in another charset, whose length in bytes is unknown.
+    """
     return b"%d" % len(coding.decode(new)) if old == b"%d" % len(coding.decode(raw)) else old

@@ -1,7 +1,10 @@
-"""JSON-LD 1.1: the IRI references in a document, and the bases that its contexts state (section 4.1.3, `@base`).
+"""Find the IRI references in JSON-LD 1.1, and the bases that its contexts state (section 4.1.3, `@base`).
 
-A reference is the value of `@id`, of a term that a context declares as one (`"@type": "@id"`), and of a property that
-is one by schema.org's vocabulary. Never: keywords, blank nodes, compact IRIs of a declared prefix, text.
+In: the bytes of a JSON-LD document. Out: an EventList of links, with scoped base claims; or a single Finding for
+malformed JSON or too many terms. References are the values of `@id`, of terms that a context declares as references
+(`"@type": "@id"`), and of properties whose range is URL in schema.org's vocabulary. Keywords, blank nodes, compact IRIs
+with a declared prefix, and text are excluded. Section numbers in code are those of the JSON-LD 1.1 Processing
+Algorithms.
 """
 
 from __future__ import annotations
@@ -28,58 +31,59 @@ if TYPE_CHECKING:
     from absolve.formats.json.tokens import Path, Value
     from absolve.formats.protocols import WalkOptions
 
-    Meant = tuple[LinkSite, Callable[[str], object] | None]  # the place of a reference, and what it must look like
+    Meant = tuple[LinkSite, Callable[[str], object] | None]  # the site of a property, and a test of its values
 
 _STRING: Final = JSONString()
 _SCHEMA: Final = re.compile(r"(?:(?:https?:)?//)?(?:www\.)?schema\.(?:org|googleapis\.com)(?:/|\Z)", re.IGNORECASE)
-_SMALL: Final = 1 << 16  # bytes of a document whose values are kept, and not read twice
-_MOST_TERMS: Final = 10_000  # in force at one place; schema.org has 3,000
-_KEPT: Final = 1000  # names of properties
-_SAID: Final = frozenset({"string", "word"})  # kinds of values in a context that say something
-_CONTAINERS: Final = frozenset({"@list", "@set"})  # what is in them is a value of the property around them
+_SMALL: Final = 1 << 16  # bytes; the values of a shorter document are kept in a list instead of parsed twice
+_MOST_TERMS: Final = 10_000  # in scope at one node; schema.org has 3,000
+_KEPT: Final = 1000  # property names in the cache of one context
+_SAID: Final = frozenset({"string", "word"})  # kinds of values in a context that declare something
+_CONTAINERS: Final = frozenset({"@list", "@set"})  # their items are values of the enclosing property
 _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _ABSOLUTE: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
-_KEYWORD: Final = re.compile(r"@[A-Za-z]+")  # 1.7: what looks like one is ignored
-# RFC 3987 2.2 has none of these in an IRI. Text has, and so have URL templates.
+_KEYWORD: Final = re.compile(r"@[A-Za-z]+")  # 1.7: a value of this form is ignored
+# Characters that RFC 3987 2.2 excludes from an IRI; text and URL templates contain them.
 _NO_IRI: Final = re.compile(r"[\x00-\x20<>\"{}|\\^`]")
 
 
 class _Term(NamedTuple):
-    """What a context says of a term: the IRI that it stands for ("" for none) and the type of its values."""
+    """A term definition of a context: the IRI of the term ("" if it has none) and the type of its values."""
 
     iri: str
     type: str = ""
 
 
 _NO_TERM: Final = _Term("")
-_UNKNOWN: Final[Meant | None] = (LinkSite("", ""), None)  # in the place of what was not looked up yet
+_UNKNOWN: Final[Meant | None] = (LinkSite("", ""), None)  # cache miss: distinct from None
 
 
 class _Context:
-    """What is declared for a node and all inside it (JSON-LD 1.1 Processing Algorithms 4.1).
+    """The active context of a node and its descendants (JSON-LD 1.1 Processing Algorithms 4.1).
 
-    `base` is the number of the claim in force, -1 for none; `based` is false under `"@base": null`: there a relative
-    reference stays one. `known`: names that no term declares are those of schema.org; where no context says anything
-    (not `declared`), they are taken for such, too. `claims` are those that the node itself makes: where each stands,
-    its number, and that of the one before it. `size` says how many terms are declared here and around.
+    `base` is the number of the active base claim, -1 if there is none; `based` is false under `"@base": null`, where
+    relative references are left unresolved. `known`: undeclared names are those of schema.org, which is also the
+    default without any context (not `declared`). `claims` are those that this node's contexts make, three numbers each:
+    the number of the outer claim, its own number, its byte offset. `size` is the number of terms declared by this node
+    and its ancestors.
     """
 
     __slots__ = ("base", "based", "claims", "declared", "known", "meant", "outer", "size", "start", "terms")
 
     def __init__(self, outer: _Context | None = None, start: int = -1) -> None:
         self.outer = outer
-        self.start = start  # of the object
+        self.start = start  # byte offset of the object
         self.base: int = outer.base if outer else -1
         self.based: bool = outer.based if outer else True
         self.known: bool = outer.known if outer else True
         self.declared: bool = outer.declared if outer else False
         self.size: int = outer.size if outer else 0
         self.terms: dict[str, _Term] = {}
-        self.meant: dict[str, Meant | None] = {}  # what the values of a property are
+        self.meant: dict[str, Meant | None] = {}  # cache of `_Walk._of` by property name
         self.claims = array("q")
 
     def term(self, name: str) -> _Term | None:
-        """What the innermost context that speaks of a term says."""
+        """Return the definition of a term by the innermost context that has one, or None."""
         context: _Context | None = self
         while context is not None:
             if name in context.terms:
@@ -97,22 +101,22 @@ def _place(name: str, kind: str = "metadata", syntax: str = "url", empty: str = 
 
 
 def walk(data: bytes, charset: Charset, options: WalkOptions) -> Iterable[Event]:  # noqa: ARG001 - JSON is UTF-8
-    """All references; they are rewritten only where that is asked for (`json_ld`).
+    """Return all references; without the option `json_ld` their sites are never rewritten.
 
-    A context rules what stands before it in its object, too: so they are found first.
+    A context also governs the members before it in its object, so a first pass finds the contexts.
     """
     known = list(values(data)) if len(data) <= _SMALL else None
     contexts = _Contexts()
     for value in values(data) if known is None else known:
         if isinstance(value, Finding):
-            return [value]  # nothing in it is known to be what it seems
+            return [value]  # the meaning of malformed JSON is uncertain: report no link
         contexts.see(value)
     contexts.sort()
     return _Walk(data, contexts, stays=not options.json_ld).events(values(data) if known is None else known)
 
 
 class _Contexts:
-    """The objects that have contexts, by where each begins; there may be one for every few bytes."""
+    """An index from the offset of an object to the spans of its contexts; in arrays, as there may be very many."""
 
     def __init__(self) -> None:
         self._objects = array("q")
@@ -120,7 +124,7 @@ class _Contexts:
         self._ends = array("q")
 
     def see(self, value: Value) -> None:
-        """Take a value of the document, which may be a context; one inside another (4.1.8) is none of a node."""
+        """Add a value if it is the context of a node; one inside another context (4.1.8) is not."""
         path = value.path
         if path and path[-1] == "@context" and value.kind != "key" and "@context" not in path[:-1]:
             quotes = value.kind == "string"
@@ -129,7 +133,7 @@ class _Contexts:
             self._ends.append(value.end + quotes)
 
     def sort(self) -> None:
-        """They were met where each ended."""
+        """Sort by the offsets of the objects: contexts that are objects or arrays were added at their end."""
         objects = self._objects
         if any(first > second for first, second in pairwise(objects)):
             order = sorted(range(len(objects)), key=objects.__getitem__)
@@ -137,7 +141,7 @@ class _Contexts:
                 setattr(self, name, array("q", map(getattr(self, name).__getitem__, order)))
 
     def of(self, start: int) -> Iterator[tuple[int, int]]:
-        """The spans of those that the object has which begins there; more than one only if it repeats the name."""
+        """Yield the spans of the contexts of the object at this offset; several only if it repeats the key."""
         at = bisect_left(self._objects, start)
         while at < len(self._objects) and self._objects[at] == start:
             yield self._starts[at], self._ends[at]
@@ -145,7 +149,7 @@ class _Contexts:
 
 
 class _Walk:
-    """One document."""
+    """The second pass over one document: collect links while contexts open and close."""
 
     def __init__(self, data: bytes, contexts: _Contexts, *, stays: bool) -> None:
         self._data = data
@@ -153,12 +157,12 @@ class _Walk:
         self._stays = stays
         self._events = EventList()
         self._events.scopes = ScopedBases(data)
-        self._opened = [_Context()]  # the innermost object that is open, and those around it which have contexts
+        self._opened = [_Context()]  # stack: an empty context, then one for each open object with contexts of its own
 
     def events(self, found: Iterable[Value | Finding]) -> Iterable[Event]:
-        """All of them; only a notice where there are too many terms."""
+        """Return all events of the values; only a Finding where more than _MOST_TERMS terms are in scope."""
         for value in found:
-            if isinstance(value, Finding):  # `walk` has seen that there is none
+            if isinstance(value, Finding):  # cannot occur: `walk` has checked the same values
                 break
             kind, path = value.kind, value.path
             if kind == "key":
@@ -185,7 +189,7 @@ class _Walk:
     # --- contexts -----------------------------------------------------------------------------------------------------
 
     def _in_context(self, value: Value) -> None:
-        """The references that a context itself has: an @base, another context (4.1.2, 5.2.1), and one to import."""
+        """Add the references in a context itself: @base, a remote context (4.1.2, 5.2.1), @import."""
         context = self._opened[-1]
         rest = _without_index(value.path[value.path.index("@context") + 1 :])
         if rest == ("@base",) and context.claims and context.claims[-3] == value.start:
@@ -196,7 +200,7 @@ class _Walk:
             self._tell(_place("@context", stays=self._stays), value.start, value.end, -1)
 
     def _enter(self, start: int) -> None:
-        """What is in force in an object: what is around it, and then its own contexts in their order."""
+        """Push the active context of the object at this offset, if it has contexts: they extend the outer in order."""
         context = None
         for first, last in self._contexts.of(start):
             context = context or _Context(self._opened[-1], start)
@@ -205,15 +209,15 @@ class _Walk:
                 if not isinstance(value, Finding) and value.kind in _SAID:
                     self._declare(context, _without_index(value.path), value, raw, first)
         if context is not None:
-            context.claims.reverse()  # they are come to again in the same order
+            context.claims.reverse()  # a stack: `_in_context` pops them in document order
             self._opened.append(context)
 
     def _declare(self, context: _Context, rest: Path, value: Value, raw: bytes, first: int) -> None:
-        """Take one thing that a context says, which begins at `first`."""
+        """Apply one value of a context to `context`; `first` is the byte offset of `raw` in the document."""
         text = self._text(value, raw) if value.kind == "string" else None
         context.known = context.known and context.declared
         context.declared = True
-        if not rest and text is None:  # 5.1: null takes all back
+        if not rest and text is None:  # 5.1: null resets the active context
             context.outer, context.terms, context.size = None, {}, 0
             context.base, context.based, context.known = -1, True, False
         elif rest in ((), ("@vocab",)):  # 5.2, 5.8
@@ -228,11 +232,11 @@ class _Walk:
             context.terms[name] = _Term(term.iri, meaning) if says == ("@type",) else _Term(meaning, term.type)
 
     def _rebase(self, context: _Context, reference: str | None, start: int, end: int) -> None:
-        """5.7: an @base is resolved against the base so far; null takes it away."""
+        """Add the claim of an @base, resolved against the previous base; null removes the base (5.7)."""
         if reference is None or not (context.based or _SCHEME.match(reference)):
             context.base, context.based = -1, False
             return
-        scopes: ScopedBases = self._events.scopes  # type: ignore[assignment]  # there are some from the beginning
+        scopes: ScopedBases = self._events.scopes  # type: ignore[assignment]  # set in __init__
         number = scopes.add(start, end, _STRING, _base_claim, context.base)
         context.claims.extend((context.base, number, start))
         context.base, context.based = number, True
@@ -240,7 +244,7 @@ class _Walk:
     # --- nodes --------------------------------------------------------------------------------------------------------
 
     def _node(self, value: Value) -> None:
-        """A string outside contexts."""
+        """Add the link of a string outside contexts, if its property has references for values."""
         name = next((step for step in reversed(value.path) if isinstance(step, str) and step not in _CONTAINERS), None)
         if name is None:
             return
@@ -250,7 +254,7 @@ class _Walk:
             meant = self._of(context, name)
             if len(context.meant) < _KEPT:
                 context.meant[name] = meant
-        if meant is None:  # as of most properties
+        if meant is None:  # most properties
             return
         place, looks = meant
         raw = self._data[value.start : value.end]
@@ -260,7 +264,7 @@ class _Walk:
             self._tell(place, value.start + start, value.start + end, context.base)
 
     def _of(self, context: _Context, name: str) -> Meant | None:
-        """What the values of this property are; None where they are no references."""
+        """Return the site and the test for values of this property; None where they are not references."""
         term = context.term(name)
         if name == "@id" or (term.iri == "@id" if term else name == "id" and context.known):
             return _place("@id", empty="base", stays=self._stays), None
@@ -275,7 +279,7 @@ class _Walk:
 
 
 def _base_claim(value: bytes, position: int) -> BaseClaim:
-    """The claim that an @base makes for its node and all in it."""
+    """Return the claim of an @base, for its node and all descendants."""
     return BaseClaim(Layer.EMBEDDED, value.decode("utf-8", "surrogateescape"), "@base", position)
 
 
@@ -284,19 +288,22 @@ def _is_likely(text: str) -> bool:
 
 
 def _without_index(path: Path) -> Path:
-    """A path in a context, which may be one of several."""
+    """Return a path inside a context without the index of the context in an array of contexts."""
     return path[1:] if path and isinstance(path[0], int) else path
 
 
 def _is_address(context: str) -> bool:
-    """Whether a context that stands elsewhere is said by its URL, and not by the mere name of schema.org."""
+    """Return whether the string for a remote context is a URL or path, not just the name of schema.org."""
     if not context or _NO_IRI.search(context):
         return False
     return _ABSOLUTE.match(context) is not None or not _SCHEMA.match(context)
 
 
 def _is_iri(context: _Context, text: str) -> bool:
-    """Whether this is an IRI reference that means something here, and nothing else (5.2, IRI expansion)."""
+    """Return whether this is an IRI reference: no blank node, keyword or compact IRI (5.2, IRI expansion).
+
+    A relative one is not under `"@base": null`.
+    """
     if text.startswith("_:") or _KEYWORD.fullmatch(text):
         return False
     prefix, colon, rest = text.partition(":")
@@ -306,7 +313,7 @@ def _is_iri(context: _Context, text: str) -> bool:
 
 
 def _local(context: _Context, name: str) -> str:
-    """The name that a property has in schema.org's vocabulary; "" for one of another."""
+    """Return the name of a property in schema.org's vocabulary; "" for a property of another vocabulary."""
     term = context.term(name)
     iri = term.iri if term is not None else name
     prefix, colon, rest = iri.partition(":")

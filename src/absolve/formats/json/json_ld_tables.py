@@ -1,14 +1,14 @@
-"""Which properties of schema.org have URLs for values: data, no code.
+"""Tables of the properties of schema.org that have URLs for values: data, no code.
 
-By the ranges that schema.org's own vocabulary gives (version 28). Every other property has text, numbers, or things for
-values: a string there is left alone.
+From the ranges in schema.org's own vocabulary (version 28). Every other property has text, numbers, or things for
+values: a string there is no reference. `json_ld` looks properties up by their local name.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-# Their range is URL and nothing else: a string is a reference, whatever it looks like.
+# The range is only URL: any string is a reference.
 URLS: Final[dict[str, str]] = {
     **dict.fromkeys(("thumbnailUrl",), "image"),
     **dict.fromkeys(("contentUrl", "embedUrl"), "media"),
@@ -24,8 +24,8 @@ URLS: Final[dict[str, str]] = {
     ),
 }
 
-# Their range is URL or a thing: people write the thing's name there too, so a string is a reference where it looks like
-# one (grammars.likely). From `photo` on there is no URL in the range: search engines read a string as one all the same.
+# The range is URL or a thing. Authors also write the thing's name, so a string is a reference only if it looks like one
+# (grammars.likely). From `photo` on, URL is not in the range, but search engines read a string as a URL.
 THINGS: Final[dict[str, str]] = {
     **dict.fromkeys(("colorSwatch", "image", "layoutImage", "logo", "screenshot"), "image"),
     **dict.fromkeys(("afterMedia", "beforeMedia", "duringMedia", "originalMediaLink"), "media"),
@@ -48,8 +48,8 @@ THINGS: Final[dict[str, str]] = {
     "item": "metadata",
 }
 
-# Their range is URL or text: nothing tells a relative reference from a word, so only what is absolute is listed, and
-# nothing is ever changed.
+# The range is URL or text: a relative reference cannot be distinguished from a word, so only absolute URLs are listed,
+# and nothing is changed.
 TEXTS: Final = frozenset(
     (
         *("acceptsReservations", "actionPlatform", "additionalType", "applicationCategory", "applicationSubCategory"),

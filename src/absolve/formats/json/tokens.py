@@ -1,4 +1,8 @@
-"""JSON (RFC 8259) with the spans of its bytes: every value, and how text is written in a string."""
+"""Parse JSON (RFC 8259) into values with their byte spans; the coding of references in JSON strings.
+
+In: the bytes of a JSON text. Out: a `Value` (path, span, kind) for each key and value in order, or a `Finding`. For one
+string: its value in UTF-8, and the escaped bytes to write.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +27,7 @@ _ESCAPE: Final = re.compile(
 _MUST: Final = re.compile(rb'["\\\x00-\x1f<>]')
 _MAKES_A_COMMENT_END: Final = frozenset((b"-", b">", b"!"))
 _SIMPLE: Final = dict(zip(b'"\\/bfnrt', b'"\\/\b\f\n\r\t', strict=True))
-_escaped = bytes(byte in b'"\\/bfnrtu' for byte in range(256))  # what may stand behind a backslash
+_escaped = bytes(byte in b'"\\/bfnrtu' for byte in range(256))  # bytes that may follow a backslash
 _ESCAPED = cython.declare(bytes, _escaped)
 _DEPTH: Final = 64
 _MARK: Final = b"\xef\xbb\xbf"  # RFC 8259 8.1: it may be ignored
@@ -32,7 +36,7 @@ Path = tuple[str | int, ...]
 
 
 class JSONString:
-    """A reference in a JSON string (RFC 8259 section 7); also safe inside a script element."""
+    """The `Coding` of a reference in a JSON string (RFC 8259 section 7); its output is safe in a script element."""
 
     __slots__ = ()
     slot: tuple[int, int] | None = None
@@ -48,8 +52,8 @@ class JSONString:
     def decode_mapped(self, raw: bytes) -> tuple[bytes, Offsets]:
         return _decoded(raw, Decoded(raw))
 
-    def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:  # noqa: ARG002 - it has no say
-        """Write the value without `<` and `>`; no `-->` arises where it meets what follows (HTML Standard 4.12.1.3)."""
+    def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:  # noqa: ARG002 - of the protocol
+        """Return the value with `<` and `>` escaped; it forms no `-->` with `after` (HTML Standard 4.12.1.3)."""
         last = b"-" if value.endswith(b"-") and after[:1] in _MAKES_A_COMMENT_END else b""
         value = value[: len(value) - len(last)]
         return _MUST.sub(_escape, value) + last.replace(b"-", b"\\u002d")
@@ -79,11 +83,11 @@ _STRING: Final = JSONString()
 
 
 class Value(NamedTuple):
-    """One value, or a name in an object: the names and indexes that lead to it, and its span.
+    """One value, or one key of an object: the path of keys and indexes to it, and its byte span.
 
-    That of a string is without its quotes. `kind` is key, string, word (a number, true, false or null), object or
-    array; these two come when they are closed. `inside` is where the object or array begins that it stands in, -1 for
-    none.
+    The span of a string excludes its quotes. `kind` is key, string, word (a number, true, false or null), object or
+    array; objects and arrays are yielded at their end. `inside` is the offset of the enclosing object or array, -1 at
+    the top level.
     """
 
     path: Path
@@ -101,17 +105,20 @@ _LITERALS: Final = (b"true", b"false", b"null")
 
 
 def values(data: bytes) -> Iterator[Value | Finding]:
-    """Every value of a JSON text in order; a notice, and no more, where it is no JSON or nested too deep."""
+    """Yield every key and value of a JSON text in order.
+
+    For malformed JSON (malformed-json), or nesting deeper than 64 (too-deep), yield a Finding and stop.
+    """
     p: cython.p_const_uchar = data
     n: cython.Py_ssize_t = len(data)
-    position: cython.Py_ssize_t = len(_MARK) if data.startswith(_MARK) else 0  # behind the last token
+    position: cython.Py_ssize_t = len(_MARK) if data.startswith(_MARK) else 0  # the end of the last token
     i: cython.Py_ssize_t
     end: cython.Py_ssize_t
     c: cython.uchar
     inside: cython.Py_ssize_t = -1
     expects_key: cython.bint = False
     stack: list[str | int] = []
-    opened: list[tuple[int, int]] = []  # the brackets that close what is open, and where it begins
+    opened: list[tuple[int, int]] = []  # of open objects and arrays: the closing bracket, the start offset
     while True:
         i = _text_start(p, position, n)
         if i >= n:
@@ -169,7 +176,7 @@ def values(data: bytes) -> Iterator[Value | Finding]:
 @cython.boundscheck(False)
 @cython.wraparound(False)
 def _text_start(p: cython.p_const_uchar, i: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.Py_ssize_t:
-    """Where something else than white space stands next."""
+    """Return the offset of the next byte that is not white space, or `n`."""
     while i < n and (p[i] == 32 or p[i] == 10 or p[i] == 13 or p[i] == 9):
         i += 1
     return i
@@ -180,7 +187,7 @@ def _text_start(p: cython.p_const_uchar, i: cython.Py_ssize_t, n: cython.Py_ssiz
 @cython.boundscheck(False)
 @cython.wraparound(False)
 def _string_end(p: cython.p_const_uchar, i: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.Py_ssize_t:
-    """Where the quote stands that ends a string whose text begins here; -1 where it is none (RFC 8259 7)."""
+    """Return the offset of the quote that ends a string, from the start of its text; -1 if malformed (RFC 8259 7)."""
     escaped: cython.p_const_uchar = _ESCAPED
     while i < n and p[i] >= 32:
         if p[i] == 34:
@@ -195,7 +202,7 @@ def _string_end(p: cython.p_const_uchar, i: cython.Py_ssize_t, n: cython.Py_ssiz
 
 @cython.cfunc
 def _word_end(data: bytes, i: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.Py_ssize_t:
-    """Where a number ends, or true, false or null, that begins here; -1 where there is none."""
+    """Return the end of the number, true, false or null at this offset; -1 for anything else."""
     p: cython.p_const_uchar = data
     start: cython.Py_ssize_t = i + 1 if p[i] == 45 else i
     if start < n and 48 <= p[start] <= 57:

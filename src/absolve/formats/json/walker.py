@@ -1,4 +1,8 @@
-"""References in JSON: import maps, speculation rules (HTML Standard 8.1.6, 7.6), web app manifests."""
+"""Find the references in import maps, speculation rules (HTML Standard 8.1.6, 7.6) and web app manifests.
+
+In: the bytes of a JSON text. Out: links in document order, with spans inside the JSON strings; or a single finding for
+malformed JSON.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +30,7 @@ def _walk(data: bytes, choose: Callable[[Value, bytes], LinkSite | None]) -> Ite
     events = EventList()
     for found in values(data):
         if isinstance(found, Finding):
-            return [found]  # nothing in it is known to be what it seems
+            return [found]  # the meaning of malformed JSON is uncertain: report no link
         raw = data[found.start : found.end]
         place = choose(found, raw) if found.kind in _STRINGS else None
         if place is not None:
@@ -41,7 +45,7 @@ _URL_LIKE: Final = re.compile(rb"\.{0,2}/|[A-Za-z][A-Za-z0-9+.-]*:")  # 8.1.6.2,
 
 
 def walk_import_map(data: bytes, _charset: Charset, _options: WalkOptions) -> Iterable[Event]:
-    """`imports`, `scopes` and `integrity`: addresses, scope prefixes, and the specifiers that are URL-like."""
+    """Return the links in `imports`, `scopes` and `integrity`: addresses, scope prefixes, URL-like specifiers."""
     return _walk(data, _in_import_map)
 
 
@@ -55,7 +59,7 @@ def _in_import_map(found: Value, raw: bytes) -> LinkSite | None:
 
 
 def walk_speculation_rules(data: bytes, _charset: Charset, _options: WalkOptions) -> Iterable[Event]:
-    """The `urls` of each rule; patterns (`href_matches`) are no references."""
+    """Return the links in `urls` of each rule; URL patterns (`href_matches`) are not references."""
     return _walk(data, _in_rules)
 
 
@@ -69,7 +73,7 @@ _MANIFEST: Final = {
     for place in (
         LinkSite("manifest", "start_url", kind="navigation"),
         LinkSite("manifest", "scope", kind="navigation"),
-        LinkSite("manifest", "id", kind="metadata", stays="always"),  # the app's identity, not where something is
+        LinkSite("manifest", "id", kind="metadata", stays="always"),  # the app's identity, not a location
         LinkSite("manifest", "src", kind="image"),
         LinkSite("manifest", "url", kind="navigation"),
         LinkSite("manifest", "action", kind="form"),
@@ -77,7 +81,7 @@ _MANIFEST: Final = {
         LinkSite("manifest", "serviceworker", kind="script"),
     )
 }
-# Web Application Manifest 1 and Manifest Incubations: the names that lead to each, without indexes.
+# Web Application Manifest 1 and Manifest Incubations: paths of member names, without array indexes.
 _MEMBERS: Final[dict[tuple[str, ...], LinkSite]] = {
     **{(name,): _MANIFEST[name] for name in ("start_url", "scope", "id")},
     **{(*names, "src"): _MANIFEST["src"] for names in (("icons",), ("screenshots",), ("shortcuts", "icons"))},
@@ -88,17 +92,17 @@ _MEMBERS: Final[dict[tuple[str, ...], LinkSite]] = {
     ("share_target", "action"): _MANIFEST["action"],
     ("file_handlers", "action"): _MANIFEST["action"],
     ("note_taking", "new_note_url"): _MANIFEST["new_note_url"],
-    ("serviceworker", "src"): _MANIFEST["serviceworker"],  # once in the standard
+    ("serviceworker", "src"): _MANIFEST["serviceworker"],  # in earlier versions of the standard
 }
 
 
 def walk_manifest(data: bytes, _charset: Charset, _options: WalkOptions) -> Iterable[Event]:
-    """The members that are URLs; each is parsed against the manifest's own URL."""
+    """Return the links in members that are URLs; the standard parses each against the manifest's own URL."""
     return _walk(data, _in_manifest)
 
 
 def _in_manifest(found: Value, raw: bytes) -> LinkSite | None:
     place = None if found.is_key else _MEMBERS.get(tuple(name for name in found.path if isinstance(name, str)))
     if place is not None and place.attribute == "id" and not _URL_LIKE.match(_STRING.decode(raw)):
-        return None  # against the origin of start_url, which is another base
+        return None  # a relative id is resolved against the origin of start_url, which is another base
     return place
