@@ -1,4 +1,4 @@
-"""C layout of the coding of text and attributes in XML; xml_codings.py holds the code."""
+"""C layout of the coding of text and attributes in XML; the code is in codings.py."""
 
 cimport cython
 from absolve.encodings.offset_map cimport Decoded

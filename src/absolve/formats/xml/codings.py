@@ -1,7 +1,8 @@
-"""How references and inner documents are written in XML: attribute values, character data, CDATA sections.
+"""Codings of references and inner documents in XML: attribute values, character data, CDATA sections.
 
-Section numbers are those of XML 1.0. Raw bytes are UTF-8: the walker gets no others. The charset that they must be
-written in in the end may be another one, which lacks characters.
+In: raw bytes in UTF-8 (other charsets are converted before the walk). Out: the value with references and line ends
+decoded, or escaped bytes to write. Output is limited to characters of the document's own charset; others become
+character references or percent escapes. Section numbers are those of XML 1.0.
 """
 
 from __future__ import annotations
@@ -35,13 +36,13 @@ PREDEFINED: Final[dict[bytes, bytes]] = {b"lt": b"<", b"gt": b">", b"amp": b"&",
 # 4.1, CharRef and EntityRef
 _NAMED: Final = re.compile(rb"&([^\x00-,/;<=>?@[-^`{-\x7f][^\x00-,/;<=>?@[-^`{-\x7f]*+);")
 _NO_CHARACTER: Final = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]|\xef\xbf[\xbe\xbf]")  # 2.2, Char
-_LONGEST: Final = 8  # digits of a character reference, without zeros at its start
+_LONGEST: Final = 8  # digits of a character reference, without leading zeros
 _CLOSE: Final = b"]]>"
 _OPEN: Final = b"<![CDATA["
 
 
 def unknown_entity(raw: bytes, entities: Mapping[bytes, bytes]) -> bytes | None:
-    """The name of the first entity referred to here whose replacement text is not known; None where there is none."""
+    """Return the name of the first entity referenced in `raw` that is not in `entities`, or None."""
     for found in _NAMED.finditer(raw):
         if found[1] not in entities:
             return bytes(found[1])
@@ -51,10 +52,10 @@ def unknown_entity(raw: bytes, entities: Mapping[bytes, bytes]) -> bytes | None:
 @cython.final
 @cython.cclass
 class CharacterData:
-    """Character data of an element (2.4) or, with the `quote` around it, an attribute's value (3.3.3).
+    """The `Coding` of character data (2.4) or, with `quote`, of an attribute value between these quotes (3.3.3).
 
-    `entities` has the replacement texts that can stand for a reference, those of 4.6 among them; a reference to any
-    other one stays as it is written. Without any entities there are no references: only line ends mean something.
+    `entities` maps entity names to replacement texts, including those of 4.6; a reference to another entity is left
+    unchanged. With None there are no references at all, as in CDATA sections: only line ends are normalized.
     """
 
     def __init__(
@@ -67,7 +68,7 @@ class CharacterData:
         self._must = re.compile(b"[&<>\\t\\n\\r%b]" % quote if quote else rb"[&<>\r]")
 
     def folds(self, raw: bytes) -> bool:
-        """Whether a reference in these bytes stands for more than a character: links may be in it, or parts of them."""
+        """Return whether a reference expands to more than one character, which may include a link or a part of one."""
         if self._entities is None or self._entities is PREDEFINED or 0x26 not in raw:
             return False
         texts = (self._entities.get(found[1], b"") for found in _NAMED.finditer(raw))
@@ -86,7 +87,7 @@ class CharacterData:
     @cython.boundscheck(False)
     @cython.wraparound(False)
     def read(self, made: Decoded, raw: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
-        """Tell of the units in a stretch of the raw bytes."""
+        """Add the units of the raw span to `made`: references, line ends and, in attributes, white space (3.3.3)."""
         p: cython.p_const_uchar = raw
         i: cython.Py_ssize_t = start
         after: cython.Py_ssize_t
@@ -111,13 +112,13 @@ class CharacterData:
     @cython.boundscheck(False)
     @cython.wraparound(False)
     def _meaning(self, raw: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> bytes | None:
-        """What a reference stands for; None for an entity that is not known."""
+        """Return the value of the reference in this span (`&` to `;`); None for an undeclared entity."""
         p: cython.p_const_uchar = raw
         if p[start + 1] != 35:
             new: cython.int = _predefined(p, start + 1, end - 1)
             if new:
                 return _SINGLE[new]
-            return self._entities.get(raw[start + 1 : end - 1])  # type: ignore[union-attr]  # there are some
+            return self._entities.get(raw[start + 1 : end - 1])  # type: ignore[union-attr]  # `read` checked it
         is_hexadecimal: cython.bint = p[start + 2] == 120
         digits = raw[start + (3 if is_hexadecimal else 2) : end - 1].lstrip(b"0")
         code = int(digits[:_LONGEST] or b"0", 16 if is_hexadecimal else 10)
@@ -137,7 +138,7 @@ class CharacterData:
 @cython.boundscheck(False)
 @cython.wraparound(False)
 def _reference_end(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
-    """Where the reference ends that begins at `i` (4.1, CharRef and EntityRef); 0 where none does."""
+    """Return the end of the reference that begins at `i` (4.1, CharRef and EntityRef); 0 for no reference."""
     first: cython.Py_ssize_t = i + 1
     if first < end and p[first] == 35:
         first += 1
@@ -162,21 +163,21 @@ def _reference_end(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py
 @cython.boundscheck(False)
 @cython.wraparound(False)
 def _predefined(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
-    """The character that an entity of this name stands for whatever a document declares (4.6); 0 for another name."""
+    """Return the character of a predefined entity (4.6: a document cannot change it); 0 for another name."""
     if end - i == 2 and p[i + 1] == 116:
         return 60 if p[i] == 108 else 62 if p[i] == 103 else 0
     if end - i == 3 and p[i] == 97 and p[i + 1] == 109 and p[i + 2] == 112:
         return 38
     if end - i == 4 and p[i] == 113 and p[i + 1] == 117 and p[i + 2] == 111 and p[i + 3] == 116:
         return 34
-    return 0  # apos is rare
+    return 0  # apos is rare: it is looked up in the entities
 
 
 @cython.cfunc
 @cython.inline
 @cython.exceptval(check=False)
 def _is_of_name(byte: cython.int) -> cython.bint:
-    """Whether a byte can be one of a name's (2.3, NameChar), as far as bytes alone say."""
+    """Return whether a byte can be part of a name (2.3, NameChar); every non-ASCII byte counts."""
     return 97 <= byte | 32 <= 122 or (45 <= byte <= 58 and byte != 47) or byte == 95 or byte > 127
 
 
@@ -185,7 +186,7 @@ def _is_of_name(byte: cython.int) -> cython.bint:
 @cython.boundscheck(False)
 @cython.wraparound(False)
 def is_plain(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
-    """Whether there are neither references nor white space in a value."""
+    """Return whether a value has neither references nor white space."""
     i: cython.Py_ssize_t
     for i in range(start, end):
         if p[i] == 38 or p[i] <= 32:
@@ -198,13 +199,13 @@ def is_plain(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_s
 @cython.boundscheck(False)
 @cython.wraparound(False)
 def _stands_for_itself(value: bytes, end: cython.Py_ssize_t, quote: cython.int) -> cython.bint:
-    """Whether nothing in a value need be looked at when it is written between these quotes, or as text."""
+    """Return whether a value needs no escapes between these quotes, or as text (0): printable ASCII only."""
     p: cython.p_const_uchar = value
     i: cython.Py_ssize_t
     for i in range(end):
         if p[i] < 32 or p[i] > 126 or p[i] == 38 or p[i] == 60 or p[i] == 62 or p[i] == quote:
             return False
-        if quote == 0 and p[i] == 93:  # of ]]>
+        if quote == 0 and p[i] == 93:  # may be part of ]]>
             return False
     return True
 
@@ -217,16 +218,20 @@ _ESCAPES: Final = {b"&": b"&amp;", b"<": b"&lt;", b">": b"&gt;", b'"': b"&quot;"
 
 
 def writable(value: bytes) -> bytes:
-    """What can stand in XML: no control characters, which are percent-escaped, and nothing that is no UTF-8 (2.2)."""
+    """Return a value with only characters that XML allows (2.2): control characters are percent-escaped.
+
+    Bytes that are not UTF-8 become U+FFFD.
+    """
     if not value.isascii():
         value = value.decode("utf-8", "replace").encode()
     return replaced(_NO_CHARACTER, lambda found: b"%" + found[0].hex("%").upper().encode(), value)
 
 
 class PseudoAttribute:
-    """A value in a processing instruction (xml-stylesheet 1.0, 3): no entities but those of 4.6, white space as it is.
+    """The `Coding` of a pseudo-attribute's value in a processing instruction (xml-stylesheet 1.0, 3).
 
-    Nothing in it may end the instruction.
+    Only the entities of 4.6 exist, white space is not normalized, and encoding escapes a `?` that would end the
+    instruction.
     """
 
     slot: tuple[int, int] | None = None
@@ -247,10 +252,10 @@ class PseudoAttribute:
 
 
 class CData:
-    """What stands in a CDATA section (2.7), where nothing can be escaped.
+    """The `Coding` of the content of a CDATA section (2.7), which has no escapes.
 
-    `errors` is the handler for what the charset lacks: percent escapes in a reference or a style sheet, character
-    references where the section holds HTML.
+    `errors` is the handler for characters outside the charset: percent escapes in a reference or a style sheet,
+    character references where the section contains HTML.
     """
 
     def __init__(self, charset: Charset, errors: str = "absolve.percent") -> None:
@@ -265,7 +270,10 @@ class CData:
         return _WITHOUT_REFERENCES.decode_mapped(raw) if 0x0D in raw else (raw, IDENTITY_OFFSETS)
 
     def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:
-        """Where the value would end the section, HTML gets another one, and what is one reference stays one."""
+        """Return the value; where it would form `]]>`, HTML continues in a new section, else `>` or `]` is escaped.
+
+        The percent escape keeps a reference in one piece.
+        """
         lead, end = before[-2:], after[:2]
         value = lead + writable(value)
         if self._errors == "absolve.percent":
@@ -284,16 +292,16 @@ _MARKUP: Final = re.compile(
 
 
 class Mixed:
-    """Character data with CDATA sections, comments and processing instructions in it, but no elements.
+    """The `Coding` of character data with CDATA sections, comments and processing instructions, but no elements.
 
-    Each stretch has a coding of its own, and `encoder` says which.
+    `encoder` returns the encoding function for a span: text and CDATA sections differ.
     """
 
     def __init__(self, text: CharacterData, section: CData) -> None:
         self.slot: tuple[int, int] | None = None
         self._text = text
         self._section = section
-        self._starts: list[int] = []  # of what stands in CDATA sections
+        self._starts: list[int] = []  # spans of the content of CDATA sections
         self._ends: list[int] = []
 
     def decode(self, raw: bytes) -> bytes:
@@ -303,14 +311,14 @@ class Mixed:
         made = Decoded(raw)
         self._starts, self._ends = [], []
         for coding, start, end in self._stretches(raw):
-            if coding is None:  # markup stands for nothing
+            if coding is None:  # markup decodes to nothing
                 made.unit(start, end, b"")
             else:
                 coding.read(made, raw, start, end)
         return made.whole()
 
     def folds(self, raw: bytes) -> bool:
-        """As `CharacterData.folds`, by what seems to be a reference in a CDATA section, too."""
+        """Return the same as `CharacterData.folds`; text of that form in a CDATA section counts too."""
         return self._text.folds(raw)
 
     def _stretches(self, raw: bytes) -> Iterator[tuple[CharacterData | None, int, int]]:
@@ -328,9 +336,9 @@ class Mixed:
         yield self._text, position, len(raw)
 
     def encoder(self, start: int, end: int) -> Callable[[bytes, bytes, bytes], bytes]:
-        """What encodes that which comes in the place of this stretch of the raw bytes that were decoded last.
+        """Return the encoding function for bytes that replace this raw span; call `decode_mapped` first.
 
-        Where it ends in another kind of stretch than it began in, the mark between them is written too.
+        Where the span begins in text and ends in a CDATA section, or the reverse, the function appends the delimiter.
         """
         inside, goes_on_inside = self._inside(start), self._inside(end)
         encode = self._section.encode if inside else self._text.encode

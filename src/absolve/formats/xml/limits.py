@@ -1,6 +1,7 @@
-"""What an XML document may have at most.
+"""Limits of XML documents: nesting, attributes, names, declarations, and the size of expanded entities.
 
-Expat keeps something for each of these, or goes through all of them again and again.
+In: the bytes of a document. Out: nothing, or a WalkError with one of the codes below. Expat allocates memory for each
+of these, or searches all of them repeatedly. Section numbers are those of XML 1.0.
 """
 
 from __future__ import annotations
@@ -22,36 +23,36 @@ if cython.compiled:
 else:
     from absolve.core.byte_scan import find, tag_end
 
-DEEPEST: Final = 5000  # elements inside of each other: as many as Blink reads (kMaxXMLTreeDepth)
-MOST_ATTRIBUTES: Final = 10_000  # of one element: as many as Java's parsers read for long (elementAttributeLimit)
-MOST_NAMES: Final = 50_000  # of elements and attributes, that differ: expat remembers them all
-MOST_DECLARED: Final = 10_000  # entities, and as many attributes, in a document type declaration
-MOST_DEFAULTS: Final = 64  # attributes with a default, of one element: each of its start tags has them all
+DEEPEST: Final = 5000  # nested elements: the limit of Blink (kMaxXMLTreeDepth)
+MOST_ATTRIBUTES: Final = 10_000  # of one element: for years the limit of Java's parsers (elementAttributeLimit)
+MOST_NAMES: Final = 50_000  # distinct names of elements and attributes: expat stores each
+MOST_DECLARED: Final = 10_000  # entities, and the same number of attributes, in a document type declaration
+MOST_DEFAULTS: Final = 64  # attributes with a default, of one element: expat adds them to each of its start tags
 TOO_DEEP: Final = "elements-too-deep"
 TOO_MANY_ATTRIBUTES: Final = "too-many-attributes"
 TOO_MANY_NAMES: Final = "too-many-names"
 TOO_MANY_DECLARATIONS: Final = "too-many-declarations"
 TOO_LONG_ENTITIES: Final = "entities-too-long"
-AHEAD: Final = frozenset({TOO_DEEP, TOO_MANY_ATTRIBUTES, TOO_MANY_NAMES})  # codes of what is found ahead of expat
-ENTITY: Final = re.compile(rb"&([^#;&][^;&]*+);")  # 4.1, EntityRef, where it is well-formed
+AHEAD: Final = frozenset({TOO_DEEP, TOO_MANY_ATTRIBUTES, TOO_MANY_NAMES})  # codes of `check_elements`, run before expat
+ENTITY: Final = re.compile(rb"&([^#;&][^;&]*+);")  # 4.1, EntityRef, in a well-formed document
 _MUCH: Final = 1 << 20  # bytes
 HINT: Final = "--recover reads it as HTML"
 _DEEPEST = cython.declare(cython.Py_ssize_t, DEEPEST)
 _MOST = cython.declare(cython.Py_ssize_t, MOST_ATTRIBUTES)
-_LEAST = cython.declare(cython.Py_ssize_t, 3)  # bytes of a start tag
-_LEAST_ATTRIBUTE = cython.declare(cython.Py_ssize_t, 5)  # bytes of an attribute and the space before it
+_LEAST = cython.declare(cython.Py_ssize_t, 3)  # bytes of the shortest start tag
+_LEAST_ATTRIBUTE = cython.declare(cython.Py_ssize_t, 5)  # bytes of the shortest attribute with the space before it
 _MOST_NAMES = cython.declare(cython.Py_ssize_t, MOST_NAMES)
-_LEAST_NAMED = cython.declare(cython.Py_ssize_t, 6)  # bytes in which a name stands, if those are so many that differ
-_HASHES = cython.declare(cython.uint, (1 << 20) - 1)  # of names, a bit each
-_FNV_BASIS = cython.declare(cython.uint, 2166136261)  # FNV-1a, of 32 bits
+_LEAST_NAMED = cython.declare(cython.Py_ssize_t, 6)  # bytes per name, at least, when so many are distinct
+_HASHES = cython.declare(cython.uint, (1 << 20) - 1)  # mask of a name's hash: an index into a bit set
+_FNV_BASIS = cython.declare(cython.uint, 2166136261)  # FNV-1a, 32 bits
 _FNV_PRIME = cython.declare(cython.uint, 16777619)
 _32_BITS = cython.declare(cython.uint, 0xFFFFFFFF)
 
 
 class Expansion:
-    """What entities stand for: `entities` have text, the text of those `nested` has references; by their names.
+    """A bound on the size of expanded entities, by name: `entities` are plain text, `nested` have references.
 
-    Expat lets them stand for a hundred times as much as the document has.
+    Expat's own bound is a hundred times the size of the document.
     """
 
     def __init__(self, data: bytes, entities: Mapping[bytes, bytes], nested: Mapping[bytes, bytes]) -> None:
@@ -62,9 +63,9 @@ class Expansion:
         self._sizes: dict[bytes, int] = {}
 
     def check(self, start: int, end: int, *, is_text: bool = False) -> None:
-        """WalkError where they stand for more than the document has, and much, in this tag or text.
+        """Raise WalkError if the entities in this tag or text expand to more than the document's size and 1 MiB.
 
-        In text those are not looked into that have references.
+        In text, entities with references are not expanded and count as empty.
         """
         total = 0
         for found in ENTITY.finditer(self._data, start, end):
@@ -74,7 +75,10 @@ class Expansion:
                 raise WalkError(TOO_LONG_ENTITIES, words, found.start())
 
     def _size(self, name: bytes) -> int:
-        """How many bytes one stands for, or more; those in it may be thousands deep, or in each other."""
+        """Return an upper bound of an entity's expanded size in bytes.
+
+        Without recursion: entities may be nested thousands deep, or refer to each other in a cycle.
+        """
         sizes = self._sizes
         stack = [name] if name not in sizes else []
         opened: set[bytes] = set()
@@ -95,13 +99,13 @@ class Expansion:
 @cython.boundscheck(False)
 @cython.wraparound(False)
 def check_elements(data: bytes, start: cython.Py_ssize_t) -> None:
-    """WalkError at the first start tag with too many attributes or names, or that opens one element too many.
+    """Raise WalkError at the first start tag that exceeds the limit of attributes, names or nesting.
 
-    Before `start` nothing has begun that does not end there; what is behind the next document type declaration is not
-    looked at. What is said holds as far as the document is well-formed.
+    All markup before `start` must be complete. Stop at the next document type declaration. The result is exact only up
+    to the first well-formedness error.
     """
     p: cython.p_const_uchar = data
-    n: cython.Py_ssize_t = len(data) - 2  # behind it nothing begins that has an end
+    n: cython.Py_ssize_t = len(data) - 2  # no complete markup begins in the last two bytes
     if n < _DEEPEST * _LEAST:
         return
     i: cython.Py_ssize_t = find(p, 60, start, n)
@@ -143,7 +147,7 @@ def check_elements(data: bytes, start: cython.Py_ssize_t) -> None:
 @cython.final
 @cython.cclass
 class _Tags:
-    """What start tags have: `names` that differ, or a few less, since those that have one hash count as one."""
+    """The number of distinct `names` in start tags; slightly low, as names with equal hashes count once."""
 
     names: cython.Py_ssize_t
     _seen: bytearray
@@ -157,7 +161,7 @@ class _Tags:
     @cython.boundscheck(False)
     @cython.wraparound(False)
     def attributes(self, p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """How many attributes the one has whose name begins at `i` (3.1)."""
+        """Return the number of attributes of the tag whose name begins at `i` (3.1), and count its names."""
         seen: cython.p_uchar = self._seen
         count: cython.Py_ssize_t = 0
         of: cython.uint

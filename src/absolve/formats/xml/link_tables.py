@@ -1,10 +1,10 @@
-"""Where XML vocabularies put URLs: tables of `model.Place` by namespace, data and no code.
+"""Tables of the URLs in XML vocabularies: rows of `LinkSite` by namespace, element and attribute; data and no code.
 
-Names are written as the vocabulary writes them; element `*` is any element of the namespace, and a row of the element
-itself goes before one of `*`. The attribute is empty where the element's text is the reference, or a document (syntax
-`html`: escaped markup). XHTML, SVG and MathML are in `html_tables`.
+Names have the case that the vocabulary gives them; element `*` is any element of the namespace, and a row for a named
+element takes precedence over one for `*`. The attribute is empty where the element's text is the reference, or a
+document (syntax `html`: escaped markup). XHTML, SVG and MathML are in `formats/html/link_tables.py`.
 
-Not here, because they name something that nothing fetches or follows, or are no URI reference: `atom:id`, `category
+Excluded, because they name something that nothing fetches or follows, or are not URI references: `atom:id`, `category
 scheme`, RSS `category domain` and `cloud`, Dublin Core, XLink's role and arcrole, `xsi:schemaLocation`, the system
 identifiers of DTDs, `rootfile full-path` and `CipherReference URI` of EPUB's containers (paths from its root).
 """
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 class Choice(NamedTuple):
     """A row that depends on other attributes of its tag: `by` names them.
 
-    `places` has a place for their values: trimmed, in lower case, joined by blanks, "" for one that is not there. A
-    key that ends with a slash is for all values that begin so. `default` is for all others.
+    `places` maps their values to a link site: stripped, in lower case, joined by spaces, "" for an absent attribute. A
+    key that ends with a slash matches all values with that prefix. `default` applies to all others.
     """
 
     element: str
@@ -44,7 +44,7 @@ RDF: Final = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 
 
 def _text(elements: str, kind: str = "navigation", syntax: str = "url") -> tuple[LinkSite, ...]:
-    """Elements whose text is a reference; the empty one says nothing."""
+    """Return rows of elements whose text is a reference; an empty text has no target."""
     return tuple(LinkSite(element, "", syntax, kind) for element in elements.split())
 
 
@@ -53,7 +53,7 @@ def _href(elements: str, attribute: str = "href", kind: str = "navigation") -> t
 
 
 def _kinds(place: LinkSite, by: str, kinds: Mapping[str, str]) -> Choice:
-    """A place whose kind depends on another attribute."""
+    """Return a row whose kind of link depends on another attribute."""
     return Choice(
         place.element,
         place.attribute,
@@ -64,7 +64,7 @@ def _kinds(place: LinkSite, by: str, kinds: Mapping[str, str]) -> Choice:
 
 
 def _html(elements: str, by: Iterable[str], values: Iterable[str]) -> tuple[Choice, ...]:
-    """Elements whose text is escaped HTML where other attributes say so."""
+    """Return rows of elements whose text is escaped HTML for these values of other attributes."""
     return tuple(
         Choice(element, "", tuple(by), dict.fromkeys(values, LinkSite(element, "", "html")))
         for element in elements.split()
@@ -109,7 +109,7 @@ ATOM: Final[Rows] = (
     *_html("title subtitle summary content rights", ["type"], ["html", "text/html"]),
 )
 _ESCAPED: Final = [f"escaped {media_type}" for media_type in ("text/html", "application/xhtml+xml", "html")]
-ATOM_03: Final[Rows] = (  # the draft of 2003, with types and modes of its own
+ATOM_03: Final[Rows] = (  # the draft of 2003, with its own types and modes
     _ATOM_LINK,
     *_href("generator", "url", "metadata"),
     *_href("generator", "uri", "metadata"),
@@ -121,12 +121,12 @@ _GUID: Final = Choice(
     "guid",
     "",
     ("ispermalink",),
-    # By the standard it is a permanent link unless it says otherwise; feeds put bare numbers there as well.
+    # By the standard a permanent link is the default; but feeds also use bare numbers without isPermaLink.
     {"true": LinkSite("guid", "", kind="navigation"), "": LinkSite("guid", "", "likely", "navigation")},
 )
 RSS: Final[Rows] = (  # 0.9x, 1.0, 1.1 and 2.0
     *_text("link comments docs"),
-    *_text("url", "image"),  # of the image
+    *_text("url", "image"),  # in the element image
     _GUID,
     _kinds(LinkSite("enclosure", "url", kind="media"), "type", MEDIA_TYPES),
     *_href("source", "url", "feed"),
@@ -291,7 +291,7 @@ _OTHERS: Final[dict[str, Rows]] = {
     **dict.fromkeys(("http://www.topografix.com/GPX/1/0", "http://www.topografix.com/GPX/1/1"), _href("link")),
 }
 
-# The texts of elements that hold other documents; `syntax` names them as xml.py's table does.
+# Elements whose text is another document; `syntax` is a key of `_TEXT_PARTS` in values.py.
 _STYLE: Final = Choice("style", "", ("type",), dict.fromkeys(("", "text/css"), LinkSite("style", "", "css")))
 _JSON: Final = ("application/ld+json", "importmap", "speculationrules")
 _SCRIPT: Final = Choice("script", "", ("type",), {word: LinkSite("script", "", word) for word in _JSON})
@@ -300,7 +300,7 @@ VOCABULARIES: Final[dict[str, Rows]] = (
     _FEEDS | _SITEMAPS | _BOOKS | _OTHERS | {XHTML: (_STYLE, _SCRIPT), SVG: (_STYLE,)}
 )
 
-# What elements without a namespace are, by the root element of their document.
+# Rows for elements without a namespace, by the document's root element.
 ROOTS: Final[dict[str, Rows]] = {
     "rss": RSS,
     "feed": ATOM,
@@ -316,24 +316,24 @@ ROOTS: Final[dict[str, Rows]] = {
         DOCBOOK,
     ),
     **dict.fromkeys("topic concept task map bookmap glossentry troubleshooting dita".split(), DITA),
-    "reference": DITA + DOCBOOK,  # an element of both
+    "reference": DITA + DOCBOOK,  # a root element of both
 }
 
 # Attributes with a namespace of their own, on any element.
 ATTRIBUTES: Final[dict[tuple[str, str], LinkSite]] = {
     (XML, "base"): LinkSite("*", "xml:base"),
     (XLINK, "href"): LinkSite("*", "xlink:href"),
-    (RDF, "about"): LinkSite("*", "rdf:about", kind="metadata", empty="own"),  # RDF/XML 2.14: the base in scope counts
+    (RDF, "about"): LinkSite("*", "rdf:about", kind="metadata", empty="own"),  # RDF/XML 2.14: the in-scope base applies
     (RDF, "resource"): LinkSite("*", "rdf:resource", kind="metadata"),
     ("http://www.idpf.org/2007/ops", "textref"): LinkSite("*", "epub:textref", kind="navigation"),
 }
 
-# Pseudo-attributes of processing instructions before the root element: in no xml:base or base element's scope.
+# Pseudo-attributes of processing instructions before the root element, outside the scope of xml:base and base elements.
 INSTRUCTIONS: Final[dict[str, LinkSite]] = {
     "xml-stylesheet": LinkSite("xml-stylesheet", "href", kind="stylesheet", against="own", stays="fragment"),
     "xml-model": LinkSite("xml-model", "href", kind="metadata", against="own"),
 }
 
-# The namespaces that are spoken of here; that of a name in any other one need not be known, and is called this.
+# All namespaces with rows here; every other namespace is represented by OTHER.
 NAMESPACES: Final = frozenset({*VOCABULARIES, XHTML, SVG, MATHML, XML, *(namespace for namespace, _ in ATTRIBUTES)})
 OTHER: Final = "another"

@@ -1,4 +1,4 @@
-"""C layout of the names of elements as they are written, and of what is in scope; xml_names.py holds the code."""
+"""C layout of qualified names and of the namespaces in scope; the code is in names.py."""
 
 cimport cython
 

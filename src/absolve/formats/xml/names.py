@@ -1,6 +1,8 @@
-"""What the tables say of an element's and its attributes' names in XML; namespaces decide, not prefixes.
+"""Look up elements and attributes of XML in the link tables, by namespace and local name (Namespaces in XML 1.0).
 
-Names are expat's: namespace and local name with a separator between, or a name alone.
+In: qualified names as written in the document, namespace declarations, the root element's name. Out: for each element
+the row for its text, and for each attribute its row (a `LinkSite` or a `Choice`), or None. Expanded names have expat's
+form: namespace, separator, local name; or a local name alone.
 """
 
 from __future__ import annotations
@@ -19,14 +21,14 @@ if TYPE_CHECKING:
 else:
     from absolve.core import _cython as cython
 
-SEPARATOR: Final = "\x01"  # no XML document can have this character
+SEPARATOR: Final = "\x01"  # a character that XML does not allow
 _HTML: Final = {link_tables.XHTML: names.HTML, link_tables.SVG: names.SVG, link_tables.MATHML: names.MATHML}
-_KEPT: Final = 4096  # names are the document's own, and documents are many
-_LONGEST: Final = 1024  # characters of what is kept with one of them
+_KEPT: Final = 4096  # names per cache, which outlives documents: each document can have names of its own
+_LONGEST: Final = 1024  # characters of a name that is cached
 
 
 class Element:
-    """An element's name and what its text is; its attributes' rows by their names."""
+    """An element by its expanded name: the row for its text, and the rows of its attributes by expanded name."""
 
     __slots__ = ("local", "namespace", "places", "text")
 
@@ -37,7 +39,7 @@ class Element:
         self.places = _Attributes(self, rows, lazy=lazy)
 
     def named(self, place: LinkSite) -> LinkSite:
-        """A row for any element as that of this one."""
+        """Return a row for any element (`*`) with the name of this one."""
         return _named(place, self.local)
 
     @property
@@ -46,9 +48,9 @@ class Element:
 
 
 class _Attributes(dict[str, LinkSite | Choice | None]):
-    """The row of each attribute of an element by its name, looked up once; None for one that holds no reference.
+    """Cache of an element's attribute rows by expanded name; None for an attribute without references.
 
-    A row for any element is the same for all of them.
+    A row for any element (`*`) is the same object in all of them.
     """
 
     def __init__(self, element: Element, rows: dict[tuple[str, str], LinkSite | Choice], *, lazy: bool) -> None:
@@ -74,7 +76,7 @@ class _Attributes(dict[str, LinkSite | Choice | None]):
         return self._rows.get((local, attribute)) or self._rows.get(("*", attribute)) or general
 
     def _in_html(self, namespace: int, local: str, attribute: str) -> LinkSite | None:
-        """XHTML is in lower case; the tables have the names of SVG and MathML so, too."""
+        """Return the row of the HTML tables, in which all names are in lower case, those of SVG and MathML too."""
         if namespace != names.HTML:
             local, attribute = local.lower(), attribute.lower()
         return rules.rows(lazy=self._lazy).row(namespace, local, attribute)
@@ -82,13 +84,13 @@ class _Attributes(dict[str, LinkSite | Choice | None]):
 
 @cache
 def _rows(namespace: str, root: str) -> dict[tuple[str, str], LinkSite | Choice]:
-    """The rows of a namespace; where there is none, of the vocabulary that the root element is of."""
+    """Return the rows of a namespace; without a namespace, of the vocabulary that the root element's name implies."""
     rows = link_tables.VOCABULARIES.get(namespace, ()) if namespace else link_tables.ROOTS.get(root, ())
     return {(row.element, row.attribute): row for row in rows}
 
 
 class Elements(dict[str, Element]):
-    """Elements by their names, in documents with one root element."""
+    """Cache of elements by expanded name, for documents with the same root element."""
 
     def __init__(self, root: str, *, lazy: bool) -> None:
         self._root = root
@@ -102,7 +104,7 @@ class Elements(dict[str, Element]):
 
 
 def elements(root: str, *, lazy: bool) -> Elements:
-    """Those of documents whose root element has this name."""
+    """Return the cache for documents whose root element has this name."""
     return _elements(root if root in link_tables.ROOTS else "", lazy)
 
 
@@ -111,16 +113,16 @@ def _elements(root: str, lazy: bool) -> Elements:
     return Elements(root, lazy=lazy)
 
 
-# --- names as they are written -------------------------------------------------------------------------------------
+# --- qualified names ------------------------------------------------------------------------------------------------
 
-# Prefixes, the empty one for names without one, and their namespaces; a prefix that is not there is one of another.
+# Prefix -> namespace, with the empty prefix for the default namespace; an absent prefix has the namespace OTHER.
 Bindings = dict[bytes, str]
-_UNKNOWN: Final = LinkSite("", "")  # in the place of a row that was not looked up yet
+_UNKNOWN: Final = LinkSite("", "")  # cache miss: distinct from None
 _ALWAYS: Final[Bindings] = {b"xml": link_tables.XML}  # Namespaces in XML 1.0, section 3
 
 
 def _expanded(raw: bytes, default: str, bindings: Bindings) -> str:
-    """A name with its namespace, as expat writes it; `default` is that of a name without a prefix."""
+    """Return the expanded name in expat's form; `default` is the namespace of a name without a prefix."""
     prefix, _, local = raw.rpartition(b":")
     namespace = bindings.get(prefix, link_tables.OTHER) if prefix else default
     name = local.decode("utf-8", "surrogateescape")
@@ -130,7 +132,7 @@ def _expanded(raw: bytes, default: str, bindings: Bindings) -> str:
 @cython.final
 @cython.cclass
 class Written:
-    """An element by its name as it is written: what its text is, and the rows of its attributes as they are written."""
+    """An element by its qualified name: the row for its text, and the rows of attributes by qualified name."""
 
     def __init__(self, element: Element, names: Names) -> None:
         self.element = element
@@ -141,7 +143,7 @@ class Written:
         self._names = names
 
     def row(self, raw: bytes, bindings: Bindings) -> LinkSite | Choice | None:
-        """The row of an attribute; None for one that holds no reference."""
+        """Return the row of an attribute, and cache it; None for an attribute without references."""
         found = None
         if raw != b"xmlns" and not raw.startswith(b"xmlns:"):
             found = self.element.places[_expanded(raw, "", bindings)]
@@ -151,9 +153,9 @@ class Written:
 
 
 class Names:
-    """Elements by their names as they are written, at places where the same namespaces were declared in the same order.
+    """Cache of elements by qualified name, for positions where the same namespaces were declared in the same order.
 
-    What those are the caller knows, `bindings`: a copy for each place would take as many steps as are in scope.
+    The caller passes the `bindings` there: a copy for each position would take time linear in the prefixes in scope.
     """
 
     def __init__(self, root: str, *, lazy: bool, of: Names | None = None) -> None:
@@ -163,28 +165,28 @@ class Names:
         self._lazy = lazy
         self._inside: dict[tuple[tuple[bytes, str], ...], Names] = {}
         self._first = of or self
-        self.room = _KEPT  # for names in all those that begin with these
+        self.room = _KEPT  # remaining names, counted in the first cache for all that are nested in it
 
     def has_room(self, size: int) -> bool:
-        """Whether one more name may be kept, with so many characters; if so it is taken for kept."""
+        """Reserve room for one more name of this length; return whether it may be cached."""
         if size > _LONGEST:
             return False
         self._first.room -= 1
         return self._first.room >= 0
 
     def is_full(self) -> bool:
-        """Whether nothing more is kept: names are the document's own, and documents are many."""
+        """Return whether the cache accepts no more names: names of many documents have filled it."""
         return self._first.room <= 0
 
     def element(self, raw: bytes, bindings: Bindings) -> Written:
-        """The element of a name that is not known yet."""
+        """Create the element of a name that is not in `known`, and cache it."""
         found = Written(self._elements[_expanded(raw, bindings.get(b"", ""), bindings)], self)
         if self.has_room(len(raw)):
             self.known[raw] = found
         return found
 
     def inside(self, declared: tuple[tuple[bytes, str], ...]) -> Names:
-        """Those inside an element that declares these namespaces."""
+        """Return the cache for the content of an element that declares these namespaces."""
         found = self._inside.get(declared)
         if found is None:
             found = Names(self._root, lazy=self._lazy, of=self._first)
@@ -197,7 +199,7 @@ _NAMES: dict[tuple[str, bool], Names] = {}
 
 
 def names_of(root: str = "", *, lazy: bool) -> Names:
-    """The names in documents with this root element before anything is declared."""
+    """Return the cache for documents with this root element, before any declaration; a new one if it is full."""
     found = _NAMES.get((root, lazy))
     if found is None or found.is_full():
         found = _NAMES[root, lazy] = Names(root, lazy=lazy)
@@ -207,9 +209,9 @@ def names_of(root: str = "", *, lazy: bool) -> Names:
 @cython.final
 @cython.cclass
 class Namespaces:
-    """The namespaces in scope where a walk has come to, and the names of elements there.
+    """The namespaces in scope at the current position of a walk, and the cache of names there.
 
-    `bindings` has the prefixes of those that the tables speak of.
+    `bindings` maps prefixes to namespaces of the tables, or to OTHER where one hides those.
     """
 
     def __init__(self, *, lazy: bool) -> None:
@@ -217,18 +219,18 @@ class Namespaces:
         self.bindings: Bindings = dict(_ALWAYS)
         self._names = names_of(lazy=lazy)
         self._known = self._names.known
-        # the depth of each element that declares some, the names around it, and what it was that they were before
+        # stack of elements with declarations: depth, the outer cache, the previous bindings of their prefixes
         self._outer: list[tuple[int, Names, list[tuple[bytes, str | None]]]] = []
 
     @cython.cfunc
     def element(self, raw: bytes) -> Written:
-        """The element of a name."""
+        """Return the element of a qualified name."""
         found = self._known.get(raw)
         return self._names.element(raw, self.bindings) if found is None else found
 
     @cython.cfunc
     def row(self, element: Written, raw: bytes) -> LinkSite | Choice | None:
-        """The row of one of its attributes; None for one that holds no reference."""
+        """Return the row of an attribute by its qualified name; None for an attribute without references."""
         found = element.rows.get(raw, _UNKNOWN)
         return element.row(raw, self.bindings) if found is _UNKNOWN else found
 
@@ -246,13 +248,13 @@ class Namespaces:
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def begin(self, root: str) -> cython.int:
-        """Go on as in documents whose root element has this name, where names have no namespace."""
+        """Switch to the vocabulary that the root element's name implies, for names without a namespace."""
         return self._go_on(names_of(root, lazy=self._lazy).inside(tuple(self.bindings.items())))
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def end(self, depth: cython.int) -> cython.int:
-        """The element at this depth ends."""
+        """End the element at this depth: restore the bindings around it."""
         if self._outer and self._outer[-1][0] == depth:
             _, names, before = self._outer.pop()
             for prefix, namespace in before:
@@ -272,7 +274,7 @@ class Namespaces:
 
 
 def of_tag(data: bytes, place: LinkSite, start: int) -> LinkSite:
-    """A row for any element as that of the tag which starts here."""
+    """Return a row for any element (`*`) with the name of the tag at this byte offset."""
     name = _TAG_NAME.match(data, start)
     return _named(place, name[1].rpartition(b":")[2].decode("utf-8", "surrogateescape")) if name else place
 
@@ -286,13 +288,13 @@ _IN_LOWER_CASE: Final = frozenset(place for (_, element, _), place in rules.FORE
 
 
 def chosen(row: LinkSite | Choice | None, attributes: dict[str, str]) -> LinkSite | None:
-    """The place that a row gives in a tag with these attributes, whose names are in lower case; a `Choice` asks."""
+    """Return the link site of a row in a tag with these attributes (names in lower case), which a `Choice` reads."""
     if not isinstance(row, Choice):
         return row
     return of_words(row, [attributes.get(name, "").strip().lower() for name in row.by])
 
 
 def of_words(row: Choice, words: list[str]) -> LinkSite | None:
-    """The place that a row gives where the values of the attributes it asks for are these."""
+    """Return the link site of a `Choice` for these values of the attributes in `by`, or None."""
     key = " ".join(words)
     return row.places.get(key) or row.places.get(f"{key.partition('/')[0]}/") or row.default

@@ -1,6 +1,8 @@
-"""What expat says of an XML document: whether it is well-formed, and what the declarations in it are.
+"""Check with expat that an XML document is well-formed, and collect the declarations of its internal subset.
 
-Nothing outside the document is read: no external entity and no DTD. Expat bounds what entities can expand to.
+In: the bytes of a document in UTF-8. Out: a `Prolog` with its entities and default namespaces; WalkError for a document
+that is not well-formed (XML 1.0 2.1, Namespaces in XML 1.0) or exceeds a limit. Section numbers are those of XML 1.0.
+Nothing outside the document is read: no external entity and no DTD. Expat bounds the expansion of entities.
 """
 
 from __future__ import annotations
@@ -21,13 +23,13 @@ _DOCTYPE: Final = b"<!DOCTYPE"
 
 
 class Prolog:
-    """The declarations of the internal subset (2.8), by byte positions in the document.
+    """The declarations of the internal subset (2.8); offsets are bytes of the document.
 
-    `entities` are those whose text is no more than text, `nested` those with references in it, `marked` those with
-    either references or markup. `namespaces` are what attributes declare that a start tag need not have, by the name of
-    the element: prefixes, without one empty, and URIs. `expansion` bounds what entities stand for, where any are known
-    that are not those of 4.6. `inside` says where comments and instructions begin in the
-    subset, `end` where the document type declaration ends.
+    `entities` maps names to replacement texts without references and markup; `nested` to those with either; `marked`
+    are the names of `nested`. `namespaces` maps an element's name to the namespaces that default attributes declare,
+    URI by prefix ("" for the default namespace). `expansion` bounds the expanded size, if there are entities beyond
+    those of 4.6. `inside` lists the offsets of comments and processing instructions in the subset, `end` is the end of
+    the document type declaration.
     """
 
     def __init__(self) -> None:
@@ -44,11 +46,11 @@ _NOTHING: Final = Prolog()
 
 
 def checked(data: bytes) -> Prolog:
-    """What is declared in a document in UTF-8.
+    """Return the declarations of a document in UTF-8.
 
-    WalkError where it is not well-formed, or its namespaces are not, or it has more of something than is read.
+    Raise WalkError where it is not well-formed or not namespace-well-formed, or where it exceeds a limit.
     """
-    if (nul := data.find(0)) >= 0:  # not even expat may see it: it would guess UTF-16
+    if (nul := data.find(0)) >= 0:  # expat would guess UTF-16
         raise WalkError(NOT_WELL_FORMED, f"a NUL byte ({limits.HINT})", nul)
     begins = _behind_declarations(data)
     short = shortened(data, begins)
@@ -66,17 +68,17 @@ def checked(data: bytes) -> Prolog:
 
 
 def _well_formed_before(data: bytes, position: int) -> None:
-    """WalkError where a document is not well-formed before an element that begins there."""
+    """Raise WalkError where a document is not well-formed before this offset, at which an element begins."""
     before = data[:position]
     try:
         _declared(before, before)
     except WalkError as error:
-        if error.position < position:  # else it is that elements are open at the end
+        if error.position < position:  # an error at the end is that of the open elements
             raise
 
 
 def _behind_declarations(data: bytes) -> int:
-    """Behind where the document type declaration seems to end; 0 where there is none."""
+    """Return the probable end of the document type declaration; 0 where there is none."""
     start = data.find(_DOCTYPE)
     if start < 0:
         return 0
@@ -87,9 +89,9 @@ def _behind_declarations(data: bytes) -> int:
 
 
 def _declared(data: bytes, seen: bytes | bytearray) -> Prolog:
-    """The same by what expat says of these bytes in its place."""
+    """Return the declarations by parsing `seen`, which is `data` or its shortened copy. Raise as `checked`."""
     limits.check_elements(data, 0)
-    parser = expat.ParserCreate("utf-8", SEPARATOR, None)  # None: it need not remember every name that it tells us
+    parser = expat.ParserCreate("utf-8", SEPARATOR, None)  # None: do not intern every name
     reader = _Reader(parser, data) if data.find(_DOCTYPE) >= 0 else None
     try:
         parser.Parse(seen, True)
@@ -101,12 +103,12 @@ def _declared(data: bytes, seen: bytes | bytearray) -> Prolog:
         raise WalkError(NOT_WELL_FORMED, f"{words} ({limits.HINT})", position) from None
     finally:
         if reader is not None:
-            del reader.parser  # which has the reader's methods: together they would wait for the garbage collector
+            del reader.parser  # breaks the reference cycle with the parser's handlers, for the garbage collector
     return reader.prolog if reader is not None else _NOTHING
 
 
 class _Reader:
-    """Takes down what a parser meets in a document type declaration; behind it elements may be nested too deep."""
+    """Handlers that record a document type declaration; at its end they check the elements behind it."""
 
     def __init__(self, parser: expat.XMLParserType, data: bytes) -> None:
         self.prolog = Prolog()
@@ -117,7 +119,7 @@ class _Reader:
         parser.EndDoctypeDeclHandler = self.end
         self.refers = data.find(b"&") >= 0
         self.declared = {"entities": 0, "attributes": 0}
-        self.defaults: Counter[str] = Counter()  # by the names of elements
+        self.defaults: Counter[str] = Counter()  # by element name
         parser.EntityDeclHandler = self.entity
         parser.AttlistDeclHandler = self.attribute
 
@@ -133,11 +135,11 @@ class _Reader:
         limits.check_elements(self.data, self.prolog.end)
 
     def entity(self, name: str, is_parameter: bool, value: str | None, *_external: str | None) -> None:
-        """An entity of the internal subset. Its text is known where it is no more than text."""
+        """Record an entity of the internal subset, unless it is external or a parameter entity."""
         self.count("entities")
         if not self.refers:
             return
-        self.parser.DefaultHandler = _nothing  # while there is one, no entity is expanded in content
+        self.parser.DefaultHandler = _nothing  # with this handler, expat expands no entities in content
         key = name.encode()
         if is_parameter or value is None or key in self.prolog.entities:
             return
@@ -150,7 +152,7 @@ class _Reader:
             self.prolog.expansion = limits.Expansion(self.data, self.prolog.entities, self.prolog.nested)
 
     def attribute(self, element: str, name: str, _type: str, default: str | None, _required: bool) -> None:
-        """An attribute's default (3.3.2), where that declares a namespace: the other ones are not written anywhere."""
+        """Record an attribute's default (3.3.2) if it declares a namespace; other defaults have no bytes to rewrite."""
         self.count("attributes")
         if default is None:
             return
@@ -160,7 +162,7 @@ class _Reader:
         prefix, _, local = name.rpartition(":")
         if name == "xmlns" or prefix == "xmlns":
             declared = self.prolog.namespaces.setdefault(element.encode(), {})
-            declared.setdefault(local.encode() if prefix else b"", default)  # of two the first counts (3.3)
+            declared.setdefault(local.encode() if prefix else b"", default)  # the first declaration is binding (3.3)
 
     def count(self, what: str) -> None:
         self.declared[what] += 1

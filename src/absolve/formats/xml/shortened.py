@@ -1,6 +1,7 @@
-"""XML without its long attribute values, which take most of the time that expat needs for a drawing.
+"""Shorten XML for the check by expat: empty the long attribute values, which take most of its time for a drawing.
 
-Whether a document is well-formed (XML 1.0 2.1; Namespaces in XML 1.0) does not depend on what is left out.
+In: the bytes of a document, and the offset behind its declarations. Out: a shorter copy, or the same object. A document
+whose copy is well-formed (XML 1.0 2.1; Namespaces in XML 1.0) is well-formed.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ else:
     from absolve.core.byte_scan import find
 
 _LONG = cython.declare(cython.Py_ssize_t, 128)  # bytes of a value
-_SHARE = cython.declare(cython.Py_ssize_t, 4)  # of the document is left out at least, else a copy of it is too dear
+_SHARE = cython.declare(cython.Py_ssize_t, 4)  # a copy pays only if it omits at least 1 / _SHARE of the document
 _PLAIN = cython.declare(
     bytes,
     bytes(chr(byte).isascii() and (chr(byte).isalnum() or byte in b"\t\n\r #%()+,-./:;=_") for byte in range(256)),
@@ -28,12 +29,12 @@ _PLAIN = cython.declare(
 @cython.boundscheck(False)
 @cython.wraparound(False)
 def shortened(data: bytes, start: cython.Py_ssize_t) -> bytes | bytearray:
-    """The document with nothing in its long values behind this offset, where the declarations are over.
+    """Return the document with empty long values from this offset on, which must be behind all declarations.
 
-    What is left out stands between `="` and `"`, and has no quotes, no markup, no reference and no two hyphens. In a
-    value, in text, in a comment, a CDATA section or an instruction it is as good as nothing; if it is anywhere else,
-    neither document is well-formed, as two quotes stand where the first of them has ended a value. So is neither where
-    it declared a prefix; who is told that the shorter one is not well-formed asks for the longer.
+    The omitted bytes are between `="` and `"`, without quotes, markup, references and double hyphens. In a value, text,
+    a comment, a CDATA section or a processing instruction, omitting them changes nothing. Anywhere else neither
+    document is well-formed: the first quote would end a value, and the second one follow it directly. An emptied
+    declaration of a prefix makes only the copy malformed: where the copy is not well-formed, check `data` itself.
     """
     p: cython.p_const_uchar = data
     plain: cython.p_const_uchar = _PLAIN
@@ -71,11 +72,11 @@ def shortened(data: bytes, start: cython.Py_ssize_t) -> bytes | bytearray:
 @cython.boundscheck(False)
 @cython.wraparound(False)
 def _has_hyphens(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
-    """Whether two hyphens stand next to each other between these offsets, at which there is none."""
+    """Return whether two adjacent hyphens are between these offsets, which are those of other bytes."""
     k: cython.Py_ssize_t
     found: cython.uchar = 0
     if cython.compiled:
-        for k in range(start, end):  # without a way out of it a compiler takes many bytes at once
+        for k in range(start, end):  # without an early exit the compiler vectorizes the loop
             found |= (p[k] == 45) & (p[k + 1] == 45)
         return found != 0
     return p.find(b"--", start, end) >= 0

@@ -1,4 +1,4 @@
-"""C layout of the start tags of XML; xml_tags.py holds the code."""
+"""C layout of the start tags of XML; the code is in tags.py."""
 
 cimport cython
 
@@ -19,7 +19,7 @@ cdef class Tag:
     cdef bint has_others
     cdef Py_ssize_t _name_end
     cdef Py_ssize_t _at
-    # of the attribute that was read last
+    # spans of the current attribute's name and value
     cdef Py_ssize_t attribute
     cdef Py_ssize_t attribute_end
     cdef Py_ssize_t value_start

@@ -1,4 +1,9 @@
-"""The start tags of XML: where they and their attributes stand, in a document that is known to be well-formed."""
+"""Read the start tags of a well-formed XML document: the byte spans of tag, attribute names and values.
+
+In: the bytes of a document that expat has accepted, in UTF-8, and the offset of a tag. Out: spans, decoded values, and
+the namespaces that the tag declares (XML 1.0 3.1, 3.3.3; Namespaces in XML 1.0 3). No bounds are checked where a
+well-formed document cannot exceed them.
+"""
 
 from __future__ import annotations
 
@@ -24,35 +29,35 @@ if cython.compiled:
 else:
     from absolve.core.byte_scan import find
 
-_DEEPEST = cython.declare(cython.int, 100)  # entities in entities
+_DEEPEST = cython.declare(cython.int, 100)  # nested entities
 
 
 def _codings(charset: Charset, entities: Mapping[bytes, bytes]) -> tuple[CharacterData, ...]:
-    """The codings of text, and of what stands between quotation marks, and between apostrophes."""
+    """Return the codings of text, of values in quotation marks, and of values in apostrophes."""
     return tuple([CharacterData(charset, quote, entities) for quote in (b"", b'"', b"'")])
 
 
 @lru_cache(maxsize=64)
 def _usual(charset: Charset) -> tuple[CharacterData, ...]:
-    """The same in documents that declare no entities."""
+    """Return the same for documents that declare no entities, from a cache."""
     return _codings(charset, PREDEFINED)
 
 
 @cython.cfunc
 def _known(namespace: str) -> str:
-    """A namespace that the tables speak of, or none; `OTHER` for any other one."""
+    """Return a namespace of the tables, or the empty one, unchanged; `OTHER` for any other one."""
     return namespace if not namespace or namespace in NAMESPACES else OTHER
 
 
 @cython.final
 @cython.cclass
 class Tag:
-    """The start tag of a document that was read last.
+    """The current start tag of a document, and an iterator over its attributes.
 
-    `start` and `end` are its span, `is_closed` says whether it ends its element, `declares` whether it brings
-    namespaces into scope, `has_others` whether it has other attributes. Of the attribute that `next` has come to
-    `attribute` and `attribute_end` are the span of the name, `value_start` and `value_end` that of the value between
-    its quotes. `text` is the coding of text in the document.
+    `start` and `end` are its span. `is_closed`: it is an empty-element tag. `declares`: it has namespace declarations.
+    `has_others`: it has other attributes. After `next`, `attribute` and `attribute_end` are the span of the attribute's
+    name, `value_start` and `value_end` that of the value between its quotes. `text` is the coding of text in the
+    document.
     """
 
     def __init__(self, data: bytes, charset: Charset, prolog: Prolog) -> None:
@@ -66,7 +71,7 @@ class Tag:
     @cython.boundscheck(False)
     @cython.wraparound(False)
     def read(self, start: cython.Py_ssize_t) -> bytes:
-        """Read the tag that starts here (3.1, STag and EmptyElemTag): its name."""
+        """Read the tag at this offset (3.1, STag and EmptyElemTag) and return its name; then call `rewind`."""
         p: cython.p_const_uchar = self._data
         i: cython.Py_ssize_t = start + 1
         while p[i] > 62 or (p[i] > 32 and p[i] != 62 and p[i] != 47):
@@ -86,7 +91,7 @@ class Tag:
     @cython.cfunc
     @cython.exceptval(check=False)
     def rewind(self) -> cython.int:
-        """Go back to before the first attribute."""
+        """Restart the iteration over attributes."""
         self._at = self._name_end
         return 0
 
@@ -95,7 +100,7 @@ class Tag:
     @cython.boundscheck(False)
     @cython.wraparound(False)
     def next(self) -> cython.bint:
-        """Go on to the attribute that follows (3.1, Attribute), if one does."""
+        """Advance to the next attribute (3.1, Attribute); return False after the last one."""
         p: cython.p_const_uchar = self._data
         i: cython.Py_ssize_t = self._at
         while p[i] <= 32:
@@ -119,7 +124,7 @@ class Tag:
     @cython.boundscheck(False)
     @cython.wraparound(False)
     def _is_declaration(self) -> cython.bint:
-        """Whether the attribute declares a namespace (Namespaces in XML 1.0, section 3)."""
+        """Return whether the attribute declares a namespace (Namespaces in XML 1.0, section 3)."""
         p: cython.p_const_uchar = self._data
         i: cython.Py_ssize_t = self.attribute
         if p[i] != 120 or p[i + 1] != 109 or p[i + 2] != 108 or p[i + 3] != 110 or p[i + 4] != 115:
@@ -128,9 +133,9 @@ class Tag:
 
     @cython.cfunc
     def declared(self, defaults: Mapping[bytes, str], bindings: dict) -> tuple:  # type: ignore[type-arg]
-        """The namespaces that the tag brings into scope; `defaults` are those that it need not name.
+        """Return the namespaces that the tag declares, as (prefix, namespace); `defaults` come from the DTD.
 
-        Of those that the tables do not speak of only what they take the place of in `bindings`: there may be thousands.
+        A namespace outside the tables is included only where it replaces one in `bindings`: there may be thousands.
         """
         found: dict[bytes, str] = {}
         for prefix, default in defaults.items():
@@ -148,7 +153,10 @@ class Tag:
 
     @cython.cfunc
     def keywords(self, names: tuple) -> list:  # type: ignore[type-arg]
-        """The normalized values of the attributes of these names: trimmed, in lower case, empty for one not there."""
+        """Return the normalized values of the named attributes: stripped, in lower case, "" for an absent one.
+
+        `names` are in lower case; the match is ASCII case-insensitive.
+        """
         p: cython.p_const_uchar = self._data
         found = [""] * len(names)
         index: cython.Py_ssize_t
@@ -161,7 +169,7 @@ class Tag:
 
     @cython.cfunc
     def _word(self) -> str:
-        """The attribute's value normalized (3.3.3), with all entities in it."""
+        """Return the normalized value of the current attribute (3.3.3), with all entities expanded."""
         p: cython.p_const_uchar = self._data
         raw: bytes = p[self.value_start : self.value_end]
         if self._nested:
@@ -170,7 +178,7 @@ class Tag:
 
     @cython.cfunc
     def _unfolded(self, raw: bytes, depth: cython.int) -> bytes:
-        """A value with what the entities stand for that have references in them; its length was checked."""
+        """Expand the entities in `nested` in a value, recursively; `Expansion.check` has bounded the size."""
         pieces: list[bytes] = []
         position = 0
         for found in ENTITY.finditer(raw) if depth < _DEEPEST else ():
@@ -182,12 +190,12 @@ class Tag:
 
     @cython.cfunc
     def coding(self, start: cython.Py_ssize_t) -> CharacterData:
-        """That of the value that starts here."""
+        """Return the coding of the value at this offset, by the quote before it."""
         return self._double if self._data[start - 1] == 34 else self._single
 
     @cython.cfunc
     def decoded(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> bytes:
-        """What a value stands for."""
+        """Return the decoded value in this span."""
         return self.coding(start).decode(self._data[start:end])
 
 
@@ -198,7 +206,7 @@ class Tag:
 def _is_called(
     p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ssize_t, name: str
 ) -> cython.bint:
-    """Whether this span is a name, which is in lower case, whatever the case is that it is written in."""
+    """Return whether this span equals a name in lower case, ASCII case-insensitively."""
     i: cython.Py_ssize_t
     if end - start != len(name):
         return False

@@ -1,4 +1,4 @@
-"""C layout of what tells of the values of XML; xml_values.py holds the code."""
+"""C layout of the reader of values in XML; the code is in values.py."""
 
 cimport cython
 

@@ -1,4 +1,9 @@
-"""The values of XML: the references and the inner documents in an attribute, or in the text of an element."""
+"""Find the references and inner documents in one attribute value or in the text of one element of XML.
+
+In: the byte span of a value and its `LinkSite`. Out: links, parts and findings, added to the EventList. The grammar of
+a value (`LinkSite.syntax`) is applied to the decoded text, and the spans are mapped back to raw bytes; a URL without
+references and white space needs no decoding.
+"""
 
 from __future__ import annotations
 
@@ -35,17 +40,17 @@ else:
 
 _SECTION: Final = re.compile(rb"[\t\n\r ]*+<!\[CDATA\[((?:[^\]]++|\](?!\]>))*+)\]\]>[\t\n\r ]*+")
 
-# The syntax of a place whose text is a document -> its media type.
+# `LinkSite.syntax` of an element whose text is a document -> its media type.
 _TEXT_PARTS: Final = {"html": rules.MEDIA_TYPE, "css": rules.CSS, **rules.JSON_SCRIPTS}
 
 
 @cython.final
 @cython.cclass
 class Values:
-    """Tells the events of what stands in values; `tag` is the start tag that was read last.
+    """Adds the events of values to `events`; `tag` is the current start tag.
 
-    Of the link that is told of `under` and `stated` are the numbers of its scope and of its claim, -1 for none, and
-    `based` is the claim if it is that of a base element.
+    For the next link: `under` is the number of its scoped claim, `stated` that of the claim which it states (-1 if it
+    has none), and `based` is the claim of a base element.
     """
 
     def __init__(self, data: bytes, charset: Charset, events: EventList, tag: Tag, prolog: Prolog) -> None:
@@ -60,7 +65,7 @@ class Values:
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def value(self, place: LinkSite, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
-        """Tell of the references, or of the inner document, in one attribute's value."""
+        """Add the references, or the inner document, in one attribute value."""
         coding = self._tag.coding(start)
         if place.syntax == "css":
             raw = self._data[start:end]
@@ -77,7 +82,7 @@ class Values:
     def text(
         self, place: LinkSite, start: cython.Py_ssize_t, end: cython.Py_ssize_t, scope: cython.Py_ssize_t
     ) -> cython.int:
-        """Tell of the reference that an element's text is, or of the inner document."""
+        """Add the reference, or the inner document, that is an element's text."""
         p: cython.p_const_uchar = self._data
         if _is_blank(p, start, end):
             return 0
@@ -101,7 +106,7 @@ class Values:
                 self._events.append(Finding("pieces", words, start))
             else:
                 self.references(place, start, end, coding)
-        elif has_markup or find(p, 38, start, end) >= 0 or media_type != rules.MEDIA_TYPE:  # else no HTML
+        elif has_markup or find(p, 38, start, end) >= 0 or media_type != rules.MEDIA_TYPE:  # else plain text
             name = place.element if media_type == rules.MEDIA_TYPE else ""
             self._events.add_part(media_type, start, end, coding, name, self.under)
         return 0
@@ -111,8 +116,8 @@ class Values:
     def references(
         self, place: LinkSite, start: cython.Py_ssize_t, end: cython.Py_ssize_t, coding: Coding
     ) -> cython.int:
-        """Tell of the references in a value, by its grammar; the grammar sees what the bytes stand for."""
-        if place.syntax == "url" and is_plain(self._data, start, end):  # as most are: it is what it says, and all of it
+        """Add the references in a value by its grammar, which reads the decoded text."""
+        if place.syntax == "url" and is_plain(self._data, start, end):  # most: used without decoding
             return self._tell(place, start, end, coding)
         raw = self._data[start:end]
         if 0x26 in raw and isinstance(coding, CharacterData):
@@ -123,7 +128,7 @@ class Values:
                 self._events.append(Finding("entity", words, start))
                 return 0
         value, offsets = coding.decode_mapped(raw)
-        if offsets is None:  # no coding of ours is without them
+        if offsets is None:  # for mypy: every coding here returns offsets
             return 0
         for one, other in GRAMMARS[place.syntax](value):
             if is_cut(offsets, one) or (is_cut(offsets, other) and place.syntax != "url"):  # blanks behind a URL
@@ -138,7 +143,7 @@ class Values:
     def _tell(
         self, place: LinkSite, start: cython.Py_ssize_t, end: cython.Py_ssize_t, coding: Coding
     ) -> cython.int:
-        """Tell of one link."""
+        """Add one link."""
         tag: Tag = self._tag
         if self.under < 0 and self.stated < 0:
             return self._events.add_link(place, start, end, coding, None, tag.start, tag.end, self.based)
@@ -150,7 +155,7 @@ class Values:
 @cython.boundscheck(False)
 @cython.wraparound(False)
 def _is_blank(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
-    """Whether there is nothing but white space in this span."""
+    """Return whether this span is empty or only white space."""
     while start < end and is_space(p[start]):
         start += 1
     return start == end

@@ -1,8 +1,11 @@
-"""The XML walker: the references, bases and inner documents of XML, in the order in which they stand.
+"""The XML walker: find the references, base claims and inner documents of an XML document.
 
-Expat says whether a document is well-formed and what it declares (xml_prolog.py); where that is known, the bytes are
-simple to read, and names mean what the namespaces in scope make of them (xml_names.py). Entities of the internal subset
-are not expanded in content, and those that are plain text are known in references.
+In: the bytes of a document in UTF-8. Out: an EventList in document order; WalkError where it is not well-formed. Bases
+are `xml:base` (XML Base), base elements of XHTML, and `codebase` (RFC 1808 section 3.1).
+
+Expat first checks well-formedness and reads the declarations (prolog.py). A scan of a well-formed document is simple;
+names are resolved by the namespaces in scope (names.py). Entities of the internal subset are not expanded in content;
+in references, those with plain text are.
 """
 
 from __future__ import annotations
@@ -51,28 +54,28 @@ else:
     from absolve.formats.xml.tags import Tag
     from absolve.formats.xml.values import Values
 
-# 2.6, the pseudo-attributes of an instruction, which are written as attributes are
+# 2.6, the pseudo-attributes of a processing instruction, which have the syntax of attributes
 _ATTRIBUTE: Final = re.compile(rb"[\t\n\r ]++([^\t\n\r =/>?]++)[\t\n\r ]*+=[\t\n\r ]*+(?:\"([^\"]*+)\"|'([^']*+)')")
 _INSTRUCTION: Final = re.compile(rb"<\?([^\t\n\r ?]++)")
 _NO_DEFAULTS: Final[dict[bytes, str]] = {}
-_NESTED = cython.declare(cython.int, 100)  # xml:base in scope of each other: every link would name them all
+_NESTED = cython.declare(cython.int, 100)  # nested xml:base: every link reports the whole chain
 
 
 @lru_cache(maxsize=64)
 def _pseudo(charset: Charset, quote: bytes) -> PseudoAttribute:
-    """One for all that are alike: links of one kind are kept as numbers."""
+    """Return a shared instance for equal arguments: links share a template by the identity of their coding."""
     return PseudoAttribute(charset, quote)
 
 
 def walk(data: bytes, charset: Charset, options: WalkOptions) -> EventList:
-    """The events of an XML document in UTF-8; WalkError where it is not well-formed."""
+    """Return the events of an XML document in UTF-8. Raise WalkError where it is not well-formed."""
     return _Walk(data, charset, options, checked(data)).run()
 
 
 @cython.final
 @cython.cclass
 class _Walk:
-    """One walk over one document."""
+    """One pass over one document."""
 
     data: bytes
     charset: Charset
@@ -101,7 +104,7 @@ class _Walk:
         self.charset = charset
         self.events = EventList(of_tag, data)
         self.prolog = prolog
-        self.marked = set(prolog.marked)  # entities of which nothing was said yet
+        self.marked = set(prolog.marked)  # entities without a Finding so far
         self.defaults = prolog.namespaces
         self.expansion = prolog.expansion
         self.last = Tag(data, charset, prolog)
@@ -109,15 +112,15 @@ class _Walk:
         self.has_root = self.is_page = self.has_base = self.has_retrieval = False
         self.depth = 0
         self.template = 0  # the depth of the outermost template element that is open
-        self.scope = -1  # the number of the innermost xml:base
-        self.outer = []  # the depth of each element with one, and what it was before
+        self.scope = -1  # the claim number of the innermost xml:base
+        self.outer = []  # stack of elements with xml:base: depth, the outer scope
         self.values = Values(data, charset, self.events, self.last, prolog)
-        self.text = None  # the place that the text of the element is whose start tag was read last
+        self.text = None  # the link site of the current element's text, None after a child element
 
     @cython.boundscheck(False)
     @cython.wraparound(False)
     def run(self) -> EventList:
-        """Go from one `<` to the next; that the document is well-formed says what follows each."""
+        """Scan from one `<` to the next: in a well-formed document the next bytes determine the kind of markup."""
         p: cython.p_const_uchar = self.data
         n: cython.Py_ssize_t = len(self.data)
         i: cython.Py_ssize_t = find(p, 60, 0, n)
@@ -148,7 +151,7 @@ class _Walk:
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def declaration(self) -> cython.Py_ssize_t:
-        """The document type declaration: where it ends."""
+        """Read comments and instructions in the document type declaration, and return its end."""
         for start in self.prolog.inside:
             if self.data.startswith(b"<!--", start):
                 self.comment(start, self.data.find(b"-->", start + 4))
@@ -159,7 +162,7 @@ class _Walk:
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def instruction(self, start: cython.Py_ssize_t) -> cython.int:
-        """Those before the root element that have references (xml-stylesheet 1.0; they stand in no scope)."""
+        """Add the references of an instruction before the root element (xml-stylesheet 1.0); no claim is in scope."""
         target = None if self.has_root else _INSTRUCTION.match(self.data, start)
         place = link_tables.INSTRUCTIONS.get(target[1].decode("utf-8", "surrogateescape")) if target else None
         if target is None or place is None:
@@ -180,7 +183,7 @@ class _Walk:
     @cython.boundscheck(False)
     @cython.wraparound(False)
     def comment(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
-        """What a page's saver wrote."""
+        """Add the retrieval URL that a browser wrote into a comment when it saved the page; the first one counts."""
         if self.has_retrieval or not may_be_savers(self.data, start + 4, end):
             return 0
         claim = retrieval_url(self.data, start + 4, end, self.charset)
@@ -192,7 +195,7 @@ class _Walk:
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def unseen(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
-        """Say which entities with markup in them are referred to in text."""
+        """Add a Finding for each entity with markup or references that this text refers to, once per entity."""
         for found in ENTITY.finditer(self.data, start, end):
             name = found[1].decode("utf-8", "surrogateescape")
             if name in self.marked:
@@ -204,11 +207,11 @@ class _Walk:
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def start_tag(self, start: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """3.1, STag and EmptyElemTag: where it ends."""
+        """Process a start tag (3.1, STag and EmptyElemTag) and return its end."""
         tag: Tag = self.last
         raw = tag.read(start)
         self.depth += 1
-        self.text = None  # what has an element in it is no text
+        self.text = None  # an element with a child is no text
         if self.expansion is not None:
             self.expansion.check(start, tag.end)
         if tag.declares or (self.defaults and raw in self.defaults):
@@ -227,7 +230,7 @@ class _Walk:
 
     @cython.cfunc
     def root(self, element: Written, raw: bytes) -> Written:
-        """The root element: its name says what those are that have no namespace."""
+        """Process the root element: its name implies the vocabulary of elements without a namespace."""
         self.has_root = True
         self.is_page = element.element.namespace in (link_tables.XHTML, link_tables.SVG)
         if not element.element.namespace and element.element.local in link_tables.ROOTS:
@@ -254,7 +257,7 @@ class _Walk:
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def tag(self, element: Written, tag: Tag) -> cython.int:
-        """Tell of the references in a start tag, and remember what its text is."""
+        """Add the references of a start tag, and keep the link site of its text."""
         found: list[tuple[LinkSite | Choice, int, int]] = []
         claim: cython.Py_ssize_t = -1
         codebase: cython.Py_ssize_t = -1
@@ -305,7 +308,7 @@ class _Walk:
     def claim(
         self, says: Says, start: cython.Py_ssize_t, end: cython.Py_ssize_t, outer: cython.Py_ssize_t
     ) -> cython.Py_ssize_t:
-        """The number of the claim that a value makes in the scope of another; -1 for none."""
+        """Add the claim of a value in the scope of `outer`, and return its number; -1 where it makes no claim."""
         if self.events.scopes is None:
             self.events.scopes = ScopedBases(self.data)
         return self.events.scopes.add(start, end, self.last.coding(start), says, outer)
@@ -315,13 +318,13 @@ class _Walk:
     def states(
         self, claim: cython.Py_ssize_t, place: LinkSite, start: cython.Py_ssize_t, end: cython.Py_ssize_t
     ) -> cython.int:
-        """Tell of the reference whose claim has this number."""
+        """Add the reference that states the claim with this number."""
         self.values.stated = claim
         self.values.references(place, start, end, self.last.coding(start))
         self.values.stated = -1
         return 0
 
-    # --- XHTML: what takes more than one attribute ----------------------------------------------------------------
+    # --- XHTML: sites that depend on several attributes -----------------------------------------------------------
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
@@ -350,7 +353,10 @@ class _Walk:
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def base(self, place: LinkSite, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
-        """The first base element with an href, outside templates, of a page: not of a page's piece in a feed."""
+        """Add a base element's href; the first one outside templates makes the claim, in XHTML and SVG documents only.
+
+        A base element in the XHTML content of a feed makes no claim.
+        """
         self.values.under = -1
         self.values.based = IGNORED_BASE
         if self.is_page and not self.has_base and not self.template:
