@@ -1,4 +1,4 @@
-"""C layout of the attributes of a tag, for the scanner and the walker; html_attributes.py holds the code."""
+"""C layout of the attributes of a tag, for the tokenizer and the walker; the code is in attributes.py."""
 
 cimport cython
 

@@ -1,4 +1,8 @@
-"""Read the attributes of one tag: HTML Standard 13.2.5.32 to 13.2.5.40."""
+"""Read the attributes of one tag (HTML Standard 13.2.5.32 to 13.2.5.40).
+
+In: the bytes of a document and the end of a tag's name. Out: the end of the tag, and the byte span and quoting of each
+value of an attribute that has a number in names.py; other attributes are skipped.
+"""
 
 from __future__ import annotations
 
@@ -36,11 +40,12 @@ _NUMBERS = names.ATTRIBUTES
 @cython.final
 @cython.cclass
 class Attributes:
-    """The attributes of the tag that was read last.
+    """The attributes of the current tag.
 
-    `order` has the numbers of those with known names as they stand, `found` of them; by number, where `has` says so,
-    `value_start`, `value_end` and `quote` (see html_names) say what is written. With `record` (a list) each one, known
-    or not, is appended to it afresh as (name start, name end, value start, value end, quote).
+    `order` has the numbers of its attributes that have one, in document order; `found` is their count. Where `has` is
+    true for a number, `value_start`, `value_end` and `quote` (ABSENT, UNQUOTED or the quote character) describe the
+    value. With `record` (a list), `read` replaces its items by a tuple for every attribute of the tag, with a number or
+    not: (name start, name end, value start, value end, quote).
     """
 
     def __init__(self, record: list[tuple[int, int, int, int, int]] | None = None) -> None:
@@ -49,14 +54,14 @@ class Attributes:
         self.begin(b"")
         if not cython.compiled:
             self.order = [0] * _NUMBERS
-            self.stamp = [0] * _NUMBERS  # the serial number of the tag that had it last
+            self.stamp = [0] * _NUMBERS  # the serial number of the last tag with this attribute
             self.value_start = [0] * _NUMBERS
             self.value_end = [0] * _NUMBERS
             self.quote = [0] * _NUMBERS
 
     @cython.cfunc
     def begin(self, data: bytes) -> cython.int:
-        """Take another document; its tags have serial numbers of their own."""
+        """Switch to another document; serial numbers of tags continue."""
         self.data = data
         self.found = 0
         self.self_closing = False
@@ -67,9 +72,9 @@ class Attributes:
     @cython.boundscheck(False)
     @cython.wraparound(False)
     def read(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """Read on from the end of the tag's name: the end of the tag, or -1 where the file ends first.
+        """Read the attributes from the end of the tag's name and return the end of the tag.
 
-        The first of duplicate attributes counts (13.2.5.33).
+        Return -1 where the file ends first. Of duplicate attributes the first is used (13.2.5.33).
         """
         p: cython.p_const_uchar = self.data
         classes: cython.p_const_uchar = _CLASSES
@@ -100,7 +105,7 @@ class Attributes:
                 self.self_closing = i > name and p[i - 1] == 47
                 return i + 1
             name = i
-            word = 256 | lower[p[i]]  # a = here is part of the name
+            word = 256 | lower[p[i]]  # 13.2.5.32: `=` as first character is part of the name
             i += 1
             while i < n and not classes[p[i]] & _NAME_END:
                 word = (word << 8 | lower[p[i]]) & _ALL
@@ -132,7 +137,7 @@ class Attributes:
             else:
                 i = value = value_end = name_end
                 quote = ABSENT
-            number = slots[(word * _FACTOR & _ALL) >> _SHIFT]  # most names are in no table
+            number = slots[(word * _FACTOR & _ALL) >> _SHIFT]  # most names are not in the table
             if number:
                 number = lookup(slots, cells, word, p, name, name_end - name)
             if number and self.stamp[number] != self.serial:
@@ -156,13 +161,13 @@ class Attributes:
     @cython.boundscheck(False)
     @cython.wraparound(False)
     def drop(self, number: cython.int) -> cython.int:
-        """Take one for absent; `order` is the caller's business."""
+        """Mark an attribute as absent; the caller removes it from `order`."""
         self.stamp[number] = 0
         return 0
 
     @cython.cfunc
     def raw(self, number: cython.int) -> bytes:
-        """The bytes of a value; empty where the tag has no such attribute."""
+        """Return the raw bytes of a value; empty where the tag lacks this attribute."""
         p: cython.p_const_uchar = self.data
         if self.stamp[number] != self.serial:
             return b""

@@ -1,4 +1,8 @@
-"""What the walker does with an attribute, by the numbers of its element and its name: the tables of places for it."""
+"""Build the walker's dispatch tables from the link tables: link site and action by element and attribute number.
+
+In: the rows of link_tables.py and the numbers of names.py. Out: `Actions`, once per process for each value of `lazy`,
+and `Tables`, once per charset: those actions with the codings and caches that all documents in the charset share.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +21,7 @@ if TYPE_CHECKING:
     from absolve.encodings.charsets import Charset
     from absolve.formats.html.keywords import Kept
 
-# What is to be done with the attribute of a place: which rows need more than the row itself.
+# Actions: how the walker processes an attribute. From 3 to 7 they depend on other attributes or on the document.
 NOTHING = 0
 URL = 1  # the whole value is one reference
 OTHER = 2  # by its grammar, or an inner document
@@ -26,13 +30,13 @@ META = 4
 LINK_HREF = 5
 BASE_HREF = 6
 CODEBASE_ROW = 7
-STYLE = 8  # declarations of CSS, whatever the row says besides
+STYLE = 8  # CSS declarations, on any element
 _SPECIAL = {("meta", "content"): META, ("link", "href"): LINK_HREF, ("base", "href"): BASE_HREF}
 _NO_PLACE = LinkSite("", "")
 
 
 class Actions:
-    """By element row and attribute number: `interest`, what is reported; `places`; `actions`, what is to be done."""
+    """Arrays by element row and attribute number: `places`; `actions`; `interest`, the pairs that are reported."""
 
     def __init__(self, *, lazy: bool) -> None:
         self.places: list[LinkSite] = [_NO_PLACE] * (ATTRIBUTES * ROWS)
@@ -47,11 +51,11 @@ class Actions:
         for foreign, row in ((link_tables.SVG, SVG_ROW), (link_tables.MATHML, MATHML_ROW)):
             for place in (*link_tables.GLOBAL, *foreign):
                 at = row * ATTRIBUTES + ATTRIBUTE_ID[place.attribute.encode()]
-                actions[at] = STYLE if place.syntax == "css" else OTHER  # a column of foreign rows has one syntax
+                actions[at] = STYLE if place.syntax == "css" else OTHER  # foreign rows of an attribute share a syntax
                 interest[at] = 1
         interest[ELEMENT_ID[b"script"] * ATTRIBUTES + ATTRIBUTE_ID[b"type"]] = 1
         for row in (ELEMENT_ID[b"style"], SVG_ROW):
-            interest[row * ATTRIBUTES] = 1  # told of whatever its attributes are: its text counts
+            interest[row * ATTRIBUTES] = 1  # reported with any attributes, for its text
         self.interest = bytes(interest)
         self.actions = bytes(actions)
 
@@ -82,10 +86,10 @@ def actions(*, lazy: bool) -> Actions:
 
 
 class Tables(NamedTuple):
-    """What walks over documents of one charset have in common.
+    """Tables, codings and caches that walks over documents of one charset share.
 
-    `double` and `single` are the codings of quoted values, `bare` is that of values without quotes, `absent` of none;
-    `raw` and `text` are those of text between tags, without character references and with them.
+    `double` and `single` are the codings of quoted values, `bare` that of unquoted values, `absent` that of attributes
+    without a value; `raw` and `text` are those of text between tags, without and with character references.
     """
 
     places: list[LinkSite]
@@ -104,7 +108,7 @@ class Tables(NamedTuple):
 
 @lru_cache(maxsize=64)
 def tables_of(charset: Charset, lazy: bool) -> Tables:
-    """Those of a charset, with or without the attributes of lazy loading."""
+    """Return the tables for a charset, with or without the attributes of lazy loading."""
     found = actions(lazy=lazy)
     return Tables(
         *(found.places, found.actions, found.interest, quoted(charset, 0x22), quoted(charset, 0x27)),

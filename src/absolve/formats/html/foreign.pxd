@@ -1,4 +1,4 @@
-"""C layout of the stack of foreign content; html_foreign.py holds the code."""
+"""C layout of the stack of foreign content; the code is in foreign.py."""
 
 cimport cython
 from absolve.core.column_buffers cimport IntColumn

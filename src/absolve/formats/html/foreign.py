@@ -1,4 +1,8 @@
-"""The stack of open elements from the outermost svg or math element inwards (HTML Standard 13.2.4.2 and 13.2.6.5)."""
+"""The stack of open elements inside foreign content (HTML Standard 13.2.4.2 and 13.2.6.5).
+
+In: start and end tags from the outermost svg or math element inwards. Out: the namespace of the current node, and
+whether the rules for foreign content or those of the insertion mode apply to a tag.
+"""
 
 from __future__ import annotations
 
@@ -22,17 +26,17 @@ HTML = cython.declare(cython.int, names.HTML)
 SVG = cython.declare(cython.int, names.SVG)
 MATHML = cython.declare(cython.int, names.MATHML)
 
-# Stacks deeper than those of browsers (512) are searched no further: time stays linear.
+# Searches end after as many elements as browsers nest (512), so that time is linear.
 DEPTH_LIMIT = cython.declare(cython.int, 512)
 
-# What the number of an open element says: its namespace,
+# Bits of the number of an open element: its namespace,
 _NAMESPACE = cython.declare(cython.int, 3)
-# which integration point it is (13.2.4.2),
+# its kind of integration point (13.2.4.2),
 _HTML_POINT = cython.declare(cython.int, 4)
 _MATHML_POINT = cython.declare(cython.int, 8)
 _ANNOTATION_XML_POINT = cython.declare(cython.int, 16)
 _ANY_POINT = cython.declare(cython.int, 4 | 8 | 16)
-# and, from this bit on, the number of the element.
+# and, from this bit on, the number of its name.
 _ELEMENT = cython.declare(cython.int, 5)
 
 _TRAITS = cython.declare(tuple, names.ELEMENT_TRAITS)
@@ -52,20 +56,20 @@ _HTML_TEMPLATE = cython.declare(cython.int, names.HTML | ELEMENT_ID[b"template"]
 @cython.final
 @cython.cclass
 class Stack:
-    """Open elements, each as one number: its namespace, which integration point it is, and the number of the element.
+    """Open elements, each as one integer: namespace, kind of integration point, and number of the name.
 
-    `depth` is how many there are, `namespace` that of the current node, HTML where there is none.
+    `depth` is their count, `namespace` that of the current node (HTML for an empty stack).
     """
 
     def __init__(self) -> None:
         self._nodes = IntColumn(narrow=True)
-        self._names: list[bytes] = []  # in lower case, where the number of the element is 0
-        self._known: dict[bytes, bytes] = {}  # the same names, each kept once
+        self._names: list[bytes] = []  # in lower case, for elements without a number (0)
+        self._known: dict[bytes, bytes] = {}  # the same names, interned
         self.begin()
 
     @cython.cfunc
     def begin(self) -> cython.int:
-        """Let none be open, as before the first tag of a document."""
+        """Reset to the empty stack, as before the first tag of a document."""
         self._nodes.cut(0)
         self._names.clear()
         self._known.clear()
@@ -92,7 +96,7 @@ class Stack:
 
     @cython.cfunc
     def pop_to(self, depth: cython.Py_ssize_t) -> cython.int:
-        if depth == self.depth - 1:  # as mostly
+        if depth == self.depth - 1:  # the most frequent case
             self._names.pop()
         else:
             del self._names[depth:]
@@ -105,12 +109,12 @@ class Stack:
     @cython.inline
     @cython.exceptval(check=False)
     def _is(self, depth: cython.Py_ssize_t, element: cython.int, name: bytes) -> cython.bint:
-        """Whether the element at this depth has this name."""
+        """Return whether the element at this depth has this name."""
         return self._nodes.at(depth) >> _ELEMENT == element and (element > 0 or self._names[depth] == name)
 
     @cython.cfunc
     def takes_html(self, element: cython.int) -> cython.bint:
-        """13.2.6, the tree construction dispatcher: whether a start tag is for the insertion mode."""
+        """Return whether a start tag is processed by the insertion mode (13.2.6, tree construction dispatcher)."""
         point: cython.int = self._nodes.at(self.depth - 1)
         if self.namespace == HTML or point & _HTML_POINT:
             return True
@@ -120,7 +124,7 @@ class Stack:
 
     @cython.cfunc
     def break_out(self) -> cython.int:
-        """13.2.6.5: pop until the current node is an integration point or in the HTML namespace."""
+        """Pop until the current node is an integration point or in the HTML namespace (13.2.6.5)."""
         node: cython.int
         depth: cython.Py_ssize_t = self.depth
         while depth > 0:
@@ -132,7 +136,7 @@ class Stack:
 
     @cython.cfunc
     def find(self, element: cython.int, name: bytes) -> cython.Py_ssize_t:
-        """The depth of the nearest element of this name above the last HTML one; -1 for none."""
+        """Return the depth of the nearest element with this name above the last HTML element; -1 if there is none."""
         depth: cython.Py_ssize_t
         for depth in range(self.depth - 1, self._limit(), -1):
             if self._nodes.at(depth) & _NAMESPACE == HTML:
@@ -143,7 +147,7 @@ class Stack:
 
     @cython.cfunc
     def find_html(self, element: cython.int) -> cython.Py_ssize_t:
-        """The depth of the nearest HTML element of this number; -1 for none."""
+        """Return the depth of the nearest HTML element with this number; -1 if there is none."""
         depth: cython.Py_ssize_t
         for depth in range(self.depth - 1, self._limit(), -1):
             if self._nodes.at(depth) == HTML | element << _ELEMENT:
@@ -152,7 +156,7 @@ class Stack:
 
     @cython.cfunc
     def is_bounded(self) -> cython.bint:
-        """Whether HTML or an integration point stands between the current node and the HTML around (13.2.4.2)."""
+        """Return whether an HTML element or integration point is on the stack (13.2.4.2), or it exceeds the limit."""
         depth: cython.Py_ssize_t
         for depth in range(self.depth - 1, self._limit(), -1):
             if self._nodes.at(depth) & _NAMESPACE == HTML or self._nodes.at(depth) & _ANY_POINT:
@@ -161,7 +165,7 @@ class Stack:
 
     @cython.cfunc
     def has_table(self) -> cython.bint:
-        """Whether a table, or a template, is among the HTML elements."""
+        """Return whether an HTML table or template element is on the stack."""
         depth: cython.Py_ssize_t
         for depth in range(self.depth - 1, self._limit(), -1):
             if self._nodes.at(depth) in (_HTML_TABLE, _HTML_TEMPLATE):
@@ -170,7 +174,7 @@ class Stack:
 
     @cython.cfunc
     def close_p(self) -> cython.int:
-        """13.2.6.4.7, close a p element, if one is in scope above the nearest foreign element; 1 if there was one."""
+        """Close a p element in scope above the nearest foreign element (13.2.6.4.7); return 1 if there was one."""
         node: cython.int
         depth: cython.Py_ssize_t
         for depth in range(self.depth - 1, self._limit(), -1):
@@ -184,9 +188,10 @@ class Stack:
 
     @cython.cfunc
     def close_html(self, element: cython.int, name: bytes) -> cython.int:
-        """13.2.6.4.7, any other end tag, and those with a scope: neither looks beyond an integration point.
+        """Close an HTML element (13.2.6.4.7, any other end tag, and end tags with a scope).
 
-        1 if it is a guess: tags of text (`b`, `span`) that end around a block are not followed in what they leave open.
+        The search ends at an integration point. Return 1 for a guess: the adoption agency algorithm for inline elements
+        (`b`, `span`) that end around a block is not simulated.
         """
         depth: cython.Py_ssize_t
         node: cython.int

@@ -1,4 +1,8 @@
-"""What the keywords of `meta` and `link` decide, as they stand in a charset: worked out once, for all documents."""
+"""Caches of decisions by keywords: the link site of `meta content` and `link href`, the media type of a script.
+
+In: raw attribute values in the document's charset. Out: the result of `rules.meta_place`, `link_place`, `json_script`.
+Each cache belongs to one charset and is shared by all documents of the process.
+"""
 
 from __future__ import annotations
 
@@ -15,13 +19,13 @@ if TYPE_CHECKING:
     from absolve.encodings.charsets import Charset
 
 P = TypeVar("P")
-Keywords = tuple[bytes, ...]  # values of attributes as they stand, empty where there is none
-_MOST = 4096  # that are kept: documents choose them, and are many
-_LONGEST = 256  # bytes of them together: they outlive the document, which may have a rel of megabytes
+Keywords = tuple[bytes, ...]  # raw attribute values, empty for absent attributes
+_MOST = 4096  # entries of a cache: documents choose the keys
+_LONGEST = 256  # bytes of a key, all keywords together: it outlives the document, which may have a rel of megabytes
 
 
 class Kept(Generic[P]):
-    """What keywords decide, by their bytes in a charset; `known` has what was asked before."""
+    """A bounded cache from keywords, as bytes in a charset, to a decision; `known` has the entries."""
 
     __slots__ = ("_charset", "_decide", "known")
 
@@ -31,7 +35,7 @@ class Kept(Generic[P]):
         self.known: dict[Keywords, P] = {}
 
     def decided(self, keywords: Keywords) -> P:
-        """What keywords decide that are not known; from now on short ones are."""
+        """Compute the decision for keywords that are not in `known`; cache it if they are short."""
         if len(self.known) >= _MOST:
             self.known.clear()
         decided = self._decide(*(folded(raw, self._charset) for raw in keywords))
@@ -40,11 +44,12 @@ class Kept(Generic[P]):
         return decided
 
 
-meta_places = cache(partial(Kept, rules.meta_place))  # for each charset: by http-equiv, property, name and itemprop,
-link_places = cache(partial(Kept, rules.link_place))  # by rel, as and type,
-scripts = cache(partial(Kept, rules.json_script))  # and scripts by type
+# One cache per charset.
+meta_places = cache(partial(Kept, rules.meta_place))  # by http-equiv, property, name and itemprop
+link_places = cache(partial(Kept, rules.link_place))  # by rel, as and type
+scripts = cache(partial(Kept, rules.json_script))  # by type
 
 
 def folded(raw: bytes, charset: Charset) -> str:
-    """What the bytes of a keyword stand for, trimmed and in lower case."""
+    """Return a keyword decoded, without surrounding white space, in lower case."""
     return quoted(charset, 0x22).decode(raw).strip(WHITE_SPACE).lower().decode("latin-1")

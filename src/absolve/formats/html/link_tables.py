@@ -1,19 +1,19 @@
-"""Every place where HTML, past and present, puts a URL: tables of `model.Place`, data and no code.
+"""Tables of all attributes of HTML, past and present, that have URLs: rows of `LinkSite`, data and no code.
 
-Names are lower case, as rows show them; element `*` is any element of the table's namespace, and a row of the element
-itself goes before one of `*`. The sources are the HTML Standard's attribute index and its chapter on obsolete features,
-HTML 2.0, 3.2 and 4.01 (DTDs and text), SVG 1.1, SVG Tiny 1.2 and SVG 2, MathML 2 to 4, and what the browsers' own
-documentation listed (Netscape 4, Internet Explorer).
+Names are in lower case, also in the output; element `*` is any element of the table's namespace, and a row for a named
+element takes precedence over one for `*`. The sources are the HTML Standard's attribute index and its chapter on
+obsolete features, HTML 2.0, 3.2 and 4.01 (DTDs and text), SVG 1.1, SVG Tiny 1.2 and SVG 2, MathML 2 to 4, and the
+documentation of browsers (Netscape 4, Internet Explorer).
 
-Not here, because they hold no URL, or one in a grammar that cannot be told from text:
+Excluded, because they have no URL, or one in a grammar that cannot be distinguished from text:
 - `param value`, `option value`, `input value`, any `title`: text that may happen to be a URL; `href`, `qtsrc` and the
   like on `embed` are parameters of a plug-in, as `param` is;
 - `xmlns`, RDFa's `about`, `resource`, `vocab`, `typeof` (a CURIE such as `ex:a` or `[ex:a]` looks like a reference),
   HTML 2.0's `urn` (never given a syntax), SVG's `requiredextensions`: names, which nothing fetches or follows;
 - `for`, `form`, `headers`, `list`, `commandfor`, `popovertarget`: identifiers without a `#`;
-- custom elements (`g:plusone href`, `fb:like href`, `esi:include src`): whatever their script makes of them;
+- custom elements (`g:plusone href`, `fb:like href`, `esi:include src`): only their scripts define the meaning;
 - the values of SVG animations (`to`, `values`), whose meaning depends on `attributeName`;
-- HTML 3.0's `fig src`, `li src`, `hr src`: a draft that expired; `li src` in a page of today means something else.
+- HTML 3.0's `fig src`, `li src`, `hr src`: an expired draft; `li src` in a current page means something else.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ HTML: Final[tuple[LinkSite, ...]] = (
     LinkSite("a", "href", kind="navigation", empty="base"),
     LinkSite("area", "href", kind="navigation", empty="base"),
     LinkSite("base", "href", against="own"),
-    LinkSite("link", "href", kind="metadata"),  # the kind is that of its rel: LINK_REL_KINDS
+    LinkSite("link", "href", kind="metadata"),  # the kind depends on rel: LINK_REL_KINDS
     LinkSite("img", "longdesc", kind="navigation"),
     LinkSite("frame", "longdesc", kind="navigation"),
     LinkSite("iframe", "longdesc", kind="navigation"),
-    LinkSite("embed", "pluginspage", kind="navigation"),  # Netscape: where to read about the plug-in
+    LinkSite("embed", "pluginspage", kind="navigation"),  # Netscape: a page about the plug-in
     *(LinkSite(element, "cite", kind="metadata") for element in ("blockquote", "q", "ins", "del")),
     # forms
     LinkSite("form", "action", kind="form", empty="own"),
@@ -62,8 +62,8 @@ HTML: Final[tuple[LinkSite, ...]] = (
     *(LinkSite(element, "dynsrc", kind="media") for element in ("img", "input")),  # Internet Explorer: a video
     *(LinkSite(element, "vrml", kind="media") for element in ("img", "input")),  # Internet Explorer: a VRML world
     LinkSite("object", "data", kind="media", against="codebase"),
-    LinkSite("embed", "pluginurl"),  # Netscape: a JAR file to install the plug-in from
-    # programs; codebase rules the others of its element (HTML 4.01 13.3 and 13.4)
+    LinkSite("embed", "pluginurl"),  # Netscape: a JAR file that installs the plug-in
+    # programs; codebase is the base of the other URLs of its element (HTML 4.01 13.3 and 13.4)
     *(LinkSite(element, "codebase") for element in ("object", "applet", "embed")),
     *(LinkSite(element, "code", against="codebase") for element in ("object", "applet", "embed")),
     LinkSite("object", "classid", against="codebase"),
@@ -80,7 +80,7 @@ HTML: Final[tuple[LinkSite, ...]] = (
     LinkSite("link", "src", kind="font"),  # Netscape 4: rel=fontdef
     LinkSite("fontdef", "src", kind="font"),  # Netscape 4
     LinkSite("xml", "src"),  # Internet Explorer: data islands
-    LinkSite("html", "manifest", against="own"),  # the application cache: read before any base element is
+    LinkSite("html", "manifest", against="own"),  # the application cache: read before any base element
     LinkSite("head", "profile", "spaces", "metadata"),  # HTML 4.01 7.4.4.3: "should consider the value to be a list"
     # reports
     *(LinkSite(element, "ping", "spaces") for element in ("a", "area")),
@@ -88,7 +88,7 @@ HTML: Final[tuple[LinkSite, ...]] = (
     # identifiers
     LinkSite("*", "itemid", kind="metadata"),
     LinkSite("*", "itemtype", "spaces", "metadata", stays="always"),
-    # references into this very document: `usemap` is a hash-name reference, `datasrc` Internet Explorer's data binding
+    # references into the same document: `usemap` is a hash-name reference, `datasrc` Internet Explorer's data binding
     *(LinkSite(element, "usemap", stays="always") for element in ("img", "input", "object")),
     *(
         LinkSite(element, "datasrc", stays="always")
@@ -97,7 +97,7 @@ HTML: Final[tuple[LinkSite, ...]] = (
             *("marquee", "object", "option", "select", "span", "table", "textarea"),
         )
     ),
-    # Internet Explorer's VML and HTML+TIME, which Office saves (most of them inside conditional comments)
+    # Internet Explorer's VML and HTML+TIME, which Office writes (mostly inside conditional comments)
     *(LinkSite(f"v:{element}", "src", kind="image") for element in ("imagedata", "image", "fill", "stroke")),
     *(
         LinkSite(f"v:{element}", "href", kind="navigation", empty="base")
@@ -112,7 +112,7 @@ HTML: Final[tuple[LinkSite, ...]] = (
 # On every element of every namespace.
 GLOBAL: Final[tuple[LinkSite, ...]] = (LinkSite("*", "style", "css"),)
 
-# What the parser renames (HTML Standard 13.2.6.4.7, start tag "image"); only in the HTML namespace.
+# Elements that the parser renames (HTML Standard 13.2.6.4.7, start tag "image"); only in the HTML namespace.
 ALIASES: Final[dict[str, str]] = {"image": "img"}
 
 # --- SVG and MathML inside HTML ------------------------------------------------------------------------------------
@@ -135,9 +135,9 @@ SVG: Final[tuple[LinkSite, ...]] = (
     LinkSite("a", "ping", "spaces"),
     *(LinkSite(element, "href", kind=kind, stays="fragment") for element, kind in SVG_HREF.items()),
     *(LinkSite(element, "xlink:href", kind=kind, stays="fragment") for element, kind in SVG_HREF.items()),
-    LinkSite("*", "xlink:href", stays="fragment"),  # XLink is there for any element; a plain href is not
+    LinkSite("*", "xlink:href", stays="fragment"),  # XLink applies to any element, a plain href does not
     *(
-        LinkSite("*", attribute, "css")  # presentation attributes that can hold url()
+        LinkSite("*", attribute, "css")  # presentation attributes that may have url()
         for attribute in (
             *("fill", "stroke", "filter", "mask", "clip-path", "cursor", "color-profile", "shape-inside"),
             *("marker", "marker-start", "marker-mid", "marker-end", "shape-subtract"),
@@ -145,7 +145,7 @@ SVG: Final[tuple[LinkSite, ...]] = (
     ),
 )
 
-# MathML 3 lets every element of presentation markup be a link; what else stands in `math` is none of it.
+# MathML 3: every element of presentation markup can be a link; other elements in `math` cannot.
 _PRESENTATION: Final = (
     "maction math menclose merror mfenced mfrac mglyph mi mlabeledtr mlongdiv mmultiscripts mn mo mover mpadded "
     "mphantom mroot mrow ms mscarries mscarry msgroup msline mspace msqrt msrow mstack mstyle msub msubsup msup "
@@ -160,20 +160,20 @@ MATHML: Final[tuple[LinkSite, ...]] = (
     LinkSite("share", "src", stays="fragment"),
     LinkSite("annotation", "src", kind="metadata"),
     LinkSite("annotation-xml", "src", kind="metadata"),
-    LinkSite("*", "definitionurl", kind="metadata", stays="fragment"),  # the parser writes definitionURL
+    LinkSite("*", "definitionurl", kind="metadata", stays="fragment"),  # the parser adjusts it to definitionURL
     LinkSite("*", "cdgroup", kind="metadata"),
 )
 
 # --- meta ----------------------------------------------------------------------------------------------------------
 
-# `meta http-equiv`: other header fields stated here are read by no browser, X-UA-Compatible and the like hold no URL.
+# `meta http-equiv`: browsers ignore other header fields here; X-UA-Compatible and the like have no URL.
 HTTP_EQUIV: Final[dict[str, LinkSite]] = {
     "refresh": LinkSite("meta", "content", "refresh", "navigation"),
     "onion-location": LinkSite("meta", "content", kind="navigation"),
 }
 
-# `meta name` or `meta property` (pages use each where the other is meant) whose content is by definition a URL.
-# Left out, because pages put text there as well, which a rewrite would spoil: article:author ("Jane Smith"),
+# `meta name` or `meta property` (pages confuse the two) with content that is a URL by definition.
+# Excluded, because pages put text there as well, which a rewrite would damage: article:author ("Jane Smith"),
 # article:publisher, book:author, music:musician, dc.identifier, rights, identifier, twitter:domain, og:site_name.
 META: Final[dict[str, LinkSite]] = {
     name: LinkSite("meta", "content", kind=kind)
@@ -210,8 +210,8 @@ META: Final[dict[str, LinkSite]] = {
     "msapplication-badge": LinkSite("meta", "content", "tasks", "feed"),
 }
 
-# `meta itemprop`: the vocabulary says URL, but the HTML Standard (5.2.4, Values) says that the value of a meta element
-# is its content as it stands, a string that nobody resolves. So it is listed and never rewritten.
+# `meta itemprop`: the vocabulary defines a URL, but by the HTML Standard (5.2.4, Values) the value of a meta element is
+# the unchanged string of its content, which is not resolved. So it is listed and never rewritten.
 META_ITEMPROPS: Final[dict[str, LinkSite]] = {
     name: LinkSite("meta", "content", kind=kind, stays="always")
     for kind, names in {
@@ -224,8 +224,8 @@ META_ITEMPROPS: Final[dict[str, LinkSite]] = {
 
 # --- link ----------------------------------------------------------------------------------------------------------
 
-# The kind of `link href`: that of the first row here whose word is among those of its rel. `as` stands for AS_KINDS by
-# its `as` attribute, `type` for TYPE_KINDS by its type. Every other relation says something about the page: LINK_KIND.
+# The kind of `link href`: by the first row here with a keyword of its rel. "as" means: look up the `as` attribute in
+# AS_KINDS; "type": look up its type in TYPE_KINDS. All other relations have LINK_KIND: data about the page.
 LINK_REL_KINDS: Final[dict[str, str]] = {
     "stylesheet": "stylesheet",
     "icon": "image",  # "shortcut icon" too
@@ -273,7 +273,7 @@ AS_KINDS: Final[dict[str, str]] = {
 }
 AS_KIND: Final = "other"
 
-# By the type without its parameters; JSON and oEmbed alternates are for programs, all others are pages to go to.
+# By the type without its parameters; JSON and oEmbed alternates are for programs, all others are pages.
 TYPE_KINDS: Final[dict[str, str]] = {
     "application/rss+xml": "feed",
     "application/atom+xml": "feed",
@@ -292,9 +292,9 @@ TYPE_KIND: Final = "navigation"
 
 # --- lazy loading: only with --lazy --------------------------------------------------------------------------------
 
-# What scripts put in the place of a URL until it is wanted. The names are frequent ones of real pages and of the
-# loaders that use them. Where pages also write something else under the name ("true", "#fff", JSON) the syntax is
-# `likely`, which takes only what looks like a URL.
+# Attributes from which scripts load a URL later. The names are frequent in real pages and in loaders. Where pages also
+# use the name for other data ("true", "#fff", JSON), the syntax is `likely`, which accepts only values that look like a
+# URL.
 LAZY: Final[tuple[LinkSite, ...]] = (
     *(
         LinkSite("*", attribute, "likely", "image")
@@ -340,7 +340,7 @@ LAZY: Final[tuple[LinkSite, ...]] = (
     LinkSite("style", "data-href", "likely", "stylesheet"),
     LinkSite("object", "data-data", "likely", "media"),
     LinkSite("img", "original", "likely", "image"),  # jQuery Lazy Load before 1.6
-    # AMP's elements, which its script replaces by those of HTML
+    # AMP's elements, which its script replaces with HTML elements
     *(LinkSite(element, "src", kind="image") for element in ("amp-img", "amp-anim")),
     *(LinkSite(element, "srcset", "srcset", "image") for element in ("amp-img", "amp-anim")),
     *(LinkSite(element, "src", kind="media") for element in ("amp-video", "amp-audio")),
@@ -348,7 +348,7 @@ LAZY: Final[tuple[LinkSite, ...]] = (
     LinkSite("amp-iframe", "src", kind="frame"),
 )
 
-# --- the names in all of them --------------------------------------------------------------------------------------
+# --- all names in the tables ---------------------------------------------------------------------------------------
 
 _ALL: Final = (*GLOBAL, *HTML, *SVG, *MATHML, *LAZY, *HTTP_EQUIV.values(), *META.values(), *META_ITEMPROPS.values())
 

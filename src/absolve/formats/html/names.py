@@ -1,7 +1,8 @@
-"""Element and attribute names as small numbers, with what each means to tree construction: data for the scanner.
+"""Element and attribute names as small numbers, with their role in tree construction: tables for the tokenizer.
 
-A number is an index into the name tables; 0 is every name that absolve has nothing to do with. The tables are plain
-`bytes`, so that compiled code reads them without making objects.
+A number is an index into the name tables; 0 is every name without relevance for links or tree construction. The tables
+are plain `bytes`, so that compiled code reads them without creating objects. `Trait` groups the elements by the rules
+of the HTML Standard 13.2.6.
 """
 
 from __future__ import annotations
@@ -13,22 +14,22 @@ from absolve.formats.html.link_tables import ATTRIBUTE_NAMES, ELEMENT_NAMES
 
 
 class Trait(enum.IntFlag):
-    """What tree construction does with an element of this name (HTML Standard 13.2.6)."""
+    """Flags of an element name for tree construction (HTML Standard 13.2.6)."""
 
     RCDATA = 1
     RAWTEXT = 2
     VOID = 4
     BREAKOUT = 8  # 13.2.6.5: leaves foreign content
-    NOT_FRAMESET = 16  # 13.2.6.4.7: sets the frameset-ok flag to "not ok", which matters while it is "ok"
+    NOT_FRAMESET = 16  # 13.2.6.4.7: sets the frameset-ok flag to "not ok"
     TABLE_PART = 32  # ignored outside a table
     CELL = 64
     CLOSES_P = 128
     SVG_POINT = 256  # HTML integration points of SVG
     MATHML_POINT = 512
-    SCOPE = 4096  # 13.2.4.2: no end tag of what is around it reaches through it
-    HEAD = 8192  # 13.2.6.4.22: handled as in a head, and leaves the insertion mode of a template as it is
+    SCOPE = 4096  # 13.2.4.2: limits a scope: end tags inside do not close elements around it
+    HEAD = 8192  # 13.2.6.4.22: processed as in a head, without effect on the insertion mode of a template
     RELEVANT = 1024  # its start tag changes the state outside foreign content
-    RELEVANT_END = 2048  # and so does its end tag
+    RELEVANT_END = 2048  # its end tag changes the state outside foreign content
 
 
 _TRAITS = {
@@ -53,12 +54,12 @@ _TRAITS = {
     Trait.RELEVANT_END: "body br form frameset head html select table template",
 }
 _ALSO = "annotation-xml font malignmark mglyph"
-# Known to keep the stack of inline SVG free of byte strings: the most frequent elements of icons.
+# The most frequent elements of icons: with a number, they need no byte strings on the stack of foreign content.
 _FREQUENT = "circle defs ellipse g line lineargradient path polygon polyline rect stop symbol text tspan use"
-# Attributes that hold no reference and that a place's reading depends on.
+# Attributes without references on which the interpretation of other attributes depends.
 _AUXILIARY = "as content encoding http-equiv itemprop name property rel shadowrootmode type color face size"
 
-# What a byte may be inside a tag, one bit each: CLASSES has them for every byte.
+# Classes of bytes inside a tag, one bit each; CLASSES is a table by byte.
 SPACE = 1  # tab, line feed, form feed, carriage return, space
 LETTER = 2
 NAME_END = 4  # white space, / or >
@@ -71,13 +72,13 @@ CLASSES = bytes(
     for byte in range(256)
 )
 
-# What the scanner reports.
-END = 0  # nothing more
-TAG = 1  # a start tag that may carry references
+# Kinds of tokens that the tokenizer reports.
+END = 0  # the end of the document
+TAG = 1  # a start tag that may have references
 COMMENT = 2
 
-# How a value is written, beside the two quote characters themselves.
-ABSENT = 0  # no value at all: it starts and ends where the attribute's name ends
+# Quoting of a value, besides the two quote characters themselves.
+ABSENT = 0  # no value: its span is empty, at the end of the attribute's name
 UNQUOTED = 1
 
 # Namespaces.
@@ -85,25 +86,25 @@ HTML = 0
 SVG = 1
 MATHML = 2
 
-# What becomes of a start tag: one of the first three, or a text mode that begins after it (13.2.6.2).
+# Effects of a start tag in the tree: one of the first three, or a text mode that begins after it (13.2.6.2).
 KEPT = 0
 IGNORED = 1  # the tree builder drops the token
-MERGED = 2  # a second html or body: only attributes that the element lacks are taken over
+MERGED = 2  # a second html or body: only attributes that the element lacks are added to it
 RCDATA = 3
 RAWTEXT = 4
 SCRIPT_DATA = 5
 PLAINTEXT = 6
 
-# The scanner's interest table: a row for every element number, then one for SVG and one for MathML; a column for every
-# attribute number.
+# The interest table of the tokenizer: a row for every element number, then one for SVG and one for MathML; a column for
+# every attribute number.
 ATTRIBUTES = 256
 
-NAME_CELL = 32  # bytes a name takes in the name tables: its length, then the name
-WORD = 8  # bytes of a word: those of a name in lower case behind a 1, or its last ones
+NAME_CELL = 32  # bytes per name in the name tables: its length, then the name
+WORD = 8  # bytes of a word: a byte 1 and the name in lower case; for long names, its last eight bytes
 HASH_SIZE = 1024
-HASH_FACTOR = 0x9E37_79B9_7F4A_7C15  # 2 ** 64 divided by the golden ratio: the highest bits depend on all
+HASH_FACTOR = 0x9E37_79B9_7F4A_7C15  # Fibonacci hashing: 2 ** 64 / golden ratio; the high bits depend on all bits
 HASH_SHIFT = 54
-WORD_MASK = (1 << 8 * WORD) - 1  # cuts words where integers have no end
+WORD_MASK = (1 << 8 * WORD) - 1  # truncates words in interpreted code, with its unbounded integers
 LOWER = bytes(range(256)).lower()
 
 
@@ -120,7 +121,7 @@ ROWS = MATHML_ROW + 1
 
 
 def _hash_tables(ids: dict[bytes, int]) -> tuple[bytes, bytes]:
-    """Open addressing: slots hold a number or 0, then come the words by number; cells hold its length and name."""
+    """Return a hash table with open addressing: slots (a number or 0), then words by number; and the name cells."""
     slots = bytearray(HASH_SIZE + WORD * (len(ids) + 1))
     cells = bytearray(NAME_CELL * (len(ids) + 1))
     for name, number in ids.items():
@@ -141,7 +142,7 @@ ATTRIBUTE_SLOTS, ATTRIBUTE_CELLS = _hash_tables(ATTRIBUTE_ID)
 def _traits() -> list[int]:
     traits = [0] * (len(ELEMENT_ID) + 1)
     for trait, names in _TRAITS.items():
-        value = int(trait)  # no flags: their operators are slow
+        value = int(trait)  # operators of enum flags are slow
         for name in names.split():
             traits[ELEMENT_ID[name.encode()]] |= value
     told = int(Trait.RCDATA | Trait.RAWTEXT | Trait.TABLE_PART | Trait.RELEVANT)

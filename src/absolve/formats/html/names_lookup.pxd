@@ -1,7 +1,7 @@
-"""C signatures of html_bytes.py."""
+"""C signatures of names_lookup.py."""
 
 cdef inline unsigned long long kept_word(const unsigned char* slots, Py_ssize_t at) noexcept:
-    """The word of a name, as html_names keeps it; `at` is a multiple of eight."""
+    """Return the word of a name in the slots of names.py; `at` is a byte offset, a multiple of eight."""
     return (<const unsigned long long*>(slots + at))[0]
 
 

@@ -1,4 +1,8 @@
-"""Read bytes without making objects: which number a name has, what a value may hold."""
+"""Tests on spans of bytes that create no objects: the number of a name, filters for values and comments.
+
+In: the bytes of a document and offsets into them. Out: the number that names.py gives to an element or attribute name;
+or whether to parse a value or comment: these filters have false positives, but no false negatives.
+"""
 
 from __future__ import annotations
 
@@ -42,9 +46,9 @@ def lookup(
     start: cython.Py_ssize_t,
     length: cython.Py_ssize_t,
 ) -> cython.int:
-    """The number of the name at `start`, compared without case; 0 for a name that no table has.
+    """Return the number of the name at `start`, ASCII case-insensitively; 0 for a name without a number.
 
-    `slots` and `cells` are those of html_names, `word` has a 1 and the name in lower case, or its last eight bytes.
+    `slots` and `cells` are those of names.py; `word` is a byte 1 and the name in lower case, or its last eight bytes.
     """
     slot: cython.uint = (word * _FACTOR & _ALL) >> _SHIFT
     number: cython.int
@@ -60,7 +64,7 @@ def lookup(
                 return number
             cell = number * _CELL
             if cells[cell] == length:
-                for i in range(length - _WORD):  # what the word does not have
+                for i in range(length - _WORD):  # the bytes that are not in the word
                     if lower[data[start + i]] != cells[cell + 1 + i]:
                         break
                 else:
@@ -73,7 +77,10 @@ def lookup(
 @cython.boundscheck(False)
 @cython.wraparound(False)
 def may_hold_css_link(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
-    """Most declarations of CSS hold none: it takes url(, src( or -set(, unless they are written by escapes."""
+    """Return whether CSS declarations may have a link; most do not.
+
+    A link needs `url(`, `src(` or `-set(`; escapes and character references (but those of quotes) may hide one.
+    """
     i: cython.Py_ssize_t
     for i in range(start, end):
         if p[i] == 92 or (p[i] == 38 and not _is_quote(p, i, end)):
@@ -91,7 +98,7 @@ def may_hold_css_link(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cy
 @cython.boundscheck(False)
 @cython.wraparound(False)
 def _is_quote(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
-    """Whether `&` begins what most references in declarations are: &quot;, &#34; or &#39;."""
+    """Return whether `&` begins &quot;, &#34; or &#39;, the most frequent references in declarations."""
     if i + 5 < end and p[i + 1] == 113 and p[i + 2] == 117 and p[i + 3] == 111 and p[i + 4] == 116 and p[i + 5] == 59:
         return True
     return i + 4 < end and p[i + 1] == 35 and p[i + 2] == 51 and p[i + 3] in (52, 57) and p[i + 4] == 59
@@ -102,7 +109,7 @@ def _is_quote(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssiz
 @cython.boundscheck(False)
 @cython.wraparound(False)
 def may_be_space(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
-    """Whether a character reference may begin here that is white space: a number, &Tab; or &NewLine;."""
+    """Return whether a reference to a white space character may begin here: a number, &Tab; or &NewLine;."""
     return p[i] == 38 and i + 1 < end and (p[i + 1] == 35 or p[i + 1] == 84 or p[i + 1] == 78)
 
 
@@ -111,7 +118,7 @@ def may_be_space(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_s
 @cython.boundscheck(False)
 @cython.wraparound(False)
 def may_end_in_space(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
-    """Whether the last character reference may be white space, and the last character."""
+    """Return whether the last character reference in the span may be white space."""
     while end > start and p[end - 1] != 38:
         end -= 1
     return end > start and p[end] in (35, 84, 78)
@@ -122,7 +129,7 @@ def may_end_in_space(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cyt
 @cython.boundscheck(False)
 @cython.wraparound(False)
 def may_be_savers(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
-    """Whether a comment begins as Archive processed, Mirrored, Page saved or Saved from does; most do not."""
+    """Return whether a comment may begin with Archive processed, Mirrored, Page saved or Saved from; most do not."""
     while i < end and p[i] <= 32:
         i += 1
     if i + 3 >= end:

@@ -1,4 +1,4 @@
-"""C signatures of what html_raw_text.py offers to the scanner."""
+"""C signatures of the functions of raw_text.py that the tokenizer calls."""
 
 cimport cython
 

@@ -1,6 +1,7 @@
-"""Where text that is no markup ends: raw text and scripts (HTML Standard 13.2.5.9 to .31).
+"""Find the end of raw text, RCDATA and script content (HTML Standard 13.2.5.9 to .31).
 
-Every function takes the document and an offset and gives an offset: the end of the document where nothing ends it.
+In: the bytes of a document and the offset behind the start tag. Out: the offset of the end tag, or the end of the
+document if there is none.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ def _is_tag(
     name: cython.Py_ssize_t,
     length: cython.Py_ssize_t,
 ) -> cython.bint:
-    """Whether the name of the start tag whose name begins at `name` stands at `i`, whole and in any case."""
+    """Return whether the whole tag name at `i` equals the name of the start tag at `name`, ignoring ASCII case."""
     k: cython.Py_ssize_t
     if i + length >= n:
         return False
@@ -48,7 +49,10 @@ def _is_tag(
 def raw_text_end(
     data: bytes, i: cython.Py_ssize_t, name: cython.Py_ssize_t, length: cython.Py_ssize_t
 ) -> cython.Py_ssize_t:
-    """The end tag of the RCDATA or RAWTEXT element whose start tag has its name at `name` (13.2.5.9 to .14)."""
+    """Return the offset of the end tag of an RCDATA or RAWTEXT element (13.2.5.9 to .14).
+
+    `name` and `length` are the span of the name in its start tag.
+    """
     p: cython.p_const_uchar = data
     n: cython.Py_ssize_t = len(data)
     while True:
@@ -64,7 +68,10 @@ def raw_text_end(
 @cython.boundscheck(False)
 @cython.wraparound(False)
 def script_end(data: bytes, i: cython.Py_ssize_t, name: cython.Py_ssize_t) -> cython.Py_ssize_t:
-    """The end tag of a script (13.2.5.15 to .31): `<!--` hides a start tag, `<!-- <script` hides the next end tag."""
+    """Return the offset of the end tag of a script (13.2.5.15 to .31); `name` is that of its start tag's name.
+
+    After `<!--` a start tag `<script` hides the next end tag.
+    """
     p: cython.p_const_uchar = data
     n: cython.Py_ssize_t = len(data)
     escaped: cython.int = 0  # 1: script data escaped, 2: double escaped
@@ -86,7 +93,7 @@ def script_end(data: bytes, i: cython.Py_ssize_t, name: cython.Py_ssize_t) -> cy
                 escaped = 2
             elif not escaped and i + 3 < n and p[i + 1] == 33 and p[i + 2] == 45 and p[i + 3] == 45:
                 escaped = 1
-                i += 1  # the two dashes may already be those of the end
+                i += 1  # the two dashes may be those of the end `-->`
             i += 1
         elif p[i] == 45 and i + 1 < n and p[i + 1] == 45:
             while i < n and p[i] == 45:

@@ -1,4 +1,4 @@
-"""C layout of what rows ask of a tag; html_text.py holds the code."""
+"""C layout of the text columns of rows; the code is in row_text.py."""
 
 cimport cython
 

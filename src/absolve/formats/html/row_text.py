@@ -1,4 +1,8 @@
-"""What rows say beside the reference: the attributes of a tag, and the text of an anchor."""
+"""The text columns of rows: `rel` and `alt` of a start tag, and the text of an anchor.
+
+In: the bytes of a document and the span of a start tag, or its end. Out: text in UTF-8, decoded by the rules of the
+tokenizer (HTML Standard 13.2.5), with white space collapsed, at most 200 characters.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +30,7 @@ else:
 LONGEST: Final = 200  # characters of text in a row
 _LONGEST = cython.declare(cython.Py_ssize_t, LONGEST)
 _NO_CHARACTER: Final = "\N{REPLACEMENT CHARACTER}".encode()
-_LOOKED_AT = cython.declare(cython.Py_ssize_t, 4096)  # bytes of an anchor's content that are read for it
+_LOOKED_AT = cython.declare(cython.Py_ssize_t, 4096)  # bytes of an anchor's content that are read
 
 _SPACE = cython.declare(cython.int, names.SPACE)
 _NAME_END = cython.declare(cython.int, names.NAME_END)
@@ -39,9 +43,9 @@ _HIDDEN: Final = frozenset({b"script", b"style", b"template", b"noscript"})
 @cython.final
 @cython.cclass
 class Folded:
-    """Text as rows have it, in UTF-8: decoded, its references read, white space folded, and cut.
+    """A buffer of text for a row, in UTF-8: decoded, with white space collapsed, truncated to 200 characters.
 
-    White space is what `str.split` takes for it. Bytes that are no character become U+FFFD, and so does NUL.
+    White space is that of `str.split`. Bytes that are not a character, and NUL, become U+FFFD.
     """
 
     def __init__(self, charset: Charset) -> None:
@@ -61,7 +65,7 @@ class Folded:
 
     @cython.cfunc
     def taken(self) -> bytes:
-        """What it has come to."""
+        """Return the content of the buffer."""
         if cython.compiled:
             text: bytes = self._out[: self._size]
             return text
@@ -72,7 +76,7 @@ class Folded:
     def add(
         self, data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t, attribute: cython.bint
     ) -> cython.int:
-        """Add what is written in this span, in an attribute or in text; white space stands before it and behind it."""
+        """Append the text of this span of an attribute value or of text, with white space on both sides."""
         ampersand: cython.Py_ssize_t
         p: cython.p_const_uchar = data
         self._blank = True
@@ -103,13 +107,13 @@ class Folded:
     @cython.boundscheck(False)
     @cython.wraparound(False)
     def _put(self, p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
-        """Add characters, which are in UTF-8."""
+        """Append characters in UTF-8."""
         length: cython.Py_ssize_t
         at: cython.Py_ssize_t
         while i < end and self._characters < _LONGEST:
             if not self._blank:
                 at = min(end, i + _LONGEST - self._characters)
-                while i < at and 32 < p[i] < 128:  # as most are
+                while i < at and 32 < p[i] < 128:  # most characters
                     self._out[self._size] = p[i]
                     self._size += 1
                     self._characters += 1
@@ -121,7 +125,7 @@ class Folded:
                 length = character(p, i, end)
             elif p[i] == 0:
                 length = 0
-            if length == 0:  # Python knows how many characters that are none these are
+            if length == 0:  # malformed: Python determines the number of U+FFFD
                 rest: bytes = p[i:end].replace(b"\0", _NO_CHARACTER).decode("utf-8", "replace").encode()
                 self._put(rest, 0, len(rest))
                 return 0
@@ -148,7 +152,7 @@ class Folded:
 @cython.boundscheck(False)
 @cython.wraparound(False)
 def _is_blank(p: cython.p_const_uchar, i: cython.Py_ssize_t, length: cython.Py_ssize_t) -> cython.bint:
-    """Whether the character of so many bytes is white space to `str.split`."""
+    """Return whether the character of this length in bytes is white space for `str.split`."""
     if length == 1:
         return p[i] <= 32 and (p[i] == 32 or 9 <= p[i] <= 13 or p[i] >= 28)
     if length == 2:
@@ -168,10 +172,10 @@ def _is_blank(p: cython.p_const_uchar, i: cython.Py_ssize_t, length: cython.Py_s
 @cython.boundscheck(False)
 @cython.wraparound(False)
 def rel_and_alt(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t, folded: Folded) -> Pair:
-    """The `rel` and the `alt`, in UTF-8, of the start tag in this span, decoded and folded; empty for what it lacks.
+    """Return `rel` (str) and `alt` (UTF-8) of the start tag in this span, decoded and folded; empty if absent.
 
-    13.2.5.32 to .40: white space and slashes, a name (that may begin with =), and a value in quotes or without. A value
-    whose quotes the span cuts off is read as one without.
+    13.2.5.32 to .40: white space and slashes, a name (which may begin with `=`), a value with or without quotes. If the
+    closing quote is outside the span, the value is read as unquoted.
     """
     p: cython.p_const_uchar = data
     classes: cython.p_const_uchar = _CLASSES
@@ -216,7 +220,7 @@ def rel_and_alt(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t, f
                 value_end = i
         else:
             value_end = value
-        if length == 3:  # the first of duplicate attributes counts
+        if length == 3:  # of duplicate attributes the first is used
             if rel < 0 and p[name] | 32 == 114 and p[name + 1] | 32 == 101 and p[name + 2] | 32 == 108:
                 rel = value
                 rel_end = value_end
@@ -241,9 +245,9 @@ def _decoded(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t, fold
 @cython.boundscheck(False)
 @cython.wraparound(False)
 def written_end(data: bytes, start: cython.Py_ssize_t, folded: Folded) -> cython.Py_ssize_t:
-    """Where the text of the anchor ends whose start tag ends here, if it is text alone that is folded as it stands.
+    """Return the end of an anchor's text from the end of its start tag, if the raw bytes are the row's text.
 
-    -1 where it may be another one: in the text of most anchors there is nothing to fold or decode.
+    Return -1 if they may need decoding, folding or truncation; most anchors do not.
     """
     p: cython.p_const_uchar = data
     as_it_is: cython.p_const_uchar = _AS_IT_IS
@@ -265,9 +269,9 @@ def written_end(data: bytes, start: cython.Py_ssize_t, folded: Folded) -> cython
 @cython.boundscheck(False)
 @cython.wraparound(False)
 def anchor_text(data: bytes, start: cython.Py_ssize_t, folded: Folded) -> bytes:
-    """The text of the anchor whose start tag ends here, or the alternative texts in it, in UTF-8; folded, and cut.
+    """Return the text of an anchor from the end of its start tag, or the `alt` texts in it; folded, in UTF-8.
 
-    A tag or comment that the stretch which is read cuts off takes all the rest of it.
+    Only the first 4,096 bytes are read; a tag or comment that is cut off there extends to their end.
     """
     p: cython.p_const_uchar = data
     classes: cython.p_const_uchar = _CLASSES
@@ -280,7 +284,7 @@ def anchor_text(data: bytes, start: cython.Py_ssize_t, folded: Folded) -> bytes:
     name_end: cython.Py_ssize_t
     is_start: cython.bint
     folded.clear()
-    if less >= 0 and _closes(p, less, size):  # it holds text alone
+    if less >= 0 and _closes(p, less, size):  # only text
         folded.add(data, start, less, attribute=False)
         return folded.taken()
     images: list[tuple[int, int]] = []
@@ -298,7 +302,7 @@ def anchor_text(data: bytes, start: cython.Py_ssize_t, folded: Folded) -> bytes:
         elif p[less + 1] == 33 or p[less + 1] == 63 or not is_start:
             token_end = find(p, 62, less + 2, end) + 1 or end
         else:
-            less = find(p, 60, less + 1, end)  # a character as any other
+            less = find(p, 60, less + 1, end)  # a `<` that is text
             continue
         if not hidden and less > position:
             folded.add(data, position, less, attribute=False)
@@ -332,5 +336,5 @@ def anchor_text(data: bytes, start: cython.Py_ssize_t, folded: Folded) -> bytes:
 @cython.boundscheck(False)
 @cython.wraparound(False)
 def _closes(p: cython.p_const_uchar, i: cython.Py_ssize_t, size: cython.Py_ssize_t) -> cython.bint:
-    """Whether what begins here is `</a>`."""
+    """Return whether `</a>` begins here."""
     return i + 3 < size and p[i + 1] == 47 and p[i + 2] | 32 == 97 and p[i + 3] == 62

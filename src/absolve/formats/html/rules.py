@@ -1,7 +1,7 @@
-"""What takes more than a row of a table to decide about HTML: places by name, meta and link, inner documents.
+"""Rules of HTML beyond the link tables: link sites by name, `meta` and `link`, inner documents.
 
-Pure functions of names and keywords, the same for a walk over bytes and for trees that others parsed. Keywords are
-decoded, trimmed and in lower case; positions are whatever the caller counts.
+In: names and keywords (decoded, stripped, in lower case). Out: a `LinkSite`, a media type or a span. The functions are
+pure, and shared by the walker over bytes and by trees of other parsers. Section numbers are those of the HTML Standard.
 """
 
 from __future__ import annotations
@@ -18,41 +18,41 @@ if TYPE_CHECKING:
 
 MEDIA_TYPE: Final = "text/html"
 CSS: Final = "text/css"
-CSS_DECLARATIONS: Final = "text/css;declarations"  # ours: the value of a style attribute, which no media type names
+CSS_DECLARATIONS: Final = "text/css;declarations"  # our own name: the value of a style attribute
 JSON_SCRIPTS: Final = {
     "application/ld+json": "application/ld+json",
     "importmap": "application/importmap+json",
     "speculationrules": "application/speculationrules+json",
 }
-META_CONTENT: Final = LinkSite("meta", "content")  # stands for all that `meta_place` tells apart
+META_CONTENT: Final = LinkSite("meta", "content")  # placeholder for the result of `meta_place`
 
-# --- places by name ------------------------------------------------------------------------------------------------
+# --- link sites by name --------------------------------------------------------------------------------------------
 
-Key = tuple[int, str, str]  # namespace (of html_names), element, attribute
+Key = tuple[int, str, str]  # namespace (of names.py), element, attribute
 
 
 def html_rows(*, lazy: bool) -> list[LinkSite]:
-    """The rows for HTML elements, those for any element first: a row of the element itself goes before."""
+    """Return the rows for HTML elements, those for any element (`*`) first: later rows replace them."""
     found = [*link_tables.HTML, *link_tables.GLOBAL, *(link_tables.LAZY if lazy else ()), META_CONTENT]
     return sorted(found, key=lambda place: place.element != "*")
 
 
 class Rows(dict[Key, LinkSite]):
-    """Rows by the names of attributes; those for any element by `*`."""
+    """Rows by namespace, element and attribute name; the element is `*` in rows for any element."""
 
     def row(self, namespace: int, element: str, attribute: str) -> LinkSite | None:
-        """The row of an attribute: that of its element, else that for any element, else None."""
+        """Return the row of an attribute: that of its element, else that for any element, else None."""
         return self.get((namespace, element, attribute)) or self.get((namespace, "*", attribute))
 
     def place(self, namespace: int, element: str, attribute: str) -> LinkSite | None:
-        """The same, and a row for any element is given the name of this one."""
+        """Return the same, with the name of this element in a row for any element."""
         place = self.row(namespace, element, attribute)
         return named(place, element) if place is not None and place.element == "*" else place
 
 
 @cache
 def rows(*, lazy: bool) -> Rows:
-    """Every row of every namespace."""
+    """Return the rows of all namespaces, with aliases."""
     found = Rows({(names.HTML, place.element, place.attribute): place for place in html_rows(lazy=lazy)})
     for alias, element in link_tables.ALIASES.items():
         found.update({(names.HTML, alias, key[2]): place for key, place in found.items() if key[1] == element})
@@ -71,17 +71,17 @@ _NAMED: dict[tuple[LinkSite, str], LinkSite] = {}
 
 
 def named(place: LinkSite, element: str) -> LinkSite:
-    """A row for any element as the row of this one: the very same object each time, as far as that is kept."""
+    """Return a row for any element with the name of this one; from a bounded cache, so mostly the same object."""
     key = (place, element)
     if key not in _NAMED:
-        if len(_NAMED) > 4096:  # likewise
+        if len(_NAMED) > 4096:  # documents choose the names
             _NAMED.clear()
         _NAMED[key] = place._replace(element=element)
     return _NAMED[key]
 
 
 def of_tag(data: bytes, place: LinkSite, start: int) -> LinkSite:
-    """A row for any element as that of the HTML tag which starts here."""
+    """Return a row for any element with the name of the HTML tag at this byte offset."""
     name = _TAG_NAME.match(data, start)
     return named(place, name[1].lower().decode("utf-8", "replace")) if name else place
 
@@ -89,17 +89,17 @@ def of_tag(data: bytes, place: LinkSite, start: int) -> LinkSite:
 _TAG_NAME: Final = pattern(rb"<([^\t\n\f\r />]*+)")  # 13.2.5.8, tag name state
 
 
-# --- what depends on more than one attribute -----------------------------------------------------------------------
+# --- sites that depend on several attributes -----------------------------------------------------------------------
 
 
 def meta_place(equivalent: str, declared: str, name: str, item: str) -> LinkSite | None:
-    """`meta content` by http-equiv, property, name and itemprop; None where the content is no URL."""
+    """Return the link site of `meta content` by http-equiv, property, name and itemprop; None if it is no URL."""
     place = link_tables.HTTP_EQUIV.get(equivalent) or link_tables.META.get(declared) or link_tables.META.get(name)
     return place or link_tables.META_ITEMPROPS.get(item)
 
 
 def link_place(rel: str, as_: str, media_type: str) -> LinkSite:
-    """`link href`: the kind is that of its relation."""
+    """Return the link site of `link href`, with the kind of its relation."""
     return _LINK_PLACES[_link_kind(rel, as_, media_type)]
 
 
@@ -124,25 +124,25 @@ _LINK_PLACES: Final = {
 }
 
 
-# --- texts that are documents --------------------------------------------------------------------------------------
+# --- text that is a document ---------------------------------------------------------------------------------------
 
 
 def is_sheet(media_type: str) -> bool:
-    """Whether the text of an HTML style element with this type is a style sheet."""
+    """Return whether the text of an HTML style element with this type is a style sheet."""
     return media_type in {"", CSS}
 
 
 def json_script(script_type: str) -> str | None:
-    """The media type of the text of a script element with this type; None where it holds no links for us.
+    """Return the media type of the text of a script element with this type; None where no walker applies.
 
-    Only JSON-LD may have parameters (JSON-LD 1.1 section 7); the others are types of HTML's own, to be matched whole.
+    Only JSON-LD may have parameters (JSON-LD 1.1 section 7); the others are HTML's own keywords, which match exactly.
     """
     essence = script_type.partition(";")[0].rstrip("\t\n\f\r ")
     return JSON_SCRIPTS.get(essence if "/" in essence else script_type)
 
 
 def foreign_text(data: bytes, start: int) -> Iterator[tuple[int, int, bool]]:
-    """The spans of the text that a foreign element begins with, one run of it: CDATA sections (True), or other text."""
+    """Yield the spans of the text at the start of a foreign element: adjacent CDATA sections (True), or plain text."""
     position = data.find(b"<", start)
     if position < 0 or not data.startswith(_CDATA, position):
         yield start, position if position >= 0 else len(data), False
@@ -157,7 +157,7 @@ _CDATA: Final = b"<![CDATA["
 
 
 def conditional(data: bytes, start: int, end: int) -> tuple[int, int] | None:
-    """The span of the HTML in a conditional comment of Internet Explorer; None for any other comment's text."""
+    """Return the span of the HTML in Internet Explorer's conditional comment; None for the text of other comments."""
     if data[start : start + 3] != b"[if":
         return None
     opened = data.find(b"]>", start, end)

@@ -1,4 +1,8 @@
-"""The comments in which programs that save pages write where they came from (RFC 1808 section 3.3, at second hand)."""
+"""Find the retrieval URL (RFC 1808 section 3.3) in comments of programs that save pages.
+
+In: the span of a comment's text. Out: the URL and the name of the program, or None. Known are the mark of the web
+(Internet Explorer, Chromium), SingleFile, monolith and HTTrack.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +14,15 @@ from absolve.encodings.codings import to_utf8
 if TYPE_CHECKING:
     from absolve.encodings.charsets import Charset
 
-# A comment's text as each saver writes it, from its start: what it is called, and where the URL stands.
+# The source's name and the pattern of the comment's text from its start, with the URL as a group.
 _SAVERS: Final = (
-    # Internet Explorer's and Chromium's mark of the web; the number counts the characters of the URL, in which Chromium
+    # Internet Explorer's and Chromium's mark of the web; the number is the length of the URL in characters; Chromium
     # writes the second of two hyphens as %2D.
     (
         "saved from url comment",
         re.compile(r"\s*saved from url=\((?P<length>[0-9]{4,5})\)(?P<url>\S+)", re.ASCII | re.IGNORECASE),
     ),
-    # The first was its name until 2022, and is still an option.
+    # The first form was the default until 2022, and is still an option.
     (
         "SingleFile comment",
         re.compile(
@@ -26,18 +30,18 @@ _SAVERS: Final = (
         ),
     ),
     ("monolith comment", re.compile(r"\s*Saved from (?P<url>\S+) at [^\n]* using monolith v", re.ASCII)),
-    # Without its scheme, whichever that was; the newest versions write a whole URL.
+    # Without the scheme; the newest versions write an absolute URL.
     ("HTTrack comment", re.compile(r"\s*Mirrored from (?P<url>\S+) by HTTrack Website Copier", re.ASCII)),
 )
-_LONGEST: Final = 8192  # bytes of a comment that are looked at
+_LONGEST: Final = 8192  # bytes of a comment that are read
 
 _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
-# What says only that a page belongs to the Internet zone, not where it was.
+# URLs that only assign the page to the Internet zone.
 _ZONE: Final = re.compile(r"about:|http://internet\.e-mail/?\Z", re.IGNORECASE)
 
 
 def retrieval_url(data: bytes, start: int, end: int, charset: Charset) -> tuple[str, str] | None:
-    """The URL that the comment with this text says the page was saved from, and who said so; None for any other."""
+    """Return the URL from which the page was saved, by the comment with this text, and its source; or None."""
     raw = data[start : min(end, start + _LONGEST)]
     text = to_utf8(charset, raw).decode("utf-8", "surrogateescape")
     for source, form in _SAVERS:
@@ -50,7 +54,7 @@ def retrieval_url(data: bytes, start: int, end: int, charset: Charset) -> tuple[
 
 
 def _counted(text: str, found: re.Match[str]) -> str:
-    """The characters that the number counts, blanks among them; none where it does not count to the comment's end."""
+    """Return the URL by its stated length, which may include spaces; "" unless it extends to the comment's end."""
     length = found.groupdict().get("length")
     if length is None:
         return ""

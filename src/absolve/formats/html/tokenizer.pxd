@@ -1,4 +1,4 @@
-"""C layout of the scanner, for the walker beside it; html_scanner.py holds the code."""
+"""C layout of the tokenizer, for the walker; the code is in tokenizer.py."""
 
 cimport cython
 
@@ -14,7 +14,7 @@ cdef class Tokenizer:
     cdef bytes interest
     cdef bint recorded
     cdef readonly Attributes attributes
-    # the token reported last
+    # the current token
     cdef readonly Py_ssize_t start
     cdef readonly Py_ssize_t end
     cdef readonly int element

@@ -1,8 +1,8 @@
-"""Find the tags that can carry references, in bytes, without a tree: tokenization by HTML Standard 13.2.5.
+"""Find the tags that can have references, in bytes, without a tree: tokenization by HTML Standard 13.2.5.
 
-A pull parser: `next` moves to the next token that matters and leaves where it stands in fields. It copies nothing and
-makes no object for a tag that carries nothing. Charsets must be ASCII-compatible: in those of the web no byte of a
-longer sequence is taken for `<`, `>`, a quote, `=` or white space.
+In: the bytes of a document in an ASCII-compatible charset. Out: relevant tokens, one for each call of `next`, which
+stores byte offsets in fields. It copies nothing and creates no object for a tag without references. In the charsets of
+the web no byte of a multibyte sequence equals `<`, `>`, a quote, `=` or white space.
 """
 
 from __future__ import annotations
@@ -52,9 +52,10 @@ _NAME_END = cython.declare(cython.int, names.NAME_END)
 _CLASSES = cython.declare(bytes, names.CLASSES)
 _LOWER = cython.declare(bytes, names.LOWER)
 _ALL = cython.declare(cython.ulonglong, names.WORD_MASK)
-_START = cython.declare(cython.int, 1)  # what the tree is told of: start tags of this name,
-_END_TAG = cython.declare(cython.int, 2)  # its end tags,
-_NOT_FRAMESET = cython.declare(cython.int, 4)  # its start tags while a frameset may still come
+# Flags of element numbers: which tags are passed to the tree simulation.
+_START = cython.declare(cython.int, 1)  # start tags
+_END_TAG = cython.declare(cython.int, 2)  # end tags
+_NOT_FRAMESET = cython.declare(cython.int, 4)  # start tags while the frameset-ok flag is "ok"
 _told = bytes(
     bool(found & Trait.RELEVANT) * _START
     | bool(found & Trait.RELEVANT_END) * _END_TAG
@@ -83,10 +84,10 @@ _MATHML_ROW = cython.declare(cython.int, names.MATHML_ROW)
 class Tokenizer:
     """One pass over one document.
 
-    After END `truncated` is where a tag or comment begins that the end of the file cuts off, -1 for none; what is cut
-    off is not reported, but for a comment. `tree.guessed` says whether a browser may see something else.
-    `interest` has a byte for each pair of element row and attribute number: whether the pair holds a reference.
-    With `record` (a list) every start tag is reported, and its attributes are recorded in it (see `Attributes`).
+    After END, `truncated` is the start of a tag or comment that the end of the file cuts off, or -1; such a token is
+    not reported, but for a comment. `tree.guessed` is true where a browser may see other tags. `interest` has a byte
+    for each pair of element row and attribute number: whether the pair is a reference. With `record` (a list), every
+    start tag is reported, with its attributes recorded in the list (see `Attributes`).
     """
 
     def __init__(
@@ -99,7 +100,7 @@ class Tokenizer:
 
     @cython.cfunc
     def begin(self, data: bytes, interest: bytes) -> cython.int:
-        """Begin a pass over another document: what the one before has left counts for nothing in it."""
+        """Begin a pass over another document, and reset all state."""
         self.data = data
         self.size = len(data)
         self.at = 0
@@ -110,10 +111,10 @@ class Tokenizer:
         self.element = self.namespace = self.fate = 0
         self.truncated = -1
         self.merged: set[tuple[int, int]] | None = None
-        self.noscript_end = sys.maxsize  # where the noscript element that is open ends for a browser with scripting on
-        self.noscript_modes: tuple[int, ...] = ()  # and what it began in
-        self.noscript_ended = False  # where that end is, a tag begins
-        self.stop = self.size - 1  # no tag begins from there on, or else that end is there
+        self.noscript_end = sys.maxsize  # the end of the open noscript element with scripting enabled
+        self.noscript_modes: tuple[int, ...] = ()  # the tree's modes at its start
+        self.noscript_ended = False  # whether a tag begins at that end
+        self.stop = self.size - 1  # no tag begins from here on, or `noscript_end` is here
         return 0
 
     @cython.ccall
@@ -121,7 +122,7 @@ class Tokenizer:
     @cython.boundscheck(False)
     @cython.wraparound(False)
     def next(self) -> cython.int:
-        """Move to the next token that matters and say which kind it is; 13.2.5.1 to 13.2.5.8."""
+        """Advance to the next relevant token and return its kind: TAG, COMMENT or END (13.2.5.1 to 13.2.5.8)."""
         p: cython.p_const_uchar = self.data
         classes: cython.p_const_uchar = _CLASSES
         i: cython.Py_ssize_t = self.at
@@ -151,7 +152,7 @@ class Tokenizer:
                 self.name_end = i
                 self.element = lookup(_ELEMENT_SLOTS, _ELEMENT_CELLS, word, p, less + 1, i - less - 1)
                 i = self.attributes.read(i)
-                if i < 0:  # the end of the file in a tag: no tag
+                if i < 0:  # the end of the file in a tag: drop it
                     self.truncated = less
                     self.at = n
                     return END
@@ -168,7 +169,7 @@ class Tokenizer:
                     return COMMENT
             elif c == 63:  # <? is a bogus comment
                 i = self._bogus_comment_end(less, i)
-            elif self.tree.frameset_ok:  # a < that is text
+            elif self.tree.frameset_ok:  # a `<` that is text
                 self.tree.text()
 
     @cython.cfunc
@@ -176,7 +177,7 @@ class Tokenizer:
     @cython.boundscheck(False)
     @cython.wraparound(False)
     def _text(self, i: cython.Py_ssize_t, end: cython.Py_ssize_t, references: cython.bint) -> cython.int:
-        """Tell the tree of this stretch of text where it is more than white space, as which `references` count, too."""
+        """Report this span of text to the tree if it is more than white space; with `references`, decode these."""
         p: cython.p_const_uchar = self.data
         classes: cython.p_const_uchar = _CLASSES
         while i < end:
@@ -201,7 +202,7 @@ class Tokenizer:
     @cython.boundscheck(False)
     @cython.wraparound(False)
     def _start_tag(self) -> cython.int:
-        """Tell the tree of a start tag, pass over the text that it begins, say whether to report it."""
+        """Pass a start tag to the tree, skip its raw text, and return whether to report the tag."""
         attributes: Attributes = self.attributes
         p: cython.p_const_uchar = self.data
         interest: cython.p_const_uchar = self.interest
@@ -251,7 +252,7 @@ class Tokenizer:
 
     @cython.cfunc
     def _merge(self) -> cython.int:
-        """13.2.6.4.7: of a second html or body only the attributes count that the element lacks."""
+        """Keep only those attributes of a second html or body that the element lacks (13.2.6.4.7)."""
         attributes: Attributes = self.attributes
         if self.merged is None:
             self.merged = set()
@@ -271,7 +272,7 @@ class Tokenizer:
 
     @cython.cfunc
     def _in_noscript(self) -> cython.int:
-        """Note where a noscript element ends for a browser with scripting on, to which its text is raw text."""
+        """Record the end of a noscript element with scripting enabled, where its content is raw text."""
         if not self.namespace and self.fate == KEPT and self.noscript_end == sys.maxsize:
             self.noscript_end = raw_text_end(self.data, self.end, self.name_start, self.name_end - self.name_start)
             self.noscript_modes = self.tree.modes()
@@ -280,7 +281,7 @@ class Tokenizer:
 
     @cython.cfunc
     def _past_noscript(self, less: cython.Py_ssize_t) -> cython.int:
-        """Take the `<` that is that end, or the first one behind it: then both browsers should have seen the same."""
+        """Process the `<` at that end, or the first one behind it: then both modes of scripting must agree."""
         if less == self.noscript_end:
             self.noscript_ended = True
         elif self.noscript_ended and self.tree.modes() == self.noscript_modes:
@@ -289,14 +290,14 @@ class Tokenizer:
             self.stop = self.size - 1
         else:
             self.tree.guessed = True
-            self.noscript_end = sys.maxsize - 1  # no other one is looked for
+            self.noscript_end = sys.maxsize - 1  # stop: do not check further noscript elements
             self.stop = self.size - 1
         return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def _decided(self) -> cython.bint:
-        """What attributes decide in tree construction: see `Tree.start`."""
+        """Return the condition on attributes for tree construction: see `Tree.start`."""
         attributes: Attributes = self.attributes
         if self.element == _INPUT:
             return attributes.raw(_TYPE).lower() == b"hidden"
@@ -312,7 +313,7 @@ class Tokenizer:
     @cython.boundscheck(False)
     @cython.wraparound(False)
     def _end_tag(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """13.2.5.7 from after the `</`: where the scan goes on."""
+        """Process an end tag from behind the `</` (13.2.5.7); return the offset at which the scan continues."""
         p: cython.p_const_uchar = self.data
         classes: cython.p_const_uchar = _CLASSES
         told: cython.p_const_uchar = _TOLD
@@ -324,7 +325,7 @@ class Tokenizer:
         element: cython.int
         if i >= n:
             return n
-        if not classes[p[i]] & _LETTER:  # </> is nothing, the rest is a bogus comment
+        if not classes[p[i]] & _LETTER:  # `</>` is ignored, the rest is a bogus comment
             return self._bogus_comment_end(i - 2, i)
         while i < n and not classes[p[i]] & _NAME_END:
             word = (word << 8 | lower[p[i]]) & _ALL
@@ -351,7 +352,7 @@ class Tokenizer:
     @cython.boundscheck(False)
     @cython.wraparound(False)
     def _markup_declaration(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """13.2.5.42 from after the `<!`: where the scan goes on, or -1 for a comment to report."""
+        """Process markup from behind the `<!` (13.2.5.42); return where the scan continues, or -1 for a comment."""
         p: cython.p_const_uchar = self.data
         n: cython.Py_ssize_t = self.size
         start: cython.Py_ssize_t
@@ -375,7 +376,7 @@ class Tokenizer:
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def _bogus_comment_end(self, start: cython.Py_ssize_t, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """13.2.5.41 for what begins at `start`: after the next `>`."""
+        """Return the offset behind the next `>` (13.2.5.41); `start` is the start of the bogus comment."""
         i = find(self.data, 62, i, self.size)
         if i < 0:
             self.truncated = start

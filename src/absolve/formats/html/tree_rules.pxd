@@ -1,4 +1,4 @@
-"""C layout of the tree simulation; html_tree.py holds the code."""
+"""C layout of the tree simulation; the code is in tree_rules.py."""
 
 cimport cython
 

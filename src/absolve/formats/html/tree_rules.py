@@ -1,9 +1,10 @@
-"""What tree construction does to tokenizing and to which tags count, without a tree (HTML Standard 13.2.6).
+"""Simulate the parts of tree construction on which links depend, without a tree (HTML Standard 13.2.6).
 
-A scanner that builds no tree must still know three things that the tree decides: in which namespace a tag is (text
-modes and CDATA sections exist in one kind only), which start tags the tree builder drops (a second form inside a
-form, a cell outside any table), and which elements stand in a template. Each is a few counters; a stack is kept only
-inside SVG and MathML. What is guessed is said beside the guess.
+In: start tags, end tags and text, in order. Out: for each start tag its namespace and effect (names.py: KEPT, IGNORED,
+MERGED or a text mode). Tokenization and links depend on three results of tree construction: the namespace of a tag
+(text modes and CDATA sections depend on it), the start tags that the tree builder drops (a second form inside a form, a
+cell outside any table), and the elements inside a template. A few counters represent each; a stack exists only inside
+SVG and MathML. A comment marks each guess.
 """
 
 from __future__ import annotations
@@ -73,13 +74,13 @@ _TEMPLATE = cython.declare(cython.int, ELEMENT_ID[b"template"])
 @cython.final
 @cython.cclass
 class Tree:
-    """The state that tree construction would have after the tags told to `start` and `end`.
+    """The state of tree construction after the tags passed to `start` and `end`.
 
-    `namespace` is that of the start tag told last; where that of the current node, `foreign.namespace`, is not HTML
-    there are CDATA sections and no text modes. While `every` is true every start tag must be told, else only those of a
-    trait. `started` and `ended` count the HTML tags outside of foreign content by element number; the scanner does that
-    for those that it does not tell. `guessed` says that a browser may make something else of the document: what decides
-    was not kept.
+    `namespace` is that of the last start tag. `foreign.namespace` is that of the current node; if it is not HTML, CDATA
+    sections exist and text modes do not. While `every` is true, every start tag must be passed, else only those with
+    certain traits. `started` and `ended` count the HTML tags outside foreign content by element number; the tokenizer
+    counts those that it does not pass. `guessed`: a browser may parse the document differently, because the state that
+    decides is not tracked.
     """
 
     def __init__(self) -> None:
@@ -89,7 +90,7 @@ class Tree:
 
     @cython.cfunc
     def begin(self) -> cython.int:
-        """Take the state that there is before the first tag of a document."""
+        """Reset to the state before the first tag of a document."""
         element: cython.int
         self.frameset_ok = True  # 13.2.4.5 the frameset-ok flag
         self.tables.begin()
@@ -97,9 +98,9 @@ class Tree:
         self.namespace = HTML
         self.every = True
         self.select_open = False
-        self.select_tables = self.select_templates = 0  # that are open around it
+        self.select_tables = self.select_templates = 0  # the open tables and templates around it
         self.form_open = False  # 13.2.4.4 the form element pointer
-        self.head_open = True  # no head yet, explicit or implied
+        self.head_open = True  # no head element so far, explicit or implied
         self.frameset_depth = 0
         self.after_frameset = False
         self.guessed = False
@@ -112,7 +113,7 @@ class Tree:
 
     @cython.ccall
     def text(self) -> None:
-        """Note a character that is neither white space nor NUL, outside any text mode."""
+        """Process a character that is neither white space nor NUL, outside any text mode."""
         self.frameset_ok = False
         if not self.foreign.depth:
             self.head_open = False
@@ -120,13 +121,13 @@ class Tree:
 
     @cython.cfunc
     def modes(self) -> tuple:  # type: ignore[type-arg]
-        """Return what decides how the next tags are read; a noscript element leaves it as it is where scripts run."""
+        """Return the state that affects the next tags; a noscript element does not change it if scripting is on."""
         return self.foreign.depth, self.tables.total(), self.tables.template_depth, self.select_open
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def _watch(self) -> cython.int:
-        """Decide whether the next tag matters whatever it is."""
+        """Set `every`: whether the next tag is relevant with any name."""
         framed: cython.bint = self.frameset_depth > 0 or self.after_frameset
         self.every = self.foreign.depth > 0 or self.head_open or framed or self.tables.decides()
         return 0
@@ -134,10 +135,11 @@ class Tree:
     @cython.ccall
     @cython.exceptval(-1, check=True)
     def start(self, element: cython.int, name: bytes, self_closing: cython.bint, decided: cython.bint) -> cython.int:
-        """Take a start tag; `name` is its lower-case name, needed in foreign content only, and where it has no number.
+        """Process a start tag and return its effect: KEPT, IGNORED, MERGED or a text mode.
 
-        `decided` tells what attributes decide: a font element with color, face or size, an annotation-xml element
-        with an HTML encoding, a hidden input element.
+        `name` is its lower-case name, needed only in foreign content for names without a number. `decided` is the
+        condition on its attributes: a font element with color, face or size, an annotation-xml element with an HTML
+        encoding, a hidden input element.
         """
         answer: cython.int
         self.namespace = HTML
@@ -151,7 +153,7 @@ class Tree:
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def _html_start(self, element: cython.int, self_closing: cython.bint, decided: cython.bint) -> cython.int:
-        """13.2.6.4, the insertion modes of HTML content."""
+        """Process a start tag by the insertion modes of HTML content (13.2.6.4)."""
         traits: cython.int = _TRAITS[element]
         if self.frameset_depth or self.after_frameset:  # 13.2.6.4.20 and .21: the rest is dropped
             if element == _FRAMESET and self.frameset_depth:
@@ -172,7 +174,7 @@ class Tree:
             return KEPT if kept else IGNORED
         self.head_open = False
         if element == _FRAMESET:
-            self.guessed |= self.started[_NOSCRIPT] > 0  # whether its text rules out a frameset depends on scripting
+            self.guessed |= self.started[_NOSCRIPT] > 0  # scripting decides whether its text prevents a frameset
             if not self.frameset_ok or self.tables.template_depth:
                 return IGNORED
             self.foreign.pop_to(0)
@@ -191,7 +193,7 @@ class Tree:
             self.form_open = True
             return KEPT
         if element == _FRAME:
-            self.started[_BODY] += 1  # 13.2.6.4.6: implied all the same
+            self.started[_BODY] += 1  # 13.2.6.4.6: a dropped frame also implies a body
             return IGNORED
         if element == _TABLE:
             return self.tables.open_table()
@@ -199,7 +201,7 @@ class Tree:
             if self.tables.start_part(element) == IGNORED:
                 return IGNORED
             if self.tables.template_depth:
-                self.guessed |= self.select_open  # which of both is in the other is not kept
+                self.guessed |= self.select_open  # the order of select and template is not tracked
             self._ends_select()
             return KEPT
         if element == _TEMPLATE:
@@ -207,12 +209,12 @@ class Tree:
             return KEPT
         if element == _SVG or element == _MATH:
             self.namespace = SVG if element == _SVG else MATHML
-            self.started[element] += 1  # never open outside of itself
+            self.started[element] += 1  # outside foreign content it is never open
             self.ended[element] += 1
             if not self_closing:
                 self.foreign.push(self.namespace, element, b"", False)
             return KEPT
-        if element == _SELECT:  # one inside another ends that; of what bounds its scope only tables are looked at
+        if element == _SELECT:  # inside another one, it closes that; of the scope's limits only tables are checked
             self.guessed |= self.select_open
             if self._ends_select():
                 return IGNORED
@@ -223,7 +225,7 @@ class Tree:
         if element == _INPUT:
             self._ends_select()
         if element == _NOSCRIPT and self.started[element] > self.ended[element] and not self.started[_BODY]:
-            self.guessed = True  # ignored in a head, and where that ends without a body tag is not kept
+            self.guessed = True  # ignored in a head; the end of a head without a body tag is not tracked
         if traits & _T_RCDATA:
             return RCDATA
         if traits & _T_RAWTEXT:
@@ -234,7 +236,7 @@ class Tree:
 
     @cython.cfunc
     def _has_body(self) -> cython.bint:
-        """Whether anything stands before a frameset that goes from the tree with the body that it implied."""
+        """Return whether elements before a frameset implied a body, which the frameset removes from the tree."""
         element: cython.int
         for element in range(len(_TRAITS)):
             if self.started[element] and not _TRAITS[element] & _T_HEAD and element != _HTML and element != _HEAD:
@@ -244,7 +246,7 @@ class Tree:
     @cython.ccall
     @cython.exceptval(-1, check=True)
     def end(self, element: cython.int, name: bytes) -> cython.int:
-        """Take an end tag; `name` as of a start tag."""
+        """Process an end tag; `name` as in `start`."""
         if self.foreign.depth:
             self._foreign_end(element, name)
         else:
@@ -254,7 +256,10 @@ class Tree:
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def _foreign_end(self, element: cython.int, name: bytes) -> cython.int:
-        """13.2.6.5, end tags; those that it does not take are for the insertion mode, and may end what is around."""
+        """Process an end tag in foreign content (13.2.6.5).
+
+        One without a match there is processed by the insertion mode, and may close elements around the foreign content.
+        """
         depth: cython.Py_ssize_t
         foreign: cython.bint = self.foreign.namespace != HTML
         if foreign and (element == _P or element == _BR):
@@ -286,9 +291,9 @@ class Tree:
 
     @cython.cfunc
     def _foreign_part_end(self, element: cython.int) -> cython.int:
-        """13.2.6.4.9 to .15: the end tag of a part of the table that the svg or math element is in, which ends it too.
+        """Process the end tag of a part of the table around the svg or math element (13.2.6.4.9 to .15).
 
-        A guess where no cell is open: rows and row groups are only counted.
+        It also closes that element. This is a guess where no cell is open: rows and row groups are only counted.
         """
         ends: cython.bint
         cell: cython.int = self.tables.cell()
@@ -304,10 +309,11 @@ class Tree:
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def _encloses(self, element: cython.int, name: bytes) -> cython.bint:
-        """Whether an unmatched end tag closes an HTML element around the svg or math element, and that with it.
+        """Return whether an unmatched end tag closes an HTML element around the svg or math element, and so that too.
 
-        A guess: outside of foreign content elements are only counted, those of names without a number all together. Of
-        these the ones around are taken for custom elements, and any other name for one of SVG or MathML.
+        This is a guess: outside foreign content elements are only counted, with one counter for all names without a
+        number. Of these, a name with a hyphen is assumed to be a custom element around, any other a name of SVG or
+        MathML.
         """
         if _TRAITS[element] & _T_VOID or element == _FORM:
             return False
@@ -343,16 +349,16 @@ class Tree:
             self._ends_select()
         elif element == _BR or element == _HEAD or element == _BODY or element == _HTML:  # 13.2.6.4.3: imply a head
             self.head_open = False
-            if element == _BR:  # as a start tag
+            if element == _BR:  # processed as a start tag
                 self.frameset_ok = False
             elif element != _HEAD and (self.started[_BODY] or self.started[_NOSCRIPT] <= self.ended[_NOSCRIPT]):
-                self.started[_BODY] += 1  # 13.2.6.4.6: and a body; in the noscript of a head (13.2.6.4.5) it is ignored
+                self.started[_BODY] += 1  # 13.2.6.4.6: imply a body; 13.2.6.4.5: not in the noscript of a head
         return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def _ends_select(self) -> cython.bint:
-        """Close the select element if one is open that no table or template is open in; whether there was one."""
+        """Close the open select element unless a table or template is open in it; return whether it was closed."""
         if (
             not self.select_open
             or self.select_tables != self.tables.total()
@@ -367,7 +373,7 @@ class Tree:
     def _foreign_start(
         self, element: cython.int, name: bytes, self_closing: cython.bint, decided: cython.bint
     ) -> cython.int:
-        """13.2.6.5, start tags in foreign content, and those of the HTML content in it."""
+        """Process a start tag in foreign content (13.2.6.5), or in HTML content inside it."""
         if not self.foreign.takes_html(element):
             if not (_TRAITS[element] & _T_BREAKOUT or (element == _FONT and decided)):
                 self.namespace = self.foreign.namespace
@@ -380,7 +386,7 @@ class Tree:
         if not self.foreign.depth:
             return self._html_start(element, self_closing, decided)
         if _TRAITS[element] & _T_CLOSES_P and self.foreign.close_p() and element == _TABLE:
-            self.guessed = True  # in quirks mode the p element stays open, and modes are not kept
+            self.guessed = True  # in quirks mode the p element remains open; the mode is not tracked
         answer: cython.int = self._html_start(element, self_closing, decided)
         if self.namespace == HTML and answer == KEPT and not _TRAITS[element] & _T_VOID:
             self.foreign.push(HTML, element, name, False)
@@ -388,5 +394,5 @@ class Tree:
 
     @cython.cfunc
     def _is_around_table(self) -> cython.bint:
-        """Whether a table is open and it is around the foreign element, not in it."""
+        """Return whether a table is open around the foreign element, and not in it."""
         return self.tables.count() > 0 and not self.foreign.has_table()

@@ -1,4 +1,4 @@
-"""C layout of the open tables and templates; html_open_tables.py holds the code."""
+"""C layout of the open tables and templates; the code is in tree_tables.py."""
 
 cimport cython
 

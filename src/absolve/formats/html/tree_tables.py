@@ -1,4 +1,8 @@
-"""The tables and templates that are open: which parts of a table count where (HTML Standard 13.2.6.4.9 to .15, .22)."""
+"""The open tables and templates: where parts of a table are kept or dropped (HTML Standard 13.2.6.4.9 to .15, .22).
+
+In: start and end tags of tables, their parts and templates. Out: whether the tree builder keeps a part (KEPT) or drops
+it (IGNORED), and the counts of open tables and templates.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +23,7 @@ IGNORED = cython.declare(cython.int, names.IGNORED)
 _TRAITS = cython.declare(tuple, names.ELEMENT_TRAITS)
 _T_HEAD = cython.declare(cython.int, int(Trait.HEAD))
 _T_TABLE_PART = cython.declare(cython.int, int(Trait.TABLE_PART))
-_cell = int(Trait.CELL)  # no flag: its operators are slow
+_cell = int(Trait.CELL)  # operators of enum flags are slow
 _CELLS = cython.declare(bytes, bytes(bool(found & _cell) for found in names.ELEMENT_TRAITS))
 
 _CAPTION = cython.declare(cython.int, ELEMENT_ID[b"caption"])
@@ -42,13 +46,13 @@ _IN_COLUMNS = cython.declare(cython.int, 5)
 @cython.final
 @cython.cclass
 class OpenTables:
-    """The open tables since the innermost open template, and what those templates hide.
+    """The open tables and templates.
 
-    `size` is how many tables are open, of which `first` are not in the innermost template. `innermost` is the cell or
-    caption that is open in the last of them, 0 for none, and `around` has what it was when each of them was opened:
-    most tables are not in another, and their cells are then no objects. `mode` is the innermost template's insertion
-    mode, that of a body where there is none. `templates` has `first` and the mode around each one, as numbers alone: a
-    tuple for each would be one more for the garbage collector to visit.
+    `size` is the number of open tables, `first` the number of those outside the innermost template. `innermost` is the
+    open cell or caption of the last table (0 if there is none); `around` is the stack of its values outside each table.
+    Most tables are not nested, so their cells create no objects. `mode` is the insertion mode of the innermost
+    template, _IN_BODY without one. `templates` is a stack with `first` and `mode` outside each template, as plain
+    integers: a tuple for each would add work for the garbage collector.
     """
 
     def __init__(self) -> None:
@@ -58,7 +62,7 @@ class OpenTables:
 
     @cython.cfunc
     def begin(self) -> cython.int:
-        """Let none be open, as before the first tag of a document."""
+        """Reset to no open tables and templates, as before the first tag of a document."""
         self.around.clear()
         self.innermost = 0
         self.size = 0
@@ -71,7 +75,7 @@ class OpenTables:
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def decides(self) -> cython.bint:
-        """Whether the next start tag counts, or changes the mode, by where it stands in a template."""
+        """Return whether the template's insertion mode affects the next start tag, or changes by it."""
         return self.mode == _FRESH or self.mode == _IN_COLUMNS
 
     @cython.cfunc
@@ -98,14 +102,14 @@ class OpenTables:
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def drops(self, element: cython.int) -> cython.bint:
-        """Whether a template's insertion mode ignores this start tag; the first one in it chooses the mode (.22)."""
+        """Return whether a template's insertion mode ignores this start tag; the first one sets the mode (.22)."""
         if self.mode == _FRESH and not _TRAITS[element] & _T_HEAD:
             self._enter_mode(element)
         return self.mode == _IN_COLUMNS and element != _COL and element != _TEMPLATE
 
     @cython.cfunc
     def _enter_mode(self, element: cython.int) -> cython.int:
-        """Parts of a table stand in a template as in one."""
+        """Set the mode by the first start tag of a template; a part of a table opens an implied table."""
         self.mode = _IN_BODY
         if element == _COL:
             self.mode = _IN_COLUMNS
@@ -128,7 +132,7 @@ class OpenTables:
 
     @cython.cfunc
     def _without_table(self) -> cython.int:
-        """The insertion mode of a template that began with a part of a table, while no table in it is open; else 0."""
+        """Return the mode of a template that began with a part of a table, while no other table in it is open, or 0."""
         if not self.template_depth or self.count() != 1 or self.mode == _IN_BODY:
             return 0
         return self.mode
@@ -136,30 +140,30 @@ class OpenTables:
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def count(self) -> cython.Py_ssize_t:
-        """How many tables are open in the innermost template; one that began with a part of a table counts as one."""
+        """Return the number of open tables in the innermost template, including an implied one."""
         return self.size - self.first
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def total(self) -> cython.Py_ssize_t:
-        """How many tables are open in all templates, counted likewise."""
+        """Return the number of open tables in all templates, including implied ones."""
         return self.size
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def any(self) -> cython.bint:
-        """Whether a table is open."""
+        """Return whether a table is open in the innermost template; an implied one does not count."""
         return self.count() > 0 and not self._without_table()
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def between_cells(self) -> cython.bint:
-        """Whether what stands here is in a table or its rows, and in no cell (13.2.6.4.9)."""
+        """Return whether the current position is in a table or its rows, outside cells (13.2.6.4.9)."""
         return self.count() > 0 and self.innermost == 0
 
     @cython.cfunc
     def open_table(self) -> cython.int:
-        """13.2.6.4.9: a table directly in a table takes its place; in a cell it is nested."""
+        """Open a table: directly in a table it closes and replaces that one, in a cell it is nested (13.2.6.4.9)."""
         if self.between_cells():
             return IGNORED if self._without_table() else KEPT
         self._open()
@@ -167,7 +171,7 @@ class OpenTables:
 
     @cython.cfunc
     def close_table(self) -> cython.int:
-        """The innermost one, which is open."""
+        """Close the innermost table, which must be open."""
         self.innermost = self.around.pop()
         self.size -= 1
         return 0
@@ -175,7 +179,7 @@ class OpenTables:
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def start_part(self, element: cython.int) -> cython.int:
-        """Rows, cells and the like count only in a table (13.2.6.4.7), or where a template begins with one."""
+        """Process the start tag of a part; drop it outside tables (13.2.6.4.7), unless a template begins with one."""
         cell: cython.bint = element == _TD or element == _TH
         mode: cython.int = self._without_table()
         tables: cython.Py_ssize_t = self.count()
@@ -190,7 +194,7 @@ class OpenTables:
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def end_part(self, element: cython.int) -> cython.bint:
-        """Whether this end tag ends the open cell."""
+        """Process the end tag of a part and return whether it closes the open cell."""
         if not self.count() or self.innermost == 0 or not self.ends_cell(self.innermost, element):
             return False
         self.innermost = 0
@@ -199,13 +203,13 @@ class OpenTables:
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def cell(self) -> cython.int:
-        """The cell or caption that is open in the innermost table, 0 for none."""
+        """Return the open cell or caption of the innermost table, 0 if there is none."""
         return self.innermost if self.count() else 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def ends_cell(self, cell: cython.int, element: cython.int) -> cython.bint:
-        """13.2.6.4.11 and .15; that a row group of the name is open is not looked at."""
+        """Return whether the end tag closes this cell (13.2.6.4.11, .15); open row groups are not checked."""
         mode: cython.int = self._without_table()
         if mode == _IN_ROW and not _is_cell(element):
             return False
@@ -222,6 +226,6 @@ class OpenTables:
 @cython.boundscheck(False)
 @cython.wraparound(False)
 def _is_cell(element: cython.int) -> cython.bint:
-    """Whether an element is a cell of a table, or its caption."""
+    """Return whether an element is a cell of a table, or its caption."""
     cells: cython.p_const_uchar = _CELLS
     return cells[element] != 0

@@ -1,4 +1,4 @@
-"""C layout of the values of a tag, for the walker; html_values.py holds the code."""
+"""C layout of the values of a tag, for the walker; the code is in values.py."""
 
 cimport cython
 

@@ -1,4 +1,8 @@
-"""The values of a tag's attributes: how each is written, and where in it references stand."""
+"""The attribute values of a tag: the coding of each, and the spans of the references in it.
+
+In: the byte spans that `Attributes` has read. Out: a `Coding`, and byte spans in the document; the grammars of
+grammars.py are applied to the decoded value, and their spans mapped back.
+"""
 
 from __future__ import annotations
 
@@ -27,10 +31,10 @@ if cython.compiled:
 @cython.final
 @cython.cclass
 class Values:
-    """The values of the tag that `attributes` have read last, in a document of this charset.
+    """The attribute values of the current tag of `attributes`, in a document of this charset.
 
-    `double` is the coding of values in double quotes: of any value that is only read. `raw` and `text` are those of
-    text between tags, without character references and with them.
+    `double` is the coding of values in double quotes; it also decodes any other value. `raw` and `text` are the codings
+    of text between tags, without and with character references.
     """
 
     def __init__(self, charset: Charset, attributes: Attributes, tables: Tables) -> None:
@@ -46,13 +50,13 @@ class Values:
 
     @cython.cfunc
     def begin(self, data: bytes) -> cython.int:
-        """Take another document."""
+        """Switch to another document."""
         self._data = data
         return 0
 
     @cython.cfunc
     def coding(self, attribute: cython.int) -> Coding:
-        """How a value is written; one without quotes is settled as a whole."""
+        """Return the coding of a value; for an unquoted one it has the slot of the whole value."""
         quote: cython.int = self._attributes.quote[attribute]
         if quote == 34:
             return self.double
@@ -63,7 +67,7 @@ class Values:
 
     @cython.cfunc
     def common(self, attribute: cython.int, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> Coding:
-        """The same of a value with one link in it; where that is all of it, what all such values have in common."""
+        """Return the coding of a value with one link; for a whole unquoted value, the shared one without a slot."""
         tag: Attributes = self._attributes
         quote: cython.int = tag.quote[attribute]
         if quote > 1 or start > tag.value_start[attribute] or end < tag.value_end[attribute]:
@@ -73,13 +77,13 @@ class Values:
     def references(
         self, syntax: str, start: cython.Py_ssize_t, end: cython.Py_ssize_t, coding: Coding
     ) -> Iterator[tuple[int, int]]:
-        """The spans of the references in a value, by its grammar; the grammar sees what the bytes stand for."""
+        """Yield the spans of the references in a value by its grammar, which reads the decoded value."""
         raw = self._data[start:end]
         value = raw
         offsets: Offsets | None = IDENTITY_OFFSETS
         if 0x26 in raw or not (self._charset is UTF_8 or raw.isascii()):
             value, offsets = coding.decode_mapped(raw)
-        if offsets is None:  # no attribute's coding is without them
+        if offsets is None:  # for mypy: codings of attributes return offsets
             return
         for one, other in GRAMMARS[syntax](value):
             yield start + offsets.start(one), start + (offsets.end(other) if other > one else offsets.start(one))

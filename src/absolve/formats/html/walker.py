@@ -1,7 +1,10 @@
-"""The HTML walker: the references, bases and inner documents of text/html, in the order in which they stand.
+"""The HTML walker: find the references, base claims and inner documents of text/html.
 
-The scanner says where attributes are; the tables say which of them hold references, and how; this module makes the
-events. What depends on more than one attribute of a tag (`meta`, `link`, `object`) is decided here.
+In: the bytes of a document in an ASCII-compatible charset. Out: an EventList in document order, with the base element
+(RFC 1808 section 3.1, HTML Standard 4.2.3), `codebase`, and the URL of a saved page (3.3) as base claims.
+
+The tokenizer finds the tags and attributes; the tables of dispatch.py select those with references; this module creates
+the events, and handles sites that depend on several attributes (`meta`, `link`, `object`).
 """
 
 from __future__ import annotations
@@ -97,24 +100,24 @@ _MATHML_ROW = cython.declare(cython.int, names.MATHML_ROW)
 
 
 def walk(data: bytes, charset: Charset, options: WalkOptions) -> EventList:
-    """The events of an HTML document whose bytes are in an ASCII-compatible charset."""
+    """Return the events of an HTML document in an ASCII-compatible charset."""
     walker: _Walk = _spare.pop() if _spare else _Walk()
     events = walker.run(data, charset, options)
     if len(data) <= _SMALL:
-        walker.begin(b"", charset, options)  # of this document nothing is held
+        walker.begin(b"", charset, options)  # keep no reference to this document
         _spare.append(walker)
     return events
 
 
-# What walks over small documents, of which there are many in turn, is used again. Nobody else has it meanwhile.
+# A pool of walkers for small documents, which are often numerous; one in use is not in the pool.
 _spare: list[_Walk] = []
-_SMALL = cython.declare(cython.Py_ssize_t, 1 << 16)  # bytes: what walks over them takes a few times as many
+_SMALL = cython.declare(cython.Py_ssize_t, 1 << 16)  # bytes; a walker uses a few times as much memory
 
 
 @cython.final
 @cython.cclass
 class _Walk:
-    """One walk over one document, and then over another one."""
+    """A pass over one document; reusable for another one by `begin`."""
 
     data: bytes
     charset: Charset
@@ -141,7 +144,7 @@ class _Walk:
 
     @cython.cfunc
     def prepare(self, charset: Charset, lazy: cython.bint) -> cython.int:
-        """Take the tables for documents in a charset."""
+        """Set the tables for documents in a charset."""
         tables = dispatch.tables_of(charset, lazy)
         self.charset = charset
         self.lazy = lazy
@@ -156,7 +159,7 @@ class _Walk:
 
     @cython.cfunc
     def begin(self, data: bytes, charset: Charset, options: WalkOptions) -> cython.int:
-        """Take another document: what the one before has left counts for nothing in it."""
+        """Begin another document, and reset all state."""
         lazy: cython.bint = options.lazy
         if charset is not self.charset or lazy != self.lazy:
             self.prepare(charset, lazy)
@@ -167,12 +170,12 @@ class _Walk:
         self.events = _NO_EVENTS
         self.has_base = False
         self.has_retrieval = False
-        self.ruled = -1  # the number of the codebase that the link is of, or under, which is told of
+        self.ruled = -1  # the claim number of the codebase for the next link, which states it or is relative to it
         return 0
 
     @cython.cfunc
     def run(self, data: bytes, charset: Charset, options: WalkOptions) -> EventList:
-        """Tell of every token that the scanner reports."""
+        """Return the events of all tokens that the tokenizer reports."""
         self.begin(data, charset, options)
         self.events = EventList(_OF_TAG, data)
         scanner: Tokenizer = self.scanner
@@ -194,7 +197,7 @@ class _Walk:
 
     @cython.cfunc
     def findings(self, scanner: Tokenizer) -> cython.int:
-        """Say what is odd about the whole document; its links count all the same."""
+        """Add findings about the whole document; its links remain valid."""
         nul: cython.Py_ssize_t = find(self.data, 0, 0, len(self.data))
         if nul >= 0:
             count = self.data.count(_NUL)
@@ -270,7 +273,7 @@ class _Walk:
 
     @cython.cfunc
     def element_name(self, scanner: Tokenizer) -> str:
-        """The element's local name in lower case; a name without a number as the document has it."""
+        """Return the element's local name in lower case, for a name without a number from the document."""
         if scanner.element:
             return _ELEMENT_NAME[scanner.element]
         raw = self.data[scanner.name_start : scanner.name_end]
@@ -280,7 +283,7 @@ class _Walk:
     @cython.boundscheck(False)
     @cython.wraparound(False)
     def url(self, attribute: cython.int, place: LinkSite, claim: BaseClaim | None) -> cython.int:
-        """Tell of a value that is one reference: white space around it belongs to HTML, however it is written."""
+        """Add a value that is one reference, without surrounding white space, which may be character references."""
         p: cython.p_const_uchar = self.data
         start: cython.Py_ssize_t = self.attributes.value_start[attribute]
         end: cython.Py_ssize_t = self.attributes.value_end[attribute]
@@ -295,7 +298,7 @@ class _Walk:
 
     @cython.cfunc
     def value(self, attribute: cython.int, place: LinkSite) -> cython.int:
-        """Tell of the references, or of the inner document, in one attribute's value."""
+        """Add the references, or the inner document, in one attribute value."""
         start: cython.Py_ssize_t = self.attributes.value_start[attribute]
         end: cython.Py_ssize_t = self.attributes.value_end[attribute]
         syntax = place.syntax
@@ -311,7 +314,7 @@ class _Walk:
 
     @cython.cfunc
     def declarations(self, attribute: cython.int) -> cython.int:
-        """Tell of a style attribute, if it can hold a link."""
+        """Add a style attribute as a part, if it may have a link."""
         start: cython.Py_ssize_t = self.attributes.value_start[attribute]
         end: cython.Py_ssize_t = self.attributes.value_end[attribute]
         if may_hold_css_link(self.data, start, end):
@@ -327,7 +330,7 @@ class _Walk:
         coding: Coding,
         claim: BaseClaim | None,
     ) -> cython.int:
-        """Tell of one link of the tag."""
+        """Add one link of the tag."""
         if self.ruled >= 0:
             return self.add_scoped(place, start, end, coding)
         return self.events.add_link(place, start, end, coding, None, self.scanner.start, self.scanner.end, claim)
@@ -336,17 +339,17 @@ class _Walk:
     def add_scoped(
         self, place: LinkSite, start: cython.Py_ssize_t, end: cython.Py_ssize_t, coding: Coding
     ) -> cython.int:
-        """Tell of the codebase of the tag, or of one link under it."""
+        """Add the codebase of the tag, or a link relative to it."""
         tag: Tokenizer = self.scanner
         if place.attribute == "codebase":
             return self.events.add_scoped(place, start, end, coding, -1, tag.start, tag.end, self.ruled)
         return self.events.add_scoped(place, start, end, coding, self.ruled, tag.start, tag.end, -1)
 
-    # --- what takes more than one attribute -----------------------------------------------------------------------
+    # --- sites that depend on several attributes ------------------------------------------------------------------
 
     @cython.cfunc
     def base(self, place: LinkSite) -> cython.int:
-        """The first base element with an href, outside templates, makes the claim; later ones claim in vain."""
+        """Add a base element's href; the first one outside templates makes the claim, others have IGNORED_BASE."""
         claim = IGNORED_BASE
         if not self.has_base and not self.scanner.tree.tables.template_depth:
             self.has_base = True
@@ -357,7 +360,7 @@ class _Walk:
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def codebase(self) -> cython.Py_ssize_t:
-        """The number of the claim that the tag's codebase makes; -1 for none."""
+        """Add the claim of the tag's codebase and return its number; -1 where it makes no claim."""
         tag: Attributes = self.attributes
         if not tag.has(_CODEBASE):
             return -1
@@ -368,7 +371,7 @@ class _Walk:
 
     @cython.cfunc
     def meta(self) -> cython.int:
-        """`meta`: http-equiv refresh, and the names whose content is a URL."""
+        """Add the link of a meta element: http-equiv refresh, or a name with a URL as content."""
         tag: Attributes = self.attributes
         keywords = (tag.raw(_HTTP_EQUIV), tag.raw(_PROPERTY), tag.raw(_NAME), tag.raw(_ITEMPROP))
         place = _decided(self.meta_places, keywords)
@@ -378,7 +381,7 @@ class _Walk:
 
     @cython.cfunc
     def link_place(self) -> LinkSite:
-        """`link href`: the kind is that of its relation."""
+        """Return the link site of `link href`, with the kind of its relation."""
         tag: Attributes = self.attributes
         place: LinkSite = _decided(self.link_places, (tag.raw(_REL), tag.raw(_AS), tag.raw(_TYPE)))
         return place
@@ -400,7 +403,7 @@ class _Walk:
 
     @cython.cfunc
     def foreign_style(self, scanner: Tokenizer) -> cython.int:
-        """In SVG a style element's text is text: character references count there."""
+        """Add the style sheets in an SVG style element, where text may have character references."""
         for start, end, is_raw in places.foreign_text(self.data, scanner.end):
             self.sheet(start, end, self.values.raw if is_raw else self.values.text)
         return 0
@@ -418,7 +421,7 @@ class _Walk:
     @cython.boundscheck(False)
     @cython.wraparound(False)
     def comment(self, start: cython.Py_ssize_t, text: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
-        """What a page's saver wrote, and the conditional comments of Internet Explorer where they are asked for."""
+        """Add the retrieval URL of a saved page; with `conditional_comments`, the HTML in a conditional comment."""
         if not self.has_retrieval and may_be_savers(self.data, text, end):
             claim = retrieval_url(self.data, text, end, self.charset)
             if claim is not None:
@@ -433,7 +436,7 @@ class _Walk:
 
 @cython.cfunc
 def _decided(kept: Kept[Any], keywords: Keywords) -> Any:
-    """What keywords decide; most are known."""
+    """Return the cached decision for keywords, computing it if absent."""
     known: dict = kept.known  # type: ignore[type-arg]
     found = known.get(keywords, _UNDECIDED)
     return kept.decided(keywords) if found is _UNDECIDED else found
