@@ -1,5 +1,5 @@
-"""Values and building blocks that the other rooms share; no RFC is implemented here.
+"""Values and building blocks shared by all other packages; implements no RFC.
 
 In: bytes, numbers and text. Out: the model (links, parts, bases, documents), errors, byte search, column buffers.
-Imports no other room.
+Imports no other package of absolve.
 """

@@ -1,15 +1,15 @@
-"""What the modules that can be compiled ask of Cython, where they run interpreted: decorators that do nothing.
+"""Stand-in for Cython's `cython` module in interpreted runs: the same names, with no effect.
 
 A module that can be compiled begins with
 
     if TYPE_CHECKING:
         import cython
     else:
-        from absolve import _cython as cython
+        from absolve.core import _cython as cython
 
-The compiler takes `import cython` for itself in whichever branch it stands, mypy reads `stubs/cython.pyi`, and the
-interpreter gets this file: it needs no Cython, and never the real one, whose import takes longer than all of ours.
-A name that is wanted and missing is one line here and one in the stub; a test keeps the two alike.
+The compiler recognizes `import cython` in either branch, mypy reads `stubs/cython.pyi`, and the interpreter imports
+this file. So Cython is no run-time dependency; importing the real one would take longer than all of absolve.
+To add a name, add one line here and one in the stub; a test keeps the two equal.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Py_ssize_t = int
 Py_UCS4 = str
 p_uchar = p_const_uchar = bytes
 p_int = p_longlong = list
-address = pointer = sizeof = None  # asked for only where it is compiled
+address = pointer = sizeof = None  # used by compiled code only
 
 
 def _same(subject: _T) -> _T:
@@ -51,7 +51,7 @@ locals = _decorator  # noqa: A001 - Cython's name
 
 
 def cast(_: object, value: _T) -> _T:
-    """The value itself: nothing is converted here, so compiled code must not lean on a cast to cut it."""
+    """Return the value unchanged. C would truncate it: code must not depend on a cast for that."""
     return value
 
 

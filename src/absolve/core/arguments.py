@@ -1,4 +1,8 @@
-"""What callers of the library give: taken where it can mean one thing only, else refused with what to do instead."""
+"""Check and convert the arguments of the public API.
+
+In: values of any type, as callers pass them. Out: `bytes`, `str`, `bool` or `int`. A value with exactly one meaning is
+accepted; any other raises TypeError with a hint at the right call.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-_SHOWN: Final = 200  # characters of a value that an error shows
+_SHOWN: Final = 200  # most characters of a value quoted in an error
 
-# What a class has that is no document, and how to make one of it; the first that fits.
+# Attribute of an unsuitable class -> hint how to get a document from its object; the first match counts.
 _HINTS: Final = (
     ("is_text", "it is one already"),
     ("__fspath__", "read the file: pass path.read_bytes(), and name=path.name"),
@@ -24,11 +28,14 @@ _TREES: Final = ("lxml.", "bs4.", "xml.", "html5lib.")
 
 
 def data_of(given: Any, call: str) -> bytes | str:
-    """Return the bytes or the text of a document; raise TypeError for anything that is neither."""
+    """Return the content of a document as exact `bytes` or `str`; raise TypeError for anything else.
+
+    `call` is the name of the public function, for the error.
+    """
     if isinstance(given, str):
         return str.__str__(given)
     if isinstance(given, bytes):
-        return bytes.__getitem__(given, slice(None))  # of whatever class, and whatever it makes of itself
+        return bytes.__getitem__(given, slice(None))  # exact bytes, whatever a subclass overrides
     try:
         view = memoryview(given)
     except TypeError:
@@ -50,7 +57,7 @@ def _hint(given: object) -> str:
 
 
 def text_of(given: Any, option: str) -> str:
-    """Return the text of an option that is a str, of whatever class; raise TypeError for anything else."""
+    """Return the value of an option as exact `str`; raise TypeError unless it is a str or of a subclass."""
     if isinstance(given, str):
         return str.__str__(given)
     hint = f": decode it, e.g. {option}.decode('ascii')" if isinstance(given, (bytes, bytearray, memoryview)) else ""
@@ -58,7 +65,7 @@ def text_of(given: Any, option: str) -> str:
 
 
 def name_of(given: Any) -> str:
-    """Return the name of a document, which may be given as a path; raise TypeError for anything else."""
+    """Return the name of a document, given as a str or a path; raise TypeError for anything else."""
     if isinstance(given, os.PathLike):
         return os.fsdecode(given)
     if isinstance(given, bytes):
@@ -67,10 +74,10 @@ def name_of(given: Any) -> str:
 
 
 def url_of(given: Any, option: str = "url") -> str:
-    """Return the text of a URL, which is a str or an object that is a URL; raise TypeError for anything else.
+    """Return the text of a URL, given as a str or a URL object; raise TypeError for anything else.
 
-    An object is a URL (`core.protocols.URLObject`) if it knows its `scheme` and its class has a `__str__` of its own,
-    as httpx.URL and yarl.URL do.
+    A URL object (`core.protocols.URLObject`) has a `scheme` and a class that defines `__str__`, like httpx.URL and
+    yarl.URL.
     """
     if is_url(given):
         return str.__str__(str(given))
@@ -82,13 +89,13 @@ def url_of(given: Any, option: str = "url") -> str:
 
 
 def is_url(given: Any) -> bool:
-    """Return whether an object is a URL that is no str."""
-    own = any("__str__" in vars(kind) for kind in type(given).__mro__[:-1])  # the last one is object
+    """Return whether a value is a URL object and not a str."""
+    own = any("__str__" in vars(kind) for kind in type(given).__mro__[:-1])  # without `object`, the last one
     return own and hasattr(given, "scheme") and not isinstance(given, (str, type))
 
 
 def choices_of(given: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of settings, each of the type that its default has; raise TypeError for one of another type."""
+    """Return settings as values of their defaults' types; raise TypeError for a bool or an int of another type."""
     return {name: _choice_of(value, name, defaults[name]) for name, value in given.items()}
 
 
@@ -105,13 +112,13 @@ def _choice_of(given: Any, option: str, default: Any) -> Any:
 
 
 def check_policy(given: Any) -> None:
-    """Raise TypeError for a policy that cannot be called."""
+    """Raise TypeError unless the policy is callable."""
     if not callable(given):
         raise TypeError(f"policy must be a function that takes a link, or None, not {_kind(given)}")
 
 
 def target_of(given: Any, link: str) -> str:
-    """Return what a policy returned for a link, if it is text; raise TypeError, with the link, for anything else."""
+    """Return the str that a policy returned for a link; raise TypeError, naming the link, for any other type."""
     if isinstance(given, str):
         return str.__str__(given)
     hint = ": return str(url)" if is_url(given) else ""
@@ -119,14 +126,14 @@ def target_of(given: Any, link: str) -> str:
 
 
 def check_options(given: Iterable[str], known: Iterable[str], call: str, named: Iterable[str] = ()) -> None:
-    """Raise TypeError for the first option that is not among the known ones; it names the nearest of all.
+    """Raise TypeError for the first option that is not in `known`, with the most similar name as a hint.
 
-    `named` are the options that the function takes beside the known ones, as parameters of its own.
+    `named` are the function's own parameters, candidates for the hint only.
     """
     known = set(known)
     for option in given:
         if option not in known:
-            from difflib import get_close_matches  # only an error needs it
+            from difflib import get_close_matches  # needed for this error only
 
             options = sorted(known.union(named))
             near = get_close_matches(option, options, 1)
@@ -139,7 +146,7 @@ def _shown(given: object) -> str:
 
 
 def _kind(given: object) -> str:
-    """Return the name of an object's class, with its module unless Python has it built in."""
+    """Return the qualified name of an object's class, with its module unless that is `builtins`."""
     kind = type(given)
     if given is None or kind.__module__ == "builtins":
         return "None" if given is None else kind.__qualname__

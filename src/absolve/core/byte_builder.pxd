@@ -1,4 +1,4 @@
-"""C layout of bytes that grow; growing.py holds the code."""
+"""C layout of ByteBuilder; byte_builder.py has the code."""
 
 cimport cython
 from cpython.object cimport PyObject

@@ -1,4 +1,8 @@
-"""Bytes that grow as they are made, and are never copied at their end."""
+"""ByteBuilder: build one `bytes` object by appending spans, without a copy at the end.
+
+In: spans of `bytes` objects. Out: `bytes`. Compiled, the spans are written directly into the object returned;
+interpreted, they are kept in a list and joined.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +26,10 @@ if cython.compiled:
 @cython.final
 @cython.cclass
 class ByteBuilder:
-    """Bytes in the making, about so many: where it is compiled, each goes straight to where it stands in the end."""
+    """An append-only byte buffer; `about` is the expected size in bytes, `size` the present one.
+
+    Compiled, the buffer is the `bytes` object that `finish` returns.
+    """
 
     def __init__(self, about: cython.Py_ssize_t = 0) -> None:
         self.size = 0
@@ -39,7 +46,7 @@ class ByteBuilder:
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def add(self, data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
-        """Add what stands in this span."""
+        """Append `data[start:end]`; the span must be inside the data."""
         if cython.compiled:
             memcpy(self.more(end - start), cython.cast(cython.p_const_uchar, data) + start, end - start)
         else:
@@ -49,7 +56,7 @@ class ByteBuilder:
 
     @cython.cfunc
     def more(self, size: cython.Py_ssize_t) -> cython.p_uchar:
-        """So many bytes more, to be written there."""
+        """Extend the buffer by `size` bytes and return a pointer to them, for the caller to write; compiled only."""
         if cython.compiled:
             if self._made == cython.NULL:
                 self._room = max(size, self._room)
@@ -63,7 +70,7 @@ class ByteBuilder:
 
     @cython.cfunc
     def finish(self) -> bytes:
-        """All of them; nothing comes after it."""
+        """Return all bytes; the builder must not be used again."""
         if cython.compiled:
             if self._made == cython.NULL:
                 return b""

@@ -1,4 +1,4 @@
-"""C signatures of seek.py."""
+"""C signatures of byte_scan.py."""
 
 cdef Py_ssize_t find(const unsigned char* data, int byte, Py_ssize_t start, Py_ssize_t end) noexcept
 cdef bytes cut(bytes data, Py_ssize_t start, Py_ssize_t end)

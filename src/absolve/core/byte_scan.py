@@ -1,4 +1,9 @@
-"""What a byte is, where the next one of a kind stands, and where a tag or a comment ends, without making objects."""
+"""Search and classify bytes in a buffer without creating Python objects.
+
+In: a pointer to bytes (interpreted: `bytes`) with byte offsets. Out: byte offsets, lengths and truth values.
+Implements the ends of comments (HTML Standard 13.2.5.43 to .51) and of start tags, ASCII white space (Infra Standard
+4.6) and the well-formed sequences of UTF-8 (RFC 3629 section 4).
+"""
 
 from __future__ import annotations
 
@@ -18,7 +23,7 @@ if cython.compiled:
 def find(
     data: cython.p_const_uchar, byte: cython.int, start: cython.Py_ssize_t, end: cython.Py_ssize_t
 ) -> cython.Py_ssize_t:
-    """Where the byte stands next; -1 for nowhere."""
+    """Return the offset of the first such byte in the span, or -1."""
     if cython.compiled:
         if start >= end:
             return -1
@@ -31,7 +36,7 @@ def find(
 @cython.boundscheck(False)
 @cython.wraparound(False)
 def cut(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> bytes:
-    """The bytes of a span, or as many as there are: a slice of Python's is an object made of two others."""
+    """Return `data[start:end]` with the span clamped to the data; a slice in Python creates two integers more."""
     start = max(start, 0)
     end = min(end, len(data))
     if start >= end:
@@ -45,7 +50,7 @@ def cut(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> bytes:
 @cython.cfunc
 @cython.exceptval(check=False)
 def is_space(byte: cython.int) -> cython.bint:
-    """Whether a byte is ASCII white space (Infra Standard 4.6)."""
+    """Return whether a byte is ASCII white space (Infra Standard 4.6)."""
     return byte in (9, 10, 12, 13, 32)
 
 
@@ -54,9 +59,9 @@ def is_space(byte: cython.int) -> cython.bint:
 @cython.boundscheck(False)
 @cython.wraparound(False)
 def comment_end(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
-    """Where the text of a comment ends that begins at `i` (HTML Standard 13.2.5.43 to .51); `end` if nothing ends it.
+    """Return the offset at which the text of a comment ends (HTML Standard 13.2.5.43 to .51), or `end`.
 
-    What ends it begins there: `>`, `->`, `-->` or `--!>`.
+    `i` is the offset behind `<!--`. The delimiter begins at the offset returned: `>`, `->`, `-->` or `--!>`.
     """
     if i < end and p[i] == 62:
         return i
@@ -76,7 +81,10 @@ def comment_end(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ss
 @cython.boundscheck(False)
 @cython.wraparound(False)
 def tag_end(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
-    """Where a tag is over whose name ends at `i`: a quote counts after an equals sign only; `end` if nothing does."""
+    """Return the offset behind the `>` of a tag whose name ends at `i`, or `end` if the tag is not closed.
+
+    Quotes count only behind an equals sign: elsewhere they are part of a name or an unquoted value.
+    """
     while i < end and p[i] != 62:
         i += 1
         if p[i - 1] == 61:
@@ -92,7 +100,7 @@ def tag_end(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_
 @cython.boundscheck(False)
 @cython.wraparound(False)
 def character(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
-    """How many bytes of UTF-8 the character has that begins here, which is not of ASCII (RFC 3629 4); 0: none does."""
+    """Return the length in bytes of the non-ASCII UTF-8 character at `i` (RFC 3629 section 4); 0 if it is malformed."""
     lead: cython.int = p[i]
     least: cython.int = 0x80
     most: cython.int = 0xBF
@@ -122,7 +130,7 @@ def character(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssiz
 @cython.boundscheck(False)
 @cython.wraparound(False)
 def utf8_end(p: cython.p_const_uchar, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
-    """Where bytes cease to be UTF-8; `end` if they do not."""
+    """Return the offset of the first byte that is not valid UTF-8, or `end`."""
     i: cython.Py_ssize_t = 0
     length: cython.Py_ssize_t
     while True:

@@ -1,4 +1,4 @@
-"""C layout of the cells of columns; buffers.py holds the code."""
+"""C layout of the column buffers; column_buffers.py has the code."""
 
 cimport cython
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
@@ -7,7 +7,7 @@ from libc.string cimport memcpy
 
 
 cdef inline unsigned char* grown(void* cells, Py_ssize_t size) except NULL:
-    """The same cells with room for so many bytes."""
+    """Return the cells reallocated to `size` bytes; raise MemoryError if that fails."""
     found = realloc(cells, size)
     if found == NULL:
         raise MemoryError
@@ -15,7 +15,7 @@ cdef inline unsigned char* grown(void* cells, Py_ssize_t size) except NULL:
 
 
 cdef inline unsigned char* copied(object buffer, Py_ssize_t* size) except? NULL:
-    """The bytes of a buffer in memory of their own, and how many they are; NULL for none."""
+    """Return a copy of a buffer's bytes in newly allocated memory, NULL if it is empty; write its size to `size`."""
     cdef Py_buffer view
     cdef unsigned char* found = NULL
     PyObject_GetBuffer(buffer, &view, PyBUF_SIMPLE)

@@ -1,4 +1,9 @@
-"""The cells of columns, one behind the other in memory as Arrow wants them: numbers, texts in UTF-8, and words."""
+"""Append-only columns in Arrow's memory layout: integers, UTF-8 texts and dictionary-encoded values.
+
+In: one cell at a time. Out: cells by index, or whole buffers of raw bytes. Columns can be pickled, with protocol 5
+out of band, to go from a worker to the parent process without another copy. Compiled, the cells are in malloc'ed
+memory; interpreted, in `array` and `bytearray`. Indexes are not checked.
+"""
 
 from __future__ import annotations
 
@@ -19,15 +24,15 @@ else:
     from array import array
 
 NARROW: Final = (1 << 31) - 1  # the largest number of 32 bits
-_OUT_OF_BAND: Final = 5  # the first protocol of pickles that have buffers beside them
-_MOST_BYTES = cython.declare(cython.Py_ssize_t, NARROW)  # of texts, whose ends have 32 bits
-_LONG = cython.declare(cython.Py_ssize_t, 1 << 16)  # bytes of a text that is not copied unless another comes
+_OUT_OF_BAND: Final = 5  # the first pickle protocol with out-of-band buffers
+_MOST_BYTES = cython.declare(cython.Py_ssize_t, NARROW)  # in a text column: end offsets have 32 bits
+_LONG = cython.declare(cython.Py_ssize_t, 1 << 16)  # bytes; a longer first text is copied only when another follows
 
 
 @cython.final
 @cython.cclass
 class IntColumn:
-    """Whole numbers of 64 bits, or of 32 where they are `narrow`; with `room` for so many of them at once."""
+    """Integers of 64 bits, or of 32 if `narrow`; `room` is the number of cells to allocate at first."""
 
     def __init__(self, *, narrow: cython.bint = False, room: cython.Py_ssize_t = 0) -> None:
         self._narrow = narrow
@@ -65,7 +70,7 @@ class IntColumn:
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def _grow(self, room: cython.Py_ssize_t) -> cython.int:
-        """Make room for so many numbers."""
+        """Allocate `room` cells in all."""
         if cython.compiled:
             self._cells = grown(self._cells, room * (4 if self._narrow else 8))
             self._room = room
@@ -74,7 +79,7 @@ class IntColumn:
     @cython.cfunc
     @cython.exceptval(check=False)
     def at(self, index: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """The number in this cell, which is there."""
+        """Return the number in an existing cell."""
         if cython.compiled:
             if self._narrow:
                 return cython.cast(cython.p_int, self._cells)[index]
@@ -84,7 +89,7 @@ class IntColumn:
     @cython.cfunc
     @cython.exceptval(check=False)
     def before(self, number: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """How many of them, which stand in their order, are less than this."""
+        """Return how many cells are less than a number; the cells must be sorted (binary search)."""
         first: cython.Py_ssize_t = 0
         last: cython.Py_ssize_t = self._size
         while first < last:
@@ -98,7 +103,7 @@ class IntColumn:
     @cython.cfunc
     @cython.exceptval(check=False)
     def cut(self, size: cython.Py_ssize_t) -> cython.int:
-        """Let go of all but the first so many numbers."""
+        """Truncate the column to `size` cells."""
         if not cython.compiled:
             del self._numbers[size:]
         self._size = size
@@ -109,7 +114,7 @@ class IntColumn:
 
     @cython.ccall
     def mapped(self, numbers: IntColumn) -> IntColumn:
-        """What stands among others, narrow as these, in the place that each of these is."""
+        """Return `numbers` at the indexes that this column holds; both columns and the result are narrow."""
         found = IntColumn(narrow=True)
         if cython.compiled:
             index: cython.Py_ssize_t
@@ -125,7 +130,7 @@ class IntColumn:
         return found
 
     def raw(self) -> bytes:
-        """Their bytes, in the machine's order."""
+        """Return the cells as bytes, in native byte order."""
         if cython.compiled:
             raw: bytes = self._cells[: self._size * (4 if self._narrow else 8)]
             return raw
@@ -134,7 +139,7 @@ class IntColumn:
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def take(self, raw: bytes | memoryview) -> cython.int:
-        """Have the numbers of which these are the bytes."""
+        """Fill the empty column from the bytes that `raw` returned."""
         if cython.compiled:
             self._cells = copied(raw, cython.address(self._size))
             self._size = self._room = self._size // (4 if self._narrow else 8)
@@ -150,14 +155,14 @@ class IntColumn:
 @cython.final
 @cython.cclass
 class TextColumn:
-    """Texts in UTF-8, of which some may be missing; OverflowError where they come to 2 GB.
+    """UTF-8 texts, each may be missing (null); raise OverflowError for 2 GB and more of text.
 
-    There is room at once for as much as stands in those `before`, if they are given.
+    `before` is a column whose size serves as the estimate for the first allocation.
     """
 
     def __init__(self, before: TextColumn | None = None) -> None:
         rows = len(before.ends) if before is not None else 0
-        # Where each of them ends; the first number is where they begin.
+        # Arrow's offsets: 0, then the byte offset of each text's end.
         self.ends: IntColumn = IntColumn(narrow=True, room=rows)
         self.ends.add(0)
         self._missing: set[int] = set()
@@ -199,7 +204,7 @@ class TextColumn:
     def add_behind(
         self, prefix: bytes, data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t
     ) -> cython.int:
-        """Add the text that this prefix and this span of other bytes make."""
+        """Add the text `prefix + data[start:end]`; both are UTF-8."""
         first: cython.Py_ssize_t = len(prefix)
         size: cython.Py_ssize_t = first + end - start
         if size > _MOST_BYTES - self._size:
@@ -209,7 +214,7 @@ class TextColumn:
                 self._grow(size)
             if first:
                 memcpy(self._text + self._size, cython.cast(cython.p_const_uchar, prefix), first)
-            if end > start:  # there may be no memory at all yet
+            if end > start:  # `_text` may still be NULL
                 memcpy(self._text + self._size + first, cython.cast(cython.p_const_uchar, data) + start, end - start)
         else:
             self._bytes += prefix + data[start:end]
@@ -219,7 +224,7 @@ class TextColumn:
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def _grow(self, size: cython.Py_ssize_t) -> cython.int:
-        """Make room for so many bytes."""
+        """Make room for at least `size` bytes more; copy a borrowed text into memory of the column."""
         if cython.compiled:
             room: cython.Py_ssize_t = 2 * self._room + size + 512
             if self._is_own:
@@ -235,7 +240,7 @@ class TextColumn:
 
     @cython.cfunc
     def at(self, index: cython.Py_ssize_t) -> str | None:
-        """The text in this cell, which is there; None where it is missing."""
+        """Return the text of an existing cell, None if it is missing."""
         start: cython.Py_ssize_t = self.ends.at(index)
         end: cython.Py_ssize_t = self.ends.at(index + 1)
         if start == end:
@@ -246,7 +251,7 @@ class TextColumn:
 
     @cython.cfunc
     def last(self, index: cython.Py_ssize_t) -> str | None:
-        """The text in the last cell, of which nobody is to ask for it again: its bytes are let go."""
+        """Return the text of the last cell to be read; a long column frees its bytes and must not be read again."""
         found = self.at(index)
         if cython.compiled and self._size > _LONG:
             if self._is_own:
@@ -261,7 +266,7 @@ class TextColumn:
         return [self.at(index) for index in range(len(self))]
 
     def raw(self) -> bytes:
-        """All of them, one behind the other."""
+        """Return all texts, concatenated."""
         if cython.compiled:
             raw: bytes = self._text[: self._size]
             return raw
@@ -269,7 +274,7 @@ class TextColumn:
 
     @cython.ccall
     def present(self) -> bytes | None:
-        """A bit for each that is not missing, from the lowest of each byte on; None where all are there."""
+        """Return Arrow's validity bitmap (a set bit: present, least significant bit first), None if none is missing."""
         if not self._missing:
             return None
         bits = bytearray(b"\xff" * (len(self) + 7 >> 3))
@@ -280,7 +285,7 @@ class TextColumn:
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def take(self, ends: IntColumn, missing: Any, raw: bytes | memoryview) -> cython.int:
-        """Have the texts of which these are the bytes, that end there."""
+        """Fill the empty column from end offsets, the indexes of missing cells, and the concatenated texts."""
         self.ends = ends
         self._missing = missing
         if cython.compiled:
@@ -298,9 +303,9 @@ class TextColumn:
 @cython.final
 @cython.cclass
 class DictColumn:
-    """Values that many cells have: each is kept once, in the order in which they came first, and has a number.
+    """Dictionary-encoded values: `words` has each distinct value once, in order of first use, `numbers` their indexes.
 
-    There is `room` at once for so many cells.
+    `room` is the number of cells to allocate at first.
     """
 
     def __init__(self, room: cython.Py_ssize_t = 0) -> None:
@@ -316,7 +321,7 @@ class DictColumn:
     @cython.ccall
     @cython.exceptval(-1, check=True)
     def add(self, word: Any) -> cython.int:
-        if word is not self._last:  # most follow their like
+        if word is not self._last:  # most cells repeat the one before
             number = self._known.get(word)
             if number is None:
                 number = self._known[word] = len(self.words)
@@ -327,12 +332,12 @@ class DictColumn:
 
     @cython.cfunc
     def at(self, index: cython.Py_ssize_t) -> Any:
-        """The value in this cell, which is there."""
+        """Return the value of an existing cell."""
         return self.words[self.numbers.at(index)]
 
     @cython.ccall
     def ends(self) -> IntColumn:
-        """Return where each sequence ends when all are joined, as the ends of a `TextColumn`."""
+        """Return Arrow's list offsets: 0, then the end of each cell's sequence in the concatenation of all."""
         index: cython.Py_ssize_t
         end: cython.Py_ssize_t = 0
         sizes = IntColumn()
@@ -347,7 +352,7 @@ class DictColumn:
 
     @cython.ccall
     def items(self) -> list[Any]:
-        """What stands in them, which are sequences, one behind the other."""
+        """Return the concatenation of all cells, which are sequences."""
         if not any(self.words):
             return []
         return [item for index in range(len(self)) for item in self.at(index)]
@@ -355,7 +360,7 @@ class DictColumn:
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def take(self, words: list[Any], numbers: IntColumn) -> cython.int:
-        """Have these values, each once, and the number of each cell's."""
+        """Fill the empty column from distinct values and the index of each cell's."""
         self.words = words
         self.numbers = numbers
         self._known = {word: number for number, word in enumerate(words)}
@@ -365,12 +370,12 @@ class DictColumn:
         return _words, (self.words, self.numbers)
 
 
-# --- as they go from one process to another ---------------------------------------------------------------------------
+# --- pickling ---------------------------------------------------------------------------------------------------------
 
 
 def _apart(raw: bytes, protocol: SupportsIndex) -> bytes | PickleBuffer:
-    """Bytes for a pickle of this protocol, out of its band if it has one."""
-    from pickle import PickleBuffer  # it is what calls this
+    """Return bytes for a pickle: an out-of-band buffer if the protocol has them."""
+    from pickle import PickleBuffer  # already imported: pickle is the caller
 
     return PickleBuffer(raw) if protocol.__index__() >= _OUT_OF_BAND else raw
 

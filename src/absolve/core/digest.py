@@ -1,4 +1,7 @@
-"""Some bytes that stand for a text, wherever it itself would take too much."""
+"""Fingerprints of texts (BLAKE2b): fixed-size keys where the text itself would take too much memory.
+
+In: `str`. Out: `bytes`.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,8 @@ _AT_ONCE: Final = 1 << 16  # characters
 
 
 def fingerprint(text: str, size: int = 16) -> bytes:
-    """`size` bytes (at most 64) that no other text has, as far as anybody knows; lone surrogates may be in it."""
-    from hashlib import blake2b  # with it comes OpenSSL, 4 MB that few runs need
+    """Return a BLAKE2b digest of `size` bytes (at most 64) of a text, which may contain lone surrogates."""
+    from hashlib import blake2b  # loads OpenSSL, 4 MB, which few runs need
 
     digest = blake2b(digest_size=size)
     for at in range(0, len(text), _AT_ONCE):

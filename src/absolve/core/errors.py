@@ -1,4 +1,9 @@
-"""Errors that say what is wrong, in which file, line and column, and can show the place with a caret."""
+"""Exceptions and diagnostics, with file, line and column, and a drawing of the place with a caret.
+
+Every exception that absolve raises on purpose is an AbsolveError. A Diagnostic describes a problem that does not stop
+the run. Lines and columns are 1-based; `str` of either is printable: invisible characters escaped, user information
+masked.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +13,11 @@ from absolve.core import printable
 
 
 class Diagnostic(NamedTuple):
-    """Something that absolve met and says, without stopping: a code, a text, and where (line and column 1-based).
+    """A problem that does not stop the run: a code, a text, and the place (document name, 1-based line and column).
 
-    `code` is a short word with hyphens; the rows' problem codes and these share one vocabulary. `failed`: something
-    could not be worked on for this reason, so that the run's exit status is 1. The fields are exact; `str` is a line
-    that can be printed: characters that are not visible are escaped, user information in URLs is masked.
+    `code` is a short word with hyphens, of the same vocabulary as the problem codes of rows. `failed`: something could
+    not be processed for this reason, so the exit status of the run is 1. The fields are exact; `str` is a printable
+    line: invisible characters are escaped, user information in URLs is masked.
     """
 
     code: str
@@ -26,17 +31,17 @@ class Diagnostic(NamedTuple):
         return self.printed()
 
     def printed(self, *, credentials: bool = False) -> str:
-        """Return the line, with user information as it is if `credentials` are to be shown."""
+        """Return the printable line; user information is masked unless `credentials`."""
         return printable.message(self.exact(), credentials=credentials)
 
     def exact(self) -> str:
-        """Return the same line with every character as it is."""
+        """Return the line without escaping or masking."""
         place = "".join(f":{number}" for number in (self.line, self.column) if number is not None)
         return f"{self.name}{place}: {self.code}: {self.text}"
 
 
 def in_short(text: str, most: int = 200) -> str:
-    """Return a text that a message quotes, without its middle if it has more characters than that."""
+    """Return a text for quoting in a message: at most `most` characters, with `...` for its middle if it is longer."""
     if len(text) <= most:
         return text
     end = most // 4
@@ -44,26 +49,26 @@ def in_short(text: str, most: int = 200) -> str:
 
 
 class AbsolveError(Exception):
-    """The root of every error of ours."""
+    """The base class of all exceptions of absolve."""
 
     @property
     def message(self) -> str:
-        """The text with every character as it is; `str` of an error that a caller sees is escaped and masked."""
+        """The text without escaping or masking; `str` of UsageError and DocumentError escapes and masks."""
         return Exception.__str__(self)
 
 
 class UsageError(AbsolveError):
-    """The call itself is wrong: an unknown profile or charset, a retrieval URL that is none."""
+    """The call itself is wrong: an unknown profile or charset, a retrieval URL that is not absolute."""
 
     def __str__(self) -> str:
         return printable.message(self.message)
 
 
 class WalkError(AbsolveError):
-    """What a walker raises for an entity that it cannot read: what is wrong, and the byte at which it is.
+    """Raised by a walker for an entity that it cannot read; `position` is a byte offset in the entity.
 
-    The fold makes it a DocumentError where the entity is the document itself, else a diagnostic: then only the part
-    stays as it is.
+    `document.walk` turns it into a DocumentError if the entity is the document itself, else into a diagnostic: then
+    only the part stays unchanged.
     """
 
     def __init__(self, code: str, text: str, position: int = 0) -> None:
@@ -73,7 +78,7 @@ class WalkError(AbsolveError):
 
 
 class CodingError(AbsolveError):
-    """What a coding raises for raw bytes that it cannot decode, or will not: broken, or larger than allowed."""
+    """Raised by a coding for raw bytes that it cannot decode: malformed, or larger than allowed."""
 
     def __init__(self, code: str, text: str) -> None:
         super().__init__(text)
@@ -81,9 +86,9 @@ class CodingError(AbsolveError):
 
 
 class DocumentError(AbsolveError):
-    """A document cannot be worked on; it is left as it is.
+    """A document that cannot be processed and stays unchanged.
 
-    `diagnostic` says what and where; `excerpt` is the line that it happened in, for the caret.
+    `diagnostic` has the reason and the place; `excerpt` is the source line, for the caret.
     """
 
     def __init__(self, diagnostic: Diagnostic, excerpt: str = "") -> None:
@@ -95,7 +100,7 @@ class DocumentError(AbsolveError):
         return self.diagnostic.printed()
 
     def show(self, *, credentials: bool = False) -> str:
-        """Return the message and, where the line is known, that line with a caret under the column."""
+        """Return the message and, if the excerpt and column are set, that line with a caret under the column."""
         column = self.diagnostic.column
         line = self.diagnostic.printed(credentials=credentials)
         if not self.excerpt or column is None:
@@ -105,12 +110,12 @@ class DocumentError(AbsolveError):
         return f"{line}\n    {whole.rstrip()}\n    {' ' * printable.width(before)}^"
 
 
-# What is raised where a program is wrong, or at the end of its memory: of us it should never be.
+# Exceptions that only a bug in absolve, or the end of memory, can raise.
 FAULTS: Final = (RecursionError, MemoryError, ValueError, TypeError, LookupError, ArithmeticError, AttributeError)
 
 
 def fault(error: Exception) -> str:
-    """An error that should not have happened, for a report of it: what, and where in our code."""
+    """Return a message for an internal error: its type, text, and the module and line that raised it."""
     frame = error.__traceback__
     while frame is not None and frame.tb_next is not None:
         frame = frame.tb_next

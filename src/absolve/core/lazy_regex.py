@@ -1,4 +1,7 @@
-"""Regular expressions that are compiled where they are first used: no run meets all that may be met."""
+"""Regular expressions that are compiled on first use, for a faster start: most runs use only some of them.
+
+In: the source of a pattern. Out: an object with the methods of `re.Pattern`.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +13,15 @@ if TYPE_CHECKING:
 
 
 def pattern(source: AnyStr, flags: int = 0) -> Pattern[AnyStr]:
-    """As `re.compile`, which takes a tenth of a millisecond and more for each; what is asked often is better compiled.
+    """Return a pattern like `re.compile`, which takes 0.1 ms and more, but compiled on first use.
 
-    What is wrong with it is raised (re.error) where it is first used.
+    Patterns on hot paths should use `re.compile`. An invalid pattern raises re.error on first use.
     """
     return cast("Pattern[AnyStr]", _Pattern(source, flags))
 
 
 class _Pattern:
-    """Has the methods of the pattern as soon as one of them is asked for."""
+    """A lazy pattern; each method is looked up in the compiled pattern once, then stored as an attribute."""
 
     def __init__(self, source: str | bytes, flags: int) -> None:
         self.pattern = source

@@ -1,8 +1,9 @@
-"""Regular expressions over hostile text, in time that grows as the text's length: those of a user's rules.
+"""Regular expressions that match in linear time, for the patterns of a user's rules over hostile text.
 
-Python's matcher tries one way after the other, and a text can make it try all of them. A pattern of which that cannot
-be is left to it; any other is an automaton here, with the same syntax and the same groups. What no automaton can do
-(back-references, look-around) is refused.
+In: a pattern and a template in the syntax of `re`. Out: a callable from a text to its substitution. Python's matcher
+backtracks, in exponential time for some texts. Patterns that provably match in linear time are left to it; any other
+is compiled to an automaton here, with the same groups. Back-references and look-around, which no automaton can match,
+raise UsageError.
 """
 
 from __future__ import annotations
@@ -18,10 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 _MOST_STATES: Final = 2000
-_MOST_FIXED: Final = 64  # characters of a repeat that Python's matcher may look at more than once
-_MOST_KNOWN: Final = 4096  # transitions that are remembered
+_MOST_FIXED: Final = 64  # most characters of a fixed repeat for Python's matcher, which may read them more than once
+_MOST_KNOWN: Final = 4096  # transitions in the cache
 _FLAGS: Final = re.IGNORECASE | re.MULTILINE | re.DOTALL | re.ASCII | re.UNICODE
-_parser: Final[Any] = import_module("re._parser")  # the syntax is Python's own; other tools read it by this module, too
+_parser: Final[Any] = import_module("re._parser")  # private, but other tools depend on it too
 _compiler: Final[Any] = import_module("re._compiler")
 
 _ONE: Final = frozenset({"LITERAL", "NOT_LITERAL", "ANY", "IN"})  # nodes of one character
@@ -37,9 +38,10 @@ _REFUSED: Final = {
 
 
 class Substitution:
-    """What a whole text becomes that a pattern matches, as `re.fullmatch` and `Match.expand` have it.
+    """A substitution of whole texts, with the results of `re.fullmatch` and `Match.expand`.
 
-    UsageError, which says why, for a pattern or a template that is none, and for one that cannot be linear.
+    Raise UsageError for an invalid pattern or template, and for a pattern that cannot be matched in linear time; its
+    text is the reason.
     """
 
     def __init__(self, pattern: str, template: str) -> None:
@@ -59,7 +61,7 @@ class Substitution:
         return Substitution, (self._pattern, self.template)
 
     def __call__(self, text: str) -> str | None:
-        """Return what the text becomes; None where the pattern does not match it as a whole."""
+        """Return the expanded template, None if the pattern does not match the whole text."""
         if isinstance(self._matcher, Automaton):
             groups = self._matcher.fullmatch(text)
         else:
@@ -71,7 +73,7 @@ class Substitution:
 
 
 class _Groups:
-    """What reading a template asks of a compiled pattern."""
+    """The attributes of a compiled pattern that `re._parser.parse_template` reads."""
 
     def __init__(self, tree: Any) -> None:
         self.groups: int = tree.state.groups - 1
@@ -79,7 +81,7 @@ class _Groups:
 
 
 def _parts(template: Any) -> list[str | int]:
-    """The texts and the numbers of groups that a template is made of."""
+    """Return the literal texts and group numbers of a parsed template, in order."""
     if isinstance(template, list):  # since Python 3.12
         return template
     places, texts = template
@@ -89,14 +91,15 @@ def _parts(template: Any) -> list[str | int]:
     return parts
 
 
-# --- patterns that are linear by themselves ---------------------------------------------------------------------------
+# --- patterns that Python's matcher matches in linear time ------------------------------------------------------------
 
 
 def is_plain(tree: Any) -> bool:
-    """Whether Python's matcher takes linear time for a parsed pattern, as most patterns are made.
+    """Return whether Python's matcher needs only linear time for a parsed pattern, which is true of most.
 
-    There is no alternative in it, and what repeats is a single character, up to one that it cannot be itself: so there
-    is one way to match. Only the last repeat may go on into what follows; each way is then tried once.
+    That is so if it has no alternatives, and repeats single characters only, each followed by a literal that the
+    repeat cannot match: then there is one way to match. Only the last repeat may overlap its successor; each of its
+    lengths is tried once.
     """
     items = _flat(tree, tree.state.flags)
     if items is None or tree.state.flags & ~int(re.UNICODE):
@@ -113,7 +116,7 @@ def is_plain(tree: Any) -> bool:
 
 
 class _Item(NamedTuple):
-    """One character or one place of a pattern, once or repeated."""
+    """One character or one assertion (`^`, `$`) of a pattern, once or repeated."""
 
     name: str
     node: Any
@@ -121,7 +124,7 @@ class _Item(NamedTuple):
 
 
 def _flat(nodes: Iterable[Any], flags: int) -> list[_Item] | None:
-    """A pattern as a row of characters; None where it is more."""
+    """Return a pattern as a sequence of items, None if it has any other construct."""
     found: list[_Item] = []
     for operator, value in nodes:
         name = str(operator)
@@ -142,33 +145,34 @@ def _flat(nodes: Iterable[Any], flags: int) -> list[_Item] | None:
 
 
 def _is_one(repeat: Any) -> bool:
-    """Whether one character is repeated, up to what follows it or a few times."""
+    """Return whether a repeat is of a single character, of variable length or at most `_MOST_FIXED` times."""
     least, most, nodes = repeat
     return len(nodes) == 1 and str(nodes[0][0]) in _ONE and (least != most or 0 < most <= _MOST_FIXED)
 
 
 def _ends_itself(item: _Item, following: Sequence[_Item]) -> bool:
-    """Whether what follows a repeat is one letter, which the repeat does not take."""
+    """Return whether a literal follows a repeat that the repeated character cannot match."""
     if not following or following[0].name != "LITERAL" or following[0].repeats:
         return False
     return not _alone(item.node, int(re.UNICODE)).match(chr(following[0].node[1]))
 
 
 def _alone(node: Any, flags: int) -> re.Pattern[str]:
-    """A pattern of one node: Python says which characters it takes, or at which places it holds."""
+    """Return a compiled pattern of one node, to test one character or one position."""
     pattern = _parser.SubPattern(_parser.State(), [node])
     compiled: re.Pattern[str] = _compiler.compile(pattern, flags | re.UNICODE * (not flags & re.ASCII))
     return compiled
 
 
-# --- all others -------------------------------------------------------------------------------------------------------
+# --- all other patterns -----------------------------------------------------------------------------------------------
 
 
 class _State(NamedTuple):
-    """A state: it takes a character and goes on, or goes on by itself, to the first of the targets that leads on.
+    """A state with its transitions, in order of preference: the first target that leads to a match is taken.
 
-    `test` is what takes the character (`takes`), or holds at a place. `group` notes the place: where group n begins, as
-    2n, or ends, as 2n + 1.
+    With `takes`, `test` matches one character, which is consumed. Otherwise the transitions are epsilon transitions;
+    `test`, if set, must match at the position. `group` records the position: 2n for the start of group n, 2n + 1 for
+    its end.
     """
 
     targets: list[int]
@@ -178,22 +182,22 @@ class _State(NamedTuple):
 
 
 def _prefix(tree: Any) -> str:
-    """What every text begins with that a pattern matches: most URLs do not."""
+    """Return a literal prefix of all matches: a cheap first test, which most URLs fail."""
     if tree.state.flags & re.IGNORECASE:
         return ""
     return "".join(chr(value) for _, value in takewhile(lambda node: str(node[0]) == "LITERAL", tree))
 
 
 class Automaton:
-    """A pattern as states, by two passes over a text (A. Frisch and L. Cardelli, "Greedy regular expression matching").
+    """A pattern as states, matched in two passes (A. Frisch and L. Cardelli, "Greedy regular expression matching").
 
-    The first one, from the end, finds the states from which the rest matches; the second one, from the start, goes the
-    way that a backtracking matcher would find first, and never back. A set of states is a number, with a bit for each;
-    `_known` remembers transitions.
+    The first pass, backwards, finds for each position the states from which the rest of the text matches; the second,
+    forwards, follows the path that a backtracking matcher would find first, without backtracking. A set of states is
+    an integer with a bit for each state; `_known` caches transitions.
     """
 
     def __init__(self, tree: Any) -> None:
-        self._states: list[_State] = [_State([])]  # where the whole text is matched
+        self._states: list[_State] = [_State([])]  # the accepting state
         self._groups: int = tree.state.groups
         self._prefix = _prefix(tree)
         self._start = self._sequence(tree, tree.state.flags & _FLAGS, 0)
@@ -203,14 +207,14 @@ class Automaton:
             if state.takes and state.test is not None
         ]
         self._places = [number for number, state in enumerate(self._states) if state.test and not state.takes]
-        self._before: list[list[int]] = [[] for _ in self._states]  # from which states one is reached by itself
+        self._before: list[list[int]] = [[] for _ in self._states]  # reversed epsilon transitions
         for number, state in enumerate(self._states):
             for target in () if state.takes else state.targets:
                 self._before[target].append(number)
         self._known: dict[tuple[int, str, int], int] = {}
 
     def fullmatch(self, text: str) -> tuple[str | None, ...] | None:
-        """Return the text and its groups, as a match has them; None where the pattern does not match the whole text."""
+        """Return the text and its groups, None for an unused one; None if the pattern does not match all the text."""
         leads = self._leading(text) if text.startswith(self._prefix) else None
         if leads is None:
             return None
@@ -229,7 +233,7 @@ class Automaton:
         return text, *(None if end is None else text[start:end] for start, end in groups)
 
     def _leading(self, text: str) -> list[int] | None:
-        """The states from which the rest of a text matches, for each place of it; None where all of it does not."""
+        """Return for each position the set of states from which the rest matches; None if the text does not match."""
         leads = self._reaching(1, self._holding(text, len(text)))
         found = [leads]
         for place in range(len(text) - 1, -1, -1):
@@ -244,7 +248,7 @@ class Automaton:
         return found if leads >> self._start & 1 else None
 
     def _step(self, leads: int, character: str, holding: int) -> int:
-        """The states before a character; that takes the same time for each, however long the text is."""
+        """Return the states from which `character` leads into `leads`; in time independent of the text's length."""
         takers = 0
         for bit, target, test in self._takers:
             if leads >> target & 1 and test.match(character):
@@ -255,7 +259,7 @@ class Automaton:
         return found
 
     def _holding(self, text: str, place: int) -> int:
-        """The states whose test holds at a place: ends of the text, or of a word."""
+        """Return the states whose assertion (end of text, word boundary) holds at a position."""
         found = 0
         for number in self._places:
             test = self._states[number].test
@@ -264,7 +268,7 @@ class Automaton:
         return found
 
     def _reaching(self, states: int, holding: int) -> int:
-        """These states and all from which they are reached without a character."""
+        """Return these states and all that reach them by epsilon transitions."""
         found = states
         waiting = [number for number in range(len(self._states)) if states >> number & 1]
         while waiting:
@@ -275,7 +279,7 @@ class Automaton:
                     waiting.append(number)
         return found
 
-    # Each of these adds the states of a node, from which it goes on at `after`, and returns the first of them.
+    # Each of these adds the states of a node, which lead to the state `after`, and returns the first of them.
 
     def _new(self, state: _State) -> int:
         if len(self._states) >= _MOST_STATES:

@@ -1,4 +1,4 @@
-"""C layout of the values that are made once a link or once a document; model.py holds the code."""
+"""C layout of the values created once per link or per document; model.py has the code."""
 
 cimport cython
 from cpython.object cimport PyObject, PyTypeObject
@@ -11,7 +11,7 @@ cdef extern from "Python.h":
 
 
 cdef inline object made(object kind, tuple items):
-    """A named tuple of this kind, as `new` makes it."""
+    """Return a named tuple of the class `kind`, without calling its interpreted constructor; like `new` in model.py."""
     cdef Py_ssize_t i
     cdef object item, found = PyType_GenericAlloc(<PyTypeObject*>kind, PyTuple_GET_SIZE(items))
     for i in range(PyTuple_GET_SIZE(items)):

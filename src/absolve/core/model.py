@@ -1,9 +1,9 @@
-"""The values that every layer of absolve speaks of, in RFC 1808's own words; of ours it imports only `arguments`.
+"""The values shared by all packages, in the terms of RFC 1808: layers, claims, bases, links, parts, documents, edits.
 
 Positions are byte offsets into the entity they belong to, spans are half open (`start <= i < end`), text is `str`.
-`Link` and `Part` are made once a link on the hot path, so they are plain slotted classes that `model.pxd` turns into
-C structures where the package is compiled; treat every value here as immutable. Nothing that they hold leads back to
-them, so Python's garbage collector need not go through millions of them (`no_gc`, which counts here and not there).
+Treat every value as immutable. `Link` and `Part` are created once per link: they are slotted classes, and C structures
+in compiled code (`model.pxd`). They cannot be part of a reference cycle, so the garbage collector skips millions of
+them (`no_gc`, which takes effect in this file, not in the .pxd).
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ else:
     from absolve.core import _cython as cython
 
 
-new = tuple.__new__  # what a named tuple is made by where it is made often: its own constructor is interpreted
+new = tuple.__new__  # creates a named tuple on hot paths: its own constructor is interpreted
 
 
 class Layer(enum.IntEnum):
-    """The four layers of RFC 1808 section 3, innermost first; `label` is the word that rows use."""
+    """The four layers of RFC 1808 section 3, innermost first; `label` is the name used in rows."""
 
     EMBEDDED = 1  # 3.1: base URL within the document's content
     ENCAPSULATING = 2  # 3.2: base URL from the encapsulating entity
@@ -41,12 +41,12 @@ class Layer(enum.IntEnum):
         return _LABELS[self]
 
 
-_LABELS = ("", *(layer.name.lower() for layer in Layer))  # by its attributes an enumeration gives them slowly
+_LABELS = ("", *(layer.name.lower() for layer in Layer))  # a table: attributes of an enum are slow
 EMBEDDED, ENCAPSULATING, RETRIEVAL, BY_DEFAULT = Layer
 
 
 class Reference(NamedTuple):
-    """The six components of RFC 1808 section 2.1; `None` is absent, `""` is there and empty."""
+    """The six components of RFC 1808 section 2.1; `None` is an absent component, `""` an empty one."""
 
     scheme: str | None
     net_loc: str | None
@@ -57,11 +57,11 @@ class Reference(NamedTuple):
 
 
 class BaseClaim(NamedTuple):
-    """A claim found somewhere: this layer says that this reference is the base.
+    """A reference that a document, or its context, gives as its base URL, in one layer of section 3.
 
-    `source` says where in words ("base element", "Content-Base header", "--url"), `position` where in the entity (a
-    byte offset, None outside of any). `scope` is the claim around this one where claims nest (`xml:base`); a scoped
-    claim rules only the links and parts that carry it.
+    `source` names its origin ("base element", "Content-Base header", "--url"), `position` is its byte offset in the
+    entity (None outside of one). `scope` is the enclosing claim where claims nest (`xml:base`); a scoped claim applies
+    only to the links and parts that refer to it.
     """
 
     layer: Layer
@@ -71,11 +71,11 @@ class BaseClaim(NamedTuple):
     scope: BaseClaim | None = None
 
 
-IGNORED_BASE = BaseClaim(EMBEDDED, "", "base element")  # base elements that rule nothing; a document may have a million
+IGNORED_BASE = BaseClaim(EMBEDDED, "", "base element")  # shared by all ignored base elements: there may be a million
 
 
 class ClaimOutcome(NamedTuple):
-    """What became of one claim: the URL it gave (None where it gave none) and the verdict, a word of VERDICTS."""
+    """The result of one claim: the URL resolved from it (None if there is none) and the verdict, a key of VERDICTS."""
 
     base: BaseClaim
     url: str | None
@@ -94,9 +94,9 @@ VERDICTS = {
 
 
 class BaseURL(NamedTuple):
-    """What section 3 established: the URL ("" where nothing holds), its layer, who said it, and every claim's fate.
+    """A base URL by section 3: the URL ("" for an unknown base), its layer, the source of its claim, and the chain.
 
-    `chain` lists the claims from the innermost to the outermost.
+    `chain` has the outcome of every claim, from the innermost to the outermost.
     """
 
     url: str
@@ -109,16 +109,15 @@ DEFAULT = BaseURL("", Layer.DEFAULT)
 
 
 class LinkSite(NamedTuple):
-    """One kind of place where a reference stands: a row of a walker's table, or made once by the walker.
+    """One kind of link: an element and attribute, or their like in another format; a row of a walker's table.
 
-    `syntax`: url, srcset, spaces, commas, refresh, link, css, srcdoc: how the value is read (formats/grammars.py).
+    `syntax`: url, srcset, spaces, commas, refresh, link, css, srcdoc: the grammar of the value (formats/grammars.py).
     `kind`: a word of KINDS.
-    `against`: base, own (the document's own URL), codebase (of the same element), or header (own where it gives the
-    base itself, else base): what it is resolved against.
-    `empty`: what the empty reference means: base (it resolves), own (the document's own URL), nothing (it fetches
-    nothing, has no target and stays).
-    `stays`: "" (rewritten), fragment (stays where it is only a fragment, whatever the options), always (never
-    rewritten).
+    `against`, the base to resolve against: base, own (the document's own URL), codebase (of the same element), or
+    header (own if the header itself gives the base, else base).
+    `empty`, the meaning of the empty reference: base (it resolves), own (the document's own URL), nothing (it fetches
+    nothing, has no target and stays unchanged).
+    `stays`: "" (rewritten), fragment (a fragment alone stays unchanged, with any options), always (never rewritten).
     """
 
     element: str
@@ -133,7 +132,7 @@ class LinkSite(NamedTuple):
 KINDS = frozenset(
     "navigation image media script stylesheet frame form font feed metadata other".split()  # docs/decisions.md, I1
 )
-SCOPES = ("same-document", "internal", "external", "other")  # `judging` says which is a target's, and what is wrong
+SCOPES = ("same-document", "internal", "external", "other")  # of targets; `inventory` determines them and the problems
 PROBLEMS = (
     "unresolved unsuitable-base relative-base ignored-base malformed too-long above-root divergent empty insecure"
     " scheme-relative backslash whitespace"
@@ -145,12 +144,11 @@ PROBLEMS = (
 @cython.freelist(64)
 @cython.cclass
 class Link:
-    """One reference in an entity: the span of its bytes, without white space around it, and how they are coded.
+    """One reference in an entity: its span, without surrounding white space, and the coding of its bytes.
 
-    `base` is the scoped claim that rules it, if any. `tag` is the span of the start tag that it stands in, (-1, -1)
-    where there is none: the inventory reads rel and text from there, only when it is asked for them. `claim` is the
-    base that the link itself states (a base element, codebase, a header), whose row it then is; IGNORED_BASE for a base
-    element that rules nothing.
+    `base` is the scoped claim that applies to it, if any. `tag_start` and `tag_end` are the span of its start tag, -1
+    if it has none; the inventory reads rel and text from there, lazily. `claim` is the claim that the link itself makes
+    (a base element, codebase, a header), IGNORED_BASE for a base element that is ignored.
     """
 
     __slots__ = ("base", "claim", "coding", "end", "place", "start", "tag_end", "tag_start")
@@ -180,10 +178,9 @@ class Link:
 
 
 class Derived(NamedTuple):
-    """A field that says something of a part: where its value stands in the entity that the part is in.
+    """A field computed from a part, such as Content-Length or WARC-Block-Digest: the span of its value in the entity.
 
-    `value` makes it from the part's new raw bytes (Content-Length, WARC-Block-Digest). It is asked only where those
-    changed.
+    `value` computes the new value from the part's new raw bytes; it is called only if those changed.
     """
 
     start: int
@@ -195,17 +192,17 @@ class Derived(NamedTuple):
 @cython.no_gc
 @cython.cclass
 class Part:
-    """One whole document inside an entity: the span of its bytes and how they are coded.
+    """One whole document inside an entity: the span of its bytes and their coding.
 
-    `media_type` names the walker that reads it; one that nothing reads is left alone. `name` is its step in the entity
-    path ("" for a part of the same document, as a style element is: its rows belong to the entity around it). `claims`
-    are the bases that its container says for it, in order of preference: its retrieval URL, or else what encapsulates
-    it. `base` is the scoped claim that rules it.
+    `media_type` selects the walker; a part without a walker stays unchanged. `name` is its step in the entity path, ""
+    for a part of the same document (a style element), whose rows belong to the outer entity. `claims` are the bases
+    that its container gives for it, in order of preference: its retrieval URL, or else its encapsulating entity's.
+    `base` is the scoped claim that applies to it.
 
-    `own_charset`: its decoded value has a charset of its own, which `media_type` may name as a Content-Type header
-    does; else it is text in UTF-8. `encloses`: the entity around it is one that encapsulates it (3.2), as a
-    message is and a WARC record is not. `derived` are the fields that change with it. `signed_by` says what signs it,
-    so that nothing in it may change; it is listed all the same.
+    `own_charset`: its decoded value has a charset of its own, which `media_type` may name like a Content-Type header;
+    otherwise it is UTF-8 text. `encloses`: the outer entity encapsulates it by RFC 1808 3.2, as a message does and a
+    WARC record does not. `derived` are the fields computed from it. `signed_by` names the signature over it, if there
+    is one: its links are listed and must not be changed.
     """
 
     __slots__ = (
@@ -231,7 +228,7 @@ class Part:
         name: str = "",
         base: BaseClaim | None = None,
         claims: Sequence[BaseClaim] = (),
-        own_charset: bool = False,  # noqa: FBT002 - a C attribute, given by name
+        own_charset: bool = False,  # noqa: FBT002 - a C attribute, passed by keyword
         encloses: bool = True,  # noqa: FBT002 - likewise
         derived: Sequence[Derived] = (),
         signed_by: str = "",
@@ -253,9 +250,9 @@ class Part:
 
 
 class Finding(NamedTuple):
-    """Something that a walker met and says: a diagnostic that does not know its file and line yet.
+    """A diagnostic of a walker, still without file and line; `position` is a byte offset in the entity.
 
-    `failed`: something could not be worked on, and stays as it is for that.
+    `failed`: something could not be processed for this reason and stays unchanged.
     """
 
     code: str
@@ -265,9 +262,9 @@ class Finding(NamedTuple):
 
 
 class MessageIds(NamedTuple):
-    """What the entity, or what is in it, is referred to by in its message: references, and the claim that they make.
+    """The references (Content-ID, Content-Location) that identify an entity, or its members, within a message.
 
-    The references are asked for once; in an archive they are made then.
+    `claim` is the base claim made by them. Iterate `references` once only: an archive generates them lazily.
     """
 
     references: Iterable[str]
@@ -275,34 +272,34 @@ class MessageIds(NamedTuple):
 
 
 class EditOrder(NamedTuple):
-    """What in an entity depends on all that changes there (where things stand in an archive).
+    """A dependency of an entity's bytes on all edits in it, such as the offsets in an archive's directory.
 
-    `edits` takes the edits of the entity, some at a time, and gives them with those that they bring about, in order and
-    likewise. They come part by part, by the numbers of events in `order`, those of a part at one time, with those of
-    what is derived from it, which may stand elsewhere.
+    `edits` maps the entity's edits, in batches, to the same and all consequent edits, in batches and sorted. The input
+    has one batch per part, in the sequence of event numbers in `order`; a batch includes the edits of the part's
+    derived fields, which may be at any offset.
     """
 
     edits: Callable[[Iterable[list[Edit]]], Iterator[list[Edit]]]
     order: Sequence[int]
 
 
-PACKAGE_ROOT = "package:///"  # of a package that nobody knows a URL of: what is resolved against it is never written
+PACKAGE_ROOT = "package:///"  # base of a package whose URL is unknown; a URL resolved against it is never written
 
 Event = BaseClaim | Link | Part | Finding | MessageIds | EditOrder
 
 
 @cython.cclass
 class Document:
-    """The bytes of one document and what is known of it from outside.
+    """The bytes of one document, with the facts about it from outside.
 
-    `data` is bytes (or an object that holds bytes), or text, which is taken as UTF-8. `name`, which may be a path, is
-    for messages and, by its suffix, for the media type. `media_type` may carry parameters, as a Content-Type header
-    does. `charset` is the user's word (it beats all but a byte order mark). `url` is the retrieval URL, a str or an
-    object that is a URL (`core.protocols.URLObject`); `url_source` names its source. `claims` are the bases that a file
-    system keeps beside a file. Raise TypeError for a value of another type.
+    `data` is bytes (or an object with the buffer protocol), or text, which is encoded as UTF-8. `name`, a str or path,
+    appears in messages, and its suffix helps to find the media type. `media_type` may have parameters, like a
+    Content-Type header. `charset` is the user's choice and overrides everything but a byte order mark. `url` is the
+    retrieval URL, a str or a URL object (`core.protocols.URLObject`); `url_source` names its source in messages.
+    `claims` are bases recorded beside a file, as in its extended attributes. Raise TypeError for any other type.
 
-    Where it is cut out of a larger file, `before` is how many documents stand before it there, and `origin` says where
-    a byte of it does.
+    For a document cut out of a larger file, `before` is the number of documents that precede it there, and `origin`
+    maps its byte offsets to offsets in that file.
     """
 
     __slots__ = ("before", "charset", "claims", "data", "is_text", "media_type", "name", "origin", "url", "url_source")
@@ -345,7 +342,7 @@ class Document:
 @cython.freelist(64)
 @cython.cclass
 class Edit:
-    """Put `new` in the place of the bytes from `start` to `end`; an insertion where they are equal."""
+    """Replace the bytes from `start` to `end` by `new`; an insertion if `start == end`."""
 
     __slots__ = ("end", "new", "start")
 
@@ -360,7 +357,7 @@ class Edit:
 
 @cython.cfunc
 def edit_at(start: cython.Py_ssize_t, end: cython.Py_ssize_t, new: bytes) -> Edit:
-    """An edit, made without a call that would box its numbers."""
+    """Return an Edit; in compiled code without boxing the offsets."""
     edit: Edit = Edit.__new__(Edit)
     edit.start = start
     edit.end = end

@@ -1,7 +1,8 @@
-"""Text for people: `printable` escapes what could move a cursor, reorder or hide; `masked` hides user information.
+"""Make text safe for a terminal: `printable` escapes invisible characters, `masked` hides user information in URLs.
 
-Every message, drawing and table on a terminal passes here. What programs read (JSON, CSV in a file, the fields of a
-diagnostic) stays exact.
+In: `str`. Out: `str`. Characters that move the cursor, reorder or hide text (UAX #44) cannot reach the terminal.
+All messages, drawings and tables go through here; formats for programs (JSON, CSV files, fields of a diagnostic) stay
+exact. User information is that of RFC 3986 3.2.1.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ if TYPE_CHECKING:
 
 MASK: Final = "***"
 
-# UAX #44, Default_Ignorable_Code_Point: what is not drawn, beside the format characters (Cf), which are not printable.
+# UAX #44, Default_Ignorable_Code_Point: without a glyph; but not format characters (Cf): `isprintable` rejects them.
 _NOT_DRAWN: Final = pattern(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0000-\U000e0fff]"
 )
-# RFC 3986 3.2.1, in the middle of a sentence too, and behind the slashes that browsers take; `C:\a@b` has none. It is
-# found in linear time: a match begins behind slashes, of which the user information has none.
+# RFC 3986 3.2.1, also in the middle of a sentence, and behind any slashes that browsers accept; `C:\a@b` has none.
+# Matching is linear: a match begins behind slashes, and user information contains no slash.
 _USER_INFORMATION: Final = pattern(
     r"""( \A(?:https?|wss?|ftp):[/\\]* | (?:(?<=https:)|(?<=http:)|(?<=wss:)|(?<=ws:)|(?<=ftp:))[/\\]+ | (?<=:)//
     | (?<![^\s"'(<=,\[])[/\\]{2,} ) [^/?#\\\s"<>]+ @""",
@@ -34,11 +35,11 @@ def _backslashed(character: str) -> str:
 
 
 def printable(text: str, keep: str = "", escape: Callable[[str], str] = _backslashed) -> str:
-    r"""Return the text with escapes (`\n`, `\x1b`, `\u202e`, as in `repr`) for every character that is not visible.
+    r"""Return the text with escapes (`\n`, `\x1b`, `\u202e`, as in `repr`) for every invisible character.
 
-    Those are the controls of C0 and C1, DEL, separators other than the blank, format characters (those that change the
-    direction of text among them), what is not drawn, surrogates and what is not assigned. Characters in `keep` stay,
-    and so does the backslash: to escape twice is to escape once.
+    Those are C0 and C1 controls, DEL, separators other than the space, format characters (including those that change
+    text direction), default ignorable characters, surrogates and unassigned code points. Characters in `keep` stay, and
+    so does the backslash: the function is idempotent.
     """
     if _is_visible(text):
         return text
@@ -46,7 +47,7 @@ def printable(text: str, keep: str = "", escape: Callable[[str], str] = _backsla
 
 
 def percent_escaped(character: str) -> str:
-    """Return the UTF-8 bytes of a character as a URL has them (RFC 3986, 2.1): an escape for `printable`."""
+    """Return a character percent-encoded as UTF-8 (RFC 3986, 2.1): an escape function for `printable`."""
     return "".join(f"%{byte:02X}" for byte in character.encode("utf-8", "surrogateescape"))
 
 
@@ -60,15 +61,15 @@ def masked(text: str) -> str:
 
 
 def message(text: str, *, credentials: bool = False) -> str:
-    """Return a text as a line of a message: printable, and without user information unless `credentials` are shown."""
+    """Return a text for a message: printable, with user information masked unless `credentials`."""
     return printable(text if credentials else masked(text))
 
 
 def width(text: str) -> int:
-    """Return how many columns a terminal gives to a text (UAX #11)."""
+    """Return the number of terminal columns of a text (UAX #11)."""
     if text.isascii():
         return len(text)
-    import unicodedata  # an extension module: most runs need none of it
+    import unicodedata  # an extension module that most runs do not need
 
     return sum(
         0 if unicodedata.combining(character) else 1 + (unicodedata.east_asian_width(character) in {"W", "F"})

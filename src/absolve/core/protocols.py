@@ -1,4 +1,8 @@
-"""The protocols that the parts of absolve meet by, each with its contract."""
+"""The interfaces (typing.Protocol) between packages, each with its contract; used for type checking only.
+
+Offsets and Coding map values to raw bytes; Resolver and Profile implement RFC 1808 section 4 (resolution); Sink writes
+tables.
+"""
 
 from __future__ import annotations
 
@@ -8,17 +12,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any, TypeAlias
 
-    Text: TypeAlias = str  # where Cython would refuse all but a str with words of its own
+    Text: TypeAlias = str  # an alias, so that Cython adds no type check with its own error message
 
 
 class Buffer(Protocol):
-    """An object that holds bytes and lets them be read where they are: bytearray, memoryview, mmap, numpy.uint8..."""
+    """An object with the buffer protocol: bytearray, memoryview, mmap, an array of numpy.uint8..."""
 
     def __buffer__(self, flags: int, /) -> memoryview: ...
 
 
 class URLObject(Protocol):
-    """A URL that is no str: `str` of it is the URL (httpx.URL, yarl.URL, pydantic's, furl)."""
+    """A URL object whose `str` is the URL (httpx.URL, yarl.URL, pydantic's, furl)."""
 
     @property
     def scheme(self) -> Any: ...
@@ -26,67 +30,67 @@ class URLObject(Protocol):
 
 
 class Offsets(Protocol):
-    """Where each unit of a decoded value stands in the raw bytes it came from (a unit: a byte, a reference, an escape).
+    """A map from offsets in a decoded value to offsets in its raw bytes, in bytes.
 
-    Both ends are needed: with starts only, an edit that ends before a soft line break would swallow it.
+    A unit is a byte, a character reference or an escape. Starts and ends are mapped separately: with starts only, an
+    edit that ends before a soft line break would include it.
     """
 
     def start(self, position: int) -> int:
-        """The raw offset at which the unit at this offset of the value begins (the raw length, past the last one)."""
+        """Return the raw offset at which the unit at this offset of the value begins; the raw length past the end."""
 
     def end(self, position: int) -> int:
-        """The raw offset at which the unit before this offset of the value ends (0, before the first one)."""
+        """Return the raw offset at which the unit before this offset of the value ends; 0 for offset 0."""
 
 
 class Coding(Protocol):
-    """How a reference, or a whole inner document, is written where it stands.
+    """The encoding of a reference, or of a whole inner document, in its context: charset, escapes, transfer encoding.
 
-    Raw bytes are those of the entity, in its own charset. Values are bytes: UTF-8 where they are text (bytes that are
-    no text there come through as they are, and come back as they were), anything else where they are not.
+    Raw bytes are those of the entity, in its charset. Values are bytes: UTF-8 for text, where malformed raw bytes pass
+    through unchanged in both directions; any bytes for binary content.
     """
 
     @property
     def slot(self) -> tuple[int, int] | None:
-        """The span of the value that must be settled as a whole when all edits in it are known; None for most."""
+        """The span of the value that must be encoded as a whole, after all edits in it are known; None for most."""
 
     def decode(self, raw: bytes) -> bytes:
-        """The value that the raw bytes stand for."""
+        """Return the value of raw bytes."""
 
     def decode_mapped(self, raw: bytes) -> tuple[bytes, Offsets | None]:
-        """The value, and where its units stand; None where no edit inside maps to a small one outside (base64)."""
+        """Return the value and its offsets, None if a small edit of the value can change all raw bytes (base64)."""
 
     def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:
-        """Raw bytes that decode to the value between `before` and `after`, raw bytes of the same place.
+        """Return raw bytes that decode to the value when they are between the raw bytes `before` and `after`.
 
-        As little is escaped as the place needs.
+        Only characters that the context requires are escaped.
         """
 
 
 class Resolver(Protocol):
-    """Section 4 against one base: the absolute URL of a reference (text, stripped), None where it has none."""
+    """RFC 1808 section 4 for one base: return the absolute URL of a stripped reference, None if there is none."""
 
     def __call__(self, reference: str, /) -> str | None: ...
 
 
 class Profile(Protocol):
-    """Makes the resolver for a base; `charset` is that of the document, which the URL Standard encodes queries in."""
+    """Return the resolver for a base; `charset` is the document's, used for queries by the URL Standard."""
 
     def __call__(self, base: str, charset: str = "utf-8", /) -> Resolver: ...
 
 
 class Sink(Protocol):
-    """Writes a table: rows are encoded in chunks, in any process, and the chunks are written in their order.
+    """A table format: rows are encoded in chunks, in any process; the parent process writes the chunks in order.
 
-    A row has a value for each column: text, a number, None, or a list of texts. Text is what UTF-8 can write; anything
-    else in it is replaced.
+    A row has one value per column: str, number, None, or a list of str. Lone surrogates are replaced.
     """
 
     def encode(self, columns: Sequence[str], rows: Iterable[Sequence[Any]], /) -> Any:
-        """What some rows come to; it can go from one process to another."""
+        """Return some rows encoded, as a value that can be pickled."""
 
     def write(self, columns: Sequence[str], chunks: Iterable[Any], file: Any, /) -> None:
-        """Write what was encoded, as it comes, to a file that is open for bytes and stays open.
+        """Write encoded chunks, as the iterator yields them, to a binary file; leave the file open.
 
-        If the sink takes columns (`sinks.Format`), `inventory.Columns` may be among the chunks: what is not encoded.
-        A sink that is no stream (`sinks.Format`) is given the path of a file that is not there yet.
+        If the sink accepts columns (`sinks.Format`), chunks may also be `inventory.Columns`, which are not encoded.
+        A sink that does not write streams (`sinks.Format`) gets the path of a file that does not exist yet.
         """
