@@ -1,4 +1,4 @@
-"""Stand-in for Cython's `cython` module in interpreted runs: the same names, with no effect.
+"""Substitute for Cython's `cython` module in interpreted runs: the same names, without effect.
 
 A module that can be compiled begins with
 

@@ -35,7 +35,7 @@ def data_of(given: Any, call: str) -> bytes | str:
     if isinstance(given, str):
         return str.__str__(given)
     if isinstance(given, bytes):
-        return bytes.__getitem__(given, slice(None))  # exact bytes, whatever a subclass overrides
+        return bytes.__getitem__(given, slice(None))  # exact bytes, without the methods of a subclass
     try:
         view = memoryview(given)
     except TypeError:

@@ -75,7 +75,7 @@ IGNORED_BASE = BaseClaim(EMBEDDED, "", "base element")  # shared by all ignored 
 
 
 class ClaimOutcome(NamedTuple):
-    """The result of one claim: the URL resolved from it (None if there is none) and the verdict, a key of VERDICTS."""
+    """The result of one claim: the URL resolved from it, or None, and the verdict, a key of VERDICTS."""
 
     base: BaseClaim
     url: str | None

@@ -68,7 +68,7 @@ class Coding(Protocol):
 
 
 class Resolver(Protocol):
-    """RFC 1808 section 4 for one base: return the absolute URL of a stripped reference, None if there is none."""
+    """RFC 1808 section 4 for one base: return the absolute URL of a stripped reference, or None."""
 
     def __call__(self, reference: str, /) -> str | None: ...
 

@@ -1,5 +1,5 @@
-"""Bytes to text and back, with the offsets between them: charsets and the codings of values.
+"""Decode bytes to text and encode it again, with a map between their offsets: charsets and the codings of values.
 
-In: raw bytes and a charset. Out: UTF-8 values, and for a position in a value the position in the raw bytes.
-Does not know formats, URLs or links.
+In: raw bytes and a charset. Out: UTF-8 values, and for each offset in a value the offset in the raw bytes.
+Independent of formats, URLs and links.
 """

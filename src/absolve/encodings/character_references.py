@@ -1,9 +1,9 @@
-"""Character references of HTML: which `&` begins one, where it ends, and what it stands for.
+"""Decode the character references of HTML (HTML Standard 13.2.5.72 to 13.2.5.80), in text and in attribute values.
 
-They are the WHATWG tokenizer's states 13.2.5.72 to 13.2.5.80, in data or in an attribute, where a reference without its
-semicolon before `=`, a letter or a digit is none (`&copy=3`). Values are in UTF-8, or in any charset that has ASCII's
-bytes for its characters and for nothing else; offsets are in bytes. Newlines and NUL are the tokenizer's business, not
-dealt with here.
+In: bytes with the offset of an `&`. Out: the offset at which the reference ends and its characters in UTF-8, or None.
+In attributes a reference without semicolon before `=`, a letter or a digit is not a reference (`&copy=3`). The bytes
+are UTF-8, or of any charset in which ASCII bytes are always ASCII characters; offsets are in bytes. Newlines and NUL
+are left to the tokenizer.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     import cython
 
-    Read = tuple[int, bytes]  # where a reference ends, and what it stands for
+    Read = tuple[int, bytes]  # the end offset of a reference, and its characters in UTF-8
 else:
     from absolve.core import _cython as cython
 
-# 13.2.5.80, numeric character reference end state: what windows-1252 has in the C1 range
+# 13.2.5.80, numeric character reference end state: numbers in the C1 range are bytes of windows-1252
 _WINDOWS_1252: Final[dict[int, bytes]] = {
     byte: bytes((byte,)).decode("windows-1252").encode()
     for byte in range(0x80, 0xA0)
     if byte not in (0x81, 0x8D, 0x8F, 0x90, 0x9D)
 }
 _REPLACEMENT: Final = "\N{REPLACEMENT CHARACTER}".encode()
-_BEYOND = cython.declare(cython.int, 0x110000)  # what any number that is larger is taken for
+_BEYOND = cython.declare(cython.int, 0x110000)  # larger numbers are clamped to this one, against overflow
 
-# Names that are references without a semicolon too, and what they stand for: those of ISO 8859-1 in its order, and
-# what markup is made of. The longest has six letters; the longest name of all, with its semicolon, has 32.
+# Names that are valid without a semicolon, with their characters: those of ISO 8859-1, in its order, and those of
+# markup. The longest has six letters; the longest of all names has 32 characters with its semicolon.
 _LATIN_1: Final = (
     "nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg plusmn sup2 sup3 acute"
     " micro para middot cedil sup1 ordm raquo frac14 frac12 frac34 iquest Agrave Aacute Acirc Atilde Auml Aring"
@@ -48,14 +48,14 @@ _WITHOUT_SEMICOLON: Final[dict[str, bytes]] = {
 }
 _LONGEST_WITHOUT_SEMICOLON: Final = max(map(len, _WITHOUT_SEMICOLON))
 _LONGEST = cython.declare(cython.Py_ssize_t, 31)
-# Names with a semicolon that were met, and what they stand for.
+# Cache of names with a semicolon, and their characters.
 _KNOWN: Final[dict[bytes, bytes]] = {name.encode(): text for name, text in _WITHOUT_SEMICOLON.items()}
 
 
 def needs_escape(text: bytes, at: int, attribute: bool) -> bool:
-    """Whether the `&` at this index would be taken as (part of) a reference, and must be written `&amp;`.
+    """Return whether an `&` at this offset begins a character reference, and must be written as `&amp;`.
 
-    The text must go on as it will stand in the document; where it ends, the value ends.
+    The text must go on as in the document; the end of the text is the end of the value.
     """
     return reference_at(text, at, len(text), attribute) is not None
 
@@ -66,9 +66,9 @@ def needs_escape(text: bytes, at: int, attribute: bool) -> bool:
 def reference_at(
     value: bytes, at: cython.Py_ssize_t, size: cython.Py_ssize_t, attribute: cython.bint
 ) -> Read | None:
-    """13.2.5.72, character reference state, with `&` at this index: where it ends, and what it stands for.
+    """Decode the reference whose `&` is at this offset (13.2.5.72); return None if there is no reference.
 
-    The text goes on up to `size`.
+    Return the offset behind it and its characters in UTF-8. Only `value[:size]` is read.
     """
     p: cython.p_const_uchar = value
     start: cython.Py_ssize_t = at + 1
@@ -85,11 +85,11 @@ def reference_at(
         text = _named(name)
         if text is not None:
             return end + 1, text
-    # 13.2.5.73, named character reference state: the longest name that the text begins with
+    # 13.2.5.73, named character reference state: the longest name that is a prefix of the text
     letters = name.decode("ascii")
     length = _begins_with(letters)
     if not length:
-        return None  # 13.2.5.74, ambiguous ampersand state: stays as it is
+        return None  # 13.2.5.74, ambiguous ampersand state: not a reference
     if attribute and (length < end - start or (end < size and p[end] == 61)):
         return None  # "for historical reasons": flush
     return start + length, _WITHOUT_SEMICOLON[letters[:length]]
@@ -97,7 +97,7 @@ def reference_at(
 
 @cython.cfunc
 def _named(name: bytes) -> bytes | None:
-    """What a name stands for that a semicolon follows; None where it is none."""
+    """Return the characters of a name that is followed by a semicolon, None for an unknown name."""
     found: bytes | None = _KNOWN.get(name)
     if found is None:
         text = _all_names().get(name.decode("ascii") + ";")
@@ -108,7 +108,7 @@ def _named(name: bytes) -> bytes | None:
 
 @cache
 def _all_names() -> dict[str, str]:
-    """All 2,231 of 13.5, which few documents' references need."""
+    """Return all 2,231 names (13.5); loaded lazily, as few documents need them."""
     from html.entities import html5
 
     return html5
@@ -116,7 +116,7 @@ def _all_names() -> dict[str, str]:
 
 @lru_cache(maxsize=1024)
 def _begins_with(name: str) -> int:
-    """The length of the longest name without a semicolon that these letters and digits begin with, 0 for none."""
+    """Return the length of the longest prefix that is a name valid without a semicolon, or 0."""
     for length in range(min(len(name), _LONGEST_WITHOUT_SEMICOLON), 1, -1):
         if name[:length] in _WITHOUT_SEMICOLON:
             return length
@@ -127,7 +127,7 @@ def _begins_with(name: str) -> int:
 @cython.boundscheck(False)
 @cython.wraparound(False)
 def _numeric(value: bytes, at: cython.Py_ssize_t, size: cython.Py_ssize_t) -> Read | None:
-    """13.2.5.75, numeric character reference state, behind the number sign; a number of any length."""
+    """Decode a numeric reference (13.2.5.75) of any length; `at` is the offset behind the number sign."""
     p: cython.p_const_uchar = value
     base: cython.int = 10
     number: cython.int = 0
@@ -154,9 +154,9 @@ def _numeric(value: bytes, at: cython.Py_ssize_t, size: cython.Py_ssize_t) -> Re
 
 
 def _character(number: int) -> bytes:
-    """13.2.5.80, numeric character reference end state."""
+    """Return the character of a number in UTF-8 (13.2.5.80, numeric character reference end state)."""
     if number in _WINDOWS_1252:
         return _WINDOWS_1252[number]
     if number == 0 or number > 0x10FFFF or 0xD800 <= number <= 0xDFFF:
         return _REPLACEMENT
-    return chr(number).encode()  # noncharacters and controls too: errors, and taken as they are
+    return chr(number).encode()  # noncharacters and controls too: parse errors without effect

@@ -1,8 +1,9 @@
-"""Which characters the bytes of a document stand for: labels to codecs, and what an HTML document says of itself.
+"""Determine the charset of a document, and decode and encode text in it.
 
-Labels and names are those of the Encoding Standard. Decoding never loses a byte: what is no character in the charset
-becomes a lone surrogate (PEP 383) or, in the one-byte charsets, the C1 control that the Encoding Standard gives, and
-encoding turns it back.
+In: bytes, and the labels that the user, a header field or the document gives. Out: a Charset, with a Python codec.
+Implements labels, names and byte order marks of the Encoding Standard, the encoding sniffing algorithm of the HTML
+Standard (13.2.3.2), css-syntax-3 3.2 and RFC 7303 section 3. Decoding is lossless: a byte that is no character becomes
+a lone surrogate (PEP 383) or, in one-byte charsets, the C1 control of the Encoding Standard; encoding restores it.
 """
 
 from __future__ import annotations
@@ -30,11 +31,11 @@ else:
 
 
 class Charset(NamedTuple):
-    """A charset by its Encoding Standard name, and the Python codec that reads it.
+    """A charset: its name in the Encoding Standard and its Python codec.
 
-    `transparent`: ASCII bytes stand for ASCII characters wherever markup looks for them, so that a scanner can read
-    the bytes. `one_byte`: every byte is a character. `within` is the codec that what is written must go through in the
-    end, where that is another one. `in_comment`: the text is in a comment, which no `--` may be written into.
+    `transparent`: the bytes of markup characters are always those characters, so a tokenizer can read raw bytes.
+    `one_byte`: every byte is a character. `within` is the codec of the outer document, if that is another one: text
+    must be encodable there too. `in_comment`: the text is inside a comment, so `--` must not be written into it.
     """
 
     name: str
@@ -51,9 +52,12 @@ class Charset(NamedTuple):
             return raw.decode(self.codec, "replace")  # a broken shift sequence, half a code unit at the end
 
     def encode(self, text: str, errors: str, after: str = "") -> bytes:
-        """Return the bytes for a text; `after` is the ASCII character behind it, if there is one."""
+        """Return a text as bytes; `after` is the ASCII character that follows it, if any.
+
+        `errors` is the error handler for characters that are not in the charset.
+        """
         if self.name.startswith("utf-16"):
-            return text.encode(self.codec, "surrogatepass")  # it lacks nothing, and takes no single bytes
+            return text.encode(self.codec, "surrogatepass")  # has all characters; single bytes cannot be restored
         if self.name in _UNWRITTEN:
             text = _UNWRITTEN[self.name].sub(lambda found: _ESCAPED_BY[errors](found[0]), text)
         if self.within:
@@ -64,10 +68,10 @@ class Charset(NamedTuple):
         return text.encode(self.codec, errors)
 
     def _apart(self, pair: str, errors: str) -> str:
-        """A byte that is no character and what follows; one is escaped where both would be read as one character."""
+        """Encode a byte that is no character and its successor; escape one of them if both would decode as one."""
         if self.decode(pair.encode(self.codec, errors)) == pair:
             return pair
-        if pair[1].isascii():  # it may be an escape character
+        if pair[1].isascii():  # possibly an escape character, which must stay
             return _as_percent(pair[0]) + pair[1]
         return pair[0] + pair[1].encode("ascii", errors).decode("ascii")
 
@@ -76,7 +80,7 @@ UTF_8: Final = Charset("utf-8", "utf-8")
 IN_COMMENT: Final = Charset("utf-8", "utf-8", in_comment=True)
 WINDOWS_1252: Final = Charset("windows-1252", "cp1252", one_byte=True)
 
-# Where Python's codec of the same name knows fewer characters than the Encoding Standard's.
+# Codecs for names whose Python codec has fewer characters than the encoding of the Encoding Standard.
 _CODECS: Final = {
     "utf-8": "utf-8",
     "shift_jis": "cp932",
@@ -91,8 +95,8 @@ _CODECS: Final = {
 }
 _OPAQUE: Final = frozenset({"utf-16le", "utf-16be", "iso-2022-jp"})
 _MANY_BYTES: Final = frozenset({"utf-8", "gbk", "gb18030", "big5", "euc-jp", "shift_jis", "euc-kr"})
-# Characters that are not written in a charset: its encoder returns an error for these (Encoding Standard 12.2.2), or
-# writes a byte that is read as another character, a backslash for the yen sign (12.1.2).
+# Characters that are never encoded in a charset: its encoder returns an error (Encoding Standard 12.2.2), or a byte
+# that decodes to another character, such as a backslash for the yen sign (12.1.2).
 _UNWRITTEN: Final = {"iso-2022-jp": pattern("[\x0e\x0f\x1b]"), "euc-jp": pattern("[\xa5\u203e]")}
 _AFTER_A_BYTE: Final = pattern("[\udc80-\udcff][^\x00-?\udc80-\udcff]")  # no trail byte is below @
 _BYTE_ORDER_MARKS: Final = {b"\xef\xbb\xbf": "utf-8", b"\xfe\xff": "utf-16be", b"\xff\xfe": "utf-16le"}
@@ -101,8 +105,8 @@ _BEGINS_MARK = cython.declare(cython.int, min(mark[0] for mark in _BYTE_ORDER_MA
 
 @lru_cache(maxsize=256)
 def lookup(label: str) -> Charset | None:
-    """The charset that a label stands for (Encoding Standard 4.2); None for one that is none, or has no characters."""
-    if not label.isascii():  # case is folded as in ASCII: the Kelvin sign is no k
+    """Return the charset of a label (Encoding Standard 4.2); None if it is unknown, "replacement" or x-user-defined."""
+    if not label.isascii():  # labels are ASCII case-insensitive: the Kelvin sign does not match k
         return None
     folded = label.strip("\t\n\f\r ").lower()
     if folded in {"utf-8", "utf8"}:
@@ -119,7 +123,7 @@ def lookup(label: str) -> Charset | None:
 
 
 def by_label(label: str) -> Charset:
-    """The charset of a label that the user gave; UsageError for a label that is none."""
+    """Return the charset of a label given by the user; raise UsageError if it is unknown."""
     charset = lookup(label) or _of_python(label)
     if charset is None:
         raise UsageError(f"unknown charset {in_short(label)!r}")
@@ -127,7 +131,7 @@ def by_label(label: str) -> Charset:
 
 
 def byte_order_mark(data: bytes) -> tuple[Charset, int] | None:
-    """The charset that a byte order mark gives (Encoding Standard 6), and the mark's length in bytes."""
+    """Return the charset of a byte order mark (Encoding Standard 6) and the length of the mark in bytes, or None."""
     if not data or data[0] < _BEGINS_MARK:
         return None
     for mark, name in _BYTE_ORDER_MARKS.items():
@@ -138,16 +142,17 @@ def byte_order_mark(data: bytes) -> tuple[Charset, int] | None:
 
 
 def inside(charset: Charset) -> Charset:
-    """The charset of what a document in this one decodes to: UTF-8, which must be written in this one again."""
+    """Return the charset of values decoded from this one: UTF-8 text that must be encodable in this charset again."""
     if charset.name.startswith("utf-16") or charset is UTF_8:
         return UTF_8
     return Charset(charset.name, "utf-8", within=charset.codec)
 
 
 def for_any(text: str) -> str:
-    """Text that documents in any charset get from outside: a byte that was no character there may be part of one here.
+    """Return text from outside a document so that it can be written into documents of any charset.
 
-    Such bytes, kept as lone surrogates, are percent-escaped. Any other lone surrogate becomes U+FFFD.
+    Bytes that were no characters, kept as lone surrogates (PEP 383), are percent-encoded: in another charset they may
+    be part of a character. Any other lone surrogate becomes U+FFFD.
     """
     return text if text.isascii() else _SURROGATE.sub(_for_any, text)
 
@@ -161,10 +166,11 @@ def _for_any(surrogate: re.Match[str]) -> str:
 
 
 def of_html(data: bytes, given: str | None = None, header: str | None = None) -> tuple[Charset, int]:
-    """The charset of an HTML document and the length of its byte order mark (HTML Standard 13.2.3.2).
+    """Return the charset of an HTML document and the length of its byte order mark in bytes (HTML Standard 13.2.3.2).
 
-    A byte order mark beats what the user gave, which beats the header and then the document's own `meta`. A document
-    that says nothing is UTF-8 if it decodes as such, else windows-1252.
+    In order of precedence: byte order mark, the user's label `given`, the label of the `header` field, the document's
+    own `meta` element or XML declaration. Without any of them it is UTF-8 if the data is valid UTF-8, else
+    windows-1252. Raise UsageError if `given` is unknown.
     """
     if marked := byte_order_mark(data):
         return marked
@@ -175,7 +181,10 @@ def of_html(data: bytes, given: str | None = None, header: str | None = None) ->
 
 
 def of_text(data: bytes, given: str | None = None, header: str | None = None) -> tuple[Charset, int]:
-    """The charset of a style sheet (css-syntax-3 3.2) or other text that has no meta element."""
+    """Return the charset and mark length of a style sheet (css-syntax-3 3.2) or other text without meta elements.
+
+    As `of_html`, with `@charset` in the place of the `meta` element.
+    """
     if marked := byte_order_mark(data):
         return marked
     if given is not None:
@@ -190,13 +199,13 @@ def of_text(data: bytes, given: str | None = None, header: str | None = None) ->
 _XML_DECLARED: Final = pattern(
     rb"<\?xml[\t\n\r ][^?>]*?encoding[\t\n\r ]*+=[\t\n\r ]*+([\"'])([A-Za-z0-9._:-]{1,60}+)\1"
 )
-_XML_PATTERNS: Final = {b"\0<\0?": "utf-16be", b"<\0?\0": "utf-16le"}  # appendix F.1: no byte order mark
+_XML_PATTERNS: Final = {b"\0<\0?": "utf-16be", b"<\0?\0": "utf-16le"}  # appendix F.1: without a byte order mark
 
 
 def of_xml(data: bytes, given: str | None = None, header: str | None = None) -> tuple[Charset, int]:
-    """The charset of an XML document (RFC 7303 section 3, XML 1.0 4.3.3); UTF-8 where nothing says another.
+    """Return the charset and mark length of an XML document (RFC 7303 section 3, XML 1.0 4.3.3); UTF-8 by default.
 
-    WalkError where it declares one that is not known: its bytes could mean anything.
+    Raise WalkError if it declares an unknown charset or is in UTF-32: then its bytes cannot be interpreted.
     """
     if data.startswith((b"\0\0\xfe\xff", b"\xff\xfe\0\0", b"\0\0\0<", b"<\0\0\0")):
         raise WalkError("unknown-charset", "UTF-32 is not read")
@@ -217,11 +226,11 @@ def of_xml(data: bytes, given: str | None = None, header: str | None = None) -> 
     return found, 0
 
 
-_TABLES: Final = ("cp", "hp-", "iso8859", "koi8", "kz", "mac", "palm", "ptcp")  # Python's codecs of one byte
+_TABLES: Final = ("cp", "hp-", "iso8859", "koi8", "kz", "mac", "palm", "ptcp")  # prefixes of Python's one-byte codecs
 
 
 def _of_python(label: str) -> Charset | None:
-    """A charset that only Python has (IBM855): of one byte a character, ASCII among them."""
+    """Return a one-byte superset of ASCII that only Python has, such as IBM855; None for any other label."""
     ascii_bytes = bytes(range(0x80))
     try:
         found = codecs.lookup(label)
@@ -229,7 +238,7 @@ def _of_python(label: str) -> Charset | None:
             return None
         bytes(range(0x100)).decode(label)
     except UnicodeDecodeError as error:
-        if error.encoding != "charmap":  # it is no table of 256 characters
+        if error.encoding != "charmap":  # not a one-byte codec; those report undefined bytes as "charmap"
             return None
     except (LookupError, UnicodeError, ValueError):
         return None
@@ -237,12 +246,12 @@ def _of_python(label: str) -> Charset | None:
 
 
 def of_no_text(data: bytes, given: str | None = None, header: str | None = None) -> tuple[Charset, int]:  # noqa: ARG001
-    """The charset of bytes that are no text as a whole (a message, an archive): what is said of it is not of them."""
+    """Return UTF-8 for data that is no text as a whole (a message, an archive); labels do not apply to it."""
     return UTF_8, 0
 
 
 def _guessed(data: bytes) -> Charset:
-    if cython.compiled:  # so much is, and no text is made of it
+    if cython.compiled:  # skips the valid prefix without creating a str
         end: cython.Py_ssize_t = utf8_end(data, len(data))
         if end == len(data):
             return UTF_8
@@ -256,7 +265,10 @@ def _guessed(data: bytes) -> Charset:
 
 
 def _in_document(label: bytes) -> Charset | None:
-    """A charset that ASCII bytes declare cannot be UTF-16: they would not be readable (13.2.3.2, prescan, step 15)."""
+    """Return the charset of a label in a document, UTF-8 for UTF-16 (13.2.3.2, prescan, step 15).
+
+    In UTF-16 the ASCII bytes of the label could not be read.
+    """
     charset = lookup(label.decode("latin-1"))
     if charset is not None and charset.name.startswith("utf-16"):
         return UTF_8
@@ -273,24 +285,24 @@ _ATTRIBUTE: Final = pattern(
 _IN_CONTENT: Final = pattern(
     rb"charset[\t\n\f\r ]*+=[\t\n\f\r ]*+(?:\"([^\"]*+)\"|'([^']*+)'|([^\"'\t\n\f\r ;][^\t\n\f\r ;]*+))", re.IGNORECASE
 )
-# 13.2.3.2, get an XML encoding, which counts where no meta element says another
+# 13.2.3.2, get an XML encoding: used if no meta element declares a charset
 _XML_ENCODING: Final = pattern(
     rb"<\?xml(?=[^>]*>)(?:(?!encoding)[^>])*encoding[\x00-\x20]*+=[\x00-\x20]*+([\"'])((?:(?!\1)[\x21-\xff])*+)\1"
 )
 
 
 def declared_in_html(data: bytes) -> Charset | None:
-    """The charset that the first meta element with a known one declares; failing that the XML declaration counts."""
+    """Return the charset of the first meta element that declares a known one, else that of the XML declaration."""
     metas: Metas = Metas(data)
     while metas.next():
         tag = data[metas.start : metas.end]
         if found := _of_meta(tag) if len(tag) <= _SHORT else _of_attributes(_attributes(tag)):
             return found
-    declaration = _XML_ENCODING.match(data) if data.startswith(b"<?") else None  # asking so is quicker
+    declaration = _XML_ENCODING.match(data) if data.startswith(b"<?") else None  # a faster first test
     return _in_document(declaration[2]) if declaration else None
 
 
-_SHORT: Final = 100  # bytes of a meta element of which it is remembered what it declares: the same few are everywhere
+_SHORT: Final = 100  # bytes; results for meta elements up to this size are cached: the same few occur everywhere
 
 
 @lru_cache(maxsize=256)
@@ -299,7 +311,7 @@ def _of_meta(tag: bytes) -> Charset | None:
 
 
 def _attributes(tag: bytes) -> dict[bytes, bytes]:
-    """Those attributes that count of a tag, of which these are the bytes behind its name; the first of duplicates."""
+    """Return the attributes that declare a charset, the first of duplicates; `tag` begins behind the tag name."""
     attributes: dict[bytes, bytes] = {}
     position = 0
     while attribute := _ATTRIBUTE.match(tag, position):
@@ -323,38 +335,41 @@ def _of_attributes(attributes: dict[bytes, bytes]) -> Charset | None:
 
 
 def _keep_byte(error: UnicodeError) -> tuple[str | bytes, int]:
-    """Error handler "absolve": bytes that are no character become C1 controls or lone surrogates, and back."""
+    """Error handler "absolve": decode bytes that are no character to C1 controls or lone surrogates, and restore them.
+
+    Raise the error for characters that the charset lacks.
+    """
     if isinstance(error, UnicodeDecodeError):
         raw = error.object[error.start : error.end]
         if error.encoding.startswith(_ONE_BYTE):
             return "".join(chr(byte) if byte < 0xA0 else chr(0xDC00 + byte) for byte in raw), error.end
         if raw[0] < 0x80:
             raise error
-        return chr(0xDC00 + raw[0]), error.start + 1  # what follows may be ASCII, or begin a character
+        return chr(0xDC00 + raw[0]), error.start + 1  # the next byte may be ASCII, or begin a character
     if isinstance(error, UnicodeEncodeError) and (raw_byte := _byte(error)):
         return raw_byte, error.start + 1
     raise error
 
 
-_ONE_BYTE: Final = ("charmap", "cp12", "cp8", "iso8859", "koi8", "mac")  # how the codecs call themselves in errors
+_ONE_BYTE: Final = ("charmap", "cp12", "cp8", "iso8859", "koi8", "mac")  # prefixes of `encoding` in errors
 
 
 def _byte(error: UnicodeEncodeError) -> bytes:
-    """The byte that a character was kept for; none for any other character."""
+    """Return the byte that a character was decoded from as malformed; b"" for a genuine character."""
     code = ord(error.object[error.start])
     kept = 0xDC80 <= code <= 0xDCFF or (0x80 <= code < 0xA0 and error.encoding.startswith(_ONE_BYTE))
     return bytes((code & 0xFF,)) if kept else b""
 
 
 def _references(error: UnicodeError) -> tuple[str | bytes, int]:
-    """Error handler "absolve.references": what the charset lacks becomes a numeric character reference."""
+    """Error handler "absolve.references": write characters that the charset lacks as numeric character references."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     return _byte(error) or _as_reference(error.object[error.start]), error.start + 1
 
 
 def _percent(error: UnicodeError) -> tuple[str | bytes, int]:
-    """Error handler "absolve.percent": what the charset lacks is percent-escaped as UTF-8."""
+    """Error handler "absolve.percent": write characters that the charset lacks percent-encoded as UTF-8."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     return _byte(error) or _as_percent(error.object[error.start]), error.start + 1
@@ -365,7 +380,7 @@ def _as_reference(character: str) -> str:
 
 
 def _as_percent(character: str) -> str:
-    """A character percent-escaped as UTF-8, or the byte that it was kept for."""
+    """Return a character percent-encoded as UTF-8, or the percent-encoded byte that a lone surrogate keeps."""
     code = ord(character)
     raw = bytes((code & 0xFF,)) if 0xDC80 <= code <= 0xDCFF else character.encode("utf-8", "replace")
     return "%" + raw.hex("%").upper()
@@ -375,14 +390,14 @@ _ESCAPED_BY: Final = {"absolve.references": _as_reference, "absolve.percent": _a
 
 
 def _any_surrogate(error: UnicodeError) -> tuple[str | bytes, int]:
-    """Error handler "absolve.surrogates": UTF-8 for a lone surrogate becomes it, any other byte (PEP 383) too."""
+    """Error handler "absolve.surrogates": decode the UTF-8 form of a lone surrogate, or a malformed byte (PEP 383)."""
     try:
         return codecs.lookup_error("surrogatepass")(error)
     except UnicodeError:
         return codecs.lookup_error("surrogateescape")(error)
 
 
-# How the charset is found out: the words of `absolve.formats.Format.charset`.
+# Values of `Format.charset` (formats/registry.py) -> the function that determines the charset.
 DETECT: Final[dict[str, Callable[[bytes, str | None, str | None], tuple[Charset, int]]]] = {
     "html": of_html,
     "xml": of_xml,

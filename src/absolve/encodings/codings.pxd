@@ -1,4 +1,4 @@
-"""C layout of the codings that are asked once a link; codings.py holds the code."""
+"""C layout of the codings that are called once per link; codings.py has the code."""
 
 cimport cython
 

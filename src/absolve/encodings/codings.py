@@ -1,7 +1,9 @@
-"""How references and inner documents are written where they stand: one class a coding.
+"""Decode and encode references and inner documents in their context (text, quoted or unquoted attribute value).
 
-Values are UTF-8 whatever the document's charset is. A byte that is no character there survives the way in and out:
-in a UTF-8 document it stays as it is, in others it is carried as the UTF-8 form of a lone surrogate.
+In: raw bytes in the document's charset. Out: values in UTF-8 with their offsets, and raw bytes for new values. One
+class per coding (`core.protocols.Coding`), for character references and quotes of HTML (HTML Standard 13.2.5.72 to .80,
+13.1.2.3) and plain text. Bytes that are no character survive decoding and encoding: unchanged in a UTF-8 document, as
+the UTF-8 form of a lone surrogate in others.
 """
 
 from __future__ import annotations
@@ -35,12 +37,12 @@ else:
     from absolve.encodings.character_references import reference_at
     from absolve.encodings.offset_map import Decoded
 
-# Bytes before and after a value that a coding may look at; the longest named character reference has 33.
+# Most bytes before and after a value that a coding reads; the longest named character reference has 33.
 LOOK_AHEAD = 64
 
 
 def to_utf8(charset: Charset, raw: bytes) -> bytes:
-    """The characters of raw bytes, as UTF-8."""
+    """Decode raw bytes to UTF-8."""
     if charset.codec == "utf-8" or (charset.transparent and raw.isascii()):
         return raw
     if not charset.transparent and not charset.name.startswith("utf-16"):
@@ -49,7 +51,7 @@ def to_utf8(charset: Charset, raw: bytes) -> bytes:
 
 
 def to_utf8_mapped(charset: Charset, raw: bytes) -> tuple[bytes, Offsets]:
-    """The same, and where its units stand in the raw bytes."""
+    """Decode raw bytes to UTF-8; return the value and its offsets."""
     if charset.codec == "utf-8" or (charset.transparent and raw.isascii()):
         return raw, IDENTITY_OFFSETS
     if charset.name.startswith("utf-16"):
@@ -66,9 +68,10 @@ _TWO_HYPHENS: Final = re.compile(rb"-(?=-)")
 
 
 def from_utf8(charset: Charset, value: bytes, errors: str, after: bytes = b"") -> bytes:
-    """Raw bytes for characters given as UTF-8; `errors` is one of our handlers, for what the charset lacks.
+    """Encode a UTF-8 value in a charset; `errors` is an error handler of charsets.py for characters that it lacks.
 
-    `after` are the raw bytes that follow. Together with them, no `--` is written into a comment (HTML Standard 13.1.6).
+    `after` are the raw bytes that follow the value. In a comment (HTML Standard 13.1.6) hyphens are escaped so that
+    value and `after` contain no `--`.
     """
     if charset.in_comment:
         hyphen = b"&#45;" if errors == "absolve.references" else b"%2D"
@@ -84,9 +87,9 @@ def from_utf8(charset: Charset, value: bytes, errors: str, after: bytes = b"") -
 @cython.no_gc
 @cython.cclass
 class Raw:
-    """Text that stands as it is: a style sheet in a style element, JSON in a script, a whole file in its charset.
+    """Text without escapes: a style sheet in a style element, JSON in a script element, a whole file in its charset.
 
-    `inner` is the charset of the document that it decodes to.
+    `inner` is the charset of the document that the value is.
     """
 
     def __init__(self, charset: Charset, inner: Charset = UTF_8) -> None:
@@ -105,7 +108,7 @@ class Raw:
 
 
 class ShiftedText:
-    """A whole file in ISO-2022-JP: an edit begins and ends in the state in which the bytes around it are read."""
+    """A whole file in ISO-2022-JP: each edit begins and ends in the decoder state of the bytes around it."""
 
     slot: tuple[int, int] | None = None
 
@@ -121,7 +124,7 @@ class ShiftedText:
         return iso_2022_jp.decode_mapped(raw, self._states)
 
     def encoder(self, start: int, end: int) -> Callable[[bytes, bytes, bytes], bytes]:
-        """Return what encodes the text that replaces this span of the raw bytes that were decoded last."""
+        """Return an encoder for text that replaces this span of raw bytes, those of the last `decode_mapped`."""
         before, after = self._states.at(start), self._states.at(end)
 
         def encode(value: bytes, _after: bytes, _before: bytes) -> bytes:
@@ -134,16 +137,16 @@ class ShiftedText:
 
         return encode
 
-    def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:  # noqa: ARG002 - `encoder` looks at them
-        """Return the bytes for a text (UTF-8) that begins and ends in ASCII."""
+    def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:  # noqa: ARG002 - `encoder` uses them
+        """Encode a UTF-8 text, beginning and ending in the ASCII state."""
         return from_utf8(self._charset, value, "absolve.percent")
 
 
-IDENTITY: Final = Raw(UTF_8)  # of what stands in its place as it is, whatever it is
+IDENTITY: Final = Raw(UTF_8)  # values equal to their raw bytes, text or not
 
 _SPECIAL: Final = re.compile(rb"[&\r\x00]")
-# What is written as a reference. A raw `<` ends noscript where scripts run (13.2.6.4.7), and a raw shift or escape
-# character can switch the charset (Encoding Standard 12.2), also one that a browser has only guessed.
+# Characters to be written as references. A raw `<` ends noscript if scripting is enabled (13.2.6.4.7), and a raw shift
+# or escape character can change the decoder's state (Encoding Standard 12.2), also in a charset that a browser guessed.
 _MUST: Final = {quote: re.compile(b"[&<>\\r\x0e\x0f\x1b%b]" % quote) for quote in (b"", b'"', b"'")}
 
 
@@ -152,9 +155,9 @@ _MUST: Final = {quote: re.compile(b"[&<>\\r\x0e\x0f\x1b%b]" % quote) for quote i
 @cython.boundscheck(False)
 @cython.wraparound(False)
 def _only_ampersands(value: bytes, end: cython.Py_ssize_t, attribute: cython.bint) -> cython.bint:
-    """Whether each `&` begins `&amp;`, or in an attribute `&name=`, which is no reference there (13.2.5.73).
+    """Return whether each `&` begins `&amp;`, or in an attribute `&name=`, which is not a reference (13.2.5.73).
 
-    By far the most values that have any have nothing else.
+    This is the case for nearly all values that contain an `&`.
     """
     p: cython.p_const_uchar = value
     i: cython.Py_ssize_t = find(p, 38, 0, end)
@@ -178,12 +181,12 @@ def _only_ampersands(value: bytes, end: cython.Py_ssize_t, attribute: cython.bin
 @cython.boundscheck(False)
 @cython.wraparound(False)
 def _stands_for_itself(raw: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
-    """Whether this span holds ASCII bytes, and nothing but what they are."""
+    """Return whether a span is ASCII without `&`, CR and NUL, so that it decodes to itself."""
     p: cython.p_const_uchar = raw
     i: cython.Py_ssize_t
     odd: cython.uchar = 0
     if cython.compiled:
-        for i in range(start, end):  # without a way out of it a compiler takes many bytes at once
+        for i in range(start, end):  # without an early exit, so that the compiler can vectorize it
             odd |= (p[i] == 38) | (p[i] == 13) | (p[i] == 0) | (p[i] > 127)
         return odd == 0
     return raw[start:end].isascii() and not _SPECIAL.search(raw, start, end)
@@ -192,9 +195,9 @@ def _stands_for_itself(raw: bytes, start: cython.Py_ssize_t, end: cython.Py_ssiz
 @cython.no_gc
 @cython.cclass
 class CharacterReferences:
-    """Text with character references: an attribute's value or an element's text (HTML Standard 13.2.5.72 to .80).
+    """Text with character references: an attribute value or an element's text (HTML Standard 13.2.5.72 to .80).
 
-    `quote` is the quote character around an attribute's value, empty in text. Line ends are normalized (13.2.3.5).
+    `quote` is the quote character around an attribute value, empty for text. Newlines are normalized (13.2.3.5).
     """
 
     def __init__(self, charset: Charset, quote: bytes) -> None:
@@ -209,7 +212,7 @@ class CharacterReferences:
         if self.is_plain(raw, 0, len(raw)):
             return raw
         value: bytes = raw if self._transparent and raw.isascii() else to_utf8(self._charset, raw)
-        if 0x0D not in value and 0 not in value:  # numbers, because `bytes in bytes` raises and catches an error inside
+        if 0x0D not in value and 0 not in value:  # numbers: `bytes in bytes` raises and catches an error inside
             if 0x26 not in value:
                 return value
             if _only_ampersands(value, len(value), self._attribute):
@@ -220,7 +223,7 @@ class CharacterReferences:
 
     @cython.cfunc
     def is_plain(self, data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
-        """Whether a value that stands in this span is in ASCII, and written as it is."""
+        """Return whether the raw value in this span is ASCII and decodes to itself."""
         return self._transparent and _stands_for_itself(data, start, end)
 
     def decode_mapped(self, raw: bytes) -> tuple[bytes, Offsets]:
@@ -234,7 +237,10 @@ class CharacterReferences:
     @cython.boundscheck(False)
     @cython.wraparound(False)
     def _mapped(self, utf8: bytes, mapped: cython.bint) -> tuple:  # type: ignore[type-arg]
-        """What references and line ends stand for; they are ASCII, so that bytes do for characters here."""
+        """Decode references and newlines; return the value and, if `mapped`, its offsets in `utf8`.
+
+        All delimiters are ASCII, so bytes can be compared instead of characters.
+        """
         p: cython.p_const_uchar = utf8
         n: cython.Py_ssize_t = len(utf8)
         i: cython.Py_ssize_t = 0
@@ -267,7 +273,7 @@ class CharacterReferences:
         return b";" + raw if before[-1:].isalnum() and self._swallows(before, raw + after) else raw
 
     def _swallows(self, before: bytes, raw: bytes) -> bool:
-        """Whether a reference without its semicolon ends `before`, and would end elsewhere were `raw` to follow it."""
+        """Return whether a reference without semicolon at the end of `before` would change if `raw` followed it."""
         open_reference = _UNTERMINATED.search(before)
         if open_reference is None:
             return False
@@ -295,10 +301,10 @@ _QUOTING = cython.declare(bytes, _quoting)
 @cython.no_gc
 @cython.cclass
 class Unquoted(CharacterReferences):
-    """A value without quotes, or an attribute without a value; `slot` is the span that `settle` writes anew.
+    """An unquoted attribute value, or an attribute without a value; `slot` is the span that `settle` encodes again.
 
-    What goes in is escaped for double quotes; whether they are needed is seen when every edit of the value is known.
-    One without a slot stands for the codings of all values that are one link each: `EventList` make them of it.
+    New text is escaped for double quotes; whether quotes are needed is decided after all edits of the value are known.
+    Without a slot it is the template for all values that are one link each: EventList makes their codings by `of`.
     """
 
     def __init__(self, charset: Charset, slot: tuple[int, int] | None, *, absent: bool = False) -> None:
@@ -308,7 +314,7 @@ class Unquoted(CharacterReferences):
 
     @cython.ccall
     def of(self, slot: Slot) -> Unquoted:
-        """The same coding of another value; made without constructors, which are slow where there are millions."""
+        """Return the same coding with another slot; without a constructor call, which is slow for millions."""
         coding: Unquoted = Unquoted.__new__(Unquoted)
         coding.slot = slot
         coding._charset = self._charset
@@ -319,11 +325,11 @@ class Unquoted(CharacterReferences):
         return coding
 
     def settle(self, raw: bytes) -> bytes:
-        """The value's raw bytes as they stand in the tag: with double quotes if they must, with = if it has none."""
+        """Return the raw bytes of the slot: the value, with double quotes if necessary and `=` if it was absent."""
         return b"".join(self.parts(raw))
 
     def parts(self, raw: bytes) -> tuple[bytes, bytes, bytes]:
-        """The same: what stands before the value, the value itself, what stands behind it."""
+        """Return the bytes of `settle` in three parts: before the value, the value, behind the value."""
         if raw and not self._absent and not _needs_quotes(raw, len(raw)):
             return b"", raw, b""
         return b'="' if self._absent else b'"', raw.replace(b'"', b"&quot;"), b'"'
@@ -334,7 +340,7 @@ class Unquoted(CharacterReferences):
 @cython.boundscheck(False)
 @cython.wraparound(False)
 def _needs_quotes(p: cython.p_const_uchar, size: cython.Py_ssize_t) -> cython.bint:
-    """Whether these bytes cannot be a value without quotes (HTML Standard 13.1.2.3)."""
+    """Return whether these bytes cannot be an unquoted attribute value (HTML Standard 13.1.2.3)."""
     i: cython.Py_ssize_t = 0
     quoting: cython.p_const_uchar = _QUOTING
     while i < size and not quoting[p[i]]:
@@ -343,7 +349,7 @@ def _needs_quotes(p: cython.p_const_uchar, size: cython.Py_ssize_t) -> cython.bi
 
 
 def quoted(charset: Charset, quote: int) -> CharacterReferences:
-    """The coding of values between these quotes."""
+    """Return the coding of values in these quotes (a byte), cached by charset."""
     key = (charset, quote)
     if key not in _QUOTED:
         _QUOTED[key] = CharacterReferences(charset, bytes((quote,)))

@@ -1,6 +1,6 @@
-"""ISO-2022-JP (Encoding Standard 12.2): the one charset with state, in which bytes mean what an escape sequence says.
+"""Decode ISO-2022-JP (Encoding Standard 12.2), the only charset with a state, which escape sequences set.
 
-In: raw bytes. Out: their characters in UTF-8, with offsets, and which state the decoder is in at any of them.
+In: raw bytes. Out: their characters in UTF-8, with offsets, and the state of the decoder at each raw offset.
 """
 
 from __future__ import annotations
@@ -16,39 +16,39 @@ if TYPE_CHECKING:
     from absolve.core.protocols import Offsets
 
 ASCII, ROMAN, KATAKANA, KANJI_1978, KANJI = range(5)
-# The escape sequences that begin each state, by its number
+# The escape sequence that begins each state, indexed by state
 SEQUENCES: Final = (b"\x1b(B", b"\x1b(J", b"\x1b(I", b"\x1b$@", b"\x1b$B")
 _REPLACEMENT: Final = "\N{REPLACEMENT CHARACTER}".encode()
-_ODD: Final = re.compile(rb"[\x80-\xff\x1b]")  # in ASCII; every other byte is the character that it is there,
-_ODD_IN_ROMAN: Final = re.compile(rb"[\x80-\xff\x1b\\~]")  # and in JIS X 0201 Roman but for two
+_ODD: Final = re.compile(rb"[\x80-\xff\x1b]")  # bytes that are not ASCII characters in the ASCII state,
+_ODD_IN_ROMAN: Final = re.compile(rb"[\x80-\xff\x1b\\~]")  # and in the Roman state (JIS X 0201)
 _ROMAN: Final = {0x5C: "\N{YEN SIGN}".encode(), 0x7E: "\N{OVERLINE}".encode()}
 _ESCAPE: Final = 0x1B
 _SEQUENCE: Final = re.compile(rb"\x1b(?:\([BJI]|\$[@B])")
-_NOTHING: Final = re.compile(rb"(?:[\x80-\xff]|\x1b(?!\([BJI]|\$[@B]))++")  # no characters, and no sequences
+_NOTHING: Final = re.compile(rb"(?:[\x80-\xff]|\x1b(?!\([BJI]|\$[@B]))++")  # neither characters nor escape sequences
 
 
 class States:
-    """The states of a decoder, and the raw offsets from which on it is in each."""
+    """The states of a decoder, with the raw offset at which each begins."""
 
     def __init__(self) -> None:
         self._starts = array("Q")
         self._states = bytearray()
 
     def begin(self, state: int, position: int) -> None:
-        """Add a state that begins behind all others."""
+        """Add a state that begins at this raw offset, behind all others."""
         self._starts.append(position)
         self._states.append(state)
 
     def at(self, position: int) -> int:
-        """Return the state in which the byte at this raw offset is read."""
+        """Return the state in which the byte at this raw offset is decoded."""
         number = bisect_right(self._starts, position)
         return self._states[number - 1] if number else ASCII
 
 
 def decode_mapped(raw: bytes, states: States | None = None) -> tuple[bytes, Offsets]:
-    """Return the characters in UTF-8 and their offsets; `states` takes the states that are met.
+    """Return the characters in UTF-8 and their offsets; add all changes of state to `states`.
 
-    No line end changes the state: a browser reads on in it (12.2.1).
+    A line end does not reset the state, as in browsers (12.2.1).
     """
     made = Decoded(raw)
     states = states if states is not None else States()
@@ -59,7 +59,7 @@ def decode_mapped(raw: bytes, states: States | None = None) -> tuple[bytes, Offs
         if raw[start] in _ROMAN:
             position = start + 1
             made.unit(start, position, _ROMAN[raw[start]])
-        elif nothing := _NOTHING.match(raw, start):  # as one unit: there may be millions
+        elif nothing := _NOTHING.match(raw, start):  # one unit for all: there may be millions
             position = nothing.end()
             made.unit(start, position, _REPLACEMENT * (position - start))
         else:
@@ -69,19 +69,19 @@ def decode_mapped(raw: bytes, states: States | None = None) -> tuple[bytes, Offs
 
 
 def reads_the_same(raw: bytes, state: int) -> bool:
-    """Return whether ASCII bytes (what an edit writes) mean in this state what they mean in ASCII."""
+    """Return whether ASCII bytes (those of an edit) are the same characters in this state as in ASCII."""
     return state == ASCII or (state == ROMAN and not _ODD_IN_ROMAN.search(raw))
 
 
 def _shifted(raw: bytes, start: int, made: Decoded, states: States) -> tuple[int, int]:
-    """Decode from an escape sequence to where ASCII or Roman goes on; return that offset and the state there.
+    """Decode from an escape sequence to the next ASCII or Roman text; return its offset and state.
 
-    A sequence that begins a state of other characters belongs to the first of them, and the one that ends it to the
-    last: an edit then mostly begins and ends in ASCII.
+    The sequence that begins a two-byte or katakana state is part of that state's first character, the one that ends it
+    part of the last: so most edits begin and end in ASCII.
     """
     position = start
     state = ASCII
-    text = b""  # the character that begins at `start` and was read last
+    text = b""  # the last character decoded; its unit begins at `start`
     while position < len(raw):
         sequence = _SEQUENCE.match(raw, position) if raw[position] == _ESCAPE else None
         if sequence is None:
@@ -103,7 +103,7 @@ def _shifted(raw: bytes, start: int, made: Decoded, states: States) -> tuple[int
 
 
 def _character(raw: bytes, position: int, state: int) -> tuple[bytes, int]:
-    """Return the character at an offset, in a state of others than ASCII ones, and where the next one begins."""
+    """Return the character at an offset, in a state other than ASCII and Roman, and the offset of the next one."""
     byte = raw[position]
     if state == KATAKANA:
         return chr(0xFF61 - 0x21 + byte).encode() if 0x21 <= byte <= 0x5F else _REPLACEMENT, position + 1

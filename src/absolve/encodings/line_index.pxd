@@ -1,4 +1,4 @@
-"""C layout of the places of a document's bytes; positions.py holds the code."""
+"""C layout of LineIndex; line_index.py has the code."""
 
 cimport cython
 

@@ -1,4 +1,8 @@
-"""Lines and columns of bytes, found in one pass as long as they are asked for in the order in which they stand."""
+"""Convert byte offsets in a document to lines and columns.
+
+In: the document's bytes and charset, then byte offsets. Out: 1-based lines and columns, in characters. All lookups
+together take one pass if the offsets ascend; others restart from checkpoints.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +24,7 @@ else:
     from absolve.core.byte_scan import character, find
 
 _UTF_8_MARK: Final = b"\xef\xbb\xbf"
-_APART = cython.declare(cython.Py_ssize_t, 4096)  # bytes between two places that are remembered for who goes back
+_APART = cython.declare(cython.Py_ssize_t, 4096)  # least bytes between two checkpoints
 
 
 @cython.final
@@ -28,8 +32,8 @@ _APART = cython.declare(cython.Py_ssize_t, 4096)  # bytes between two places tha
 class LineIndex:
     """The lines and columns of one document, 1-based. Lines end at LF, CR LF or CR; columns count characters.
 
-    Bytes that are no character count one each; a byte order mark counts nothing. `line` and `column` are where `move`
-    came last.
+    A byte that is no character counts as one; a byte order mark is not counted. `line` and `column` are those of the
+    last `move`.
     """
 
     def __init__(self, data: bytes, charset: Charset) -> None:
@@ -39,7 +43,7 @@ class LineIndex:
         self._one_byte = charset.one_byte
         self._utf8 = charset.codec == "utf-8"
         self._returns = b"\r" in data
-        self._lone_returns = self._returns and _has_lone_return(data, len(data))  # else a LF ends each line
+        self._lone_returns = self._returns and _has_lone_return(data, len(data))  # otherwise each line ends with LF
         self._first = len(_UTF_8_MARK) if data.startswith(_UTF_8_MARK) else 0
         self._at = self._first
         self.line = self.column = 1
@@ -47,7 +51,7 @@ class LineIndex:
         self._remembered = self._at
 
     def at(self, position: int) -> Pair:
-        """Line and column of the byte at this offset."""
+        """Return the line and column of the byte at this offset."""
         self.move(position)
         return self.line, self.column
 
@@ -55,11 +59,11 @@ class LineIndex:
     @cython.boundscheck(False)
     @cython.wraparound(False)
     def move(self, position: cython.Py_ssize_t) -> object:
-        """Let `line` and `column` be those of the byte at this offset."""
+        """Set `line` and `column` to those of the byte at this offset."""
         p: cython.p_const_uchar = self._data
         size: cython.Py_ssize_t = len(self._data)
         begin: cython.Py_ssize_t
-        if not self._transparent:  # its lines are not seen in the bytes; few ask
+        if not self._transparent:  # line ends cannot be found in the bytes; rare
             self.line, self.column = _in_text(self._charset.decode(self._data[:position]))
             return None
         if self._returns and 0 < position < size and p[position - 1] == 13 and p[position] == 10:  # inside a line end
@@ -101,12 +105,12 @@ class LineIndex:
 @cython.boundscheck(False)
 @cython.wraparound(False)
 def _has_lone_return(data: bytes, end: cython.Py_ssize_t) -> cython.bint:
-    """Whether a CR stands anywhere without a LF behind it."""
+    """Return whether there is a CR without a LF behind it."""
     p: cython.p_const_uchar = data
     at: cython.Py_ssize_t = 0
     if cython.compiled:
         at = find(p, 13, 0, end)
-        while at >= 0 and p[at + 1] == 10:  # there is a byte behind the last one, if only the NUL that ends it
+        while at >= 0 and p[at + 1] == 10:  # in bounds: a NUL follows the bytes of every `bytes` object
             at = find(p, 13, at + 2, end)
         return at >= 0
     return data.count(b"\r") > data.count(b"\r\n")
@@ -117,10 +121,10 @@ def _has_lone_return(data: bytes, end: cython.Py_ssize_t) -> cython.bint:
 @cython.boundscheck(False)
 @cython.wraparound(False)
 def _line_feeds(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
-    """How many LF are in this stretch."""
+    """Return the number of LF in a span."""
     p: cython.p_const_uchar = data
     feeds: cython.Py_ssize_t = 0
-    few: cython.uchar  # at most 255 of them: many bytes are counted at once
+    few: cython.uchar  # counts at most 255 bytes, so that the loop can be vectorized
     i: cython.Py_ssize_t
     last: cython.Py_ssize_t
     if cython.compiled:
@@ -140,7 +144,7 @@ def _line_feeds(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -
 @cython.boundscheck(False)
 @cython.wraparound(False)
 def _behind_line_feed(data: bytes, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
-    """Where the line begins that goes on here; there is a LF before it."""
+    """Return the offset behind the last LF before `end`; there must be one."""
     p: cython.p_const_uchar = data
     if cython.compiled:
         while p[end - 1] != 10:
@@ -154,7 +158,7 @@ def _behind_line_feed(data: bytes, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
 @cython.boundscheck(False)
 @cython.wraparound(False)
 def _line_begin(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
-    """Where the last line that begins in this stretch begins; `start` where none does."""
+    """Return the offset of the last line that begins in a span, or `start`."""
     p: cython.p_const_uchar = data
     if cython.compiled:
         while end > start and p[end - 1] != 10 and p[end - 1] != 13:
@@ -183,7 +187,7 @@ def _is_ascii(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> 
 @cython.boundscheck(False)
 @cython.wraparound(False)
 def _characters(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
-    """How many characters this stretch of UTF-8 has, and bytes that are none."""
+    """Return the number of characters in a span of UTF-8; each malformed byte counts as one."""
     found: cython.Py_ssize_t = 0
     while i < end:
         i += 1 if p[i] < 128 else character(p, i, end) or 1
@@ -196,12 +200,12 @@ def _characters(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ss
 @cython.boundscheck(False)
 @cython.wraparound(False)
 def _ends(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
-    """How many lines end in this stretch, which does not end within a line end."""
+    """Return the number of line ends in a span, which must not end inside of CR LF."""
     p: cython.p_const_uchar = data
     ends: cython.Py_ssize_t = 0
     i: cython.Py_ssize_t
     if cython.compiled:
-        for i in range(start, end):  # there is a byte behind the last one, if only the NUL that ends it
+        for i in range(start, end):  # `i + 1` is in bounds: a NUL follows the bytes of every `bytes` object
             ends += p[i] == 10 or (p[i] == 13 and p[i + 1] != 10)
         return ends
     ends = data.count(b"\n", start, end)
@@ -209,6 +213,6 @@ def _ends(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cyth
 
 
 def _in_text(before: str) -> tuple[int, int]:
-    """Line and column of what stands behind this text."""
+    """Return the line and column of the character behind this text."""
     lines = before.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").split("\n")
     return len(lines), len(lines[-1]) + 1

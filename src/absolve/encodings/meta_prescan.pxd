@@ -1,4 +1,4 @@
-"""C layout of the search for meta elements; prescan.py holds the code."""
+"""C layout of the search for meta elements; meta_prescan.py has the code."""
 
 cimport cython
 

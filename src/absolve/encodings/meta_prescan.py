@@ -1,4 +1,7 @@
-"""Find the meta elements in which a browser looks for a document's charset before it parses it (HTML 13.2.3.2)."""
+"""Find the meta elements in which browsers look for a document's charset before parsing (HTML Standard 13.2.3.2).
+
+In: the bytes of an HTML document. Out: the spans of the attributes of meta elements that may declare a charset.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ _OF_HEAD: Final = frozenset(
 _NAMES: Final = frozenset(name.lstrip(b"/") for name in (*_TEXT, *_OF_HEAD))
 _SHORTEST = cython.declare(cython.Py_ssize_t, 3)
 _LONGEST = cython.declare(cython.Py_ssize_t, 8)
-# How long names are that begin with a letter: a bit for each length from the shortest on.
+# For each first letter (`& 31`), the lengths of the names: bit n is length _SHORTEST + n.
 _lengths = bytes(
     sum({1 << len(name) - _SHORTEST for name in _NAMES if name[0] & 31 == letter}) for letter in range(32)
 )
@@ -37,10 +40,11 @@ _LENGTHS = cython.declare(bytes, _lengths)
 @cython.final
 @cython.cclass
 class Metas:
-    """The meta elements that name a charset, in the first 1024 bytes or the head.
+    """An iterator over the meta elements that may declare a charset, in the first 1024 bytes or the head.
 
-    Chromium stops where both are over, and reads no text of scripts and the like; the standard's prescan reads 1024
-    bytes, such text too. `next` moves to the next one: its attributes are from `start` to `end`.
+    Like Chromium, it stops behind both, and skips the text of scripts and similar elements; the standard's prescan
+    reads exactly 1024 bytes, including such text. `next` moves to the next element; `start` and `end` are the span of
+    its attributes.
     """
 
     def __init__(self, data: bytes) -> None:
@@ -52,9 +56,10 @@ class Metas:
     @cython.boundscheck(False)
     @cython.wraparound(False)
     def next(self) -> cython.bint:
-        """Whether there is another. Comments, tags with their quoted values and declarations are looked at as a whole.
+        """Move to the next meta element; return whether there is one.
 
-        What the end of the file cuts off takes all the rest, so that no byte is looked at twice.
+        Comments, declarations and tags with their quoted values are skipped as a whole. One that is not closed extends
+        to the end of the data, so that no byte is read twice.
         """
         data: bytes = self._data
         p: cython.p_const_uchar = data
@@ -115,7 +120,7 @@ def _is_meta(p: cython.p_const_uchar, i: cython.Py_ssize_t) -> cython.bint:
 @cython.boundscheck(False)
 @cython.wraparound(False)
 def _may_matter(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
-    """Whether a tag whose name is here, with its slash, may be of the head or have text: most are like none."""
+    """Return whether a tag name (or slash and name) may be in `_NAMES`, by first letter and length: most are not."""
     lengths: cython.p_const_uchar = _LENGTHS
     if p[i] == 47:
         i += 1
@@ -129,7 +134,7 @@ def _may_matter(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ss
 @cython.boundscheck(False)
 @cython.wraparound(False)
 def _may_declare(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
-    """Whether `charset` may be here: something that begins like it is."""
+    """Return whether a span may contain `charset`: it contains `char`."""
     while i + 7 <= end:
         if p[i] | 32 == 99 and p[i + 1] | 32 == 104 and p[i + 2] | 32 == 97 and p[i + 3] | 32 == 114:
             return True
@@ -139,7 +144,7 @@ def _may_declare(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_s
 
 @cython.cfunc
 def _text_end(data: bytes, position: cython.Py_ssize_t, name: bytes) -> cython.Py_ssize_t:
-    """Where the end tag of this name begins; a search for two bytes is many times quicker than one for letters."""
+    """Return the offset of the end tag with this name; searching for `</` is much faster than for letters."""
     is_end = _TEXT[name].match
     while True:
         position = data.find(b"</", position)

@@ -1,4 +1,4 @@
-"""C layout of the offsets of characters; characters.py holds the code."""
+"""C layout of CharacterOffsets; multibyte.py has the code."""
 
 cimport cython
 from absolve.core.column_buffers cimport IntColumn
@@ -11,13 +11,13 @@ cdef class CharacterOffsets:
     cdef bytes _raw
     cdef dict _known
     cdef int _few
-    cdef bytearray _sizes  # where they were asked for
-    cdef object _decoder  # where it was asked for
+    cdef bytearray _sizes  # created on first use
+    cdef object _decoder  # created on first use
     cdef IntColumn _values
     cdef IntColumn _raws
     cdef Py_ssize_t _last
     cdef Py_ssize_t _last_raw
-    cdef Py_ssize_t _end  # of the character that was read last
+    cdef Py_ssize_t _end  # raw end offset of the last character read
 
     cdef bytes _decoded(self)
     cdef bytes _stretch(self, Py_ssize_t start, Py_ssize_t end)

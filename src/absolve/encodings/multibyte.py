@@ -1,4 +1,8 @@
-"""Decode the charsets in which ASCII bytes are ASCII: to UTF-8, character by character, with the offsets of each."""
+"""Decode bytes in ASCII-compatible charsets other than UTF-8 to UTF-8, with a map of character offsets.
+
+In: raw bytes and a charset, of one byte or several bytes per character. Out: `CharacterOffsets`, with the value in
+UTF-8 and its offsets (`core.protocols.Offsets`).
+"""
 
 from __future__ import annotations
 
@@ -21,13 +25,13 @@ if cython.compiled:
 else:
     from absolve.core.column_buffers import IntColumn
 
-_STEP = cython.declare(cython.int, 1024)  # bytes between two marks, more or less
-_LONGEST = cython.declare(cython.int, 4)  # bytes of a character
-_MOST_KNOWN = cython.declare(cython.int, 16_384)
-_MANY = cython.declare(cython.int, 4096)  # pieces that are put together at once: more take memory while they are
-_KNOWN: dict[Charset, dict[bytes, bytes]] = {}  # what bytes stand for, nothing where they are no character
-# How many bytes a character takes, by its first two as a number, where these decide: so many raw ones, and from the bit
-# _VALUE on so many of the value. 0 where nobody asked yet.
+_STEP = cython.declare(cython.int, 1024)  # approximate bytes between two index entries
+_LONGEST = cython.declare(cython.int, 4)  # most bytes of a character
+_MOST_KNOWN = cython.declare(cython.int, 16_384)  # characters in the cache of a charset
+_MANY = cython.declare(cython.int, 4096)  # pieces joined at once: bounds the memory for them
+_KNOWN: dict[Charset, dict[bytes, bytes]] = {}  # cache: raw bytes -> character in UTF-8, b"" if they are none
+# Cache of character sizes, indexed by the first two raw bytes, if these determine it: the number of raw bytes, and from
+# bit _VALUE on the number of bytes in UTF-8. 0: not computed yet.
 _SIZES: dict[Charset, bytearray] = {}
 _RAW = cython.declare(cython.int, 7)
 _VALUE = cython.declare(cython.int, 3)
@@ -36,22 +40,22 @@ _VALUE = cython.declare(cython.int, 3)
 @cython.final
 @cython.cclass
 class CharacterOffsets:
-    """What raw bytes stand for, `value`, and where its characters stand in them.
+    """Raw bytes decoded to UTF-8, `value`, and the offsets of its characters.
 
-    Only some of the places are kept: between them the characters are counted again, and on from where that was done
-    last, if they are asked for in their order.
+    There is an index entry for about every 1024th byte. Between them characters are counted again, starting from the
+    last position found if the offsets ascend.
     """
 
     def __init__(self, charset: Charset, raw: bytes) -> None:
         self._charset = charset
         self._raw = raw
         self._known = _KNOWN.setdefault(charset, {})
-        self._few = 1 if charset.one_byte else 2  # so many bytes decide of most characters
-        self._sizes: bytearray | None = None  # until one is asked for
+        self._few = 1 if charset.one_byte else 2  # this many bytes determine the size of most characters
+        self._sizes: bytearray | None = None  # created on first use
         self._decoder: IncrementalDecoder | None = None
-        self._values = IntColumn()  # offsets of the value, and of the raw bytes: the marks
+        self._values = IntColumn()  # index entries: offsets in the value, and the raw offsets
         self._raws = IntColumn(narrow=len(raw) <= NARROW)
-        self._last = self._last_raw = 0  # where it was counted to last, in the value and in the raw bytes
+        self._last = self._last_raw = 0  # the last position found, in the value and in the raw bytes
         self.value = self._decoded()
 
     @cython.cfunc
@@ -93,9 +97,9 @@ class CharacterOffsets:
 
     @cython.cfunc
     def _stretch(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> bytes:
-        """The characters that begin and end here, as UTF-8, and `_end`; one at least, even where it ends behind this.
+        """Decode the complete characters in a span, at least one, even if it ends behind the span; set `_end`.
 
-        A codec reads them as they are read one by one: no character is how another one begins.
+        Decoding them together gives the same result as one by one: no character is a prefix of another.
         """
         raw = self._raw[start:end]
         if self._charset.one_byte:
@@ -112,12 +116,12 @@ class CharacterOffsets:
                 return self._character(start)
             self._end = start + error.start
             return self._raw[start : self._end].decode(self._charset.codec).encode("utf-8", "surrogatepass")
-        self._end = end - len(decoder.getstate()[0])  # a character may have begun
+        self._end = end - len(decoder.getstate()[0])  # without an incomplete character
         return text.encode("utf-8", "surrogatepass") if self._end > start else self._character(start)
 
     @cython.cfunc
     def _character(self, start: cython.Py_ssize_t) -> bytes:
-        """The character that begins here, as UTF-8, and `_end`; a byte that begins none is one of its own."""
+        """Return the character at a raw offset in UTF-8 and set `_end`; a malformed byte is a character of its own."""
         end: cython.Py_ssize_t = start
         most: cython.Py_ssize_t = min(start + (1 if self._charset.one_byte else _LONGEST), len(self._raw))
         while end < most:
@@ -134,7 +138,7 @@ class CharacterOffsets:
 
     @cython.cfunc
     def _learnt(self, raw: bytes) -> bytes:
-        """What these bytes stand for, as UTF-8; nothing where they are no character."""
+        """Return raw bytes decoded to one character in UTF-8, b"" if they are none; add it to the cache."""
         if self._charset.one_byte:
             new = self._charset.decode(raw).encode("utf-8", "surrogatepass")
         else:
@@ -151,8 +155,8 @@ class CharacterOffsets:
     @cython.boundscheck(False)
     @cython.wraparound(False)
     def _found(self, position: cython.Py_ssize_t, after: cython.bint) -> cython.Py_ssize_t:
-        """The raw offset of an offset of the value; within a character where that begins, or ends if `after`."""
-        index: cython.Py_ssize_t = self._values.before(position + 1) - 1  # the last mark that is not behind it
+        """Return the raw offset for an offset of the value; inside a character its start, or its end if `after`."""
+        index: cython.Py_ssize_t = self._values.before(position + 1) - 1  # the last index entry up to the position
         at: cython.Py_ssize_t = self._values.at(index)
         i: cython.Py_ssize_t = self._raws.at(index)
         raw: bytes = self._raw
@@ -181,7 +185,7 @@ class CharacterOffsets:
     @cython.boundscheck(False)
     @cython.wraparound(False)
     def _size(self, start: cython.Py_ssize_t) -> cython.int:
-        """How many bytes the character takes that begins here, which is not ASCII: raw ones, and of the value."""
+        """Return the sizes of the non-ASCII character at a raw offset, as in `_SIZES`: raw bytes and bytes in UTF-8."""
         raw: bytes = self._raw
         p: cython.p_const_uchar = raw
         key: cython.int = p[start] << 8
@@ -196,14 +200,14 @@ class CharacterOffsets:
             return sizes[key]
         size: cython.int = len(self._character(start)) << _VALUE
         size |= self._end - start
-        if self._end - start <= self._few and self._learnt(raw[start : self._end]):  # else more bytes decide
+        if self._end - start <= self._few and self._learnt(raw[start : self._end]):  # otherwise more bytes decide
             sizes[key] = size
         return size
 
     def start(self, position: int) -> int:
-        """The raw offset at which the character at this offset of the value begins."""
+        """Return the raw offset at which the character at this offset of the value begins."""
         return self._found(position, False)
 
     def end(self, position: int) -> int:
-        """The raw offset at which the character before this offset of the value ends."""
+        """Return the raw offset at which the character before this offset of the value ends."""
         return self._found(position, True)

@@ -1,4 +1,4 @@
-"""C layout of values in the making and of their offsets; offsets.py holds the code."""
+"""C layout of the offsets of decoded values; offset_map.py has the code."""
 
 cimport cython
 from absolve.core.column_buffers cimport IntColumn

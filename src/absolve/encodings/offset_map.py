@@ -1,4 +1,8 @@
-"""Values that are decoded from raw bytes, and where their bytes stand in those."""
+"""Map byte offsets in decoded values to byte offsets in their raw bytes (`core.protocols.Offsets`).
+
+In: the units of a value (a character reference, an escape) with their spans, in ascending order; all other bytes are
+copied unchanged. Out: the value, and for an offset in it the start or end of the raw bytes of the unit there.
+"""
 
 from __future__ import annotations
 
@@ -22,17 +26,17 @@ else:
     from absolve.core.column_buffers import IntColumn
 
 
-_STEP = cython.declare(cython.int, 5)  # from one mark to the next are 32 units
-_LONG = cython.declare(cython.Py_ssize_t, 1 << 16)  # bytes of a value
+_STEP = cython.declare(cython.int, 5)  # an index entry for every 32nd unit (2 ** 5)
+_LONG = cython.declare(cython.Py_ssize_t, 1 << 16)  # bytes of a value from which on it is built without a list
 
 
 @cython.final
 @cython.cclass
 class Offsets:
-    """Offsets by the units that are not one byte for one byte: what is between two of them stands for itself.
+    """Offsets as a list of units; the bytes between two units are the same in the value and the raw bytes.
 
-    Of a unit are kept, each in as many bytes as it must have, how far it is behind the one before it, and how many raw
-    bytes stand for how many of the value. Of every 32nd it is known where the one before it ends.
+    A unit is stored as three varints: its distance from the previous unit, its raw size and its size in the value, all
+    in bytes. Every 32nd unit has an index entry with the ends of the previous one.
     """
 
     def __init__(self) -> None:
@@ -43,13 +47,13 @@ class Offsets:
         self._ends = IntColumn()
         self._raw_ends = IntColumn()
         self._places = IntColumn()
-        self._found_end = 0  # of the unit that was looked for
+        self._found_end = 0  # the unit that `_seek` found
         self._found_raw_start = 0
         self._found_raw_end = 0
 
     @cython.ccall
     def add(self, end: cython.Py_ssize_t, raw_start: cython.Py_ssize_t, raw_end: cython.Py_ssize_t) -> cython.int:
-        """Add a unit behind all others."""
+        """Add a unit behind all others: its end in the value, its start and end in the raw bytes."""
         if self._size & ((1 << _STEP) - 1) == 0:
             self._ends.add(self._end)
             self._raw_ends.add(self._raw_end)
@@ -66,7 +70,7 @@ class Offsets:
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def _put(self, number: cython.Py_ssize_t) -> cython.int:
-        """Seven bits a byte, the lowest first; the highest bit says that more follow."""
+        """Append a varint: seven bits per byte, least significant first, the high bit set in all but the last."""
         while number > 127:
             self._coded.append(number & 127 | 128)
             number >>= 7
@@ -75,7 +79,7 @@ class Offsets:
 
     @cython.ccall
     def start(self, position: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """The raw offset at which the unit at this offset of the value begins."""
+        """Return the raw offset at which the unit at this offset of the value begins."""
         self._seek(position + 1)
         if position < self._found_end:
             return self._found_raw_start
@@ -83,7 +87,7 @@ class Offsets:
 
     @cython.ccall
     def end(self, position: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """The raw offset at which the unit before this offset of the value ends."""
+        """Return the raw offset at which the unit before this offset of the value ends."""
         self._seek(position)
         return self._found_raw_end + max(position - self._found_end, 0)
 
@@ -92,7 +96,7 @@ class Offsets:
     @cython.boundscheck(False)
     @cython.wraparound(False)
     def _seek(self, position: cython.Py_ssize_t) -> cython.int:
-        """Find the last unit that begins before this offset of the value; all are 0 where none does."""
+        """Set `_found_*` to the last unit that begins before this offset of the value, or to 0."""
         coded: cython.p_const_uchar = self._coded  # type: ignore[assignment]  # in C the same
         mark: cython.Py_ssize_t = self._ends.before(position) - 1
         index: cython.Py_ssize_t
@@ -109,7 +113,7 @@ class Offsets:
         at = self._places.at(mark)
         end = self._found_end = self._ends.at(mark)
         raw_end = self._found_raw_end = self._raw_ends.at(mark)
-        for index in range(mark << _STEP, min((mark + 1) << _STEP, self._size)):  # noqa: B007 - so many times
+        for index in range(mark << _STEP, min((mark + 1) << _STEP, self._size)):  # noqa: B007 - a counter
             for part in range(3):
                 number = 0
                 shift = 0
@@ -137,33 +141,33 @@ class Offsets:
 IDENTITY_OFFSETS: Final = Offsets()
 
 
-# What is said of links that would have to be changed there.
+# The diagnostic for links that begin or end inside of a unit.
 CUT_OFF: Final = "a link begins or ends inside of what an entity stands for: what is around it is left alone"
 
 
 def is_cut(offsets: OffsetsProtocol, position: int) -> bool:
-    """Whether an offset of the value stands inside of a unit, of which the raw bytes can only be taken as a whole."""
+    """Return whether an offset of the value is inside of a unit, whose raw bytes cannot be divided."""
     return offsets.end(position) > offsets.start(position)
 
 
 @cython.final
 @cython.cclass
 class Decoded:
-    """A value in the making: what raw bytes stand for, of which those that are in no unit stand for themselves.
+    """Builder of a decoded value: raw bytes with some spans (units) replaced, and the offsets of the value.
 
-    Where it is not `mapped` nobody will ask where its units stand.
+    The offsets are recorded only if `mapped`.
     """
 
     def __init__(self, raw: bytes, mapped: cython.bint = True) -> None:  # noqa: FBT002 - of a C class
         self._raw = raw
         self._mapped = mapped
         self._read = 0
-        self._value: ByteBuilder | None = None  # while all that was read stands for itself
+        self._value: ByteBuilder | None = None  # None until the first unit
         self._offsets = IDENTITY_OFFSETS
 
     @cython.ccall
     def unit(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t, new: bytes) -> cython.int:
-        """The raw bytes of this span, which is behind all others, stand for `new`."""
+        """Replace this span of raw bytes, behind all earlier ones, by `new`."""
         value: ByteBuilder | None = self._value
         if value is None:
             value = self._value = ByteBuilder(len(self._raw))
@@ -177,7 +181,7 @@ class Decoded:
 
     @cython.ccall
     def whole(self) -> tuple:  # type: ignore[type-arg]
-        """The value of all the raw bytes, and its offsets in them."""
+        """Return the value of all raw bytes, and its offsets."""
         value: ByteBuilder | None = self._value
         if value is None:
             return self._raw, self._offsets
@@ -186,7 +190,7 @@ class Decoded:
 
 
 def replaced(pattern: re.Pattern[bytes], by: Callable[[re.Match[bytes]], bytes], value: bytes) -> bytes:
-    """What `pattern.sub(by, value)` gives; of a long value without holding an object for each piece."""
+    """Return `pattern.sub(by, value)`; for a long value without an object per piece, which `sub` keeps in a list."""
     if len(value) < _LONG:
         return pattern.sub(by, value)
     made = Decoded(value, False)
@@ -197,7 +201,7 @@ def replaced(pattern: re.Pattern[bytes], by: Callable[[re.Match[bytes]], bytes],
 
 
 class Composed:
-    """Offsets through two codings: `outer` maps the raw bytes to what `inner` maps to the value."""
+    """Offsets of a value decoded in two steps: `inner` maps to the intermediate value, `outer` on to raw bytes."""
 
     __slots__ = ("_inner", "_outer")
 
@@ -213,7 +217,10 @@ class Composed:
 
 
 class Utf16Offsets:
-    """Offsets into UTF-16: two or four bytes for each character. Counted from checkpoints, not kept for each."""
+    """Offsets of a UTF-8 value decoded from UTF-16, with two or four raw bytes per character; counted from checkpoints.
+
+    There is a checkpoint for every 512th byte of the value.
+    """
 
     __slots__ = ("_marks", "_size", "_value")
     _STEP = 512
@@ -222,13 +229,13 @@ class Utf16Offsets:
 
     def __init__(self, value: bytes, size: int) -> None:
         self._value = value
-        self._size = size  # of the raw bytes: half a code unit at their end is a character, too
+        self._size = size  # of the raw bytes; an odd byte at the end counts as a character
         self._marks = [0]
         for start in range(0, len(value), self._STEP):
             self._marks.append(self._marks[-1] + self._count(start, min(start + self._STEP, len(value))))
 
     def _count(self, start: int, end: int) -> int:
-        """Bytes of UTF-16 for the characters that begin in this stretch of the value."""
+        """Return the number of bytes in UTF-16 of the characters that begin in this span of the value."""
         stretch = self._value[start:end]
         if stretch.isascii():
             return 2 * len(stretch)
