@@ -1,4 +1,8 @@
-"""The resolvers of section 4: one table, a row for each profile."""
+"""Resolve references against base URLs: RFC 1808 section 4 in three profiles.
+
+In: a base URL, a reference and a profile's name. Out: an absolute URL, or None. `PROFILES` has one row per profile;
+`resolver` caches the resolvers of bases. The package also implements sections 2 (`parse`) and 3 (`base`).
+"""
 
 from __future__ import annotations
 
@@ -16,14 +20,14 @@ if TYPE_CHECKING:
     from absolve.core.protocols import Profile, Resolver, URLObject
 
 PROFILES: Mapping[str, Profile] = {
-    "rfc1808": rfc1808.profile,  # the default: the text to the letter
+    "rfc1808": rfc1808.profile,  # the default: RFC 1808, literally
     "rfc3986": rfc3986.profile,  # its successor, strict
-    "whatwg": whatwg.profile,  # what browsers do; loads ada-url when first used
+    "whatwg": whatwg.profile,  # the URL Standard, as in browsers; loads ada-url on first use
 }
 
 
 def by_name(name: str) -> Profile:
-    """The profile of this name (a key of PROFILES); raises UsageError with the choices for any other."""
+    """Return the profile of a name (a key of PROFILES); raise UsageError, listing the choices, for any other."""
     try:
         return PROFILES[name]
     except KeyError:
@@ -31,10 +35,10 @@ def by_name(name: str) -> Profile:
 
 
 def resolve(base: str | URLObject, reference: str | URLObject, profile: str = "rfc1808") -> str | None:
-    """Resolve one reference (as the document's decoded value has it) against a base URL.
+    """Resolve one reference, given as a decoded value, against a base URL.
 
-    Both are str, or objects that are URLs (`core.protocols.URLObject`). Return the absolute URL, or None where there is
-    none: a relative reference and a base that no relative reference can use (RFC 1808 2.3), or something that the URL
+    Both are str or URL objects (`core.protocols.URLObject`). Return the absolute URL; None for a relative reference
+    with a base that relative references cannot use (RFC 1808 2.3), and, in the whatwg profile, for a URL that the URL
     Standard cannot parse. Raise UsageError for an unknown profile, TypeError for a value of another type.
     """
     if type(base) is not str:
@@ -45,12 +49,15 @@ def resolve(base: str | URLObject, reference: str | URLObject, profile: str = "r
 
 
 def resolver(profile: str, base: str, charset: str = "utf-8") -> Resolver:
-    """The resolver of a profile (by name) for a base, kept: documents share bases. Raises UsageError as `by_name`."""
+    """Return the resolver of a profile (by name) for a base, from a cache, as documents share bases.
+
+    `charset` is the document's, for queries in the whatwg profile. Raise UsageError for an unknown profile or charset.
+    """
     if len(base) > LONGEST:
         return by_name(profile)(base, charset)
     return _kept(profile, base, charset)
 
 
-@lru_cache(maxsize=1024)  # more than most feeds have entries, of which each may have a base
+@lru_cache(maxsize=1024)  # each entry of a feed may have a base; most feeds have fewer entries
 def _kept(profile: str, base: str, charset: str) -> Resolver:
     return by_name(profile)(base, charset)

@@ -1,4 +1,4 @@
-"""C layout of the bases of a document; bases.py holds the code."""
+"""C layout of the bases of a document; base.py has the code."""
 
 cimport cython
 

@@ -1,4 +1,8 @@
-"""RFC 1808 section 3: which of the claims found in and around a document is its base URL."""
+"""Establish the base URL of a document from the claims found in and around it (RFC 1808 section 3).
+
+In: BaseClaim values, in order of preference within each layer. Out: BaseURL values with their chains of claims, and a
+BaseContext (a base URL with its resolver) for the links under each base.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +30,7 @@ else:
     from absolve.core.model import new
     from absolve.urls.predicates import has_scheme, is_malformed, runs_code
 
-TOO_LONG = "too-long"  # the verdict on a claim that rules, of which no URL is made (`VERDICTS`)
+TOO_LONG = "too-long"  # the verdict (`VERDICTS`) on a claim that is the base, but whose URL is too long to be used
 _NOBODY_KNOWS = PACKAGE_ROOT.partition("/")[0]
 
 
@@ -38,14 +42,14 @@ def establish(
     line_of: Callable[[int], int] | None = None,
     longest: cython.Py_ssize_t = sys.maxsize,
 ) -> BaseURL:
-    """The base URL one layer further in than `outer`, by the claims of that layer in order of preference.
+    """Return the base URL of the layer inside `outer`, from the claims of that layer in order of preference.
 
-    The first claim that can be a base rules; a relative one is resolved against `outer`. Where none can, `outer` goes
-    on ruling. The chain keeps every claim, innermost first. `line_of` turns a claim's position into a line,
-    0 where there are none.
+    The first claim that can be a base is used; a relative one is resolved against `outer`. If there is no such claim,
+    `outer` remains the base. The chain has every claim, innermost first. `line_of` maps a claim's position (a byte
+    offset) to a line, 0 in formats without lines.
 
-    A claim that gives a URL of more than `longest` characters rules too, and its URL is "", which resolves no relative
-    reference: against the next layer out they would lead elsewhere.
+    A claim whose URL has more than `longest` characters is the base too, but with the URL "", which resolves no
+    relative reference: against the next outer layer they would lead elsewhere.
     """
     fates: list[ClaimOutcome] = []
     verdict: str
@@ -75,10 +79,10 @@ def establish(
 
 @cython.ccall
 def claimed_url(claim: BaseClaim, outer: BaseURL, profile: str) -> str | None:
-    """The URL that a claim gives inside `outer`: None for no base; "" where an empty one has nothing outside.
+    """Return the URL of a claim inside `outer`, None if it cannot be a base; an empty reference gives `outer.url`.
 
-    Its control characters are percent-escaped: it is written into other links than the one where they are. A base by
-    which code could run is none (HTML Standard 4.2.3).
+    Control characters are percent-encoded, because the URL is written into other links. A URL whose scheme runs code
+    cannot be a base (HTML Standard 4.2.3).
     """
     reference: str = claim.reference.strip("\t\n\f\r ")
     if not reference:
@@ -91,7 +95,7 @@ def claimed_url(claim: BaseClaim, outer: BaseURL, profile: str) -> str | None:
 
 @cython.ccall
 def inherited(base: BaseURL, source: str) -> BaseURL:
-    """3.2: what an inner document gets from the entity around it, whichever layer gave it there."""
+    """Return the base of an encapsulating entity, of any layer, as that of a document inside it (section 3.2)."""
     if base.layer is BY_DEFAULT:
         return base
     words = f"{source} ({base.source})" if base.source else source
@@ -104,7 +108,7 @@ def inherited(base: BaseURL, source: str) -> BaseURL:
 
 @cython.cfunc
 def _lose(fates: list[ClaimOutcome], chain: tuple[ClaimOutcome, ...], verdict: str) -> cython.int:
-    """Add the claims of layers further out, of which the one that won there has this fate here."""
+    """Append the outcomes of the outer layers; the claim that won there gets this verdict."""
     for fate in chain:
         base, url, found, line = cython.cast(tuple, fate)
         fates.append(new(ClaimOutcome, (base, url, verdict, line)) if found == "won" else fate)
@@ -112,7 +116,7 @@ def _lose(fates: list[ClaimOutcome], chain: tuple[ClaimOutcome, ...], verdict: s
 
 
 def same_document(one: str, other: str) -> bool:
-    """Whether two URLs differ in nothing but a fragment."""
+    """Return whether two URLs are equal without their fragments."""
     end = one.find("#")
     if end < 0:
         end = len(one)
@@ -123,7 +127,10 @@ def same_document(one: str, other: str) -> bool:
 
 
 def found_as(url: str) -> str:
-    """What the URLs of one document in a message have in common; for a Content-ID see RFC 2392."""
+    """Return the key by which a URL identifies a part of a message: the URL without fragment.
+
+    A cid URL is percent-decoded (RFC 2392) and lower-cased.
+    """
     if url[:4].lower() != "cid:":
         return split_fragment(url)[0]
     from urllib.parse import unquote
@@ -134,10 +141,10 @@ def found_as(url: str) -> str:
 @cython.final
 @cython.cclass
 class BaseContext:
-    """A base, the resolver against it in a profile and a charset, and whether it leads elsewhere than the own URL.
+    """A base URL with its resolver, for one profile and charset.
 
-    `unknown`: it is in a package whose URL nobody knows. The resolver is that of the ruling `around`, where that is of
-    the same URL.
+    `elsewhere`: the base is not the document's own URL. `unknown`: it is in a package whose URL is unknown. The
+    resolver is shared with the outer context `around` if the URL, profile and charset are equal.
     """
 
     def __init__(
@@ -159,11 +166,11 @@ class BaseContext:
 
     @cython.ccall
     def compared(self) -> Compared:
-        """Return the profiles side by side for this base: one object for all links that it rules."""
+        """Return the comparison of the profiles for this base: one object for all links under it."""
         if self._like is not None:
             return self._like.compared()
         if self._compared is None:
-            from absolve.urls.compare import Compared  # only rows ask for it
+            from absolve.urls.compare import Compared  # needed for rows only
 
             self._compared = Compared(self.base.url, self.charset)
         return self._compared
@@ -172,11 +179,11 @@ class BaseContext:
 @cython.final
 @cython.cclass
 class Bases:
-    """The two base URLs of a document: `own`, its own URL (what the layers give without 3.1), and `base`, with it.
+    """The two base URLs of a document: `own`, its own URL (section 3 without 3.1), and `base`, including 3.1.
 
-    `beside` are claims of 3.3 that count after those that the document itself makes: what is kept beside a file.
-    Its style sheets and style attributes have these very bases, so that what is worked out of them is so only once.
-    `around` is what rules where the document is, if it is inside of another one and that is known.
+    `beside` are retrieval claims (3.3) recorded beside a file; those in the document itself precede them. Style sheets
+    and style attributes of a document share this object, and so its contexts. `around` is the context of the place
+    where the document is inside another one, or None.
     """
 
     def __init__(
@@ -194,7 +201,7 @@ class Bases:
 
     @cython.ccall
     def base_context(self, own: cython.bint, profile: str, charset: str) -> BaseContext:
-        """What rules the links that are resolved against the document's own URL, or all others."""
+        """Return the context of the document's own URL if `own`, else of its base; cached."""
         found: BaseContext
         base = self.own if own else self.base
         for found in self._base_contexts:  # mostly one or two
@@ -206,6 +213,6 @@ class Bases:
 
     @cython.ccall
     def base_context_for(self, base: BaseURL, profile: str, charset: str) -> BaseContext:
-        """The same for those of this base."""
+        """Return a new context for any base, such as that of a scoped claim."""
         elsewhere = base is not self.own and not same_document(base.url, self.own.url)
         return BaseContext(base, profile, charset, elsewhere, self._around)

@@ -1,4 +1,7 @@
-"""Answers that are remembered beyond the document that asked for them; those about long texts are not."""
+"""Caches of function results that outlive a document; long texts are not cached, to bound memory.
+
+In: a function whose first argument is text. Out: the same function with an LRU cache.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +14,11 @@ if TYPE_CHECKING:
     Rest = TypeVarTuple("Rest")
     Answer = TypeVar("Answer")
 
-LONGEST: Final = 4096  # characters of a text, mostly a base, of which something outlives the document
+LONGEST: Final = 4096  # most characters of a text (a base URL, mostly) in a cache that outlives the document
 
 
 def remembered(most: int) -> Callable[[Callable[[str, *Rest], Answer]], Callable[[str, *Rest], Answer]]:
-    """Remember so many answers of a function by its arguments, of which the first is a text that is not long."""
+    """Return a decorator that caches up to `most` results; calls whose first argument is long bypass the cache."""
 
     def of(function: Callable[[str, *Rest], Answer]) -> Callable[[str, *Rest], Answer]:
         known = lru_cache(maxsize=most)(function)

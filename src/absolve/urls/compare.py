@@ -1,4 +1,8 @@
-"""Questions about a reference and its base together: does it climb above the root, do the profiles differ."""
+"""Predicates of a reference together with its base: does it climb above the root, do the profiles diverge.
+
+In: base URL and reference as str, and the document's charset. Out: bool. Used by the inventory for the problems
+`above-root` and `divergent`. Profiles are RFC 1808 section 4, RFC 3986 section 5.2 and the URL Standard.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +23,7 @@ if TYPE_CHECKING:
     from absolve.core.protocols import Resolver
 
 
-# What may not stand somewhere is looked for ahead: a group that repeats takes memory each time, one character does not.
+# Exclusions are look-aheads before a repeated character class: a repeated group would need memory for each repetition.
 
 # A base whose directory is the same in every profile: no params, no backslash, no dot segment in any spelling.
 HARMLESS_BASE = re.compile(
@@ -27,10 +31,10 @@ HARMLESS_BASE = re.compile(
     r"(?:/(?!\.|[^?#]*?(?:/\.|%2[Ee]))[^\x00-\x20;\\?#]*(?:\?[^\x00-\x20;\\#]*)?)?"
 )
 
-# A reference that every profile takes alike against such a base: an empty one; one with a scheme and an authority (but
-# for dot segments, which only some remove, and which backslashes may hide); a plain host alone; a path that is not
-# empty, without colons and without `..;` (dots that have params); a query; a fragment. A space before a path one takes
-# away.
+# A reference that every profile resolves equally against such a base: an empty one; one with scheme and authority
+# (without dot segments, which only some profiles remove, and without backslashes, which may hide them); a plain host
+# alone; a non-empty path without colons and without `..;` (dots with params); a query; a fragment. A path must not
+# begin with a space, which the URL Standard strips.
 HARMLESS = re.compile(
     r"(?:[A-Za-z][A-Za-z0-9+.-]*+://(?!.*?/\.)[^\x00-\x1f\\]*+"
     r"|//[A-Za-z0-9.-]++"
@@ -42,15 +46,15 @@ HARMLESS = re.compile(
 
 
 def climbs_above_root(base: str, reference: str) -> bool:
-    """Whether the `..` segments of a reference (str) climb above the root of the base (str), or of its own path.
+    """Return whether the `..` segments of a reference (str) climb above the root of the base (str) or of its own path.
 
-    Where a semicolon starts params in RFC 1808 and is path in RFC 3986, climbing in one of them is enough.
+    A semicolon begins params in RFC 1808 and is part of the path in RFC 3986; climbing by either is enough.
     """
     return Compared(base).climbs_above_root(reference)
 
 
 class _Levels:
-    """How deep the directory of a base is, by one way to split URLs; its path is walked once."""
+    """The depth of a base's directory, with one function for splitting URLs; computed once per base."""
 
     def __init__(self, base: str, split: Callable[[str], Reference]) -> None:
         parts = split(base)
@@ -74,7 +78,7 @@ class _Levels:
 
 
 def _depth(segments: Iterator[str], depth: int = 0) -> int:
-    """Return how deep segments lead from a depth; -1 where one of them leads above the root, or the depth is."""
+    """Return the depth after some segments; -1 if one of them climbs above the root, or if `depth` is negative."""
     if depth < 0:
         return depth
     for segment in segments:
@@ -88,19 +92,19 @@ def _depth(segments: Iterator[str], depth: int = 0) -> int:
 
 
 def divergent(base: str, reference: str, charset: str = "utf-8") -> bool:
-    """Whether the profiles take a reference (str) to different URLs from a base (str), all parsed by the URL Standard.
+    """Return whether the profiles resolve a reference (str) against a base (str) to different URLs.
 
-    So mere spelling does not count; False where a profile has no target, or the URL Standard cannot parse one.
-    Raises UsageError for an unknown charset.
+    The URLs are compared after parsing by the URL Standard, so different spellings are equal. Return False if a profile
+    has no target, or the URL Standard cannot parse one. Raise UsageError for an unknown charset.
     """
     return Compared(base, charset).divergent(reference)
 
 
 class Compared:
-    """The three profiles side by side for one base (str), in a document of this charset (a label).
+    """A comparison of the three profiles for one base (str), in a document of this charset (a label).
 
-    Questions about a long base are answered once for all references: a page may have a base of half a megabyte and
-    thousands of links. Nothing is looked at before it is asked for.
+    Facts about the base are computed lazily and once for all references: a page may have a base of half a megabyte and
+    thousands of links.
     """
 
     __slots__ = ("_base", "_charset", "_decisive", "_harmless", "_levels", "_params")
@@ -114,13 +118,13 @@ class Compared:
         self._params: _Levels | None = None
 
     def is_harmless(self) -> bool:
-        """As `harmless`."""
+        """Return `harmless(base)`."""
         if self._harmless is None:
             self._harmless = harmless(self._base)
         return self._harmless
 
     def climbs_above_root(self, reference: str) -> bool:
-        """As the function of this name."""
+        """Return the result of the function `climbs_above_root` for this base."""
         if ".." not in reference:
             return False
         if self._levels is None:
@@ -134,12 +138,12 @@ class Compared:
         return self._params.climbs(reference)
 
     def divergent(self, reference: str) -> bool:
-        """As the function of this name."""
+        """Return the result of the function `divergent` for this base."""
         if HARMLESS.fullmatch(reference) and self.is_harmless():
             return False
         reference = _decisive(reference)
-        # In other charsets a base's own query is written otherwise than theirs. Spaces before a reference may be a
-        # name, as it stands in the base, for all but the URL Standard.
+        # In charsets other than UTF-8 the query of the base is encoded differently from that of a reference. Leading
+        # spaces of a reference are a segment name, as in the base, in all profiles but the URL Standard's.
         names = not "" < reference[:1] <= " "
         base = self._decisive.get(names)
         if base is None:
@@ -148,16 +152,16 @@ class Compared:
 
 
 def _differ(base: str, reference: str, charset: str) -> bool:
-    """Whether the profiles take a reference to different URLs from a base, both without what decides nothing."""
+    """Return whether the profiles resolve a reference to different URLs; both texts are shortened by `_decisive`."""
     target = resolver("rfc1808", base, charset)(reference)
     other = resolver("rfc3986", base, charset)(reference)
     if target is None or other is None:
         return False
     if target == other:
         if target == reference and is_alone(reference):
-            return False  # the URL Standard makes the same of it, whatever the base
+            return False  # the URL Standard's result is the same with any base
         other = None
-    # One after the other: each may take megabytes.
+    # One URL at a time: each may have megabytes.
     normalize = _normalizer(charset)
     found = {_sign(normalize(target))}
     del target
@@ -173,18 +177,18 @@ def _differ(base: str, reference: str, charset: str) -> bool:
 _AUTHORITY: Final = re.compile(rf"(?:{parse.STRICT_SCHEME.pattern})?//([^/?#\\]*+)")
 _PATH: Final = re.compile(r"/[^?#]*+")
 
-# A name too long for a dot segment or a drive letter, of a path behind an authority: no profile looks into it, and none
-# takes it apart. Spaces at its end, if nothing follows, are at that of the URL, where the URL Standard takes them away.
+# A name in the path behind an authority, too long for a dot segment or a drive letter: every profile copies it as a
+# whole. Its trailing spaces are excluded if nothing follows: the URL Standard strips them at the end of a URL.
 _OPAQUE: Final = r"[^\x00-\x1f/\\?#;:|\ud800-\udfff]"
 _LONG: Final = pattern(rf"(?<!{_OPAQUE}){_OPAQUE}{{65,}}+(?:(?<! )|(?=[/\\?#;:|]))")
 
 
 def _decisive(url: str, *, queries: bool = True, names: bool = True) -> str:
-    """A base or a reference of which the profiles make URLs that differ just where those of this one do.
+    """Return a shorter base or reference for which the profiles diverge exactly if they diverge for this one.
 
-    What may be long and decides nothing is left out: a fragment, a query, user information. Every profile begins them
-    at the same character and gives them to a URL whole or not at all, so it is enough that they are there. Long names
-    in a path become short ones, others for others. `queries` and `names` say whether those may be left out.
+    Fragment, query and user information are shortened to one character at most: in every profile they begin at the same
+    character and are copied as a whole or not at all, so only their presence matters. Long names in a path are replaced
+    by fingerprints: different names stay different. `queries` and `names` permit shortening those.
     """
     crosshatch = url.find("#")
     if crosshatch >= 0:
@@ -192,7 +196,7 @@ def _decisive(url: str, *, queries: bool = True, names: bool = True) -> str:
     mark = url.find("?")
     authority = url.find("//", 0, mark) if mark >= 0 else -1
     if authority >= 0 > url.find("/", authority + 2, mark):
-        mark = -1  # of a net_loc, for RFC 1808
+        mark = -1  # part of the net_loc in RFC 1808
     if queries and 0 <= mark < len(url) - 1 and url[mark + 1] > " " and url[mark + 1] != "#":
         end = crosshatch if crosshatch >= 0 else len(url)
         url = f"{url[:mark]}?q{url[len(url[:end].rstrip(whatwg.STRIPPED)) :]}"
@@ -214,7 +218,7 @@ def _short(match: re.Match[str]) -> str:
 
 
 def _sign(url: str | None) -> str | bytes | None:
-    """What stands for a URL: itself, or if it is long 32 bytes of it."""
+    """Return a URL, or its 32-byte fingerprint if it is long."""
     if url is None or len(url) <= LONGEST:
         return url
     return fingerprint(url, 32)
@@ -222,11 +226,11 @@ def _sign(url: str | None) -> str | bytes | None:
 
 @remembered(64)
 def harmless(base: str) -> bool:
-    """Whether a base (str) has the same directory in every profile."""
+    """Return whether a base (str) has the same directory in every profile; False if in doubt."""
     return HARMLESS_BASE.fullmatch(base) is not None
 
 
 @lru_cache(maxsize=16)
 def _normalizer(charset: str) -> Resolver:
-    """What the URL Standard makes of a URL."""
+    """Return a function that parses and serializes an absolute URL by the URL Standard."""
     return whatwg.profile("", charset)

@@ -1,4 +1,4 @@
-"""C layout of what resolvers take references apart and put them together by; references.py holds the code."""
+"""C signatures of parse.py."""
 
 cpdef object components(str text)
 cpdef str unsplit(object reference)

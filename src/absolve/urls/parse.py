@@ -1,4 +1,7 @@
-"""References as RFC 1808 writes them: section 2.3's schemes, section 2.4's parsing, and putting them together again."""
+"""Parse references into components and recombine them (RFC 1808 sections 2.2 to 2.4 and section 4, step 7).
+
+In: a reference as str. Out: a Reference with six components, and back. Also the schemes of section 2.3.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ else:
 
 
 class Category(Enum):
-    """What section 2.3 says of a scheme and relative URLs."""
+    """The use of relative URLs with a scheme (RFC 1808 2.3)."""
 
     NEVER = "never used with relative URLs"
     SOMETIMES = "used with them whenever the base follows the generic-RL syntax"
@@ -29,7 +32,7 @@ SCHEMES: Mapping[str, Category] = {
     **dict.fromkeys(("mailto", "news", "telnet"), Category.NEVER),
     **dict.fromkeys(("gopher", "prospero", "wais"), Category.SOMETIMES),
     **dict.fromkeys(("file", "ftp", "http", "nntp"), Category.ALWAYS),
-    # Younger ones whose URLs are no places in a hierarchy; all others are judged by the base, as SOMETIMES are.
+    # Newer schemes without hierarchical URLs. For all others the base decides, as for SOMETIMES.
     **dict.fromkeys(("tel", "sms", "javascript", "vbscript", "data", "blob", "about", "cid", "mid"), Category.NEVER),
 }
 
@@ -42,18 +45,18 @@ SCHEME = re.compile(r"([A-Za-z0-9+.-]+):")
 STRICT_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
 
 
-Components = tuple[str | None, str | None, str, str | None, str | None, str | None]  # those of a Reference
+Components = tuple[str | None, str | None, str, str | None, str | None, str | None]  # the fields of a Reference
 
 
 def split(text: str) -> Reference:
-    """Parse a reference (str) into its components in the order of RFC 1808 section 2.4; raises nothing."""
+    """Parse a reference (str) into its components, in the order of RFC 1808 section 2.4; any text can be parsed."""
     return new(Reference, components(text))
 
 
 @cython.ccall
 def components(text: str) -> Components:
-    """What `split` makes its Reference of, where nobody asks for them by name."""
-    # A URL may have megabytes: nothing is cut out but what is a component.
+    """Return the components of `split` as a plain tuple, which is faster to create than a Reference."""
+    # A URL may have megabytes: only the components are copied.
     start: cython.Py_ssize_t = 0
     end: cython.Py_ssize_t = len(text)
     at: cython.Py_ssize_t
@@ -63,7 +66,7 @@ def components(text: str) -> Components:
     if at >= 0:
         fragment = text[at + 1 :]
         end = at
-    # 2.4.2 the scheme: before a colon that stands before any character not allowed in one
+    # 2.4.2 the scheme: before the first colon, if all characters before it are allowed in a scheme
     if text.find(":", 0, end) >= 0 and (match := SCHEME.match(text, 0, end)):
         scheme = match[1]
         start = match.end()
@@ -84,16 +87,16 @@ def components(text: str) -> Components:
     if at >= 0:
         params = text[at + 1 : end]
         end = at
-    # 2.4.6 the path: what is left, the preceding slash stored along with it
+    # 2.4.6 the path: the rest, with the preceding slash
     return scheme, net_loc, text[start:end], params, query, fragment
 
 
 @cython.ccall
 def unsplit(reference: Components) -> str:
-    """Recombine the components, each with the delimiter that it had (section 4 step 7); `unsplit(split(x)) == x`.
+    """Recombine the components, each with its delimiter (section 4, step 7); `unsplit(split(x)) == x`.
 
-    A path that would be taken for a net_loc gets `/.` before it: neither RFC 1808 2.2 nor RFC 3986 3.3 has a URL
-    without net_loc whose path begins with two slashes. (The URL Standard does the same.)
+    A path that begins with `//`, without a net_loc, gets the prefix `/.`, as in the URL Standard: it would be parsed as
+    a net_loc, and neither RFC 1808 2.2 nor RFC 3986 3.3 allows such a URL.
     """
     scheme, net_loc, path, params, query, fragment = reference
     colon = "" if scheme is None else ":"
@@ -101,7 +104,7 @@ def unsplit(reference: Components) -> str:
     semicolon = "" if params is None else ";"
     mark = "" if query is None else "?"
     crosshatch = "" if fragment is None else "#"
-    return (  # at once: a URL may have megabytes
+    return (  # in one expression, without intermediate copies: a URL may have megabytes
         f"{scheme or ''}{colon}{slashes}{net_loc or ''}{path}"
         f"{semicolon}{params or ''}{mark}{query or ''}{crosshatch}{fragment or ''}"
     )
@@ -110,7 +113,10 @@ def unsplit(reference: Components) -> str:
 @cython.ccall
 @cython.exceptval(-1, check=True)
 def hierarchical(base: Reference) -> cython.bint:
-    """Whether relative references can be used with a base: it has a scheme, not one of NEVER, and is not opaque."""
+    """Return whether relative references can be used with a base: it has a scheme, not a NEVER one, and a hierarchy.
+
+    A hierarchy is a net_loc, or a path that begins with a slash.
+    """
     scheme = base.scheme
     if scheme is None or scheme.lower() in NEVER_RELATIVE:
         return False

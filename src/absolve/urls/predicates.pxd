@@ -1,4 +1,4 @@
-"""C signatures of what is asked once a link or once a base; urls.py holds the code."""
+"""C signatures of the predicates called once per link or per base; predicates.py has the code."""
 
 cpdef bint has_scheme(str reference) except? -1
 cpdef bint runs_code(str reference) except? -1

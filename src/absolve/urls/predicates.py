@@ -1,4 +1,8 @@
-"""Questions that others ask of one URL or reference, answered without resolving it."""
+"""Predicates and parts of a single URL or reference, computed without resolving it.
+
+In: a URL or reference as str. Out: its scheme, host and port, fragment; whether it is absolute (RFC 3986 3.1), runs
+code, or is malformed by the URL Standard (4.4).
+"""
 
 from __future__ import annotations
 
@@ -28,7 +32,7 @@ __all__ = [
     "without_controls",
 ]
 
-# Default ports: URL Standard 4.2, and those of RFC 1738 for the schemes that it has besides.
+# Default ports: those of URL Standard 4.2, and of RFC 1738 for other schemes.
 PORTS = {
     **dict.fromkeys(("http", "ws"), "80"),
     **dict.fromkeys(("https", "wss"), "443"),
@@ -41,12 +45,12 @@ PORTS = {
 }
 
 CONTROL = re.compile(r"[\x00-\x1f\x7f]")
-# What a browser runs or shows as a document of its own, in the name of the page that links there.
+# Schemes whose URLs a browser runs as code, or opens as a document, with the origin of the linking page.
 _RUNS_CODE = frozenset(("javascript", "data", "vbscript", "vbs", "livescript", "mocha"))
 _RUNS_CODE_BEGINS = "".join(sorted({letter for name in _RUNS_CODE for letter in (name[0], name[0].upper())}))
 AUTHORITY = re.compile(rf"{STRICT_SCHEME.pattern}//([^/?#\\]*)")
-# What decides whether there is one, with what ends it: the URL Standard passes over more slashes (4.4), and there is
-# nothing in user information, a path, a query or a fragment on which its parser fails.
+# The part of a URL that decides whether it parses, including the delimiter behind it: the URL Standard ignores extra
+# slashes (4.4), and its parser never fails in user information, path, query or fragment.
 DECISIVE = re.compile(rf"{STRICT_SCHEME.pattern}//[/\\\t\n\r]*+(?P<begins>)[^/?#\\]*+(?P<ends>)[^/?#]*+[/?#]?")
 
 
@@ -55,7 +59,7 @@ DECISIVE = re.compile(rf"{STRICT_SCHEME.pattern}//[/\\\t\n\r]*+(?P<begins>)[^/?#
 @cython.boundscheck(False)
 @cython.wraparound(False)
 def has_scheme(reference: str) -> cython.bint:
-    """Whether a reference (str) is absolute in every profile: it starts with a scheme name (RFC 3986 3.1)."""
+    """Return whether a reference (str) is absolute in every profile: it starts with a scheme name (RFC 3986 3.1)."""
     i: cython.Py_ssize_t = 0
     n: cython.Py_ssize_t = len(reference)
     while i < n and (_is_letter_or_digit(reference[i]) or (i and reference[i] in "+-.")):
@@ -64,15 +68,15 @@ def has_scheme(reference: str) -> cython.bint:
 
 
 def scheme(reference: str) -> str | None:
-    """The scheme of a reference (str) in lower case, None where it has none (RFC 3986 3.1)."""
+    """Return the scheme of a reference (str) in lower case (RFC 3986 3.1), or None."""
     match = STRICT_SCHEME.match(reference)
     return match[1].lower() if match else None
 
 
 def parsed_scheme(reference: str) -> str | None:
-    """The scheme that a browser reads in a reference (str), in lower case; None where it reads none (URL Standard 4.4).
+    """Return the scheme of a reference (str) by the URL Standard (4.4) in lower case, or None.
 
-    Its parser strips C0 controls and spaces around, and removes tabs and newlines anywhere, before it looks for one.
+    Its parser first strips leading and trailing C0 controls and spaces, and removes all tabs and newlines.
     """
     if ":" not in reference:
         return None
@@ -82,19 +86,19 @@ def parsed_scheme(reference: str) -> str | None:
 @cython.ccall
 @cython.exceptval(-1, check=True)
 def runs_code(reference: str) -> cython.bint:
-    """Whether a reference (str) has a scheme by which a browser runs code or opens a document that the URL holds."""
+    """Return whether the scheme of a reference (str) makes a browser run code or open a document inside the URL."""
     if not reference or (_is_letter(reference[0]) and reference[0] not in _RUNS_CODE_BEGINS):
         return False
     return parsed_scheme(reference) in _RUNS_CODE
 
 
 def without_controls(url: str) -> str:
-    """A URL (str) whose control characters (C0 and DEL) are percent-escaped, as the URL Standard does (1.3)."""
+    """Return a URL (str) with its control characters (C0 and DEL) percent-encoded, as in the URL Standard (1.3)."""
     return url if url.isprintable() else CONTROL.sub(lambda found: f"%{ord(found[0]):02X}", url)
 
 
 def is_alone(reference: str) -> bool:
-    """Whether the URL Standard takes nothing from a base for a reference, by its scheme state (4.4)."""
+    """Return whether a reference is resolved without its base by the URL Standard (4.4, scheme state)."""
     match = STRICT_SCHEME.match(reference)
     if match is None:
         return False
@@ -103,16 +107,16 @@ def is_alone(reference: str) -> bool:
 
 
 def split_fragment(url: str) -> tuple[str, str | None]:
-    """A URL (str) without its fragment, and the fragment: None is absent, "" is there and empty (RFC 1808 2.4.1)."""
+    """Return a URL (str) without its fragment, and the fragment: None if absent, "" if empty (RFC 1808 2.4.1)."""
     rest, crosshatch, fragment = url.partition("#")
     return rest, fragment if crosshatch else None
 
 
 def host_port(url: str) -> str | None:
-    """The host of a URL (str) in lower case, with `:port` unless it is the scheme's own; None without authority.
+    """Return the host of a URL (str) in lower case, with `:port` unless it is the scheme's default; or None.
 
-    Two URLs whose `host_port` is equal are of one site, whatever their schemes. An authority that is not ASCII is
-    compared as the URL Standard writes it.
+    URLs with equal `host_port` are of one site, with any schemes. None is for a URL without authority. A non-ASCII
+    authority is serialized by the URL Standard.
     """
     match = AUTHORITY.match(url)
     if match is None:
@@ -135,9 +139,10 @@ def host_port(url: str) -> str | None:
 @cython.boundscheck(False)
 @cython.wraparound(False)
 def is_plain(url: str) -> cython.bint:
-    """Whether a URL (str) has an authority that is well formed at a glance, or is a file's without one.
+    """Return whether a URL (str) is trivially well-formed: with a plain authority, or a file URL without authority.
 
-    Such is a name whose last label begins with a letter (that of no IPv4 address does), and a port of four digits.
+    A plain authority is a host name whose last label begins with a letter (so it is no IPv4 address), with a port of at
+    most four digits.
     """
     slashes: cython.Py_ssize_t = url.find("://")
     n: cython.Py_ssize_t = len(url)
@@ -168,7 +173,7 @@ def is_plain(url: str) -> cython.bint:
             return False
     if i < n and url[i] not in "/?#":
         return False
-    return "--" not in url or "xn--" not in url[:i].lower()  # what that stands for may be no name
+    return "--" not in url or "xn--" not in url[:i].lower()  # Punycode may decode to an invalid name
 
 
 @cython.cfunc
@@ -188,7 +193,7 @@ def _is_letter_or_digit(c: cython.Py_UCS4) -> cython.bint:
 @cython.ccall
 @cython.exceptval(-1, check=True)
 def is_malformed(url: str) -> cython.bint:
-    """Whether a URL (str) has an authority (`scheme://`) and the URL Standard's parser fails on it."""
+    """Return whether a URL (str) has an authority (`scheme://`) and the URL Standard's parser fails on it."""
     if is_plain(url):
         return False
     match = DECISIVE.match(url)

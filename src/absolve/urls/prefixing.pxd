@@ -1,4 +1,4 @@
-"""C layout of the short way, for the rewriter; appending.py holds the code."""
+"""C layout of PrefixResolver, for the rewriter and the inventory; prefixing.py has the code."""
 
 cimport cython
 

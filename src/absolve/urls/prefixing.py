@@ -1,7 +1,9 @@
-"""The short way of every profile: most references only get something of the base before them, told by their bytes.
+"""Resolve most references by prepending a prefix of the base, without parsing them: the fast path of all profiles.
 
-Which ones, the profiles agree about; what they get, each is asked for once a base. The bytes may be those that stand
-in a document, with `&amp;` in them: nothing that they could stand for decides more than they do.
+In: the bytes of a reference, as UTF-8 or as raw bytes of a document with `&amp;`. Out: its shape (kind and length of
+leading dot segments); for a base, the prefix of all references of a shape. The shapes are those that every profile
+resolves by a prefix; each prefix is computed once per base by the profile itself. Character references do not change
+a shape: one that could makes it OTHER.
 """
 
 from __future__ import annotations
@@ -23,9 +25,9 @@ if cython.compiled:
 else:
     from absolve.core.byte_scan import find
 
-# What a reference is. Those from FRAGMENT on are appended, without the dot segments at their beginning, of which
-# `shape` says how many bytes they take.
-OTHER = cython.declare(cython.int, 0)  # the profile's own steps decide
+# Kinds of references. Those from FRAGMENT on are appended to a prefix, without their leading dot segments, whose length
+# in bytes is part of the shape.
+OTHER = cython.declare(cython.int, 0)  # resolved by the profile's own steps
 ABSOLUTE = cython.declare(cython.int, 1)  # s://x
 OPAQUE = cython.declare(cython.int, 2)  # s:x
 FRAGMENT = cython.declare(cython.int, 3)  # #x
@@ -33,12 +35,12 @@ QUERY = cython.declare(cython.int, 4)  # ?x
 ROOT = cython.declare(cython.int, 5)  # /x
 PATH = cython.declare(cython.int, 6)  # x, ./x, ../x
 NETWORK = cython.declare(cython.int, 7)  # //h/x
-KIND = cython.declare(cython.int, 15)  # the bits of a shape that have its kind
-DOTS = cython.declare(cython.int, 4)  # the bits to shift it by for the length of its dot segments
-_DEEPEST = cython.declare(cython.int, 96)  # bytes of dot segments that are remembered: thirty levels and more
+KIND = cython.declare(cython.int, 15)  # mask of the kind in a shape
+DOTS = cython.declare(cython.int, 4)  # a shape shifted right by this is the length of its dot segments
+_DEEPEST = cython.declare(cython.int, 96)  # most bytes of dot segments in a shape: more than thirty levels
 
-# What a byte may be, one bit each. Anything else (a blank, a quote, a backslash, what is not ASCII) is a reason to ask.
-_PLAIN = cython.declare(cython.int, 1)  # stands for itself in a path, a query or a fragment, in every profile
+# Classes of bytes, one bit each. Any other byte (space, quote, backslash, non-ASCII) makes the kind OTHER.
+_PLAIN = cython.declare(cython.int, 1)  # copied unchanged in a path, a query or a fragment, in every profile
 _SCHEME = cython.declare(cython.int, 2)  # of a scheme (RFC 3986 3.1)
 _BEGINS = cython.declare(cython.int, 4)  # may begin a path: no dot segment, no params (RFC 1808 2.4.5), no delimiter
 _NAME = cython.declare(cython.int, 8)  # of a character reference
@@ -51,8 +53,8 @@ _classes = bytes(
     for byte in range(256)
 )
 _CLASSES = cython.declare(bytes, _classes)
-_MARKS = {3: "#", 4: "?", 5: "/", 6: "", 7: "//h/"}  # by kind: what the references of it begin with
-# A prefix that every coding writes as it is.
+_MARKS = {3: "#", 4: "?", 5: "/", 6: "", 7: "//h/"}  # kind -> the beginning of a reference of that kind
+# A prefix that no coding escapes.
 _SAFE = re.compile(r"[A-Za-z0-9_.~!$*+=@%:/?#-]*+")
 
 
@@ -61,7 +63,7 @@ _SAFE = re.compile(r"[A-Za-z0-9_.~!$*+=@%:/?#-]*+")
 @cython.boundscheck(False)
 @cython.wraparound(False)
 def shape(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
-    """The kind of the reference in this span and, from bit DOTS on, the length of the dot segments at its beginning."""
+    """Return the shape of the reference in a span: its kind and, from bit DOTS on, length of leading dot segments."""
     classes: cython.p_const_uchar = _CLASSES
     i: cython.Py_ssize_t = start
     kind: cython.int = PATH
@@ -71,7 +73,7 @@ def shape(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ssiz
         return OTHER
     if p[i] == 35:
         return FRAGMENT if _is_tail(p, i + 1, end, in_fragment=True) else OTHER
-    if p[i] == 63:  # RFC 1808 takes an empty query for none
+    if p[i] == 63:  # in RFC 1808 an empty query is replaced by the base's
         return QUERY if i + 1 < end and p[i + 1] != 35 and _is_tail(p, i + 1, end, in_fragment=False) else OTHER
     if p[i] == 47:
         kind = ROOT
@@ -100,7 +102,7 @@ def shape(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ssiz
         if p[i] == 47:
             may_be_scheme = False
             if i + 1 < end and (p[i + 1] == 46 or (p[i + 1] == 37 and i + 2 < end and p[i + 2] == 50)):
-                return OTHER  # what may be a dot segment, as %2E is
+                return OTHER  # possibly a dot segment, also as %2E
         elif p[i] == 63 or p[i] == 35:
             return kind | dots << DOTS if _is_tail(p, i + 1, end, in_fragment=p[i] == 35) else OTHER
         elif p[i] == 58:
@@ -120,7 +122,7 @@ def shape(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ssiz
 @cython.cfunc
 @cython.exceptval(-1, check=True)
 def _shape_of(raw: bytes) -> cython.int:
-    """The shape of a reference of which nothing else asks for the bytes."""
+    """Return the shape of a whole `bytes` object."""
     return shape(raw, 0, len(raw))
 
 
@@ -132,9 +134,9 @@ def _shape_of(raw: bytes) -> cython.int:
 def _scheme(
     p: cython.p_const_uchar, start: cython.Py_ssize_t, colon: cython.Py_ssize_t, end: cython.Py_ssize_t
 ) -> cython.int:
-    """What a reference is that has a colon in its first segment."""
+    """Return the kind of a reference with a colon in its first segment."""
     i: cython.Py_ssize_t
-    if p[start] | 32 < 97:  # RFC 1808 2.2 takes a digit at the beginning, RFC 3986 3.1 does not
+    if p[start] | 32 < 97:  # RFC 1808 2.2 allows a digit as the first character, RFC 3986 3.1 does not
         return OTHER
     for i in range(start, colon):
         if not _CLASSES[p[i]] & _SCHEME:
@@ -147,9 +149,9 @@ def _scheme(
 @cython.boundscheck(False)
 @cython.wraparound(False)
 def is_name(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
-    """Whether a host in this span, before which something stands, is one that every profile takes as it is written.
+    """Return whether every profile copies the host in a span unchanged; a byte must precede the span.
 
-    Such is a name in lower case without a port whose last label begins with a letter, as that of no IPv4 address does.
+    That is a name in lower case, without a port, whose last label begins with a letter (so it is no IPv4 address).
     """
     label: cython.Py_ssize_t = i
     while i < end:
@@ -157,7 +159,7 @@ def is_name(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_
             if i == label:
                 return False
             label = i + 1
-        elif not (97 <= p[i] <= 122 or 48 <= p[i] <= 57 or (p[i] == 45 and p[i - 1] != 45)):  # two may be of xn--
+        elif not (97 <= p[i] <= 122 or 48 <= p[i] <= 57 or (p[i] == 45 and p[i - 1] != 45)):  # two hyphens: maybe xn--
             return False
         i += 1
     return label < end and 97 <= p[label] <= 122
@@ -170,7 +172,7 @@ def is_name(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_
 def _is_tail(
     p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t, in_fragment: cython.bint
 ) -> cython.bint:
-    """Whether a query, or a fragment, is plain to its end; there slashes, colons and question marks are."""
+    """Return whether a query or fragment is plain up to `end`; slashes, colons and question marks are plain there."""
     classes: cython.p_const_uchar = _CLASSES
     while True:
         while i < end and classes[p[i]] & _PLAIN:
@@ -194,9 +196,10 @@ def _is_tail(
 @cython.boundscheck(False)
 @cython.wraparound(False)
 def _reference_end(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
-    """Where what an ampersand begins ends, if it stands for an ampersand or for itself, however it is read; else -1.
+    """Return the offset behind `&amp;`, or behind the name of `&name=`; -1 for any other ampersand.
 
-    `&amp;` does, and `&name=`, which is no character reference in an attribute (HTML Standard 13.2.5.73).
+    Only these two mean a plain `&`, decoded or not: in an attribute `&name=` is no character reference (HTML Standard
+    13.2.5.73).
     """
     if i + 4 < end and p[i + 1] == 97 and p[i + 2] == 109 and p[i + 3] == 112 and p[i + 4] == 59:
         return i + 5
@@ -210,10 +213,10 @@ def _reference_end(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py
 @cython.final
 @cython.cclass
 class PrefixResolver:
-    """A resolver that goes the short way where it can: asks `resolve` once for what a shape is appended to.
+    """A resolver with the fast path: `resolve` is called once per shape for the prefix, then the prefix is prepended.
 
-    `usable` is false where `resolve` has ways of its own with every reference, or resolves none. What references get
-    of a long base is not kept here: who appends it keeps it.
+    `usable` is false if references cannot be resolved against the base by a prefix, or not at all. Prefixes of a long
+    base are not cached here, but by the caller, whose lifetime is shorter.
     """
 
     def __init__(self, resolve: Resolver, base: str, *, usable: bool) -> None:
@@ -233,7 +236,7 @@ class PrefixResolver:
 
     @cython.cfunc
     def written(self, of: cython.int) -> bytes | None:
-        """What a reference of this shape gets, as it is written in every coding; None where those differ in that."""
+        """Return the prefix of a shape as raw bytes, None if some coding would escape it."""
         found = self._written.get(of)
         if found is None and of not in self._written:
             prefix = self.prefix(of)
@@ -242,7 +245,7 @@ class PrefixResolver:
 
     @cython.cfunc
     def prefix(self, of: cython.int) -> str:
-        """What a reference of this shape gets."""
+        """Return the prefix of a shape: a part of the resolved URL of an example reference."""
         found = self._known.get(of)
         if found is None:
             length: cython.int = of >> DOTS

@@ -1,4 +1,8 @@
-"""The rfc1808 profile: section 4 of RFC 1808, step by step."""
+"""The rfc1808 profile: resolve references by RFC 1808 section 4, step by step.
+
+In: a base URL and a reference, as str. Out: the absolute URL, or None. Each step of the algorithm has its number in a
+comment.
+"""
 
 from __future__ import annotations
 
@@ -26,13 +30,14 @@ else:
 
 
 def profile(base: str, _charset: str = "utf-8", /) -> Resolver:
-    """The resolver of RFC 1808 section 4 for a base URL (str; "" where none is known).
+    """Return the resolver of RFC 1808 section 4 for a base URL (str; "" for an unknown base).
 
-    It gives the absolute URL, not encoded, lower-cased or tidied in any way; None for a relative reference where the
-    base is unknown, not absolute, opaque, or of a scheme that 2.3 never uses with relative URLs. Raises nothing.
+    The resolver returns the absolute URL, without encoding, lower-casing or other normalization; None for a relative
+    reference if the base is unknown, relative, opaque, or of a scheme never used with relative URLs (2.3). It raises no
+    error.
     """
     usable = hierarchical(split(base))
-    if len(base) > LONGEST:  # taken apart each time, rather than held
+    if len(base) > LONGEST:  # split for each reference, to hold no copy of its components
         return PrefixResolver(lambda reference: steps(base, split(base), reference), base, usable=usable)
     parts = split(base)
     return PrefixResolver(lambda reference: steps(base, parts, reference), base, usable=usable)
@@ -41,7 +46,7 @@ def profile(base: str, _charset: str = "utf-8", /) -> Resolver:
 @cython.ccall
 def steps(base: str, parts: Reference, text: str) -> str | None:
     """Resolve a reference by the numbered steps of section 4; `parts` is `split(base)`."""
-    # Step 1: the base is established. Unknown, or itself relative: only an absolute reference is one.
+    # Step 1: the base is established. If it is unknown, or relative, only an absolute reference has a URL.
     if parts.scheme is None:
         return text if _is_absolute(text) else None
     # Step 2a: an entirely empty reference inherits the entire base, the fragment included.
@@ -56,8 +61,8 @@ def steps(base: str, parts: Reference, text: str) -> str | None:
     _, net_loc, path, params, query, fragment = components(text)
     if net_loc is None and path and path[0] not in "./" and "/." not in path:
         directory = _directory(parts.path)
-        if "/." not in directory:  # steps 4 to 7 come to this
-            del path, params, query, fragment  # which may be long
+        if "/." not in directory:  # the result of steps 4 to 7 is a concatenation
+            del path, params, query, fragment  # frees memory: they may be long
             directory = unsplit((parts.scheme, parts.net_loc, directory, None, None, None))
             return directory + text
     if not net_loc:
@@ -75,13 +80,13 @@ def steps(base: str, parts: Reference, text: str) -> str | None:
         elif not path.startswith("/"):
             # Step 4 skips this for a path that is preceded by a slash.
             path = merge(parts.path, path)
-    # Step 7: what there is is recombined, with the delimiters that the reference had.
+    # Step 7: the components are recombined, with the delimiters of the reference.
     return unsplit((parts.scheme, net_loc, path, params, query, fragment))
 
 
 @cython.cfunc
 def _is_absolute(text: str) -> bool:
-    """Whether it starts with a scheme name (2.4.2)."""
+    """Return whether a reference starts with a scheme name (2.4.2)."""
     return ":" in text and SCHEME.match(text) is not None
 
 
@@ -92,20 +97,20 @@ def _inherited(base: str | None, own: str | None) -> str | None:
 
 @cython.cfunc
 def _directory(base: str) -> str:
-    """A path without its last segment."""
+    """Return a path without its last segment."""
     return base[: base.rfind("/") + 1] or "/"
 
 
 @cython.ccall
 def merge(base: str, path: str) -> str:
-    """Step 6: a relative path in the place of the last segment of the base's path, dot segments removed.
+    """Return the base's path with a relative path for its last segment, and dot segments removed (step 6).
 
-    A base without a path (`http://h`) has its root there, so what is returned always starts with a slash.
+    The result always starts with a slash: a base without a path (`http://h`) counts as `/`.
     """
     joined = _directory(base) + path
-    if "/." not in joined:  # nor any segment that begins with a dot
+    if "/." not in joined:  # no segment begins with a dot
         return joined
-    # In the bytes of the path itself: there may be millions of segments.
+    # In place in one buffer: there may be millions of segments.
     kept = bytearray(joined.encode("utf-8", "surrogatepass"))
     del joined
     del kept[_kept(kept, len(kept)) :]
@@ -117,11 +122,14 @@ def merge(base: str, path: str) -> str:
 @cython.boundscheck(False)
 @cython.wraparound(False)
 def _kept(p: cython.p_uchar, n: cython.Py_ssize_t) -> cython.Py_ssize_t:
-    """Step 6, the dot segments: how many bytes are left of a path that has a slash, from its first one on."""
+    """Remove the dot segments of a path in place (step 6); return the number of bytes kept.
+
+    Output is written from the start of the buffer. The path must contain a slash; bytes before the first are dropped.
+    """
     i: cython.Py_ssize_t = find(p, 47, 0, n) + 1  # type: ignore[arg-type]  # in C the same
     end: cython.Py_ssize_t
     length: cython.Py_ssize_t
-    size: cython.Py_ssize_t = 1  # each segment that is kept has its slash behind it
+    size: cython.Py_ssize_t = 1  # each segment in the output includes the slash behind it
     p[0] = 47
     while i <= n:
         end = find(p, 47, i, n)  # type: ignore[arg-type]  # likewise
@@ -131,7 +139,8 @@ def _kept(p: cython.p_uchar, n: cython.Py_ssize_t) -> cython.Py_ssize_t:
             # 6a: "./" is removed, where "." is a complete segment. 6b: "." is removed at the end.
             i = end + 1
         elif end == i + 2 and p[i] == 46 and p[i + 1] == 46 and size > 1 and not _ends_with_dots(p, size):
-            # 6c: "<segment>/../" is removed, leftmost first, where <segment> is not "..". 6d: so is one at the end.
+            # 6c: "<segment>/../" is removed, leftmost first, unless <segment> is "..". 6d: likewise "<segment>/.." at
+            # the end.
             i = end + 1
             size -= 1
             while p[size - 1] != 47:
@@ -151,5 +160,5 @@ def _kept(p: cython.p_uchar, n: cython.Py_ssize_t) -> cython.Py_ssize_t:
 @cython.inline
 @cython.exceptval(check=False)
 def _ends_with_dots(p: cython.p_uchar, size: cython.Py_ssize_t) -> cython.bint:
-    """Whether the segment that was kept last is ".."."""
+    """Return whether the last segment of the output is ".."."""
     return size > 3 and p[size - 2] == 46 and p[size - 3] == 46 and p[size - 4] == 47

@@ -1,4 +1,8 @@
-"""The rfc3986 profile: RFC 3986 section 5.2, strict."""
+"""The rfc3986 profile: resolve references by RFC 3986 section 5.2, strict.
+
+In: a base URL and a reference, as str. Out: the absolute URL, or None. Each step of the algorithm has its number in a
+comment.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +32,7 @@ _AT_ONCE: Final = 1 << 14  # characters
 
 
 def split(text: str) -> Reference:
-    """Parse a reference (str) as the grammar of RFC 3986 does; it has no params, they are path. Raises nothing."""
+    """Parse a reference (str) by RFC 3986 section 3; params is None, as they are part of the path. Any text parses."""
     start = 0
     end = len(text)
     scheme = authority = query = fragment = None
@@ -55,13 +59,14 @@ def split(text: str) -> Reference:
 
 
 def profile(base: str, _charset: str = "utf-8", /) -> Resolver:
-    """The resolver of RFC 3986 section 5.2 for a base URL (str; "" where none is known).
+    """Return the resolver of RFC 3986 section 5.2 for a base URL (str; "" for an unknown base).
 
-    It gives the absolute URL, dot segments removed, otherwise not normalized; None for a relative reference where the
-    base is unknown, not absolute, opaque, or of a scheme without relative references (RFC 1808 2.3). Raises nothing.
+    The resolver returns the absolute URL with dot segments removed, otherwise not normalized; None for a relative
+    reference if the base is unknown, relative, opaque, or of a scheme never used with relative URLs (RFC 1808 2.3). It
+    raises no error.
     """
     usable = hierarchical(split(base))
-    if len(base) > LONGEST:  # taken apart each time, rather than held
+    if len(base) > LONGEST:  # split for each reference, to hold no copy of its components
         return PrefixResolver(lambda reference: transform(split(base), reference), base, usable=usable)
     parts = split(base)
     return PrefixResolver(lambda reference: transform(parts, reference), base, usable=usable)
@@ -72,10 +77,10 @@ def transform(base: Reference, text: str) -> str | None:
     scheme, authority, path, _, query, fragment = split(text)
     if scheme is not None:
         if scheme.lower() in NEVER_RELATIVE and authority is None:
-            return text  # their path is no hierarchy: `data:,a/../b` has no dot segments
+            return text  # without a hierarchy: `data:,a/../b` has no dot segments
         path = remove_dot_segments(path)
     elif not hierarchical(base):
-        # The empty reference is the base itself, without its fragment; no other one can be resolved.
+        # The empty reference is the base without its fragment; no other one can be resolved.
         return unsplit(base._replace(fragment=None)) if not text and base.scheme is not None else None
     else:
         scheme = base.scheme
@@ -91,19 +96,19 @@ def transform(base: Reference, text: str) -> str | None:
             else:
                 path = merge(base, path)
                 path = remove_dot_segments(path)
-    # 5.3: recomposed; the fragment is the reference's own.
+    # 5.3: the components are recomposed; the fragment is always the reference's.
     return unsplit(Reference(scheme, authority, path, None, query, fragment))
 
 
 def merge(base: Reference, path: str) -> str:
-    """5.2.3: a relative path in the place of the last segment of the base's path."""
+    """Return the base's path with a relative path for its last segment (5.2.3)."""
     if base.net_loc is not None and not base.path:
         return f"/{path}"
     return base.path[: base.path.rfind("/") + 1] + path
 
 
 def segments(path: str, start: int = 0, end: int | None = None) -> Iterator[str]:
-    """What stands between the slashes of a path (3.3) in this span, some thousands at a time: there may be millions."""
+    """Yield the segments of a path (3.3) in a span; split in chunks, as there may be millions."""
     if end is None:
         end = len(path)
     while (at := path.find("/", start + _AT_ONCE, end)) >= 0:
@@ -114,7 +119,7 @@ def segments(path: str, start: int = 0, end: int | None = None) -> Iterator[str]
 
 @cython.ccall
 def remove_dot_segments(path: str) -> str:
-    """5.2.4, in the bytes of the path itself: there may be millions of segments."""
+    """Return a path without dot segments (5.2.4); in place in one buffer, as there may be millions of segments."""
     if "/." not in path and not path.startswith("."):
         return path
     kept = bytearray(path.encode("utf-8", "surrogatepass"))
@@ -127,7 +132,7 @@ def remove_dot_segments(path: str) -> str:
 @cython.boundscheck(False)
 @cython.wraparound(False)
 def _kept(p: cython.p_uchar, n: cython.Py_ssize_t) -> cython.Py_ssize_t:
-    """5.2.4: how many bytes are left of a path, from its first one on: the output buffer, behind it the input."""
+    """Remove dot segments in place (5.2.4): output at the start of the buffer; return the number of bytes in it."""
     i: cython.Py_ssize_t = 0
     end: cython.Py_ssize_t = _segment_end(p, 0, n)
     size: cython.Py_ssize_t
@@ -149,12 +154,13 @@ def _kept(p: cython.p_uchar, n: cython.Py_ssize_t) -> cython.Py_ssize_t:
             size = _moved(p, size, i, end)
             continue
         if dots == 2:
-            # 2C: "/../" or a final "/.." removes the last segment of the output, with its slash; 2B: "/./" or "/." none
+            # 2C: "/../" or a final "/.." removes the last segment of the output and its slash; 2B: "/./" or "/." does
+            # not.
             while size and p[size - 1] != 47:
                 size -= 1
             size -= size > 0
         if end == n:
-            # 2B and 2C leave a slash of a dot segment at the end.
+            # 2B and 2C replace a final dot segment by a slash.
             p[size] = 47
             size += 1
     return size
@@ -174,7 +180,7 @@ def _segment_end(p: cython.p_uchar, i: cython.Py_ssize_t, n: cython.Py_ssize_t) 
 @cython.boundscheck(False)
 @cython.wraparound(False)
 def _dots(p: cython.p_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
-    """How many dots a segment is of, if it is a dot segment (3.3); else 0."""
+    """Return the length of a dot segment (3.3), 1 or 2; 0 for any other segment."""
     if i == end or end > i + 2 or p[i] != 46 or p[end - 1] != 46:
         return 0
     return 1 if end == i + 1 else 2
@@ -186,7 +192,7 @@ def _dots(p: cython.p_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cy
 def _moved(
     p: cython.p_uchar, size: cython.Py_ssize_t, i: cython.Py_ssize_t, end: cython.Py_ssize_t
 ) -> cython.Py_ssize_t:
-    """Move a span of the input to the end of the output; where that ends then."""
+    """Append a span of the input to the output; return the new size of the output."""
     if cython.compiled:
         memmove(p + size, p + i, end - i)
     else:

@@ -1,4 +1,8 @@
-"""The whatwg profile: the URL Standard by ada-url (loaded when first used), queries in the document's charset."""
+"""The whatwg profile: parse and resolve by the URL Standard, with ada-url (loaded on first use).
+
+In: a base URL and a reference as str, and the document's charset. Out: the serialized URL, or None. Implements the
+encoding of queries in the document's charset (URL Standard 1.3 and 4.4), which ada-url leaves to its caller.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +26,7 @@ if TYPE_CHECKING:
 
 SURROGATES = re.compile(r"[\ud800-\udfff]")
 
-# The special schemes (4.2) that have hosts; `file` has drive letters too, which only the parser knows of.
+# The special schemes (4.2) without `file`, whose drive letters need the parser.
 HOSTED = frozenset(("http", "https", "ftp", "ws", "wss"))
 
 # Special schemes whose queries are in the document's charset (4.4, query state: not ws and wss).
@@ -31,17 +35,17 @@ SPECIAL = ENCODED | {"ws", "wss"}
 
 
 def profile(base: str, charset: str = "utf-8", /) -> Resolver:
-    """The resolver of the URL Standard for a base URL (str) in a document of this charset (a label).
+    """Return the resolver of the URL Standard for a base URL (str) in a document of this charset (a label).
 
-    It gives the serialized URL, None where the parser fails: for a relative reference without a base it can use, and
-    for what is malformed. Lone surrogates (bytes that are no text) become U+FFFD. Raises UsageError for an unknown
+    The resolver returns the serialized URL; None if the parser fails, as for a relative reference without a suitable
+    base, and for a malformed URL. Lone surrogates (malformed bytes) become U+FFFD. Raise UsageError for an unknown
     charset.
     """
     encode = query_encoder(charset)
     found = _parsed(base, None)
     outer = base if found is not None else None
     inherited = str(found.protocol)[:-1] if found is not None else ""
-    del found  # which may be three times as long
+    del found  # frees memory: it may be three times as long as the base
 
     def by_parser(reference: str) -> str | None:
         if encode is not None:
@@ -52,13 +56,13 @@ def profile(base: str, charset: str = "utf-8", /) -> Resolver:
 
 
 def parse(url: str, base: str | None = None) -> str | None:
-    """The serialization of what the URL Standard's parser makes of a URL (str), None where it fails."""
+    """Parse a URL (str) by the URL Standard; return its serialization, None if the parser fails."""
     found = _parsed(url, base)
     return found.href if found is not None else None
 
 
 def can_parse(url: str) -> bool:
-    """Whether the URL Standard's parser makes anything of a URL (str)."""
+    """Return whether the URL Standard's parser accepts a URL (str)."""
     return _parsed(url, None) is not None
 
 
@@ -73,7 +77,7 @@ def _parsed(url: str, base: str | None) -> URL | None:
 
 
 def host(url: str) -> str | None:
-    """The host and port (unless it is the scheme's own) of a URL by the URL Standard, None where parsing fails."""
+    """Return the host of a URL by the URL Standard, with a non-default port; None if the parser fails."""
     try:
         return _library()(_scalar(url)).host
     except ValueError:
@@ -89,13 +93,13 @@ def _library() -> type[URL]:
 
 # -- queries ----------------------------------------------------------------------------------------------------------
 
-# The special-query percent-encode set (1.3): C0 controls, what is above "~", and a few.
+# The special-query percent-encode set (1.3): C0 controls, space, bytes above "~", and five more.
 ESCAPES = [f"%{byte:02X}" if byte <= 0x20 or byte > 0x7E or byte in b"\"#<>'" else chr(byte) for byte in range(256)]
 
-# JIS X 0208 as Microsoft maps it to Unicode, and so the Encoding Standard, to what Python's codecs have instead.
+# Characters of JIS X 0208 in Microsoft's mapping, which the Encoding Standard uses -> those of Python's codecs.
 MICROSOFT = {0xFF0D: "\u2212", 0xFF5E: "\u301c", 0x2225: "\u2016", 0xFFE0: "\xa2", 0xFFE1: "\xa3", 0xFFE2: "\xac"}
 
-# Where the Encoding Standard's encoders differ from Python's: code point to what is to stand in the query.
+# Differences of the Encoding Standard's encoders from Python's: code point -> its replacement before encoding.
 DIFFERENCES: dict[str, dict[int, str]] = {
     "gbk": {0x20AC: "%80", 0xE5E5: "%26%2358853%3B"},
     "gb18030": {0xE5E5: "%26%2358853%3B"},
@@ -110,10 +114,10 @@ STRIPPED = "".join(map(chr, range(0x21)))  # 4.4: leading and trailing C0 contro
 
 @lru_cache(maxsize=256)
 def query_encoder(charset: str) -> Encode | None:
-    """What percent-encodes a query after encoding (1.3) it in the charset of this label; None where that is UTF-8.
+    """Return a function that percent-encodes a query after encoding (1.3) in a charset (a label); None for UTF-8.
 
-    UTF-8 stands for UTF-16 and the replacement encoding, too (Encoding Standard 4.3, output encodings). What the
-    charset lacks becomes `%26%23NNN%3B`. Raises UsageError for an unknown label.
+    UTF-8 is also the output encoding of UTF-16 and the replacement encoding (Encoding Standard 4.3). Characters that
+    the charset lacks become `%26%23NNN%3B`. Raise UsageError for an unknown label.
     """
     name, codec = _codec(charset)
     if name == "utf-8":
@@ -128,7 +132,10 @@ def query_encoder(charset: str) -> Encode | None:
 
 
 def _codec(charset: str) -> tuple[str, codecs.CodecInfo]:
-    """The output encoding of a label of the Encoding Standard, failing that of a codec of Python's that knows ASCII."""
+    """Return the name and codec of a label's output encoding (Encoding Standard 4.3), else those of a Python codec.
+
+    For a Python codec that is not a superset of ASCII, return UTF-8. Raise UsageError for an unknown label.
+    """
     import webencodings
 
     utf8 = codecs.lookup("utf-8")
@@ -139,13 +146,13 @@ def _codec(charset: str) -> tuple[str, codecs.CodecInfo]:
     try:
         codec = codecs.lookup(charset)
         ascii_too = "+A~-".encode(charset) == b"+A~-"
-    except (LookupError, ValueError):  # no such codec, none of text, or no name at all
+    except (LookupError, ValueError):  # unknown codec, not a text encoding, or an invalid name
         raise UsageError(f"unknown charset {in_short(charset)!r}") from None
     return (codec.name, codec) if ascii_too else ("utf-8", utf8)
 
 
 def _lacking(error: UnicodeError) -> tuple[str, int]:
-    """The codec error handler: a percent-encoded numeric character reference for what the charset lacks."""
+    """Error handler "absolve.query": percent-encoded numeric references for characters that the charset lacks."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     lacked = error.object[error.start : error.end]
@@ -156,14 +163,14 @@ codecs.register_error("absolve.query", _lacking)
 
 
 def _scalar(text: str) -> str:
-    """A text with U+FFFD in the place of each lone surrogate, of which there may be millions."""
+    """Return a text with U+FFFD for each lone surrogate; there may be millions."""
     if text.isascii() or SURROGATES.search(text) is None:
         return text
     return text.encode("utf-8", "absolve.scalar").decode("utf-8")
 
 
 def _replaced(error: UnicodeError) -> tuple[bytes, int]:
-    """The codec error handler: U+FFFD in UTF-8 for each lone surrogate."""
+    """Error handler "absolve.scalar": U+FFFD in UTF-8 for each lone surrogate."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     return b"\xef\xbf\xbd" * (error.end - error.start), error.end
@@ -173,7 +180,7 @@ codecs.register_error("absolve.scalar", _replaced)
 
 
 def with_query(encode: Encode, reference: str, inherited: str) -> str:
-    """The reference with its query percent-encoded, if its scheme (or the inherited one) encodes queries (4.4)."""
+    """Return a reference with its query percent-encoded if its scheme, own or `inherited`, encodes queries (4.4)."""
     reference = _scalar(reference).strip(STRIPPED).translate(REMOVED)
     match = STRICT_SCHEME.match(reference)
     if (match[1].lower() if match else inherited) not in ENCODED:
