@@ -1,6 +1,9 @@
-"""Find the base URL of every document by RFC 1808 section 3, resolve every link, rewrite or list them.
+"""Find the base URL of each document by RFC 1808 section 3, resolve its links by section 4, rewrite or list them.
 
-The terms are in docs/glossary.md, the way through the code in docs/architecture.md, the reasons in docs/decisions.md.
+In: a document (bytes, text or `Document`) and its retrieval URL. Out: the document with absolute links, in which no
+other byte changes (`rewrite`, checked by `verify`), a row for each link (`links`), its base URL (`base`).
+Trees, Arrow and Spark have modules of their own: `absolve.trees`, `absolve.arrow`, `absolve.spark`. Terms are defined
+in docs/glossary.md.
 """
 
 from __future__ import annotations
@@ -9,7 +12,7 @@ from importlib import import_module
 
 from absolve._version import __version__
 
-TYPE_CHECKING = False  # type checkers take it for true; importing typing takes longer than all the rest
+TYPE_CHECKING = False  # type checkers assume True; importing typing takes longer than all the rest
 if TYPE_CHECKING:
     from absolve.api import base, links, rewrite, verify
     from absolve.core.errors import AbsolveError, Diagnostic, DocumentError, UsageError
@@ -55,7 +58,7 @@ _MODULES = {
 
 
 def __getattr__(name: str) -> object:
-    """Import a public name when it is first used: `import absolve` stays quick (PEP 562)."""
+    """Import a public name on first use, so that `import absolve` is fast (PEP 562)."""
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value: object = getattr(import_module(f"absolve.{_MODULES[name]}"), name)

@@ -1,4 +1,8 @@
-"""The library's functions: bytes or text in, no files and no network."""
+"""The public functions: rewrite, list and verify the links of one document; no files and no network.
+
+In: a document as bytes, text or `Document`, with its retrieval URL. Out: the rewritten document, rows of links, its
+base URL (RFC 1808 section 3), or a list of diagnostics.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +34,7 @@ _DEFAULTS = Settings._field_defaults
 _CHOICES = frozenset(_DEFAULTS)
 _OPTIONS = _CHOICES.union(_DOCUMENT)
 _BY_POLICY = ("absolve.rewrite()", "absolve.verify()")
-_UNCHANGED = Settings().checked()  # of most calls
+_UNCHANGED = Settings().checked()  # the settings of most calls
 
 
 @overload
@@ -38,26 +42,26 @@ def rewrite(source: str, **options: Any) -> str: ...
 @overload
 def rewrite(source: bytes | Document | Buffer, **options: Any) -> bytes: ...
 def rewrite(source: Source, *, policy: Policy | None = None, **options: Any) -> bytes | str:
-    """The document with every link made absolute, or changed as `policy` says; of the type that was given.
+    """Return the document with every link made absolute, or as `policy` returns it; as str for a str, else as bytes.
 
-    `options`: name, media_type, charset and url, as `Document` takes them, and profile ("rfc1808", "rfc3986",
-    "whatwg"), fragments ("keep", "absolute"), base ("keep", "empty"), lazy, conditional_comments, json_ld, and the
-    limits max_depth (documents inside documents), max_size (bytes), max_links, max_decompressed (bytes), max_url
-    (characters) and, of rows, max_rows_bytes.
-    `policy` is called with a `Resolved` for each link and returns its new URL, or None to leave it; what never changes
-    without an option (JSON-LD, what is signed) stays whatever it says.
+    `options`: name, media_type, charset and url, as for `Document`; profile ("rfc1808", "rfc3986", "whatwg"),
+    fragments ("keep", "absolute"), base ("keep", "empty"), lazy, conditional_comments, json_ld, recover,
+    break_signatures, and the limits max_depth (documents inside documents), max_size (bytes), max_links,
+    max_decompressed (bytes), max_url (characters) and, for rows, max_rows_bytes.
+    `policy` is called with a `Resolved` for each link and returns its new URL, or None to leave it unchanged. It cannot
+    change links that change with an option only (JSON-LD, signed parts).
 
-    Only the bytes of links change; where none does the very same object comes back. Raises DocumentError for a
-    document of no kind that absolve reads or that passes a limit, UsageError for a value that is none of the choices of
-    its option, TypeError for a source that is no document (a path, an open file), an option that is none or has a value
-    of another type, and a policy that returns neither text nor None.
+    Only the bytes of links change. If none changes, the same object is returned (bytes or str). Raise DocumentError for
+    a document of an unknown format or beyond a limit, UsageError for an invalid value of an option, TypeError for a
+    source that is no document (a path, an open file), an unknown option, a value of another type, and a policy that
+    returns neither str nor None.
 
-    A document in which the scanner had to guess (rare: one of 1,875 pages) is verified; where that does not prove that
-    only links change, and that each leads where it led, DocumentError says so.
+    A document whose tokenizing was ambiguous (rare: one of 1,875 pages) is verified after the rewrite; DocumentError is
+    raised unless that proves that only links change and each still has the same target.
     """
     document, settings = opened(source, options, "absolve.rewrite()")
     policy = checked(policy) if policy is not None else None
-    entity = walk(document, settings, for_rewrite=policy is None)  # a policy is asked about what stays, too
+    entity = walk(document, settings, for_rewrite=policy is None)  # a policy is called for links that stay, too
     if entity.is_ambiguous:
         data = _proved(document, walk(document, settings), policy)
     else:
@@ -68,8 +72,8 @@ def rewrite(source: Source, *, policy: Policy | None = None, **options: Any) -> 
 
 
 def _proved(document: Document, entity: Entity, policy: Policy | None) -> bytes:
-    """The rewrite, if an independent parser agrees with it."""
-    from absolve import verifying  # and with it html5lib: most never need them
+    """Return the rewritten data if an independent parser verifies it; raise DocumentError otherwise."""
+    from absolve import verifying  # loads html5lib, which most runs do not need
 
     hold(entity)
     asked = _once(policy) if policy is not None else None
@@ -81,8 +85,8 @@ def _proved(document: Document, entity: Entity, policy: Policy | None) -> bytes:
 
 
 def _once(policy: Policy) -> Policy:
-    """The policy, asked once for each link: a proof has to know what was meant, not what would be said next time."""
-    said: dict[int, str | None] = {}  # by identity: the entity holds its links
+    """Return the policy with a cache: called once per link, so that rewrite and verification use the same result."""
+    said: dict[int, str | None] = {}  # by identity: the entity keeps its links alive
 
     def asked(resolved: Resolved) -> str | None:
         key = id(resolved.link)
@@ -94,40 +98,49 @@ def _once(policy: Policy) -> Policy:
 
 
 def links(source: Source, **options: Any) -> Iterator[Row]:
-    """The links of a document and of every document inside it, in their order; options and errors as of `rewrite`."""
+    """Return an iterator over the links of a document and of all documents inside it, in document order, one row each.
+
+    Options and errors are those of `rewrite`.
+    """
     return rows(_walked(source, options, "absolve.links()"))
 
 
 def columns(source: Source, **options: Any) -> Columns:
-    """The same, column by column."""
+    """Return the rows of `links` as columns."""
     found = Columns()
     for _ in into(found, source, **options):
-        pass  # never full
+        pass  # these columns have no limit
     return found
 
 
 def into(found: Columns, source: Source, **options: Any) -> Iterator[None]:
-    """Put them behind the rows of other documents: stops each time the columns are full, and then empties them."""
+    """Append a document's rows to columns of several documents.
+
+    Yield each time the columns are full, for the caller to read them; they are emptied on resumption.
+    """
     return fill(found, _walked(source, options, "absolve.links()"))
 
 
 def base(source: Source, **options: Any) -> BaseURL:
-    """The base URL that rules the document's links, its layer, and every claim's fate (RFC 1808 section 3)."""
+    """Return the base URL of a document, with its layer and the outcome of every claim (RFC 1808 section 3).
+
+    Options and errors are those of `rewrite`.
+    """
     return _walked(source, options, "absolve.base()").bases.base
 
 
 def verify(
     before: Source, after: Source, *, policy: Policy | None = None, **options: Any
 ) -> list[Diagnostic]:
-    """What is different between a document and its rewrite beyond what was meant to be; empty where nothing is.
+    """Return the unintended differences between a document and its rewrite, as diagnostics; an empty list for none.
 
-    `options` are those of `rewrite`, with the same values: they decide what was meant to change. A link may stay as it
-    was where it still leads where it led; any other must be, to the letter, what its target is, or what `policy` says,
-    which is called with the `Resolved` of each link of `before` again. `after` is read in the charset of `before`.
+    `options` and `policy` must be those of the `rewrite`: they determine the intended changes. A link may be unchanged
+    if it still has the same target; any other link must be exactly its target, or the result of `policy`, which is
+    called again with the `Resolved` of each link of `before`. `after` is decoded in the charset of `before`.
 
-    Codes: `bytes` (outside the links), `links` (they do not pair up), `target` (a link leads elsewhere), `base`, `tree`
-    and `attribute` (what the independent parser sees), `unjudged` (it cannot read this), `unreadable` (nor can absolve
-    read `after`). Raises as `rewrite` does.
+    Codes: `bytes` (a difference outside of links), `links` (they do not pair up), `target` (a link has another target),
+    `base`, `tree` and `attribute` (differences seen by the independent parser), `unjudged` (that parser cannot read the
+    document), `unreadable` (absolve cannot read `after`). Raise the errors of `rewrite`.
     """
     from absolve import verifying
 
@@ -142,7 +155,10 @@ def _walked(source: Source, options: dict[str, Any], call: str) -> Entity:
 
 
 def opened(source: Source, options: dict[str, Any], call: str) -> tuple[Document, Settings]:
-    """Return what the arguments of the function `call` come to; raise TypeError for those that it does not take."""
+    """Return the document and the settings for the arguments of the public function `call`.
+
+    Raise TypeError for unknown options and values of another type, UsageError for invalid values.
+    """
     if options and not _OPTIONS.issuperset(options):
         named = ("policy",) if call in _BY_POLICY else ()
         arguments.check_options(options, _OPTIONS, call, named)

@@ -1,4 +1,7 @@
-"""The inventory as Arrow tables and record batches: `pip install 'absolve[parquet]'`."""
+"""The links of documents as Arrow tables and record batches; requires `pip install 'absolve[parquet]'`.
+
+In: documents, as for `absolve.links`. Out: `pyarrow.Table` or `pyarrow.RecordBatch`, with all columns of the inventory.
+"""
 
 from __future__ import annotations
 
@@ -17,22 +20,22 @@ if TYPE_CHECKING:
 
 __all__ = ["ROWS", "batch", "batches", "links", "schema"]
 
-ROWS: Final = 1 << 16  # rows of a batch that `batches` yields
+ROWS: Final = 1 << 16  # default number of rows in a batch of `batches`
 
 
 def links(source: Source, **options: Any) -> pa.Table:
-    """The links of a document as a table with all columns; options and errors as of `absolve.links`."""
+    """Return the links of a document as a table with all columns; options and errors are those of `absolve.links`."""
     from pyarrow import Table
 
     return Table.from_batches([batch(COLUMNS, api.columns(source, **options))])
 
 
 def batches(sources: Iterable[Source], *, rows: int = ROWS, **options: Any) -> Iterator[pa.RecordBatch]:
-    """The links of many documents, with all columns, in batches of so many rows, but for the last.
+    """Yield the links of many documents, with all columns, in batches of `rows` rows; the last one has fewer.
 
-    Where references are long a batch has fewer. A table for each document, and joining them, takes longer.
-    Options and errors are those of `absolve.links`; what documents do not have in common (`url`, `name`) their
-    `absolve.Document` says.
+    A batch has fewer rows if references are long. This is faster than concatenating a table per document. Options and
+    errors are those of `absolve.links`, for all documents; pass an `absolve.Document` to give one its own `url` and
+    `name`.
     """
     found = Columns(rows, most=MOST_BYTES)
     for source in sources:

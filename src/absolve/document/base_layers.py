@@ -1,4 +1,8 @@
-"""Section 3 for one entity: the bases that it has from outside, and those that it gets by what it claims itself."""
+"""Establish the bases of one entity (RFC 1808 section 3): those from outside, and those by its own claims.
+
+In: an entity or part with its claims. Out: `Bases`, and findings about unsuitable claims. Section 3.1 is the EMBEDDED
+layer, 3.2 ENCAPSULATING, 3.3 RETRIEVAL, 3.4 DEFAULT.
+"""
 
 from __future__ import annotations
 
@@ -34,14 +38,14 @@ else:
 
 
 def retrieval_claim(url: str, said: str = "--url") -> BaseClaim:
-    """What the user said, by the option `said`; UsageError where it is no absolute URL."""
+    """Return the claim of the user's URL, given by the option `said`; raise UsageError if it is not absolute."""
     if not is_plain(url) and (not has_scheme(url) or is_malformed(url)):
         raise UsageError(f"the retrieval URL must be an absolute URL, not {in_short(url)!r}")
     return new(BaseClaim, (RETRIEVAL, for_any(url), said, None, None))
 
 
 def retrieved(url: str, said: str, profile: str, longest: int = sys.maxsize) -> BaseURL:
-    """The base URL of what was retrieved from there, as the user said: mostly many documents in turn are of one."""
+    """Return the base URL for a retrieval URL given by the option `said`; cached, as many documents share one."""
     remembered = _retrieved_by if len(url) <= _LONGEST else _retrieved_by.__wrapped__
     return remembered(url, said, profile, longest)
 
@@ -52,13 +56,13 @@ def _retrieved_by(url: str, said: str, profile: str, longest: int) -> BaseURL:
 
 
 def doubts(claims: Iterable[BaseClaim], position: int = 0) -> Iterator[Finding]:
-    """Yield a notice for each claim whose reference is not written into other links as it is.
+    """Yield a finding for each claim whose reference is unsuitable, or changed before it is written into links.
 
-    `position` is that of a claim that has none.
+    `position`, a byte offset, is used for claims without a position of their own.
     """
     for claim in claims:
         reference = claim.reference
-        if runs_code(reference) and claim.layer is not EMBEDDED:  # the row of a base element says so
+        if runs_code(reference) and claim.layer is not EMBEDDED:  # a base element has a row with this problem
             text = f"{claim.source}: a {parsed_scheme(reference)} URL is no base"
             yield Finding("unsuitable-base", text, claim.position or position)
         elif not reference.isprintable() and CONTROL.search(reference.strip(_WHITE_SPACE)):
@@ -66,21 +70,21 @@ def doubts(claims: Iterable[BaseClaim], position: int = 0) -> Iterator[Finding]:
             yield Finding("control-character", text, claim.position or position)
 
 
-_WHITE_SPACE: Final = "\t\n\f\r "  # around a reference it belongs to HTML
-_LONGEST: Final = 4096  # characters of a URL that is remembered when the document is gone
+_WHITE_SPACE: Final = "\t\n\f\r "  # stripped around a reference in HTML
+_LONGEST: Final = 4096  # most characters of a URL in a cache that outlives the document
 
 
 @cython.ccall
 def around_part(entity: Entity, part: Part, media_type: str) -> Bases:
-    """The bases that a part has from outside: from the entity around it, and from what its container says for it."""
+    """Return the bases of a part from outside: from the outer entity, and from the claims of its container."""
     if part.name and WALKERS[media_type].archive:
-        return Bases()  # nothing out here is known of what is in it
+        return Bases()  # the outer entity has no base for an archive's members
     base_context: BaseContext | None = entity.base_context(part.base) if part.base is not None else None
     base = entity.bases.base if base_context is None else base_context.base
     if not part.name:
         around = entity.bases if part.base is None else Bases(entity.bases.own, base, entity.bases.beside, base_context)
     elif part.base is None and not part.claims and entity.enclosed[:2] == (part.name, part.encloses):
-        return entity.enclosed[2]  # one chain of claims for thousands of documents side by side
+        return entity.enclosed[2]  # one chain of claims for thousands of sibling documents
     else:
         own = inherited(base, part.name) if part.encloses or base.layer is EMBEDDED else base
         around = Bases(own, own, (), base_context)
@@ -98,7 +102,7 @@ def around_part(entity: Entity, part: Part, media_type: str) -> Bases:
 
 @cython.ccall
 def established(entity: Entity, around: Bases, claims: list[BaseClaim]) -> Bases:
-    """The bases of an entity that has these from outside and makes these claims itself."""
+    """Return the bases of an entity from its bases from outside and its own claims."""
     settings = entity.settings
     own, base = around.own, around.base
     entity.findings += doubts(claims)

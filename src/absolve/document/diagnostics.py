@@ -1,4 +1,8 @@
-"""What is said of a document, or a part of one, that is left as it is, and where a fault in it stands outside."""
+"""Diagnostics for documents, parts and links that are left unchanged, and their places in the outermost document.
+
+In: an entity, a part, and an error with a byte offset in it. Out: a Finding of the outer entity, a Diagnostic, or an
+exception for the whole document.
+"""
 
 from __future__ import annotations
 
@@ -16,17 +20,17 @@ if TYPE_CHECKING:
     from absolve.document.entity import Entity
 
 TOO_LARGE: Final = "documents of more than {} bytes are left as they are (--max-size)"
-MOST_LONG_BASES: Final = 64 << 20  # characters: each document inside may have a base that ends a long one
+MOST_LONG_BASES: Final = 64 << 20  # characters in all: each inner document may have a long base of its own
 TOO_MANY: Final = "too-many-links"
 
 
 def failure(entity: Entity, error: WalkError) -> DocumentError:
-    """What is wrong with a document, where it is, and the line it is in."""
+    """Return the exception for a walker's error, with its place and the source line."""
     return DocumentError(Diagnostic(error.code, *entity.placed(str(error), error.position)))
 
 
 def too_large(max_size: int, name: str) -> DocumentError:
-    """What is wrong with a whole document of more bytes; its place is where it begins."""
+    """Return the exception for a document of more than `max_size` bytes; its place is line 1, column 1."""
     return DocumentError(Diagnostic("too-large", TOO_LARGE.format(max_size), name, 1, 1))
 
 
@@ -36,26 +40,26 @@ def too_many(entity: Entity, position: int) -> WalkError:
 
 
 def rows_too_large(entity: Entity) -> DocumentError:
-    """Return what is wrong with a document whose rows would take more bytes than its settings allow."""
+    """Return the exception for a document whose rows exceed `max_rows_bytes`."""
     most = entity.settings.max_rows_bytes
     text = f"documents whose rows take more than {most} bytes are not listed (--max-rows-bytes)"
     return DocumentError(Diagnostic("rows-too-large", *entity.placed(text, 0)))
 
 
 def url_too_long(entity: Entity, position: int) -> Finding:
-    """Return the notice about a link that stays as it is because its URL would be too long."""
+    """Return the finding for a link that stays unchanged because its URL would be too long."""
     most = entity.settings.max_url
     return Finding(TOO_LONG, f"links whose URLs would have more than {most} characters stay (--max-url)", position)
 
 
 def base_too_long(entity: Entity, source: str, line: int | None) -> Diagnostic:
-    """Return the diagnostic about a base of which no URL is made because it would be too long."""
+    """Return the diagnostic for a base whose URL is too long to be used."""
     text = f"{source}: bases of more than {entity.settings.max_url} characters resolve nothing: relative links stay"
     return Diagnostic(TOO_LONG, f"{text} (--max-url)", entity.name, line)
 
 
 def bases_too_long(position: int) -> Finding:
-    """Return the notice about a document inside that is left alone because long bases take too much memory."""
+    """Return the finding for an inner document that stays unchanged because long bases need too much memory."""
     text = f"documents inside, with bases of more than {LONGEST} characters of their own, are left as they are"
     return Finding(TOO_LONG, f"{text} where those have more than {MOST_LONG_BASES >> 20} MiB together", position)
 
@@ -74,11 +78,12 @@ def leave(
     *,
     whole: bool,
 ) -> None:
-    """Say why a part stays as it is; where it is the `whole` of its entity, that is the entity's own error.
+    """Add a finding why a part stays unchanged; raise the error for the entity itself if the part is `whole`.
 
-    So it is where a style sheet has too many links: they are links of the document itself.
+    `whole`: the error concerns the entire entity, such as too many links in a style sheet, which are links of the
+    document itself.
     """
-    if isinstance(error, DocumentError):  # of a part in a charset whose lines are not those of this entity
+    if isinstance(error, DocumentError):  # of a part whose charset has other line ends than this entity
         if whole:
             raise error
         entity.findings.append(Finding(error.diagnostic.code, with_url(part, error.message), part.start, failed=True))
@@ -88,14 +93,14 @@ def leave(
         entity.findings.append(Finding(error.code, with_url(part, str(error)), position, failed=True))
     elif entity.charset.transparent:
         raise WalkError(error.code, str(error), position) from error
-    else:  # the lines are those of what it decodes to
+    else:  # lines are counted in the decoded value
         raise failure(inner, error) from error
 
 
 def cut_off(inner: Entity, entity: Entity, part: Part, offsets: Offsets | None) -> Finding | None:
-    """What is to be said where a link in a part begins or ends inside of what one reference stands for; else None.
+    """Return a finding if a link in a part begins or ends inside the text of one entity reference, else None.
 
-    It cannot be changed there. Only entities that an XML document declares stand for more than a character (4.4 there).
+    Such a link cannot be changed. Only entities declared by an XML document have more than a character (XML 1.0 4.4).
     """
     folds = getattr(part.coding, "folds", None)
     if folds is None or offsets is None or not folds(raw := entity.cut(part.start, part.end)):
@@ -111,17 +116,17 @@ def cut_off(inner: Entity, entity: Entity, part: Part, offsets: Offsets | None) 
 
 
 def with_url(part: Part, text: str) -> str:
-    """What is said of a part, with the URL that its container records for it."""
+    """Return a message about a part, with the URL that its container records for it."""
     recorded = ""
     for claim in part.claims:
         if claim.layer is RETRIEVAL:
             recorded = claim.reference
             break
-    if part.base is not None and part.base.layer is RETRIEVAL:  # of a package: its name is its path there
+    if part.base is not None and part.base.layer is RETRIEVAL:  # a member of a package: its name is its path
         recorded = part.name
     return f"{text} ({in_short(recorded)})" if recorded else text
 
 
 def outside(part: Part, offsets: Offsets | None, position: int) -> int:
-    """Where a byte of a part's value stands in the entity around it, or the part itself where nothing maps it."""
+    """Return the offset in the outer entity of a byte in a part's value; the start of the part without `offsets`."""
     return part.start + (offsets.start(position) if offsets is not None else 0)

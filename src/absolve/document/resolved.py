@@ -1,4 +1,8 @@
-"""A link with what rules it: section 4 applied to what section 3 established."""
+"""Links with their base context: RFC 1808 section 4 applied to the bases established by section 3.
+
+In: an entity and its links. Out: `LinkContext`, shared by all links of one site under one base, and `Resolved`, the
+link that a policy gets, with its reference and target as text.
+"""
 
 from __future__ import annotations
 
@@ -27,21 +31,21 @@ else:
     from absolve.urls.predicates import is_malformed
     from absolve.urls.prefixing import PrefixResolver
 
-_AS_IT_STANDS = frozenset({"url", "srcset", "spaces", "likely", "config", "css"})  # no URL of plain bytes is escaped
+_AS_IT_STANDS = frozenset({"url", "srcset", "spaces", "likely", "config", "css"})  # syntaxes that escape no plain bytes
 
 
 def text(value: bytes) -> str:
-    """A decoded value as text: bytes that are no character there are lone surrogates (PEP 383)."""
+    """Return a decoded value as text; bytes that are no character become lone surrogates (PEP 383)."""
     return value.decode("ascii") if value.isascii() else value.decode("utf-8", "surrogateescape")
 
 
 def shown(text: str) -> str:
-    """Text that any sink can write: what was no character becomes U+FFFD."""
+    """Return text that any sink can write: bytes that were no character become U+FFFD."""
     return text if text.isascii() else text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def value_of(reference: str) -> bytes:
-    """What `text` read it from; a lone surrogate that stands for no byte becomes U+FFFD."""
+    """Return the value of a text, the inverse of `text`; a lone surrogate that keeps no byte becomes U+FFFD."""
     if reference.isascii():
         return reference.encode("ascii")
     return _NO_BYTE.sub("\ufffd", reference).encode("utf-8", "surrogateescape")
@@ -51,19 +55,19 @@ _NO_BYTE = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 
 
 _NOTHING: frozenset[str] = frozenset()
-LONGER = 6  # characters that the URL Standard makes of a byte at most: of one in UTF-8 that a charset lacks
-ROOM = 16  # characters by which what a base puts before a reference may be longer than the base: a slash, mostly
+LONGER = 6  # most characters in a URL per byte of a reference in UTF-8, for a character that the charset lacks
+ROOM = 16  # most characters by which the prefix for a reference is longer than the base URL (often by a slash)
 
 
 @cython.final
 @cython.cclass
 class LinkContext:
-    """All that decides about a link beside its reference and its coding: one for all links of a place under a base.
+    """All that decides about a link except its reference and coding: shared by all links of one site under one base.
 
-    `elsewhere`: the base is not the document's own URL. `keeps_fragments`: it is, and they are to stay. `short`:
-    the resolver, where what it puts before a reference may be written as it is. `held` are the URLs of what is in the
-    same message: links to that stay. `longest` is how many characters a URL may have that is made; a reference of up to
-    `room` bytes makes none that has more, by what the base puts before it.
+    `elsewhere`: the base is not the document's own URL. `keeps_fragments`: it is, and fragments stay unchanged.
+    `short`: the resolver, if its prefixes may be written without escaping, else None. `held` are the keys of parts of
+    the same message: links to those stay unchanged. `longest` is the greatest length of a resolved URL in characters;
+    references of up to `room` bytes cannot exceed it if they are resolved by a prefix.
     """
 
     def __init__(self, entity: Entity, link: Link) -> None:
@@ -83,7 +87,7 @@ class LinkContext:
         self.stays_always = stays == "always" or base_context.unknown
         self.stays_as_fragment = stays == "fragment"
         self.empty = empty
-        # Where the base element is to be emptied, what is held would no longer be found by a relative reference.
+        # If the base element is to be emptied, relative references could no longer find the parts in `held`.
         emptied = self.elsewhere and settings.base == "empty"
         self.held = entity.held if link.claim is None and not emptied else _NOTHING
         self.longest: int = settings.max_url
@@ -94,13 +98,13 @@ class LinkContext:
 
     @cython.ccall
     def target(self, reference: str, claims: cython.bint) -> str | None:
-        """The absolute URL of a reference; `claims` for that of a base, which may be empty and still mean something."""
+        """Return the absolute URL of a reference, or None; `claims`: the link is a base, where "" has a meaning."""
         if not reference:
             if self.empty == "nothing" and not claims:
                 return None
             return (self.own.url if self.empty == "own" else self.resolver("")) or None
         found = self.resolver(reference)
-        # Only a reference with an authority of its own can lead to a URL that is none: bases are well formed.
+        # Only a reference with an authority of its own can make a URL malformed: bases are well-formed.
         if found is None or ((":" in reference or reference.startswith("//")) and is_malformed(found)):
             return None
         return None if len(found) > self.longest and not is_alone(reference) else found
@@ -108,9 +112,9 @@ class LinkContext:
     @cython.ccall
     @cython.exceptval(-1, check=True)
     def is_too_long(self, reference: str) -> cython.bint:
-        """Return whether a reference has no target because that would have too many characters.
+        """Return whether a reference has no target because its URL would have too many characters.
 
-        One that takes nothing from a base (`data:`) is as long as it is: no URL is made of it.
+        The limit does not apply to references that use no part of the base (`data:`): they are not resolved.
         """
         if not reference or is_alone(reference):
             return False
@@ -120,15 +124,15 @@ class LinkContext:
     @cython.ccall
     @cython.exceptval(-1, check=True)
     def may_write(self, url: str) -> cython.bint:
-        """Return whether a URL that a policy gives may be written; `data:` and the like have no limit."""
+        """Return whether the URL of a policy is short enough to be written; `data:` and the like have no limit."""
         return len(url) <= self.longest or (scheme(url) or "") in NEVER_RELATIVE
 
 
 class Resolved:
-    """A link, its reference as text, and what rules it; `target` is worked out when it is asked for.
+    """A link, its reference as text, and its context; `target` is computed on access.
 
-    `element`, `attribute` and `kind` are those of the row; `base` is the established BaseURL, `own` that of the
-    document itself.
+    `element`, `attribute` and `kind` are those of the row; `base` is the BaseURL of the link, `own` the BaseURL of the
+    document without its base elements.
     """
 
     __slots__ = ("entity", "link", "reference", "rule")
@@ -165,10 +169,10 @@ class Resolved:
 
     @property
     def target(self) -> str | None:
-        """The absolute URL; None where there is none (unresolved, malformed, an empty one that fetches nothing)."""
+        """The absolute URL; None if unresolved, malformed, too long, or an empty reference that fetches nothing."""
         return self.rule.target(self.reference, self.link.claim is not None)
 
     @property
     def resolves(self) -> bool:
-        """Whether the base can be used at all, by some relative reference."""
+        """Whether relative references can be resolved against the base."""
         return self.rule.resolver("x") is not None

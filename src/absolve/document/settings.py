@@ -1,4 +1,8 @@
-"""What the user may choose, and the limits; the names are those of the command line's options."""
+"""The settings of a run: the user's choices and the limits, with the names of the command line's options.
+
+In: values of any caller. Out: a checked `Settings`. `fragments` and `base` decide about links under section 3.1 of
+RFC 1808, `profile` about section 4; the limits bound time and memory for hostile documents.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +14,11 @@ from absolve.urls import by_name
 
 FRAGMENTS = ("keep", "absolute")
 BASES = ("keep", "empty")
-DEEPEST = 100  # what max_depth may be: a level takes four frames of Python's stack where nothing is compiled
+DEEPEST = 100  # greatest max_depth: each level uses four frames of Python's stack in interpreted runs
 
 
 class Settings(NamedTuple):
-    """What the user may choose; the names are those of the command line's options."""
+    """The user's choices and limits; the names are those of the command line's options."""
 
     profile: str = "rfc1808"
     fragments: str = "keep"
@@ -22,17 +26,17 @@ class Settings(NamedTuple):
     lazy: bool = False
     conditional_comments: bool = False
     json_ld: bool = False
-    recover: bool = False  # read XML that is not well-formed, or too deep, as HTML
+    recover: bool = False  # parse XML that is not well-formed, or too deep, as HTML
     break_signatures: bool = False
     max_depth: int = 32  # documents inside documents
-    max_size: int = 1 << 30  # bytes of a document; four times as many are wanted to work on it
-    max_links: int = 5_000_000  # and parts, in a document and all inside it: 5 bytes to 2 KB each
-    max_decompressed: int = 128 << 20  # bytes of what is compressed in a document, or of a record in an archive
-    max_url: int = 2 << 20  # characters of a URL that is made, as browsers do (Chromium: 2 MB)
-    max_rows_bytes: int = 2 << 30  # bytes of the texts in the rows of a document: 400 for each of `max_links`
+    max_size: int = 1 << 30  # bytes of a document; processing it needs four times as much memory
+    max_links: int = 5_000_000  # links and parts in a document and all inside it: 5 bytes to 2 KB of memory each
+    max_decompressed: int = 128 << 20  # bytes of decompressed data in a document, or of a record in an archive
+    max_url: int = 2 << 20  # characters of a resolved URL; browsers have the same limit (Chromium: 2 MB)
+    max_rows_bytes: int = 2 << 30  # bytes of text in the rows of a document: 400 for each of `max_links`
 
     def checked(self) -> Settings:
-        """These settings; UsageError names a value that is none of its choices."""
+        """Return these settings; raise UsageError for a value that is not among its choices or out of range."""
         by_name(self.profile)
         for option, value, choices in (("fragments", self.fragments, FRAGMENTS), ("base", self.base, BASES)):
             if value not in choices:
