@@ -2,8 +2,9 @@
 
 In: a document (bytes, text or `Document`) and its retrieval URL. Out: the document with absolute links, in which no
 other byte changes (`rewrite`, checked by `verify`), a row for each link (`links`), its base URL (`base`).
-Trees, Arrow and Spark have modules of their own: `absolve.trees`, `absolve.arrow`, `absolve.spark`. Terms are defined
-in docs/glossary.md.
+Trees, Arrow and Spark have modules of their own: `absolve.trees`, `absolve.arrow`, `absolve.spark`.
+
+The terms are in docs/glossary.md, the way through the code in docs/architecture.md, the reasons in docs/decisions.md.
 """
 
 from __future__ import annotations

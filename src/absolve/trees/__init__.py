@@ -1,7 +1,9 @@
-"""Make the links of a tree that you hold absolute, or list them: lxml, html5lib and BeautifulSoup trees, in place.
+"""Make the links of a parsed tree absolute in place, or list them: trees of lxml, html5lib and BeautifulSoup.
 
-The places, bases, resolvers and policies are those of `absolve.rewrite` and `absolve.links`; only what reads and writes
-a node is of this package, one module a kind of tree. No tree library is imported for a tree that is not of it.
+In: a tree and its retrieval URL. Out: the same tree with other values of attributes and texts, rows of links, or the
+base URL (RFC 1808 section 3). Link sites, bases, resolvers and policies are those of `absolve.rewrite` and
+`absolve.links`; this package reads and writes nodes, with one adapter per kind of tree. A tree library is imported only
+for its own trees.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ __all__ = ["base", "links", "make_links_absolute"]
 
 Tree = TypeVar("Tree")
 
-# Module and name of a class of the tree -> the adapter.
+# Module and name of a tree's class, or of a base class -> the adapter.
 KINDS: Final = {
     ("lxml.etree", "_Element"): "absolve.trees.etree:Lxml",
     ("lxml.etree", "_ElementTree"): "absolve.trees.etree:Lxml",
@@ -55,21 +57,21 @@ def make_links_absolute(
     policy: Policy | None = None,
     **options: Any,
 ) -> Tree:
-    """Make every link of a tree absolute, or change it as `policy` says, in place; the tree itself comes back.
+    """Make every link of a tree absolute, or as `policy` returns it, in place; return the same tree.
 
-    `tree` is an element or a document of lxml, html5lib (etree, lxml, dom) or BeautifulSoup; of an element only the
-    links in it change, by the bases of its document. `url` is the retrieval URL; failing that lxml's own `base_url`
-    counts. `options`: profile, fragments, base, lazy, conditional_comments, max_depth, max_links, max_size,
-    max_url and max_rows_bytes as of `absolve.rewrite`, charset (that of queries in the whatwg profile) and name (for
-    messages). Raises TypeError for a tree of no kind that is known and as `absolve.rewrite` does, UsageError for a
-    value that is none of the choices of its option, DocumentError, with the tree as it was, for more links than
-    max_links, or where what is written takes more bytes than max_size.
+    `tree` is an element or a document of lxml, html5lib (etree, lxml, dom) or BeautifulSoup. For an element, only the
+    links in it change, with the bases of its document. `url` is the retrieval URL; the default is lxml's own
+    `base_url`. `options`: profile, fragments, base, lazy, conditional_comments, max_depth, max_links, max_size,
+    max_url and max_rows_bytes as for `absolve.rewrite`, charset (for queries in the whatwg profile) and name (for
+    messages). Raise TypeError for an unknown kind of tree and as `absolve.rewrite` does, UsageError for an invalid
+    value of an option. Raise DocumentError, with the tree unchanged, for more links than max_links, or more than
+    max_size bytes to write.
 
-    The call is that of `lxml.html.make_links_absolute`, with these differences: the tree is changed, not a copy; the
-    first base element rules, not the last, and stays, absolute itself; `#fragment`, `mailto:` and the like stay
-    (docs/decisions.md, S1 and S3); srcset, ping, style and the rest are read by their grammars; a tree without any
-    base is no error; no reference raises: malformed ones stay (lxml's `handle_failures="ignore"`; "discard" there is
-    none). With `resolve_base_href=False` base elements count for nothing and stay as they are.
+    The signature is that of `lxml.html.make_links_absolute`, with these differences: the tree is changed, not a copy;
+    the first base element gives the base, not the last, and it is kept and made absolute itself; `#fragment`, `mailto:`
+    and the like stay (docs/decisions.md, S1 and S3); srcset, ping, style and others are parsed by their grammars; a
+    tree without any base is no error; malformed references stay and raise nothing (lxml's `handle_failures="ignore"`;
+    "discard" is not supported). With `resolve_base_href=False` base elements are ignored and stay unchanged.
     """
     if handle_failures not in {None, "ignore"}:
         raise UsageError(f"handle_failures must be None or 'ignore', not {handle_failures!r}: malformed links stay")
@@ -81,16 +83,17 @@ def make_links_absolute(
 
 
 def links(tree: Any, url: str | URLObject | None = None, **options: Any) -> Iterator[Row]:
-    """The links of a tree in tree order, as rows of the inventory; tree, url, options and errors as above.
+    """Return an iterator over the links of a tree in tree order, as rows of the inventory.
 
-    A tree keeps no bytes: `column` is 0, `start` and `end` are -1, and `line` is that of the element, 0 where the tree
-    does not know it. In a srcdoc all four are those of its text. `document` is the option `name`.
+    Arguments, options and errors are those of `make_links_absolute`. Trees have no byte offsets: `column` is 0, `start`
+    and `end` are -1, and `line` is that of the element, 0 if the tree does not record it. For links in a srcdoc all
+    four refer to its text. `document` is the option `name`.
     """
     return rows(_entity(tree, url, options, "absolve.trees.links()"))
 
 
 def base(tree: Any, url: str | URLObject | None = None, **options: Any) -> BaseURL:
-    """The base URL that rules a tree's links, its layer, and every claim's fate (RFC 1808 section 3)."""
+    """Return the base URL of a tree, with its layer and the outcome of every claim (RFC 1808 section 3)."""
     return _entity(tree, url, options, "absolve.trees.base()").bases.base
 
 
@@ -107,7 +110,7 @@ def _entity(
 
 
 def _own_claim(url: str | None) -> BaseClaim | None:
-    """What the tree says; a local path is no retrieval URL."""
+    """Return the claim of the URL that a tree itself records; None for a local path, which is no retrieval URL."""
     if url is None or "//" not in url or not has_scheme(url) or is_malformed(url) or url[:5].lower() == "file:":
         return None
     return BaseClaim(Layer.RETRIEVAL, url, "URL of the tree")

@@ -1,4 +1,4 @@
-"""Trees of xml.dom.minidom (html5lib's dom trees)."""
+"""Adapter for trees of xml.dom.minidom, which html5lib's dom tree builder makes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NODES: Final = (Node.ELEMENT_NODE, Node.COMMENT_NODE)
 
 
 class Dom:
-    """Documents, fragments and elements of minidom; their lines are not known."""
+    """Adapter for documents, fragments and elements of minidom, which have no line numbers."""
 
     def tops(self, tree: Any) -> tuple[list[Any], bool]:
         top = tree
@@ -21,13 +21,13 @@ class Dom:
             top = top.parentNode
         return [top], top is tree
 
-    def url(self, tree: Any) -> str | None:  # noqa: ARG002 - the tree keeps none
+    def url(self, tree: Any) -> str | None:  # noqa: ARG002 - minidom records no URL
         return None
 
     def name(self, node: Any) -> tuple[str | None, str] | None:
         if node.nodeType == Node.COMMENT_NODE:
             return None
-        if node.nodeType == Node.ELEMENT_NODE:  # no prefixes are taken off: html5lib has `v:fill` as a whole name
+        if node.nodeType == Node.ELEMENT_NODE:  # with its prefix: in html5lib `v:fill` is a local name
             return node.namespaceURI, node.tagName
         return None, node.nodeName
 
@@ -55,7 +55,7 @@ class Dom:
         for child in node.childNodes:
             if child.nodeType not in _TEXTS:
                 break
-            child.data, value = value, ""  # all of it into the first
+            child.data, value = value, ""  # the first text node gets the whole value
 
-    def line(self, node: Any) -> int:  # noqa: ARG002 - likewise
+    def line(self, node: Any) -> int:  # noqa: ARG002 - minidom records no lines
         return 0

@@ -1,4 +1,4 @@
-"""Trees of lxml (lxml.html, html5lib's lxml) and of the standard library's ElementTree (html5lib's etree)."""
+"""Adapters for trees of lxml (lxml.html, html5lib's lxml) and the standard library's ElementTree (html5lib's etree)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class ElementTree:
-    """Elements with tag, text, tail and attrib; they do not know their parent, nor where they came from."""
+    """Adapter for elements with tag, text, tail and attrib, without links to their parents, lines or URLs."""
 
     def __init__(self) -> None:
         from xml.etree import ElementTree as ET
@@ -21,7 +21,7 @@ class ElementTree:
         root = tree.getroot() if hasattr(tree, "getroot") else tree
         return ([] if root is None else [root]), True
 
-    def url(self, tree: Any) -> str | None:  # noqa: ARG002 - the tree keeps none
+    def url(self, tree: Any) -> str | None:  # noqa: ARG002 - ElementTree records no URL
         return None
 
     def name(self, node: Any) -> tuple[str | None, str] | None:
@@ -51,12 +51,12 @@ class ElementTree:
     def set_text(self, node: Any, value: str) -> None:
         node.text = value
 
-    def line(self, node: Any) -> int:  # noqa: ARG002 - likewise
+    def line(self, node: Any) -> int:  # noqa: ARG002 - ElementTree records no lines
         return 0
 
 
 class Lxml(ElementTree):
-    """lxml's elements: they know all around them, their line, and the URL that their document was read from."""
+    """Adapter for lxml's elements, with links to parents and siblings, lines, and the URL of their document."""
 
     def __init__(self) -> None:
         from lxml import etree
@@ -68,7 +68,7 @@ class Lxml(ElementTree):
         if root is None:
             return [], True
         before = [node for node in root.itersiblings(preceding=True) if self._known(node)]
-        after = filter(self._known, root.itersiblings())  # libxml2 puts elements there, too: what follows </html>
+        after = filter(self._known, root.itersiblings())  # libxml2 puts elements behind </html> there
         return [*reversed(before), root, *after], tree is root or hasattr(tree, "getroot")
 
     def _known(self, node: Any) -> bool:
@@ -98,5 +98,5 @@ _NOT_XML: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uff
 
 
 def _percent_escaped(value: str) -> str:
-    """A value that lxml takes: it reads characters which XML lacks, but lets nobody write them."""
+    """Return a value that lxml accepts: it parses characters outside of XML's, but refuses to set them."""
     return _NOT_XML.sub(lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode("utf-8", "replace")), value)

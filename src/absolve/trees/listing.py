@@ -1,4 +1,7 @@
-"""The rows of a tree's links: the inventory's columns, as far as a tree can know them."""
+"""List the links of a tree as rows of the inventory.
+
+In: a TreeEntity. Out: `inventory.columns.Row` values in tree order, without byte offsets and columns.
+"""
 
 from __future__ import annotations
 
@@ -20,14 +23,14 @@ if TYPE_CHECKING:
     from absolve.trees.nodes import Adapter
     from absolve.trees.reading import TreeEntity
 
-_LOOKED_AT: Final = 4096  # characters of an anchor's content that are read for its text
+_LOOKED_AT: Final = 4096  # most characters of an anchor's content to read for its text
 _HIDDEN: Final = frozenset({"noscript", "script", "style", "template"})
 
 
 def rows(entity: TreeEntity) -> Iterator[Row]:
-    """One row a link, in tree order; those in a srcdoc have their places in its text, all others only a line.
+    """Yield one row per link, in tree order; the places of links in a srcdoc refer to its text, others are lines only.
 
-    DocumentError where the rows come to take more bytes than the settings allow.
+    Raise DocumentError when the rows exceed `max_rows_bytes` of the settings.
     """
     room = entity.settings.max_rows_bytes
     for row in _rows(entity):
@@ -53,7 +56,7 @@ def _rows(entity: TreeEntity) -> Iterator[Row]:
 
 
 def _described(adapter: Adapter, node: Any) -> tuple[str, str]:
-    """The rel and the text of an element: what an anchor holds, or the alternative text of an image."""
+    """Return the rel and the text of an element: the content of an anchor, or the alt attribute of any other."""
     found = {attribute_name(name): value for _, name, value in adapter.attributes(node)}
     named = adapter.name(node)
     is_anchor = named is not None and element_name(named[1]) == "a"
@@ -61,7 +64,7 @@ def _described(adapter: Adapter, node: Any) -> tuple[str, str]:
 
 
 def _anchor_text(adapter: Adapter, anchor: Any) -> str:
-    """The text in an anchor, up to the next one, or the alternative texts in it."""
+    """Return the text in an anchor, up to the next anchor; without text, the alt attributes of its images."""
     pieces: list[str] = []
     alternatives: list[str] = []
     size = 0

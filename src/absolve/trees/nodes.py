@@ -1,6 +1,7 @@
-"""What a tree must answer to be read, and its nodes in tree order as the HTML Standard would have them.
+"""Walk the nodes of a tree in tree order, with names and namespaces as in the HTML Standard (13.2.6).
 
-Some trees know namespaces and some do not; some have as elements what is text in HTML. Here they become alike.
+In: a tree and the Adapter of its kind, the interface to a tree library. Out: `Seen` values. They are equal for trees
+with and without namespaces, and omit elements inside of those whose content is text in HTML.
 """
 
 from __future__ import annotations
@@ -16,37 +17,40 @@ if TYPE_CHECKING:
 
 
 class Adapter(Protocol):
-    """One kind of tree. Nodes are the tree's own; only elements and comments are spoken of."""
+    """The interface to one kind of tree. Nodes are the library's own objects; only elements and comments count."""
 
     def tops(self, tree: Any) -> tuple[list[Any], bool]:
-        """The outermost nodes of the document that a tree is of, and whether the tree is the whole document."""
+        """Return the top-level nodes of the document that contains a tree, and whether the tree is all of it."""
 
     def url(self, tree: Any) -> str | None:
-        """Where the tree itself says that it was read from."""
+        """Return the URL that the tree records for its document, or None."""
 
     def name(self, node: Any) -> tuple[str | None, str] | None:
-        """The namespace (None where the tree has none) and the name of an element; None for a comment."""
+        """Return the namespace (None in trees without) and the name of an element; None for a comment."""
 
     def content(self, node: Any) -> Iterable[Any]:
-        """The elements and comments in an element and its text, in order; a comment's text. Texts are plain `str`."""
+        """Yield the child elements, comments and texts of an element, in order; of a comment its text.
+
+        Texts are of the exact type `str`.
+        """
 
     def attributes(self, node: Any) -> Iterable[tuple[Any, str, str]]:
-        """The attributes of an element in order: what `set_attribute` takes for the attribute, its name, its value."""
+        """Return the attributes of an element in order: the key for `set_attribute`, the name, the value."""
 
     def set_attribute(self, node: Any, key: Any, value: str) -> None:
-        """Give an attribute that is there another value."""
+        """Set the value of an existing attribute."""
 
     def set_text(self, node: Any, value: str) -> None:
-        """Put text in the place of that before an element's first node, or of a comment's."""
+        """Replace the text before an element's first child node, or the text of a comment."""
 
     def line(self, node: Any) -> int:
-        """The line that the node began on, 1-based; 0 where the tree does not know."""
+        """Return the 1-based line on which the node begins; 0 if the tree does not record it."""
 
 
 class Seen(NamedTuple):
-    """A node on the way through a tree: `name` is in lower case, `namespace` one of html_names or OTHER.
+    """A node with its context: `name` is in lower case, `namespace` a constant of formats.html.names or OTHER.
 
-    `inside`: part of what was given, not only of the document around it.
+    `inside`: the node is part of the tree given, not only of the document that contains it.
     """
 
     node: Any
@@ -57,7 +61,7 @@ class Seen(NamedTuple):
 
 
 COMMENT: Final = "#comment"
-OTHER: Final = -1  # a namespace that is none of HTML's
+OTHER: Final = -1  # any namespace but HTML, SVG and MathML
 _NAMESPACES: Final = {
     "http://www.w3.org/1999/xhtml": HTML,
     "http://www.w3.org/2000/svg": SVG,
@@ -74,13 +78,16 @@ def _names(traits: Trait) -> frozenset[str]:
     return frozenset(name.decode() for name, number in ELEMENT_ID.items() if ELEMENT_TRAITS[number] & traits)
 
 
-_TEXT: Final = _names(Trait.RCDATA | Trait.RAWTEXT) | {"plaintext", "script"}  # hold no elements, whatever a tree has
+_TEXT: Final = _names(Trait.RCDATA | Trait.RAWTEXT) | {"plaintext", "script"}  # their child elements are ignored
 _BREAKOUT: Final = _names(Trait.BREAKOUT)
 _POINTS: Final = {SVG: _names(Trait.SVG_POINT), MATHML: _names(Trait.MATHML_POINT)}
 
 
 def nodes(adapter: Adapter, tree: Any) -> Iterator[Seen]:
-    """Every element and comment of the document that a tree is of, in tree order, without what is text in HTML."""
+    """Yield every element and comment of the document that contains a tree, in tree order.
+
+    Children of elements whose content is text in HTML are omitted.
+    """
     tops, whole = adapter.tops(tree)
     stack = [(node, HTML, False, whole) for node in reversed(tops)]
     while stack:
@@ -103,14 +110,14 @@ def nodes(adapter: Adapter, tree: Any) -> Iterator[Seen]:
 
 
 def _namespace(name: str, around: int) -> int:
-    """13.2.6.5: the namespace of an element in a tree that has none, by where it stands."""
+    """Return the namespace of an element in a tree without namespaces, by its context (13.2.6.5)."""
     if name in {"svg", "math"}:
         return SVG if name == "svg" else MATHML
     return HTML if name in _BREAKOUT else around
 
 
 def _around(adapter: Adapter, node: Any, namespace: int, name: str) -> int:
-    """The namespace that an element gives to those in it: HTML at integration points (13.2.6)."""
+    """Return the namespace of an element's children: HTML in integration points (13.2.6)."""
     if name in _POINTS.get(namespace, ()):
         return HTML
     if namespace == MATHML and name == "annotation-xml":
@@ -120,7 +127,7 @@ def _around(adapter: Adapter, node: Any, namespace: int, name: str) -> int:
 
 
 def keyword(attributes: Iterable[tuple[str, str]], name: str) -> str:
-    """The value of an attribute, trimmed and in lower case; empty where there is none."""
+    """Return the value of an attribute, stripped and in lower case; "" if it is absent."""
     return lower(next((value for key, value in attributes if key == name), "").strip("\t\n\f\r "))
 
 
@@ -128,7 +135,7 @@ _UPPER: Final = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
 
 
 def lower(name: str) -> str:
-    """ASCII letters only, as HTML does."""
+    """Return a name with its ASCII letters in lower case, as in HTML."""
     return name.lower() if name.isascii() else name.translate(_UPPER)
 
 
@@ -137,13 +144,16 @@ _ESCAPE: Final = re.compile(r"U([0-9A-F]{5})")
 
 @lru_cache(1024)
 def element_name(name: str) -> str:
-    """In lower case. html5lib's trees of lxml write what XML allows in no name by its number: `vU0003Aimagedata`."""
+    """Return an element name in lower case, with the escapes of html5lib's lxml trees decoded (`vU0003Aimagedata`).
+
+    html5lib escapes characters that XML does not allow in names.
+    """
     return lower(_ESCAPE.sub(lambda found: chr(int(found[1], 16)), name) if "U000" in name else name)
 
 
 @lru_cache(1024)
 def attribute_name(key: str) -> str:
-    """An attribute's name as rows have it, from that or from Clark's notation."""
+    """Return an attribute name in the form of rows (`xlink:href`), from that form or Clark's notation (`{uri}href`)."""
     if key.startswith("{"):
         uri, _, key = key[1:].partition("}")
         key = _PREFIXES.get(uri, f"{{{uri}}}") + key

@@ -1,7 +1,8 @@
-"""From a tree to an entity and back: the values that hold links, one after another, are the bytes of a document.
+"""Convert a tree to an entity, and edits of the entity to changes of the tree.
 
-So bases, resolvers, policies, rows and everything inside a value (srcset, CSS, srcdoc, JSON) are those of any document,
-and an edit of these bytes is a new value of the attribute or text whose slot it falls into.
+In: a tree with its adapter. Out: a TreeEntity, whose bytes are the concatenated values (attributes and texts) with
+links. So bases (RFC 1808 section 3), resolvers, policies, rows and the grammars inside a value (srcset, CSS, srcdoc,
+JSON) work as for any document, and an edit of these bytes is a new value for the slot that contains it.
 """
 
 from __future__ import annotations
@@ -35,13 +36,16 @@ if TYPE_CHECKING:
     from absolve.trees.nodes import Adapter, Seen
 
 _CODING: Final = Raw(UTF_8)
-_QUOTE: Final = b'"'  # stands around each value, as it would in a tag
+_QUOTE: Final = b'"'  # put around each value, as in a tag
 
 Attributes = list[tuple[Any, str, str]]  # key, name, value
 
 
 class Slot(NamedTuple):
-    """A value that holds links: where it starts in the bytes, whose it is (no key: a text), how it was encoded."""
+    """A value with links: its span in the entity's bytes, its node and key (None: the node's text), its error handler.
+
+    `errors` is the error handler of the UTF-8 codec, for lone surrogates.
+    """
 
     start: int
     end: int
@@ -51,7 +55,7 @@ class Slot(NamedTuple):
 
 
 class Said(NamedTuple):
-    """What the caller says of a tree beside the settings; `bases`: whether base elements count."""
+    """The caller's facts about a tree: its retrieval claim, name and charset; `bases`: whether base elements count."""
 
     claim: BaseClaim | None
     name: str = "<tree>"
@@ -60,7 +64,7 @@ class Said(NamedTuple):
 
 
 class TreeEntity(Entity):
-    """The document that a tree's values make. Its lines are those of the nodes; columns it has none."""
+    """The entity of a tree's values. Lines are those of the nodes; all columns are 0."""
 
     __slots__ = ("adapter", "slots")
 
@@ -81,7 +85,7 @@ class TreeEntity(Entity):
 
 
 def read(adapter: Adapter, tree: Any, settings: Settings, said: Said) -> TreeEntity:
-    """The entity of a tree."""
+    """Return the entity of a tree; raise DocumentError if it exceeds a limit."""
     reading = _Reading(adapter, settings, said.bases)
     for seen in nodes(adapter, tree):
         reading.node(seen)
@@ -95,7 +99,7 @@ def read(adapter: Adapter, tree: Any, settings: Settings, said: Said) -> TreeEnt
 
 
 def write(entity: TreeEntity, policy: Policy | None) -> None:
-    """Change every value of the tree that holds a link which the policy changes."""
+    """Set every value of the tree that contains a link changed by the policy (None: make links absolute)."""
     edits = rewriter.edits(entity, policy or absolute)
     for slot, inner in groupby(edits, key=lambda edit: entity.slot(edit.start)):
         by = slot.start
@@ -108,7 +112,7 @@ def write(entity: TreeEntity, policy: Policy | None) -> None:
 
 
 class _Reading:
-    """One walk over one tree: its slots and events."""
+    """The state of one walk over a tree: its slots and events."""
 
     def __init__(self, adapter: Adapter, settings: Settings, bases: bool) -> None:
         self.adapter = adapter
@@ -149,7 +153,7 @@ class _Reading:
         return place
 
     def attribute(self, seen: Seen, key: Any, value: str, place: LinkSite, scope: BaseClaim | None) -> None:
-        """Tell of the references, or of the inner document, in one attribute's value."""
+        """Add the references, or the inner document, in an attribute's value."""
         syntax = place.syntax
         if syntax == "css":
             if "(" in value or "\\" in value:
@@ -166,7 +170,7 @@ class _Reading:
                 self.events.append(Link(place, start + one, start + other, _CODING, base_context, start, end, claim))
 
     def base(self, seen: Seen, start: int, end: int) -> BaseClaim:
-        """The first base element with an href, outside templates, makes the claim; later ones claim in vain."""
+        """Return the claim of a base element; add it as an event if it is the first with an href outside templates."""
         claim = base_claim(bytes(self.data[start:end]), start)
         if not self.has_base and not seen.in_template:
             self.has_base = True
@@ -178,7 +182,7 @@ class _Reading:
         return codebase_claim(_encoded(value)[0], len(self.data) + 1)
 
     def text(self, seen: Seen, found: Attributes) -> None:
-        """Tell of the text of a style or script element that is a document."""
+        """Add the text of a style or script element as a part, if it is a style sheet or JSON."""
         media_type: str | None = None
         if seen.name == "style" and seen.namespace in {HTML, SVG}:
             if seen.namespace == SVG or rules.is_sheet(*_keywords(found, "type")):
@@ -192,7 +196,10 @@ class _Reading:
         return "".join(takewhile(lambda child: type(child) is str, self.adapter.content(seen.node)))
 
     def comment(self, seen: Seen) -> None:
-        """What a page's saver wrote, and the conditional comments of Internet Explorer where they are asked for."""
+        """Add a claim for a "saved from" comment, and a part for a conditional comment of Internet Explorer.
+
+        Conditional comments count only with the setting `conditional_comments`.
+        """
         text = self.own_text(seen)
         value, _ = _encoded(text)
         said = None if self.has_retrieval else retrieval_url(value, 0, len(value), UTF_8)
@@ -210,7 +217,7 @@ class _Reading:
         self.events.append(Part(media_type, *self.put(node, key, value), _CODING, name))
 
     def put(self, node: Any, key: Any, value: str) -> tuple[int, int]:
-        """Make a slot for a value; its span."""
+        """Append a value as a new slot; return its span."""
         raw, errors = _encoded(value)
         start = len(self.data) + len(_QUOTE)
         self.data += b"%b%b%b" % (_QUOTE, raw, _QUOTE)
@@ -219,7 +226,7 @@ class _Reading:
 
 
 def _encoded(value: str) -> tuple[bytes, str]:
-    """A value as UTF-8, and how surrogates were written: as the bytes that they stand for, if they do (PEP 383)."""
+    """Return a value in UTF-8, and the error handler used for surrogates: if possible that of PEP 383."""
     try:
         return value.encode("utf-8", "surrogateescape"), "surrogateescape"
     except UnicodeEncodeError:

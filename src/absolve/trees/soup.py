@@ -1,4 +1,4 @@
-"""Trees of BeautifulSoup, whichever parser it was given."""
+"""Adapter for trees of BeautifulSoup, made with any parser."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class Soup:
-    """Tags; a comment is a string among strings, and some attributes (`rel`, `archive`) are lists of words."""
+    """Adapter for tags; comments are a subclass of str, and some attributes (`rel`, `archive`) are lists of words."""
 
     def __init__(self) -> None:
         import bs4
@@ -24,7 +24,7 @@ class Soup:
             top = top.parent
         return [top], top is tree
 
-    def url(self, tree: Any) -> str | None:  # noqa: ARG002 - the tree keeps none
+    def url(self, tree: Any) -> str | None:  # noqa: ARG002 - BeautifulSoup records no URL
         return None
 
     def name(self, node: Any) -> tuple[str | None, str] | None:
@@ -54,7 +54,7 @@ class Soup:
         for child in list(node.contents):
             if isinstance(child, (self._tag, self._comment)):
                 break
-            child.replace_with(type(child)(value))  # all of it into the first
+            child.replace_with(type(child)(value))  # the first text gets the whole value
             value = ""
 
     def line(self, node: Any) -> int:
