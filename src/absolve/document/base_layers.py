@@ -118,7 +118,10 @@ def established(entity: Entity, around: Bases, claims: list[BaseClaim]) -> Bases
 
 @cython.cfunc
 def _retrieved(own: BaseURL, claims: Sequence[BaseClaim], settings: Settings, line_of: LineOf | None) -> BaseURL:
-    """Return the base with the claims of a container or of the saver in it (docs/decisions.md, B13)."""
+    """Return `own` with the retrieval claims of a container or of the page's saver (docs/decisions.md, B13).
+
+    They count only if `own` is the default or the unknown URL of a package; otherwise they only join the chain.
+    """
     if own.layer is BY_DEFAULT or own.url.startswith(PACKAGE_ROOT):
         return establish(own, claims, settings.profile, line_of, settings.max_url)
     verdict = "ignored" if own.layer is RETRIEVAL else "overruled"
