@@ -55,6 +55,7 @@ class IntColumn:
     @cython.ccall
     @cython.exceptval(-1, check=True)
     def add(self, number: cython.Py_ssize_t) -> cython.int:
+        """Append a number; compiled code does not check that it fits a narrow column."""
         if cython.compiled:
             if self._size == self._room:
                 self._grow(2 * self._room + 4)
@@ -187,6 +188,7 @@ class TextColumn:
     @cython.ccall
     @cython.exceptval(-1, check=True)
     def add(self, text: bytes | None) -> cython.int:
+        """Append a text in UTF-8, or a missing one; raise OverflowError for 2 GB and more in all."""
         if text is None:
             self._missing.add(len(self))
             return self.ends.add(self._size)
@@ -321,6 +323,7 @@ class DictColumn:
     @cython.ccall
     @cython.exceptval(-1, check=True)
     def add(self, word: Any) -> cython.int:
+        """Append a value, which must be hashable."""
         if word is not self._last:  # most cells repeat the one before
             number = self._known.get(word)
             if number is None:

@@ -35,6 +35,7 @@ def too_large(max_size: int, name: str) -> DocumentError:
 
 
 def too_many(entity: Entity, position: int) -> WalkError:
+    """Return the error for a document with more links than `max_links`; `position` is a byte offset."""
     text = f"documents of more than {entity.settings.max_links} links are left as they are (--max-links)"
     return WalkError(TOO_MANY, text, position)
 
@@ -65,6 +66,7 @@ def bases_too_long(position: int) -> Finding:
 
 
 def deeper(position: int) -> Finding:
+    """Return the finding for a deeply nested document that stays unchanged to bound memory."""
     text = f"documents nested more than {ENTERED} deep are left as they are"
     return Finding("too-deep", f"{text} where they have more than {MOST_DEEP >> 20} MiB together", position)
 

@@ -41,9 +41,9 @@ _DEEPEST = cython.declare(cython.int, 96)  # most bytes of dot segments in a sha
 
 # Classes of bytes, one bit each. Any other byte (space, quote, backslash, non-ASCII) makes the kind OTHER.
 _PLAIN = cython.declare(cython.int, 1)  # copied unchanged in a path, a query or a fragment, in every profile
-_SCHEME = cython.declare(cython.int, 2)  # of a scheme (RFC 3986 3.1)
+_SCHEME = cython.declare(cython.int, 2)  # in a scheme (RFC 3986 3.1)
 _BEGINS = cython.declare(cython.int, 4)  # may begin a path: no dot segment, no params (RFC 1808 2.4.5), no delimiter
-_NAME = cython.declare(cython.int, 8)  # of a character reference
+_NAME = cython.declare(cython.int, 8)  # in the name of a character reference
 _LETTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _classes = bytes(
     (byte in _LETTERS + b"0123456789_~!$()*+,=@-.%;") * _PLAIN

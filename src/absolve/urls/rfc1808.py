@@ -45,7 +45,10 @@ def profile(base: str, _charset: str = "utf-8", /) -> Resolver:
 
 @cython.ccall
 def steps(base: str, parts: Reference, text: str) -> str | None:
-    """Resolve a reference by the numbered steps of section 4; `parts` is `split(base)`."""
+    """Resolve a reference by the numbered steps of section 4; return None if it has no URL.
+
+    `parts` is `split(base)`.
+    """
     # Step 1: the base is established. If it is unknown, or relative, only an absolute reference has a URL.
     if parts.scheme is None:
         return text if _is_absolute(text) else None

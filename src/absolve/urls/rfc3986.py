@@ -73,7 +73,10 @@ def profile(base: str, _charset: str = "utf-8", /) -> Resolver:
 
 
 def transform(base: Reference, text: str) -> str | None:
-    """Resolve a reference by 5.2.2, the strict branch; `base` is `split(base)` (5.2.1)."""
+    """Resolve a reference by 5.2.2, the strict branch; return None if it has no URL.
+
+    `base` is the base URL, parsed by `split` (5.2.1).
+    """
     scheme, authority, path, _, query, fragment = split(text)
     if scheme is not None:
         if scheme.lower() in NEVER_RELATIVE and authority is None:
