@@ -1,4 +1,7 @@
-"""What is said of pieces of an archive that stay as they are; offsets are those of the file."""
+"""Diagnostics for segments of an archive that are left unchanged.
+
+In: a code, a text and a byte offset in the file, and the URL of the record, if known. Out: a `Finding`.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +27,6 @@ def too_large(limit: int, offset: int, url: str = "") -> Finding:
 
 
 def url_at(data: bytes, start: int) -> str:
-    """The URL of the record that begins here; nothing where its header is not there, or not all of it."""
+    """Return the URL of the record at this offset; "" where its header is missing or incomplete."""
     record = record_at(data, start)
     return record.url if record is not None else ""
