@@ -1,4 +1,7 @@
-"""CSV with a header, in UTF-8: RFC 4180 but for line ends, which are LF; None is empty, lists are joined by blanks."""
+"""CSV sink (RFC 4180, but with LF as line end): a header line, then a line for each row, in UTF-8.
+
+None is an empty field; lists are joined by spaces.
+"""
 
 from __future__ import annotations
 
