@@ -60,6 +60,7 @@ class Compressed:
 
 
 def too_large(limit: int) -> CodingError:
+    """Return the error for a value of more than `limit` bytes."""
     return CodingError("too-large", f"more than {limit} bytes come out of this (--max-decompressed)")
 
 
@@ -130,6 +131,7 @@ def inflate(raw: bytes, wbits: int, limit: int, name: str) -> tuple[bytes, bytes
 
 
 def deflated(value: bytes, wbits: int) -> bytes:
+    """Return the value compressed as one deflate stream; `wbits` is zlib's."""
     machine = zlib.compressobj(_LEVEL, zlib.DEFLATED, wbits)
     return machine.compress(value) + machine.flush()
 
@@ -203,6 +205,7 @@ _SKIPPABLE: Final = b"\x2a\x4d\x18"  # behind a byte from 0x50 to 0x5f
 
 
 def is_skippable(raw: bytes, start: int = 0) -> bool:
+    """Return whether a skippable Zstandard frame begins at `start` (RFC 8878 3.1.2)."""
     return raw[start + 1 : start + 4] == _SKIPPABLE and 0x50 <= raw[start] <= 0x5F
 
 

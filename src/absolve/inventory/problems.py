@@ -103,7 +103,7 @@ def problems(resolved: Resolved, target: str | None) -> Iterator[str]:
 
 
 def is_never(reference: str) -> bool:
-    """Whether a reference has a scheme that is never used with relative URLs (RFC 1808 2.3)."""
+    """Return whether a reference has a scheme that is never used with relative URLs (RFC 1808 2.3)."""
     return ":" in reference and scheme(reference) in NEVER_RELATIVE
 
 

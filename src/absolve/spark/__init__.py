@@ -74,9 +74,10 @@ def tables(spark: SparkSession, paths: str | Sequence[str], **options: Any) -> T
 def write(spark: SparkSession, paths: str | Sequence[str], output: str, **options: Any) -> DataFrame:
     """List into a new folder and return the errors as rows. The tasks write the files, which is the fastest way.
 
-    `output` is a folder that all executors see, or the URL of one in a store, as for `rewrite`. It gets a file of rows
-    for each task, in the order of the inputs, in the format of its suffix, by default Parquet. It is created complete
-    (with `_SUCCESS`) or not at all. The options are those of `tables`. Raise UsageError, too, where it exists already.
+    `output` is a folder that all executors can access, or the URL of one in a store, as for `rewrite`. It gets a file
+    of rows for each task, in the order of the inputs, in the format of its suffix, by default Parquet. It is created
+    complete (with `_SUCCESS`) or not at all. The options are those of `tables`. Raise UsageError, too, where it exists
+    already.
     """
     format_ = sinks.name_of(output) if PurePath(output).suffix else "parquet"
     said: list[Diagnostic] = []
@@ -112,10 +113,10 @@ def rewrite(
 ) -> DataFrame:
     """Rewrite files, folders and archives into an output folder, and return the errors as rows.
 
-    `output` is a folder that all executors see, or the URL of one in a store (s3a://, gs://, abfs://, hdfs://), which
-    Arrow writes (for S3 with the cluster's fs.s3a settings). Each file is written complete or not at all. `policy` must
-    be picklable; the options are those of `absolve rewrite`, named as in `tables`. Raise UsageError or TypeError for an
-    unknown option, and where an output would be an input.
+    `output` is a folder that all executors can access, or the URL of one in a store (s3a://, gs://, abfs://, hdfs://),
+    which Arrow writes (for S3 with the cluster's fs.s3a settings). Each file is written complete or not at all.
+    `policy` must be picklable; the options are those of `absolve rewrite`, named as in `tables`. Raise UsageError or
+    TypeError for an unknown option, and where an output would be an input.
     """
     output = output.rstrip("/") + "/"  # a folder, also for a single input
     if not remote_outputs.is_url(output):

@@ -39,6 +39,7 @@ class Part(NamedTuple):
 
     @classmethod
     def new(cls, number: int, format_: str) -> Part:
+        """Return a part for a task by its number, with a new temporary name."""
         name = f"part-{number:05}.{format_}"
         return cls(name, f"{_TEMPORARY}/{name}-{os.urandom(6).hex()}")
 
@@ -65,6 +66,7 @@ def begun(store: Store) -> Iterator[None]:
 
 
 def put(store: Store, parts: Iterable[Part]) -> None:
+    """Rename parts from their temporary names into the folder."""
     for part in parts:
         store.files.move(store.path(part.temporary), store.path(part.name))
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def compare(before: Entity, after: Entity, meant: Meant, differences: Differences) -> None:
-    """Add the differences that json sees."""
+    """Add the differences between the values that json reads."""
     try:
         old, new = (_entries(json.loads(entity.data, object_pairs_hook=list)) for entity in (before, after))
     except (ValueError, RecursionError) as error:

@@ -74,6 +74,7 @@ class Judge:
         self._index = 0
 
     def compare(self) -> None:
+        """Add all differences; the last one is the first node that differs in tag or number of children."""
         old, new = self._before.tree, self._after.tree
         alike = _alike(old, new)
         nodes = islice(zip(old.tags(), old.contents(), new.contents(), strict=False), alike)

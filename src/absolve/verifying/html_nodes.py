@@ -67,6 +67,7 @@ class Tree:
         return sum(len(block.tags) for block in self._blocks)
 
     def tags(self) -> Iterator[str]:
+        """Yield the tag of each node."""
         return chain.from_iterable(block.tags for block in self._blocks)
 
     def sizes(self) -> Iterator[int]:
@@ -74,6 +75,7 @@ class Tree:
         return chain.from_iterable(block.sizes for block in self._blocks)
 
     def contents(self) -> Iterator[Content | None]:
+        """Yield the content of each node."""
         return chain.from_iterable(block.contents for block in self._blocks)
 
     def position(self, index: int) -> Position:

@@ -42,7 +42,7 @@ class _Read(NamedTuple):
 
 
 def compare(before: Entity, after: Entity, meant: Meant, differences: Differences) -> None:
-    """Add the differences that http.client sees."""
+    """Add the differences between the messages that http.client reads."""
     for code, words in _faults(before, after, meant):
         differences.add(code, f"http.client: {words}", None, None)
 

@@ -1,4 +1,4 @@
-"""Second check of messages and mailboxes: the package email sees equal parts and header fields, except for the links.
+"""Second check of messages and mailboxes: the package email reads equal parts and fields, except for the links.
 
 In: the two entities. Out: differences. A changed body is compared by the second check of its own media type, after
 email has decoded it to the same bytes as absolve.
@@ -32,7 +32,7 @@ _BLANKS_AT_END: Final = re.compile(rb"(?<![\t ])[\t ]++(?=\r?\n|\Z)")
 
 
 def compare(before: Entity, after: Entity, meant: Meant, differences: Differences) -> None:
-    """Add the differences that email sees."""
+    """Add the differences between the messages that email reads."""
     found = _Judge(meant, differences)
     if before.media_type != registry.MAILBOX:
         found.message(before.data, after.data, before, after, "")
@@ -55,7 +55,7 @@ def _messages(mailbox: Entity) -> list[bytes]:
 
 
 def _insides(entity: Entity | None, size: int) -> Sequence[Entity | None]:
-    """Return the entities of `size` parts; None for each where absolve sees another number of parts."""
+    """Return the entities of `size` parts; None for each where absolve has another number of parts."""
     if entity is None:
         return [None] * size
     found = [inner.entity for inner in inners(entity) if not _is_no_line(entity.data, inner.part)]
@@ -63,7 +63,7 @@ def _insides(entity: Entity | None, size: int) -> Sequence[Entity | None]:
 
 
 def _is_no_line(data: bytes, part: Part) -> bool:
-    """Return whether a boundary directly follows another one: email sees no part between them."""
+    """Return whether a boundary directly follows another one: email has no part between them."""
     return part.start == part.end and data.startswith(b"--", part.start)
 
 
@@ -87,6 +87,7 @@ class _Judge:
         self._differences = differences
 
     def message(self, before: bytes, after: bytes, one: Entity | None, other: Entity | None, path: str) -> None:
+        """Add the differences between two messages; `path` names the part for texts, as in `message 1` or `2/1`."""
         try:
             self._compare(email.message_from_bytes(before), email.message_from_bytes(after), one, other, path)
         except RecursionError:

@@ -35,7 +35,7 @@ def lost(reference: str) -> str:
 class Meant:
     """The intended values of every link of a document: by link, and by element, attribute and reference.
 
-    The latter is all that an independent parser knows of a link.
+    An independent parser provides only the latter.
     """
 
     def __init__(self, before: Entity, policy: Policy) -> None:
@@ -114,7 +114,7 @@ class Meant:
         return None if new in wanted else _other_than(wanted, old, new)
 
     def by_reference(self) -> dict[str, set[str]]:
-        """Return the intended values by reference, for all places in the document together."""
+        """Return the intended values by reference, for the whole document."""
         found: dict[str, set[str]] = {}
         for (_, _, reference), values in self._values.items():
             found.setdefault(reference, set()).update(values)
@@ -162,6 +162,7 @@ class Rules:
         self._rules: dict[tuple[int, int], LinkContext] = {}
 
     def of(self, link: Link) -> LinkContext:
+        """Return the context of a link."""
         key = (id(link.place), id(link.base))
         if key not in self._rules:
             self._rules[key] = LinkContext(self._entity, link)

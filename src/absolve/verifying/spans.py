@@ -69,6 +69,7 @@ class Spans:
         self._differences = differences
 
     def compare(self, before: Entity, after: Entity) -> None:
+        """Add the differences between two documents."""
         self._regions(*(_side(entity, lambda position: position) for entity in (before, after)))
 
     def _regions(self, before: Side, after: Side) -> list[Region]:
@@ -120,7 +121,7 @@ class Spans:
             for side, part, inner in ((before, old, one), (after, new, other))
         ]
         regions = self._regions(*inside)
-        if one.offsets is None or other.offsets is None:  # encoded as a whole, if anything in it changed
+        if one.offsets is None or other.offsets is None:  # encoded as a whole, if its content changed
             if one.entity.data != other.entity.data:
                 yield Region(old.start, old.end, new.start, new.end)
             return

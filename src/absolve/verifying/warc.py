@@ -52,9 +52,9 @@ class _Inside(NamedTuple):
 
 
 def compare(before: Entity, after: Entity, meant: Meant, differences: Differences) -> None:
-    """Add the differences that warcio sees; none if it is not installed."""
+    """Add the differences between the records that warcio reads; none if it is not installed."""
     try:
-        import warcio  # noqa: F401 - only to see whether it is installed
+        import warcio  # noqa: F401 - to test whether it is installed
     except ImportError:
         return
     try:

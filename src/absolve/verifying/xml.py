@@ -60,6 +60,7 @@ class _Judge:
         self._joined: set[Any] = set()  # nodes (such as comments) whose tail is part of a text that was compared
 
     def compare(self) -> None:
+        """Add all differences, up to the first node that differs in kind or name."""
         if self._before.doctype != self._after.doctype:
             self._differences.add("tree", "lxml: the document type differs", None, None)
         for old, new in zip_longest(self._before.nodes, self._after.nodes):

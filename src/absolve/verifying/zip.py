@@ -1,4 +1,4 @@
-"""Second check of ZIP packages: zipfile sees the same members; only links in them differ.
+"""Second check of ZIP packages: zipfile lists the same members, and only links in them differ.
 
 In: the two entities. Out: differences. A changed member is compared by the second check of its own media type. A member
 that zipfile cannot read must be unchanged.
@@ -27,7 +27,7 @@ _UNREADABLE: Final = (zipfile.BadZipFile, zlib.error, NotImplementedError, Runti
 
 
 def compare(before: Entity, after: Entity, meant: Meant, differences: Differences) -> None:
-    """Add the differences that zipfile sees."""
+    """Add the differences between the members that zipfile reads."""
     found = _Judge(before, after, meant, differences)
     try:
         with zipfile.ZipFile(io.BytesIO(before.data)) as one, zipfile.ZipFile(io.BytesIO(after.data)) as other:
@@ -45,6 +45,7 @@ class _Judge:
         self._differences = differences
 
     def archives(self, old: zipfile.ZipFile, new: zipfile.ZipFile) -> None:
+        """Add the differences between two archives."""
         entries, changed = old.infolist(), new.infolist()
         if len(entries) != len(changed) or old.comment != new.comment:
             words = f"{len(entries)} members before, {len(changed)} after, or the archive comment differs"

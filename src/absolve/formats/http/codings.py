@@ -57,6 +57,7 @@ class Chunked:
         return self.decode(raw), None  # no offset map: an edit changes the size of its chunk, too
 
     def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:  # noqa: ARG002 - as it is
+        """Return the value in the stored framing, the sizes of changed chunks updated."""
         frame = self._frame
         raw = BytesIO()
         raw.seek(len(frame) + len(value))  # allocate at once: growing would copy the buffer

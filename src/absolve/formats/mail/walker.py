@@ -84,6 +84,7 @@ class Content(NamedTuple):
     parameters: Message
 
     def parameter(self, name: str) -> str:
+        """Return the value of a parameter; "" if it is missing."""
         found = self.parameters.get_param(name, "")
         return found[2] if isinstance(found, tuple) else found  # RFC 2231: charset, language, value
 

@@ -131,6 +131,7 @@ def decompressed(raw: bytes, member: Member, limit: int | None = None) -> bytes:
 
 
 def compressed(value: bytes, member: Member) -> bytes:
+    """Return content in the compression method of a member."""
     return value if member.method == STORED else deflated(value, _BARE)
 
 

@@ -97,6 +97,7 @@ class _Segments:
 
 
 def is_record_file(name: str) -> bool:
+    """Return whether a member is a WARC file of the package, by its folder."""
     return _ARCHIVE.fullmatch(name) is not None
 
 
@@ -369,6 +370,7 @@ class _Description:
                 self.edits.append(Edit(value.start, value.end, b"%d" % len(new)))
 
     def made(self) -> bytes:
+        """Return the description with its edits applied."""
         return _spliced(self._text, self.edits)
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 
 def encode(columns: Sequence[str], rows: Iterable[Sequence[Any]] | Columns) -> bytes:
+    """Return rows as CSV lines in UTF-8; lone surrogates become question marks."""
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
     writer.writerows(joined(columns, rows))
@@ -25,5 +26,6 @@ def encode(columns: Sequence[str], rows: Iterable[Sequence[Any]] | Columns) -> b
 
 
 def write(columns: Sequence[str], chunks: Iterable[bytes], file: IO[bytes]) -> None:
+    """Write the header line, then the encoded chunks."""
     file.write(encode((), [columns]))
     file.writelines(chunks)

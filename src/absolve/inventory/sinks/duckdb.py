@@ -32,6 +32,7 @@ encode = arrow_batches.batch
 
 
 def write(columns: Sequence[str], chunks: Iterable[Any], path: Path) -> None:
+    """Create the database at a new path. Raise OSError where it cannot be written."""
     schema = arrow_batches.schema(columns)
     try:
         with closing(duckdb.connect(str(path))) as database:

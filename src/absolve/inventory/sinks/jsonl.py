@@ -16,6 +16,7 @@ _JSON: Final = json.JSONEncoder(ensure_ascii=False, check_circular=False)
 
 
 def encode(columns: Sequence[str], rows: Iterable[Sequence[Any]] | Columns) -> bytes:
+    """Return rows as JSON lines in UTF-8; lone surrogates become question marks."""
     if isinstance(rows, Columns):
         text = "".join(_lines(columns, rows))
     else:
@@ -42,5 +43,6 @@ def _written(cell: str | tuple[str, ...] | None) -> str:
 
 
 def write(columns: Sequence[str], chunks: Iterable[bytes], file: IO[bytes]) -> None:
+    """Write the encoded chunks."""
     del columns  # each row contains the names
     file.writelines(chunks)

@@ -24,6 +24,7 @@ encode = arrow_batches.batch
 
 
 def write(columns: Sequence[str], chunks: Iterable[Any], file: IO[bytes]) -> None:
+    """Write batches and columns in row groups of ROW_GROUP rows, fewer where rows are large."""
     schema = arrow_batches.schema(columns)
     # Not for texts: their dictionary would grow too large, and the writer would fall back to plain encoding.
     words = [field.name for field in schema if field.type == arrow_batches.WORD]

@@ -31,6 +31,7 @@ HAS_PROBLEM: Final = "' ' || problems || ' ' LIKE '% {} %'"
 
 
 def encode(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[tuple[Any, ...]]:
+    """Return rows as tuples; lone surrogates in text become question marks."""
     return [tuple([_cell(cell) for cell in row]) for row in joined(columns, rows)]
 
 
@@ -41,6 +42,7 @@ def _cell(cell: Any) -> Any:
 
 
 def write(columns: Sequence[str], chunks: Iterable[list[tuple[Any, ...]]], path: Path) -> None:
+    """Create the database at a new path. Raise OSError where it cannot be written."""
     try:
         with closing(sqlite3.connect(path)) as database:
             _fill(database, columns, chunks)

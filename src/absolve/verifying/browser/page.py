@@ -36,7 +36,7 @@ _NAMESPACES: Final = {
 
 
 class View(NamedTuple):
-    """A page as a browser sees it; the field names are the keys in JSON lines.
+    """A page in a browser; the field names are the keys in JSON lines.
 
     `links` are (element, attribute, value, resolved) in tree order; `resolved` is None where the browser's URL parser
     returns failure for the value.
@@ -95,12 +95,14 @@ class _Visit:
         self._said: list[str] = []
 
     def dialogs(self, url: str) -> list[str]:
+        """Return the messages of dialogs, after following the links."""
         self._open(url, scripts=True)
         self._devtools.until(lambda: self._loaded)
         self._evaluate(_FOLLOW, awaitPromise=True)
         return self._said
 
     def links(self, url: str) -> dict[str, Any]:
+        """Return the result of walk.js. Raise DevToolsError where the page has navigated to another scheme."""
         self._open(url, scripts=False)
         self._devtools.until(lambda: self._parsed)
         found: dict[str, Any] = self._evaluate(_walk(), returnByValue=True)
