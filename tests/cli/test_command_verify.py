@@ -36,7 +36,7 @@ def test_a_difference_is_said_with_its_place_and_the_status_is_1(absolve: Runner
     done = absolve("verify", page, after)
     assert (done.status, done.out) == (1, b"")
     assert done.err.splitlines()[1] == (
-        f"{page}:2:1: tree: html5lib: the text in <a> is 'x' here, 'y' after (after: 2:1)"
+        f"{page}:2:1: tree: html5lib: the text in <a> changed from 'x' to 'y' (after: 2:1)"
     )
     assert done.err.startswith(f"{page}:2:26: bytes: ")
 

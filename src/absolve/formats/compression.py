@@ -1,7 +1,8 @@
-"""Compressed bytes as codings: gzip, deflate, brotli, Zstandard. What they decode to is bounded.
+"""Compressed data as codings: gzip (RFC 1952), deflate (RFC 1950, 1951), brotli (RFC 7932), Zstandard (RFC 8878).
 
-No edit inside maps to a small one outside: what changed is compressed again as a whole. Each instance serves one part,
-because it keeps what of its form must come back.
+In: compressed bytes. Out: the decompressed bytes, at most `limit` of them; and the compressed bytes of a changed value.
+An edit in the value has no counterpart in the compressed bytes: a changed value is compressed as a whole. Each
+instance serves one part, because `decode` stores the format details that `encode` restores.
 """
 
 from __future__ import annotations
@@ -17,13 +18,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _LEVEL: Final = 6
-_GZIP: Final = 31  # zlib's wbits for a header and a trailer of gzip, for those of zlib, and for none
+_GZIP: Final = 31  # zlib's wbits: with the header and trailer of gzip, with those of zlib, without either
 _ZLIB: Final = 15
 _BARE: Final = -15
 
 
 def _decompressing() -> Any:
-    """zlib-ng where it is installed, which takes half the time of zlib, and says the same of broken data."""
+    """Return the module zlib-ng where it is installed, else zlib: it takes half the time, with the same errors."""
     try:
         return import_module("zlib_ng.zlib_ng")
     except ImportError:
@@ -31,11 +32,11 @@ def _decompressing() -> Any:
 
 
 decompressor: Final[Callable[[int], zlib._Decompress]] = _decompressing().decompressobj
-BROKEN: Final[type[Exception]] = _decompressing().error  # what it raises
+BROKEN: Final[type[Exception]] = _decompressing().error  # the exception for broken data
 
 
 class Compressed:
-    """What the codings here have in common; `limit` is the most bytes that they may decode to."""
+    """Base class of the codings in this module; `limit` is the maximum size of the decoded value in bytes."""
 
     slot: tuple[int, int] | None = None
 
@@ -43,7 +44,7 @@ class Compressed:
         self._limit = limit
 
     def decode(self, raw: bytes) -> bytes:
-        """The bytes that were compressed. CodingError where they are broken, truncated, or more than allowed."""
+        """Return the decompressed bytes. Raise CodingError for broken or truncated data, or a value over the limit."""
         raise NotImplementedError
 
     def decode_mapped(self, raw: bytes) -> tuple[bytes, None]:
@@ -59,6 +60,7 @@ class Compressed:
 
 
 def too_large(limit: int) -> CodingError:
+    """Return the error for a value of more than `limit` bytes."""
     return CodingError("too-large", f"more than {limit} bytes come out of this (--max-decompressed)")
 
 
@@ -67,7 +69,7 @@ def _truncated(name: str) -> CodingError:
 
 
 class Gzip(Compressed):
-    """RFC 1952: one member or several. What follows them, and is none, stays behind the new one."""
+    """gzip (RFC 1952): one member or several. Bytes after the last member are kept after the new member."""
 
     _tail = b""
 
@@ -87,7 +89,10 @@ class Gzip(Compressed):
 
 
 class Deflate(Compressed):
-    """RFC 9110 8.4.1.2: the zlib format; the bare deflate data that some servers send for it is read, too."""
+    """The content coding deflate (RFC 9110 8.4.1.2): the zlib format (RFC 1950).
+
+    Bare deflate data (RFC 1951), which some servers send instead, is accepted.
+    """
 
     _wbits = _ZLIB
 
@@ -100,7 +105,7 @@ class Deflate(Compressed):
 
 
 class BareDeflate(Deflate):
-    """RFC 1951 alone, as it stands in a ZIP file."""
+    """Bare deflate data (RFC 1951), as in ZIP files."""
 
     def decode(self, raw: bytes) -> bytes:
         self._wbits = _BARE
@@ -108,7 +113,11 @@ class BareDeflate(Deflate):
 
 
 def inflate(raw: bytes, wbits: int, limit: int, name: str) -> tuple[bytes, bytes]:
-    """One deflate stream and what follows it. CodingError where it is broken, truncated or larger than the limit."""
+    """Return the value of one deflate stream and the bytes after it.
+
+    `wbits` is zlib's, `name` is for messages. Raise CodingError for broken or truncated data and for a value over the
+    limit.
+    """
     machine = decompressor(wbits)
     try:
         value = machine.decompress(raw, max(limit, 0) + 1)
@@ -122,12 +131,13 @@ def inflate(raw: bytes, wbits: int, limit: int, name: str) -> tuple[bytes, bytes
 
 
 def deflated(value: bytes, wbits: int) -> bytes:
+    """Return the value compressed as one deflate stream; `wbits` is zlib's."""
     machine = zlib.compressobj(_LEVEL, zlib.DEFLATED, wbits)
     return machine.compress(value) + machine.flush()
 
 
 class Brotli(Compressed):
-    """RFC 7932, by the package brotli."""
+    """Brotli (RFC 7932), by the package brotli."""
 
     def decode(self, raw: bytes) -> bytes:
         brotli = _package("brotli")
@@ -153,7 +163,7 @@ class Brotli(Compressed):
 
 
 class Zstandard(Compressed):
-    """RFC 8878, by the package zstandard: one frame or several. A dictionary may be given, as WARC files have one."""
+    """Zstandard (RFC 8878), by the package zstandard: one frame or several, with a dictionary as in WARC files."""
 
     def __init__(self, limit: int, dictionary: bytes = b"") -> None:
         super().__init__(limit)
@@ -181,7 +191,7 @@ class Zstandard(Compressed):
 
 
 def zstandard_head(raw: bytes, size: int) -> bytes:
-    """So many of the first bytes that come out of a Zstandard frame which may be cut off; none where nothing can."""
+    """Return at most `size` bytes from the start of a Zstandard frame, which may be cut off; b"" if none decodes."""
     with suppress(CodingError):
         zstandard = _package("zstandard")
         with suppress(zstandard.ZstdError), zstandard.ZstdDecompressor().stream_reader(raw) as reader:
@@ -195,13 +205,14 @@ _SKIPPABLE: Final = b"\x2a\x4d\x18"  # behind a byte from 0x50 to 0x5f
 
 
 def is_skippable(raw: bytes, start: int = 0) -> bool:
+    """Return whether a skippable Zstandard frame begins at `start` (RFC 8878 3.1.2)."""
     return raw[start + 1 : start + 4] == _SKIPPABLE and 0x50 <= raw[start] <= 0x5F
 
 
 def frame_end(raw: bytes, start: int = 0) -> int | None:
-    """Where a Zstandard frame ends (RFC 8878 3.1), by its block headers alone; None where it is not all there.
+    """Return the end offset of the Zstandard frame at `start` (RFC 8878 3.1), by its block headers alone.
 
-    CodingError where none begins here.
+    Return None if `raw` ends before the frame. Raise CodingError where no frame begins.
     """
     if is_skippable(raw, start):
         end = start + 8 + int.from_bytes(raw[start + 4 : start + 8], "little")
@@ -226,7 +237,7 @@ def frame_end(raw: bytes, start: int = 0) -> int | None:
 
 
 def ends_with_frame(raw: bytes) -> bool:
-    """Whether the bytes are whole Zstandard frames."""
+    """Return whether the bytes are nothing but complete Zstandard frames."""
     at: int | None = 0
     while at is not None and at < len(raw):
         try:
@@ -237,7 +248,7 @@ def ends_with_frame(raw: bytes) -> bool:
 
 
 def _package(name: str) -> Any:
-    """A package that only this coding needs; CodingError says how to get it."""
+    """Import an optional package. Raise CodingError, with the command that installs it, where it is missing."""
     try:
         return import_module(name)
     except ImportError as error:
@@ -246,7 +257,7 @@ def _package(name: str) -> Any:
 
 
 class Unread(Compressed):
-    """A coding that nothing here reads, by its name."""
+    """A coding that absolve does not implement: `decode` raises CodingError with its name."""
 
     def __init__(self, name: str) -> None:
         super().__init__(0)
@@ -256,7 +267,7 @@ class Unread(Compressed):
         raise CodingError("unknown-coding", f"absolve does not read the coding {in_short(self._name)!r}")
 
 
-# Content codings by their names (RFC 9110 8.4.1 and 18.6); how each begins, where it has a signature.
+# Content codings by their names (RFC 9110 8.4.1 and 18.6), and the signatures of those that have one.
 CODINGS: Final[dict[str, Callable[[int], Compressed]]] = {
     "gzip": Gzip,
     "x-gzip": Gzip,

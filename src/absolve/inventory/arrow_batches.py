@@ -1,4 +1,8 @@
-"""Build Arrow record batches of the inventory, column by column; `schema` is that of its columns."""
+"""Build Arrow record batches of the inventory, column by column.
+
+In: rows, or `Columns` of the inventory. Out: record batches and tables with the types of `schema`. Compiled, buffers
+are passed to pyarrow by Arrow's C data interface (`arrow_c.pxd`); interpreted, as buffers of Python.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +22,7 @@ if TYPE_CHECKING:
 
     import cython
 
-    # Rows, buffers, arrays inside, and what the numbers of a dictionary stand for.
+    # Number of rows, buffers, child arrays, and the values of a dictionary.
     Array = tuple[int, tuple["IntColumn | TextColumn | bytes | None", ...], tuple["Array", ...], "Array | None"]
 else:
     from absolve.core import _cython as cython
@@ -36,19 +40,19 @@ else:
 TEXT: Final = pa.string()
 NUMBER: Final = pa.int64()
 LISTS: Final = pa.list_(TEXT)
-WORD: Final = pa.dictionary(pa.int32(), pa.string())  # what few rows have for themselves
+WORD: Final = pa.dictionary(pa.int32(), pa.string())  # for columns with few distinct values
 TYPES: Final = {
     **dict.fromkeys(("line", "column", "start", "end"), NUMBER),
     **dict.fromkeys(("text", "reference", "target"), TEXT),
     "problems": LISTS,
 }
 _PLACES: Final = {name: place for place, name in enumerate(RULED)}
-MOST_BYTES: Final = 64 << 20  # of a batch, or of what is gathered: 100,000 rows take half of it
-_JOINED: Final = 256  # batches that become one: those of small documents take more memory than their rows
+MOST_BYTES: Final = 64 << 20  # bytes of a batch or a gathered table: 100,000 rows take half of it
+_JOINED: Final = 256  # batches that are joined: those of small documents take more memory than their rows
 
 
 def schema(columns: Sequence[str] = COLUMNS) -> pa.Schema:
-    """The schema of these columns of the inventory; only `target` may be null."""
+    """Return the schema of these columns of the inventory; only `target` may be null."""
     return _schema(tuple(columns))
 
 
@@ -58,7 +62,7 @@ def _schema(columns: tuple[str, ...]) -> pa.Schema:
 
 
 def batch(columns: Sequence[str], rows: Iterable[Sequence[Any]] | Columns) -> pa.RecordBatch:
-    """Rows with a value for each of these columns, or the inventory's own columns, as one batch."""
+    """Return rows with a value for each of these columns, or `Columns` of the inventory, as one record batch."""
     fields = schema(columns)
     if isinstance(rows, Columns):
         ruled = rows.ruled
@@ -66,9 +70,9 @@ def batch(columns: Sequence[str], rows: Iterable[Sequence[Any]] | Columns) -> pa
     else:
         values = list(zip(*rows, strict=True)) or [()] * len(columns)
         arrays = [_cells(name, _column(name, cells)) for name, cells in zip(columns, values, strict=True)]
-    if cython.compiled:  # at once; it takes as long to ask pyarrow for two arrays
+    if cython.compiled:  # in one call; creating two arrays by pyarrow takes as long
         rows_of_it = arrays[0][0] if arrays else 0
-        return pa.RecordBatch._import_from_c(handed_over((rows_of_it, (None,), tuple(arrays), None)), fields)  # noqa: SLF001 - what pyarrow documents for this
+        return pa.RecordBatch._import_from_c(handed_over((rows_of_it, (None,), tuple(arrays), None)), fields)  # noqa: SLF001 - documented by pyarrow
     return pa.RecordBatch.from_arrays(
         [_made(field.type, array) for field, array in zip(fields, arrays, strict=True)], schema=fields
     )
@@ -83,7 +87,7 @@ def _made(kind: pa.DataType, array: Array) -> pa.Array:
 
 
 def _column(name: str, cells: Sequence[Any]) -> IntColumn | TextColumn | DictColumn:
-    """Cells as the inventory keeps them."""
+    """Return cells as a column of the inventory."""
     kind = TYPES.get(name, WORD)
     if kind is NUMBER:
         numbers = IntColumn()
@@ -112,7 +116,7 @@ def _raw(buffer: IntColumn | TextColumn | bytes) -> pa.Buffer:
 
 @cython.cfunc
 def _cells(name: str, cells: IntColumn | TextColumn | DictColumn) -> Array:
-    """One of the columns."""
+    """Return the array of one column."""
     if isinstance(cells, IntColumn):
         return len(cells), (None, cells), (), None
     if isinstance(cells, TextColumn):
@@ -131,7 +135,7 @@ def _numbered(numbers: IntColumn, words: list[str]) -> Array:
 
 @cython.cfunc
 def _ruled(rows: DictColumn, name: str) -> Array:
-    """A column that says the same for all links under one rule; its words stand in the order in which they came."""
+    """Return a column whose value is shared by all links of one context; its values are in order of appearance."""
     place: cython.int = _PLACES[name]
     numbers: dict[str, int] = {}
     of = IntColumn(narrow=True)
@@ -141,12 +145,12 @@ def _ruled(rows: DictColumn, name: str) -> Array:
 
 
 def gathered(chunks: Iterable[pa.RecordBatch | Columns], schema: pa.Schema, rows: int) -> Iterator[pa.Table]:
-    """Batches, and the inventory's own columns, as tables of at least so many rows, but for the last.
+    """Yield batches, and `Columns` of the inventory, as tables of at least `rows` rows, except for the last.
 
-    Where rows are large a table has fewer: it is closed when it takes as much memory as a hundred thousand should.
+    A table of large rows has fewer: it is closed at MOST_BYTES.
     """
     waiting: list[pa.RecordBatch] = []
-    small = number = size = 0  # batches at the end that are not joined, rows of all, their bytes
+    small = number = size = 0  # batches at the end that are not joined yet; rows and bytes of all batches
     for chunk in chunks:
         waiting.append(batch(schema.names, chunk) if isinstance(chunk, Columns) else chunk)
         small += 1

@@ -1,8 +1,8 @@
-"""Arrays handed over by Arrow's C data interface (its columnar format's page of that name); arrow.py hands them over.
+"""Export arrays by Arrow's C data interface (a page of its columnar format specification); used by arrow_batches.py.
 
-One block of memory holds the structures of a batch and copies of all its buffers, and goes when pyarrow lets go of it,
-in whatever thread: nothing in it belongs to Python. So none of the arrays in it may be moved out of the batch, as
-pyarrow does not.
+One block of memory holds the structures of a batch and copies of all its buffers. It is freed when pyarrow releases the
+batch, in any thread, because it has no reference to a Python object. So no array may be moved out of the batch, which
+pyarrow does not do.
 """
 
 from libc.stdlib cimport free, malloc
@@ -25,17 +25,17 @@ cdef struct ArrowArray:
 
 
 cdef inline void release(ArrowArray* array) noexcept nogil:
-    free(array.private_data)  # the batch has the block there, what is in it NULL
+    free(array.private_data)  # the block, for the batch; NULL for the arrays in it
     array.release = NULL
 
 
 cdef inline Py_ssize_t padded(Py_ssize_t size) noexcept:
-    """The bytes that buffers take whose beginnings are aligned as Arrow recommends."""
+    """Return a size in bytes rounded up to the alignment that Arrow recommends."""
     return (size + 63) & ~63
 
 
 cdef inline Py_ssize_t bytes_of(object buffer, const unsigned char** first) except -1:
-    """How many bytes a buffer has, and where they begin."""
+    """Return the number of bytes of a buffer; set `first` to their address."""
     if type(buffer) is IntColumn:
         first[0] = (<IntColumn>buffer)._cells
         return (<IntColumn>buffer)._size * (4 if (<IntColumn>buffer)._narrow else 8)
@@ -48,7 +48,7 @@ cdef inline Py_ssize_t bytes_of(object buffer, const unsigned char** first) exce
 
 
 cdef inline Py_ssize_t room(tuple node) except -1:
-    """The bytes that an array takes with what is in it."""
+    """Return the number of bytes that an array takes with its buffers and children."""
     cdef tuple buffers = node[1], children = node[2]
     cdef const unsigned char* first
     cdef Py_ssize_t found = padded(sizeof(ArrowArray)) + padded(sizeof(void*) * (len(buffers) + len(children)))
@@ -68,7 +68,7 @@ cdef inline unsigned char* taken(unsigned char** block, Py_ssize_t size) noexcep
 
 
 cdef inline ArrowArray* put(unsigned char** block, tuple node) except NULL:
-    """Lay an array out at the beginning of a block, which then begins behind it."""
+    """Write an array to the start of a block, and advance the block past it."""
     cdef tuple buffers = node[1], children = node[2]
     cdef Py_ssize_t i, size
     cdef const unsigned char* first
@@ -87,7 +87,7 @@ cdef inline ArrowArray* put(unsigned char** block, tuple node) except NULL:
         if buffers[i] is not None:
             size = bytes_of(buffers[i], &first)
             array.buffers[i] = taken(block, size)
-            if size:  # there may be no memory at all
+            if size:  # `first` may be NULL for an empty buffer
                 memcpy(<void*>array.buffers[i], first, size)
     for i in range(array.n_children):
         array.children[i] = put(block, children[i])
@@ -97,7 +97,7 @@ cdef inline ArrowArray* put(unsigned char** block, tuple node) except NULL:
 
 
 cdef inline object handed_over(tuple node):
-    """The address of an array that is laid out like this; what imports it must release it."""
+    """Return the address of a new array for this node; the importer must release it."""
     cdef void* whole = malloc(room(node) + 64)
     if whole == NULL:
         raise MemoryError

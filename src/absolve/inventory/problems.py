@@ -1,4 +1,7 @@
-"""What rows say of a target and of a reference: its scope, and its problems."""
+"""Compute two columns of the inventory: the scope of a target, and the problem codes of a reference.
+
+In: a `Resolved` link and its target. Out: one of `model.SCOPES`, and codes as text (`unresolved`, `malformed`, ...).
+"""
 
 from __future__ import annotations
 
@@ -19,15 +22,15 @@ if TYPE_CHECKING:
     from absolve.document.resolved import Resolved
 
 WHITE_SPACE: Final = "whitespace"
-BEGINNING: Final = len("http:")  # characters of a target that tell its problems
+BEGINNING: Final = len("http:")  # characters of a target that its problems depend on
 _INNER_SPACE: Final = re.compile(r"[\t\n\f\r ]")
 _SCHEME_RELATIVE: Final = re.compile(r"//|[\\/]{2}")
 
 
 def scope(resolved: Resolved, target: str | None) -> str:
-    """same-document, internal, external or other: where the target is, seen from the document's own URL.
+    """Return same-document, internal, external or other, for a target relative to the document's own URL.
 
-    What is in the same message is internal, too.
+    A target in the same message or package is internal, too.
     """
     own = resolved.own.url
     if target is None:
@@ -43,7 +46,10 @@ def scope(resolved: Resolved, target: str | None) -> str:
 
 
 def site_of(url: str) -> str | None:
-    """The `host_port` of a URL, remembered by what decides it: each entry of a feed may have a base of its own."""
+    """Return the `host_port` of a URL, cached by the part of the URL before the path.
+
+    The path is no part of the cache key, because each entry of a feed may have a base of its own.
+    """
     end = url.find("/", url.find("://") + 3)
     return _site_of(url[:end] if end > 0 else url)
 
@@ -52,7 +58,7 @@ _site_of = remembered(1024)(host_port)
 
 
 def _hostless_scope(target: str | None, own: str | None) -> str:
-    """Files are of one site, and so is what is in a package."""
+    """Return the scope of a target without a host: all files are one site, and so are the members of a package."""
     if target not in _HOSTLESS:
         return "other"
     return "internal" if target == own else "external"
@@ -64,7 +70,7 @@ _HOSTLESS: Final = frozenset({"file", scheme(PACKAGE_ROOT)})
 def problems(resolved: Resolved, target: str | None) -> Iterator[str]:
     """Yield the problem codes of a reference in order (docs/decisions.md, I2); white space around it is `_spaced`.
 
-    Of the target only its first BEGINNING characters are asked for, or whether there is none.
+    Of the target only the first BEGINNING characters are used, and whether it is None.
     """
     reference = resolved.reference
     never = is_never(reference)
@@ -97,20 +103,20 @@ def problems(resolved: Resolved, target: str | None) -> Iterator[str]:
 
 
 def is_never(reference: str) -> bool:
-    """Whether a reference has a scheme that is never used with relative URLs (RFC 1808 2.3)."""
+    """Return whether a reference has a scheme that is never used with relative URLs (RFC 1808 2.3)."""
     return ":" in reference and scheme(reference) in NEVER_RELATIVE
 
 
 def _could_resolve(resolved: Resolved) -> bool:
-    """Whether it is the reference's fault that there is no target: the base can be used, or none is needed."""
+    """Return whether a reference without a target is itself at fault: its base is usable, or it needs no base."""
     if has_scheme(resolved.reference):
         return True
     return resolved.resolves
 
 
 def _claim_problems(resolved: Resolved, claim: BaseClaim) -> Iterator[str]:
-    """What is wrong with a base stands on the row of its claim."""
-    if resolved.element not in OF_DOCUMENTS:  # it rules its own element, and may be relative (HTML 4.01 13.3)
+    """Yield the problem codes of a base, for the row of its claim."""
+    if resolved.element not in OF_DOCUMENTS:  # a base for its own element only, may be relative (HTML 4.01 13.3)
         url = claimed_url(claim, resolved.base, resolved.entity.settings.profile)
         if url is None or _useless(url) or len(url) > resolved.rule.longest:
             yield "unsuitable-base"
@@ -127,7 +133,7 @@ def _claim_problems(resolved: Resolved, claim: BaseClaim) -> Iterator[str]:
 
 
 def _is_too_long(resolved: Resolved, claim: BaseClaim) -> bool:
-    """Return whether the URL that a claim gives has too many characters, so that it resolves nothing."""
+    """Return whether the URL of a claim has too many characters, so that it cannot be used as a base."""
     if resolved.element in OF_DOCUMENTS:
         return any(fate.base is claim and fate.verdict == TOO_LONG for fate in resolved.entity.bases.base.chain)
     if LONGER * 4 * len(resolved.reference) <= resolved.rule.room:  # four bytes of UTF-8
@@ -136,9 +142,9 @@ def _is_too_long(resolved: Resolved, claim: BaseClaim) -> bool:
     return url is not None and len(url) > resolved.rule.longest
 
 
-OF_DOCUMENTS: Final = frozenset({"base", "header"})  # elements whose claims are about all of the document
+OF_DOCUMENTS: Final = frozenset({"base", "header"})  # elements whose claims apply to the whole document
 
 
 def _useless(url: str | None) -> bool:
-    """A base that no relative reference can use (`mailto:`, `about:`): it rules, and resolves nothing."""
+    """Return whether a base URL cannot resolve any relative reference (`mailto:`, `about:`), although it applies."""
     return url is not None and (scheme(url) or "") in NEVER_RELATIVE

@@ -1,4 +1,4 @@
-"""C layout of what a row says of a tag; tags.py holds the code."""
+"""C layout of the class in tag_text.py."""
 
 cimport cython
 

@@ -1,4 +1,7 @@
-"""What a row says of the tag that a link stands in: its rel, and the text of an anchor or an image."""
+"""Compute two columns of the inventory from the tag of a link: `rel`, and the text of an anchor or an image.
+
+In: the bytes of an HTML entity and a link. Out: the rel, and the span of the text in a source of UTF-8.
+"""
 
 from __future__ import annotations
 
@@ -29,10 +32,10 @@ _CLOSED = cython.declare(cython.int, len('">'))
 @cython.final
 @cython.cclass
 class Tag:
-    """The `rel` and the `text` of links in HTML: what an anchor holds, or the alternative text of an image.
+    """The `rel` and the `text` of links in HTML: the content of an anchor, or the alternative text of an image.
 
-    The text, in UTF-8, is the stretch of the `source` from `text` to `text_end`. Links of one tag stand side by side,
-    and share them.
+    The text, in UTF-8, is the span of `source` from `text` to `text_end` (byte offsets). Links of one tag are
+    consecutive, and share both.
     """
 
     def __init__(self, entity: Entity) -> None:
@@ -46,7 +49,7 @@ class Tag:
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def see(self, link: Link) -> cython.int:
-        """Let them be those of the tag of a link."""
+        """Set `rel` and `text` to those of the tag of a link."""
         if link.tag_start < 0:
             self._start = -1
             self.rel = ""
@@ -81,7 +84,7 @@ class Tag:
 @cython.boundscheck(False)
 @cython.wraparound(False)
 def _has_no_more(data: bytes, link: Link) -> cython.bint:
-    """Whether the tag of an anchor is written `<a href="...">`, the link in it: there is no other attribute."""
+    """Return whether the tag of an anchor is exactly `<a href="...">` with this link: it has no other attribute."""
     p: cython.p_const_uchar = data
     if link.start - link.tag_start != _OPENED or link.tag_end - link.end != _CLOSED:
         return False
@@ -94,7 +97,7 @@ def _has_no_more(data: bytes, link: Link) -> cython.bint:
 @cython.boundscheck(False)
 @cython.wraparound(False)
 def _is_anchor(data: bytes, start: cython.Py_ssize_t) -> cython.bint:
-    """Whether the tag that begins here is that of an `a`; there is more behind its name."""
+    """Return whether the tag at this offset is an `a` element; at least one byte follows the name."""
     p: cython.p_const_uchar = data
     classes: cython.p_const_uchar = _CLASSES
     return p[start + 1] | 32 == 97 and classes[p[start + 2]] & _NAME_END != 0

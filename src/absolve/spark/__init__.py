@@ -1,6 +1,7 @@
-"""Apache Spark: the inventory and rewrites, by the tasks of the local engine on many machines.
+"""Run the inventory and rewrites on Apache Spark, with the same task functions as on one machine.
 
-Paths are those of a file system that the driver and all executors see; absolve is installed where they run.
+In: paths of files, folders and archives, and options. Out: DataFrames, or a folder of files.
+Paths are on a file system that is shared by the driver and all executors; absolve must be installed on all of them.
 """
 
 from __future__ import annotations
@@ -49,31 +50,34 @@ __all__ = ["Tables", "links", "rewrite", "session", "tables", "write", "written"
 
 
 def links(spark: SparkSession, paths: str | Sequence[str], **options: Any) -> DataFrame:
-    """The links of files, folders and archives, with the columns of the inventory in no order; options of `tables`."""
+    """Return the links of files, folders and archives: the columns of the inventory, rows in no order.
+
+    The options are those of `tables`.
+    """
     return tables(spark, paths, **options).links
 
 
 def tables(spark: SparkSession, paths: str | Sequence[str], **options: Any) -> Tables:
-    """The links of files, folders and archives, and what failed.
+    """Return the links of files, folders and archives, and the errors.
 
     The options are those of `absolve links`, by the same names: columns, where, unique, url, url_map (a file),
     mirror_layout, include and exclude (globs), kind, scope and problem (words), media_type, charset, file_urls, and all
-    that `absolve.links` has. `where` wants DuckDB on the executors. UsageError or TypeError for an option that is none.
+    of `absolve.links`. `where` requires DuckDB on the executors. Raise UsageError or TypeError for an unknown option.
     """
     said: list[Diagnostic] = []
-    found, how = _listing(paths, "parquet", options, said)  # whose rows are Arrow's
+    found, how = _listing(paths, "parquet", options, said)  # its encoded rows are Arrow batches
     made = frames.tables(spark, tasks.cut_up(spark, found, how.reading), how)
     failed = [(one.name, one) for one in said if one.failed]
     return made._replace(errors=made.errors.union(frames.errors(spark, failed))) if failed else made
 
 
 def write(spark: SparkSession, paths: str | Sequence[str], output: str, **options: Any) -> DataFrame:
-    """List into a folder, by the tasks themselves, which costs least; when it returns it is there, and errors are rows.
+    """List into a new folder and return the errors as rows. The tasks write the files, which is the fastest way.
 
-    `output` is a new folder that all executors see, or the URL of one in a store, as for `rewrite`. It has a file of
-    rows for each task, in the order of the inputs: what its suffix says, or Parquet where it says nothing. It is there
-    complete (then it has `_SUCCESS`) or not at all. The options are those of `tables`. UsageError
-    also where it is there already.
+    `output` is a folder that all executors can access, or the URL of one in a store, as for `rewrite`. It gets a file
+    of rows for each task, in the order of the inputs, in the format of its suffix, by default Parquet. It is created
+    complete (with `_SUCCESS`) or not at all. The options are those of `tables`. Raise UsageError, too, where it exists
+    already.
     """
     format_ = sinks.name_of(output) if PurePath(output).suffix else "parquet"
     said: list[Diagnostic] = []
@@ -83,9 +87,9 @@ def write(spark: SparkSession, paths: str | Sequence[str], output: str, **option
 
 
 def written(spark: SparkSession, found: Iterable[Input], how: ListOptions, output: str) -> Iterator[Told]:
-    """The same for inputs that are found already, as the command line has them: what is to be said of them.
+    """List inputs that are found already into a new folder, and yield their diagnostics; for the command line.
 
-    The folder is done when all is heard.
+    The folder is complete when the iterator is exhausted.
     """
     if not sinks.is_stream(how.format):
         raise UsageError(f"{how.format} is no format for a folder of files")
@@ -107,12 +111,12 @@ def rewrite(
     verify: bool = False,
     **options: Any,
 ) -> DataFrame:
-    """Rewrite files, folders and archives into an output folder; when it returns that is done, and errors are rows.
+    """Rewrite files, folders and archives into an output folder, and return the errors as rows.
 
-    `output` is a folder that all executors see, or the URL of one in a store (s3a://, gs://, abfs://, hdfs://), which
-    Arrow writes (for S3 with the cluster's fs.s3a settings). Each file stands there complete or not at all. `policy`
-    must be one that pickle can take to another process; the options are those of `absolve rewrite`, as `tables` has
-    them. UsageError or TypeError for an option that is none, and where an output would be an input.
+    `output` is a folder that all executors can access, or the URL of one in a store (s3a://, gs://, abfs://, hdfs://),
+    which Arrow writes (for S3 with the cluster's fs.s3a settings). Each file is written complete or not at all.
+    `policy` must be picklable; the options are those of `absolve rewrite`, named as in `tables`. Raise UsageError or
+    TypeError for an unknown option, and where an output would be an input.
     """
     output = output.rstrip("/") + "/"  # a folder, also for a single input
     if not remote_outputs.is_url(output):
@@ -143,14 +147,14 @@ def rewrite(
 def _listing(
     paths: str | Sequence[str], format_: str, options: dict[str, Any], said: list[Diagnostic]
 ) -> tuple[Iterator[Input], ListOptions]:
-    """The inputs, and how they are listed; what is left of the options is none."""
+    """Return the inputs and the options of listing. Raise UsageError or TypeError for unknown options."""
     columns = tuple(options.pop("columns", inventory.COLUMNS))
     for name in columns:
         if name not in inventory.COLUMNS:
             raise UsageError(f"there is no column {name!r}: choose from {', '.join(inventory.COLUMNS)}")
     where, unique = options.pop("where", None), options.pop("unique", False)
     if where is not None:
-        from absolve.run import where as conditions  # and with it DuckDB: few want it
+        from absolve.run import where as conditions  # here, because it loads DuckDB, which few runs need
 
         conditions.check(where)
     found = _found(paths, options, said)
@@ -166,7 +170,7 @@ def _names(paths: str | Sequence[str]) -> list[str]:
 
 
 def _found(paths: str | Sequence[str], options: dict[str, Any], said: list[Diagnostic]) -> Iterator[Input]:
-    """All inputs, by the options that say which they are and where they came from, which are taken out."""
+    """Yield all inputs, by the options for their selection and origin, which are removed from `options`."""
     url_map = options.pop("url_map", None)
     try:
         by_path = inputs.read_url_map(url_map) if url_map is not None else {}
@@ -182,7 +186,7 @@ def _selection(options: dict[str, Any]) -> Selection:
 
 
 def _reading(options: dict[str, Any]) -> ReadOptions:
-    """How inputs are read; what is left of the options is none."""
+    """Return the options of reading. Raise TypeError for unknown options."""
     arguments.check_options(options, {*Settings._fields, *ReadOptions._field_defaults}, "absolve.spark")
     chosen = {name: options.pop(name) for name in Settings._fields if name in options}
     return ReadOptions(Settings(**arguments.choices_of(chosen, Settings._field_defaults)).checked(), **options)
@@ -196,13 +200,13 @@ def _store(spark: SparkSession, output: str) -> remote_outputs.Store:
 
 
 def _rewritten(how: RewriteOptions, _: int, jobs: Iterator[Job]) -> list[Told]:
-    """Rewrite each task's input and put it where it is to stand; what is to be said of them."""
+    """Rewrite the input of each job and rename the output into place; return the diagnostics."""
     putting = Publisher(how.token, inside=how.inside)
     return [told for job in jobs for told in _worked(how, job, putting.put)]
 
 
 def _sent(how: RewriteOptions, store: remote_outputs.Store, _: int, jobs: Iterator[Job]) -> list[Told]:
-    """The same, by way of a folder of this machine, into a store."""
+    """Rewrite the input of each job into a local temporary folder and upload it to a store; return the diagnostics."""
 
     def send(job: Job, ready: FilesReady) -> None:
         for made in ready.made:

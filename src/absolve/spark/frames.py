@@ -1,4 +1,7 @@
-"""DataFrames: rows on their way through Spark, in Arrow's batches."""
+"""DataFrames of links and errors, exchanged with Spark as Arrow batches.
+
+In: inputs and the options of listing. Out: DataFrames with the columns of the inventory, or of `ERRORS`.
+"""
 
 from __future__ import annotations
 
@@ -35,13 +38,13 @@ ERRORS: Final = pa.schema(
         *(pa.field(name, pa.string()) for name in ("code", "text")),
     ]
 )
-_FAILURE: Final = pa.field("failure", pa.struct(list(ERRORS)))  # the last column where rows and failures are together
+_FAILURE: Final = pa.field("failure", pa.struct(list(ERRORS)))  # the last column of a table with links and errors
 
 
 class Tables(NamedTuple):
-    """What a listing comes to: the links, and a row for whatever failed, as `--errors` has it.
+    """The result of listing: the links, and a row for each error, as in the file of `--errors`.
 
-    Both are taken from `all`, which is worked out anew for each of them unless it is `kept`.
+    Both are selected from `all`, which is computed again for each of them unless it is `kept`.
     """
 
     links: DataFrame
@@ -49,13 +52,13 @@ class Tables(NamedTuple):
     all: DataFrame
 
     def kept(self) -> Tables:
-        """These tables; the first of them that is read is written to the executors' disks, with the other."""
+        """Return these tables, cached on the executors' disks when the first of them is read."""
         self.all.persist(StorageLevel.DISK_ONLY)
         return self
 
 
 def tables(spark: SparkSession, inputs: Sequence[Input], how: ListOptions) -> Tables:
-    """The links of inputs, encoded for Parquet, and what failed."""
+    """Return the links of inputs and the errors."""
     work = partial(_listed, how._replace(unique=False))
     schema = pa.schema([*_plain(how.columns), _FAILURE])
     spread = spark.createDataFrame(tasks.spread(spark, inputs), "tasks binary")
@@ -67,13 +70,13 @@ def tables(spark: SparkSession, inputs: Sequence[Input], how: ListOptions) -> Ta
 
 
 def errors(spark: SparkSession, told: Iterable[Told]) -> DataFrame:
-    """A row for whatever failed, of all that is said."""
+    """Return a row for each failure among diagnostics."""
     rows = [tuple(row[name] for name in ERRORS.names) for row in _failed(told)]
     return spark.createDataFrame(rows, from_arrow_schema(ERRORS))
 
 
 def unique(spark: SparkSession, how: ListOptions, store: Store, parts: Sequence[Part]) -> list[Part]:
-    """Parts with the rows of these, which are Parquet, each once."""
+    """Write the distinct rows of parts, which are Parquet, as new parts in the format wanted; return these."""
     whole = spark.createDataFrame([(part.temporary,) for part in parts], "part string").repartition(len(parts))
     rows = whole.mapInArrow(partial(_read, store, how), from_arrow_schema(_plain(how.columns))).distinct()
     made = rows.mapInArrow(partial(_saved, how, store), "name string, temporary string").collect()
@@ -84,7 +87,7 @@ def unique(spark: SparkSession, how: ListOptions, store: Store, parts: Sequence[
 
 
 def _listed(how: ListOptions, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The rows of each task; and behind them all what failed, in rows that have nothing else."""
+    """Yield the links of each task, then the errors in rows with no other values."""
     said: list[Told] = []
     packed = (cell.as_py() for batch in batches for cell in batch.column(0))
     rows = tasks.rows(partial(listed, how), tasks.unpacked(packed), said)
@@ -123,6 +126,6 @@ def _failed(told: Iterable[Told]) -> Iterator[dict[str, Any]]:
 
 
 def _plain(columns: Sequence[str]) -> pa.Schema:
-    """The inventory's schema as Spark can have it, which knows no dictionaries."""
+    """Return the schema of the inventory for Spark, which supports no dictionary types."""
     types = {field.name: field.type for field in arrow_batches.schema(columns)}
     return pa.schema({name: pa.string() if own == arrow_batches.WORD else own for name, own in types.items()})

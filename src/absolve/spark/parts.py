@@ -1,7 +1,8 @@
-"""A table as a folder of parts, which tasks write by the sinks of the local engine: there complete, or not at all.
+"""A table as a folder of part files, which the tasks write; the folder is created complete, or not at all.
 
-What a task writes has a temporary name, new for each attempt; only what a successful one names comes to stand in the
-folder, so that a task that failed, or was done twice, leaves no rows behind. `_SUCCESS` comes last, as with Hadoop.
+In: inputs and a store. Out: part files, and the diagnostics of their inputs.
+A task writes to a temporary name, a new one for each attempt. Only files that a successful task returns are renamed
+into the folder, so failed or repeated tasks add no rows. `_SUCCESS` is written last, as with Hadoop.
 """
 
 from __future__ import annotations
@@ -26,27 +27,28 @@ if TYPE_CHECKING:
     from absolve.run.remote_outputs import Store
     from absolve.spark.tasks import Told
 
-_TEMPORARY: Final = "_temporary"  # readers of such folders pass over names that begin so
+_TEMPORARY: Final = "_temporary"  # readers of such folders ignore names with an underscore
 _DONE: Final = "_SUCCESS"
 
 
 class Part(NamedTuple):
-    """A file of the folder, and its name until all parts are there; beside that one stands what is to be said."""
+    """A file of the folder, and its temporary name; the diagnostics are in a file beside the temporary one."""
 
     name: str
     temporary: str
 
     @classmethod
     def new(cls, number: int, format_: str) -> Part:
+        """Return a part for a task by its number, with a new temporary name."""
         name = f"part-{number:05}.{format_}"
         return cls(name, f"{_TEMPORARY}/{name}-{os.urandom(6).hex()}")
 
 
 @contextmanager
 def begun(store: Store) -> Iterator[None]:
-    """The folder, which is not there yet, while parts come to it; where that fails nothing of it stays.
+    """Create the folder for the duration of the `with` block, then write `_SUCCESS`; on failure remove the folder.
 
-    UsageError where it is there, or cannot be.
+    Raise UsageError where it exists already, or cannot be created.
     """
     try:
         if store.is_there:
@@ -64,12 +66,13 @@ def begun(store: Store) -> Iterator[None]:
 
 
 def put(store: Store, parts: Iterable[Part]) -> None:
+    """Rename parts from their temporary names into the folder."""
     for part in parts:
         store.files.move(store.path(part.temporary), store.path(part.name))
 
 
 def told(store: Store, parts: Iterable[Part]) -> Iterator[Told]:
-    """What tasks have to say of their inputs, in the order of the parts, before the folder is done."""
+    """Yield the diagnostics of the inputs, in the order of the parts, before the folder is complete."""
     for part in parts:
         with store.files.open_input_stream(store.path(_told(part))) as file:
             for line in file.read().splitlines():
@@ -82,7 +85,7 @@ def told(store: Store, parts: Iterable[Part]) -> Iterator[Told]:
 
 
 def write(how: ListOptions, store: Store, number: int, inputs: Iterator[Input]) -> Part:
-    """List inputs into a part."""
+    """List inputs into a part; write their diagnostics to the file beside it."""
     said: list[Told] = []
     part = Part.new(number, how.format)
     save(how, store, part, tasks.rows(partial(listed, how), inputs, said))

@@ -1,4 +1,7 @@
-"""Spark for a program of ours: started, stopped, and what is wrong with it in a line."""
+"""Start and stop a Spark session, and summarise errors of the cluster in one line.
+
+In: the name of the program and a master URL. Out: a `SparkSession`; UsageError for problems of the cluster.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +24,10 @@ if TYPE_CHECKING:
 
 @contextmanager
 def session(name: str, master: str | None = None) -> Iterator[SparkSession]:
-    """Spark for a program, whose executors run this Python where nothing else is said; it is stopped at the end.
+    """Yield a Spark session, which is stopped at the end of the `with` block.
 
-    UsageError where Spark does not start, and where its executors cannot work, while this lasts.
+    Executors run this Python interpreter unless PYSPARK_PYTHON is set. Raise UsageError where Spark does not start, and
+    where its executors fail during the block.
     """
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.appName(name)
@@ -38,7 +42,7 @@ def session(name: str, master: str | None = None) -> Iterator[SparkSession]:
 
 
 def _in_words(error: Exception) -> str:
-    """What is wrong with a cluster, of all that Spark says of it."""
+    """Return one line for an exception of Spark: its cause, and the remedy where one is known."""
     text = str(error)
     if "JAVA_GATEWAY_EXITED" in text:
         home = os.environ.get("JAVA_HOME")
@@ -49,5 +53,5 @@ def _in_words(error: Exception) -> str:
             f"the executors cannot work: {lacking[1]} in their Python, which PYSPARK_PYTHON names:"
             " pip install 'absolve[spark]' there, too"
         )
-    found = re.search(r"^: [\w.$]+: (.+)", text, re.MULTILINE)  # Java's exception, as py4j has it
+    found = re.search(r"^: [\w.$]+: (.+)", text, re.MULTILINE)  # the Java exception, in the format of py4j
     return f"Spark: {found[1] if found else text.partition(chr(10))[0]}"

@@ -1,4 +1,7 @@
-"""Tasks: inputs in groups, each worked on by an executor with the functions of the local engine."""
+"""Spark tasks: group inputs, and process each group on an executor with the local task functions.
+
+In: inputs or jobs, and a function. Out: the results of the function, in order of the groups.
+"""
 
 from __future__ import annotations
 
@@ -25,15 +28,15 @@ if TYPE_CHECKING:
     Task = Input | Job
     Told = tuple[str, Diagnostic | Failure]  # of an input, by its name
 
-RANGE: Final = 64 << 20  # bytes of an archive that are listed apart, and of inputs that are worth a task of Spark's
-MOST: Final = 1000  # inputs in one
+RANGE: Final = 64 << 20  # bytes of a range of an archive; bytes of inputs from which on a task gets no more
+MOST: Final = 1000  # inputs in a task
 
 
 # --- on the driver ----------------------------------------------------------------------------------------------------
 
 
 def cut_up(spark: SparkSession, found: Iterable[Input], how: ReadOptions) -> list[Input]:
-    """The inputs, large archives in ranges; they are read for that where they will be worked on."""
+    """Return the inputs, with large archives split into ranges; the executors read them to find the limits."""
     whole = list(found)
     if not any(_size(input_) > RANGE for input_ in whole):
         return whole
@@ -41,12 +44,12 @@ def cut_up(spark: SparkSession, found: Iterable[Input], how: ReadOptions) -> lis
 
 
 def run(spark: SparkSession, tasks: Sequence[Task], work: Callable[[int, Iterator[Any]], Any]) -> list[Any]:
-    """What `work` returns for each group of tasks and its number, in their order."""
+    """Return the result of `work` for each group of tasks, called with its number, in order."""
     return spread(spark, tasks).mapPartitionsWithIndex(partial(_run, work)).collect()  # type: ignore[no-any-return]
 
 
 def spread(spark: SparkSession, tasks: Sequence[Task]) -> RDD:
-    """The tasks as rows of groups of them, each in a partition of its own; there is one at least."""
+    """Return an RDD with a row for each group of tasks, in a partition of its own; at least one, perhaps empty."""
     context = spark.sparkContext
     total = sum(map(_size, tasks))
     groups = list(_groups(tasks, min(RANGE, total // (4 * context.defaultParallelism) + 1))) or [[]]
@@ -80,15 +83,15 @@ def _size(task: Task) -> int:
 
 
 def unpacked(groups: Iterable[bytes | bytearray]) -> Iterator[Any]:
-    """The tasks of groups, each worked on in the folder that the driver is in: names are relative to it."""
+    """Yield the tasks of groups, in the working directory of the driver, because names are relative to it."""
     for packed in groups:
-        folder, group = pickle.loads(packed)  # noqa: S301 - of our own driver
+        folder, group = pickle.loads(packed)  # noqa: S301 - from the driver of this program
         with chdir(folder) if Path(folder).is_dir() else nullcontext():
             yield from group
 
 
 def rows(work: Callable[[Input], Iterable[Any]], tasks: Iterable[Input], told: list[Told]) -> Iterator[Any]:
-    """The rows of each input, as the sink has them encoded; and what is to be said of it."""
+    """Yield the rows of each input, encoded by the sink; append its diagnostics to `told`."""
     for input_ in tasks:
         for piece in work(input_):
             if isinstance(piece, RowChunk):

@@ -1,8 +1,9 @@
-"""The proof of a rewrite: two witnesses compare a document with what became of it, and know nothing of each other.
+"""Verify a rewrite: two independent checks compare a document with its rewrite.
 
-The first (`spans`) sees bytes: outside the links they are the same on both sides. The second is a parser that shares
-no code with absolve (`JUDGES`): it sees equal trees, but for the links that were meant to change. Both ask (`meant`)
-whether a link leads where it led. What they find comes as diagnostics, by line and column of the document before.
+In: the walked document, the bytes of the rewrite, and the policy. Out: diagnostics, by line and column of the original.
+The first check (`spans`) compares bytes: outside the links they are equal. The second (`JUDGES`) compares the trees of
+a parser that shares no code with absolve: they are equal, except for the links that the policy changes. Both check with
+`meant` that each link has its intended value and still resolves to the same URL.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from absolve.document.entity import Entity
     from absolve.rewriting.policy import Policy
 
-# Media type -> the second witness: compare(before, after, meant, differences).
+# Media type -> module of the second check: compare(before, after, meant, differences).
 JUDGES: Final[dict[str, str]] = {
     registry.HTML: "absolve.verifying.html",
     registry.CSS: "absolve.verifying.css",
@@ -38,12 +39,12 @@ JUDGES: Final[dict[str, str]] = {
 
 
 def differences(before: Entity, document: Document, after: bytes, policy: Policy | None = None) -> list[Diagnostic]:
-    """What is different between a document and its rewrite beyond what was meant to be; empty where nothing is.
+    """Return the unintended differences between a document and its rewrite; an empty list if there are none.
 
-    `before` is the entity of `document`, `policy` what the rewrite was made with (None: every link absolute), which is
-    called with the `Resolved` of each link again. A link may stay as it was where it still leads where it led; any
-    other must be, to the letter, what its target is, or what the policy says. `after` is read in the charset of
-    `before`.
+    `before` is the entity of `document`, `policy` is the one of the rewrite (None: every link absolute), and is called
+    again with the `Resolved` of each link. Without a policy a link may be unchanged if it still resolves to the same
+    URL; any other must equal its target exactly. With a policy each must equal the result of the policy. `after` is
+    decoded in the charset of `before`.
     """
     written = Document(
         after,
@@ -56,11 +57,11 @@ def differences(before: Entity, document: Document, after: bytes, policy: Policy
     )
     try:
         rewritten = walk(written, before.settings, is_proof=True)
-    except DocumentError as error:  # XML that is not well-formed any more
+    except DocumentError as error:  # XML that is no longer well-formed
         said = error.diagnostic
-        text = f"what came out cannot be read: {said.text} (after: {said.line}:{said.column})"
+        text = f"the rewritten document cannot be read: {said.text} (after: {said.line}:{said.column})"
         return [Diagnostic("unreadable", text, before.name)]
-    hold(rewritten, links=False)  # they are asked for again and again; so is what `Meant` holds
+    hold(rewritten, links=False)  # inner entities are used repeatedly; `Meant` holds those of `before`
     found = Differences(before, rewritten)
     meant = Meant(before, policy or absolute)
     Spans(meant, found).compare(before, rewritten)
@@ -69,6 +70,6 @@ def differences(before: Entity, document: Document, after: bytes, policy: Policy
 
 
 def judge(before: Entity, after: Entity, meant: Meant, differences: Differences) -> None:
-    """Let the second witness of their kind, if there is one, say where two documents differ."""
+    """Run the second check for the media type of two documents, if there is one; add to `differences`."""
     if after.data != before.data and before.media_type in JUDGES:  # the same bytes give the same tree
         import_module(JUDGES[before.media_type]).compare(before, after, meant, differences)

@@ -1,4 +1,7 @@
-"""The second witness of style sheets: tinycss2's tokens are equal but for the links. Where it is not there, none."""
+"""Second check of style sheets: the tokens of tinycss2 are equal, except for the links.
+
+In: the two entities. Out: differences. Without tinycss2 this check is skipped.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,7 @@ _PLACES = (URL, IMPORT, IMAGE_SET)
 
 
 def compare(before: Entity, after: Entity, meant: Meant, differences: Differences) -> None:
-    """Say where the tokens of two style sheets differ; nothing where there is no tinycss2 to see them."""
+    """Add the differences between the tokens of two style sheets; none if tinycss2 is not installed."""
     try:
         from tinycss2 import parse_component_value_list
     except ImportError:
@@ -44,12 +47,12 @@ def compare(before: Entity, after: Entity, meant: Meant, differences: Difference
 
 
 def _position(token: Any, last: Position) -> Position:
-    """Where a token stands; for the end of a block, the last one before it."""
+    """Return the position of a token; for the end of a block, that of the last token before it."""
     return last if token is None else Position(token.source_line, token.source_column)
 
 
 def _tokens(nodes: list[Any]) -> Iterator[Any]:
-    """Every token, each block before what is in it, and None where that ends."""
+    """Yield every token in order, a block before its content, and None at the end of each block."""
     stack = [iter(nodes)]
     while stack:
         node = next(stack[-1], None)
@@ -65,20 +68,20 @@ def _tokens(nodes: list[Any]) -> Iterator[Any]:
 
 def _fault(old: Any, new: Any, meant: Meant, rules: list[LinkContext]) -> tuple[str, str] | None:
     if old is None or new is None:
-        return None if old is new else ("tree", "tinycss2: a block or function ends on one side only")
+        return None if old is new else ("tree", "tinycss2: a block or function ends in one of the documents only")
     if _kind(old) != _kind(new):
-        return "tree", f"tinycss2: {shown(_kind(old))} here, {shown(_kind(new))} after"
+        return "tree", f"tinycss2: {shown(_kind(old))} before, {shown(_kind(new))} after"
     if old.type not in {"url", "string"} or old.value == new.value:
         return None
     here, there = old.value.strip(_BLANKS), new.value.strip(_BLANKS)
-    if text(value_of(here)) != here:  # bytes that are no characters, and would be one without an escape between them
+    if text(value_of(here)) != here:  # invalid bytes, which form a character without the escape between them
         here, there = lost(here), lost(there)
     faults = [meant.fault_of_value(place, here, there, *rules) for place in _PLACES]
     return None if None in faults else ("target", f"tinycss2: css: {faults[0]}")
 
 
 def _kind(node: Any) -> str:
-    """What two tokens must have in common: all of them but what a block holds, and what a reference says."""
+    """Return the part of a token that must be equal: all but the content of a block and the value of a reference."""
     if node.type in {"url", "string"}:
         return str(node.type)
     if node.type == "function":
@@ -87,5 +90,5 @@ def _kind(node: Any) -> str:
 
 
 def _rule(entity: Entity) -> LinkContext:
-    """What rules the links of a style sheet: its own URL."""
+    """Return the context of the links of a style sheet: their base is its own URL."""
     return Rules(entity).of(Link(URL, 0, 0, CODING))

@@ -1,4 +1,7 @@
-"""What the witnesses found: diagnostics with the place before and, in their text, the place after."""
+"""Collect differences as diagnostics: the position in the original, and in the text the position in the rewrite.
+
+In: a code, a text and positions (line and column, or byte offsets). Out: `Diagnostic`s.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +12,11 @@ from absolve.core.errors import Diagnostic
 if TYPE_CHECKING:
     from absolve.document.entity import Entity
 
-_LONGEST = 80  # characters of what is quoted
+_LONGEST = 80  # characters of a quoted value
 
 
 class Position(NamedTuple):
-    """Line and column, 1-based; columns count characters."""
+    """Line and column, counted from 1; columns in characters."""
 
     line: int
     column: int
@@ -23,7 +26,7 @@ class Position(NamedTuple):
 
 
 class Differences:
-    """Collects the differences between two documents."""
+    """The differences between two documents."""
 
     def __init__(self, before: Entity, after: Entity) -> None:
         self.diagnostics: list[Diagnostic] = []
@@ -32,13 +35,13 @@ class Differences:
         self._said: set[tuple[str, int, int]] = set()
 
     def add(self, code: str, text: str, before: Position | None, after: Position | None) -> None:
-        """A difference between these places; None where there is none to name."""
+        """Add a difference at these positions, None for unknown ones."""
         where = f" (after: {after})" if after is not None else ""
         line, column = before or (None, None)
         self.diagnostics.append(Diagnostic(code, f"{text}{where}", self._before.name, line, column))
 
     def add_at(self, code: str, text: str, before: int, after: int) -> None:
-        """The same for byte offsets into the two documents; what is said inside is not said outside again."""
+        """Add a difference at byte offsets into the two documents, unless the code is already reported there."""
         if (code, before, after) not in self._said:
             self._said.add((code, before, after))
             places = (Position(*self._before.line_column(before)), Position(*self._after.line_column(after)))
@@ -46,7 +49,7 @@ class Differences:
 
 
 def shown(text: str | None) -> str:
-    """A value in a message: quoted, and cut where it is long."""
+    """Return a value for a message: quoted, and shortened where it is long; "nothing" for None."""
     if text is None:
         return "nothing"
     return repr(text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…")

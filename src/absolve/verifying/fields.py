@@ -1,4 +1,7 @@
-"""Header fields and what they stand above, as the witnesses of messages compare them."""
+"""Comparison of header fields and inner documents, shared by the checks of messages.
+
+In: values of a field as an independent parser reads them, or two inner entities. Out: codes and texts of differences.
+"""
 
 from __future__ import annotations
 
@@ -22,11 +25,14 @@ _WRAPPED: Final = re.compile(r'\s*(?:<(?:\s*URL:)?([^>]*)>?.*|"([^"]*)"?.*|(.*?)
 
 
 def faults(place: LinkSite, old: str, new: str, one: Entity, other: Entity, meant: Meant) -> Iterator[tuple[str, str]]:
-    """What is wrong with two values of a field that holds links: as many, and each what it was meant to become."""
+    """Yield the differences between two values of a field with links.
+
+    The number of links must be equal, and each link must have its intended value.
+    """
     references, changed = (_references(place, value) for value in (old, new))
     links = [_link(entity, place) for entity in (one, other)]
     if links[0] is None or links[1] is None or len(references) != len(changed):
-        yield "attribute", f"the field {place.attribute} has other links"
+        yield "attribute", f"the field {place.attribute} has another number of links"
         return
     rules = [Rules(one).of(links[0]), Rules(other).of(links[1])]
     for reference, its in zip(references, changed, strict=True):
@@ -36,7 +42,7 @@ def faults(place: LinkSite, old: str, new: str, one: Entity, other: Entity, mean
 
 
 def judged(one: Entity, other: Entity, meant: Meant) -> Iterator[tuple[str, str]]:
-    """What the witness of their kind says of two documents inside others."""
+    """Yield the differences that the second check finds between two inner documents."""
     found = Differences(one, other)
     judge(one, other, meant, found)
     for said in found.diagnostics:
@@ -45,7 +51,7 @@ def judged(one: Entity, other: Entity, meant: Meant) -> Iterator[tuple[str, str]
 
 
 def _references(place: LinkSite, value: str) -> list[str]:
-    """The references in a field's value, which may be folded, and may have surrogates for bytes that are not ASCII."""
+    """Return the references in the value of a field, which may be folded, and have surrogates for non-ASCII bytes."""
     value = value.encode("utf-8", "surrogateescape").decode("utf-8", "surrogateescape")
     value = re.sub(r"[\t ]*\r?\n[\t ]+", "", value)
     if place.syntax != "url":
@@ -56,6 +62,6 @@ def _references(place: LinkSite, value: str) -> list[str]:
 
 
 def _link(entity: Entity, place: LinkSite) -> Link | None:
-    """The first link of absolve's in such a field: what rules one of them rules all."""
+    """Return the first link that absolve found in a field of this site: all of them have the same context."""
     links = (event for event in entity.events if isinstance(event, Link))
     return next((link for link in links if link.place.attribute == place.attribute), None)

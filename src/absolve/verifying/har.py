@@ -1,6 +1,7 @@
-"""The second witness of HTTP Archives: json sees the same values but for links and bodies, and their witnesses links.
+"""Second check of HTTP Archives (HAR 1.2): json reads equal values, except for links and bodies.
 
-Which bytes of a header field changed the first witness sees.
+In: the two entities. Out: differences. A changed body is compared by the second check of its own media type. The bytes
+of header fields are compared by the first check.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def compare(before: Entity, after: Entity, meant: Meant, differences: Differences) -> None:
-    """Say what json sees that is different."""
+    """Add the differences between the values that json reads."""
     try:
         old, new = (_entries(json.loads(entity.data, object_pairs_hook=list)) for entity in (before, after))
     except (ValueError, RecursionError) as error:
@@ -31,7 +32,7 @@ def compare(before: Entity, after: Entity, meant: Meant, differences: Difference
         return
     (around, entries), (its_around, its_entries) = old, new
     if around != its_around or len(entries) != len(its_entries):
-        differences.add("tree", "json: something around the entries is different", None, None)
+        differences.add("tree", "json: values outside the entries, or the number of entries, differ", None, None)
         return
     walked = zip(inners(before), inners(after), strict=False)
     objects = [(one, its) for one, its in zip(entries, its_entries, strict=True) if _is_object(one)]
@@ -41,12 +42,12 @@ def compare(before: Entity, after: Entity, meant: Meant, differences: Difference
 
 
 def _is_object(value: Any) -> bool:
-    """Objects are lists of pairs here: a name may stand there twice."""
+    """Return whether a value is an object: here a list of pairs, because a name may be repeated."""
     return isinstance(value, list) and all(isinstance(pair, tuple) for pair in value)
 
 
 def _entries(archive: Any) -> tuple[Any, list[Any]]:
-    """The archive without its entries, and these."""
+    """Return the archive without its entries, and the entries."""
     entries: list[Any] = []
     around = []
     for name, value in archive:
@@ -65,19 +66,19 @@ class _Entry:
         self._after = after
 
     def faults(self, old: Any, new: Any) -> Iterator[tuple[str, str]]:
-        """What differs that should not: code and words."""
+        """Yield the code and text of each unintended difference."""
         for path, one, other in _differing(old, new, ()):
             if path[:1] != ("response",) or not isinstance(one, (str, int)) or type(one) is not type(other):
-                yield "tree", f"{'.'.join(path) or 'it'} is {shown(str(other))} after"
+                yield "tree", f"{'.'.join(path) or 'it'} changed to {shown(str(other))}"
             elif path[1:] == ("content", "text"):
                 yield from self._body(one, other)
             elif path[1:] == ("content", "size"):
                 if other != len(self._inside(self._after).data):
-                    yield "attribute", "the size is wrong"
+                    yield "attribute", "the size of the content is wrong"
             elif path[1:] != ("redirectURL",) and path[1:2] != ("headers",):
-                yield "tree", f"{'.'.join(path)} is {shown(str(other))} after"
+                yield "tree", f"{'.'.join(path)} changed to {shown(str(other))}"
             elif path[1:2] == ("headers",) and path[2:] not in {(name, "value") for name in OF_HTTP}:
-                yield "attribute", f"the field {'.'.join(path[2:3])} is {shown(str(other))} after"
+                yield "attribute", f"the field {'.'.join(path[2:3])} changed to {shown(str(other))}"
 
     def _inside(self, entry: Entity) -> Entity:
         return next((inner.entity for inner in inners(entry)), entry)
@@ -85,7 +86,7 @@ class _Entry:
     def _body(self, old: Any, new: Any) -> Iterator[tuple[str, str]]:
         inside, its_inside = self._inside(self._before), self._inside(self._after)
         if not (_is(old, inside.data) and _is(new, its_inside.data)):
-            yield "unjudged", "json reads this body otherwise"
+            yield "unjudged", "json decodes this body differently from absolve"
             return
         found = Differences(inside, its_inside)
         judge(inside, its_inside, self._meant, found)
@@ -94,7 +95,7 @@ class _Entry:
 
 
 def _is(text: str, data: bytes) -> bool:
-    """Whether a text holds these bytes, as characters or in base64."""
+    """Return whether a text is these bytes, in UTF-8 or in base64."""
     if text.encode("utf-8", "surrogatepass") == data:
         return True
     try:
@@ -104,7 +105,7 @@ def _is(text: str, data: bytes) -> bool:
 
 
 def _differing(old: Any, new: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any, Any]]:
-    """The values that are different, and the names that lead to them; a header field goes by its own."""
+    """Yield the path and the two values of each difference; the step of a header field is its name in lower case."""
     if old == new:
         return
     if not (isinstance(old, list) and isinstance(new, list) and len(old) == len(new)):

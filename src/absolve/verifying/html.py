@@ -1,6 +1,7 @@
-"""The second witness of HTML: html5lib's trees are equal but for the links, which lead where they led.
+"""Second check of HTML: the trees of html5lib are equal, except for the links, which still resolve to the same URLs.
 
-Where there is a noscript element the trees are compared twice: it holds markup where scripting is off, else text.
+In: the two entities. Out: differences. A document with a noscript element is compared twice: the content of noscript is
+markup with scripting off, and text with scripting on (HTML Standard 4.12.2).
 """
 
 from __future__ import annotations
@@ -19,20 +20,20 @@ if TYPE_CHECKING:
 
 
 def compare(before: Entity, after: Entity, meant: Meant, differences: Differences) -> None:
-    """Say what html5lib sees that is different, and where it sees another base than absolve does."""
+    """Add the differences between the trees, and between the base URLs of html5lib and absolve."""
     texts = [decoded(entity) for entity in (before, after)]
     for scripting in modes(*texts):
         sides: list[Side] = []
-        for entity, text, when in zip((before, after), texts, ("here", "after"), strict=True):
+        for entity, text, when in zip((before, after), texts, ("before", "after"), strict=True):
             try:
                 side = Side(parse(text, scripting=scripting), entity, entity.bases)
-            except Exception as error:  # noqa: BLE001 - html5lib 1.1 fails on some pages, each time in another way
-                words = f"html5lib cannot parse what stands {when}: {str(error) or type(error).__name__}"
+            except Exception as error:  # noqa: BLE001 - html5lib 1.1 raises various exceptions for some pages
+                words = f"html5lib cannot parse the document {when}: {str(error) or type(error).__name__}"
                 differences.add("unjudged", words, None, None)
                 return
             sides.append(side)
             seen, known = side.bases.base.url, entity.bases.base.url
-            if seen != known and not scripting:  # with scripts on a base in a noscript is text
-                words = f"html5lib sees the base {shown(seen)} {when}, absolve sees {shown(known)}"
+            if seen != known and not scripting:  # with scripting on, a base element in noscript is text
+                words = f"the base {when} is {shown(seen)} for html5lib, {shown(known)} for absolve"
                 differences.add("base", words, None, None)
         Judge(meant, differences, sides[0], sides[1], scripting=scripting).compare()

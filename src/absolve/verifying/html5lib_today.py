@@ -1,7 +1,7 @@
-"""html5lib brought up to the HTML Standard of today.
+"""html5lib with patches for the current HTML Standard (13.2, parsing).
 
-html5lib 1.1 is older than its own test suite and than browsers. Where they differ those win, so the phases below are
-mended one by one, each with the clause it follows; the tests run the suite on it.
+In: a text. Out: a tree of html5lib. html5lib 1.1 is older than its own test suite and than browsers; where they differ
+these are right. So the phases below are patched, each with the clause that it implements; the tests run the suite.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ HTML: Final = namespaces["html"]
 
 
 class Templates:
-    """What a tree builder of html5lib must know of templates."""
+    """Support for template elements in a tree builder of html5lib."""
 
     def reset(self) -> None:
-        super().reset()  # type: ignore[misc]  # of the builder that this one is put before
+        super().reset()  # type: ignore[misc]  # of the builder that this mixin precedes
         self.modes: list[str] = []  # 13.2.4.1 the stack of template insertion modes
         self.openElements: list[Any]
 
@@ -41,7 +41,7 @@ class Templates:
             self.openElements = whole
 
     def getTableMisnestedNodePosition(self) -> tuple[Any, Any]:  # noqa: N802
-        """13.2.6.1, foster parenting: in a template that is younger than the table, the template."""
+        """13.2.6.1, foster parenting: into the template, if the last template was opened after the last table."""
         for node in reversed(self.openElements):
             if node.nameTuple == (HTML, "template"):
                 return node, None
@@ -52,11 +52,11 @@ class Templates:
 
 
 class TreeBuilder(Templates, treebuilders.getTreeBuilder("etree")):  # type: ignore[misc]
-    """The builder of ElementTree trees, which knows templates."""
+    """The builder of ElementTree trees, with support for templates."""
 
 
 class Parser(html5parser.HTMLParser):
-    """html5lib's parser with the phases that the HTML Standard has changed since; `scripting` is its flag."""
+    """html5lib's parser with the patched phases; `scripting` is the scripting flag (13.2.4.5)."""
 
     def __init__(
         self,
@@ -80,7 +80,7 @@ class Parser(html5parser.HTMLParser):
 
     @property
     def innerHTML(self) -> Any:  # noqa: N802
-        """What html5lib thinks possible in fragments only is possible in templates as well."""
+        """Return a true value in templates, too: html5lib allows some cases in fragments only."""
         return self._inner or (self.tree.has_template() and "template")
 
     @innerHTML.setter
@@ -88,7 +88,7 @@ class Parser(html5parser.HTMLParser):
         self._inner = value
 
     def resetInsertionMode(self) -> None:  # noqa: N802
-        """13.2.4.1: with templates and the head, without select."""
+        """13.2.4.1, reset the insertion mode: with templates and the head, without select."""
         modes = {
             **dict.fromkeys(("td", "th"), "inCell"),
             **dict.fromkeys(("tbody", "thead", "tfoot"), "inTableBody"),
@@ -117,14 +117,14 @@ class Parser(html5parser.HTMLParser):
             return
 
 
-# --- the phases that are mended ------------------------------------------------------------------------------------
+# --- the patched phases --------------------------------------------------------------------------------------------
 
 _OLD: Final[dict[str, Any]] = html5parser.getPhases(False)
 _IN_HEAD: Final = frozenset("base basefont bgsound link meta noframes script style template title".split())
 
 
 def _mended(name: str, starts: dict[str, Any], ends: dict[str, Any], **others: Any) -> type:
-    """html5lib's phase with other handlers for these start and end tags, and with other methods."""
+    """Return html5lib's phase with other handlers for these start and end tags, and with other methods."""
     old: Any = _OLD[name]
     for table, changes in (("startTagHandler", starts), ("endTagHandler", ends)):
         if changes:
@@ -161,12 +161,12 @@ def _end_in_head(phase: Any, token: Any) -> Any:
 
 
 def _unless_template(handler: Any) -> Any:
-    """html, body, frameset and a form's pointer mean nothing in a template (13.2.6.4.7)."""
+    """Ignore the token in a template: html, body, frameset and form have no effect there (13.2.6.4.7)."""
     return lambda phase, token: None if phase.tree.has_template() else handler(phase, token)
 
 
 def _form_start(phase: Any, token: Any) -> None:
-    """13.2.6.4.7: in a template there is no form element pointer."""
+    """13.2.6.4.7, start tag "form": in a template there is no form element pointer."""
     pointer = phase.tree.formPointer
     if phase.tree.has_template():
         phase.tree.formPointer = None
@@ -185,13 +185,13 @@ def _form_end(phase: Any, token: Any) -> None:
 
 
 def _br_end(phase: Any, token: Any) -> None:
-    """13.2.6.4.7: as a start tag, to the frameset-ok flag too."""
+    """13.2.6.4.7, end tag "br": like the start tag, it clears the frameset-ok flag, too."""
     _OLD["inBody"].endTagBr(phase, token)
     phase.parser.framesetOK = False
 
 
 def _select_start(phase: Any, token: Any) -> None:
-    """13.2.6.4.7: no insertion mode of its own any more; one inside another ends that."""
+    """13.2.6.4.7, start tag "select": no insertion mode of its own; a nested one closes the outer one."""
     if phase.tree.elementInScope("select"):
         while phase.tree.openElements.pop().nameTuple != (HTML, "select"):
             pass
@@ -202,7 +202,7 @@ def _select_start(phase: Any, token: Any) -> None:
 
 
 def _input_start(phase: Any, token: Any) -> None:
-    """13.2.6.4.7: it ends a select."""
+    """13.2.6.4.7, start tag "input": it closes a select."""
     if phase.tree.elementInScope("select"):
         while phase.tree.openElements.pop().nameTuple != (HTML, "select"):
             pass
@@ -216,7 +216,7 @@ def _image_start(phase: Any, token: Any) -> Any:
 
 
 def _start_in_table(phase: Any, token: Any) -> Any:
-    """13.2.6.4.9, anything else: html5lib forgets a token that is to be processed again."""
+    """13.2.6.4.9, anything else: html5lib drops a token that is to be reprocessed."""
     phase.tree.insertFromTable = True
     again = phase.parser.phases["inBody"].processStartTag(token)
     phase.tree.insertFromTable = False
@@ -224,7 +224,7 @@ def _start_in_table(phase: Any, token: Any) -> Any:
 
 
 def _end_in_body(phase: Any, token: Any) -> Any:
-    """13.2.6.4.7, any other end tag: it ends an HTML element only; a special one of any namespace ends the search."""
+    """13.2.6.4.7, any other end tag: it closes HTML elements only; a special one of any namespace ends the search."""
     for node in reversed(phase.tree.openElements):
         if node.nameTuple == (HTML, token["name"]):
             phase.tree.generateImpliedEndTags(exclude=token["name"])
@@ -240,7 +240,7 @@ def _ordinary(phase: Any, token: Any) -> Any:
 
 
 def _table_start(phase: Any, token: Any) -> Any:
-    """13.2.6.4.9: ignored where no table is in scope."""
+    """13.2.6.4.9, start tag "table": ignored where no table is in scope."""
     if not phase.tree.elementInScope("table", variant="table"):
         return None
     phase.parser.phase.processEndTag({"type": tokenTypes["EndTag"], "name": "table", "data": {}, "selfClosing": False})
@@ -259,7 +259,7 @@ def _clear_to(*names: str) -> Any:
 
 
 def _end_to(mode: str) -> Any:
-    """13.2.6.4.11 and .15: the end of a caption or cell, which no SVG or MathML element of that name is."""
+    """13.2.6.4.11 and .15: the end of a caption or cell; SVG or MathML elements of that name do not count."""
 
     def end(phase: Any, token: Any) -> None:
         if not phase.tree.elementInScope(token["name"], variant="table"):
@@ -287,7 +287,7 @@ def _foreign_end(phase: Any, token: Any) -> Any:
 
 
 def _start_in_template(phase: Any, token: Any) -> Any:
-    """13.2.6.4.22: the first tag that no head could have says what the template holds."""
+    """13.2.6.4.22: the first start tag that is not allowed in a head sets the insertion mode of the template."""
     name = token["name"]
     if name in _IN_HEAD:
         return _start_in_head(phase, token)
@@ -351,7 +351,7 @@ _PHASES: Final[dict[str, Any]] = {
         },
         _END,
         clearStackToTableContext=_clear_to("table"),
-        processEOF=lambda _phase: False,  # html5lib takes an SVG element of the name html for the root, and fails
+        processEOF=lambda _phase: False,  # html5lib takes an SVG element named html for the root, and fails
     ),
     "inCaption": _mended("inCaption", {"html": _html_start}, {"caption": _end_to("inTable")}),
     "inCell": _mended(

@@ -1,7 +1,7 @@
-"""Compares two trees of html5lib, node by node: those of pages, and of the HTML inside other documents.
+"""Compare two trees of html5lib, node by node: of pages, and of HTML inside other documents.
 
-The values are the tree's; where in them references stand is known from the tables and grammars, and the base from the
-tree's own base elements.
+In: two sides (tree and bases). Out: differences. Values are those of the trees. References in them are located by the
+tables and grammars of absolve; the base is computed from the tree's own base elements (HTML Standard 4.2.3).
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _NAMESPACES: Final = {
 
 
 def modes(*texts: str) -> tuple[bool, ...]:
-    """Return whether scripting is to be on, for each way in which these documents have to be read."""
+    """Return the scripting flags to parse these documents with: off, and also on if there is a noscript element."""
     return (False, True) if any(_NOSCRIPT.search(text) for text in texts) else (False,)
 
 
@@ -48,10 +48,10 @@ _NOSCRIPT: Final = re.compile("<noscript", re.IGNORECASE | re.ASCII)
 
 
 class Judge:
-    """Compares two trees of one document; documents inside it are judged by judges of their own.
+    """Compare two trees of one document; a document inside it gets a `Judge` of its own.
 
-    `scripting`: the trees are those of a browser that runs scripts. Then only the values of links are judged, not where
-    they lead: a base inside a noscript element does not count there.
+    `scripting`: the trees are those of a browser that runs scripts. Then only the values of links are compared, not
+    their targets: with scripting on, a base inside a noscript element has no effect.
     """
 
     def __init__(
@@ -68,12 +68,13 @@ class Judge:
         self._differences = differences
         self._before = before
         self._after = after
-        # Where nothing but what differs can be wrong, equal values need no look.
+        # With equal bases and no policy only values that differ can be wrong: equal values are skipped.
         same = [(side.bases.own.url, side.bases.base.url) for side in (before, after)]
         self._looks = not scripting and (meant.by_policy or same[0] != same[1])
         self._index = 0
 
     def compare(self) -> None:
+        """Add all differences; the last one is the first node that differs in tag or number of children."""
         old, new = self._before.tree, self._after.tree
         alike = _alike(old, new)
         nodes = islice(zip(old.tags(), old.contents(), new.contents(), strict=False), alike)
@@ -83,7 +84,7 @@ class Judge:
         if alike < max(len(old), len(new)):
             self._index = alike
             here, there = (_name(next(islice(tree.tags(), alike, None), "")) for tree in (old, new))
-            words = f"{here} here, {there} after" if here != there else f"{here} has other children after"
+            words = f"{here} before, {there} after" if here != there else f"{here} has another number of children"
             self._say("tree", words)
 
     def _node(self, tag: str, old: Content, new: Content) -> None:
@@ -95,7 +96,7 @@ class Judge:
             if self._looks or old[1] != new[1]:
                 self._text(tag, old, new)
         if old[2] != new[2]:
-            self._differ("tree", f"the text behind {_name(tag)}", old[2], new[2])
+            self._differ("tree", f"the text following {_name(tag)}", old[2], new[2])
 
     def _attributes(self, tag: str, old: Attributes, new: Attributes) -> None:
         for key in {**old, **new}:
@@ -106,7 +107,7 @@ class Judge:
                 self._value(tag, old, new, key)
 
     def _value(self, tag: str, old: Attributes, new: Attributes, key: str) -> None:
-        """A value that is more than text where the tables have a row for it."""
+        """Compare the values of an attribute: its references, if the tables have a row for it, else the text."""
         value, changed = old[key], new[key]
         place = self._place(tag, old, _attribute(key))
         if place is not None and place.syntax == "srcdoc":
@@ -124,9 +125,9 @@ class Judge:
         self._references(one, other, old.get("codebase", ""), new.get("codebase", ""))
 
     def _text(self, tag: str, old: Content, new: Content) -> None:
-        """The text of an element, which may be a style sheet, JSON with links in it, or the markup of a noscript."""
+        """Compare the text of an element, which may be a style sheet, JSON with links, or the markup of a noscript."""
         if self._scripting and tag == _NOSCRIPT_TAG:
-            return  # the trees with scripting off have it as elements
+            return  # compared as elements in the trees with scripting off
         media_type = self._media_type(tag, old[0])
         if media_type:
             one, other = (in_document(media_type, self._bytes(content[1])) for content in (old, new))
@@ -137,7 +138,7 @@ class Judge:
             self._differ("tree", f"the text in {_name(tag)}", old[1], new[1])
 
     def _comment(self, old: str, new: str) -> None:
-        """The text of a comment; where these count, a conditional one holds HTML."""
+        """Compare the text of a comment; with `conditional_comments`, a conditional one is parsed as HTML."""
         if self._before.settings.conditional_comments and (self._looks or old != new):
             raw, changed = self._bytes(old), self._bytes(new)
             span, other = places.conditional(raw, 0, len(raw)), places.conditional(changed, 0, len(changed))
@@ -148,7 +149,7 @@ class Judge:
             self._differ("tree", "a comment", old, new)
 
     def _document(self, old: str, new: str, step: str) -> None:
-        """HTML in an attribute or a comment; what is nested too deep for absolve is text."""
+        """Compare HTML in an attribute or a comment; beyond the maximum depth, as text."""
         if old == new and not (self._looks and not (step and self._before.leaves)):
             return
         if step and self._before.depth >= self._before.settings.max_depth:
@@ -161,13 +162,13 @@ class Judge:
                     side.inside(parse(text, scripting=scripting), step, side.position(self._index))
                     for side, text in ((self._before, old), (self._after, new))
                 )
-            except Exception as error:  # noqa: BLE001 - as in `compare`
-                self._say("unjudged", f"this cannot be parsed: {str(error) or type(error).__name__}")
+            except Exception as error:  # noqa: BLE001 - as in `html.compare`
+                self._say("unjudged", f"this HTML cannot be parsed: {str(error) or type(error).__name__}")
                 return
             Judge(self._meant, self._differences, one, other, scripting=scripting).compare()
 
     def _references(self, old: References, new: References, codebase: str = "", changed: str = "") -> None:
-        """References that pair up: each is what it was meant to become, and leads where it led."""
+        """Check pairs of references: each has its intended value and still resolves to the same URL."""
         for (place, one), (_, other) in zip(old.links, new.links, strict=True):
             if self._scripting:
                 if one != other and (fault := self._meant.fault_of_text(place, one, other)) is not None:
@@ -204,7 +205,7 @@ class Judge:
         return self._bytes(attributes.get(key, "")).strip(b"\t\n\f\r ").lower().decode("latin-1")
 
     def _bytes(self, text: str) -> bytes:
-        """As codings give values."""
+        """Encode a text in UTF-8, in the form in which codings decode values."""
         if text.isascii():
             return text.encode("ascii")
         return text.encode("utf-8", errors(self._before.charset))
@@ -213,12 +214,12 @@ class Judge:
         return value.decode("utf-8", errors(self._before.charset))
 
     def _differ(self, code: str, what: str, old: str | None, new: str | None) -> None:
-        """Two texts, from shortly before they part; None where there is none."""
+        """Add a difference of two texts, quoted from shortly before their first difference; None for a missing text."""
         if old and new:
             same = next((i for i, (one, other) in enumerate(zip(old, new, strict=False)) if one != other), 0)
             cut = max(0, min(same, len(old), len(new)) - 20)
             old, new = old[cut:], new[cut:]
-        self._say(code, f"{what} is {shown(old)} here, {shown(new)} after")
+        self._say(code, f"{what} changed from {shown(old)} to {shown(new)}")
 
     def _say(self, code: str, words: str) -> None:
         who = "html5lib, scripting on" if self._scripting else "html5lib"
@@ -228,7 +229,7 @@ class Judge:
 
 
 def _alike(old: Tree, new: Tree) -> int:
-    """How many nodes of two trees are the same, apart from what they hold: all of them, or up to the first other."""
+    """Return the number of nodes up to the first that differs in tag or number of children, or of all nodes."""
     size = min(len(old), len(new))
     tags = _first_other(old.tags(), new.tags(), size)
     return tags if tags < size or len(old) != len(new) else _first_other(old.sizes(), new.sizes(), size)

@@ -1,6 +1,8 @@
-"""The trees that html5lib builds for the proof: what is closed in them is kept as lists, not as nodes.
+"""Compact trees for html5lib's parser: closed elements are stored in lists and arrays, not as node objects.
 
-A hostile document of a few megabytes has a million elements, and a node of html5lib's own takes half a kilobyte.
+In: the calls of html5lib's tree builder interface. Out: a `Tree`, iterated in tree order.
+A hostile document of a few megabytes has a million elements, and a node of html5lib's own classes takes half a
+kilobyte.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ NOTHING: Final[Content] = ({}, "", "")
 
 
 class _Block:
-    """Some nodes in tree order: of each its tag, how many children it has, where it stands, and what else it has."""
+    """A run of nodes in tree order: the tag, number of children, position and content of each."""
 
     __slots__ = ("contents", "places", "sizes", "tags")
 
@@ -38,50 +40,52 @@ class _Block:
         self.contents: list[Content | None] = []
 
     def add_text(self, index: int, text: str, *, inside: bool) -> None:
-        """Add text before the first child of a node, or behind the node."""
+        """Add text before the first child of a node, or after the node."""
         attributes, inner, tail = self.contents[index] or NOTHING
         self.contents[index] = (attributes, inner + text, tail) if inside else (attributes, inner, tail + text)
 
 
-_MOST: Final = 8192  # nodes in a block: one that grew on and on would be copied, and leave holes in the memory
-_known: Final = lru_cache(maxsize=1024)(str)  # most tags are kept once
+_MOST: Final = 8192  # nodes in a block: a larger one would be copied as it grows, and fragment the memory
+_known: Final = lru_cache(maxsize=1024)(str)  # interns tags
 
 
 class Tree:
-    """Nodes in tree order, from one or more roots on.
+    """Nodes of one or more roots, in tree order.
 
-    Tags are as ElementTree has them, `COMMENT` or `DOCTYPE`. The content of a node is its attributes, the text before
-    its first child (the text of a comment), and the text behind it; None where it has nothing.
+    Tags are in the form of ElementTree, or `COMMENT` or `DOCTYPE`. The content of a node is its attributes, the text
+    before its first child (the text of a comment), and the text after it; None where all are empty.
     """
 
     __slots__ = ("_blocks", "_last", "roots")
 
     def __init__(self) -> None:
         self._blocks = [_Block()]
-        self._last = (self._blocks[0], -1)  # where the last root stands
+        self._last = (self._blocks[0], -1)  # block and index of the last root
         self.roots = 0
 
     def __len__(self) -> int:
         return sum(len(block.tags) for block in self._blocks)
 
     def tags(self) -> Iterator[str]:
+        """Yield the tag of each node."""
         return chain.from_iterable(block.tags for block in self._blocks)
 
     def sizes(self) -> Iterator[int]:
-        """How many children each node has."""
+        """Yield the number of children of each node."""
         return chain.from_iterable(block.sizes for block in self._blocks)
 
     def contents(self) -> Iterator[Content | None]:
+        """Yield the content of each node."""
         return chain.from_iterable(block.contents for block in self._blocks)
 
     def position(self, index: int) -> Position:
-        """Where a node stands, or the last one before it of which that is known."""
+        """Return the position of a node, or of the last one before it with a known position."""
         places = chain.from_iterable(block.places for block in self._blocks)
         known = [place for place in islice(places, index + 1) if place != _NOWHERE]
         return Position((known[-1] >> 32) + 1, (known[-1] & 0xFFFFFFFF) + 1) if known else Position(1, 1)
 
     def add(self, root: Node) -> None:
-        """Add a node that nothing changes any more, and all that is in it."""
+        """Add a node that no longer changes, and all its descendants."""
         self.roots += 1
         self._last = self._put(root)
         levels = [_Level(*self._last, root)]
@@ -106,17 +110,17 @@ class Tree:
                 levels.pop()
 
     def add_tree(self, other: Tree) -> None:
-        """Add the nodes of another tree, which is used up."""
+        """Move the nodes of another tree to the end of this one."""
         self.roots += other.roots
         self._last = self._join(other)
 
     def add_text(self, text: str) -> None:
-        """Add text behind the last root."""
+        """Add text after the last root."""
         block, index = self._last
         block.add_text(index, text, inside=False)
 
     def _join(self, other: Tree) -> tuple[_Block, int]:
-        """Put the blocks of another tree behind these; where the last root of it stands then."""
+        """Append the blocks of another tree; return the block and index of its last root."""
         mine, first = self._blocks[-1], other._blocks[0]
         block, index = other._last
         size = len(mine.tags)
@@ -148,7 +152,7 @@ def _key(key: str | tuple[str, str, str]) -> str:
 
 
 class _Level:
-    """An element whose children are added to a tree; it lets them go."""
+    """An element whose children are being moved to a tree."""
 
     __slots__ = ("block", "children", "index", "last", "text")
 
@@ -161,7 +165,7 @@ class _Level:
         node.childNodes = []
 
     def end_text(self) -> None:
-        """Take the text that stands before the next child, or before the end."""
+        """Store the text before the next child, or before the end of the element."""
         if self.text:
             block, index = self.last or (self.block, self.index)
             block.add_text(index, "".join(self.text), inside=self.last is None)
@@ -169,13 +173,13 @@ class _Level:
 
 
 class Node:
-    """A node that may still change. Its children are nodes, texts, and trees of what does not change any more."""
+    """A node that may still change. Its children are nodes, texts, and trees of nodes that no longer change."""
 
     __slots__ = ("attributes", "childNodes", "name", "nameTuple", "namespace", "parent", "place")
 
     def __init__(self, name: str, namespace: str) -> None:
         self.name = name
-        self.namespace = namespace  # empty where it is no element
+        self.namespace = namespace  # empty for other nodes than elements
         self.nameTuple = (namespace, name)
         self.attributes: dict[Any, str] = {}
         self.childNodes: list[Node | Tree | str] = []
@@ -216,14 +220,14 @@ class Node:
         return clone
 
     def _index(self, node: Node) -> int:
-        """Where a child is: most often near the end."""
+        """Return the index of a child, searched from the end: most are near it."""
         at = len(self.childNodes) - 1
         while self.childNodes[at] is not node:
             at -= 1
         return at
 
     def close(self, live: set[Node]) -> None:
-        """Make trees of the children that are not among those that may still change."""
+        """Replace the children that are not in `live`, the nodes that may still change, by trees."""
         kept: list[Node | Tree | str] = []
         text: list[str] = []
         for child in self.childNodes:
@@ -251,7 +255,7 @@ class Node:
 
 
 def _in_few(texts: Iterable[str]) -> list[str]:
-    """The same text in fewer pieces, each less than half as long as that before it: none is copied often."""
+    """Join texts to pieces each less than half as long as the one before: few pieces, and linear copying in total."""
     pieces: list[str] = []
     for text in texts:
         pieces.append(text)
@@ -286,13 +290,16 @@ class _Document(Node):
 
 
 class Builder(Templates, base.TreeBuilder):
-    """html5lib's tree builder with these nodes; `sweep` wants to be called where the parser holds none of them."""
+    """html5lib's tree builder with these nodes.
+
+    Call `sweep` only while the parser has no reference to a closed node.
+    """
 
     documentClass = _Document  # noqa: N815 - html5lib's names
     elementClass = Node  # noqa: N815
     commentClass = _Comment  # noqa: N815
     doctypeClass = _Doctype  # noqa: N815
-    most = 4096  # nodes and texts that are added before what is closed becomes a tree
+    most = 4096  # nodes and texts added between two sweeps
 
     def reset(self) -> None:
         super().reset()
@@ -303,7 +310,7 @@ class Builder(Templates, base.TreeBuilder):
         super().insertText(data, parent)
 
     def sweep(self) -> None:
-        """Make trees of what is closed, if it is much: only what is open, and the head, may still change."""
+        """Convert closed nodes to trees, once enough are added: only open elements and the head may still change."""
         if self.added < self.most:
             return
         self.added = 0
@@ -317,7 +324,7 @@ class Builder(Templates, base.TreeBuilder):
             node.close(live)
 
     def tree(self) -> Tree:
-        """All of it, when nothing more comes; the builder has nothing any more."""
+        """Return the tree of the whole document, and reset the builder."""
         tree = Tree()
         tree.add(self.document)
         self.reset()

@@ -1,4 +1,7 @@
-"""html5lib, which shares no code with absolve, and where in the text the nodes of its trees stand."""
+"""Parse HTML with html5lib, which shares no code with absolve, with the position of each node in the text.
+
+In: the text of a document. Out: a `Tree`; or the attributes of cloned elements.
+"""
 
 from __future__ import annotations
 
@@ -19,15 +22,15 @@ if TYPE_CHECKING:
 _CHARACTERS, _SPACES, _ERROR = (tokenTypes[name] for name in ("Characters", "SpaceCharacters", "ParseError"))
 
 
-DEEPEST = 1024  # open elements; browsers stop at 512, and html5lib looks through all of them for most tags
+DEEPEST = 1024  # open elements; browsers allow 512, and html5lib searches all of them for most tags
 
 
 class TooDeepError(Exception):
-    """More elements are open than html5lib can look through in reasonable time."""
+    """More elements are open than html5lib can search in reasonable time."""
 
 
 def parse(text: str, *, scripting: bool = False) -> Tree:
-    """Return the tree of an HTML document; raise TooDeepError, or whatever html5lib raises where it fails."""
+    """Return the tree of an HTML document. Raise TooDeepError, or any exception of html5lib where it fails."""
     parser = _Parser(_Builder, scripting=scripting)
     parser.parse(_Text(text))
     builder: _Builder = parser.tree
@@ -35,10 +38,10 @@ def parse(text: str, *, scripting: bool = False) -> Tree:
 
 
 def clones(text: str) -> Counter[tuple[str, str, str]]:
-    """The attributes (element, attribute, value) of the elements that are clones of others, and have no tag.
+    """Return the attributes (element, attribute, value) of cloned elements, which have no tag of their own.
 
-    They come of formatting elements that stay open across others (HTML Standard 13.2.4.3, 13.2.6.4.7). Errors are those
-    of `parse`.
+    They result from formatting elements that stay open across others (HTML Standard 13.2.4.3, 13.2.6.4.7). Raise the
+    same exceptions as `parse`.
     """
     found: Counter[tuple[str, str, str]] = Counter()
 
@@ -57,7 +60,7 @@ def clones(text: str) -> Counter[tuple[str, str, str]]:
 
 
 class _Text:
-    """A text that is read by pieces; html5lib would make a copy of it, of four bytes for each character."""
+    """A text with `read`: given a str, html5lib would make a copy of four bytes per character."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -70,10 +73,10 @@ class _Text:
 
 
 class _Tokenizer(HTMLTokenizer):
-    """Remembers where the last tag or comment began, and gives a run of text as one token.
+    """A tokenizer that records the position of the last tag or comment, and yields a run of text as one token.
 
-    html5lib adds each piece to the text that is there, in scripts with comments character by character: the time would
-    grow with the square of the text.
+    html5lib appends each piece of text to the node, in scripts with comments character by character: the time would be
+    quadratic in the text.
     """
 
     opened: tuple[int, int] = (0, 0)
@@ -83,7 +86,7 @@ class _Tokenizer(HTMLTokenizer):
         run: list[str] = []
         tokens: Iterator[Any] = super().__iter__()
         for token in tokens:
-            self.swept.sweep()  # between two tokens the parser holds no node
+            self.swept.sweep()  # between two tokens the parser has no reference to a closed node
             kind, data = token["type"], token.get("data")
             if (kind == _CHARACTERS and data != "\0") or (kind == _SPACES and run):
                 run.append(data)
@@ -102,7 +105,7 @@ class _Tokenizer(HTMLTokenizer):
 
 
 class _Builder(Builder):
-    """Remembers where the tag or comment of a node began; an element without a tag takes that of what implied it."""
+    """A builder that records the position of each node's tag; an implied element gets that of the implying token."""
 
     tokenizer: _Tokenizer
 
@@ -129,7 +132,7 @@ class _Builder(Builder):
 
 
 class _Parser(Parser):
-    """A parser with these two, which keeps no errors: real pages have thousands."""
+    """A parser with this tokenizer and builder, which stores no errors: real pages have thousands."""
 
     def __init__(self, tree: type[_Builder], *, scripting: bool = False) -> None:
         super().__init__(tree, _Tokenizer, scripting=scripting)
@@ -141,4 +144,4 @@ class _Parser(Parser):
         tokenizer.swept = self.tree
 
     def parseError(self, errorcode: Any = None, datavars: Any = None) -> None:  # noqa: N802 - html5lib's name
-        """Every text gives a tree; what is wrong with it is the same on both sides."""
+        """Ignore a parse error: every text has a tree, and both documents have the same errors."""

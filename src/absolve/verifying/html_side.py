@@ -1,4 +1,7 @@
-"""One of the two trees of an HTML document: the base that its own elements give, and the rules of links under it."""
+"""One of the two trees of an HTML document, with the base of its own base elements and the contexts of its links.
+
+In: a tree of html5lib and the entity. Out: bases, link contexts and positions, independent of absolve's walker.
+"""
 
 from __future__ import annotations
 
@@ -23,18 +26,22 @@ _TEMPLATE: Final = "{http://www.w3.org/1999/xhtml}template"
 
 
 def decoded(entity: Entity) -> str:
-    """The text of a document, without a byte order mark."""
+    """Return the text of a document, without a byte order mark."""
     charset = entity.charset
     return to_utf8(charset, entity.data).decode("utf-8", errors(charset)).removeprefix("\ufeff")
 
 
 def errors(charset: Charset) -> str:
-    """The handler that makes bytes of text as codings do: what is no character is itself, or its surrogate's form."""
+    """Return the codec error handler that encodes surrogates as codings do."""
     return "surrogateescape" if charset.codec == UTF_8.codec else "surrogatepass"
 
 
 class Side:
-    """A tree, its bases, and where its nodes stand: `at`, where they stand in an attribute or a comment."""
+    """A tree, its bases and the positions of its nodes.
+
+    `at` is the position of all nodes of HTML in an attribute or a comment, `around` are the bases outside, `depth` is
+    the number of enclosing documents.
+    """
 
     def __init__(self, tree: Tree, like: Entity, around: Bases, at: Position | None = None, depth: int = 0) -> None:
         self.tree = tree
@@ -54,11 +61,11 @@ class Side:
 
     @property
     def leaves(self) -> bool:
-        """Whether absolve left some of the documents alone that are nested as deep as those inside this one."""
+        """Return whether absolve skipped documents nested as deep as those inside this one, by its nesting budget."""
         return self.depth >= ENTERED and self._entity.deep is not None and self._entity.deep.is_full
 
     def inside(self, tree: Tree, step: str, at: Position) -> Side:
-        """A tree inside this one: of a srcdoc, which is a document of its own, or of a comment."""
+        """Return the side of a tree inside this one: of a srcdoc (a document of its own), or of a comment."""
         own = inherited(self.bases.base, step)
         around = Bases(own, own) if step else self.bases
         return Side(tree, self._entity, around, at, self.depth + bool(step))
@@ -67,7 +74,7 @@ class Side:
         return self._at or self.tree.position(index)
 
     def rule(self, place: LinkSite, codebase: bytes) -> LinkContext:
-        """What rules the links of a place, on an element with this codebase."""
+        """Return the context of the links of a site, on an element with this codebase."""
         key = (place, codebase)
         if key not in self._rules:
             if codebase not in self._scopes:
@@ -77,12 +84,12 @@ class Side:
         return self._rules[key]
 
 
-CODING: Final = Raw(UTF_8)  # of nothing: these links are in no bytes
+CODING: Final = Raw(UTF_8)  # a placeholder: these links have no bytes
 
 
 def _claim(tree: Tree, charset: Charset) -> BaseClaim | None:
-    """The first base element with an href in tree order, not in a template (HTML Standard 4.2.3)."""
-    hidden = 0  # nodes that are still to come in a template
+    """Return the claim of the first base element with an href, outside templates (HTML Standard 4.2.3); else None."""
+    hidden = 0  # remaining nodes of a template
     for tag, size, content in zip(tree.tags(), tree.sizes(), tree.contents(), strict=True):
         if hidden or tag == _TEMPLATE:
             hidden += size - bool(hidden)

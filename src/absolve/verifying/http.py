@@ -1,7 +1,7 @@
-"""The second witness of HTTP messages: http.client reads the same header fields and body, but for the links.
+"""Second check of HTTP messages (RFC 9112): http.client reads equal header fields and bodies, except for the links.
 
-A body in which something changed is judged as the document that it is, once Python's own modules have decoded it as
-absolve has.
+In: the two entities. Out: differences. A changed body is compared by the second check of its own media type, after
+Python's own modules have decoded it to the same bytes as absolve.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _EMPTY_LINES = (b"\r\n", b"\n")
 
 
 class _Read(NamedTuple):
-    """A message: its status lines, each with its header, and the body of the last one as it came."""
+    """A message: its status lines, each with its header, and the raw body of the last one."""
 
     heads: list[tuple[bytes, Message]]
     body: bytes
@@ -42,7 +42,7 @@ class _Read(NamedTuple):
 
 
 def compare(before: Entity, after: Entity, meant: Meant, differences: Differences) -> None:
-    """Say what http.client sees that is different."""
+    """Add the differences between the messages that http.client reads."""
     for code, words in _faults(before, after, meant):
         differences.add(code, f"http.client: {words}", None, None)
 
@@ -50,7 +50,7 @@ def compare(before: Entity, after: Entity, meant: Meant, differences: Difference
 def _faults(before: Entity, after: Entity, meant: Meant) -> Iterator[tuple[str, str]]:
     old, new = (_read(entity.data) for entity in (before, after))
     if [line for line, _ in old.heads] != [line for line, _ in new.heads]:
-        yield "bytes", "the status line is another"
+        yield "bytes", "the status line differs"
         return
     for (_, header), (_, changed) in zip(old.heads, new.heads, strict=True):
         yield from _header(header, changed, before, after, meant)
@@ -73,24 +73,24 @@ def _read(data: bytes) -> _Read:
 
 def _header(old: Message, new: Message, one: Entity, other: Entity, meant: Meant) -> Iterator[tuple[str, str]]:
     if old.get_payload() != new.get_payload():
-        yield "unjudged", "it takes what follows a line that is no field for text, and that is other text after"
+        yield "unjudged", "it takes an invalid header line and all lines after it for text, and that text differs"
     for field, changed in zip_longest(old.raw_items(), new.raw_items()):
         if field == changed or (field and changed and {field[0].lower(), changed[0].lower()} == {"content-length"}):
             continue
         place = OF_HTTP.get(field[0].lower()) if field and changed and field[0] == changed[0] else None
         if place is None:
-            yield "attribute", f"the field {shown(str(field))} is {shown(str(changed))} after"
+            yield "attribute", f"the field {shown(str(field))} changed to {shown(str(changed))}"
         else:
             yield from faults(place, _text(field[1]), _text(changed[1]), one, other, meant)
 
 
 def _text(value: str) -> str:
-    """A field's value as absolve reads it; http.client takes each byte for a character."""
+    """Return the value of a field as absolve decodes it; http.client decodes each byte as a character."""
     return value.encode("latin-1").decode("utf-8", "surrogateescape")
 
 
 def _lengths(old: _Read, new: _Read) -> Iterator[tuple[str, str]]:
-    """Content-Length is made anew where it was right; line ends behind the body are none of it."""
+    """Check that Content-Length has its new value, if it was right; line ends after the body do not count."""
     said, changed = ([value.strip() for value in read.last.get_all("content-length", [])] for read in (old, new))
     expected = said
     if len(said) == 1 and said[0].isdecimal() and _without_chunks(old) == old.body:
@@ -98,7 +98,7 @@ def _lengths(old: _Read, new: _Read) -> Iterator[tuple[str, str]]:
         if int(said[0]) <= len(old.body) and not behind.strip(b"\r\n"):
             expected = [str(len(new.body) - len(behind))]
     if changed != expected:
-        yield "attribute", f"Content-Length is {shown(str(changed))} after, and should be {shown(str(expected))}"
+        yield "attribute", f"Content-Length changed to {shown(str(changed))}, expected {shown(str(expected))}"
 
 
 def _bodies(old: _Read, new: _Read, before: Entity, after: Entity, meant: Meant) -> Iterator[tuple[str, str]]:
@@ -106,7 +106,7 @@ def _bodies(old: _Read, new: _Read, before: Entity, after: Entity, meant: Meant)
         return
     one, other = (next((inner.entity for inner in inners(entity)), None) for entity in (before, after))
     if one is None or other is None:
-        yield "tree", "the body is another"
+        yield "tree", "the body differs"
         return
     for read, entity in ((old, one), (new, other)):
         try:
@@ -115,7 +115,7 @@ def _bodies(old: _Read, new: _Read, before: Entity, after: Entity, meant: Meant)
             yield "unjudged", f"it cannot decode this body: {str(error) or type(error).__name__}"
             return
         if decoded.rstrip(b"\r\n") != entity.data.rstrip(b"\r\n"):
-            yield "unjudged", "it decodes this body otherwise"
+            yield "unjudged", "it decodes this body differently from absolve"
             return
     yield from judged(one, other, meant)
 
@@ -124,7 +124,7 @@ def _bodies(old: _Read, new: _Read, before: Entity, after: Entity, meant: Meant)
 
 
 class _Socket:
-    """What HTTPResponse reads from in the place of a network."""
+    """A substitute for the socket that HTTPResponse reads from."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
@@ -134,7 +134,7 @@ class _Socket:
 
 
 def _decoded(read: _Read) -> bytes:
-    """The body without its codings; archives keep bodies without them under a header that still names them."""
+    """Return the decoded body; archives store decoded bodies under a header that still names the codings."""
     body = _without_chunks(read)
     for value in reversed(read.last.get_all("content-encoding", [])):
         for name in reversed(value.split(",")):

@@ -1,4 +1,7 @@
-"""The second witness of JSON: Python's json reads the same values, but for strings that were meant to change."""
+"""Second check of JSON: Python's json reads equal values, except for the strings that are links.
+
+In: the two entities. Out: differences.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def compare(before: Entity, after: Entity, meant: Meant, differences: Differences) -> None:
-    """Say where the values differ."""
+    """Add the differences between the values."""
     try:
         sides = [
             json.loads(decoded(entity).removeprefix("\ufeff"), object_pairs_hook=_members) for entity in (before, after)
@@ -32,23 +35,23 @@ def compare(before: Entity, after: Entity, meant: Meant, differences: Difference
             stack += [(one, other, f"{path}/{_step(old, at)}") for at, (one, other) in pairs]
         elif isinstance(old, str) and isinstance(new, str):
             if new != old and new not in _meant(old, wanted):
-                differences.add("target", f"json: {shown(old)} is {shown(new)} at {path or '/'}", None, None)
-        elif repr(old) != repr(new):  # 1 is not 1.0, and NaN is itself
-            differences.add("tree", f"json: another value at {path or '/'}", None, None)
+                differences.add("target", f"json: {shown(old)} became {shown(new)} at {path or '/'}", None, None)
+        elif repr(old) != repr(new):  # by repr 1 differs from 1.0, and NaN equals NaN
+            differences.add("tree", f"json: the value at {path or '/'} differs", None, None)
 
 
 def _meant(old: str, wanted: dict[str, set[str]]) -> set[str]:
-    """What a string may become: a reference, with the white space that is around it."""
+    """Return the values that a string may become: those of its reference, with the same white space around it."""
     reference = old.strip()
     before, _, after = old.partition(reference) if reference else (old, "", "")
     return {f"{before}{new}{after}" for new in wanted.get(reference, ())}
 
 
 def _members(pairs: list[tuple[str, Any]]) -> tuple[list[Any], ...]:
-    """An object as json gives it, with every member of a name that it has twice: lists in a tuple."""
+    """Return an object as a tuple of lists [name, value], with all members of a repeated name."""
     return tuple([name, value] for name, value in pairs)
 
 
 def _step(values: Any, at: int) -> str:
-    """How the way to a value goes on: by a member's name, or by an index."""
+    """Return a step of the path to a value: the name of a member, or an index."""
     return str(values[at][0]) if isinstance(values, tuple) else str(at)

@@ -1,6 +1,7 @@
-"""The second witness of messages: Python's email package sees the same parts and header fields, but for the links.
+"""Second check of messages and mailboxes: the package email reads equal parts and fields, except for the links.
 
-A body in which something changed is judged as the document that it is, once email has decoded it as absolve has.
+In: the two entities. Out: differences. A changed body is compared by the second check of its own media type, after
+email has decoded it to the same bytes as absolve.
 """
 
 from __future__ import annotations
@@ -31,14 +32,14 @@ _BLANKS_AT_END: Final = re.compile(rb"(?<![\t ])[\t ]++(?=\r?\n|\Z)")
 
 
 def compare(before: Entity, after: Entity, meant: Meant, differences: Differences) -> None:
-    """Say what email sees that is different."""
+    """Add the differences between the messages that email reads."""
     found = _Judge(meant, differences)
     if before.media_type != registry.MAILBOX:
         found.message(before.data, after.data, before, after, "")
         return
     old, new = (_messages(entity) for entity in (before, after))
     if len(old) != len(new):
-        differences.add("tree", f"email: {len(old)} messages here, {len(new)} after", None, None)
+        differences.add("tree", f"email: {len(old)} messages before, {len(new)} after", None, None)
         return
     walked = zip(*(_insides(entity, len(old)) for entity in (before, after)), strict=True)
     for index, (one, other, (inside, its_inside)) in enumerate(zip(old, new, walked, strict=True)):
@@ -46,7 +47,7 @@ def compare(before: Entity, after: Entity, meant: Meant, differences: Difference
 
 
 def _messages(mailbox: Entity) -> list[bytes]:
-    """What stands behind each From line; one that absolve takes for text belongs to the message it is in."""
+    """Return the data after each From line; a From line that absolve takes for text belongs to its message."""
     known = {inner.part.start for inner in inners(mailbox)}
     lines = [found for found in _FROM.finditer(mailbox.data) if found.end() in known or not found.start()]
     ends = [*(found.start() for found in lines[1:]), len(mailbox.data)]
@@ -54,7 +55,7 @@ def _messages(mailbox: Entity) -> list[bytes]:
 
 
 def _insides(entity: Entity | None, size: int) -> Sequence[Entity | None]:
-    """The entities of so many parts; None for each where absolve does not see as many, or does not read it."""
+    """Return the entities of `size` parts; None for each where absolve has another number of parts."""
     if entity is None:
         return [None] * size
     found = [inner.entity for inner in inners(entity) if not _is_no_line(entity.data, inner.part)]
@@ -62,12 +63,15 @@ def _insides(entity: Entity | None, size: int) -> Sequence[Entity | None]:
 
 
 def _is_no_line(data: bytes, part: Part) -> bool:
-    """Whether a boundary follows another at once: email sees no part there."""
+    """Return whether a boundary directly follows another one: email has no part between them."""
     return part.start == part.end and data.startswith(b"--", part.start)
 
 
 def _headed(message: Message[Any, Any]) -> tuple[Message[Any, Any], bytes]:
-    """The message, and what comes before its header: email takes a `>From ` line or a byte order mark for the body."""
+    """Return the message and the bytes before its header.
+
+    email takes a `>From ` line or a byte order mark before the header for the body.
+    """
     if message.keys() or message.is_multipart():
         return message, b""
     data = bytes(message.get_payload(decode=True) or b"")
@@ -83,20 +87,22 @@ class _Judge:
         self._differences = differences
 
     def message(self, before: bytes, after: bytes, one: Entity | None, other: Entity | None, path: str) -> None:
+        """Add the differences between two messages; `path` names the part for texts, as in `message 1` or `2/1`."""
         try:
             self._compare(email.message_from_bytes(before), email.message_from_bytes(after), one, other, path)
         except RecursionError:
-            self._say("unjudged", "email cannot read multiparts as deep as these", path)
+            self._say("unjudged", "email cannot read multiparts nested as deep as these", path)
 
     def _compare(
         self, old: Message[Any, Any], new: Message[Any, Any], one: Entity | None, other: Entity | None, path: str
     ) -> None:
         (old, lines), (new, its_lines) = _headed(old), _headed(new)
         if lines != its_lines:
-            self._say("tree", f"before the header is {shown(str(lines))}, and {shown(str(its_lines))} after", path)
+            words = f"the text above the header changed from {shown(str(lines))} to {shown(str(its_lines))}"
+            self._say("tree", words, path)
         self._header(old, new, one, other, path)
         if old.is_multipart() != new.is_multipart():
-            self._say("tree", "a multipart on one side only", path)
+            self._say("tree", "a multipart in one of the documents only", path)
         elif not old.is_multipart():
             body, changed_body = (bytes(part.get_payload(decode=True) or b"") for part in (old, new))
             self._body(body, changed_body, one, other, path)
@@ -104,7 +110,8 @@ class _Judge:
             parts, changed = old.get_payload(), new.get_payload()
             around = [(part.preamble, part.epilogue, len(part.get_payload())) for part in (old, new)]
             if around[0] != around[1]:
-                self._say("tree", f"{len(parts)} parts here, {len(changed)} after, or other text around them", path)
+                words = f"{len(parts)} parts before, {len(changed)} after, or the text around them differs"
+                self._say("tree", words, path)
                 return
             walked = zip(*(_insides(entity, len(parts)) for entity in (one, other)), strict=True)
             for index, (part, its, (inside, its_inside)) in enumerate(zip(parts, changed, walked, strict=True)):
@@ -118,7 +125,7 @@ class _Judge:
                 continue
             place = OF_MAIL.get(field[0].lower()) if field and changed and field[0] == changed[0] else None
             if place is None or one is None or other is None:
-                self._say("attribute", f"the field {shown(str(field))} is {shown(str(changed))} after", path)
+                self._say("attribute", f"the field {shown(str(field))} changed to {shown(str(changed))}", path)
             else:
                 for said in faults(place, str(field[1]), str(changed[1]), one, other, self._meant):
                     self._say(*said, path)
@@ -128,11 +135,11 @@ class _Judge:
             return
         inside, its_inside = (_insides(entity, 1)[0] for entity in (one, other))
         if inside is None or its_inside is None:
-            self._say("tree", "the body is another", path)
+            self._say("tree", "the body differs", path)
             return
         for entity, decoded in ((inside, old), (its_inside, new)):
             if _BLANKS_AT_END.sub(b"", entity.data) != _BLANKS_AT_END.sub(b"", decoded):
-                self._say("unjudged", "email decodes this body otherwise", path)
+                self._say("unjudged", "email decodes this body differently from absolve", path)
                 return
         for said in judged(inside, its_inside, self._meant):
             self._say(*said, path)

@@ -1,4 +1,7 @@
-"""What each link was meant to become, and whether it leads where it led."""
+"""Intended values: the values that each link may have after the rewrite, and whether it resolves to the same URL.
+
+In: the walked original and the policy. Out: for an old and a new value of a link, None or the text of a difference.
+"""
 
 from __future__ import annotations
 
@@ -25,12 +28,15 @@ _NO_CHARACTER = re.compile("[\udc80-\udcff]")
 
 
 def lost(reference: str) -> str:
-    """A reference with U+FFFD for each byte that is no character."""
+    """Return a reference with U+FFFD for each byte that is no valid character."""
     return _NO_CHARACTER.sub(_LOST, reference)
 
 
 class Meant:
-    """The policy's word on every link of a document: by link, and by what an independent parser knows of it."""
+    """The intended values of every link of a document: by link, and by element, attribute and reference.
+
+    An independent parser provides only the latter.
+    """
 
     def __init__(self, before: Entity, policy: Policy) -> None:
         self.by_policy = policy is not absolute
@@ -41,23 +47,26 @@ class Meant:
         self._learn(before, before.charset, sealed=False)
 
     def _learn(self, entity: Entity, charset: Charset, *, sealed: bool) -> None:
-        """What is meant for an entity, written in this charset in the end, and for all inside; `sealed`: to stay."""
+        """Collect the intended values of an entity and of all inside it.
+
+        `charset` is that of the bytes which are written in the end. `sealed`: all links must stay unchanged.
+        """
         rules = Rules(entity)
         for event in entity.events:
             if isinstance(event, Link):
                 resolved = Resolved(entity, event, rules.of(event))
                 new = None if sealed or event.place.stays == "always" else self._policy(resolved)
                 if new is not None and self.by_policy:
-                    new = new.strip(_BLANKS)  # as rewriting does with what is not its own
+                    new = new.strip(_BLANKS)  # as the rewriter does with the result of a policy
                 if new is not None and not resolved.rule.may_write(new):
                     new = None
                 values = {resolved.reference} if new is None else self._written(resolved, new, charset)
                 self._links[id(event)] = values
                 self._known(resolved, resolved.reference).update(values)
                 bare = resolved.reference.strip(_BLANKS)
-                if bare != resolved.reference:  # by CSS escapes, which a parser's value does not show
+                if bare != resolved.reference:  # white space by CSS escapes: a parser's value has no escapes
                     self._known(resolved, bare).update(value.strip(_BLANKS) for value in values)
-                if _LOST in bare:  # for bytes with such an escape between them, which a parser's value does not show
+                if _LOST in bare:  # invalid bytes with such an escape between them
                     self._known(resolved, lost(bare)).update(lost(value.strip(_BLANKS)) for value in values)
         for inner in inners(entity):
             part = inner.part
@@ -65,11 +74,14 @@ class Meant:
             self._learn(inner.entity, inside, sealed=sealed or bool(part.signed_by))
 
     def _known(self, resolved: Resolved, reference: str) -> set[str]:
-        """What a reference in this attribute of this element may become."""
+        """Return the set of intended values for a reference in this attribute of this element."""
         return self._values.setdefault((resolved.element, resolved.attribute, reference), set())
 
     def _written(self, resolved: Resolved, new: str, charset: Charset) -> set[str]:
-        """How the policy's word may stand in its place: escaped for its grammar, and for what the charset lacks."""
+        """Return the forms in which the result of the policy may be written.
+
+        These differ in the escapes of the grammar, and for characters that the charset lacks.
+        """
         entity, link = resolved.entity, resolved.link
         escape = ESCAPES.get(link.place.syntax)
         if escape is None or new == resolved.reference:
@@ -78,31 +90,31 @@ class Meant:
             return {new, resolved.reference}  # no empty reference can be written in a list
         before = link.coding.decode(entity.data[max(0, link.start - LOOK_AHEAD) : link.start])
         new = text(escape(value_of(new), before))
-        if resolved.element == "header":  # what a field cannot hold is percent-escaped
-            old = resolved.reference if new.endswith(resolved.reference) else ""  # whose own bytes stay
+        if resolved.element == "header":  # bytes that are invalid in a field are percent-encoded
+            old = resolved.reference if new.endswith(resolved.reference) else ""  # its own bytes stay unchanged
             written = (value_of(new), value_of(new.removesuffix(old)))
             whole, prefix = (text(link.coding.decode(link.coding.encode(value))) for value in written)
             return {new, whole, prefix + old}
         return {new} if new.isascii() else {new, _within(charset, new)}
 
     def fault(self, link: Link, old: str, new: str, before: LinkContext, after: LinkContext) -> str | None:
-        """What is wrong with the new value of this very link; None for nothing."""
+        """Return the fault of the new value of this link; None if it is correct."""
         return self._fault(old, new, before, after, self._links[id(link)], claims=link.claim is not None)
 
     def fault_of_value(
         self, place: LinkSite, old: str, new: str, before: LinkContext, after: LinkContext, *, claims: bool = False
     ) -> str | None:
-        """The same where a parser says only in which attribute of which element the value stands."""
+        """Return the fault of a new value of which only element and attribute are known; None if it is correct."""
         wanted = self._values.get((place.element, place.attribute, old), {old})
         return self._fault(old, new, before, after, wanted, claims=claims)
 
     def fault_of_text(self, place: LinkSite, old: str, new: str) -> str | None:
-        """Return what is wrong with a changed value wherever it leads; None for nothing."""
+        """Return the fault of a changed value, without resolving it; None if it is correct."""
         wanted = self._values.get((place.element, place.attribute, old), {old})
         return None if new in wanted else _other_than(wanted, old, new)
 
     def by_reference(self) -> dict[str, set[str]]:
-        """What each reference may become, wherever in the document it stands."""
+        """Return the intended values by reference, for the whole document."""
         found: dict[str, set[str]] = {}
         for (_, _, reference), values in self._values.items():
             found.setdefault(reference, set()).update(values)
@@ -118,16 +130,19 @@ class Meant:
         led, leads = before.target(old, claims), after.target(new, claims)
         if leads == led or (new != old and leads == before.target(new, claims)):
             return None
-        return f"{shown(old)} led to {shown(led)}, {shown(new)} leads to {shown(leads)}"
+        return f"{shown(old)} resolved to {shown(led)}, {shown(new)} resolves to {shown(leads)}"
 
 
 def _other_than(wanted: set[str], old: str, new: str) -> str:
     right = " or ".join(sorted(map(shown, wanted)))
-    return f"{shown(old)} was to {'stay' if wanted == {old} else f'become {right}'}, and is {shown(new)}"
+    return f"{shown(old)} should {'stay unchanged' if wanted == {old} else f'become {right}'}, but is {shown(new)}"
 
 
 def _within(charset: Charset, new: str) -> str:
-    """Where there are no character references (in CSS), what the charset lacks is percent-escaped."""
+    """Return a value with the characters that the charset lacks percent-encoded, as in CSS.
+
+    CSS has no character references.
+    """
     try:
         return text(to_utf8(charset, from_utf8(charset, value_of(new), "absolve.percent")))
     except UnicodeError:
@@ -135,18 +150,19 @@ def _within(charset: Charset, new: str) -> str:
 
 
 def _exempt(place: LinkSite, reference: str) -> bool:
-    """What stays whatever its base: it names something, or points into this very copy."""
+    """Return whether a reference stays unchanged under any base: an identifier, or a fragment of this document."""
     return place.stays == "always" or (place.stays == "fragment" and reference.startswith("#"))
 
 
 class Rules:
-    """The rules of an entity's links, one for all links that share it."""
+    """The link contexts of an entity, cached per link site and base."""
 
     def __init__(self, entity: Entity) -> None:
         self._entity = entity
         self._rules: dict[tuple[int, int], LinkContext] = {}
 
     def of(self, link: Link) -> LinkContext:
+        """Return the context of a link."""
         key = (id(link.place), id(link.base))
         if key not in self._rules:
             self._rules[key] = LinkContext(self._entity, link)

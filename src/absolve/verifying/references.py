@@ -1,4 +1,7 @@
-"""The references in a value that a parser has decoded, and what stands around them."""
+"""Split a value that an independent parser has decoded into its references and the bytes between them.
+
+In: a link site and its value, or an inner document. Out: `References`, which can be compared.
+"""
 
 from __future__ import annotations
 
@@ -18,33 +21,33 @@ if TYPE_CHECKING:
     from absolve.core.model import LinkSite
 
 
-_SETTINGS: Final = Settings(max_links=sys.maxsize)  # this is part of a document that has been counted
+_SETTINGS: Final = Settings(max_links=sys.maxsize)  # the links of the whole document are counted already
 
 
 class References(NamedTuple):
-    """Each reference with its place, and the bytes before, between and behind them."""
+    """Each reference with its link site, and the bytes before, between and after them."""
 
     links: list[tuple[LinkSite, str]]
     gaps: list[bytes]
 
     def alike(self, other: References) -> bool:
-        """Whether the same stands around as many references of the same places."""
+        """Return whether both have the same bytes around the same number of references of the same sites."""
         names = [[(place.element, place.attribute) for place, _ in side.links] for side in (self, other)]
         if names[0] != names[1]:
             return False
         if len(names[0]) == 1 and not (self.links[0][1] and other.links[0][1]):
-            return b"".join(self.gaps) == b"".join(other.gaps)  # an empty one stands anywhere in white space
+            return b"".join(self.gaps) == b"".join(other.gaps)  # an empty one may be anywhere in the white space
         return self.gaps == other.gaps
 
 
 def in_value(place: LinkSite, value: bytes) -> References:
-    """Those in an attribute's value, by its grammar."""
+    """Return the references in the value of an attribute, by its grammar."""
     spans = list(GRAMMARS[place.syntax](value))
     return References([(place, text(value[start:end])) for start, end in spans], _gaps(value, spans))
 
 
 def in_document(media_type: str, value: bytes) -> References:
-    """Those in a whole document, by its walker: a style sheet, a list of declarations, JSON."""
+    """Return the references in a document, by its walker: a style sheet, a list of declarations, JSON."""
     walker = registry.walker(media_type)
     events = walker(value, UTF_8, _SETTINGS) if walker is not None else ()
     found = [event for event in events if isinstance(event, Link)]

@@ -1,7 +1,7 @@
-"""The first witness: the links of both sides pair up, and the bytes between them are the same.
+"""First check of every format: the links of both documents pair up, and the bytes between them are equal.
 
-What of a link's own bytes had no need to change counts as between, too: a link that stays, and the end of a reference
-that only got something before it.
+In: the two entities. Out: differences. Bytes of a link that need no change are compared, too: an unchanged link, and
+the end of a reference that only got a prefix.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _BLANKS = re.compile(b"[%b]*" % WHITE_SPACE)
 
 
 class Region(NamedTuple):
-    """Bytes that may differ: where they stand before, and where after."""
+    """A span of bytes that may differ: its offsets before and after."""
 
     start: int
     end: int
@@ -42,9 +42,9 @@ class Region(NamedTuple):
 
 
 class Side(NamedTuple):
-    """An entity of one of the two documents, the rules of its links, and where its offsets are in the document.
+    """An entity of one of the two documents and the contexts of its links.
 
-    `numbers` has those of its events, by identity.
+    `outer` maps an offset in the entity to one in the document. `numbers` are the indexes of its events, by identity.
     """
 
     entity: Entity
@@ -62,17 +62,18 @@ def _side(entity: Entity, outer: Callable[[int], int]) -> Side:
 
 
 class Spans:
-    """Compares two entities, and the entities inside them."""
+    """Compare two entities, and the entities inside them."""
 
     def __init__(self, meant: Meant, differences: Differences) -> None:
         self._meant = meant
         self._differences = differences
 
     def compare(self, before: Entity, after: Entity) -> None:
+        """Add the differences between two documents."""
         self._regions(*(_side(entity, lambda position: position) for entity in (before, after)))
 
     def _regions(self, before: Side, after: Side) -> list[Region]:
-        """Where two entities may differ; what else differs is said."""
+        """Return the regions where two entities may differ; add a difference for any other."""
         old, new = _events(before), _events(after)
         pairs = list(_paired(old, new))
         regions: list[Region] = []
@@ -111,7 +112,7 @@ class Spans:
             self._say("target", f"{_name(old)}: {fault}", old.start, new.start, before, after)
 
     def _in_part(self, old: Part, new: Part, before: Side, after: Side) -> Iterator[Region]:
-        """The regions of the entity inside, where they stand outside."""
+        """Yield the regions of an inner entity, mapped to offsets of the outer one."""
         one, other = (inner_at(side.entity, side.numbers[id(part)]) for side, part in ((before, old), (after, new)))
         if one is None or other is None:
             return
@@ -120,7 +121,7 @@ class Spans:
             for side, part, inner in ((before, old, one), (after, new, other))
         ]
         regions = self._regions(*inside)
-        if one.offsets is None or other.offsets is None:  # written anew as a whole, if anything changed in it
+        if one.offsets is None or other.offsets is None:  # encoded as a whole, if its content changed
             if one.entity.data != other.entity.data:
                 yield Region(old.start, old.end, new.start, new.end)
             return
@@ -138,7 +139,7 @@ class Spans:
         yield from mapped
 
     def _of_fields(self, pair: Pair, before: Side, after: Side) -> Iterator[Region]:
-        """The fields that say something of a part: they say it of what it became."""
+        """Yield the regions of the derived fields of a part; each must have the value for the new part."""
         old, new = pair
         if not (isinstance(old, Part) and isinstance(new, Part)):
             return
@@ -147,11 +148,11 @@ class Spans:
             yield Region(field.start, field.end, new_field.start, new_field.end)
             value, new_value = before.data[field.start : field.end], after.data[new_field.start : new_field.end]
             if new_value != (value if raw == new_raw else field.value(new_raw)):
-                words = f"what is said of {_name(old)} is wrong: {shown(_excerpt(new_value, 0))}"
+                words = f"a length, digest or checksum of {_name(old)} is wrong: {shown(_excerpt(new_value, 0))}"
                 self._say("bytes", words, field.start, new_field.start, before, after)
 
     def _in_slot(self, coding: Coding, found: list[Region], before: Side, after: Side) -> Region:
-        """A value that got its quotes, and = where it had none: as such that is no difference."""
+        """Return the region of a value that got quotes, and an equals sign if it had none; these are no difference."""
         start, end = coding.slot or (0, 0)
         opening: bytes = coding.settle(b"")[:-1]  # type: ignore[attr-defined]  # a coding with a slot has it
         first, last = found[0], found[-1]
@@ -164,28 +165,28 @@ class Spans:
             gap = _quoted(before.data[one.end : other.start])
             right = right and gap == after.data[one.new_end : other.new_start]
         if not right:
-            self._say("bytes", "more than quotes came to this value", start, region.new_start, before, after)
+            self._say("bytes", "this value differs by more than its quotes", start, region.new_start, before, after)
         return region
 
     def _between(self, regions: list[Region], before: Side, after: Side) -> None:
-        """The bytes before each region are those before its counterpart."""
+        """Check that the bytes before each region are equal to those before its counterpart."""
         start = new_start = 0
         for region in regions:
             old, new = before.data[start : region.start], after.data[new_start : region.new_start]
             if old != new:
                 same = _common(old, new)
-                words = f"{shown(_excerpt(old, same))} here, {shown(_excerpt(new, same))} after"
+                words = f"{shown(_excerpt(old, same))} before, {shown(_excerpt(new, same))} after"
                 self._say("bytes", words, start + same, new_start + same, before, after)
             start, new_start = region.end, region.new_end
 
     def _around(self, settled: EditOrder, regions: list[Region], before: Side, after: Side) -> None:
-        """What depends on all regions together is what comes of them; outside of them and it the bytes are the same."""
+        """Check that the regions, and all that the format derives from them, account for every changed byte."""
         made = [Edit(start, end, after.data[new:new_end]) for start, end, new, new_end in regions]
         made = [edit for edit in made if before.data[edit.start : edit.end] != edit.new]
         expected = splice(before.data, [edit for some in settled.edits([made]) for edit in some])
         if expected != after.data:
             same = _common(expected, after.data)
-            words = f"{shown(_excerpt(after.data, same))} after, where {shown(_excerpt(expected, same))} would follow"
+            words = f"{shown(_excerpt(after.data, same))} after, expected {shown(_excerpt(expected, same))}"
             self._say("bytes", words, min(same, len(before.data)), same, before, after)
 
     def _unpaired(
@@ -196,12 +197,12 @@ class Spans:
         before: Side,
         after: Side,
     ) -> None:
-        """The first that has no counterpart, where the bytes before it part; what follows is not compared."""
+        """Add a difference for the first event without a counterpart, where the bytes begin to differ; stop there."""
         _, start, _, new_start = regions[-1] if regions else Region(0, 0, 0, 0)
         ends = [events[0].start if events else len(side.data) for events, side in ((old, before), (new, after))]
         same = _common(before.data[start : ends[0]], after.data[new_start : ends[1]])
         names = [_name(events[0]) if events else "no more links" for events in (old, new)]
-        self._say("links", f"{names[0]} here, {names[1]} after", start + same, new_start + same, before, after)
+        self._say("links", f"{names[0]} before, {names[1]} after", start + same, new_start + same, before, after)
 
     def _say(self, code: str, words: str, position: int, new_position: int, before: Side, after: Side) -> None:
         self._differences.add_at(code, words, before.outer(position), after.outer(new_position))
@@ -215,11 +216,11 @@ def _events(side: Side) -> list[Link | Part]:
 
 
 def _paired(old: list[Link | Part], new: list[Link | Part]) -> Iterator[Pair]:
-    """The events of both sides as long as they are alike."""
+    """Yield pairs of events, up to the first pair of different kinds."""
     for one, other in zip(old, new, strict=False):
         if _name(one) != _name(other):
             return
-        yield one, other  # type: ignore[misc]  # their names say that they are of one kind
+        yield one, other  # type: ignore[misc]  # equal names: both are of one kind
 
 
 def _name(event: Link | Part) -> str:
@@ -229,7 +230,7 @@ def _name(event: Link | Part) -> str:
 
 
 def _newly_quoted(pair: Pair) -> Coding | None:
-    """The coding of a value that had no quotes and has some."""
+    """Return the coding of a value that had no quotes before and has them after; else None."""
     old, new = pair
     return old.coding if old.coding.slot is not None and new.coding.slot is None else None
 
@@ -239,14 +240,14 @@ def _quoted(raw: bytes) -> bytes:
 
 
 def _changed(old: Link, new: Link, before: bytes, after: bytes) -> Region | None:
-    """A link's bytes without those at their end that go on standing for the same; None for the same bytes."""
+    """Return the region of a link without the unchanged bytes at its end; None if all its bytes are equal."""
     raw, new_raw = before[old.start : old.end], after[new.start : new.end]
     if raw == new_raw:
         return None
     if (
         not new_raw and old.coding.slot is None
-    ):  # an empty reference stands behind all the white space that was around it
-        blanks = len(_BLANKS.match(before, old.end)[0])  # type: ignore[index]  # it matches nothing, too
+    ):  # an empty reference is placed after all the white space that was around it
+        blanks = len(_BLANKS.match(before, old.end)[0])  # type: ignore[index]  # it matches the empty string, too
         return Region(old.start, old.end, new.start - blanks, new.end - blanks)
     (value, offsets), (new_value, new_offsets) = old.coding.decode_mapped(raw), new.coding.decode_mapped(new_raw)
     if offsets is None or new_offsets is None:
@@ -260,14 +261,14 @@ def _changed(old: Link, new: Link, before: bytes, after: bytes) -> Region | None
         new_kept = len(new_raw) - new_offsets.start(len(new_value) - same)
         canonical = new.coding.encode(new_value[len(new_value) - same :], after[new.end : new.end + 64])
         if raw == value and raw[-kept:] != new_raw[-new_kept:] == canonical:
-            kept = new_kept = 0  # there was no need of an escape where it stood, and there is one where it stands
-    # A character reference before a link gets the semicolon that it lacks where the link would go on with it.
+            kept = new_kept = 0  # the old context needed no escape, the new one does
+    # A character reference before a link gets its missing semicolon where the link would continue it.
     ended = before[old.start - 1 : old.start].isalnum() and after[new.start - 1 : new.start] == b";"
     return Region(old.start, old.end - kept, new.start - ended, new.end - new_kept)
 
 
 def _whole(value: bytes, offsets: Offsets, size: int) -> bool:
-    """Whether neither a character nor what stands for it is cut in two before the last bytes of a value."""
+    """Return whether the last `size` bytes of a value begin at a character, and at a unit of the coding."""
     position = len(value) - size
     return offsets.end(position) <= offsets.start(position) and value[position] & 0xC0 != 0x80
 
@@ -281,9 +282,9 @@ _SOFT_BREAK = re.compile(rb"=\r?\n")
 
 
 def _soft_breaks(regions: list[Region], before: bytes, after: bytes) -> Iterator[Region]:
-    """The soft line breaks (RFC 2045 6.7) that came to lines in which something changed, outside of what changed.
+    """Yield a region for each soft line break (RFC 2045 6.7) that was added to a changed line, outside the regions.
 
-    The first and the last region are the edges of what is compared.
+    The first and the last of `regions` are empty, at the start and end of the part.
     """
     for index, (last, region) in enumerate(pairwise(regions)):
         start, end = last.end, region.start
@@ -303,12 +304,12 @@ def _soft_breaks(regions: list[Region], before: bytes, after: bytes) -> Iterator
 
 
 def _outwards(side: Side, part: Part, offsets: Offsets | None) -> Callable[[int], int]:
-    """From offsets in a part to those in the document."""
+    """Return a function from offsets in a part to offsets in the document."""
     return lambda position: side.outer(part.start + (offsets.start(position) if offsets is not None else 0))
 
 
 def _common(one: bytes, other: bytes) -> int:
-    """How many bytes two strings have in common at their start."""
+    """Return the length of the common prefix of two byte strings."""
     low, high = 0, min(len(one), len(other))
     while low < high:
         middle = (low + high + 1) // 2

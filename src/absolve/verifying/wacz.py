@@ -1,6 +1,7 @@
-"""The second witness of what a WACZ says of its files: json, hashlib and zlib see it say the same, and be right.
+"""Second check of the indexes and descriptions of a WACZ (1.1.1), by json, hashlib and zlib.
 
-What was wrong before may stay so.
+In: the name of a file, and functions that read files of the package before and after. Out: None or the text of a fault.
+Offsets, lengths, sizes and digests must be right for the new files; those that were wrong before must stay unchanged.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _LOOKED_AT = 1 << 16
 
 
 def fault(name: str, old: Read, new: Read) -> str | None:
-    """What is wrong with a file of a package that is about others; None for nothing. ValueError where it is unknown."""
+    """Return the fault of an index or description; None if it is correct. Raise ValueError for any other file."""
     old, new = cache(old), cache(new)
     if name == "datapackage.json":
         return _description(json.loads(old(name)), json.loads(new(name)), old, new)
@@ -33,11 +34,11 @@ def fault(name: str, old: Read, new: Read) -> str | None:
         return _description({"resources": [one]}, {"resources": [other]}, old, new)
     if name.startswith("indexes/"):
         return _index(name, old, new)
-    raise ValueError(f"{name} is about no others")
+    raise ValueError(f"{name} is neither an index nor a description")
 
 
 def _description(old: Any, new: Any, read: Read, read_new: Read) -> str | None:
-    """Two descriptions are equal but for digests and sizes, and these are right."""
+    """Check that two descriptions are equal except for digests and sizes, and that these are right."""
     for resource, its in zip(old.get("resources", []), new.get("resources", []), strict=True):
         for said, now in ((resource, its), (resource.get("stats", {}), its.get("stats", {}))):
             path = resource.get("path")
@@ -46,11 +47,11 @@ def _description(old: Any, new: Any, read: Read, read_new: Read) -> str | None:
                 was_right = _says(said.pop(key), path, read)
                 if not (_says(value, path, read_new) if was_right else was == value):
                     return f"the {key} of {path} is wrong"
-    return None if old == new else "it says something else"
+    return None if old == new else "other values of it differ"
 
 
 def _says(value: Any, path: Any, read: Read) -> bool:
-    """Whether this is the size or digest of a file."""
+    """Return whether this is the size or digest of a file."""
     try:
         content = read(path)
     except KeyError:
@@ -62,10 +63,10 @@ def _says(value: Any, path: Any, read: Read) -> bool:
 
 
 def _index(name: str, old: Read, new: Read) -> str | None:
-    """Two indexes have the same entries, and each leads to the record or block that it led to."""
+    """Check that two indexes have equal entries, and that each refers to the same record or block as before."""
     lines, changed = _lines(name, old(name)), _lines(name, new(name))
     if len(lines) != len(changed):
-        return f"it has {len(lines)} entries here, {len(changed)} after"
+        return f"it has {len(lines)} entries before, {len(changed)} after"
     about = name.removesuffix(".idx") + ".cdx.gz"
     for line, its in zip(lines, changed, strict=True):
         key, _, text = line.partition("{")
@@ -73,10 +74,10 @@ def _index(name: str, old: Read, new: Read) -> str | None:
         entry, now = (json.loads(f"{{{rest}") if rest else {} for rest in (text, its_text))
         steady, its_steady = ({word: said for word, said in one.items() if word not in _MOVING} for one in (entry, now))
         if key != its_key or steady != its_steady:
-            return f"another entry: {line[:80]!r} here, {its[:80]!r} after"
+            return f"the entry {line[:80]!r} changed to {its[:80]!r}"
         about = str(entry.get("filename") or about)
         if "offset" in entry and _leads(entry, old, about) not in {None, _leads(now, new, about)}:
-            return f"the entry {key[:80]!r} leads elsewhere"
+            return f"the entry {key[:80]!r} refers to another record"
     return None
 
 
@@ -85,7 +86,7 @@ def _lines(name: str, data: bytes) -> list[str]:
 
 
 def _leads(entry: Any, read: Read, about: str) -> tuple[bytes, bool] | None:
-    """What begins where an entry says, and whether its digest is that of the bytes; None where nothing does."""
+    """Return an identifier of the data that an entry refers to, and whether its digest is right; None for no data."""
     raw = next(_found(read, about), b"")[int(entry["offset"]) :][: int(entry["length"])]
     value = raw[:_LOOKED_AT]
     if raw.startswith(b"\x1f\x8b"):

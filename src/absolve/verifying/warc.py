@@ -1,6 +1,7 @@
-"""The second witness of WARC and ARC files: warcio reads as many records, equal but for the links. Without it, none.
+"""Second check of WARC (ISO 28500) and ARC files: warcio reads the same records, equal except for the links.
 
-A record in which something changed is judged as the document that its block is.
+In: the two entities. Out: differences. The block of a changed record is compared by the second check of its own media
+type. Without warcio this check is skipped.
 """
 
 from __future__ import annotations
@@ -25,12 +26,12 @@ if TYPE_CHECKING:
 
 _LENGTHS: Final = frozenset({"content-length", "length"})  # of WARC, and of ARC
 _DERIVED: Final = _LENGTHS | {"warc-block-digest", "warc-payload-digest"}
-_ANOTHER: Final = "its block is another"
+_ANOTHER: Final = "its block differs"
 _ZSTANDARD: Final = b"\x28\xb5\x2f\xfd"
 
 
 class _Record(NamedTuple):
-    """What warcio reads of a record; whether its digests are right, None where it has none."""
+    """A record as warcio reads it; `digests`: whether they are right, None if there are none."""
 
     url: str
     fields: list[tuple[str, str]]
@@ -39,37 +40,37 @@ class _Record(NamedTuple):
 
     @property
     def others(self) -> list[tuple[str, str]]:
-        """The fields that say nothing of the block."""
+        """Return the fields that do not depend on the block."""
         return [(name, value) for name, value in self.fields if name.lower() not in _DERIVED]
 
 
 class _Inside(NamedTuple):
-    """A block that absolve has read, and what it found in it."""
+    """A block that absolve has read, and its entity."""
 
     block: bytes
     entity: Entity
 
 
 def compare(before: Entity, after: Entity, meant: Meant, differences: Differences) -> None:
-    """Say what warcio sees that is different; nothing where it is not there to see anything."""
+    """Add the differences between the records that warcio reads; none if it is not installed."""
     try:
-        import warcio  # noqa: F401 - whether it is there
+        import warcio  # noqa: F401 - to test whether it is installed
     except ImportError:
         return
     try:
         old, new = (_records(entity.data) for entity in (before, after))
-    except (OSError, EOFError, ValueError, AttributeError, zlib.error) as error:  # it wants each response to have a URL
+    except (OSError, EOFError, ValueError, AttributeError, zlib.error) as error:  # e.g. for a response without a URL
         differences.add("unjudged", f"warcio cannot read this: {error}", None, None)
         return
     if len(old) != len(new):
-        differences.add("tree", f"warcio: {len(old)} records here, {len(new)} after", None, None)
+        differences.add("tree", f"warcio: {len(old)} records before, {len(new)} after", None, None)
         return
     inside, its_inside = (list(_insides(entity)) for entity in (before, after))
     faults = []
     for record, its in zip(old, new, strict=True):
         walked = _taken(inside, its_inside, record, its)
         faults += [(record.url, *fault) for fault in _faults(record, its, walked, meant)]
-    unseen = inside or its_inside  # what warcio takes for a record then may be none that absolve has read
+    unseen = inside or its_inside  # if any are left, warcio and absolve disagree on the records
     for url, code, words in faults:
         if not (unseen and words == _ANOTHER):
             differences.add(code, f"warcio: {words} (in the record of {url})", None, None)
@@ -78,14 +79,14 @@ def compare(before: Entity, after: Entity, meant: Meant, differences: Difference
 
 
 def _records(data: bytes) -> list[_Record]:
-    """All records up to where warcio gives up."""
+    """Return all records up to the first that warcio cannot read."""
     if data.startswith(_ZSTANDARD):
         import zstandard
 
         with zstandard.ZstdDecompressor().stream_reader(data, read_across_frames=True) as reader:
             data = reader.read()
     blocks, whole = _read(data, no_record_parse=True)
-    if not whole and data.startswith(b"\x1f\x8b"):  # warcio wants one record in each member
+    if not whole and data.startswith(b"\x1f\x8b"):  # warcio requires one record in each member
         data = gzip.decompress(data)
         blocks, _ = _read(data, no_record_parse=True)
     parsed, _ = _read(data, check_digests=True)
@@ -97,12 +98,12 @@ def _records(data: bytes) -> list[_Record]:
 
 
 def _read(data: bytes, **options: bool) -> tuple[list[tuple[Any, bytes]], bool]:
-    """Each record with what of it is not parsed; and whether that was all."""
+    """Return each record with its unparsed bytes, and whether warcio read the file to its end."""
     from warcio.archiveiterator import ArchiveIterator
     from warcio.exceptions import ArchiveLoadFailed
 
     found: list[tuple[Any, bytes]] = []
-    with redirect_stderr(io.StringIO()):  # it prints its warnings
+    with redirect_stderr(io.StringIO()):  # warcio prints its warnings
         try:
             found.extend((record, record.raw_stream.read()) for record in ArchiveIterator(io.BytesIO(data), **options))
         except ArchiveLoadFailed:
@@ -124,7 +125,7 @@ def _insides(entity: Entity) -> Iterator[_Inside]:
 
 
 def _taken(inside: list[_Inside], its: list[_Inside], old: _Record, new: _Record) -> tuple[Entity, Entity] | None:
-    """The next of what absolve read on both sides, if it is this record; one that it left may have the same block."""
+    """Remove and return the next pair of entities that absolve read, if they are those of this record; else None."""
     if inside and its and inside[0].block == old.block and its[0].block == new.block:
         return inside.pop(0).entity, its.pop(0).entity
     return None
@@ -135,16 +136,16 @@ def _faults(
 ) -> Iterator[tuple[str, str]]:
     if old.block == new.block:
         if old.fields != new.fields:
-            yield "attribute", f"its header is another: {_first(old.fields, new.fields)}"
+            yield "attribute", f"its header differs: {_first(old.fields, new.fields)}"
         return
     if old.others != new.others:
-        yield "attribute", f"its header is another: {_first(old.others, new.others)}"
+        yield "attribute", f"its header differs: {_first(old.others, new.others)}"
     for (name, said), (_, value) in zip(old.fields, new.fields, strict=False):
         expected = str(len(new.block)) if said == str(len(old.block)) else said
         if name.lower() in _LENGTHS and value != expected:
-            yield "attribute", f"its {name} is {shown(value)} after, and should be {shown(expected)}"
+            yield "attribute", f"its {name} changed to {shown(value)}, expected {shown(expected)}"
     if old.digests is True and new.digests is not True:
-        yield "attribute", "its digests were right, and are wrong after"
+        yield "attribute", "its digests were right before, and are wrong after"
     if walked is None:
         yield "tree", _ANOTHER
     else:
@@ -152,7 +153,7 @@ def _faults(
 
 
 def _first(old: list[tuple[str, str]], new: list[tuple[str, str]]) -> str:
-    """The first field that is not the same."""
+    """Return a text for the first field that differs."""
     pairs = ((one, other) for one, other in zip(old, new, strict=False) if one != other)
     one, other = next(pairs, (("", ""), ("", "")))
-    return f"{shown(': '.join(one))} here, {shown(': '.join(other))} after"
+    return f"{shown(': '.join(one))} before, {shown(': '.join(other))} after"

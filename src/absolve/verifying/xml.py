@@ -1,7 +1,7 @@
-"""The second witness of XML: lxml's trees are equal but for the links, which lead where they led.
+"""Second check of XML: the trees of lxml are equal, except for the links, which still resolve to the same URLs.
 
-The values are the tree's; where in them references stand is known from the tables and grammars, and the bases from the
-tree's own `xml:base` attributes and base elements.
+In: the two entities. Out: differences. Values are those of the trees. References in them are located by the tables and
+grammars of absolve; bases are computed from the trees' own `xml:base` attributes (XML Base) and base elements.
 """
 
 from __future__ import annotations
@@ -30,42 +30,44 @@ _DOCUMENTS = {"css": places.CSS, **places.JSON_SCRIPTS}  # syntax of a text -> i
 
 
 def compare(before: Entity, after: Entity, meant: Meant, differences: Differences) -> None:
-    """Say what lxml sees that is different, and where it sees another base than absolve does."""
+    """Add the differences between the trees, and between the base URLs of lxml and absolve."""
     sides: list[Side] = []
-    for entity, when in ((before, "here"), (after, "after")):
+    for entity, when in ((before, "before"), (after, "after")):
         try:
             side = Side(parsed(entity), entity)
         except (SyntaxError, ValueError) as error:
-            differences.add("unjudged", f"lxml cannot parse what stands {when}: {error}", None, None)
+            differences.add("unjudged", f"lxml cannot parse the document {when}: {error}", None, None)
             return
         sides.append(side)
         seen, known = side.bases.base.url, entity.bases.base.url
         if seen != known:
-            differences.add("base", f"lxml sees the base {shown(seen)} {when}, absolve sees {shown(known)}", None, None)
+            words = f"the base {when} is {shown(seen)} for lxml, {shown(known)} for absolve"
+            differences.add("base", words, None, None)
     _Judge(meant, differences, *sides).compare()
 
 
 class _Judge:
-    """Compares two trees of one document, node by node."""
+    """Compare two trees of one document, node by node."""
 
     def __init__(self, meant: Meant, differences: Differences, before: Side, after: Side) -> None:
         self._meant = meant
         self._differences = differences
         self._before = before
         self._after = after
-        self._old: Any = None  # the nodes that are compared now
+        self._old: Any = None  # the current pair of nodes
         self._new: Any = None
-        self._looks = True  # equal values are looked at, too: they may lead elsewhere
-        self._joined: set[Any] = set()  # comments and the like whose tail is part of a text that was compared
+        self._looks = True  # compare equal values, too: they may resolve to different URLs
+        self._joined: set[Any] = set()  # nodes (such as comments) whose tail is part of a text that was compared
 
     def compare(self) -> None:
+        """Add all differences, up to the first node that differs in kind or name."""
         if self._before.doctype != self._after.doctype:
-            self._differences.add("tree", "lxml: the document type is another one", None, None)
+            self._differences.add("tree", "lxml: the document type differs", None, None)
         for old, new in zip_longest(self._before.nodes, self._after.nodes):
             if old is None or new is None or not _alike(old, new):
                 self._old, self._new = (one if one is not None else self._before.root for one in (old, new))
                 names = [_name(node) if node is not None else "nothing more" for node in (old, new)]
-                self._say("tree", f"{names[0]} here, {names[1]} after")
+                self._say("tree", f"{names[0]} before, {names[1]} after")
                 return
             self._old, self._new = old, new
             if isinstance(old.tag, str):
@@ -73,12 +75,12 @@ class _Judge:
             elif not self._instruction(old, new) and old.text != new.text:
                 self._differ("tree", f"the text of {_name(old)}", old.text, new.text)
             if old not in self._joined and old.tail != new.tail:
-                self._differ("tree", f"the text behind {_name(old)}", old.tail, new.tail)
+                self._differ("tree", f"the text following {_name(old)}", old.tail, new.tail)
 
     def _element(self, old: Any, new: Any) -> None:
         self._looks = self._meant.by_policy or self._before.base_url(old) != self._after.base_url(new)
         if old.attrib.keys() != new.attrib.keys() or old.nsmap != new.nsmap:
-            self._say("attribute", f"{_name(old)} has other attributes or namespaces after")
+            self._say("attribute", f"the attribute names or namespaces of {_name(old)} differ")
             return
         element = self._before.elements[_expat(old.tag)]
         words = {key.lower(): word for key, word in old.attrib.items()}
@@ -88,7 +90,7 @@ class _Judge:
         self._text(old, new, chosen(element.text, words))
 
     def _value(self, element: Element, words: dict[str, str], key: str, value: str, changed: str) -> None:
-        """A value that is more than text where the tables have a row for it."""
+        """Compare the values of an attribute: its references, if the tables have a row for it, else the text."""
         place = chosen(element.places[_expat(key)], words)
         if place is places.META_CONTENT:
             names = ("http-equiv", "property", "name", "itemprop")
@@ -109,7 +111,7 @@ class _Judge:
         self._references(one, other, claims=claims)
 
     def _text(self, old: Any, new: Any, place: LinkSite | None) -> None:
-        """The text of an element, which may be a reference or a document."""
+        """Compare the text of an element, which may be a reference or a document."""
         if place is None or any(isinstance(child.tag, str) for child in old):
             if old.text != new.text:
                 self._differ("tree", f"the text in {_name(old)}", old.text, new.text)
@@ -128,7 +130,7 @@ class _Judge:
             self._differ("tree", f"the text in {_name(old)}", value, changed)
 
     def _instruction(self, old: Any, new: Any) -> bool:
-        """Whether this is a processing instruction with a reference; those are compared."""
+        """Return whether this is a processing instruction with a reference; compare it if so."""
         place = link_tables.INSTRUCTIONS.get(getattr(old, "target", ""))
         if place is None or self._before.outside(old) is False:
             return False
@@ -150,7 +152,7 @@ class _Judge:
         return in_value(place, value.encode())
 
     def _references(self, old: References, new: References, *, claims: bool = False) -> None:
-        """References that pair up: each is what it was meant to become, and leads where it led."""
+        """Check pairs of references: each has its intended value and still resolves to the same URL."""
         for (place, one), (_, other) in zip(old.links, new.links, strict=True):
             rules = (
                 side.rule(place, node, claims=claims)
@@ -161,7 +163,7 @@ class _Judge:
                 self._say("target", f"{place.element} {place.attribute}: {fault}")
 
     def _document(self, old: str, new: str, step: str) -> None:
-        """Escaped HTML: html5lib judges it; what is nested too deep for absolve is text."""
+        """Compare escaped HTML by the trees of html5lib; beyond the maximum depth, as text."""
         if old == new and not self._looks:
             return
         if self._before.settings.max_depth < 1:
@@ -174,27 +176,27 @@ class _Judge:
                     side.inside(parse(text, scripting=scripting), step, node)
                     for side, text, node in ((self._before, old, self._old), (self._after, new, self._new))
                 )
-            except Exception as error:  # noqa: BLE001 - html5lib 1.1 fails on some pages, each time in another way
+            except Exception as error:  # noqa: BLE001 - html5lib 1.1 raises various exceptions for some pages
                 self._say("unjudged", f"this HTML cannot be parsed: {str(error) or type(error).__name__}")
                 return
             Judge(self._meant, self._differences, one, other, scripting=scripting).compare()
 
     def _differ(self, code: str, what: str, old: str | None, new: str | None) -> None:
-        self._say(code, f"{what} is {shown(old)} here, {shown(new)} after")
+        self._say(code, f"{what} changed from {shown(old)} to {shown(new)}")
 
     def _say(self, code: str, words: str) -> None:
         self._differences.add(code, f"lxml: {words}", self._before.position(self._old), self._after.position(self._new))
 
 
 def _alike(old: Any, new: Any) -> bool:
-    """Whether two nodes are of one kind and name, with as many children."""
+    """Return whether two nodes have the same kind, name and number of children."""
     return bool(
         old.tag == new.tag and getattr(old, "target", "") == getattr(new, "target", "") and len(old) == len(new)
     )
 
 
 def _expat(name: str) -> str:
-    """A name as expat gives it."""
+    """Return a name in the form of expat."""
     namespace, brace, local = name.rpartition("}")
     return f"{namespace[1:]}{SEPARATOR}{local}" if brace else name
 

@@ -1,4 +1,7 @@
-"""One of the two trees of an XML document: the bases that its own attributes and elements give."""
+"""One of the two trees of an XML document in lxml, with the bases of its own attributes and elements (XML Base).
+
+In: an entity. Out: its nodes in document order, the text and position of each, and the context of its links.
+"""
 
 from __future__ import annotations
 
@@ -26,12 +29,15 @@ XML_BASE: Final = f"{{{link_tables.XML}}}base"
 _BASE, _TEMPLATE = (f"{{{link_tables.XHTML}}}{name}" for name in ("base", "template"))
 _PREDEFINED: Final = {"lt": "<", "gt": ">", "amp": "&", "apos": "'", "quot": '"'}
 _REFERENCE: Final = re.compile(r"&(?:(lt|gt|amp|apos|quot)|#x([0-9A-Fa-f]++)|#([0-9]++));")
-_LONGEST: Final = 8  # digits of a reference, without zeros before them: more are beyond any character
+_LONGEST: Final = 8  # digits of a character reference, without leading zeros: any longer number is no character
 _PAGES: Final = (f"{{{link_tables.XHTML}}}", f"{{{link_tables.SVG}}}")
 
 
 def parsed(entity: Entity) -> Any:
-    """The root element that lxml sees; SyntaxError or ValueError where it sees none. Nothing else is read for it."""
+    """Parse a document with lxml and return the root element; no external entity, DTD or network resource is loaded.
+
+    Raise SyntaxError or ValueError where it is not well-formed.
+    """
     parser = etree.XMLParser(
         encoding="utf-8", resolve_entities=False, no_network=True, load_dtd=False, huge_tree=True, strip_cdata=False
     )
@@ -39,9 +45,9 @@ def parsed(entity: Entity) -> Any:
 
 
 def pseudo_attributes(instruction: Any) -> dict[str, str]:
-    """Those of a processing instruction, which are written as attributes are (xml-stylesheet 1.0, 3).
+    """Return the pseudo-attributes of a processing instruction (xml-stylesheet 1.0, 3), their references decoded.
 
-    lxml leaves the references in them as they stand.
+    lxml parses the pseudo-attributes, but leaves the references in them unchanged.
     """
     return {name: _REFERENCE.sub(_character, value) for name, value in instruction.attrib.items()}
 
@@ -56,7 +62,7 @@ def _character(reference: re.Match[str]) -> str:
 
 
 class Side:
-    """A tree, its nodes in document order, and what rules the references in them."""
+    """A tree, its nodes in document order, and the contexts of their links."""
 
     def __init__(self, root: Any, like: Entity) -> None:
         self.root = root
@@ -81,7 +87,7 @@ class Side:
         self._rules: dict[tuple[LinkSite, int], LinkContext] = {}
 
     def _claim(self) -> BaseClaim | None:
-        """The first base element with an href in tree order, not in a template, of a page."""
+        """Return the claim of the first base element with an href, outside templates; XHTML and SVG only."""
         if not str(self.root.tag).startswith(_PAGES):
             return None
         for node in self.root.iter(_BASE):
@@ -90,7 +96,7 @@ class Side:
         return None
 
     def _found_scopes(self) -> dict[Any, BaseClaim]:
-        """The innermost xml:base of each element that is in the scope of one."""
+        """Return the innermost xml:base claim of each element in the scope of one."""
         scopes: dict[Any, BaseClaim] = {}
         for node in self.root.iter(etree.Element):
             outer = scopes.get(node.getparent())
@@ -102,11 +108,11 @@ class Side:
         return scopes
 
     def outside(self, node: Any) -> bool:
-        """Whether a node stands before the root element."""
+        """Return whether a node precedes the root element."""
         return node in self._before
 
     def text(self, node: Any) -> str:
-        """The text of an element without elements in it; entities that are plain text are in it."""
+        """Return the text of an element without child elements, with entities that are plain text expanded."""
         pieces = [node.text or ""]
         for child in node:
             content = self._entities.get(child.name) if child.tag is etree.Entity else ""
@@ -115,14 +121,14 @@ class Side:
         return "".join(pieces)
 
     def base_url(self, node: Any) -> str:
-        """The base of an element, from its codebase on outwards."""
+        """Return the base URL of an element, by the xml:base attributes in scope."""
         return self._entity.base_context(self._scope(node)).base.url
 
     def _scope(self, node: Any) -> BaseClaim | None:
         return self._scopes.get(node)
 
     def rule(self, place: LinkSite, node: Any, *, claims: bool = False) -> LinkContext:
-        """What rules the references of a place on this element; that of `claims` is ruled from outside."""
+        """Return the context of the references of a site on this element; a base claim itself has the outer context."""
         scope = self._scope(node.getparent() if place.attribute == "xml:base" else node)
         if claims and place.element == "base":
             scope = None
@@ -138,7 +144,7 @@ class Side:
         return self._rules[key]
 
     def inside(self, tree: Tree, step: str, node: Any) -> html_side.Side:
-        """A tree of the HTML that stands, escaped, in this node."""
+        """Return the side for the tree of escaped HTML in this node."""
         own = inherited(self._entity.base_context(self._scope(node)).base, step)
         return html_side.Side(tree, self._entity, Bases(own, own), self.position(node), 1)
 

@@ -1,4 +1,7 @@
-"""How the body of an HTTP message is written: in chunks (RFC 9112 7.1), compressed, one coding in another."""
+"""Codings of an HTTP body: the chunked transfer coding (RFC 9112 7.1), and several codings applied in sequence.
+
+In: the raw body. Out: the decoded content; and, encoded again after an edit, a body with the same framing.
+"""
 
 from __future__ import annotations
 
@@ -14,30 +17,34 @@ if TYPE_CHECKING:
 
     from absolve.core.protocols import Coding, Offsets
 
-# chunk-size; then chunk-ext and the end of the line (RFC 9112 7.1), of which many servers write LF alone
+# chunk-size, then chunk-ext and the line end (RFC 9112 7.1); many servers end the line with a bare LF
 CHUNK: Final = re.compile(rb"[\t ]*+([0-9A-Fa-f]{1,15}+)([\t ]*+(?:;[^\n]*+)?\n|[\t ]*+\r\n)")
 _LINE_END: Final = re.compile(rb"\r?\n")
 _EXCERPT: Final = 20
 
 
 class Chunked:
-    """RFC 9112 7.1. Chunks keep their sizes and extensions, but that the last one takes what is more; trailers stay.
+    """The chunked transfer coding (RFC 9112 7.1).
 
-    An instance serves one body: it keeps what is around the data in that which it was decoded from.
+    `encode` keeps chunk sizes, chunk extensions and trailers; the last chunk before last-chunk takes any bytes in
+    excess. An instance serves one body: `decode` stores the framing (all bytes but chunk-data) that `encode` uses.
     """
 
     slot: tuple[int, int] | None = None
 
     def __init__(self) -> None:
         self._frame = b""
-        self._rest = 0  # where in it the last-chunk begins, the trailer section behind it, and what is beyond
+        self._rest = 0  # offset into the frame: last-chunk, the trailer section and any bytes after it
 
     def decode(self, raw: bytes) -> bytes:
-        """The data of all chunks. CodingError where a size does not lead to the end of a line, or there is no last."""
-        value = BytesIO()  # which gives its bytes without a copy
+        """Return the data of all chunks.
+
+        Raise CodingError where a chunk's size does not lead to a line end, or where last-chunk is missing.
+        """
+        value = BytesIO()  # getvalue() returns its bytes without a copy
         frame = BytesIO()
         position = following = 0
-        for head, end, following in _chunks(raw):  # noqa: B007 - the last one is wanted
+        for head, end, following in _chunks(raw):  # noqa: B007 - its last value is used after the loop
             frame.write(raw[position : head.end()])
             value.write(raw[head.end() : end])
             position = end
@@ -47,15 +54,16 @@ class Chunked:
         return value.getvalue()
 
     def decode_mapped(self, raw: bytes) -> tuple[bytes, None]:
-        return self.decode(raw), None  # an edit would change the size of its chunk, too
+        return self.decode(raw), None  # no offset map: an edit changes the size of its chunk, too
 
     def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:  # noqa: ARG002 - as it is
+        """Return the value in the stored framing, the sizes of changed chunks updated."""
         frame = self._frame
         raw = BytesIO()
-        raw.seek(len(frame) + len(value))  # so that it never grows to be copied, or hardly
+        raw.seek(len(frame) + len(value))  # allocate at once: growing would copy the buffer
         raw.write(b"\0")
         raw.seek(0)
-        rest = memoryview(value)  # whose pieces are no copies: most of it may go into the last chunk
+        rest = memoryview(value)  # slices without copies: most of the value may go into the last chunk
         start = position = 0
         for head, end, following in _chunks(frame, are_empty=True):
             size = int(head[1], 16)
@@ -71,9 +79,10 @@ class Chunked:
 
 
 def _chunks(raw: bytes, *, are_empty: bool = False) -> Iterator[tuple[re.Match[bytes], int, int]]:
-    """Each chunk before the last: the line with its size, where its data ends, and where the next one begins.
+    """Yield each chunk before last-chunk: the match of its size line, the end of its data, the start of the next chunk.
 
-    `are_empty`: none of the data is there.
+    Offsets are bytes into `raw`. `are_empty`: `raw` is a frame, without chunk-data. Raise CodingError at a chunk whose
+    size is missing, or does not lead to a line end.
     """
     position = 0
     while True:
@@ -98,7 +107,7 @@ def _fault(raw: bytes, position: int) -> str:
 
 
 class Stack:
-    """Codings one in another, the outermost first."""
+    """Several codings applied in sequence, the outermost first."""
 
     slot: tuple[int, int] | None = None
 

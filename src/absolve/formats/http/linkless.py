@@ -1,6 +1,7 @@
-"""Responses that no link is in, as is seen without reading their fields one by one.
+"""Detect HTTP responses without links by a scan of the header, without parsing each field (RFC 9110 5, 9112 4 and 5).
 
-Most records of an archive are such: images, and revisits, which have no body.
+In: the span of a response. Out: whether the HTTP walker is certain to find no link in it. Most records of an archive
+have none: images, and revisits, which have no body.
 """
 
 from __future__ import annotations
@@ -22,8 +23,9 @@ else:
     from absolve.core.byte_scan import find
 
 _CONTENT_TYPE: Final = b"content-type"
-_MEANT: Final = frozenset({_CONTENT_TYPE, *(name.encode() for name in OF_HTTP)})  # what the walker reads of a header
-# By the first byte of a name and its length, whether one of those has both: most others need not be cut out.
+_MEANT: Final = frozenset({_CONTENT_TYPE, *(name.encode() for name in OF_HTTP)})  # the fields that the walker reads
+# Indexed by the first byte and the length of a field name: 1 if a name of _MEANT has both. Most other names are
+# rejected by it without a bytes object.
 _LONGEST = cython.declare(cython.Py_ssize_t, 31)
 _shapes = bytearray(256 << 5)
 for _name in _MEANT:
@@ -37,10 +39,10 @@ _NO_BODY = cython.declare(frozenset, frozenset(map(int, NO_BODY)))
 @cython.boundscheck(False)
 @cython.wraparound(False)
 def is_bare(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
-    """Whether it is sure that the walker of HTTP finds nothing in this span: no field with a reference, no body.
+    """Return whether the HTTP walker certainly finds nothing in this span: no field with a reference, no body.
 
-    A body of a kind that is not read counts as none. A header that is not written as most are is never sure, and no
-    more is one that ends where a second response begins.
+    A body of a media type without a walker counts as no body. False, too, for a header in an unusual form (no status
+    line in the form of RFC 9112 4, folded lines, names that are no tokens), and for one followed by a second response.
     """
     p: cython.p_const_uchar = data
     shapes: cython.p_const_uchar = _SHAPES
@@ -63,14 +65,14 @@ def is_bare(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cy
             return False
         length = i - start
         line_end = find(p, 10, i, end)
-        if line_end < 0 or (line_end + 1 < end and p[line_end + 1] in (9, 32)):  # RFC 9112 5.2: it is folded
+        if line_end < 0 or (line_end + 1 < end and p[line_end + 1] in (9, 32)):  # obs-fold (RFC 9112 5.2)
             return False
         if length <= _LONGEST and shapes[p[start] << 5 | length]:
             name: bytes = p[start:i].lower()
             if name in _MEANT:
                 if name != _CONTENT_TYPE:
                     return False
-                if media_type is None:  # the first one counts
+                if media_type is None:  # the first Content-Type counts
                     media_type = p[i + 1 : line_end].strip(b"\t\r ").decode("utf-8", "surrogateescape")
         start = line_end + 1
     if start + 5 <= end and p[start : start + 5] == b"HTTP/":
@@ -83,7 +85,7 @@ def is_bare(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cy
 @cython.boundscheck(False)
 @cython.wraparound(False)
 def _status(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
-    """The status in the line that begins here (RFC 9112 4), `HTTP/1.1 200`; -1 for none, or one written otherwise."""
+    """Return the status code of the status line at `i` (RFC 9112 4), `HTTP/1.1 200`; -1 for any other form."""
     at: cython.Py_ssize_t
     number: cython.int = 0
     if find(p, 10, i, end) < i + 12 or p[i] != 72 or p[i + 1] != 84 or p[i + 2] != 84 or p[i + 3] != 80:

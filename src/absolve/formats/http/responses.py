@@ -1,4 +1,7 @@
-"""The responses of HTTP: where their parts stand, and the codings that a body is in (RFC 9112, RFC 9110 8.4)."""
+"""HTTP responses: the offsets of their parts (RFC 9112 4 to 6), and the codings of a body (RFC 9110 8.4, RFC 9112 7).
+
+In: the bytes of a message. Out: its status, header fields and body offset; its codings; its decoded body.
+"""
 
 from __future__ import annotations
 
@@ -18,14 +21,14 @@ if TYPE_CHECKING:
     from absolve.formats.headers import Field
     from absolve.formats.protocols import WalkOptions
 
-# RFC 9112 4; servers leave out the reason and its blank, curl writes HTTP/2
+# status-line (RFC 9112 4); some servers omit the reason and the space before it, curl writes HTTP/2
 _STATUS_LINE: Final = re.compile(rb"HTTP/[0-9]+(?:\.[0-9]+)?[\t ]+([0-9]{3})(?:[\t ][^\n]*+)?\r?\n")
 NO_BODY: Final = frozenset({b"204", b"304"})
-_HEAD: Final = 1 << 16  # bytes of a message in which most headers end
+_HEAD: Final = 1 << 16  # bytes; most headers are shorter
 
 
 class Response(NamedTuple):
-    """A response's status, its header fields, and where its body begins."""
+    """The status of a response, its header fields, and the byte offset of its body."""
 
     status: bytes
     fields: list[Field]
@@ -33,6 +36,7 @@ class Response(NamedTuple):
 
 
 def response_at(data: bytes, start: int) -> Response | None:
+    """Return the response whose status line begins at this byte offset; None if there is no status line."""
     line = _STATUS_LINE.match(data, start) if data.startswith(b"HTTP/", start) else None
     if line is None:
         return None
@@ -41,10 +45,10 @@ def response_at(data: bytes, start: int) -> Response | None:
 
 
 def codings_of(data: bytes, response: Response, options: WalkOptions) -> tuple[list[Coding], list[Finding]]:
-    """How the body is coded, the outermost coding first, and what is said of it that is not so.
+    """Return the codings of the body, the outermost first, and a finding for each that is named but not applied.
 
-    Archives keep bodies that they have decoded under a header that still names the coding: what has no sign of it is
-    not in it.
+    Archives store decoded bodies under a header that still names the coding. So the outermost coding is skipped where
+    the body does not begin with its signature.
     """
     codings: list[Coding] = []
     findings: list[Finding] = []
@@ -63,27 +67,28 @@ def codings_of(data: bytes, response: Response, options: WalkOptions) -> tuple[l
 
 
 def _names(data: bytes, found: Sequence[Field], name: str) -> list[str]:
-    """The codings that all fields of a name list, the one that was applied last first."""
+    """Return the codings in all fields of a name, in lower case, the one that was applied last first."""
     values = [headers.value(data, field) for field in headers.named(found, name)]
     return [coding.strip().lower() for value in values for coding in value.split(",")][::-1]
 
 
 def _lacks(name: str, data: bytes, body: int) -> bool:
-    """Whether a body has not the sign that one in this coding begins with."""
+    """Return whether a body does not begin with the signature of this coding; False for codings without one."""
     if name == "chunked":
         return not CHUNK.match(data, body)
     return not data.startswith(SIGNATURES.get(name, b""), body)
 
 
 def payload(message: bytes | memoryview, *, options: WalkOptions, count: int | None) -> bytes | memoryview:
-    """A response's body without so many of its codings, all of them for None; no copy of it where none is taken away.
+    """Return the body of a response with the `count` outermost codings decoded, all of them for None.
 
-    What is no response is given as it is. CodingError where it is not in those that its header names.
+    With a count of 0 the body is not copied. A message that is no response is returned unchanged. Raise CodingError
+    where the body is not in the codings that its header names.
     """
     if count == 0:
         view = memoryview(message)
         response = response_at(bytes(view[:_HEAD]), 0)
-        if response is not None and response.body < min(_HEAD, len(view)):  # else the header may go on
+        if response is not None and response.body < min(_HEAD, len(view)):  # else the header may be longer
             return view[response.body :]
     message = bytes(message)
     response = response_at(message, 0)
@@ -96,7 +101,10 @@ def payload(message: bytes | memoryview, *, options: WalkOptions, count: int | N
 
 
 def sniffed(raw: bytes, coding: Coding) -> str:
-    """The media type of a body of which nothing says it; one that cannot be decoded is for the fold to report."""
+    """Return the media type of a body without Content-Type, by its content; "" if it is not recognised.
+
+    A body that cannot be decoded counts as HTML: the fold over it reports the error.
+    """
     try:
         return registry.sniff_content(coding.decode(raw)) or ""
     except CodingError:

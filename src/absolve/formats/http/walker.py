@@ -1,6 +1,8 @@
-"""HTTP messages (RFC 9112): a response's header fields hold bases and links, its body is a document.
+"""Walker of HTTP messages (RFC 9112): header fields of a response hold bases and links, its body is a document.
 
-The base of the header is for its own links and, as that of the entity around it, for the body (RFC 1808 3.1, 3.2).
+In: the bytes of one or several responses. Out: bases and links of the header fields, a part for the body.
+A base in the header applies to the links of the header (RFC 1808 3.1) and, as the base of the encapsulating entity,
+to the body (3.2).
 """
 
 from __future__ import annotations
@@ -26,14 +28,14 @@ if TYPE_CHECKING:
     from absolve.formats.protocols import WalkOptions
 
 _REQUEST_LINE: Final = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]++ [^\n]*?(?: HTTP/[0-9.]+)?\r?\n")  # RFC 9112 3
-_BASES: Final = ("base", "content-base")  # Content-Location is none here: RFC 7231 took it back
+_BASES: Final = ("base", "content-base")  # not Content-Location: since RFC 7231 it sets no base in HTTP
 _PARTIAL: Final = b"206"
 
 
 def walk(data: bytes, _charset: Charset, options: WalkOptions) -> Iterator[Event]:
-    """One response, or several of which only the last has a body (`100 Continue`, and what `curl -iL` prints).
+    """Yield the events of one response, or of several where only the last has a body.
 
-    A request has no links. WalkError for what is neither.
+    Several come from `100 Continue` and from `curl -iL`. A request has no events. Raise WalkError for any other data.
     """
     response = response_at(data, 0)
     if response is None:
@@ -78,7 +80,7 @@ def _in_digits(raw: bytes) -> bytes:
 
 
 def _length(data: bytes, response: Response) -> tuple[Field, int] | None:
-    """The Content-Length field and its number; None where there is none that is a number (RFC 9112 6.3)."""
+    """Return the Content-Length field and its value; None unless there is exactly one, all digits (RFC 9112 6.3)."""
     found = headers.named(response.fields, "content-length")
     if len(found) != 1 or not data[found[0].start : found[0].end].isdigit():
         return None

@@ -1,4 +1,8 @@
-"""How a body stands in a message: quoted-printable and base64 (RFC 2045 section 6)."""
+"""Content transfer codings of a message body: quoted-printable and base64 (RFC 2045 section 6).
+
+In: the encoded body. Out: the decoded bytes (with an offset map for quoted-printable), and encoded edits that keep
+the line lengths and line ends of the original.
+"""
 
 from __future__ import annotations
 
@@ -19,19 +23,23 @@ if TYPE_CHECKING:
     from absolve.core.protocols import Offsets
 
 _LONGEST: Final = 76  # characters of a line without its end (6.7, rule 5; 6.8)
-_AT_ONCE: Final = 1000  # edits, or characters of base64 in each of some
+_AT_ONCE: Final = 1000  # edits in a batch; characters of base64 that are encoded at a time
 _LINE_END: Final = re.compile(rb"\r?\n")
 
-# 6.7: (1) an octet in hexadecimal digits, lower-case ones too; (5) a soft line break, blanks before the line's end or
-# none; (3) blanks at the end of a line, which transport agents added. Any other "=" stands for itself.
+# 6.7: (1) an octet in hexadecimal digits, lower-case ones too; (5) a soft line break, with or without blanks before
+# the line end; (3) blanks at the end of a line, which transport agents added. Any other "=" is a literal one.
 _UNIT: Final = re.compile(rb"=(?:([0-9A-Fa-f]{2})|[\t ]*+(?:\r?\n|\Z))|(?<![\t =])[\t ]++(?=\r?\n|\Z)")
 _ESCAPED: Final = re.compile(rb"[^\t -<>-~]")
-# What no line of a message begins with unharmed: a boundary, the end of a message in SMTP, the next one in mbox.
+# Unsafe first bytes of a line: of a boundary ("--"), of the end of a message in SMTP ("."), of the next one in mbox
+# ("From ").
 _UNSAFE_START: Final = b"-.F"
 
 
 class QuotedPrintable:
-    """RFC 2045 6.7. Soft line breaks, the case of digits, and what is escaped without need stay where no edit is."""
+    """Quoted-printable (RFC 2045 6.7).
+
+    Outside edits, soft line breaks, the case of digits and unnecessary escapes stay unchanged.
+    """
 
     __slots__ = ("_line_end",)
     slot: tuple[int, int] | None = None
@@ -58,9 +66,9 @@ class QuotedPrintable:
         return raw
 
     def wrapped(self, data: bytes, start: int, end: int, changed: Iterable[list[Edit]]) -> Iterator[list[Edit]]:
-        """The edits in a body that stands there, with soft breaks in lines that grow too long by them.
+        """Yield the edits in the body at this span, with soft line breaks in lines that they make too long.
 
-        They come, and are given, some at a time.
+        `start`, `end` and the edits are byte offsets into `data`. Edits are read and yielded in batches, in order.
         """
         made = self._made(data, start, end, chain.from_iterable(changed))
         while edits := list(islice(made, _AT_ONCE)):
@@ -79,20 +87,20 @@ class QuotedPrintable:
 
 
 class _Line:
-    """A line with its edits made, or some that edits make one, and those edits: there may be a million of them."""
+    """A line with its edits applied (or several lines that edits join), and those edits: there may be a million."""
 
     __slots__ = ("_data", "_edits", "_last", "_new", "_read", "_start", "end")
 
     def __init__(self, data: bytes, start: int, last: int) -> None:
         self._data = data
         self._start = self._read = start
-        self.end = -1  # where it ends: at its LF
-        self._last = last  # where the body does
+        self.end = -1  # offset of its LF
+        self._last = last  # end of the body
         self._new = bytearray()
         self._edits = PackedEdits()
 
     def take(self, edit: Edit) -> None:
-        """Make an edit that stands behind all that came before."""
+        """Apply an edit; edits come in order."""
         self._new += self._data[self._read : edit.start]
         self._new += edit.new
         self._edits.add([edit])
@@ -101,13 +109,13 @@ class _Line:
             self.end = self._line_end(edit.end)
 
     def edits(self, soft_break: bytes) -> Iterator[Edit]:
-        """The edits, with the breaks that the line needs after them."""
+        """Yield the edits, with the soft line breaks that the edited line needs."""
         new = self._new
         new += self._data[self._read : self.end].removesuffix(b"\r")
         cuts = _cuts(new) if len(new) > _LONGEST and len(new) > self._longest() else iter(())
         cut = next(cuts, len(new))
-        at = 0  # how much of the new line was told
-        kept = self._start  # where what stands there as it was begins
+        at = 0  # offset into the new line: all before it is yielded or unchanged
+        kept = self._start  # the offset into the data that corresponds to `at`
         for edit in chain.from_iterable(self._edits.parts()):
             new_start = at + edit.start - kept
             new_end = new_start + len(edit.new)
@@ -128,7 +136,7 @@ class _Line:
             cut = next(cuts, len(new))
 
     def _longest(self) -> int:
-        """Bytes of the longest line that stood here, without its end."""
+        """Return the length in bytes of the longest of the original lines, without line ends."""
         longest = 0
         start = self._start
         while start <= self.end:
@@ -138,7 +146,7 @@ class _Line:
         return longest
 
     def _line_end(self, position: int) -> int:
-        """Where the line ends that an offset is in: at its LF."""
+        """Return the offset of the LF that ends the line at this offset, or the end of the body."""
         found = self._data.find(b"\n", position, self._last)
         return found if found >= 0 else self._last
 
@@ -152,7 +160,10 @@ def _escape(found: re.Match[bytes]) -> bytes:
 
 
 def _cuts(line: bytearray) -> Iterator[int]:
-    """Where a line must be broken: each piece with its `=` is no longer than is allowed, no octet is cut in two."""
+    """Yield the offsets at which to break a line: no piece with its `=` is too long, and no `=XX` is split.
+
+    No piece begins with an unsafe byte, where that can be had.
+    """
     start = 0
     while len(line) - start > _LONGEST:
         cut = start + _LONGEST - 1
@@ -167,9 +178,9 @@ _BLANKS: Final = b"\t\n\r "
 
 
 class Base64:
-    """RFC 2045 6.8. What is encoded anew gets the line width and line ends of what stood there.
+    """Base64 (RFC 2045 6.8). `encode` uses the line width and line ends of the original.
 
-    `one_line`: no line is too long, so that what stands in one line goes on doing so (RFC 4648 3.1).
+    `one_line`: there is no maximum line length, so a value in one line stays in one line (RFC 4648 3.1).
     """
 
     __slots__ = ("_after", "_before", "_line_end", "_width")
@@ -201,7 +212,7 @@ class Base64:
         if not self._width:
             return self._before + binascii.b2a_base64(value, newline=False) + self._after
         width = self._width
-        some = 3 * width * -(-_AT_ONCE // width)  # bytes of the value, which make whole lines
+        some = 3 * width * -(-_AT_ONCE // width)  # bytes of the value: a multiple that fills whole lines
         made = BytesIO()
         made.write(self._before)
         for start in range(0, len(value), some):

@@ -1,7 +1,9 @@
-"""Messages: RFC 5322 mail, MHTML (RFC 2557), mailboxes. Header fields, and bodies through every level of multiparts.
+"""Walkers of messages: mail (RFC 5322), MIME multiparts (RFC 2046), MHTML (RFC 2557) and mailboxes (RFC 4155).
 
-A message, like a part of a multipart, is an entity of its own: the bases in its header are embedded in it, and rule
-what is in its body as the encapsulating entity's (RFC 1808 3.2).
+In: the bytes of a message or a mailbox. Out: bases and links of the header fields, and a part for the body, or for
+each part of a multipart.
+A message or a part of a multipart is an entity of its own: bases in its header are embedded in it (RFC 1808 3.1), and
+apply to its body as bases of the encapsulating entity (3.2).
 """
 
 from __future__ import annotations
@@ -26,12 +28,11 @@ if TYPE_CHECKING:
     from absolve.formats.protocols import WalkOptions
 
 MESSAGE: Final = "message/rfc822"
-PART: Final = "message/part"  # ours: a part of a multipart, its header and its body
-PART_OF_DIGEST: Final = "message/part-of-digest"  # likewise; without a Content-Type it is a message (RFC 2046 5.1.5)
+PART: Final = "message/part"  # an internal type: a part of a multipart, its header and its body
+PART_OF_DIGEST: Final = "message/part-of-digest"  # internal; without a Content-Type it is a message (RFC 2046 5.1.5)
 _MESSAGES: Final = frozenset({MESSAGE, "message/global", "message/news"})
 
-# RFC 5751 3.2: a signature around the content. What is encrypted, or encoded with ASN.1 for another reason, is no
-# business of ours.
+# RFC 5751 3.2: a signature around the content. Encrypted content, or other content in ASN.1, is not read.
 _OPAQUE: Final = frozenset({"application/pkcs7-mime", "application/x-pkcs7-mime"})
 # Fields that sign the body and some of the header (RFC 6376, RFC 8617; RFC 4870)
 _SIGNATURES: Final = {
@@ -40,15 +41,15 @@ _SIGNATURES: Final = {
     "domainkey-signature": "DomainKey-Signature",
 }
 _SEALED_PLACES: Final = {name: place._replace(stays="always") for name, place in headers.OF_MAIL.items()}
-_LONGEST: Final = 8192  # characters of a Content-Type: to read one takes the square of it
+_LONGEST: Final = 8192  # characters of a Content-Type: the time to parse one is quadratic
 _AS_IT_IS: Final = frozenset({"", "7bit", "8bit", "binary"})  # RFC 2045 6.2
 
-# What a mailbox, or a mail server, leaves before the header; a byte order mark where an editor was.
+# Before the header: From lines of a mailbox or a mail server, and a byte order mark of an editor.
 _BEFORE: Final = re.compile(rb"(?:\xef\xbb\xbf)?(?:>?From [^\n]*\n)*+")
 
 
 def walk(data: bytes, charset: Charset, options: WalkOptions) -> Iterator[Event]:  # noqa: ARG001 - each part has its own
-    """A message: mail, MHTML, or a multipart that begins with its first boundary."""
+    """Yield the events of a message: mail, MHTML, or a multipart that begins with its first boundary."""
     before = _BEFORE.match(data)
     start = before.end() if before else 0
     found, body = headers.fields(data, start)
@@ -62,12 +63,12 @@ def walk(data: bytes, charset: Charset, options: WalkOptions) -> Iterator[Event]
 
 
 def walk_part(data: bytes, charset: Charset, options: WalkOptions) -> Iterator[Event]:  # noqa: ARG001 - as above
-    """A part of a multipart; its header may be empty (RFC 2046 5.1)."""
+    """Yield the events of a part of a multipart; its header may be empty (RFC 2046 5.1)."""
     return _part(data, options, "text/plain")
 
 
 def walk_part_of_digest(data: bytes, charset: Charset, options: WalkOptions) -> Iterator[Event]:  # noqa: ARG001
-    """The same in a digest."""
+    """Yield the events of a part of a multipart/digest (RFC 2046 5.1.5)."""
     return _part(data, options, MESSAGE)
 
 
@@ -77,18 +78,19 @@ def _part(data: bytes, options: WalkOptions, default: str) -> Iterator[Event]:
 
 
 class Content(NamedTuple):
-    """What a Content-Type field says (RFC 2045 5): the media type in lower case, and its parameters."""
+    """A parsed Content-Type field (RFC 2045 5): the media type in lower case, and its parameters."""
 
     media_type: str
     parameters: Message
 
     def parameter(self, name: str) -> str:
+        """Return the value of a parameter; "" if it is missing."""
         found = self.parameters.get_param(name, "")
         return found[2] if isinstance(found, tuple) else found  # RFC 2231: charset, language, value
 
 
 class _Walk:
-    """One entity: its header, and what its body is."""
+    """The walk over one entity: its header and its body (RFC 2045 2.4)."""
 
     def __init__(
         self, data: bytes, found: Sequence[Field], body: int, options: WalkOptions, default: str = "text/plain"
@@ -104,7 +106,10 @@ class _Walk:
         self._signature = "" if options.break_signatures else next(signatures, "")
 
     def events(self, *, inside: bool = False) -> Iterator[Event]:
-        """The bases, the links of the header, what the body is; `inside` a multipart, what the part is held as."""
+        """Yield the bases and links of the header, then a part for the body, or the parts of a multipart.
+
+        `inside` a multipart, yield the identifiers of this part, too.
+        """
         places: dict[str, LinkSite] = _SEALED_PLACES if self._signature else headers.OF_MAIL
         locations: list[Link] = []
         for event in headers.links(self._data, self._fields, places, tuple(headers.BASES)):
@@ -130,7 +135,7 @@ class _Walk:
             yield from self._leaf(media_type)
 
     def _names(self, locations: list[Link]) -> Iterator[MessageIds]:
-        """What others in the message refer to this part by: its Content-Location, its Content-ID (RFC 2392)."""
+        """Yield the identifiers of this part in its message: Content-Location (RFC 2557), Content-ID (RFC 2392)."""
         for link in locations:
             reference = link.coding.decode(self._data[link.start : link.end])
             yield MessageIds([reference.decode("utf-8", "surrogateescape")], link.claim)
@@ -139,7 +144,7 @@ class _Walk:
             yield MessageIds([f"cid:{name.strip('<> ')}"])
 
     def _leaf(self, media_type: str) -> Iterator[Event]:
-        """A body that is one document, if it is one that is read."""
+        """Yield a body that is not a multipart as a part, if its media type has a walker."""
         if media_type in _MESSAGES:
             media_type = MESSAGE
         if registry.canonical(media_type) not in registry.WALKERS:
@@ -157,7 +162,7 @@ class _Walk:
         yield Part(full, self._body, size, coding, name=name, own_charset=True, signed_by=self._signature)
 
     def _coding(self, encoding: str) -> Coding | None:
-        """The coding of a Content-Transfer-Encoding; None for an unknown one: the body means nothing (RFC 2045 6.4)."""
+        """Return the coding of a Content-Transfer-Encoding; None if unknown: the body is opaque (RFC 2045 6.4)."""
         if encoding in _AS_IT_IS:
             return IDENTITY
         body = self._data[self._body :]
@@ -166,7 +171,7 @@ class _Walk:
         return Base64(body) if encoding == "base64" else None
 
     def multipart(self, boundary: bytes, media_type: str, signed: str = "") -> Iterator[Event]:
-        """The parts between boundaries (RFC 2046 5.1.1)."""
+        """Yield the parts between boundary delimiter lines, each of `media_type` (RFC 2046 5.1.1)."""
         if not boundary:
             text = "this multipart is left as it is: its Content-Type gives no boundary"
             yield Finding("no-boundary", text, self._body, failed=True)
@@ -192,7 +197,10 @@ class _Walk:
 
 
 def _content(text: str | None, default: str) -> Content:
-    """What a Content-Type says; what is none is text/plain (RFC 2045 5.2)."""
+    """Parse the value of a Content-Type field; an invalid one is text/plain (RFC 2045 5.2).
+
+    None, for a missing field, gives the default.
+    """
     message = Message()
     if text is None:
         return Content(default, message)
@@ -201,7 +209,7 @@ def _content(text: str | None, default: str) -> Content:
 
 
 class _Delimiter(NamedTuple):
-    """A line that is a boundary: where the part before it ends, where the next begins, and whether it is the last."""
+    """A boundary delimiter line (RFC 2046 5.1.1): end of the part before it, start of the next; `closes`: the last."""
 
     start: int
     end: int
@@ -212,7 +220,7 @@ _AFTER_BOUNDARY: Final = re.compile(rb"(--)?[\t ]*+\r?(?:\n|\Z)")
 
 
 def _delimiters(data: bytes, boundary: bytes, position: int) -> Iterator[_Delimiter]:
-    """The lines that are this boundary and nothing else but blanks; the line end before one belongs to it."""
+    """Yield the lines with this boundary and nothing else but blanks; the line end before each belongs to it."""
     line = b"--" + boundary
     first = position
     while (found := data.find(line, position)) >= 0:
@@ -233,16 +241,19 @@ def _shown(boundary: bytes) -> str:
 
 # --- mailboxes --------------------------------------------------------------------------------------------------------
 
-# RFC 4155: a line with the sender and a time, after an empty one; some programs write no sender, some no time. In mboxo
-# and mboxrd such lines in a message begin with ">", in others they do not: so it takes a time, or a header field that
-# follows.
+# RFC 4155: a line with the sender and a time, after an empty line; some programs omit the sender, some the time. In
+# mboxo and mboxrd such lines inside a message are quoted with ">", in other formats they are not. So a line counts only
+# with a time, or with a header field after it.
 _FROM: Final = re.compile(rb"(?:\A|(?<=\n)\r?\n)(From ([^\n]*+)\n)")
 _TIME: Final = re.compile(rb"[0-9]:[0-9]{2}")
 _FIELD: Final = re.compile(rb"[!-9;-~]++[\t ]*+:")
 
 
 def walk_mailbox(data: bytes, charset: Charset, options: WalkOptions) -> Iterator[Event]:  # noqa: ARG001 - as above
-    """A mailbox in one of the mbox formats: each message is a document of its own, by nothing but its place in it."""
+    """Yield each message of a mailbox in an mbox format as a part; the mailbox is no encapsulating entity.
+
+    Raise WalkError where the data does not begin with a From line.
+    """
     start = -1
     for found in _FROM.finditer(data):
         if not (_TIME.search(found[2]) or _FIELD.match(data, found.end())):

@@ -1,4 +1,7 @@
-"""Digests as archives write them (ISO 28500 5.8): what they may be made of, and how one is made anew."""
+"""Digests in archives (labelled-digest, ISO 28500 5.8 and 5.9): compute one for changed content in the same form.
+
+In: a digest and the old and new bytes. Out: the digest of the new bytes, with the same algorithm, label and encoding.
+"""
 
 from __future__ import annotations
 
@@ -29,16 +32,20 @@ _UNLABELLED: Final = ("sha256", "sha1", "md5")
 
 
 def payloads(options: WalkOptions) -> Sequence[Content]:
-    """What archives take for the payload (6.3.2): the body as it came, without its chunks, without all codings."""
+    """Return functions from a block to its payload (6.3.2) in the three forms that archives use.
+
+    These are the HTTP body as transferred, without its outermost coding (the chunks), and without all codings.
+    """
     return tuple(partial(payload, options=options, count=count) for count in (0, 1, None))
 
 
 def renewed(said: bytes, old: Bytes, new: Bytes, contents: Sequence[Content] = WHOLE) -> bytes:
-    """A digest that said of `old` what it is, as it is of `new`: its algorithm, its label and its form are kept.
+    """Return the digest of `new` in the algorithm, label and encoding of `said`, the digest of `old`.
 
-    One that was wrong before stays: nobody knows what it speaks of. `contents` are what it may be made of.
+    `contents` are the functions that select the digested bytes; the first one that matches `old` is used. A digest that
+    matches none of them was wrong before, and is returned unchanged.
     """
-    import hashlib  # with it comes OpenSSL, 4 MB that few documents need
+    import hashlib  # here, because it loads OpenSSL: 4 MB that few documents need
 
     label, colon, value = said.rpartition(b":")
     value = value.strip()

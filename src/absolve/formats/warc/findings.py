@@ -1,4 +1,7 @@
-"""What is said of pieces of an archive that stay as they are; offsets are those of the file."""
+"""Diagnostics for segments of an archive that are left unchanged.
+
+In: a code, a text and a byte offset in the file, and the URL of the record, if known. Out: a `Finding`.
+"""
 
 from __future__ import annotations
 
@@ -8,22 +11,26 @@ from absolve.formats.warc.headers import record_at
 
 
 def said(code: str, text: str, offset: int, url: str = "") -> Finding:
+    """Return the finding for a segment that is left unchanged."""
     return Finding(code, f"{text}; it stays as it is{f' ({in_short(url)})' if url else ''}", offset, failed=True)
 
 
 def cut_off(what: str, offset: int, url: str = "") -> Finding:
+    """Return the finding for a segment (`what` names its kind) that the end of the file cuts off."""
     return said("truncated", f"the file ends before the end of this {what}", offset, url)
 
 
 def wrong_length(offset: int, url: str) -> Finding:
+    """Return the finding for a record whose length does not lead to the next record."""
     return said("wrong-length", "the length of this record does not lead to the next one", offset, url)
 
 
 def too_large(limit: int, offset: int, url: str = "") -> Finding:
+    """Return the finding for a record of more than `limit` bytes."""
     return said("too-large", f"this record has more than {limit} bytes (--max-decompressed)", offset, url)
 
 
 def url_at(data: bytes, start: int) -> str:
-    """The URL of the record that begins here; nothing where its header is not there, or not all of it."""
+    """Return the URL of the record at this offset; "" where its header is missing or incomplete."""
     record = record_at(data, start)
     return record.url if record is not None else ""

@@ -1,4 +1,4 @@
-"""C layout of what records say of themselves; warc_headers.py holds the code."""
+"""C layout of the record headers in headers.py."""
 
 cimport cython
 

@@ -1,4 +1,7 @@
-"""The headers of records in WARC and ARC files: what a record says that it is, and where its block stands."""
+"""Parse the headers of WARC records (ISO 28500:2017 4 and 5) and of ARC records (ARC File Format, versions 1 and 2).
+
+In: the bytes of a file and an offset. Out: the record's URL, type, media type and fields, and the span of its block.
+"""
 
 from __future__ import annotations
 
@@ -19,18 +22,19 @@ else:
     from absolve.core.byte_scan import find
     from absolve.formats.headers import Field, first
 
-LONGEST_HEAD: Final = 1 << 20  # bytes of a record's header
-LONGEST_LINE: Final = 1 << 16  # bytes of an ARC record's header
-_DIGITS = cython.declare(cython.int, 18)  # of the length of a block, at most
+LONGEST_HEAD: Final = 1 << 20  # maximum bytes of a record's header
+LONGEST_LINE: Final = 1 << 16  # maximum bytes of an ARC record's header
+_DIGITS = cython.declare(cython.int, 18)  # maximum digits of the length of a block
 
 
 @cython.final
 @cython.no_gc
 @cython.cclass
 class Record:
-    """One record's header: its URL and type, its fields (of a WARC), and where its block begins and ends.
+    """The header of one record: its URL, its type, its fields (WARC only), and the span of its block.
 
-    `size` is the span of the number that says how long the block is.
+    `kind` is WARC-Type in lower case; for ARC it is "arc", or "filedesc" for the version block. `size` is the span of
+    the number with the length of the block, `block` and `end` are the span of the block; all in bytes of the data.
     """
 
     def __init__(
@@ -50,7 +54,7 @@ class Record:
 @cython.boundscheck(False)
 @cython.wraparound(False)
 def version_end(data: bytes, start: cython.Py_ssize_t) -> cython.Py_ssize_t:
-    r"""Where the line `WARC/1.0` ends that stands here; -1 for none: WARC/[0-9]\.[0-9]+[\t ]*\r?\n."""
+    r"""Return the end offset of the version line at `start`, WARC/[0-9]\.[0-9]+[\t ]*\r?\n; -1 for any other line."""
     p: cython.p_const_uchar = data
     n: cython.Py_ssize_t = len(data)
     i: cython.Py_ssize_t = start + 8
@@ -72,7 +76,7 @@ def version_end(data: bytes, start: cython.Py_ssize_t) -> cython.Py_ssize_t:
 @cython.boundscheck(False)
 @cython.wraparound(False)
 def head_end(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
-    """Where the first empty line ends between these offsets, the line feed before it among them; -1 for none."""
+    """Return the end offset of the first empty line in this span, which must include the LF before it; -1 for none."""
     p: cython.p_const_uchar = data
     end = min(end, len(data))
     while True:
@@ -94,14 +98,14 @@ def _is_digit(byte: cython.int) -> cython.bint:
 
 @cython.ccall
 def record_at(data: bytes, start: cython.Py_ssize_t) -> Record | None:
-    """The record whose header stands here; None for what is no header, or not all of one."""
+    """Return the record whose header begins at `start`; None where there is no header, or only a part of one."""
     line: cython.Py_ssize_t = version_end(data, start)
     return _warc_record(data, start, line) if line >= 0 else arc_record(data, start)
 
 
 @cython.cfunc
 def _warc_record(data: bytes, start: cython.Py_ssize_t, line: cython.Py_ssize_t) -> Record | None:
-    """ISO 28500:2017 4: a version line, named fields, an empty line, the block."""
+    """Parse a WARC record (ISO 28500:2017 4): version line (it ends at `line`), named fields, empty line, block."""
     field: Field
     size: Field | None = None
     if head_end(data, line - 1, start + LONGEST_HEAD) < 0:
@@ -123,7 +127,7 @@ def _warc_record(data: bytes, start: cython.Py_ssize_t, line: cython.Py_ssize_t)
 @cython.final
 @cython.cclass
 class Extent:
-    """What of a record's header is wanted of every record: what it is, and where its block begins and ends."""
+    """The type of a record and the span of its block: the part of the header that every record is read for."""
 
     def __init__(self, kind: str, block: cython.Py_ssize_t, end: cython.Py_ssize_t) -> None:
         self.kind = kind
@@ -141,7 +145,10 @@ _KINDS = cython.declare(dict, {word.encode(): word for word in _words})
 @cython.boundscheck(False)
 @cython.wraparound(False)
 def extent_at(data: bytes, start: cython.Py_ssize_t) -> Extent | None:
-    """As `record_at`, without reading the fields one by one where the header is as most are."""
+    """Return the type and block span that `record_at` returns, without parsing all fields.
+
+    A header in an unusual form (folded fields, a length that is no number) is parsed by `record_at`.
+    """
     p: cython.p_const_uchar = data
     line: cython.Py_ssize_t = version_end(data, start)
     head: cython.Py_ssize_t = head_end(data, line - 1, start + LONGEST_HEAD) if line >= 0 else -1
@@ -165,7 +172,7 @@ def extent_at(data: bytes, start: cython.Py_ssize_t) -> Extent | None:
             kind = _KINDS.get(value) or value.decode("utf-8", "surrogateescape").lower()
         line = end + 1
     if is_plain and length >= 0:
-        extent: Extent = Extent.__new__(Extent)  # without a call that would box its numbers
+        extent: Extent = Extent.__new__(Extent)  # a call of the constructor would box its numbers
         extent.kind = kind or ""
         extent.block = head
         extent.end = head + length
@@ -179,7 +186,7 @@ def extent_at(data: bytes, start: cython.Py_ssize_t) -> Extent | None:
 @cython.boundscheck(False)
 @cython.wraparound(False)
 def has_field(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t, name: bytes) -> cython.bint:
-    """Whether a line of the header in this span begins as the field of this name does, which is in lower case."""
+    """Return whether a line of the header in this span begins with a field of this name; `name` is in lower case."""
     p: cython.p_const_uchar = data
     length: cython.Py_ssize_t = len(name)
     line_end: cython.Py_ssize_t
@@ -198,7 +205,7 @@ def has_field(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t, nam
 @cython.boundscheck(False)
 @cython.wraparound(False)
 def only_line_ends(data: bytes, start: cython.Py_ssize_t) -> cython.bint:
-    """Whether nothing but CR and LF stands from here to the end."""
+    """Return whether the data has nothing but CR and LF from `start` to its end."""
     p: cython.p_const_uchar = data
     end: cython.Py_ssize_t = len(data)
     while start < end and (p[start] == 13 or p[start] == 10):
@@ -211,7 +218,7 @@ def only_line_ends(data: bytes, start: cython.Py_ssize_t) -> cython.bint:
 @cython.boundscheck(False)
 @cython.wraparound(False)
 def _number(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
-    """The number that is written here in digits, and nothing else; -1 for none, and for one of too many digits."""
+    """Return the decimal number in this span; -1 if it has other characters or too many digits."""
     number: cython.Py_ssize_t = 0
     if start >= end or end - start > _DIGITS:
         return -1
@@ -232,12 +239,12 @@ def _named(
     name: cython.p_const_uchar,
     length: cython.Py_ssize_t,
 ) -> cython.Py_ssize_t:
-    """Where the value begins of the field in this line, behind blanks, if this is its name; else -1."""
+    """Return the offset of the value of the field in this line, after blanks, if it has this name; else -1."""
     i: cython.Py_ssize_t
     if start + length >= end:
         return -1
     for i in range(length):
-        if (p[start + i] | 32) != name[i] or p[start + i] == 13:  # a carriage return would be a hyphen
+        if (p[start + i] | 32) != name[i] or p[start + i] == 13:  # CR | 32 is a hyphen
             return -1
     i = start + length
     while i < end and (p[i] == 32 or p[i] == 9):
@@ -256,16 +263,19 @@ _SCHEME: Final = re.compile(rb"[A-Za-z][A-Za-z0-9+.-]*+:")
 
 @cython.ccall
 def arc_record(data: bytes, start: cython.Py_ssize_t) -> Record | None:
-    """The ARC File Format of the Internet Archive: one line of words, the URL first, the length of the block last."""
+    """Parse an ARC record (ARC File Format of the Internet Archive): one line, URL first, length of the block last.
+
+    Return None where there is no such line.
+    """
     if not _SCHEME.match(data, start):
         return None
     line_end = data.find(b"\n", start, start + LONGEST_LINE)
     words = data[start:line_end].rstrip(b"\r").split(b" ") if line_end >= 0 else []
     if len(words) < 5 or not words[-1].isdigit() or len(words[-1]) > _DIGITS:
         return None
-    if _DATE.fullmatch(words[-3]):  # version 1: URL, address, date, type, length; some URLs have blanks
+    if _DATE.fullmatch(words[-3]):  # version 1: URL (which may have spaces), address, date, type, length
         url, media_type = words[:-4], words[-2]
-    elif len(words) >= 10 and _DATE.fullmatch(words[-8]):  # version 2: five more before the length
+    elif len(words) >= 10 and _DATE.fullmatch(words[-8]):  # version 2: five more fields before the length
         url, media_type = words[:-9], words[-7]
     else:
         return None

@@ -1,4 +1,4 @@
-"""C layout of the pieces that an archive is cut into; warc_records.py holds the code."""
+"""C layout of the segments in reader.py."""
 
 cimport cython
 

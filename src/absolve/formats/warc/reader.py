@@ -1,8 +1,8 @@
-"""Where records stand in WARC and ARC files: a file is read forward and cut, one record or compressed member at a time.
+"""Split a WARC (ISO 28500) or ARC file into segments: one record, gzip member or Zstandard frame at a time.
 
-A WARC file is nothing but its records, one behind the other, so that each piece is a WARC file again. The pieces of a
-file are all of its bytes, in their order. What is found from the beginning of a piece on depends on nothing but the
-bytes that follow (and on the dictionary of Zstandard that came before): not on how many of them happen to be held.
+In: a file, read forward, or its bytes. Out: `RawSegment`s, which together are all bytes of the file in order.
+A WARC file is a sequence of records, so each segment is a WARC file, too. The segments from an offset on depend only on
+the bytes from there (and on an earlier Zstandard dictionary), never on how many bytes happen to be in the buffer.
 """
 
 from __future__ import annotations
@@ -36,25 +36,25 @@ else:
     from absolve.formats.warc.headers import arc_record, extent_at, head_end, version_end
     from absolve.formats.warc.read_ahead import Members
 
-_FIRST: Final = 1 << 13  # bytes of a member that are decompressed at first: of most it is all
-GAP: Final = 64  # bytes of empty lines behind a record that are taken for its own
+_FIRST: Final = 1 << 13  # bytes of a member in the first step of decompression: most members are shorter
+GAP: Final = 64  # maximum bytes of empty lines after a record that belong to it
 _GAP = cython.declare(cython.Py_ssize_t, GAP)
 _LONGEST_HEAD = cython.declare(cython.Py_ssize_t, LONGEST_HEAD)
 _LINE_ENDS: Final = re.compile(rb"[\r\n]*+")
-_RECORD = cython.declare(cython.int, 0)  # what begins a piece
+_RECORD = cython.declare(cython.int, 0)  # kinds of segments
 _BLANK = cython.declare(cython.int, 1)
 _MEMBER = cython.declare(cython.int, 2)
 _FRAME = cython.declare(cython.int, 3)
-DICTIONARY: Final = b"\x5d\x2a\x4d\x18"  # WARC-ZSTD 1.0: the first frame is skippable, and holds the dictionary
+DICTIONARY: Final = b"\x5d\x2a\x4d\x18"  # WARC-ZSTD 1.0: the first frame, a skippable one, holds the dictionary
 
 
 @cython.final
 @cython.cclass
 class RawSegment:
-    """A stretch of a file: where it begins, its bytes, and the records in them.
+    """A segment of a file: its byte offset, its bytes as they are in the file, and the records in them.
 
-    `records` is None for what stays as it is: what is broken, too large, or no record. `coding` says how the records
-    are compressed there, None for not at all. `findings` have offsets into the file.
+    `records` are the decompressed bytes; None for a segment that is left unchanged (broken, too large, or no record).
+    `coding` is the compression of the records, None for none. `findings` have offsets into the file.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class RawSegment:
 
 @cython.cfunc
 def _opened(offset: cython.Py_ssize_t, raw: bytes, records: bytes, coding: Coding | None) -> RawSegment:
-    """A piece with records, made without a call that would box its offset."""
+    """Return a segment with records; a call of the constructor would box its offset."""
     piece: RawSegment = RawSegment.__new__(RawSegment)
     piece.offset = offset
     piece.raw = raw
@@ -87,11 +87,12 @@ def _opened(offset: cython.Py_ssize_t, raw: bytes, records: bytes, coding: Codin
 def pieces(
     file: IO[bytes] | bytes, limit: int, *, compressed: bool = True, start: int = 0, ahead: bool = False
 ) -> Iterator[RawSegment]:
-    """The pieces of a file, in order. One of more than `limit` bytes, compressed or not, is cut as it comes.
+    """Yield the segments of a file, in order. A record of more than `limit` bytes is split without being buffered.
 
-    `file` may be all bytes of it: they are not copied then. `compressed`: members of gzip and frames of Zstandard are
-    opened; else they are no records. `start` is where the file stands, in bytes: where a piece begins. `ahead`: much is
-    done between one piece and the next, so that a thread is to open members meanwhile, if it can.
+    The limit applies to compressed and decompressed bytes. `file` may be the bytes of the file: they are not copied.
+    `compressed`: decompress gzip members and Zstandard frames; else they count as no records. `start` is the byte
+    offset of the file's position, where a segment begins. `ahead`: the caller works long between two segments, so
+    members are decompressed ahead in a thread, if possible.
     """
     return _Cutter(file, limit, compressed=compressed, start=start, ahead=ahead).pieces()
 
@@ -99,12 +100,12 @@ def pieces(
 @cython.final
 @cython.cclass
 class _Cutter(Members):
-    """A file that is cut: where the next piece begins is where it stands."""
+    """The state of splitting one file; the window's position is the start of the next segment."""
 
     _compressed: cython.bint
     _dictionary: bytes
     _gzip: Gzip
-    # of the member that is read
+    # the state of the current gzip member
     _machine: zlib._Decompress
     _values: list[bytes]
     _used: cython.Py_ssize_t
@@ -114,10 +115,10 @@ class _Cutter(Members):
         super().__init__(file, start, limit, ahead=ahead)
         self._compressed = compressed
         self._dictionary = b""
-        self._gzip = Gzip(limit)  # one for all: what is read here is not decoded by it
+        self._gzip = Gzip(limit)  # one for all members: its `decode`, which has state, is not called
 
     def _passed(self, size: int) -> Iterator[RawSegment]:
-        """So many bytes, or all there are, as they are."""
+        """Yield the next `size` bytes, or all that are left, as segments without records."""
         while size > 0 and self._has(1):
             offset = self._offset()
             raw = self._taken(size)
@@ -158,7 +159,7 @@ class _Cutter(Members):
     @cython.boundscheck(False)
     @cython.wraparound(False)
     def _kind(self) -> cython.int:
-        """What seems to begin here."""
+        """Return the kind of the next segment, by its first bytes."""
         p: cython.p_const_uchar = self._held
         first: cython.int = p[self._at]
         if first == 10 or first == 13:
@@ -179,7 +180,10 @@ class _Cutter(Members):
 
     @cython.cfunc
     def _record(self) -> RawSegment | None:
-        """A record that is not compressed, and the empty lines behind it; None where none ends where it says."""
+        """Return an uncompressed record with the empty lines after it.
+
+        Return None where there is no record, it is too large, or no record follows at the end that its length gives.
+        """
         self._whole_head()
         extent = extent_at(self._held, self._at)
         if extent is None:
@@ -195,7 +199,7 @@ class _Cutter(Members):
         return _opened(offset, raw, raw, None)
 
     def _no_record(self) -> Iterator[RawSegment]:
-        """What is none, or one that does not end where it says, or is too large."""
+        """Yield the segments for data where `_record` returned None, with a finding."""
         extent = extent_at(self._held, self._at)
         offset = self._offset()
         if extent is None:
@@ -211,7 +215,7 @@ class _Cutter(Members):
             yield RawSegment(self._offset(), b"", findings=(finding,))
         elif not self._has(size) and self._next_start(head, size) is None:
             yield RawSegment(offset, self._taken(size), findings=(cut_off("record", offset, url),))
-        else:  # it is the length that is wrong
+        else:  # the length is wrong
             yield from self._lost(wrong_length(offset, url), head)
 
     @cython.cfunc
@@ -240,7 +244,7 @@ class _Cutter(Members):
 
     @cython.cfunc
     def _is_start(self, position: cython.Py_ssize_t) -> cython.bint:
-        """Whether a record or a compressed member begins here."""
+        """Return whether a record or a compressed member begins at this offset into the buffer."""
         rest: cython.Py_ssize_t = position - self._at
         self._has(rest + 4096)
         position = self._at + rest
@@ -255,12 +259,15 @@ class _Cutter(Members):
         return version_end(line, 0) >= 0 or arc_record(line, 0) is not None
 
     def _lost(self, finding: Finding, skip: int) -> Iterator[RawSegment]:
-        """What cannot be cut, up to where a record begins again; `skip` is how much of it is known to be none."""
+        """Yield the finding, then the bytes up to the next start of a record.
+
+        The search for it begins after `skip` bytes.
+        """
         yield RawSegment(self._offset(), b"", findings=(finding,))
         skip = max(skip, 1)
         while self._has(skip + 1):
             is_end = not self._has(skip + 1 + LONGEST_HEAD)
-            known = len(self._held) - self._at - (0 if is_end else LONGEST_HEAD)  # of what begins there all is held
+            known = len(self._held) - self._at - (0 if is_end else LONGEST_HEAD)  # headers up to here are complete
             start = self._next_start(skip, known)
             if start is not None:
                 yield from self._passed(start)
@@ -270,7 +277,7 @@ class _Cutter(Members):
         yield from self._passed(len(self._held) - self._at)
 
     def _next_start(self, skip: int, end: int) -> int | None:
-        """Where, from here, the next record begins in what is held, before this end."""
+        """Return the distance to the next start of a record in the buffer, between `skip` and `end`; None for none."""
         for found in START.finditer(self._held, self._at + skip - 1):
             position = found.end()
             if found.start() - self._at >= end:
@@ -286,7 +293,7 @@ class _Cutter(Members):
 
     @cython.cfunc
     def _member(self) -> RawSegment | None:
-        """A member of gzip (RFC 1952 2.2), which holds one record, or more; None where it ends too early or late."""
+        """Return a gzip member (RFC 1952 2.2) with one record or more; None if it is broken, cut off or too large."""
         offset: cython.Py_ssize_t = self._offset()
         value: bytes | None = self._whole_member() if is_there else None
         if value is not None:
@@ -314,11 +321,11 @@ class _Cutter(Members):
             if size > self._limit:
                 return None
         value = values[0] if len(values) == 1 else b"".join(values)
-        self._values = []  # while it is worked on it is held once
+        self._values = []  # no second reference to the value while it is processed
         return _opened(offset, self._taken(self._used), value, self._gzip)
 
     def _no_member(self) -> Iterator[RawSegment]:
-        """What was none to the end, or is too large."""
+        """Yield the segments for a member where `_member` returned None, with a finding."""
         offset = self._offset()
         machine = self._machine
         url = url_at(b"".join(self._values)[:LONGEST_HEAD], 0)
@@ -342,7 +349,7 @@ class _Cutter(Members):
             yield from self._passed(consumed(machine, raw))
 
     def _frame(self) -> Iterator[RawSegment]:
-        """A frame of Zstandard (RFC 8878 3.1)."""
+        """Yield a Zstandard frame (RFC 8878 3.1)."""
         offset = self._offset()
         try:
             while (end := frame_end(self._held, self._at)) is None:
@@ -356,7 +363,7 @@ class _Cutter(Members):
         except CodingError as error:
             yield from self._lost(said(error.code, str(error), offset), 4)
             return
-        if end - self._at > self._limit:  # more was held than was asked for
+        if end - self._at > self._limit:  # the frame was in the buffer already
             yield from self._lost(too_large(self._limit, offset), 4)
             return
         raw = self._taken(end - self._at)
@@ -366,10 +373,10 @@ class _Cutter(Members):
             yield RawSegment(offset, raw, findings=(said(error.code, str(error), offset),))
 
     def _frame_of(self, offset: int, raw: bytes) -> RawSegment:
-        """A whole frame; one that is skippable holds the dictionary of the others, or nothing."""
+        """Return the segment of a complete frame; a skippable one holds the dictionary of the others, or no records."""
         if is_skippable(raw):
             if raw[:4] == DICTIONARY:
-                value = raw[8:]  # WARC-ZSTD 1.0: it may itself be compressed, without a dictionary
+                value = raw[8:]  # WARC-ZSTD 1.0: the dictionary may be compressed itself, without a dictionary
                 self._dictionary = Zstandard(self._limit).decode(value) if value.startswith(ZSTD_FRAME) else value
             return RawSegment(offset, raw)
         coding = Zstandard(self._limit, self._dictionary)

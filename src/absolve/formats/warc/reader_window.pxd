@@ -1,4 +1,4 @@
-"""C layout of a file that is read forward; warc_window.py holds the code."""
+"""C layout of the window in reader_window.py."""
 
 
 cdef class Window:

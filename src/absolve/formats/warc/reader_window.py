@@ -1,4 +1,7 @@
-"""A file read forward: the stretch of it that is held, and where in it one stands."""
+"""A forward read buffer over a file: look ahead by any number of bytes, then consume them.
+
+In: a binary file or bytes. Out: slices of bytes, and the current byte offset in the file.
+"""
 
 from __future__ import annotations
 
@@ -16,26 +19,27 @@ if cython.compiled:
 else:
     from absolve.core.byte_scan import cut
 
-CHUNK: Final = 1 << 16  # bytes that are read at once: a cache holds them
+CHUNK: Final = 1 << 16  # bytes per read: they fit in a processor cache
 _CHUNK = cython.declare(cython.Py_ssize_t, CHUNK)
-_KEPT: Final = 4 << 20
-_LARGE = cython.declare(cython.Py_ssize_t, 1 << 20)  # bytes of a record
+_KEPT: Final = 4 << 20  # bytes
+_LARGE = cython.declare(cython.Py_ssize_t, 1 << 20)  # bytes of a record from which on it is not held twice
 
 
 @cache
 def _keep_memory() -> None:
-    """Let glibc keep what records free: it keeps twice as much as the largest block was that it gave to the system.
+    """Make glibc keep freed memory, by freeing one large block.
 
-    Else the memory of each large record comes from the system anew, page by page.
+    glibc adapts to the largest block that it returned to the system, and keeps up to twice its size. Else the memory of
+    each large record would be mapped from the system page by page.
     """
     bytes(_KEPT)
 
 
 @cython.cclass
 class Window:
-    """What is held of a file: `_held` begins `_before` bytes into it, and `_at` is where one stands in that.
+    """The buffer: `_held` begins `_before` bytes into the file, and `_at` is the current offset into `_held`.
 
-    `_chunk` bytes are read at once, where the file has them, or more. What is given as bytes is held as it is.
+    Each read is of `_chunk` bytes or more. A file given as bytes is used as the buffer, without a copy.
     """
 
     def __init__(self, file: IO[bytes] | bytes, start: int) -> None:
@@ -51,13 +55,13 @@ class Window:
     @cython.cfunc
     @cython.exceptval(check=False)
     def _offset(self) -> cython.Py_ssize_t:
-        """Where one stands in the file."""
+        """Return the current byte offset in the file."""
         return self._before + self._at
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def _has(self, size: cython.Py_ssize_t) -> cython.bint:
-        """Whether the file goes on for so many bytes, which are held then."""
+        """Return whether `size` more bytes are available; if so, they are in the buffer."""
         if self._at + size > len(self._held):
             self._read(size)
         return len(self._held) - self._at >= size
@@ -65,11 +69,11 @@ class Window:
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def _read(self, size: cython.Py_ssize_t) -> cython.int:
-        # At least as much as is held already: each byte is then copied twice at most, however large a member is.
+        # Read at least as much as is held already: each byte is then copied twice at most, for a member of any size.
         missing: cython.Py_ssize_t = self._at + size - len(self._held)
         wanted: cython.Py_ssize_t = max(missing, _CHUNK, len(self._held) - self._at)
         more: bytes = self._next(wanted)
-        if not more:  # what is held is not copied
+        if not more:  # end of the file: no copy
             return 0
         found: list[bytes] = [self._held[self._at :], more]
         if self._chunk > wanted and len(more) == wanted:
@@ -77,7 +81,7 @@ class Window:
         self._held = b"".join(found)
         self._before += self._at
         self._at = 0
-        while more and len(self._held) < size:  # a pipe gives what it has
+        while more and len(self._held) < size:  # a pipe may return fewer bytes
             more = self._next(max(size - len(self._held), _CHUNK))
             self._held += more
         return 0
@@ -94,11 +98,11 @@ class Window:
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def _beyond(self, found: list[bytes], size: cython.Py_ssize_t) -> cython.int:
-        """Add about so many bytes that nobody has asked for yet: nor is an error raised, until somebody does."""
+        """Append about `size` bytes of read-ahead; an error is stored, and raised by the next read."""
         while size > 0:
             try:
                 more: bytes = self._file.read(_CHUNK)
-            except Exception as error:  # noqa: BLE001 - raised where it would have been
+            except Exception as error:  # noqa: BLE001 - raised by the next read
                 self._error = error
                 break
             found.append(more)
@@ -107,13 +111,13 @@ class Window:
 
     @cython.cfunc
     def _taken(self, size: cython.Py_ssize_t) -> bytes:
-        """So many bytes, or all that are held of them; one stands behind them then."""
+        """Return the next `size` bytes, or all that are in the buffer, and advance past them."""
         held = self._held
         start: cython.Py_ssize_t = self._at
         end: cython.Py_ssize_t = min(start + size, len(held))
         found = cut(held, start, end) if end - start < len(held) else held
         self._at = end
-        if end - start >= _LARGE and not self._is_whole:  # while it is worked on it is held once
+        if end - start >= _LARGE and not self._is_whole:  # do not hold a large record twice while it is processed
             self._held = cut(held, end, len(held))
             self._before += end
             self._at = 0

@@ -1,4 +1,7 @@
-"""Where a record of a WARC or ARC file may begin: found from any place in the file, and to be proved by who cuts it."""
+"""Resynchronise: find the next start of a record or gzip member from any offset of a WARC or ARC file.
+
+In: a file or a buffer, and offsets. Out: the offset of a candidate, which the reader verifies by splitting from there.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +19,14 @@ _RECORD: Final = rb"\n(?=%b|[a-z]{3,10}:[^\n ]*+ )" % _LINE
 _MEMBER: Final = rb"\x1f\x8b\x08(?=[\x00-\x1f])"
 START: Final = re.compile(rb"%b|(%b)" % (_RECORD, _MEMBER))
 _RECORDS: Final = re.compile(_RECORD)
-_MEMBERS: Final = re.compile(_MEMBER)  # that is looked for by its first bytes, ten times as fast
+_MEMBERS: Final = re.compile(_MEMBER)  # alone it is searched by its literal prefix: ten times as fast as START
 
 
 def begun(held: bytes, position: int) -> bool:
-    """Whether a record begins where `START` was found, by its header.
+    """Return whether a record with a complete header begins at a match of `START`.
 
-    No version line stands in the header of another one: what is between two is looked at once, however many there are.
+    A header has no second version line, so it is searched only up to the next one: linear in total, for any number of
+    version lines.
     """
     following = _VERSION.search(held, position) if held.startswith(b"WARC/", position) else None
     if following is not None and head_end(held, position, following.start() + 1) < 0:
@@ -31,9 +35,9 @@ def begun(held: bytes, position: int) -> bool:
 
 
 def first_record(file: IO[bytes], start: int, end: int) -> int | None:
-    """Where the first record, or the first member of gzip, seems to begin between these offsets; None for nowhere.
+    """Return the offset of the first apparent record or gzip member between these offsets; None if none is found.
 
-    It need not be one: it may stand in a record. The file can be read at any place; `start` is not its first byte.
+    It may be a false positive, inside a record. `file` must be seekable; `start` must be greater than 0.
     """
     file.seek(0)
     in_members = file.read(len(GZIP)) == GZIP

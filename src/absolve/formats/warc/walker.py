@@ -1,6 +1,8 @@
-"""WARC (ISO 28500) and ARC files: a part for each record, with the URL that the record says it was retrieved from.
+"""Walker of WARC (ISO 28500) and ARC files: a part for each record, with its target URL as retrieval URL.
 
-A record is no entity around its payload: it gives a retrieval URL (RFC 1808 3.3), and no layer more.
+In: the bytes of a file, or of a decompressed member. Out: parts, with the length and digest fields that change with
+them, and findings.
+A record is no encapsulating entity of its payload: it adds a retrieval URL (RFC 1808 3.3), and no other base layer.
 """
 
 from __future__ import annotations
@@ -53,12 +55,12 @@ _WALKED: Final = frozenset({"response", "resource", "conversion", "revisit", "ar
 
 
 def walk(data: bytes, _charset: Charset, options: WalkOptions) -> EventList:
-    """The records of a file that is all in memory."""
+    """Return the events of a file that is in memory as a whole."""
     return _events(data, options, compressed=True)
 
 
 def walk_records(data: bytes, _charset: Charset, options: WalkOptions) -> Iterable[Event]:
-    """The same for what a compressed member holds: nothing compressed in it is opened again."""
+    """Return the events of a decompressed member; compressed data in it is not decompressed again."""
     extent = _alone(data, options)
     if extent is None:
         return _events(data, options, compressed=False)
@@ -71,9 +73,9 @@ def walk_records(data: bytes, _charset: Charset, options: WalkOptions) -> Iterab
 @cython.ccall
 @cython.exceptval(-2, check=True)
 def bare(data: bytes, options: WalkOptions) -> cython.Py_ssize_t:
-    """How many documents are in what a compressed member holds, where it is sure that no link is in them; else -1.
+    """Return the number of documents in a decompressed member that certainly has no links; -1 if that is uncertain.
 
-    It is where it holds one record, of a kind that is no document, or a response that is seen to have none.
+    It is certain for a single record that is no document (0), and for a single response that `is_bare` accepts (1).
     """
     extent = _alone(data, options)
     if extent is None:
@@ -87,7 +89,7 @@ def bare(data: bytes, options: WalkOptions) -> cython.Py_ssize_t:
 
 @cython.cfunc
 def _alone(data: bytes, options: WalkOptions) -> Extent | None:
-    """The extent of the one record that a member holds, as most do; None where it may hold something else."""
+    """Return the extent of the only record in a member, as in most; None where the member has other content."""
     extent = extent_at(data, 0)
     most: cython.Py_ssize_t = options.max_decompressed
     if extent is None or extent.end > len(data) or extent.end > most:
@@ -101,7 +103,10 @@ def _is_walked(extent: Extent) -> cython.bint:
 
 
 def _events(data: bytes, options: WalkOptions, *, compressed: bool) -> EventList:
-    """A part for each record: there may be a million, and what one says of itself takes a kilobyte."""
+    """Return an event list with a part for each record.
+
+    Parts are created lazily: there may be a million, and the header of each takes a kilobyte.
+    """
     events: EventList = EventList(make=partial(_made, data, options), derives=True)
     for piece in pieces(data, options.max_decompressed, compressed=compressed):
         for finding in piece.findings:
@@ -122,13 +127,13 @@ def _events(data: bytes, options: WalkOptions, *, compressed: bool) -> EventList
 
 
 def _made(data: bytes, options: WalkOptions, head: int, start: int, _end: int) -> Part:
-    """The part of the record whose block starts there, behind a header of so many bytes."""
-    found: Record = record_at(data, start - head)  # type: ignore[assignment]  # it was there before
+    """Return the part of the record whose block begins at `start`, after a header of `head` bytes."""
+    found: Record = record_at(data, start - head)  # type: ignore[assignment]  # it was parsed before
     return _part(data, found, options)
 
 
 class Opened:
-    """A compressed member that was opened to find its end: it need not be opened again."""
+    """The coding of a compressed member that was decompressed to find its end: `decode` returns the stored value."""
 
     slot: tuple[int, int] | None = None
 
@@ -136,7 +141,7 @@ class Opened:
         self._value = value
         self._coding = coding
 
-    def decode(self, raw: bytes) -> bytes:  # noqa: ARG002 - what it stands for is known
+    def decode(self, raw: bytes) -> bytes:  # noqa: ARG002 - the value is stored
         return self._value
 
     def decode_mapped(self, raw: bytes) -> tuple[bytes, Offsets | None]:
@@ -148,7 +153,7 @@ class Opened:
 
 @cython.cfunc
 def _walked(data: bytes, start: cython.Py_ssize_t, extent: Extent) -> Record | Finding | None:
-    """The header of a record, if its block is a document; or what is to be said of it."""
+    """Return the header of a record whose block is a document, a finding for a segmented record, else None."""
     if not _is_walked(extent):
         return None
     found = record_at(data, start)
@@ -162,7 +167,7 @@ def _walked(data: bytes, start: cython.Py_ssize_t, extent: Extent) -> Record | F
 
 @cython.cfunc
 def _part(data: bytes, found: Record, options: WalkOptions) -> Part:
-    """The part that the block of a record is; what the record says of it changes with it."""
+    """Return the block of a record as a part, with the fields of the record that change with it."""
     field = "ARC record's URL" if found.kind == "arc" else "WARC-Target-URI"
     return Part(
         _media_type(data, found),
@@ -178,12 +183,15 @@ def _part(data: bytes, found: Record, options: WalkOptions) -> Part:
 
 
 def _segment(data: bytes, found: Record) -> bool:
-    """ISO 28500 8: a record whose block goes on in others."""
+    """Return whether a record is a segment of a longer block (ISO 28500 8)."""
     return headers.first(data, found.fields, _SEGMENT.decode()) is not None
 
 
 def _media_type(data: bytes, found: Record) -> str:
-    """What the block is: a record of ARC and a revisit may hold HTTP whatever they say."""
+    """Return the media type of a block: HTTP where declared or where it begins with HTTP/, else declared or sniffed.
+
+    An ARC record or a revisit may hold an HTTP message under any declared type.
+    """
     if registry.essence_of(found.media_type)[0] in _HTTP_TYPES or data.startswith(b"HTTP/", found.block):
         return registry.HTTP
     if found.kind == "arc" or found.media_type:
@@ -191,7 +199,7 @@ def _media_type(data: bytes, found: Record) -> str:
     return registry.sniff_content(data[found.block : found.end]) or ""
 
 
-# --- what a record says of its block ----------------------------------------------------------------------------------
+# --- fields of a record that change with its block --------------------------------------------------------------------
 
 
 def _derived(data: bytes, found: Record, options: WalkOptions) -> list[Derived]:
@@ -199,9 +207,9 @@ def _derived(data: bytes, found: Record, options: WalkOptions) -> list[Derived]:
     field: Field
     for field in found.fields:
         if field.name == "content-length" and field.start != found.size[0] and _same(data, field, found.size):
-            # Said twice, so that no reader may go by another.
+            # A repeated Content-Length: update all, because readers differ in the one that they use.
             derived.append(new(Derived, (field.start, field.end, _length)))
-        # The payload of a revisit stands in another record (6.7.2).
+        # The payload of a revisit is in another record (6.7.2).
         elif field.name == "warc-block-digest" or (field.name == "warc-payload-digest" and found.kind != "revisit"):
             derived.append(new(Derived, (field.start, field.end, _Digest(data, field, found, options))))
     return derived
@@ -218,7 +226,10 @@ def _same(data: bytes, field: Field, size: tuple[int, int]) -> bool:
 @cython.final
 @cython.cclass
 class _Digest:
-    """Makes a field's digest of a record anew, of its block or its payload: numbers, as there are many records."""
+    """Compute the new digest for a field of a record, of its block or its payload.
+
+    It stores offsets instead of the record, because there are many records.
+    """
 
     _data: bytes
     _options: WalkOptions

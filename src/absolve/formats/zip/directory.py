@@ -1,4 +1,8 @@
-"""The central directory of a ZIP file (APPNOTE.TXT 6.3.10), which is what counts: its entries and its end."""
+"""Read the central directory of a ZIP file (APPNOTE.TXT 6.3.10, 4.3.12 to 4.3.16): its entries and its end record.
+
+In: the bytes of the file. Out: the members in directory order, checked against their local headers, and the byte
+offsets of all fields that depend on sizes and offsets. The central directory alone defines the members.
+"""
 
 from __future__ import annotations
 
@@ -16,27 +20,31 @@ if TYPE_CHECKING:
 _UTF_8: Final = 1 << 11  # 4.4.4, general purpose bit flag
 
 _CENTRAL: Final = Struct("<4s6H3L5H2L")  # 4.3.12
-_NAME: Final = Struct("<8xH18xH")  # of that the flags, and how long the name is
+_NAME: Final = Struct("<8xH18xH")  # the same, only flags and length of the name
 _END: Final = Struct("<4s4H2LH")  # 4.3.16
 _LOCATOR: Final = Struct("<4sLQL")  # 4.3.15
 _END_64: Final = Struct("<4sQ2H2L4Q")  # 4.3.14
 _LONGEST_COMMENT: Final = 0xFFFF
-_IN_EXTRA: Final = 0xFFFFFFFF  # 4.5.3: the value stands in the ZIP64 extra field
+_IN_EXTRA: Final = 0xFFFFFFFF  # 4.5.3: the value is in the ZIP64 extra field
 
 
 class Place(NamedTuple):
-    """A field that says where something stands, counted from where the archive begins in the file."""
+    """An offset field: its byte offset and width in the file, and its target.
+
+    The stored number counts from the start of the archive, which may follow a program that unpacks it.
+    """
 
     start: int
     width: int
-    target: int  # an offset of the file
+    target: int  # byte offset in the file
 
 
 class Archive(Sequence[Member]):
-    """The members in the order of the central directory, made when they are asked for; `start` is where it begins.
+    """The members in the order of the central directory, created lazily.
 
-    There are tens of thousands in a megabyte, of some kilobytes each. `headers` says where each begins, `directory`
-    where the directory does, and `places` are the fields that say where that is.
+    A megabyte of directory has tens of thousands of entries, and a `Member` takes some kilobytes. All offsets are bytes
+    in the file: `start` of the archive, `headers` of the local header of each member, `directory` of the central
+    directory. `places` are the fields of the end records with offsets of the directory.
     """
 
     def __init__(self, data: bytes, end: _End) -> None:
@@ -46,12 +54,12 @@ class Archive(Sequence[Member]):
         self.places = end.places
         self._data = data
         self._end = end
-        self._entries = array("q")  # where each stands in the directory
-        self._overlapping = bytearray()  # which share bytes with others
+        self._entries = array("q")  # offset of each entry in the directory
+        self._overlapping = bytearray()  # 1 for members that share bytes with others
 
     @property
     def names(self) -> Iterator[str]:
-        """The name of each member."""
+        """Yield the name of each member."""
         for position in self._entries:
             flags, size = _NAME.unpack_from(self._data, position)
             start = position + _CENTRAL.size
@@ -59,7 +67,7 @@ class Archive(Sequence[Member]):
 
     @property
     def fields(self) -> Iterator[tuple[list[Field], Place]]:
-        """The fields of each entry of the directory: those that change with the member's data, and where it is."""
+        """Yield the fields of each entry of the directory: those derived from the member's data, and its offset."""
         for position in self._entries:
             entry = _entry(self._data, position, self._end)
             yield entry.fields, entry.place
@@ -67,14 +75,14 @@ class Archive(Sequence[Member]):
     def __len__(self) -> int:
         return len(self._entries)
 
-    def __getitem__(self, index: int) -> Member:  # type: ignore[override]  # nobody asks for some of them
+    def __getitem__(self, index: int) -> Member:  # type: ignore[override]  # no slices
         member = _entry(self._data, self._entries[index], self._end).member(self._data, self._end.start)
         if self._overlapping[index] and not member.fault:
             return member._replace(fault=("overlap", "it overlaps another member of the archive"))
         return member
 
     def read(self, most: int) -> None:
-        """Go through the directory; WalkError where it is broken, or has more than so many members."""
+        """Index the directory. Raise WalkError where it is broken, or has more than `most` members."""
         headers, afters = self.headers, array("q")
         position = self._end.start
         while position < self._end.end:
@@ -83,7 +91,7 @@ class Archive(Sequence[Member]):
                 raise WalkError("too-many-links", text, position)
             entry = _entry(self._data, position, self._end)
             member = entry.member(self._data, self._end.start)
-            headers.append(min(member.header, len(self._data)))  # what ZIP64 says may be beyond all numbers
+            headers.append(min(member.header, len(self._data)))  # a ZIP64 offset may exceed a signed 64-bit number
             afters.append(min(member.after, len(self._data)))
             self._entries.append(position)
             position = entry.following
@@ -94,7 +102,7 @@ class Archive(Sequence[Member]):
 
 
 class _End(NamedTuple):
-    """Where the central directory stands, and how many members it has; the fields about it."""
+    """The span of the central directory, its number of members, the start of the archive, and its offset fields."""
 
     start: int
     end: int
@@ -104,14 +112,20 @@ class _End(NamedTuple):
 
 
 def archive(data: bytes, most: int) -> Archive:
-    """WalkError where there is no central directory, it is broken, or it has more than so many members."""
+    """Return the members of a ZIP file.
+
+    Raise WalkError where the central directory is missing or broken, or has more than `most` members.
+    """
     found = Archive(data, _end(data))
     found.read(most)
     return found
 
 
 def _end(data: bytes) -> _End:
-    """4.3.16: the last record that could be the end of the central directory, its comment the last of the file."""
+    """Find the end of central directory record (4.3.16): the last one whose comment ends with the file.
+
+    Read the ZIP64 records where they are present (4.3.14, 4.3.15). Raise WalkError for a missing, split or broken one.
+    """
     position = len(data)
     first = max(0, len(data) - _END.size - _LONGEST_COMMENT)
     while (position := data.rfind(b"PK\5\6", first, position)) >= 0:
@@ -135,7 +149,7 @@ def _end(data: bytes) -> _End:
     if disk or start_disk:
         raise WalkError("split", "this is one of several parts of a ZIP file", position)
     start = end - size
-    base = start - offset  # what stands before the archive: a program that unpacks it
+    base = start - offset  # bytes before the archive: a program that unpacks it
     if start < 0 or base < 0:
         raise WalkError("broken", "the central directory is not where the end of the ZIP file says", position)
     places = [place._replace(target=end if place.target < 0 else start) for place in places]
@@ -143,7 +157,10 @@ def _end(data: bytes) -> _End:
 
 
 def _end_64(data: bytes, locator: int) -> int:
-    """4.3.14 and 4.3.15: where the ZIP64 end of the central directory stands; what is before it may be missing."""
+    """Return the offset of the ZIP64 end of central directory record (4.3.14), by its locator (4.3.15).
+
+    Where bytes before the archive make the locator's offset wrong, the record is expected directly before the locator.
+    """
     offset = _LOCATOR.unpack_from(data, locator)[2]
     for position in (offset, locator - _END_64.size):
         if 0 <= position <= locator - _END_64.size and data.startswith(b"PK\6\6", position):
@@ -152,9 +169,10 @@ def _end_64(data: bytes, locator: int) -> int:
 
 
 class _Entry(NamedTuple):
-    """An entry of the central directory: the member as it is there, its size there, the fields that say it.
+    """An entry of the central directory (4.3.12): the member by this entry alone, and its compressed size.
 
-    Beside them the field with its offset, and where the next entry begins.
+    `fields` are those derived from the member's data, `place` is its offset field, `following` the offset of the next
+    entry.
     """
 
     found: Member
@@ -166,12 +184,12 @@ class _Entry(NamedTuple):
     following: int
 
     def member(self, data: bytes, most: int) -> Member:
-        """The member, as its own header agrees; nothing of it stands behind `most`."""
+        """Return the member, checked against its local header; its data must end at or before `most`."""
         return located(data, self.found, self.raw_name, self.flags, self.size, self.fields, most)
 
 
 def _entry(data: bytes, position: int, end: _End) -> _Entry:
-    """The entry that begins here; WalkError where none does."""
+    """Return the entry at this offset. Raise WalkError where no entry begins there, or it exceeds the directory."""
     if position + _CENTRAL.size > end.end or not data.startswith(b"PK\1\2", position):
         raise WalkError("broken", "the central directory is broken: no entry begins here", position)
     (_, _, _, flags, method, _, _, crc, size, value, name_size, extra_size, comment_size, _, _, _, offset) = (
@@ -193,7 +211,10 @@ def _entry(data: bytes, position: int, end: _End) -> _Entry:
 
 
 def _name(raw: bytes, flags: int) -> str:
-    """APPNOTE appendix D: UTF-8 where the flag says so, else code page 437; UTF-8 that is so without saying it."""
+    """Decode the name of a member (APPNOTE appendix D): UTF-8 by the flag, else code page 437.
+
+    A name that is valid UTF-8 counts as UTF-8 without the flag, too.
+    """
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError:
@@ -201,11 +222,14 @@ def _name(raw: bytes, flags: int) -> str:
 
 
 def _sharing(headers: Sequence[int], afters: Sequence[int], end: int) -> bytearray:
-    """Which members share bytes, by where each begins and ends: what is done to one would be done to the other."""
+    """Return a byte for each member, 1 where it overlaps another: an edit in one would change the other, too.
+
+    `headers` and `afters` are the start and end offsets of the members, `end` is where the directory begins.
+    """
     found = bytearray(len(headers))
     reached, last = 0, -1
     for index in sorted(range(len(headers)), key=headers.__getitem__):
-        if afters[index] == headers[index]:  # nobody knows where it stands
+        if afters[index] == headers[index]:  # a fault: its extent is unknown
             continue
         if headers[index] < reached:
             found[index] = found[last] = 1

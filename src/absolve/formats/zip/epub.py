@@ -1,4 +1,7 @@
-"""What an EPUB container says of its files (EPUB 3.3, section 4, OCF): media types, encryption, signatures."""
+"""Read the metadata of an EPUB container (EPUB 3.3, section 4, OCF): media types, encryption, signatures.
+
+In: the files of the container. Out: media types by path, as the package documents list them, and encrypted paths.
+"""
 
 from __future__ import annotations
 
@@ -17,33 +20,33 @@ ENCRYPTION: Final = "META-INF/encryption.xml"
 META_INF: Final = "META-INF/"
 # 4.2.6.3: files about the others, in which absolve looks for no links
 RESERVED: Final = frozenset({ENCRYPTION, "META-INF/manifest.xml", "META-INF/rights.xml", "META-INF/signatures.xml"})
-# What signs others: 4.2.6.3.6, ODF 1.3 part 2 section 4, JAR's signature blocks, OPC (ISO 29500-2)
+# Files that sign others: 4.2.6.3.6, ODF 1.3 part 2 section 4, JAR's signature blocks, OPC (ISO 29500-2)
 SIGNATURE: Final = re.compile(
     r"META-INF/(?:signatures\.xml|(?:document|macro|package)signatures\.xml|[^/]+\.(?:SF|RSA|DSA|EC))|_xmlsignatures/.+",
     re.IGNORECASE,
 )
 
 _PACKAGE: Final = "application/oebps-package+xml"
-_LONGEST: Final = 100  # package documents that are read
+_LONGEST: Final = 100  # package documents that are read, at most
 
 _Attributes = dict[str, str]
 
 
 class Facts(NamedTuple):
-    """Media types by path, as the package documents list them; the paths of what is encrypted."""
+    """Media types by path, as the package documents list them; the paths of encrypted files."""
 
     media_types: dict[str, str]
     encrypted: frozenset[str]
 
 
 def facts(read: Callable[[str], bytes | None], names: Container[str]) -> Facts:
-    """What is said of the files of these names in the container that `read` gives the files of.
+    """Return the facts about the files `names` of a container.
 
-    Nothing, where it is none or cannot be read.
+    `read` returns the content of a file, or None. Metadata that is missing or cannot be read yields no facts.
     """
     roots: list[_Attributes] = []
     media_types: dict[str, str] = {}
-    types: dict[str, str] = {}  # each once: there may be a hundred thousand files
+    types: dict[str, str] = {}  # interned: there may be a hundred thousand files
     encrypted: set[str] = set()
 
     def root(name: str, found: _Attributes) -> None:  # 4.2.6.3.1
@@ -74,7 +77,7 @@ def facts(read: Callable[[str], bytes | None], names: Container[str]) -> Facts:
 
 
 def _path(document: str, reference: str) -> str:
-    """The path of a file that a document refers to, both from the root."""
+    """Resolve a reference in a document to a path; both paths are relative to the root of the container."""
     steps = document.split("/")[:-1]
     for step in unquote(reference.strip().partition("#")[0]).split("/"):
         if step == "..":
@@ -85,7 +88,10 @@ def _path(document: str, reference: str) -> str:
 
 
 def _elements(data: bytes | None, take: Callable[[str, _Attributes], None]) -> None:
-    """Give it each element of an XML document by its local name, as far as it is well-formed; no entity is expanded."""
+    """Call `take` with the local name and attributes of each element, up to the first error of well-formedness.
+
+    Entities are not expanded: their declaration ends the document.
+    """
     parser = expat.ParserCreate(namespace_separator=" ")
     parser.StartElementHandler = lambda name, words: take(name.rpartition(" ")[2], words)
 

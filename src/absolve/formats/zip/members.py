@@ -1,6 +1,8 @@
-"""The members of a ZIP file (APPNOTE.TXT 6.3.10): where the data of each stand, what they are, what speaks of them.
+"""Members of a ZIP file (APPNOTE.TXT 6.3.10): the span of their data, their compression, the fields derived from it.
 
-A member that the central directory and the bytes do not agree on is told with its fault.
+In: an entry of the central directory and the bytes of the file. Out: a `Member`, its decompressed content, and the
+new values of the checksum and size fields after an edit (4.3.7, 4.3.9, 4.5.3).
+A member whose local header contradicts the central directory gets a fault.
 """
 
 from __future__ import annotations
@@ -28,16 +30,17 @@ _HAS_DESCRIPTOR: Final = 1 << 3
 _BARE: Final = -15  # zlib's wbits for deflate data alone
 
 _LOCAL: Final = Struct("<4s5H3L2H")  # 4.3.7
-_IN_EXTRA: Final = 0xFFFFFFFF  # 4.5.3: the value stands in the ZIP64 extra field
+_IN_EXTRA: Final = 0xFFFFFFFF  # 4.5.3: the value is in the ZIP64 extra field
 _ZIP64: Final = 1
 _EXTRA: Final = Struct("<HH")
 
-# 4.4.17.1: no drive, no leading slash; what leads out of the folder that it is unpacked in. Some write backslashes.
+# 4.4.17.1 allows no drive and no leading slash. Also names that lead out of the folder that the archive is unpacked in;
+# some programs write backslashes.
 _UNSAFE: Final = re.compile(r"[A-Za-z]:|[\\/]|(?:.*[\\/])?\.\.(?:[\\/]|\Z)|.*\0", re.DOTALL)
 
 
 class Field(NamedTuple):
-    """A number, little-endian, at an offset of the file: crc, size (of what is compressed), value (decompressed)."""
+    """A little-endian number at a byte offset of the file: crc, size (compressed) or value (decompressed size)."""
 
     name: str
     start: int
@@ -45,9 +48,9 @@ class Field(NamedTuple):
 
 
 class Member(NamedTuple):
-    """A file in the archive: its name, where its local header, its data and what belongs to them stand.
+    """A file in the archive: its name, the byte offsets of its local header and its data, its fields.
 
-    `fault` is a code and why nothing can be done with it; then only the name and the header's offset count.
+    `fault` is a code and the reason why the member cannot be processed; then only `name` and `header` are valid.
     """
 
     name: str
@@ -63,13 +66,13 @@ class Member(NamedTuple):
 
     @property
     def derived(self) -> list[Derived]:
-        """The fields that change with the data."""
+        """Return the fields that change with the data."""
         facts = _Facts(self)
         return [Derived(start, start + width, facts.of(name, width)) for name, start, width in self.fields]
 
 
 class Fields(Sequence[Derived]):
-    """The fields that change with a member's data, made when they are asked for."""
+    """The fields that change with a member's data, created lazily."""
 
     __slots__ = ("_member",)
 
@@ -82,12 +85,12 @@ class Fields(Sequence[Derived]):
     def __iter__(self) -> Iterator[Derived]:
         return iter(self._member.derived)
 
-    def __getitem__(self, index: int) -> Derived:  # type: ignore[override]  # nobody asks for some of them
+    def __getitem__(self, index: int) -> Derived:  # type: ignore[override]  # no slices
         return self._member.derived[index]
 
 
 class Content:
-    """The data of a member; its size and checksum are those that the directory says."""
+    """The coding of a member's data; decoded data is checked against the size and checksum of the directory."""
 
     slot: tuple[int, int] | None = None
 
@@ -95,7 +98,7 @@ class Content:
         self._member = member
 
     def decode(self, raw: bytes) -> bytes:
-        """CodingError where this is broken, or not what the directory says."""
+        """Return the content. Raise CodingError where it is broken, or contradicts the directory."""
         value = decompressed(raw, self._member)
         if len(value) != self._member.size or zlib.crc32(value) != self._member.crc:
             raise CodingError("broken", "its size or checksum is not what the central directory says")
@@ -109,7 +112,10 @@ class Content:
 
 
 def decompressed(raw: bytes, member: Member, limit: int | None = None) -> bytes:
-    """What a member's data decompress to, at most its size unless another limit is given; CodingError where broken."""
+    """Return the decompressed data of a member, at most `limit` bytes (by default the member's size).
+
+    Raise CodingError where it is broken or larger, or where bytes follow the compressed data.
+    """
     if member.method == STORED:
         return raw
     try:
@@ -125,11 +131,12 @@ def decompressed(raw: bytes, member: Member, limit: int | None = None) -> bytes:
 
 
 def compressed(value: bytes, member: Member) -> bytes:
+    """Return content in the compression method of a member."""
     return value if member.method == STORED else deflated(value, _BARE)
 
 
 def head(data: bytes, member: Member, size: int) -> bytes:
-    """The first bytes of a member, as far as they can be had."""
+    """Return at most `size` bytes from the start of a member; b"" where they cannot be decompressed."""
     raw = data[member.start : min(member.end, member.start + size)]
     if member.method == STORED:
         return raw
@@ -140,7 +147,7 @@ def head(data: bytes, member: Member, size: int) -> bytes:
 
 
 class _Facts:
-    """What the fields say of new data: worked out once for all of them."""
+    """New values of a member's derived fields, computed once for all of them."""
 
     def __init__(self, member: Member) -> None:
         self._member = member
@@ -164,7 +171,11 @@ class _Facts:
 def located(
     data: bytes, member: Member, raw_name: bytes, flags: int, size: int, fields: list[Field], most: int
 ) -> Member:
-    """A member with its data, by its local header (4.3.7), which has to agree with the directory."""
+    """Return a member with the span of its data, by its local header (4.3.7), which must agree with the directory.
+
+    `raw_name`, `flags` and `size` (compressed) are from the directory, `fields` are its derived fields; `most` is the
+    offset at which the data must end at the latest. A contradiction becomes the member's fault.
+    """
     if flags & _ENCRYPTED:
         return member._replace(fault=("encrypted", "this is encrypted"))
     if _UNSAFE.match(member.name):
@@ -188,7 +199,7 @@ def located(
     for field, number in found:
         if number == right[field.name]:
             fields.append(field)
-        elif number or not its_flags & _HAS_DESCRIPTOR:  # 4.4.4, bit 3: they are zero here, and stand behind the data
+        elif number or not its_flags & _HAS_DESCRIPTOR:  # 4.4.4, bit 3: zero here, the values follow the data
             return member._replace(fault=("broken", "its own header and the central directory do not agree"))
     after = end
     if its_flags & _HAS_DESCRIPTOR:
@@ -196,7 +207,7 @@ def located(
         if not described:
             return member._replace(fault=("broken", "what stands behind its data is not what the directory says"))
         after = described[-1].start + described[-1].width
-        if after > most:  # it would be a part of the directory
+        if after > most:  # the descriptor would overlap the directory
             return member._replace(fault=("truncated", "its data goes on past the central directory"))
         fields += described
     fault = None if member.method in {STORED, DEFLATED} else ("unknown-coding", f"compression method {member.method}")
@@ -204,7 +215,10 @@ def located(
 
 
 def _descriptor(data: bytes, position: int, right: dict[str, int]) -> Iterator[Field]:
-    """4.3.9: checksum and sizes behind the data, of 4 bytes or (ZIP64) of 8, with a signature or without."""
+    """Yield the fields of the data descriptor (4.3.9); none where its numbers are not these.
+
+    Sizes have 4 bytes, or 8 (ZIP64); the signature is optional.
+    """
     for signature in (b"PK\7\x08", b""):
         for width in (4, 8):
             starts = {"crc": 0, "size": 4, "value": 4 + width}
@@ -221,7 +235,11 @@ def _descriptor(data: bytes, position: int, right: dict[str, int]) -> Iterator[F
 def numbers(
     data: bytes, known: dict[str, tuple[int, int]], start: int, end: int
 ) -> tuple[dict[str, int], dict[str, Field]]:
-    """4.5.3: numbers that do not fit in a header stand in the ZIP64 extra field, in a fixed order."""
+    """Read numbers of a header: those that do not fit are in the ZIP64 extra field, in a fixed order (4.5.3).
+
+    `known` maps a name to the number in the header and its offset, `start` and `end` are the span of the extra fields.
+    Return the numbers and their fields by name.
+    """
     at = _extra(data, start, end)
     found: dict[str, int] = {}
     fields: dict[str, Field] = {}
@@ -235,7 +253,7 @@ def numbers(
 
 
 def _extra(data: bytes, start: int, end: int) -> tuple[int, int] | None:
-    """The span of the ZIP64 extra field's data."""
+    """Return the span of the data of the ZIP64 extra field; None if there is no such field."""
     while start + _EXTRA.size <= end:
         kind, size = _EXTRA.unpack_from(data, start)
         start += _EXTRA.size

@@ -1,4 +1,7 @@
-"""What in a ZIP file says where something stands (APPNOTE.TXT 6.3.10): it follows what is put into the members."""
+"""Update offsets and derived fields of a ZIP central directory after edits (APPNOTE.TXT 6.3.10, 4.3.12 to 4.3.16).
+
+In: the edits of the members, in batches. Out: the same edits, then those of the central directory and its end records.
+"""
 
 from __future__ import annotations
 
@@ -18,17 +21,17 @@ if TYPE_CHECKING:
     Edits = Iterator[list[Edit]]
 
 _START: Final = attrgetter("start")
-_SOME: Final = 1000  # edits that are given at a time
+_SOME: Final = 1000  # edits in a batch
 
 
 def settled(
     data: bytes, archive: Archive, edits: Iterable[list[Edit]], follow: Callable[[Edits], Edits] | None = None
 ) -> Edits:
-    """The edits in order, with those of the fields that say where what moves by them stands.
+    """Yield the edits in order, with those of the offset fields of everything that moves.
 
-    They come some at a time, those before the central directory in order from one time to the next. Those of the
-    directory are held until it is come to, as what they make of it: there may be many for each of its entries.
-    `follow` gives those before it with more that they bring about.
+    `edits` come in batches; those before the central directory are in order across batches. Edits of the directory
+    are applied to a copy of it at once, because there may be many for each entry, and are yielded last. `follow` maps
+    the edits before the directory to the same with further edits that depend on them.
     """
     directory = _Directory(data, archive)
     before = directory.before(edits)
@@ -48,7 +51,7 @@ def settled(
 
 
 class _Directory:
-    """The central directory as it becomes, and how far moves what it says the place of."""
+    """The edited central directory, and the shift in bytes of each target of its offset fields."""
 
     def __init__(self, data: bytes, archive: Archive) -> None:
         self._data = data
@@ -56,11 +59,11 @@ class _Directory:
         self._start = archive.directory
         self._made = bytearray(memoryview(data)[self._start :])
         self._targets = array("q", sorted([*archive.headers, *(place.target for place in archive.places)]))
-        self._shifts = array("q")  # of as many of them as the edits have come to,
-        self._shift = 0  # and of what is behind these
+        self._shifts = array("q")  # of the targets before the last edit, by their numbers
+        self._shift = 0  # of all targets after them
 
     def before(self, edits: Iterable[list[Edit]]) -> Edits:
-        """Those of what stands before it; those of its fields are made."""
+        """Yield the edits before the directory; apply those inside it."""
         for some in edits:
             found: list[Edit] = []
             for edit in sorted(some, key=_START):
@@ -72,21 +75,21 @@ class _Directory:
                 yield found
 
     def move(self, edits: list[Edit]) -> None:
-        """Let move what is behind edits before it, which stand behind all those that came already."""
+        """Shift all targets after these edits, which are before the directory and after all earlier ones."""
         for edit in edits:
             while len(self._shifts) < len(self._targets) and self._targets[len(self._shifts)] < edit.end:
                 self._shifts.append(self._shift)
             self._shift += len(edit.new) - (edit.end - edit.start)
 
     def edits(self) -> Edits:
-        """The edits of each entry that changes, and of the end, in order."""
+        """Yield the edits of each entry, then those of the end records, in order."""
         for fields, place in self._archive.fields:
             yield sorted([*self._renewed(fields), *self._moved(place)], key=_START)
         for place in self._archive.places:
             yield [*self._moved(place)]
 
     def _renewed(self, fields: list[Field]) -> list[Edit]:
-        """Of a member that changed all fields change."""
+        """Return edits of all derived fields of an entry if one of them changed, else no edits."""
         found = [Edit(start, start + width, self._new(start, width)) for _, start, width in fields]
         return found if any(self._data[edit.start : edit.end] != edit.new for edit in found) else []
 

@@ -1,7 +1,8 @@
 """WACZ: a ZIP package of WARC files, their indexes, and a description with digests (Webrecorder, WACZ 1.1.1).
 
-An index says where each record stands, the description what each file's digest is: where a record changes these change
-with it. What cannot be kept right is known before anything is.
+In: the members of a package, and the edits in its files. Out: the same edits with those of indexes and descriptions.
+An index (CDXJ) has the offset, length and digest of each record, the description (datapackage.json) the size and digest
+of each file: they change with a record. A package that cannot be kept consistent is rejected before any edit.
 """
 
 from __future__ import annotations
@@ -31,10 +32,10 @@ if TYPE_CHECKING:
     from absolve.formats.zip.members import Member
 
 DESCRIPTION: Final = "datapackage.json"
-DIGEST: Final = "datapackage-digest.json"  # of the description; signed, as WACZ Signing and Verification 0.1.0 has it
+DIGEST: Final = "datapackage-digest.json"  # of the description; may be signed (WACZ Signing and Verification 0.1.0)
 _ARCHIVE: Final = re.compile(r"archive/.+")
 _INDEX: Final = re.compile(r"indexes/.+")
-_TABLE: Final = re.compile(r".+\.cdxj?(?:\.gz)?")  # CDXJ: a key, a time, an object in JSON
+_TABLE: Final = re.compile(r".+\.cdxj?(?:\.gz)?")  # CDXJ lines: a key, a time, a JSON object
 _TABLE_OF_BLOCKS: Final = re.compile(r".+\.idx")  # the same for the blocks of a compressed table
 _GZIP: Final = 31  # zlib's wbits for a header and a trailer of gzip
 _ANY_SIZE: Final = 1 << 62
@@ -44,9 +45,9 @@ _SIGNED: Final = b'"signedData"'
 
 
 class Segment(NamedTuple):
-    """Where a record, or a block of a table, stands in its file, whose bytes are these.
+    """The span of a record, or of a block of an index, in the bytes of its file.
 
-    `value` is what it decompresses to, where its own bytes are not enough to say that.
+    `value` is the decompressed content, where the bytes of the span do not suffice to decompress it.
     """
 
     file: bytes
@@ -60,9 +61,9 @@ class Segment(NamedTuple):
 
 
 class Moves:
-    """The stretches of a file and what they have become, by where they stood: there may be a million of them.
+    """The segments of a file before and after its edits, by their old offsets: there may be a million of them.
 
-    ValueError where there are not as many as before.
+    Raise ValueError where their number has changed.
     """
 
     def __init__(self, before: Iterable[Segment], after: Iterable[Segment]) -> None:
@@ -72,13 +73,13 @@ class Moves:
         self._numbers = {start: number for number, start in enumerate(self._before.starts)}
 
     def at(self, start: int) -> tuple[Segment, Segment] | None:
-        """What stood there, and what it has become."""
+        """Return the segment that was at this offset, and the same segment after the edits; None if none was."""
         number = self._numbers.get(start)
         return None if number is None else (self._before.at(number), self._after.at(number))
 
 
 class _Segments:
-    """The stretches of one file."""
+    """The segments of one file, their offsets in arrays."""
 
     def __init__(self, found: Iterable[Segment]) -> None:
         self.starts = array("q")
@@ -96,11 +97,15 @@ class _Segments:
 
 
 def is_record_file(name: str) -> bool:
+    """Return whether a member is a WARC file of the package, by its folder."""
     return _ARCHIVE.fullmatch(name) is not None
 
 
 class Package:
-    """What a package says of its files, as members by name; CodingError where that cannot be read, or kept right."""
+    """The indexes and descriptions of a package, and its members by name.
+
+    Raise CodingError where they cannot be read, or could not be kept consistent.
+    """
 
     def __init__(self, data: bytes, members: Mapping[str, Member], options: WalkOptions) -> None:
         self._data = data
@@ -117,15 +122,15 @@ class Package:
 
     @property
     def signature(self) -> str:
-        """What signs the description, if anything does."""
+        """Return the name of the file that signs the description; "" if it is not signed."""
         return DIGEST if _SIGNED in self._old.get(DIGEST, b"") else ""
 
     def describes(self, name: str) -> bool:
-        """Return whether a member is an index or a description, which is no document whatever its text looks like."""
+        """Return whether a member is an index or a description, which never counts as a document."""
         return name in self._old
 
     def _listed(self) -> Iterator[str]:
-        """The files that speak of others."""
+        """Yield the names of the indexes and descriptions. Raise CodingError for an unknown kind of index."""
         for name in self._members:
             if _INDEX.fullmatch(name) and not name.endswith("/"):
                 if not (_TABLE.fullmatch(name) or _TABLE_OF_BLOCKS.fullmatch(name)):
@@ -141,14 +146,14 @@ class Package:
         return zip_members.Content(member).decode(self._data[member.start : member.end])
 
     def settled(self, parts: Iterable[list[Edit]]) -> Iterator[list[Edit]]:
-        """The edits, which come in order, with those of the indexes and descriptions that have to follow."""
-        held = PackedEdits()  # a description may stand before what it speaks of
+        """Yield the edits, which come in order, with those of the indexes and descriptions that depend on them."""
+        held = PackedEdits()  # buffered: a description may precede the files that it describes
         for some in parts:
             held.add(some)
         yield from ordered(chain(held.parts(), [self._following(held)]))
 
     def _following(self, held: PackedEdits) -> list[Edit]:
-        """The edits of the indexes and descriptions."""
+        """Return the edits of the indexes and descriptions."""
         files: dict[str, Moves] = {}
         said = _Description(self._old[DESCRIPTION])
         changed: dict[str, bytes] = {}
@@ -175,7 +180,7 @@ class Package:
         return found
 
     def _changed(self, parts: Iterable[list[Edit]]) -> Iterator[tuple[Member, bytes]]:
-        """The files of which something is said, and in which something changes, with what they become."""
+        """Yield the described files with edits in them, and their new decompressed content."""
         found = map(self._members.__getitem__, self._files)
         spans = sorted(((one.start, one.end, one.name) for one in found if not one.fault), reverse=True)
         made: io.BytesIO | None = None
@@ -205,7 +210,7 @@ class Package:
             yield Segment(data, piece.offset, piece.offset + len(piece.raw), value)
 
     def _rewritten(self, name: str, files: Mapping[str, Moves]) -> tuple[bytes, Moves]:
-        """An index with its lines as they must be, and where its blocks stand then."""
+        """Return an index with its entries updated, and the old and new segments of its blocks."""
         made = io.BytesIO()
         before: list[Segment] = []
         ends: list[int] = []
@@ -227,7 +232,7 @@ class Package:
         return whole, Moves(before, (Segment(whole, start, end) for start, end in pairwise([0, *ends])))
 
     def _line(self, line: bytes, entry: Mapping[tuple[str | int, ...], Value], moves: Moves | None) -> bytes:
-        """An entry, its offset, length and digests those of the stretch that it speaks of."""
+        """Return an index entry with the offset, length and digests of its segment updated."""
         offset = _text(line, entry.get(("offset",)))
         moved = moves.at(int(offset)) if moves is not None and offset.isdigit() else None
         if moved is None:
@@ -240,7 +245,7 @@ class Package:
             text = line[found.start : found.end]
             if path == ("offset",):
                 said = b"%d" % new.start
-            elif path == ("length",) and text.isdigit():  # some count the line ends behind a record, some do not
+            elif path == ("length",) and text.isdigit():  # some writers count the line ends after a record, some do not
                 said = b"%d" % (int(text) + len(new.raw) - len(old.raw))
             elif path in {("digest",), ("recordDigest",)}:
                 said = self._digest(text, old, new)
@@ -250,7 +255,10 @@ class Package:
         return _spliced(line, edits)
 
     def _digest(self, said: bytes, old: Segment, new: Segment) -> bytes:
-        """Of all bytes of a record or a block, or else of a record's payload."""
+        """Return the new digest: of all bytes of the segment, or else of the block or payload of its record.
+
+        A digest that matched none of them stays unchanged.
+        """
         found = renewed(said, old.raw, new.raw)
         if found != said:
             return found
@@ -260,7 +268,7 @@ class Package:
         return renewed(said, one, other, payloads(self._options))
 
     def _block(self, stretch: Segment) -> bytes | None:
-        """The block of the record that stands there; None where none does."""
+        """Return the block of the record in a segment; None if there is no record."""
         value = stretch.value
         if value is None:
             found = pieces(bytes(stretch.raw), self._options.max_decompressed)
@@ -278,12 +286,12 @@ def _is_table_of_blocks(name: str) -> bool:
 
 
 def _table_of(name: str) -> str:
-    """The table that a table of blocks is of, where it does not say it."""
+    """Return the name of the index that an index of blocks (.idx) belongs to, by default."""
     return name.removesuffix(".idx") + ".cdx.gz"
 
 
 def _blocks(name: str, data: bytes, limit: int) -> Iterator[tuple[Segment, bytes]]:
-    """The members of gzip that an index is compressed in, or the whole of it, and what they decompress to."""
+    """Yield the gzip members of a compressed index and their content; an index that is not compressed as a whole."""
     if not name.endswith(".gz"):
         yield Segment(data, 0, len(data)), data
         return
@@ -300,12 +308,12 @@ _LINE: Final = re.compile(rb"[^\r\n]*+(?:\r\n?|\n)|[^\r\n]++")
 
 
 def _lines(text: bytes) -> Iterator[bytes]:
-    """The lines with their ends, as `splitlines` has them, but one by one."""
+    """Yield the lines with their ends, as `splitlines(keepends=True)` returns them, lazily."""
     return (found[0] for found in _LINE.finditer(text))
 
 
 def _objects(text: bytes) -> dict[tuple[str | int, ...], Value]:
-    """The strings, numbers and words of a JSON text, by what leads to them; CodingError for what is none."""
+    """Return the strings, numbers and literals of a JSON text by path. Raise CodingError for invalid JSON."""
     found: dict[tuple[str | int, ...], Value] = {}
     for value in values(text):
         if isinstance(value, Finding):
@@ -316,7 +324,10 @@ def _objects(text: bytes) -> dict[tuple[str | int, ...], Value]:
 
 
 def _object_in(line: bytes) -> dict[tuple[str | int, ...], Value]:
-    """The object of an index entry, by offsets into the line; nothing for an empty line."""
+    """Return the values of the JSON object of an index entry, with offsets into the line; none for an empty line.
+
+    Raise CodingError for a line without an object.
+    """
     if not line.strip():
         return {}
     start = line.find(b"{")
@@ -333,12 +344,12 @@ def _text(data: bytes, value: Value | None) -> str:
 
 
 class _Description:
-    """The size and digest that a description says of each file; of what is signed the signature stays."""
+    """The size and digest of each file in a description, and the edits that update them; signed data is unchanged."""
 
     def __init__(self, text: bytes) -> None:
         self.edits: list[Edit] = []
         self._text = text
-        self._said: dict[str, list[tuple[bool, Value]]] = {}  # of a file: whether it is a digest, and where it stands
+        self._said: dict[str, list[tuple[bool, Value]]] = {}  # by file: whether the value is a digest, and the value
         found = _objects(text)
         for path, value in found.items():
             if path[-1:] not in {("hash",), ("bytes",)} or "signedData" in path:
@@ -350,7 +361,7 @@ class _Description:
                 self._said.setdefault(name, []).append((path[-1] == "hash", value))
 
     def take(self, name: str, old: bytes, new: bytes) -> None:
-        """Let it say of a file what is true of the new one."""
+        """Add the edits that replace the size and digest of a file by those of its new content."""
         for is_digest, value in self._said.get(name, ()):
             said = self._text[value.start : value.end]
             if is_digest:
@@ -359,11 +370,12 @@ class _Description:
                 self.edits.append(Edit(value.start, value.end, b"%d" % len(new)))
 
     def made(self) -> bytes:
+        """Return the description with its edits applied."""
         return _spliced(self._text, self.edits)
 
 
 def _replaced(member: Member, value: bytes) -> Iterator[Edit]:
-    """The edits that put another content into a member."""
+    """Yield the edits that replace the content of a member."""
     raw = zip_members.compressed(value, member)
     yield Edit(member.start, member.end, raw)
     for start, end, said in member.derived:
@@ -371,7 +383,7 @@ def _replaced(member: Member, value: bytes) -> Iterator[Edit]:
 
 
 def _spliced(data: bytes, edits: Iterable[Edit]) -> bytes:
-    """The data with these edits made."""
+    """Return the data with these edits applied."""
     made: list[bytes] = []
     start = 0
     for edit in sorted(edits, key=_START):

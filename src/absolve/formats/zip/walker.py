@@ -1,7 +1,9 @@
-"""ZIP packages: EPUB, and any other ZIP file, member by member.
+"""Walker of ZIP packages: EPUB, WACZ and any other ZIP file.
 
-A package is a folder: a member's URL is its path from the root (EPUB 3.3, 4.2.5). Where nobody says what URL the root
-has it gets one that leads nowhere: links between members are known by it, and none is ever written with it.
+In: the bytes of the package. Out: a part for each member that is a document, the references by which members are known,
+and the edits of the central directory.
+A package is a folder: the URL of a member is its path, resolved against the root (EPUB 3.3, 4.2.5). A root without a
+known URL gets the placeholder PACKAGE_ROOT: links between members are recognised by it, and it is never written.
 """
 
 from __future__ import annotations
@@ -28,17 +30,17 @@ if TYPE_CHECKING:
     from absolve.formats.zip.directory import Archive
     from absolve.formats.zip.members import Member
 
-_LOOKED_AT: Final = 2048  # bytes of a member whose name does not say what it is
+_LOOKED_AT: Final = 2048  # bytes that are sniffed of a member without a known suffix
 _PATH_CHARACTERS: Final = "!$&'()*+,=@/~"  # RFC 3986 3.3: pchar without ":" and ";", and the slash
 _NO_PATH: Final = re.compile(r"[%?#;:]")
 _PACKAGE_INSIDE: Final = "package-inside"
-_QUIET: Final = frozenset({"encrypted", "unknown-coding"})  # faults of no matter in what is no document
+_QUIET: Final = frozenset({"encrypted", "unknown-coding"})  # faults that are not reported for other than documents
 
 
 def walk(data: bytes, _charset: Charset, options: WalkOptions) -> EventList:
-    """The root's URL, what links between members lead to, a part for each member that is a document.
+    """Return the base claim of the root, the references of all members, a part for each member that is a document.
 
-    WalkError where there is no central directory, or it is broken.
+    Raise WalkError where the central directory is missing or broken, or has more than `max_links` members.
     """
     archive = directory.archive(data, options.max_links)
     package = _Package(data, archive, options)
@@ -54,7 +56,7 @@ def _quoted(path: str) -> str:
 
 
 class _References:
-    """What a member may be referred to by, made when it is asked for."""
+    """The references by which members may be known, created lazily."""
 
     def __init__(self, archive: Archive) -> None:
         self._archive = archive
@@ -62,11 +64,11 @@ class _References:
     def __iter__(self) -> Iterator[str]:
         for name in self._archive.names:
             path = name.replace("\\", "/")
-            yield from {_NO_PATH.sub(lambda found: quote(found[0]), path), _quoted(path)}  # mostly it is the name
+            yield from {_NO_PATH.sub(lambda found: quote(found[0]), path), _quoted(path)}  # mostly both equal the name
 
 
 class _ByName(Mapping[str, "Member"]):
-    """The members of an archive by their names, the last where several have the same."""
+    """The members of an archive by name; of several with the same name the last one."""
 
     def __init__(self, archive: Archive) -> None:
         self._archive = archive
@@ -86,16 +88,16 @@ class _ByName(Mapping[str, "Member"]):
 
 
 class _Package:
-    """The members of one archive, and what is known of them all."""
+    """The walk over the members of one archive, with the metadata of EPUB or WACZ."""
 
     def __init__(self, data: bytes, archive: Archive, options: WalkOptions) -> None:
         self._data = data
         self._archive = archive
         self._options = options
         self._left = options.max_decompressed
-        self._media_types: list[str] = []  # each once,
-        self._kinds = array("i")  # and which of them each member has; -1 for one that is no document, or stays as it is
-        by_name = _ByName(archive)  # held only as long as somebody asks for names
+        self._media_types: list[str] = []  # each once
+        self._kinds = array("i")  # by member: index into _media_types; -1 if it is no document, or is left unchanged
+        by_name = _ByName(archive)  # freed after this function, unless a WACZ keeps it
         self._is_epub = epub.CONTAINER in by_name
         self._facts = epub.Facts({}, frozenset())
         if self._is_epub:
@@ -106,7 +108,7 @@ class _Package:
         self._signature = "" if options.break_signatures else signature
 
     def _read(self, by_name: _ByName, name: str) -> bytes | None:
-        """A member's content; None where there is none that can be had."""
+        """Return the content of a member; None where it is missing, faulty, broken or too large."""
         member = by_name.get(name)
         if member is None or member.fault or member.size > self._options.max_decompressed:
             return None
@@ -116,7 +118,7 @@ class _Package:
             return None
 
     def _web_archive(self, by_name: _ByName) -> tuple[wacz.Package | None, str]:
-        """The package as a WACZ; or, where it is one that cannot be kept right, why."""
+        """Return the package as a WACZ, or None and the reason why it cannot be kept consistent ("" for no WACZ)."""
         if wacz.DESCRIPTION not in by_name or not any(map(wacz.is_record_file, by_name)):
             return None, ""
         try:
@@ -125,14 +127,14 @@ class _Package:
             return None, str(error)
 
     def settled(self, edits: Iterable[list[Edit]]) -> Iterator[list[Edit]]:
-        """The edits, those of what speaks of the files that they change, and those of the directory."""
+        """Yield the edits, those of a WACZ's indexes and descriptions, and those of the central directory."""
         follow = self._wacz.settled if self._wacz is not None else None
         return relocation.settled(self._data, self._archive, edits, follow)
 
     def tell(self, events: EventList) -> array[int]:
-        """Tell of a part for each member that is a document, and of those that stay as they are.
+        """Add a part for each member that is a document, and a finding for each that is left unchanged.
 
-        Gives the numbers of the parts among the events, in the order in which they stand in the file.
+        Return the indexes of the parts among the events, in file order.
         """
         numbers, starts = array("q"), array("q")
         kinds: dict[str, int] = {}
@@ -155,7 +157,7 @@ class _Package:
         return array("q", (numbers[index] for index in sorted(range(len(starts)), key=starts.__getitem__)))
 
     def _media_type(self, member: Member) -> str:
-        """What a member is: by the package document, by its name, by its content; nothing for no document."""
+        """Return the media type of a member, by the package document, its name or its content; "" for no document."""
         if self._is_epub and member.name in epub.RESERVED:
             return ""
         if self._wacz is not None and self._wacz.describes(member.name):
@@ -169,7 +171,7 @@ class _Package:
         return found or ""
 
     def _unread(self, member: Member, media_type: str) -> tuple[str, str] | None:
-        """Why a document stays as it is, if it does: a code, and what is said."""
+        """Return the code and text of the finding for a document that is left unchanged; None for any other."""
         if member.name in self._facts.encrypted:
             return "encrypted", f"this is encrypted, by {epub.ENCRYPTION}"
         if media_type == registry.ZIP:
@@ -184,7 +186,7 @@ class _Package:
         return None
 
     def part(self, number: int, start: int, end: int) -> Part:
-        """The member of this number, whose data stands there: it is a document."""
+        """Return the part for the member of this number, whose data has this span."""
         member = self._archive[number]
         return Part(
             self._media_types[self._kinds[number]],
@@ -200,7 +202,7 @@ class _Package:
         )
 
     def _base(self, member: Member) -> BaseClaim:
-        """Files in META-INF speak of paths from the root (EPUB 3.3, 4.2.5)."""
+        """Return the base claim of a member: its path, or the root for files in META-INF (EPUB 3.3, 4.2.5)."""
         if self._is_epub and member.name.startswith(epub.META_INF):
             return BaseClaim(Layer.RETRIEVAL, "", "root of the package")
         return BaseClaim(Layer.RETRIEVAL, _quoted(member.name.replace("\\", "/")), "path in the package")

@@ -1,4 +1,7 @@
-"""The sinks of tables: one module each, one row here by suffix; a module is imported when its format is wanted."""
+"""Sinks: the output formats of tables, one module each, registered here by file name suffix and imported lazily.
+
+In: the name of a format or of a file. Out: the sink (`core.protocols.Sink`), which encodes rows and writes the chunks.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +16,10 @@ if TYPE_CHECKING:
 
 
 class Format(NamedTuple):
-    """A sink's module.
+    """The module of a sink, and its properties.
 
-    `stream`: it writes to any file that is open, a pipe too; else it wants a file of its own. `columns`: of the
-    inventory's own columns nothing is to be encoded, they are written as they are.
+    `stream`: it writes to any open file, also to a pipe; else it requires the path of a new file. `columns`: it writes
+    `inventory.Columns` without encoding them to chunks first.
     """
 
     module: str
@@ -24,7 +27,7 @@ class Format(NamedTuple):
     columns: bool = False
 
 
-# A format's name is its suffix without the dot.
+# The name of a format is its suffix without the dot.
 SINKS: Final[dict[str, Format]] = {
     ".jsonl": Format("absolve.inventory.sinks.jsonl"),
     ".csv": Format("absolve.inventory.sinks.csv"),
@@ -32,19 +35,19 @@ SINKS: Final[dict[str, Format]] = {
     ".sqlite": Format("absolve.inventory.sinks.sqlite", stream=False),
     ".duckdb": Format("absolve.inventory.sinks.duckdb", stream=False, columns=True),
 }
-OTHERWISE: Final = {".ndjson": ".jsonl", ".db": ".sqlite", ".sqlite3": ".sqlite"}  # other suffixes of the same
+OTHERWISE: Final = {".ndjson": ".jsonl", ".db": ".sqlite", ".sqlite3": ".sqlite"}  # aliases of suffixes
 FORMATS: Final = tuple(suffix.removeprefix(".") for suffix in SINKS)
 
 
 def by_name(name: str) -> Sink:
-    """The sink of a format (one of FORMATS); UsageError for any other, and where a package that it needs is missing."""
+    """Return the sink of a format (one of FORMATS). Raise UsageError for any other, or if a package is missing."""
     if name not in FORMATS:
         raise UsageError(f"unknown format {name!r}: choose from {', '.join(FORMATS)}")
     return cast("Sink", import_module(SINKS[f".{name}"].module))
 
 
 def name_of(path: str) -> str:
-    """The name of the format that a file's name asks for; UsageError where it asks for none."""
+    """Return the name of the format for the suffix of a file name. Raise UsageError for an unknown suffix."""
     suffix = PurePath(path).suffix.lower()
     suffix = OTHERWISE.get(suffix, suffix)
     if suffix not in SINKS:
@@ -53,10 +56,10 @@ def name_of(path: str) -> str:
 
 
 def is_stream(name: str) -> bool:
-    """Whether a format (one of FORMATS) can go to the standard output."""
+    """Return whether a format (one of FORMATS) can be written to the standard output."""
     return SINKS[f".{name}"].stream
 
 
 def takes_columns(name: str) -> bool:
-    """Whether the sink of a format (one of FORMATS) writes `inventory.Columns` among its chunks."""
+    """Return whether the sink of a format (one of FORMATS) accepts `inventory.Columns` among its chunks."""
     return SINKS[f".{name}"].columns

@@ -1,4 +1,7 @@
-"""CSV with a header, in UTF-8: RFC 4180 but for line ends, which are LF; None is empty, lists are joined by blanks."""
+"""CSV sink (RFC 4180, but with LF as line end): a header line, then a line for each row, in UTF-8.
+
+None is an empty field; lists are joined by spaces.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,7 @@ if TYPE_CHECKING:
 
 
 def encode(columns: Sequence[str], rows: Iterable[Sequence[Any]] | Columns) -> bytes:
+    """Return rows as CSV lines in UTF-8; lone surrogates become question marks."""
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
     writer.writerows(joined(columns, rows))
@@ -22,5 +26,6 @@ def encode(columns: Sequence[str], rows: Iterable[Sequence[Any]] | Columns) -> b
 
 
 def write(columns: Sequence[str], chunks: Iterable[bytes], file: IO[bytes]) -> None:
+    """Write the header line, then the encoded chunks."""
     file.write(encode((), [columns]))
     file.writelines(chunks)

@@ -1,4 +1,7 @@
-"""DuckDB: the table `links`, `problems` as a list, with views that answer what is asked first."""
+"""DuckDB sink: a new database with the table `links` (`problems` is a list) and views for the most common questions.
+
+In: Arrow batches or `Columns`, and a path. Out: the database file.
+"""
 
 from __future__ import annotations
 
@@ -29,6 +32,7 @@ encode = arrow_batches.batch
 
 
 def write(columns: Sequence[str], chunks: Iterable[Any], path: Path) -> None:
+    """Create the database at a new path. Raise OSError where it cannot be written."""
     schema = arrow_batches.schema(columns)
     try:
         with closing(duckdb.connect(str(path))) as database:
@@ -40,11 +44,11 @@ def write(columns: Sequence[str], chunks: Iterable[Any], path: Path) -> None:
                 database.unregister("more")
             for statement in views(columns, HAS_PROBLEM, HOST):
                 database.execute(statement)
-    except (duckdb.IOException, duckdb.TransactionException, duckdb.FatalException) as error:  # a full disk, say
+    except (duckdb.IOException, duckdb.TransactionException, duckdb.FatalException) as error:  # e.g. a full disk
         raise OSError(errno.EIO, str(error).partition("\n")[0].rpartition(": ")[2]) from error
     finally:
         with suppress(OSError):
-            Path(f"{path}.wal").unlink()  # there is one where it failed
+            Path(f"{path}.wal").unlink()  # left behind after a failure
 
 
 def _type(kind: Any) -> str:

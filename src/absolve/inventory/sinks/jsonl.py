@@ -1,4 +1,4 @@
-"""JSON lines: a row is an object on one line, in UTF-8; None is null, a list a list."""
+"""JSON lines sink: each row is a JSON object (RFC 8259) on one line, in UTF-8; None is null, a list is an array."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ _JSON: Final = json.JSONEncoder(ensure_ascii=False, check_circular=False)
 
 
 def encode(columns: Sequence[str], rows: Iterable[Sequence[Any]] | Columns) -> bytes:
+    """Return rows as JSON lines in UTF-8; lone surrogates become question marks."""
     if isinstance(rows, Columns):
         text = "".join(_lines(columns, rows))
     else:
         text = "".join([f"{_JSON.encode(dict(zip(columns, row, strict=True)))}\n" for row in rows])
-    return text.encode("utf-8", "replace")  # no JSON text has a lone surrogate
+    return text.encode("utf-8", "replace")  # lone surrogates are not allowed in UTF-8
 
 
 def _lines(columns: Sequence[str], rows: Columns) -> list[str]:
-    """The same, but what links have in common is written once, as what their own cells are put into."""
+    """Encode columns: values that rows share are formatted once, as a template for the values of each row."""
     templates = [_template(columns, dict(zip(RULED, words, strict=True))) for words in rows.ruled.words]
     cells = [rows.cells(name, None if name in NUMBERS else _written) for name in columns if name not in RULED]
     values = zip(*cells, strict=True) if cells else repeat(())
@@ -32,7 +33,7 @@ def _lines(columns: Sequence[str], rows: Columns) -> list[str]:
 
 
 def _template(columns: Sequence[str], said: dict[str, str]) -> str:
-    """The line of a row that has this in common with others, and %s in the place of all else."""
+    """Return the line of rows with these shared values, with %s for each other column."""
     pairs = [f"{string(name)}: {string(said[name]).replace('%', '%%') if name in said else '%s'}" for name in columns]
     return f"{{{', '.join(pairs)}}}\n"
 
@@ -42,5 +43,6 @@ def _written(cell: str | tuple[str, ...] | None) -> str:
 
 
 def write(columns: Sequence[str], chunks: Iterable[bytes], file: IO[bytes]) -> None:
-    del columns  # each row names them
+    """Write the encoded chunks."""
+    del columns  # each row contains the names
     file.writelines(chunks)

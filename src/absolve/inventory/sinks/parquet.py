@@ -1,4 +1,7 @@
-"""Parquet: row groups, zstd, and a dictionary for every column that repeats itself."""
+"""Parquet sink: row groups compressed with zstd, and dictionary encoding for columns with repeated values.
+
+In: Arrow batches or `Columns`. Out: a Parquet file.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +24,9 @@ encode = arrow_batches.batch
 
 
 def write(columns: Sequence[str], chunks: Iterable[Any], file: IO[bytes]) -> None:
+    """Write batches and columns in row groups of ROW_GROUP rows, fewer where rows are large."""
     schema = arrow_batches.schema(columns)
-    # A dictionary of texts would be given up.
+    # Not for texts: their dictionary would grow too large, and the writer would fall back to plain encoding.
     words = [field.name for field in schema if field.type == arrow_batches.WORD]
     with parquet.ParquetWriter(file, schema, compression="zstd", use_dictionary=words) as writer:
         for table in arrow_batches.gathered(chunks, schema, ROW_GROUP):

@@ -1,4 +1,4 @@
-"""Rows for sinks that know no lists."""
+"""Rows for sinks of formats without lists (CSV, SQLite)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def joined(columns: Sequence[str], rows: Iterable[Sequence[Any]] | Columns) -> Iterator[Sequence[Any]]:
-    """The rows with text in the place of lists."""
+    """Yield the rows with lists joined to text by spaces."""
     if isinstance(rows, Columns):
         yield from zip(*[rows.cells(name, " ".join if name == "problems" else None) for name in columns], strict=True)
     else:

@@ -1,17 +1,20 @@
-"""Text that a spreadsheet takes for text: for CSV on demand (`--csv-safe`), and for every sink of workbooks."""
+"""Protect against formula injection: make values literal text for spreadsheets.
+
+Used for CSV with the option `--csv-safe`, and to be used by any sink of workbooks.
+"""
 
 from __future__ import annotations
 
 from typing import Final
 
-# OWASP, "CSV Injection": what begins so is computed where it is opened, with or without quotes around it. Spreadsheets
-# take the wide forms of East Asian input for the same signs.
+# OWASP, "CSV Injection": spreadsheets evaluate cells that begin with these characters, quoted or not, also with the
+# fullwidth forms of East Asian input.
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 
 def literal(text: str) -> str:
-    """Return the text with an apostrophe before it if a spreadsheet would take it for a formula.
+    """Return the text, with an apostrophe before it if a spreadsheet would evaluate it as a formula.
 
-    An anchor text `=HYPERLINK(...)` or `=cmd|...` is a stranger's program in the eyes of whoever opens the list.
+    An anchor text such as `=HYPERLINK(...)` or `=cmd|...` would run an attacker's formula when the list is opened.
     """
     return f"'{text}" if text.startswith(_FORMULA) else text

@@ -1,4 +1,7 @@
-"""SQLite: the table `links`, indexed, with views that answer what is asked first; lists are joined by blanks."""
+"""SQLite sink: a new database with the table `links`, its indexes, and views for the most common questions.
+
+In: rows as tuples, and a path. Out: the database file. Lists are joined by spaces.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ if TYPE_CHECKING:
 
 INDEXED: Final = ("document", "target", "reference")
 
-# The authority of `target` is what stands between `://` and the first slash, question mark or crosshatch.
+# The authority of `target`: between `://` and the first slash, question mark or number sign (RFC 3986 3.2).
 BEHIND: Final = "replace(replace(substr(target, instr(target, ':') + 3), '?', '/'), '#', '/') || '/'"
 AUTHORITY: Final = f"substr({BEHIND}, 1, instr({BEHIND}, '/') - 1)"
 HOST: Final = (
@@ -28,6 +31,7 @@ HAS_PROBLEM: Final = "' ' || problems || ' ' LIKE '% {} %'"
 
 
 def encode(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[tuple[Any, ...]]:
+    """Return rows as tuples; lone surrogates in text become question marks."""
     return [tuple([_cell(cell) for cell in row]) for row in joined(columns, rows)]
 
 
@@ -38,19 +42,20 @@ def _cell(cell: Any) -> Any:
 
 
 def write(columns: Sequence[str], chunks: Iterable[list[tuple[Any, ...]]], path: Path) -> None:
+    """Create the database at a new path. Raise OSError where it cannot be written."""
     try:
         with closing(sqlite3.connect(path)) as database:
             _fill(database, columns, chunks)
-    except sqlite3.OperationalError as error:  # a full disk, say
+    except sqlite3.OperationalError as error:  # e.g. a full disk
         raise OSError(errno.EIO, str(error)) from error
 
 
 def _fill(database: sqlite3.Connection, columns: Sequence[str], chunks: Iterable[list[tuple[Any, ...]]]) -> None:
-    database.execute("PRAGMA journal_mode = OFF")  # a file that is not complete is not kept
-    database.execute("PRAGMA synchronous = OFF")  # who renames it flushes it before
+    database.execute("PRAGMA journal_mode = OFF")  # an incomplete file is deleted
+    database.execute("PRAGMA synchronous = OFF")  # the caller fsyncs the file before renaming it
     described = ", ".join(f'"{name}" {"INTEGER" if name in NUMBERS else "TEXT"}' for name in columns)
     database.execute(f"CREATE TABLE links ({described})")
-    insert = f"INSERT INTO links VALUES ({', '.join('?' * len(columns))})"  # noqa: S608 - as many as there are
+    insert = f"INSERT INTO links VALUES ({', '.join('?' * len(columns))})"  # noqa: S608 - placeholders only
     for chunk in chunks:
         database.executemany(insert, chunk)
     for name in INDEXED:

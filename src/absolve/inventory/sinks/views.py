@@ -1,4 +1,4 @@
-"""The views that a database of links comes with, written once for the dialects of SQL."""
+"""SQL views for databases of links, as templates for the dialects of SQLite and DuckDB."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-# Name -> the columns that it needs, and what it selects.
+# Name -> the required columns, and the SELECT statement.
 VIEWS: Final = {
     "broken": ({"problems"}, "SELECT * FROM links WHERE {unresolved} OR {malformed}"),
     "by_host": (
@@ -25,10 +25,10 @@ VIEWS: Final = {
 
 
 def views(columns: Sequence[str], has_problem: str, host: str) -> Iterator[str]:
-    """The statements that make the views for which the columns are there.
+    """Yield the CREATE VIEW statements of the views whose columns are present.
 
-    `has_problem` is the condition for a problem code, `{}` in it; `host` is the host of `target` in lower case, with
-    its port, and "" where there is none.
+    `has_problem` is an SQL condition with `{}` for a problem code; `host` is an SQL expression for the host of `target`
+    in lower case, with its port, "" for no host.
     """
     for name, (needed, select) in VIEWS.items():
         if needed <= set(columns):

@@ -1,4 +1,7 @@
-"""A browser's view of pages: what a headless Chromium resolves every link to, and where absolve differs."""
+"""Compare absolve with a browser: the URL that a headless Chromium resolves each link of a page to.
+
+In: HTML documents with an http or https URL. Out: a `View` of each, and the differences between it and absolve's rows.
+"""
 
 from __future__ import annotations
 
@@ -27,10 +30,10 @@ __all__ = ["Browser", "View", "differences"]
 
 
 class Browser:
-    """Gives views of pages; Chromium is started when the first is asked for, and anew after a page that fails.
+    """A source of views of pages; Chromium is started for the first one, and restarted after a page that fails.
 
-    `program` is its name or path; without one $ABSOLVE_BROWSER, then what is on PATH. A page has this many seconds.
-    Raises NoBrowserError. It ends with the `with` block.
+    `program` is its name or path; by default $ABSOLVE_BROWSER, then the first one on PATH. `seconds` is the time limit
+    of a page. Raise NoBrowserError where none is installed. The `with` block ends the process.
     """
 
     def __init__(self, program: str | None, seconds: float) -> None:
@@ -39,7 +42,7 @@ class Browser:
         self._running: Chromium | None = None
 
     def view(self, document: Document, entity: Entity) -> View:
-        """What the browser makes of a document (walked: `entity`) at its own URL; DocumentError where it cannot."""
+        """Return the view of a document (walked: `entity`) at its own URL. Raise DocumentError where that fails."""
         url = _url(entity)
         content_type = document.media_type or entity.media_type
         if document.charset is not None:
@@ -48,16 +51,19 @@ class Browser:
             return view(devtools, document.data, entity.name, url, content_type, self._seconds)
 
     def dialogs(self, data: bytes, url: str, content_type: str = HTML) -> list[str]:
-        """Return the messages of the dialogs that a page opens with scripts on, which nothing but tests may ask for.
+        """Return the messages of the dialogs that a page opens with scripts on; for tests only.
 
-        Its `javascript:` links are followed. It has no network either. Raise DocumentError where it cannot be loaded.
+        Its `javascript:` links are followed. It has no network access. Raise DocumentError where it cannot be loaded.
         """
         with self._started(url) as devtools:
             return dialogs(devtools, data, url, content_type, self._seconds)
 
     @contextmanager
     def _started(self, name: str) -> Iterator[DevTools]:
-        """The running browser; one that fails is ended, and DocumentError names the page."""
+        """Yield the connection to the browser, started if necessary.
+
+        After a failure the browser is ended, and DocumentError, with the name of the page, is raised.
+        """
         if self._running is None:
             self._running = Chromium(self._program)
         try:

@@ -1,4 +1,7 @@
-"""A headless Chromium of our own: found, started without a network, and ended with everything it wrote."""
+"""Find, start and end a headless Chromium without network access and with a temporary profile.
+
+In: the name of a program. Out: a running process with a `DevTools` connection over pipes.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-# What Chromium and its kin are called, on PATH and elsewhere.
+# Names of Chromium and its derivatives, on PATH and elsewhere.
 PROGRAMS: Final = (
     *("chromium", "chromium-browser", "chrome-headless-shell", "google-chrome", "google-chrome-stable", "chrome"),
     *("microsoft-edge", "brave-browser"),
@@ -32,8 +35,8 @@ VARIABLE: Final = "ABSOLVE_BROWSER"
 _FLAGS: Final = (
     "--headless",
     "--remote-debugging-pipe",  # descriptors 3 and 4: no port that others could connect to
-    # no network: requests are answered or refused one by one, and what asks for none (DNS prefetch, preconnect,
-    # the browser's own services) finds a proxy whose name does not resolve, on the loopback interface as well
+    # no network: each request is answered or refused; connections without a request (DNS prefetch, preconnect, the
+    # browser's own services) go to a proxy whose name does not resolve, for the loopback interface, too
     "--proxy-server=socks5://proxy.invalid:1",
     "--proxy-bypass-list=<-loopback>",
     "--host-resolver-rules=MAP * ~NOTFOUND",
@@ -45,10 +48,10 @@ _FLAGS: Final = (
     "--disable-extensions",
     "--disable-sync",
     "--no-pings",
-    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",  # where scripts are on
-    # a page that came by http is shown as such
+    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",  # with scripts on
+    # an http page is not upgraded to https
     "--disable-features=HttpsUpgrades,HttpsFirstBalancedModeAutoEnable,MediaRouter,OptimizationHints,Translate",
-    # nothing of the desktop
+    # no desktop integration
     "--disable-breakpad",
     "--disable-crash-reporter",
     "--disable-dev-shm-usage",
@@ -60,10 +63,10 @@ _FLAGS: Final = (
     "--password-store=basic",
     "--use-mock-keychain",
 )
-_START: Final = 60.0  # seconds until it must answer
-_END: Final = 3.0  # seconds that it has to end by itself, when nobody is at the other end of the pipes
+_START: Final = 60.0  # seconds until the first reply
+_END: Final = 3.0  # seconds for the process to end by itself after the pipes are closed
 
-# Chromium reads descriptor 3 and writes to 4. Shells cannot be relied on to connect higher numbers than 9.
+# Chromium reads descriptor 3 and writes to 4. Not all shells can redirect descriptors above 9.
 _CONNECT: Final = """\
 import os, sys
 os.dup2(int(sys.argv[1]), 3)
@@ -73,8 +76,8 @@ os.execv(sys.argv[3], sys.argv[3:])
 
 
 def _pipe() -> list[int]:
-    """The ends of a pipe, whose numbers are not those that Chromium's will have."""
-    import fcntl  # where there are POSIX pipes
+    """Return the ends of a pipe, with descriptors of 5 or more: 3 and 4 are those of Chromium."""
+    import fcntl  # POSIX only
 
     ends = []
     for end in os.pipe():
@@ -84,11 +87,14 @@ def _pipe() -> list[int]:
 
 
 class NoBrowserError(UsageError):
-    """There is no Chromium here, or it does not start."""
+    """Chromium is not installed, or does not start."""
 
 
 def find(program: str | None = None) -> str:
-    """The path of the program that the user names, that $ABSOLVE_BROWSER names, or of the first that is there."""
+    """Return the path of `program`, else of the one that $ABSOLVE_BROWSER names, else of the first of PROGRAMS.
+
+    Raise NoBrowserError where it is not installed.
+    """
     named = program or os.environ.get(VARIABLE)
     for name in (named,) if named else PROGRAMS:
         if found := shutil.which(name):
@@ -98,9 +104,9 @@ def find(program: str | None = None) -> str:
 
 
 class Chromium:
-    """One running browser with a profile of its own, which goes when the `with` block ends, however it ends.
+    """A running browser with a temporary profile; the `with` block always ends the process and removes the profile.
 
-    It runs where there are POSIX pipes. A superuser's browser has no sandbox, for it would not start with one.
+    It requires POSIX pipes. For root it runs without a sandbox, because it does not start with one.
     """
 
     def __init__(self, program: str) -> None:
@@ -129,13 +135,13 @@ class Chromium:
         command = (program, *_FLAGS, *sandbox, f"--user-data-dir={folder}", "about:blank")
         try:
             with Path(folder, "stderr").open("wb") as said:
-                self._process = subprocess.Popen(  # noqa: S603 - the user's browser, and no shell reads the words
+                self._process = subprocess.Popen(  # noqa: S603 - the user's browser, without a shell
                     (sys.executable, "-I", "-S", "-c", _CONNECT, str(theirs_in), str(theirs_out), *command),
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
                     stderr=said,
                     pass_fds=(theirs_in, theirs_out),
-                    start_new_session=True,  # one group to end; an interrupt is ours to pass on
+                    start_new_session=True,  # a process group to kill; Ctrl-C does not reach it
                     env={**os.environ, "HOME": folder},
                 )
         finally:
@@ -150,7 +156,7 @@ class Chromium:
         return ""
 
     def close(self) -> None:
-        """End it and all that it started, and remove its profile."""
+        """End the browser and all its child processes, and remove its profile."""
         for pipe in self.__dict__.pop("_pipes", ()):
             os.close(pipe)
         process, self._process = self._process, None

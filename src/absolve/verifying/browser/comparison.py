@@ -1,7 +1,8 @@
-"""A browser's view of a page held against absolve's rows by the profile of browsers.
+"""Compare the view of a browser with absolve's rows (profile whatwg).
 
-Both list the same places, as often; but an element that the parser cloned is one row, however often a browser has it.
-Empty values are passed over, and so is what has no target.
+In: the walked page and its view. Out: differences as diagnostics.
+Both list the same link sites, with the same multiplicity, except that an element which the HTML parser cloned is one
+row of absolve. Empty values and links without a target are not compared.
 """
 
 from __future__ import annotations
@@ -27,10 +28,10 @@ _WHITE_SPACE: Final = "\t\n\f\r "
 
 
 def differences(entity: Entity, view: View) -> list[Diagnostic]:
-    """What absolve lists of a page, walked by the profile whatwg, and the browser does not, or the other way round.
+    """Return the links that only absolve or only the browser lists, of a page walked with the profile whatwg.
 
-    Codes: `target` (a link leads elsewhere), `only-browser`, `only-absolve` and, where there are such, `charset` (the
-    browser reads the page in another one).
+    Codes: `target` (different URLs for the same reference), `only-browser`, `only-absolve` and, if there are any
+    differences, `charset` (the browser decodes the page in another charset).
     """
     ours = [
         row
@@ -50,13 +51,13 @@ def _link(row: Row) -> Link:
 
 
 def _taken(links: Counter[Link], link: Link) -> bool:
-    """Whether the link is among these, as often as it is asked for."""
+    """Remove one occurrence of a link from the counter; return whether there was one."""
     links[link] -= 1
     return links[link] >= 0
 
 
 def _said(name: str, ours: list[Row], theirs: Counter[Link], view: View) -> Iterator[Diagnostic]:
-    """Differences in words; where both sides have the same reference, it is one."""
+    """Yield the differences; links with the same reference on both sides are one difference (`target`)."""
     found: dict[Link, list[str]] = {}
     for element, attribute, value, url in view.links:
         if url and value.strip(_WHITE_SPACE) and _taken(theirs, (element, attribute, url)):
@@ -74,7 +75,7 @@ def _said(name: str, ours: list[Row], theirs: Counter[Link], view: View) -> Iter
 
 
 def compared(entity: Entity, ours: Counter[Link], view: View) -> tuple[Counter[Link], Counter[Link]]:
-    """The links that only the browser has, and those that it lacks; clones do not count."""
+    """Return the links that only the browser has, and those that only absolve has; clones do not count."""
     theirs = Counter((place, name, url) for place, name, value, url in view.links if url and value.strip(_WHITE_SPACE))
     if theirs == ours:
         return Counter(), Counter()
@@ -83,10 +84,10 @@ def compared(entity: Entity, ours: Counter[Link], view: View) -> tuple[Counter[L
 
 
 def _cloned(entity: Entity, view: View) -> Counter[Link]:
-    """The links of clones, which html5lib tells from the elements of tags."""
+    """Return the links of cloned elements: html5lib can distinguish them from elements with a tag."""
     try:
         values = clones(entity.charset.decode(entity.data))
-    except Exception:  # noqa: BLE001 - of html5lib, on a page that it cannot parse: then no clone is known
+    except Exception:  # noqa: BLE001 - html5lib cannot parse the page: then no clones are known
         return Counter()
     targets = {(place, name, value): url for place, name, value, url in view.links}
     found: Counter[Link] = Counter()

@@ -1,4 +1,7 @@
-"""The Chrome DevTools Protocol over a pair of pipes: commands, events, and a deadline on everything."""
+"""The Chrome DevTools Protocol over a pair of pipes: commands, replies and events, with a deadline.
+
+In: commands by name with parameters. Out: their results; events go to a callback.
+"""
 
 from __future__ import annotations
 
@@ -21,13 +24,14 @@ _END: Final = b"\0"  # each message is JSON text and a NUL (--remote-debugging-p
 
 
 class DevToolsError(AbsolveError):
-    """The browser refused a command, took too long, or is gone."""
+    """The browser rejected a command, exceeded the deadline, or has ended."""
 
 
 class DevTools:
-    """Both ends of the conversation with one browser; `listener` gets each event of the session that is listened to.
+    """The connection to one browser, by two file descriptors.
 
-    `deadline` is a time of `time.monotonic`; what is not done by then raises DevToolsError.
+    `listener` is the callback for each event of `session`. `deadline` is a time of `time.monotonic`: any call that is
+    not done by then raises DevToolsError.
     """
 
     def __init__(self, reading: int, writing: int) -> None:
@@ -45,7 +49,7 @@ class DevTools:
         os.set_blocking(writing, False)
 
     def call(self, method: str, **parameters: Any) -> Message:
-        """Give a command and return its result."""
+        """Send a command, wait for its reply and return the result. Raise DevToolsError for an error reply."""
         number = self.tell(method, **parameters)
         self._awaited = number
         self.until(lambda: self._awaited != number)
@@ -55,7 +59,7 @@ class DevTools:
         return result
 
     def tell(self, method: str, **parameters: Any) -> int:
-        """Give a command and do not wait for its result; the command's number."""
+        """Send a command without waiting for its reply; return its number."""
         self._number += 1
         message = {"id": self._number, "method": method, "params": parameters}
         if self.session is not None:
@@ -72,7 +76,7 @@ class DevTools:
         return self._number
 
     def until(self, met: Callable[[], object]) -> None:
-        """Take what comes until a condition is met."""
+        """Process incoming messages until a condition is met."""
         while not met():
             message: Message = json.loads(self._next())
             if "id" in message:

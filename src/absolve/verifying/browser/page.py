@@ -1,6 +1,7 @@
-"""One page in the browser: answered at its URL by us, every other request refused.
+"""Load one page in the browser: its request is answered with the given bytes, every other request is refused.
 
-Its links are listed with scripts off; `dialogs` is for tests of rewritten pages, which have to run what they can.
+In: the bytes of a page, its URL and Content-Type. Out: a `View` with its links, listed with scripts off.
+`dialogs`, with scripts on, is for tests of rewritten pages.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 SCHEMES: Final = ("http", "https")
 
-# What absolve resolves against something else than the document's base, and no browser reads any more.
+# Attributes that absolve resolves against another base than the document's, and that browsers no longer read.
 _UNREAD: Final = frozenset(("classid", "code", "manifest", "object"))
 
 _NAMESPACES: Final = {
@@ -35,10 +36,10 @@ _NAMESPACES: Final = {
 
 
 class View(NamedTuple):
-    """What a browser makes of one page; the fields are the names in a line of JSON.
+    """A page in a browser; the field names are the keys in JSON lines.
 
     `links` are (element, attribute, value, resolved) in tree order; `resolved` is None where the browser's URL parser
-    fails on the value.
+    returns failure for the value.
     """
 
     path: str
@@ -50,7 +51,7 @@ class View(NamedTuple):
 
 
 def view(devtools: DevTools, data: bytes, path: str, url: str, content_type: str, seconds: float) -> View:
-    """Load a page (bytes) at its retrieval URL and list its links; DevToolsError where that fails or takes too long."""
+    """Load a page at its retrieval URL and return its links. Raise DevToolsError where that fails or takes too long."""
     with _visit(devtools, data, content_type, seconds) as visit:
         found = visit.links(url)
     rows = [(element, attribute, value, resolved) for element, attribute, value, resolved in found["links"]]
@@ -60,7 +61,7 @@ def view(devtools: DevTools, data: bytes, path: str, url: str, content_type: str
 def dialogs(devtools: DevTools, data: bytes, url: str, content_type: str, seconds: float) -> list[str]:
     """Load a page with scripts on, follow its `javascript:` links, and return the messages of the dialogs it opens.
 
-    Nothing but the page is fetched, as in a view. Raise DevToolsError where it fails or takes too long.
+    Only the page is fetched, as in a view. Raise DevToolsError where it fails or takes too long.
     """
     with _visit(devtools, data, content_type, seconds) as visit:
         return visit.dialogs(url)
@@ -68,7 +69,7 @@ def dialogs(devtools: DevTools, data: bytes, url: str, content_type: str, second
 
 @contextmanager
 def _visit(devtools: DevTools, data: bytes, content_type: str, seconds: float) -> Iterator[_Visit]:
-    """A page of its own, in a browser context that keeps nothing."""
+    """Yield a new page in a temporary browser context."""
     devtools.deadline = time.monotonic() + seconds
     devtools.session = None
     context = devtools.call("Target.createBrowserContext")["browserContextId"]
@@ -80,7 +81,7 @@ def _visit(devtools: DevTools, data: bytes, content_type: str, seconds: float) -
 
 
 class _Visit:
-    """Answers what the page asks for: itself, once."""
+    """The visit of one page: answer its first request for itself with the data, and refuse any other."""
 
     def __init__(self, devtools: DevTools, data: bytes, content_type: str, target: str) -> None:
         self._devtools = devtools
@@ -94,12 +95,14 @@ class _Visit:
         self._said: list[str] = []
 
     def dialogs(self, url: str) -> list[str]:
+        """Return the messages of dialogs, after following the links."""
         self._open(url, scripts=True)
         self._devtools.until(lambda: self._loaded)
         self._evaluate(_FOLLOW, awaitPromise=True)
         return self._said
 
     def links(self, url: str) -> dict[str, Any]:
+        """Return the result of walk.js. Raise DevToolsError where the page has navigated to another scheme."""
         self._open(url, scripts=False)
         self._devtools.until(lambda: self._parsed)
         found: dict[str, Any] = self._evaluate(_walk(), returnByValue=True)
@@ -118,7 +121,7 @@ class _Visit:
             raise DevToolsError(f"the browser does not open {url}: {navigated['errorText']}")
 
     def _evaluate(self, expression: str, **options: Any) -> Any:
-        """Return the value of an expression of ours, which the page's own scripts cannot reach."""
+        """Return the value of an expression, evaluated in an isolated world: page scripts cannot interfere."""
         call = self._devtools.call
         world = call("Page.createIsolatedWorld", frameId=self._frame)["executionContextId"]
         done = call("Runtime.evaluate", expression=expression, contextId=world, **options)
@@ -147,7 +150,7 @@ class _Visit:
             headers = [{"name": "Content-Type", "value": self._content_type}]
             body = base64.b64encode(self._data).decode()
             tell("Fetch.fulfillRequest", requestId=number, responseCode=200, responseHeaders=headers, body=body)
-        else:  # an aborted navigation (meta refresh) leaves the page where it is
+        else:  # after an aborted navigation (meta refresh) the page stays
             tell("Fetch.failRequest", requestId=number, errorReason="Aborted" if itself else "BlockedByClient")
 
 
@@ -161,7 +164,7 @@ _FOLLOW: Final = """(async () => {
 
 @cache
 def _walk() -> str:
-    """The expression that lists the links: walk.js, applied to the places."""
+    """Return the expression that lists the links: walk.js, applied to the tables of link sites."""
     script = resources.files(__package__).joinpath("walk.js").read_text("utf-8")
     tables: dict[str, dict[str, list[str]]] = {}
     for namespace, table in _NAMESPACES.items():
@@ -172,7 +175,7 @@ def _walk() -> str:
 
 
 def _has_one_url(place: LinkSite) -> bool:
-    """Whether its value is one URL and could be read by a browser of today."""
+    """Return whether the value of a site is one URL that current browsers read."""
     return place.syntax == "url" and place.stays != "always" and place.attribute not in _UNREAD
 
 
@@ -182,5 +185,5 @@ _COMPARED: Final = frozenset(
 
 
 def is_compared(element: str, attribute: str) -> bool:
-    """Whether views list the links of this attribute of this element, by the names in rows."""
+    """Return whether views list the links of this attribute of this element; names are those of rows."""
     return (element, attribute) in _COMPARED or ("*", attribute) in _COMPARED
