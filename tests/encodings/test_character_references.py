@@ -2,35 +2,47 @@
 
 from __future__ import annotations
 
-import functools
 import html
 import json
-import os
 import re
 import time
 from html.entities import html5
-from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import all_references
 import html5lib
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from material import SHARED, missing
+from vectors import check
 
 from absolve.encodings.character_references import needs_escape
 
-SHARED = Path(os.environ.get("ABSOLVE_SHARED") or Path(__file__).parents[3] / "shared")
 TOKENIZER = SHARED / "suites" / "html5lib-tests" / "tokenizer"
 
 
-@functools.cache
-def suite(name: str) -> list[dict[str, Any]]:
+class Case(NamedTuple):
+    """One case of a file of the suite: its markup, and the tokens that it expects."""
+
+    name: str
+    markup: str
+    output: list[list[Any]]
+
+    @property
+    def text(self) -> str:
+        return "".join(token[1] for token in self.output)
+
+
+def suite(name: str) -> list[Case]:
     path = TOKENIZER / f"{name}.test"
     if not path.is_file():
-        pytest.skip(f"no html5lib-tests in {SHARED} (set ABSOLVE_SHARED)")
-    tests: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["tests"]
-    return tests
+        pytest.skip(missing(TOKENIZER))
+    tests = json.loads(path.read_text(encoding="utf-8"))["tests"]
+    return [
+        Case(f"{path.name}:{number}:{test['description']}", test["input"], test["output"])
+        for number, test in enumerate(tests)
+    ]
 
 
 def decode(value: str, attribute: bool) -> str:
@@ -101,30 +113,34 @@ def test_spans_are_in_bytes() -> None:
 
 @pytest.mark.parametrize("name", ["namedEntities", "numericEntities"])
 def test_the_suites_references_in_text(name: str) -> None:
-    for test in suite(name):
-        wanted = "".join(token[1] for token in test["output"])
-        assert decode(test["input"], attribute=False) == wanted, test["description"]
+    check(suite(name), is_decoded_in_text)
+
+
+def is_decoded_in_text(case: Case) -> None:
+    assert decode(case.markup, attribute=False) == case.text
 
 
 @pytest.mark.parametrize("name", ["namedEntities", "numericEntities"])
 def test_the_suites_references_at_the_end_of_an_attribute(name: str) -> None:
-    for test in suite(name):
-        value = test["input"]
-        wanted = "".join(token[1] for token in test["output"])
-        unfinished = re.fullmatch(r"&[A-Za-z0-9]+", value) and value[1:] not in html5
-        assert decode(value, attribute=True) == (value if unfinished else wanted), test["description"]
+    check(suite(name), is_decoded_at_the_end_of_an_attribute)
+
+
+def is_decoded_at_the_end_of_an_attribute(case: Case) -> None:
+    unfinished = re.fullmatch(r"&[A-Za-z0-9]+", case.markup) and case.markup[1:] not in html5
+    assert decode(case.markup, attribute=True) == (case.markup if unfinished else case.text)
 
 
 def test_the_suites_references_in_attributes() -> None:
-    done = 0
-    for test in suite("entities"):
-        if tag := re.fullmatch(r"""<h a=(["']?)(.*)\1>""", test["input"], re.DOTALL):
-            assert decode(tag[2], attribute=True) == test["output"][0][2]["a"], test["description"]
-            done += 1
-        elif "<" not in test["input"]:
-            wanted = "".join(token[1] for token in test["output"])
-            assert decode(test["input"], attribute=False) == wanted, test["description"]
-    assert done
+    cases = suite("entities")
+    check(cases, is_decoded_where_it_is)
+    assert any(case.markup.startswith("<h a=") for case in cases)
+
+
+def is_decoded_where_it_is(case: Case) -> None:
+    if tag := re.fullmatch(r"""<h a=(["']?)(.*)\1>""", case.markup, re.DOTALL):
+        assert decode(tag[2], attribute=True) == case.output[0][2]["a"]
+    elif "<" not in case.markup:
+        assert decode(case.markup, attribute=False) == case.text
 
 
 PIECES = st.sampled_from(

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import functools
-import os
 import re
-from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 import webencodings
 from hypothesis import given
 from hypothesis import strategies as st
+from material import SHARED, missing
+from vectors import check
 from webencodings.labels import LABELS
 
 import absolve
@@ -27,7 +27,6 @@ from absolve.encodings.charsets import (
     of_text,
 )
 
-SHARED = Path(os.environ.get("ABSOLVE_SHARED") or Path(__file__).parents[3] / "shared")
 SUITE = SHARED / "suites" / "html5lib-tests" / "encoding"
 
 NAMES = sorted({encoding.name for label in LABELS if (encoding := webencodings.lookup(label)) is not None})
@@ -331,23 +330,36 @@ INTO_TEXT = {
 }
 
 
-@functools.cache
-def suite(name: str) -> list[tuple[bytes, str]]:
+class Case(NamedTuple):
+    """A document of the suite, and the label of the charset that it is in."""
+
+    name: str
+    data: bytes
+    label: str
+
+
+def suite(name: str) -> list[Case]:
     path = SUITE / name
     if not path.is_file():
-        pytest.skip(f"no html5lib-tests in {SHARED} (set ABSOLVE_SHARED)")
+        pytest.skip(missing(SUITE))
     blocks = re.split(rb"(?:\A|\n)#data\n", path.read_bytes())[1:]
     pairs = (block.split(b"\n#encoding\n") for block in blocks)
-    return [(data, encoding.split(b"\n")[0].decode()) for data, encoding in pairs]
+    return [
+        Case(f"{name}:{number}", data, encoding.split(b"\n")[0].decode())
+        for number, (data, encoding) in enumerate(pairs)
+    ]
 
 
 @pytest.mark.parametrize("name", ["tests1.dat", "tests2.dat", "test-yahoo-jp.dat"])
 def test_the_suites_documents_are_in_the_charset_that_it_says(name: str) -> None:
-    for data, label in suite(name):
-        if declared_in_html(data) or byte_order_mark(data):
-            assert of_html(data)[0].name == by_label(label).name, data
-        else:  # the suite takes windows-1252 for what says nothing; here it may be UTF-8
-            assert data in INTO_TEXT or by_label(label).name == "windows-1252", data
+    check(suite(name), is_in_its_charset)
+
+
+def is_in_its_charset(case: Case) -> None:
+    if declared_in_html(case.data) or byte_order_mark(case.data):
+        assert of_html(case.data)[0].name == by_label(case.label).name
+    else:  # the suite takes windows-1252 for what says nothing; here it may be UTF-8
+        assert case.data in INTO_TEXT or by_label(case.label).name == "windows-1252"
 
 
 @given(st.lists(st.sampled_from([b"a", b"<p>", *(bytes((n,)) for n in (0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC1, 0xC2, 0xDF)),

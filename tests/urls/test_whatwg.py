@@ -1,31 +1,78 @@
 """The whatwg profile: the URL Standard, its own tests, queries in the document's charset, the short way."""
 
+from __future__ import annotations
+
 import json
-import os
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 from hypothesis import example, given
+from material import SHARED, missing
 from resolver_strategies import bases, references
+from vectors import check
 
 from absolve.core.errors import UsageError
-from absolve.urls import whatwg
+from absolve.urls import resolve, whatwg
 
-SUITE = Path(os.environ.get("ABSOLVE_SHARED") or Path(__file__).parents[3] / "shared") / "suites/urls/tests/wpt"
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
-needs_suite = pytest.mark.skipif(not SUITE.is_dir(), reason="the web-platform-tests of URLs are not there")
-
-
-def rows(name: str) -> list[dict[str, Any]]:
-    return [row for row in json.loads((SUITE / name).read_text(encoding="utf-8")) if isinstance(row, dict)]
+FILE = SHARED / "suites" / "urls" / "tests" / "wpt" / "percent-encoding.json"
 
 
-@needs_suite
+class Query(NamedTuple):
+    """One case of the suite: a query, and what it is encoded to in each of some charsets."""
+
+    name: str
+    text: str
+    encoded: dict[str, str]
+
+
+def queries() -> Iterator[Query]:
+    for number, row in enumerate(json.loads(FILE.read_text(encoding="utf-8"))):
+        if isinstance(row, dict):  # texts between the cases are headings
+            yield Query(f"{FILE.name}:{number}", row["input"], row["output"])
+
+
 def test_every_query_of_the_web_platform_tests_is_encoded_alike() -> None:
-    for row in rows("percent-encoding.json"):
-        for charset, output in row["output"].items():
-            assert whatwg.profile("http://h/", charset)(f"?{row['input']}") == f"http://h/?{output}", (charset, row)
+    if not FILE.is_file():
+        pytest.skip(missing(FILE))
+    check(queries(), is_encoded_alike)
+
+
+def is_encoded_alike(query: Query) -> None:
+    found = {charset: whatwg.profile("http://h/", charset)(f"?{query.text}") for charset in query.encoded}
+    assert found == {charset: f"http://h/?{encoded}" for charset, encoded in query.encoded.items()}
+
+
+# All of the web-platform-tests of hosts are in tests/conformance/test_url_suites.py: they are of ada-url more than of us.
+HOSTS = [
+    ("//EXAMPLE.com", "http://example.com/"),  # lower case
+    ("//ex%41mple.com", "http://example.com/"),  # percent-decoded before anything else
+    ("//b\u00fccher.example", "http://xn--bcher-kva.example/"),  # Punycode
+    ("//fa\u00df.example", "http://xn--fa-hia.example/"),  # no transitional processing: sharp s is kept
+    ("//\uff45xample\u3002com", "http://example.com/"),  # full-width forms and the ideographic full stop are mapped
+    ("//ex\u00adample.com", "http://example.com/"),  # a soft hyphen is ignored
+    ("//xn--a", "http://xn--a/"),  # a host in ASCII is not validated,
+    ("//xn--a.\u00df", None),  # any other is, label by label
+    ("//a..b", "http://a..b/"),  # empty labels are the DNS's matter
+    ("//h.", "http://h./"),
+    ("//a b", None),  # a forbidden host code point
+    ("//a%00b", None),
+    ("//%ff.example", None),  # no UTF-8
+    ("//0x7f.1", "http://127.0.0.1/"),  # an IPv4 address in hexadecimal and in two parts
+    ("//1.2.3.256", None),
+    ("//1.2.3.4.5", None),
+    ("//[1:0:0:0:0:0:0:2]", "http://[1::2]/"),  # the longest run of zeros is compressed
+    ("//[::127.0.0.1]", "http://[::7f00:1]/"),
+    ("//[::1", None),
+    ("//h:80", "http://h/"),  # the default port
+]
+
+
+@pytest.mark.parametrize(("reference", "target"), HOSTS)
+def test_a_host_is_written_as_the_standard_says(reference: str, target: str | None) -> None:
+    assert resolve("http://base/", reference, "whatwg") == target
 
 
 QUERIES = [

@@ -1,0 +1,63 @@
+"""Test vectors of suites that others keep: a test for each file, which names every vector that is not as expected.
+
+A vector that fails for a good reason is pinned with that reason. A pinned vector that passes, and a pin that names no
+vector, fail the test too: the pins are exactly the vectors that fail.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+
+class Vector(Protocol):
+    """One case of a suite: `name` is the file, a colon, and what identifies the case in it."""
+
+    @property
+    def name(self) -> str: ...
+
+
+V = TypeVar("V", bound=Vector)
+
+
+def by_file(vectors: Iterable[V]) -> dict[str, list[V]]:
+    """Return the vectors by the file that they are from."""
+    files: dict[str, list[V]] = {}
+    for vector in vectors:
+        files.setdefault(_file(vector.name), []).append(vector)
+    return files
+
+
+def check(vectors: Iterable[V], holds: Callable[[V], None], pins: Mapping[str, str] | None = None) -> None:
+    """Call `holds` with each vector of one file; raise AssertionError with the names of all that are not as expected.
+
+    A vector fails where `holds` raises AssertionError. Any other exception is an error, and no pin covers it. `pins` are
+    reasons by name; those of other files are passed over.
+    """
+    vectors = list(vectors)
+    files = {_file(vector.name) for vector in vectors}
+    if len(files) != 1:
+        raise ValueError(f"vectors of one file are wanted, not of {len(files)}")
+    pinned = {name: reason for name, reason in (pins or {}).items() if _file(name) in files}
+    wrong: list[str] = []
+    for vector in vectors:
+        reason = pinned.pop(vector.name, None)
+        try:
+            holds(vector)
+        except AssertionError as error:
+            if reason is None:
+                wrong.append(f"{vector.name} fails: {error}")
+        except Exception as error:  # noqa: BLE001 - reported with the rest
+            wrong.append(f"{vector.name} raises {error!r}")
+        else:
+            if reason is not None:
+                wrong.append(f"{vector.name} passes: take its pin out ({reason})")
+    wrong += [f"{name} is pinned, and there is no such vector ({reason})" for name, reason in pinned.items()]
+    if wrong:
+        raise AssertionError("\n".join([f"{len(wrong)} of {len(vectors)} vectors:", *wrong]))
+
+
+def _file(name: str) -> str:
+    return name.partition(":")[0]
