@@ -5,7 +5,7 @@ Two versions that print the same lines treat all of them alike:
     .venv/bin/python .ci/results_hash.py .venv/bin/absolve --jobs 2 --save after.txt
 
 Of diagnostics the code, the place and whether they are errors count, and not the words. `--every 20` takes a twentieth
-of the files. The folder is `$ABSOLVE_SHARED`, else ../shared; hostile shapes are those of the benchmarks.
+of the files. The folder is `$ABSOLVE_SHARED`, else ../shared; hostile shapes are those of tests/shapes.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def linked(folder: Path, every: int) -> None:
 def hostile() -> Iterator[tuple[tuple[str, ...], str, bytes]]:
     """Yield the options that a shape is read with, its name, and itself."""
     sys.path.insert(0, str(ROOT))
-    from benchmarks.hostile import SHAPES
+    from tests.shapes.hostile import SHAPES
 
     for number, (name, shape) in enumerate(SHAPES.items()):
         options = ("--media-type", shape.media_type, *(("--charset", shape.charset) if shape.charset else ()))

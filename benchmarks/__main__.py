@@ -20,9 +20,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import absolve
 from absolve.formats.html import tokenizer
-from benchmarks import archives, cluster, corpus, growth, hostile, memory, peers, processes, shapes, sizes, start
+from benchmarks import archives, cluster, corpus, growth, memory, peers, processes, shapes, sizes, start
 from benchmarks.measure import race, race_table
 from benchmarks.results import merged, section
+from tests.shapes.hostile import SHAPES
+from tests.shapes.memory import taken
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -144,14 +146,14 @@ def of_spark(options: argparse.Namespace) -> Found:
 
 
 def of_growth(options: argparse.Namespace) -> Found:
-    names = [name for name in hostile.SHAPES if re.search(options.shapes, name)]
+    names = [name for name in SHAPES if re.search(options.shapes, name)]
     found = list(growth.grown(names, [float(size) for size in options.sizes.split(",")], options.longest))
     table = growth.growth_table(found)
     return f"Times as much for each doubling.\n\n{table}", all(grown.is_linear for grown in found)
 
 
 def of_shapes(options: argparse.Namespace) -> Found:
-    found = list(shapes.taken(options.shapes, max(map(float, options.sizes.split(",")))))
+    found = list(taken(options.shapes, max(map(float, options.sizes.split(",")))))
     return f"Each rewritten, and listed, in a process of its own.\n\n{shapes.shapes_table(found)}", True
 
 

@@ -19,7 +19,8 @@ from absolve.inventory import columns as inventory
 from absolve.run.archive_segments import stretches
 from absolve.run.links_task import AT_ONCE
 from benchmarks.corpus import SHARED, generated
-from benchmarks.measure import peak, race, table
+from benchmarks.measure import race, table
+from tests.shapes.memory import peak
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

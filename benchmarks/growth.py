@@ -17,15 +17,15 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 import absolve
-from benchmarks.hostile import SHAPES
 from benchmarks.instructions import counter
 from benchmarks.measure import table
+from tests.shapes.hostile import SHAPES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from benchmarks.makers import Shape
     from benchmarks.measure import Job
+    from tests.shapes.makers import Shape
 
 MOST = 2.2  # for a doubling
 SHORT = 0.1  # seconds: what takes less at the largest size is not judged, fresh memory alone takes some of it

@@ -7,8 +7,6 @@ works on two cores at once is measured by the clock, too.
 from __future__ import annotations
 
 import gc
-import subprocess
-import sys
 import time
 from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
@@ -65,28 +63,6 @@ def race(
         for name, job in jobs.items():
             seconds[name].append(once(job, clock))
     return Result(workload, size, tuple(Timing(name, tuple(times)) for name, times in seconds.items()))
-
-
-# The peak of a process of its own: what `resource` says of it begins with that of the process that started it.
-_PEAK = """
-with open("/proc/self/status") as file:
-    print(next(line.split()[1] for line in file if line.startswith("VmHWM:")))
-"""
-
-
-def peak(program: str, *arguments: str) -> float:
-    """The megabytes of memory that a process takes at most that runs a program with these arguments; nan off Linux."""
-    return peak_and_words(program, *arguments)[0]
-
-
-def peak_and_words(program: str, *arguments: str) -> tuple[float, list[str]]:
-    """The same, and the words that the program prints."""
-    if sys.platform != "linux":
-        return float("nan"), []
-    argv = [sys.executable, "-c", program + _PEAK, *arguments]
-    done = subprocess.run(argv, stdout=subprocess.PIPE, check=True, text=True)
-    *words, most = done.stdout.split()
-    return int(most) * 1024 / 1e6, words
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

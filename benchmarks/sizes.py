@@ -9,7 +9,8 @@ from typing import NamedTuple
 import absolve
 from absolve.formats.registry import HTML
 from benchmarks.corpus import URL, big
-from benchmarks.measure import once, peak, table
+from benchmarks.measure import once, table
+from tests.shapes.memory import peak
 
 MEGABYTES = (1, 10, 100)
 LINKS = (10_000, 100_000, 1_000_000)

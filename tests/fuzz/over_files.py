@@ -21,7 +21,7 @@ from absolve.core.model import Document
 from absolve.document.walk import Settings, walk
 from absolve.inventory.columns import rows
 from absolve.rewriting import rewriter
-from benchmarks.hostile import SHAPES
+from tests.shapes.hostile import SHAPES
 
 URL: Final = "http://h.example/d/page.html?q#f"
 SIZE: Final = 20_000  # bytes of a hostile shape

@@ -11,9 +11,9 @@ import absolve
 from absolve.document.settings import DEEPEST, Settings
 from absolve.document.walk import walk
 from absolve.formats.html import tokenizer
-from benchmarks import shapes
-from benchmarks.hostile import SHAPES
-from benchmarks.makers import srcdocs, unquoted_srcdocs
+from tests.shapes import memory
+from tests.shapes.hostile import SHAPES
+from tests.shapes.makers import srcdocs, unquoted_srcdocs
 
 URL = "http://h.example/d/"
 MAX_DEPTH = Settings().max_depth
@@ -133,8 +133,8 @@ def test_a_shape_takes_little_more_than_its_size(name: str) -> None:
     if name in OBJECTS and not IS_COMPILED:
         pytest.skip("interpreted, links and parts are objects")
     assert name in SHAPES
-    for took in shapes.taken(f"^{re.escape(name)}$", 4):
-        most = shapes.MOST + 1  # from one machine to another the allocator keeps a copy more, or less
+    for took in memory.taken(f"^{re.escape(name)}$", 4):
+        most = memory.MOST + 1  # from one machine to another the allocator keeps a copy more, or less
         assert not took.beyond > most, took.job  # off Linux nobody knows
 
 

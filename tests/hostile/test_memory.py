@@ -9,7 +9,7 @@ import pytest
 from absolve.api import links, rewrite
 from absolve.core.errors import DocumentError
 from absolve.formats.events import event_list
-from benchmarks.hostile import SHAPES
+from tests.shapes.hostile import SHAPES
 
 _SIZE = 300_000
 _SOME = 500_000  # what any document may take here

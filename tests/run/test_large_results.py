@@ -19,7 +19,7 @@ from absolve.rewriting.edits import Splicer, splice
 from absolve.run.inputs import Input
 from absolve.run.load import ReadOptions
 from absolve.run.rewrite_task import Job, RewriteOptions, _Spill
-from benchmarks.measure import peak
+from tests.shapes.memory import peak
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -17,7 +17,7 @@ from absolve.encodings.charsets import UTF_8, by_label
 from absolve.encodings.codings import Unquoted, quoted
 from absolve.formats.events.event_list import EventList
 from absolve.formats.html import tokenizer
-from benchmarks.measure import peak
+from tests.shapes.memory import peak
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from benchmarks.makers import Shape, numbered, repeated
+from tests.shapes.makers import Shape, numbered, repeated
 
 _MAKERS: Final = {
     "strings": repeated(b'"a",', b'{"url":[', b'"a"]}'),

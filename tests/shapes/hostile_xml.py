@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from benchmarks.makers import Shape, nested, numbered, repeated
+from tests.shapes.makers import Shape, nested, numbered, repeated
 
 if TYPE_CHECKING:
     from collections.abc import Callable

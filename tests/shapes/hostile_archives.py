@@ -10,7 +10,7 @@ import zipfile
 from gzip import compress
 from typing import TYPE_CHECKING, Final
 
-from benchmarks.makers import Shape, repeated
+from tests.shapes.makers import Shape, repeated
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from benchmarks.makers import Shape, repeated
+from tests.shapes.makers import Shape, repeated
 
 _HEADER: Final = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
 _CHUNKED: Final = _HEADER + b"Transfer-Encoding: chunked\r\n\r\n"

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from benchmarks import hostile_archives, hostile_http, hostile_json, hostile_mail, hostile_urls, hostile_xml
-from benchmarks.makers import Shape, deep_srcdocs, nested, numbered, repeated, sixteen_bit, srcdocs, unquoted_srcdocs
+from tests.shapes import hostile_archives, hostile_http, hostile_json, hostile_mail, hostile_urls, hostile_xml
+from tests.shapes.makers import Shape, deep_srcdocs, nested, numbered, repeated, sixteen_bit, srcdocs, unquoted_srcdocs
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from benchmarks.makers import Shape, repeated
+from tests.shapes.makers import Shape, repeated
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,7 +6,7 @@ import base64
 import binascii
 from typing import TYPE_CHECKING, Final
 
-from benchmarks.makers import Shape, numbered, repeated
+from tests.shapes.makers import Shape, numbered, repeated
 
 if TYPE_CHECKING:
     from collections.abc import Callable
