@@ -9,7 +9,9 @@ import pytest
 import absolve
 from absolve.core.errors import DocumentError, UsageError
 from absolve.core.model import BaseClaim, BaseURL, Document, Layer, Part
+from absolve.document import walk as walking
 from absolve.document.walk import Settings, hold, inner_at, inners, walk
+from tests.shapes.scale import COMPILED, scaled
 
 if TYPE_CHECKING:
     from absolve.document.entity import Entity
@@ -277,10 +279,18 @@ def test_what_a_saver_wrote_in_a_document_inside_is_overruled_by_what_encapsulat
 
 # --- many documents inside one ----------------------------------------------------------------------------------------
 
-MANY = 2300  # more than are kept
+MANY = scaled(2300)  # more than are kept
 DEEP = "<iframe srcdoc='<a href=x><iframe srcdoc=&quot;<p style=background:url(%d)>&quot;></iframe>'></iframe>"
 
 
+@pytest.fixture
+def kept_are_scaled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep as many fewer documents as `MANY` is smaller."""
+    if not COMPILED:
+        monkeypatch.setattr(walking, "_MOST_KEPT", scaled(walking._MOST_KEPT))
+
+
+@pytest.mark.usefixtures("kept_are_scaled")
 def test_each_of_many_documents_is_listed_and_rewritten_as_if_it_were_one_of_a_few() -> None:
     pieces = [DEEP % number for number in range(MANY)]
     found = list(absolve.links("".join(pieces), url=URL))
@@ -292,12 +302,14 @@ def test_each_of_many_documents_is_listed_and_rewritten_as_if_it_were_one_of_a_f
     assert absolve.rewrite("".join(few), url=URL) == "".join(few)
 
 
+@pytest.mark.usefixtures("kept_are_scaled")
 def test_style_sheets_among_many_parts_take_no_step_in_the_path() -> None:
     page = "<p style=background:url(a)><iframe srcdoc='<a href=x>'></iframe><svg><style>@import 'b'</style></svg>" * MANY
     paths = [row.entity for row in absolve.links(page, url=URL)]
     assert paths == [path for number in range(MANY) for path in ("", f"srcdoc[{number + 1}]", "")]
 
 
+@pytest.mark.usefixtures("kept_are_scaled")
 def test_only_events_with_a_document_inside_have_one() -> None:
     page = "<a href=x><iframe srcdoc='<a href=x>'></iframe><p style=background:url(a)><style>a{}</style><a href=x>" * MANY
     entity = walked(page)
@@ -311,6 +323,7 @@ def test_a_part_that_cannot_be_walked_takes_no_step_unless_it_is_a_document() ->
     assert [row.entity for row in absolve.links(page * 2, url=URL)] == ["srcdoc[1]", "srcdoc[2]"]
 
 
+@pytest.mark.usefixtures("kept_are_scaled")
 def test_what_is_said_of_many_documents_is_said_once() -> None:
     page = "<iframe srcdoc='<iframe srcdoc=&quot;<a href=x>&quot;></iframe>'></iframe>" * MANY
     entity = walked(page, max_depth=1)
@@ -320,6 +333,7 @@ def test_what_is_said_of_many_documents_is_said_once() -> None:
     assert len(entity.diagnostics) == said
 
 
+@pytest.mark.usefixtures("kept_are_scaled")
 def test_too_many_links_in_many_documents_are_too_many() -> None:
     page = "<iframe srcdoc='<a href=x>'></iframe>" * MANY
     assert len(inner(walked(page, max_links=2 * MANY))) == MANY
@@ -328,6 +342,7 @@ def test_too_many_links_in_many_documents_are_too_many() -> None:
 
 
 @pytest.mark.parametrize("links", [True, False])
+@pytest.mark.usefixtures("kept_are_scaled")
 def test_documents_that_are_held_are_the_very_same(links: bool) -> None:
     links_in_it = "<a href=x>" * 9
     page = f"<iframe srcdoc='{links_in_it}<iframe srcdoc=&quot;{links_in_it}&quot;></iframe>'></iframe>"

@@ -10,14 +10,13 @@ import pytest
 import absolve
 from absolve.document.settings import DEEPEST, Settings
 from absolve.document.walk import walk
-from absolve.formats.html import tokenizer
 from tests.shapes import memory
 from tests.shapes.hostile import SHAPES
 from tests.shapes.makers import srcdocs, unquoted_srcdocs
+from tests.shapes.scale import COMPILED
 
 URL = "http://h.example/d/"
 MAX_DEPTH = Settings().max_depth
-IS_COMPILED = not (tokenizer.__file__ or "").endswith(".py")
 
 
 def listed(data: bytes, **options: object) -> list[absolve.Row]:
@@ -130,7 +129,7 @@ OBJECTS = {  # interpreted, links and parts are objects
     ],
 )
 def test_a_shape_takes_little_more_than_its_size(name: str) -> None:
-    if name in OBJECTS and not IS_COMPILED:
+    if name in OBJECTS and not COMPILED:
         pytest.skip("interpreted, links and parts are objects")
     assert name in SHAPES
     for took in memory.taken(f"^{re.escape(name)}$", 4):

@@ -8,8 +8,8 @@ import pytest
 
 from absolve.api import links, rewrite
 from absolve.core.errors import DocumentError
-from absolve.formats.events import event_list
 from tests.shapes.hostile import SHAPES
+from tests.shapes.scale import COMPILED
 
 _SIZE = 300_000
 _SOME = 500_000  # what any document may take here
@@ -39,7 +39,7 @@ _NAMES = (
 )
 
 
-@pytest.mark.skipif(event_list.__file__.endswith(".py"), reason="interpreted, links and edits are objects")
+@pytest.mark.skipif(not COMPILED, reason="interpreted, links and edits are objects")
 @pytest.mark.parametrize("name", _NAMES)
 def test_a_hostile_value_takes_a_few_times_its_size(name: str) -> None:
     shape = SHAPES[name]
@@ -53,7 +53,7 @@ def test_a_hostile_value_takes_a_few_times_its_size(name: str) -> None:
     assert peak - len(new) < 4 * len(data) + _SOME
 
 
-@pytest.mark.skipif(event_list.__file__.endswith(".py"), reason="interpreted, links and edits are objects")
+@pytest.mark.skipif(not COMPILED, reason="interpreted, links and edits are objects")
 @pytest.mark.parametrize("name", ["slashes", "percent signs", "semicolons", "at signs", "directories and parents"])
 def test_to_judge_a_long_reference_takes_a_few_times_its_size(name: str) -> None:
     data = SHAPES[name].make(_SIZE)
@@ -74,7 +74,7 @@ _ANEW = [  # in front, again and again, behind: what has to be written anew as a
 ]
 
 
-@pytest.mark.skipif(event_list.__file__.endswith(".py"), reason="interpreted, links and edits are objects")
+@pytest.mark.skipif(not COMPILED, reason="interpreted, links and edits are objects")
 @pytest.mark.parametrize("shape", _ANEW, ids=lambda shape: shape[1].decode())
 def test_a_long_reference_is_written_anew_without_an_object_for_each_escape(shape: tuple[str, bytes, bytes, bytes]) -> None:
     media_type, before, unit, behind = shape
@@ -105,7 +105,7 @@ def test_nothing_of_a_long_base_is_held_when_its_document_is_gone() -> None:
     assert after - before < 500_000
 
 
-@pytest.mark.skipif(event_list.__file__.endswith(".py"), reason="interpreted, links and edits are objects")
+@pytest.mark.skipif(not COMPILED, reason="interpreted, links and edits are objects")
 def test_a_record_that_would_become_too_large_is_not_made_to_find_that_out() -> None:
     page = b"<base href=http://h/" + b"d" * 50_000 + b"/>" + b"<a href=x>" * 5000
     head = b"WARC/1.1\r\nWARC-Type: resource\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n" % len(page)

@@ -14,18 +14,18 @@ from absolve.cli import main
 from absolve.core.model import Edit
 from absolve.document.settings import Settings
 from absolve.document.walk import walk
-from absolve.rewriting import edits, rewriter
+from absolve.rewriting import rewriter
 from absolve.rewriting.edits import Splicer, splice
 from absolve.run.inputs import Input
 from absolve.run.load import ReadOptions
 from absolve.run.rewrite_task import Job, RewriteOptions, _Spill
 from tests.shapes.memory import peak
+from tests.shapes.scale import COMPILED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-IS_COMPILED = not (edits.__file__ or "").endswith(".py")
 LONG = b"<base href=http://h/" + b"d/" * 20_000 + b">"
 PAGE = LONG + b"<a href=../x>" * 400 + b"z" * 1000  # becomes 16 MB
 SMALL = b"<base href=http://h/d/><a href=x>"
@@ -217,7 +217,7 @@ def test_verified_it_is_the_same(tmp_path: Path) -> None:
     assert (tmp_path / "b.html").read_bytes() == absolve.rewrite(page)
 
 
-@pytest.mark.skipif(not IS_COMPILED or sys.platform != "linux", reason="interpreted, links and edits are objects")
+@pytest.mark.skipif(not COMPILED or sys.platform != "linux", reason="interpreted, links and edits are objects")
 def test_a_result_of_a_hundred_megabytes_is_not_held(tmp_path: Path) -> None:
     (tmp_path / "a.html").write_bytes(LONG + b"<a href=../x>" * 2600)
     program = "import sys\nfrom absolve.cli import main\nmain(sys.argv[1:])\n"

@@ -16,8 +16,8 @@ from absolve.document.walk import walk
 from absolve.encodings.charsets import UTF_8, by_label
 from absolve.encodings.codings import Unquoted, quoted
 from absolve.formats.events.event_list import EventList
-from absolve.formats.html import tokenizer
 from tests.shapes.memory import peak
+from tests.shapes.scale import COMPILED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 HREF, SRC = LinkSite("a", "href"), LinkSite("img", "src")
 DOUBLE, SINGLE = quoted(UTF_8, 0x22), quoted(UTF_8, 0x27)
 CLAIM = BaseClaim(Layer.EMBEDDED, "b/", "base element", 3)
-IS_COMPILED = not (tokenizer.__file__ or "").endswith(".py")
 
 
 def taken(*events: Event) -> EventList:
@@ -112,7 +111,7 @@ def test_what_values_without_quotes_have_in_common_becomes_the_coding_of_each_li
         for start, end in spans
     ]
     assert [told(link) for link in found] == [told(link) for link in expected]
-    assert len(found.objects) == (0 if IS_COMPILED and claim is None else 3)
+    assert len(found.objects) == (0 if COMPILED and claim is None else 3)
 
 
 def test_events_of_all_kinds_come_back_in_their_order() -> None:
@@ -130,7 +129,7 @@ def test_a_part_comes_back_as_it_was_taken(part: Part) -> None:
     assert (told(found[0]), told(found[len(found) - 1]), found.parts) == (told(part), told(part), 2)
 
 
-@pytest.mark.skipif(not IS_COMPILED, reason="interpreted, parts are objects")
+@pytest.mark.skipif(not COMPILED, reason="interpreted, parts are objects")
 def test_parts_that_have_all_but_their_spans_in_common_are_kept_as_numbers() -> None:
     common = Unquoted(UTF_8, None)
     objects = {"without quotes", "scoped", "with a claim", "with a field"}
@@ -198,13 +197,13 @@ def test_links_in_one_value_without_quotes_have_the_coding_of_it_all() -> None:
     given = [Link(SRC, start + at, start + at + 1, codings[start // 10]) for start in starts for at in (0, 2, 4)]
     found = taken(*given, Link(HREF, 0, 1, DOUBLE))
     assert [told(link) for link in found] == [*map(told, given), told(Link(HREF, 0, 1, DOUBLE))]
-    assert not IS_COMPILED or len(found.objects) < len(given)
+    assert not COMPILED or len(found.objects) < len(given)
 
 
 def test_claims_in_vain_are_not_told_for_links_without_one() -> None:
     given = [Link(HREF, at, at + 1, DOUBLE, claim=claim) for at in range(9) for claim in (None, IGNORED_BASE, CLAIM)]
     assert [told(link) for link in taken(*given)] == [told(link) for link in given]
-    assert not IS_COMPILED or len(taken(*given).objects) == len(given) // 3
+    assert not COMPILED or len(taken(*given).objects) == len(given) // 3
 
 
 def test_thousands_of_kinds_are_told_apart() -> None:
@@ -370,7 +369,7 @@ NAMED = {
 }
 
 
-@pytest.mark.skipif(not IS_COMPILED, reason="interpreted, links are objects")
+@pytest.mark.skipif(not COMPILED, reason="interpreted, links are objects")
 @pytest.mark.parametrize(
     ("media_type", "page"), [item for pages in (NOTHING_BUT_LINKS, RULED, NAMED) for item in pages.items()]
 )
@@ -387,7 +386,7 @@ _LIST = _READ + "for row in absolve.links(data, media_type='text/html', url='htt
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not IS_COMPILED, reason="interpreted, links are objects")
+@pytest.mark.skipif(not COMPILED, reason="interpreted, links are objects")
 @pytest.mark.parametrize("program", [_REWRITE, _LIST], ids=["rewrite", "links"])
 @pytest.mark.parametrize(
     "unit", [b"<a href='p%d.html'>%d</a>\n", b"<a href=../p%d.html>%d</a>\n"], ids=["quoted", "not"]
@@ -406,7 +405,7 @@ INSIDE = [b"<p style=background:url(p%d)>%d", b"<iframe srcdoc='<a href=p%d>%d</
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not IS_COMPILED, reason="interpreted, parts are objects")
+@pytest.mark.skipif(not COMPILED, reason="interpreted, parts are objects")
 @pytest.mark.parametrize("program", [_REWRITE, _LIST], ids=["rewrite", "links"])
 @pytest.mark.parametrize("unit", INSIDE, ids=["style attributes", "srcdocs"])
 def test_so_does_one_of_nothing_but_documents_inside_it(tmp_path: Path, unit: bytes, program: str) -> None:
@@ -418,7 +417,7 @@ def test_so_does_one_of_nothing_but_documents_inside_it(tmp_path: Path, unit: by
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not IS_COMPILED, reason="interpreted, links are objects")
+@pytest.mark.skipif(not COMPILED, reason="interpreted, links are objects")
 def test_the_shortest_links_take_less_than_the_document_beside_it_and_its_rewrite(tmp_path: Path) -> None:
     empty, page = tmp_path / "empty.html", tmp_path / "page.html"
     empty.write_bytes(SHORTEST * 1000)

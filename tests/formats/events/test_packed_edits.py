@@ -11,11 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from absolve.core.model import Edit
-from absolve.formats.events import packed_edits
 from absolve.formats.events.packed_edits import PackedEdits
 from absolve.rewriting.edits import splice
+from tests.shapes.scale import COMPILED
 
-IS_COMPILED = not (packed_edits.__file__ or "").endswith(".py")
 WRITTEN = st.one_of(st.binary(max_size=2), st.sampled_from([b"", b"http://h/", b"x" * 1024, b"x" * 1025, b"y" * 5000]))
 EDITS = st.builds(
     lambda start, size, new: Edit(start, start + size, new),
@@ -81,7 +80,7 @@ def test_what_is_no_span_stays_what_it_is(edit: Edit) -> None:
         splice(b"0123456789", edits)
 
 
-@pytest.mark.skipif(not IS_COMPILED, reason="interpreted, edits are objects")
+@pytest.mark.skipif(not COMPILED, reason="interpreted, edits are objects")
 @pytest.mark.parametrize("words", [1, 20, 100_000])
 def test_no_object_is_kept_of_any(words: int) -> None:
     tracemalloc.start()

@@ -14,14 +14,13 @@ from absolve.document.walk import Settings
 from absolve.encodings.charsets import UTF_8
 from absolve.formats import registry
 from absolve.formats.events.event_list import EventList
-from absolve.formats.html import tokenizer
 from absolve.formats.json.tokens import JSONString, Value, values
 from absolve.formats.json.walker import walk_import_map, walk_manifest, walk_speculation_rules
+from tests.shapes.scale import COMPILED
 
 WALKERS = {"map": walk_import_map, "rules": walk_speculation_rules, "manifest": walk_manifest}
 
 
-IS_COMPILED = not (tokenizer.__file__ or "").endswith(".py")
 
 
 def references(kind: str, text: str) -> list[str]:
@@ -177,7 +176,7 @@ def test_import_maps_and_speculation_rules_are_documents_too(media_type: str, te
     assert absolve.verify(text, done, media_type=media_type, url="http://h.example/m/") == []
 
 
-@pytest.mark.skipif(not IS_COMPILED, reason="interpreted, links are objects")
+@pytest.mark.skipif(not COMPILED, reason="interpreted, links are objects")
 @pytest.mark.parametrize(
     ("kind", "text"),
     [("map", '{"imports": {"./a": "./b"}}'), ("rules", '{"prefetch": [{"urls": ["a"]}]}'), ("manifest", '{"start_url": "a"}')],
