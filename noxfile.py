@@ -1,7 +1,7 @@
 """Tasks of the project: `pipx run nox -s quick`, or `nox -l` for the list.
 
 Every session runs in `.venv`, the environment of CONTRIBUTING.md, and creates it where it is missing: compiling the
-package takes minutes, so it is done once and not once a session. `full` creates environments of its own.
+package takes minutes, so it is done once and not once a session. `ci` and `full` create environments of their own.
 Arguments after `--` go to the program: `nox -s quick -- tests/urls`, `nox -s fuzz -- html --seconds 600`.
 """
 
@@ -43,14 +43,14 @@ def types(session: nox.Session) -> None:
 
 @nox.session(python=False)
 def quick(session: nox.Session) -> None:
-    """Run the tests that take seconds."""
-    run(session, "python", "-m", "pytest", "-q", "-n", "auto", "-m", "not slow", *session.posargs)
+    """Run all tests but the slow ones."""
+    run(session, "python", "-m", "pytest", "-q", "-n", "auto", *session.posargs)
 
 
 @nox.session(python=False)
 def test(session: nox.Session) -> None:
     """Run all tests."""
-    run(session, "python", "-m", "pytest", "-q", "-n", "auto", *session.posargs)
+    run(session, "python", "-m", "pytest", "-q", "-n", "auto", "-m", "slow or not slow", *session.posargs)
 
 
 @nox.session(python=False)
@@ -66,6 +66,12 @@ def fuzz(session: nox.Session) -> None:
 
 
 @nox.session(python=False)
-def full(session: nox.Session) -> None:
-    """Run all that must hold, from a bare machine, in environments of its own; needs bash."""
+def ci(session: nox.Session) -> None:
+    """Run what must hold after each change, from a bare machine, in environments of its own; needs bash."""
     session.run("bash", ".ci/run", external=True)
+
+
+@nox.session(python=False)
+def full(session: nox.Session) -> None:
+    """Run `ci` and all that takes longer; needs bash."""
+    session.run("bash", ".ci/full", external=True)

@@ -31,6 +31,12 @@ def pytest_configure() -> None:
             raise pytest.UsageError(f"{source.relative_to(ROOT)} is newer than what was compiled of it: install again")
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Name what a run leaves out by default."""
+    if config.option.markexpr == "not slow":
+        terminalreporter.write_line("slow tests are left out: -m 'slow or not slow' runs them too, as .ci/full does")
+
+
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """Give the folder of test material that lies beside the project; skip where there is none."""

@@ -1,0 +1,349 @@
+# What .ci/run and .ci/full are made of; they read it, it is not run.
+#
+# A stage is a function. Its name is printed before it runs and its time after; the run ends where one fails. What is not
+# there is skipped, and the stage prints why. `together` runs stages side by side that share no state.
+# shellcheck shell=bash
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+root=$PWD
+shared=${ABSOLVE_SHARED:-$root/../shared}
+exec </dev/null
+export CI=${CI:-true} PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_INPUT=1 PIP_ROOT_USER_ACTION=ignore PYTHONUTF8=1
+unset ABSOLVE_PURE PYTHONPATH VIRTUAL_ENV
+scratch=$(mktemp -d)
+current=start
+cases=()
+for name in resolve base html values xml mime http_warc; do cases+=("$shared/cases/$name.jsonl"); done
+
+finish() {
+    local status=$? jobs
+    jobs=$(jobs -p)
+    [ -z "$jobs" ] || kill $jobs 2>/dev/null || true # those side by side, after an interrupt
+    rm -rf "$scratch"
+    [ "$status" = 0 ] || echo "== $current: FAILED" >&2
+}
+trap finish EXIT
+
+stage() { # NAME COMMAND...: run the command, print its name before and its time after
+    local began=$SECONDS
+    current=$1
+    echo "== $current"
+    "${@:2}"
+    echo "== $current: passed in $((SECONDS - began)) s"
+}
+
+together() { # NAME FUNCTION [NAME FUNCTION]...: run stages side by side, print the output of each when all have ended
+    local names=() processes=() failed=() number
+    current=side_by_side
+    while [ $# -gt 0 ]; do
+        (stage "$1" "$2") >"$scratch/together-${#names[@]}" 2>&1 &
+        names+=("$1")
+        processes+=($!)
+        shift 2
+    done
+    for number in "${!names[@]}"; do
+        wait "${processes[$number]}" || failed+=("${names[$number]}")
+        cat "$scratch/together-$number"
+    done
+    [ ${#failed[@]} = 0 ] || { current="${failed[*]}" && return 1; }
+}
+
+has_shared() { # or say that what wants it is skipped
+    [ -e "$shared/check_cases.py" ] || { echo "skipped: there is no $shared (set ABSOLVE_SHARED)" && return 1; }
+}
+
+# --- the machine ---
+
+suits() { # PYTHON: 3.11 or newer, able to make a virtual environment
+    "$1" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null
+}
+
+has_headers() { # PYTHON: what C extensions are compiled against is there
+    "$1" -c 'import os, sys, sysconfig; sys.exit(not os.path.isfile(os.path.join(sysconfig.get_path("include"), "Python.h")))' 2>/dev/null
+}
+
+find_python() { # the first python3 on PATH, and then the newer ones by name, that suits; nothing if none does
+    local name
+    for name in $(type -ap python3 python3.11 python3.12 python3.13 python3.14); do
+        if suits "$name" && has_headers "$name"; then
+            "$name" -c 'import sys; print(sys.executable)'
+            return
+        fi
+    done
+}
+
+machine() { # a C compiler, and a `python3` that suits
+    local python
+    python=$(find_python)
+    if [ -z "$python" ] || ! command -v cc >/dev/null; then
+        if ! command -v apt-get >/dev/null || [ "$(id -u)" != 0 ]; then
+            echo "install Python 3.11 or newer with venv and its C headers, and a C compiler" >&2
+            return 1
+        fi
+        export DEBIAN_FRONTEND=noninteractive
+        apt-get update -qq
+        apt-get install -qq -y --no-install-recommends gcc libc6-dev python3 python3-dev python3-venv
+        hash -r
+        python=$(find_python)
+    fi
+    if [ -z "$python" ]; then
+        echo "no Python 3.11 or newer, and the distribution has none" >&2
+        return 1
+    fi
+    # README's commands say python3: let that be the one that was found.
+    mkdir "$scratch/bin"
+    printf '#!/bin/sh\nexec "%s" "$@"\n' "$python" >"$scratch/bin/python3"
+    chmod +x "$scratch/bin/python3"
+    export PATH=$scratch/bin:$PATH
+    python3 --version
+    echo "cc $(cc -dumpversion)"
+}
+
+has_browser() {
+    [ -n "$(type -P chromium chromium-browser google-chrome)" ]
+}
+
+browser() { # what the tests of `absolve browser` drive; without one they are skipped, and say so
+    if has_browser; then
+        return
+    elif command -v apt-get >/dev/null && [ "$(id -u)" = 0 ]; then
+        export DEBIAN_FRONTEND=noninteractive
+        apt-get update -qq
+        apt-get install -qq -y --no-install-recommends chromium >/dev/null
+        chromium --version 2>/dev/null
+    else
+        echo "skipped: no browser is here, and only root can install Debian's"
+    fi
+}
+
+# --- requirements ---
+
+pinned() { # NAME: from now on pip takes the versions of .ci/requirements/NAME.txt, whatever else it may be asked for
+    # Without hashes: pip would want them of the project itself, too.
+    sed -E '/^ +(--hash|#)/d; s/ \\$//' ".ci/requirements/$1.txt" >"$scratch/$1-versions.txt"
+    export PIP_CONSTRAINT=$scratch/$1-versions.txt PIP_BUILD_CONSTRAINT=$scratch/$1-versions.txt
+}
+
+install_locked() { # PYTHON NAME: what .ci/requirements/NAME.txt lists, each file by its hash
+    env -u PIP_CONSTRAINT "$1" -m pip install -q --require-hashes -r ".ci/requirements/$2.txt"
+}
+
+requirements() { # what README's commands would install: they find it there, and install what is in this folder
+    python3 -m venv .venv
+    install_locked .venv/bin/python test
+}
+
+developer_tools() { # in an environment of their own: README's commands run without them
+    python3 -m venv "$scratch/tools"
+    install_locked "$scratch/tools/bin/python" dev
+}
+
+# --- what users get ---
+
+distributions() { # the wheel is built from nothing but the source distribution; what was compiled is kept for README's commands
+    {
+        "$scratch/tools/bin/python" -m build --sdist --outdir "$scratch/dist" . &&
+        mkdir "$scratch/source" &&
+        tar -xzf "$scratch"/dist/*.tar.gz -C "$scratch/source" --strip-components 1 &&
+        "$scratch/tools/bin/python" -m build --wheel --outdir "$scratch/dist" "$scratch/source"
+    } >"$scratch/build.log" 2>&1 || {
+        cat "$scratch/build.log"
+        return 1
+    }
+    mkdir -p build
+    cp -a "$scratch/source/build/." build/
+    (cd "$scratch/dist" && ls)
+}
+
+wheel() { # the wheel has all that it needs to run
+    python3 -m venv "$scratch/wheel"
+    "$scratch/wheel/bin/python" -m pip install -q "$scratch"/dist/*.whl
+    (cd "$scratch" && wheel/bin/python "$root/.ci/smoke.py" compiled)
+    cases_by_the_library "$scratch/wheel/bin/python"
+}
+
+cases_by_the_library() { # PYTHON: the acceptance cases, which lie beside the project
+    if has_shared; then
+        (cd "$scratch" && "$1" "$shared/check_cases.py" --library "${cases[@]}")
+    fi
+}
+
+tested_is_built() { # the suite ran on the files of the wheel, byte for byte
+    (cd "$scratch" && "$root/.venv/bin/python" "$root/.ci/smoke.py" compiled)
+    .venv/bin/python .ci/same_files.py "$scratch"/dist/*.whl
+}
+
+no_compiler() { # nothing asked for, and the compiler fails: the installation must not
+    python3 -m venv "$scratch/without"
+    CC=false "$scratch/without/bin/python" -m pip install -q "$scratch"/dist/*.tar.gz
+    (cd "$scratch" && without/bin/python "$root/.ci/smoke.py" interpreted)
+    cases_by_the_library "$scratch/without/bin/python"
+}
+
+# --- README's commands ---
+
+readme_command() { # PATTERN: the one line of README.md's code blocks that sets all up and has this in it
+    local lines
+    lines=$(sed -nE 's/^ *(\$ )?(python3 -m venv .*)/\2/p' README.md | grep -e "$1" || true)
+    if [ -z "$lines" ] || [ "$(wc -l <<<"$lines")" != 1 ]; then
+        echo "README.md should have one such line with '$1'" >&2
+        return 1
+    fi
+    echo "$lines"
+}
+
+from_readme() { # PATTERN: runs that line as it stands there
+    local line
+    line=$(readme_command "$1")
+    echo "$line"
+    bash -euo pipefail -c "$line"
+}
+
+main_job() { # README's other command: its output is not looked at here, only that there is some
+    from_readme 'absolve rewrite' >"$scratch/main-job"
+    test "$(wc -l <"$scratch/main-job")" -gt 1
+}
+
+with_nothing_beside() { # README's test command where there is no ../shared: all is collected, and what wants it is skipped
+    local clone=$scratch/alone/absolve line
+    line=$(readme_command '-m pytest')
+    line=${line##*&& }
+    mkdir -p "$clone"
+    tar -cf - --exclude ./.git --exclude ./.venv --exclude ./build --exclude '*.so' . | tar -xf - -C "$clone"
+    ln -s "$root/.venv" "$clone/.venv"
+    (
+        cd "$clone"
+        unset ABSOLVE_SHARED
+        echo "$line --collect-only"
+        bash -euo pipefail -c "$line --collect-only -q -p no:cacheprovider" >"$scratch/collected"
+        tail -n 1 "$scratch/collected"
+        echo "$line tests/conformance"
+        bash -euo pipefail -c "$line tests/conformance -p no:cacheprovider"
+    )
+}
+
+readme_tests() {
+    from_readme '-m pytest'
+}
+
+real_files() { # a sample of the slow tests: every 20th real page and file, and all pages that a browser has resolved, by name
+    if has_shared; then
+        .venv/bin/python -m pytest -q -n auto -m slow tests/conformance
+    fi
+}
+
+# --- the code ---
+
+ruff() {
+    "$scratch/tools/bin/ruff" check
+}
+
+mypy() {
+    "$scratch/tools/bin/mypy"
+}
+
+# --- what only .ci/full does ---
+
+whole_suite() { # the slow tests as well, on all files of ../shared, with more kills
+    ABSOLVE_EVERY=1 ABSOLVE_SHARE=1 ABSOLVE_KILLS=${ABSOLVE_KILLS:-20} .venv/bin/python -m pytest -q -n auto -m 'slow or not slow'
+}
+
+interpreted() { # the whole default suite on the same files without a compiler, and how much of them it covers
+    local python=$scratch/pure/bin/python
+    python3 -m venv "$scratch/pure"
+    install_locked "$python" dev
+    ABSOLVE_PURE=1 "$python" -m pip install -q --no-deps "$scratch"/dist/*.tar.gz
+    (cd "$scratch" && pure/bin/python "$root/.ci/smoke.py" interpreted)
+    COVERAGE_FILE=$scratch/coverage "$python" -m coverage run -m pytest -q -n auto -p no:cacheprovider
+    COVERAGE_FILE=$scratch/coverage "$python" -m coverage combine -q "$scratch"
+    COVERAGE_FILE=$scratch/coverage "$python" -m coverage report
+}
+
+cases_by_the_command() { # twice: a rewrite that is rewritten must not change
+    if has_shared; then
+        "$scratch/wheel/bin/python" "$shared/check_cases.py" --absolve "$scratch/wheel/bin/absolve" --twice "${cases[@]}"
+    fi
+}
+
+pages_in_a_browser() { # on our own pages, now; on real ones tests/conformance/test_browser_truth.py compares by name
+    if has_browser; then
+        .venv/bin/absolve browser --compare fixtures/retrieval.html fixtures/saved-page.html
+    else
+        echo "skipped: no browser is here, and only root can install Debian's"
+    fi
+}
+
+sanitizers() { # the extensions watch over every byte and number
+    if [ "$(gcc -print-file-name=libasan.so 2>/dev/null || echo libasan.so)" = libasan.so ]; then
+        echo "skipped: there is no gcc with AddressSanitizer"
+        return
+    fi
+    PYTHON=$scratch/tools/bin/python .ci/sanitize 10 10
+}
+
+on_spark() { # the wheel with Spark, in an environment of its own: executors in processes of their own
+    if ! command -v java >/dev/null; then
+        if ! command -v apt-get >/dev/null || [ "$(id -u)" != 0 ]; then
+            echo "skipped: no Java is here, and only root can install Debian's"
+            return
+        fi
+        export DEBIAN_FRONTEND=noninteractive
+        apt-get update -qq
+        apt-get install -qq -y --no-install-recommends default-jre-headless >/dev/null
+    fi
+    python3 -m venv "$scratch/spark"
+    install_locked "$scratch/spark/bin/python" spark
+    (
+        pinned spark
+        "$scratch/spark/bin/python" -m pip install -q "$(echo "$scratch"/dist/*.whl)[spark]"
+    )
+    env -u SPARK_HOME timeout 900 "$scratch/spark/bin/python" -m pytest -q -p no:cacheprovider -m slow tests/spark
+}
+
+other_python() { # PYTHON: installs, compiles and runs there too
+    rm -rf "$scratch/other" # the one before
+    "$1" -m venv "$scratch/other"
+    "$scratch/other/bin/python" -m pip install -q "$scratch"/dist/*.tar.gz
+    (cd "$scratch" && other/bin/python "$root/.ci/smoke.py" compiled)
+}
+
+other_pythons() { # one of each version that is supported and is here
+    local ours version python
+    ours=$(python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+    for version in 3.11 3.12 3.13 3.14; do
+        [ "$version" = "$ours" ] && continue
+        for python in $(type -ap "python$version") "$(pyenv root 2>/dev/null || true)"/versions/"$version"*/bin/python3; do
+            if [ -x "$python" ] && suits "$python" && has_headers "$python"; then
+                stage "Python $version" other_python "$python"
+                continue 2
+            fi
+        done
+        echo "== Python $version: skipped: there is none with its C headers"
+    done
+}
+
+# --- the two runs ---
+
+run() { # what must hold after each change
+    stage "machine" machine
+    pinned dev
+    together "requirements" requirements "developer tools" developer_tools
+    stage "source distribution and wheel" distributions
+    stage "the wheel, installed" wheel
+    stage "README's main job" main_job
+    stage "README's tests" readme_tests
+    stage "the tests ran on the files of the wheel" tested_is_built
+    stage "real pages and files, and the view of a browser" real_files
+    together "ruff" ruff "mypy" mypy "no compiler" no_compiler "README's tests, with nothing beside the clone" with_nothing_beside
+}
+
+full() { # and what takes longer
+    stage "a browser" browser
+    stage "the whole suite" whole_suite
+    stage "pages in a browser" pages_in_a_browser
+    stage "cases by the command, twice" cases_by_the_command
+    stage "the suite, interpreted, and its coverage" interpreted
+    stage "sanitizers" sanitizers
+    stage "Spark" on_spark
+    other_pythons
+}
