@@ -1,7 +1,7 @@
 """Tasks of the project: `pipx run nox -s quick`, or `nox -l` for the list.
 
 Every session runs in `.venv`, the environment of CONTRIBUTING.md, and creates it where it is missing: compiling the
-package takes minutes, so it is done once and not once a session. `ci` and `full` create environments of their own.
+package takes a minute, so it is done once and not once a session. `ci` and `full` create environments of their own.
 Arguments after `--` go to the program: `nox -s quick -- tests/urls`, `nox -s fuzz -- html --seconds 600`.
 """
 

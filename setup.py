@@ -7,116 +7,164 @@ Extensions are hardened as far as compiler and linker can: stack protector, chec
 are read-only once the extension is loaded. No path of the machine that builds them is searched for libraries.
 """
 
+import hashlib
 import os
 import sys
+import sysconfig
 import tempfile
 from collections.abc import Sequence
+from concurrent.futures import BrokenExecutor
 from pathlib import Path
 
 from setuptools import Extension, setup
+from setuptools.command.build import build
 from setuptools.command.build_ext import build_ext
-from setuptools.errors import CompileError, LinkError
+from setuptools.errors import CompileError, LinkError, PlatformError
 
-COMPILED = (  # modules that run once a byte or once a link; one that is not there yet is passed over
-    "absolve.api",
-    "absolve.core.byte_builder",
-    "absolve.core.byte_scan",
-    "absolve.core.column_buffers",
-    "absolve.core.model",
-    "absolve.document.base_layers",
-    "absolve.document.entity",
-    "absolve.document.resolved",
-    "absolve.document.walk",
-    "absolve.encodings.character_references",
-    "absolve.encodings.charsets",
-    "absolve.encodings.codings",
-    "absolve.encodings.line_index",
-    "absolve.encodings.meta_prescan",
-    "absolve.encodings.multibyte",
-    "absolve.encodings.offset_map",
-    "absolve.formats.css.walker",
-    "absolve.formats.events.event_list",
-    "absolve.formats.events.packed_edits",
-    "absolve.formats.events.packed_records",
-    "absolve.formats.events.parts",
-    "absolve.formats.events.scoped_bases",
-    "absolve.formats.events.slots",
-    "absolve.formats.events.templates",
-    "absolve.formats.grammars",
-    "absolve.formats.headers",
-    "absolve.formats.html.attributes",
-    "absolve.formats.html.foreign",
-    "absolve.formats.html.names_lookup",
-    "absolve.formats.html.raw_text",
-    "absolve.formats.html.row_text",
-    "absolve.formats.html.tokenizer",
-    "absolve.formats.html.tree_rules",
-    "absolve.formats.html.tree_tables",
-    "absolve.formats.html.values",
-    "absolve.formats.html.walker",
-    "absolve.formats.http.linkless",
-    "absolve.formats.http.responses",
-    "absolve.formats.http.walker",
-    "absolve.formats.json.json_ld",
-    "absolve.formats.json.tokens",
-    "absolve.formats.warc.gzip_members",
-    "absolve.formats.warc.headers",
-    "absolve.formats.warc.read_ahead",
-    "absolve.formats.warc.reader",
-    "absolve.formats.warc.reader_window",
-    "absolve.formats.warc.walker",
-    "absolve.formats.xml.codings",
-    "absolve.formats.xml.limits",
-    "absolve.formats.xml.names",
-    "absolve.formats.xml.shortened",
-    "absolve.formats.xml.tags",
-    "absolve.formats.xml.values",
-    "absolve.formats.xml.walker",
-    "absolve.inventory.arrow_batches",
-    "absolve.inventory.columns",
-    "absolve.inventory.facts",
-    "absolve.inventory.problems",
-    "absolve.inventory.tag_text",
-    "absolve.rewriting.edits",
-    "absolve.rewriting.encode",
-    "absolve.rewriting.policy",
-    "absolve.rewriting.rewriter",
-    "absolve.run.archive_segments",
-    "absolve.urls.base",
-    "absolve.urls.compare",
-    "absolve.urls.parse",
-    "absolve.urls.predicates",
-    "absolve.urls.prefixing",
-    "absolve.urls.rfc1808",
-    "absolve.urls.rfc3986",
-)
+# Each module that is compiled, and how far the C compiler optimizes it: -O3 where -O2 takes 1 % more of a race, -O2
+# where it gains most for the compiler's time, else -O1. The comment is what the module has to gain, counted by valgrind
+# (callgrind): the largest share (%) of the instructions of a race that is its own; interpreted, those are 3 to 60 times
+# as many. Modules below 0.5 are here because compiled ones need their C functions or classes. A missing one is skipped.
+COMPILED = {
+    "absolve.api": 1,  # 1.87, tiny ones
+    "absolve.core.byte_builder": 2,  # 0.90, tiny ones
+    "absolve.core.byte_scan": 2,  # 15.62, CSS
+    "absolve.core.column_buffers": 2,  # 4.43, Arrow
+    "absolve.core.model": 2,  # 1.87, tiny ones
+    "absolve.document.base_layers": 2,  # 0.39, tiny ones
+    "absolve.document.entity": 2,  # 1.83, tiny ones
+    "absolve.document.resolved": 2,  # 2.46, tiny ones
+    "absolve.document.walk": 1,  # 4.37, tiny ones
+    "absolve.encodings.character_references": 1,  # 0.16, Arrow
+    "absolve.encodings.charsets": 1,  # 1.18, tiny ones
+    "absolve.encodings.codings": 3,  # 1.58, Arrow
+    "absolve.encodings.line_index": 3,  # 3.39, WARC listed
+    "absolve.encodings.meta_prescan": 1,  # 1.06, tiny ones
+    "absolve.encodings.multibyte": 1,  # 2.86, XML files listed
+    "absolve.encodings.offset_map": 1,  # 6.02, HAR
+    "absolve.formats.css.walker": 2,  # 25.22, CSS
+    "absolve.formats.events.event_list": 2,  # 2.34, one document
+    "absolve.formats.events.packed_edits": 1,  # 1.46, WARC
+    "absolve.formats.events.packed_records": 2,  # 5.89, one document
+    "absolve.formats.events.parts": 1,  # 0.23, pages with JSON-LD
+    "absolve.formats.events.scoped_bases": 1,  # 0.27, a feed
+    "absolve.formats.events.slots": 1,  # 0.00, a site
+    "absolve.formats.events.templates": 2,  # 2.46, scan
+    "absolve.formats.grammars": 1,  # 1.87, one document
+    "absolve.formats.headers": 1,  # 3.13, WARC
+    "absolve.formats.html.attributes": 2,  # 19.58, scan
+    "absolve.formats.html.foreign": 1,  # 0.19, rfc3986 pages
+    "absolve.formats.html.names_lookup": 1,  # 9.05, rfc3986 pages
+    "absolve.formats.html.raw_text": 1,  # 0.98, scan
+    "absolve.formats.html.row_text": 2,  # 3.72, Arrow
+    "absolve.formats.html.tokenizer": 2,  # 24.94, scan
+    "absolve.formats.html.tree_rules": 2,  # 4.04, WARC listed
+    "absolve.formats.html.tree_tables": 1,  # 1.98, WARC listed
+    "absolve.formats.html.values": 2,  # 3.34, one document
+    "absolve.formats.html.walker": 2,  # 6.14, scan
+    "absolve.formats.http.linkless": 1,  # 0.45, WARC listed
+    "absolve.formats.json.json_ld": 2,  # 8.66, JSON-LD
+    "absolve.formats.json.tokens": 2,  # 12.22, HAR
+    "absolve.formats.warc.gzip_members": 1,  # 0.08, WARC.gz listed
+    "absolve.formats.warc.headers": 1,  # 1.38, WARC listed
+    "absolve.formats.warc.read_ahead": 1,  # 0.05, WARC.gz listed
+    "absolve.formats.warc.reader": 1,  # 0.28, WARC listed
+    "absolve.formats.warc.reader_window": 1,  # 0.16, WARC listed
+    "absolve.formats.warc.walker": 1,  # 0.95, WARC
+    "absolve.formats.xml.codings": 1,  # 2.31, a feed
+    "absolve.formats.xml.limits": 1,  # 3.48, XHTML
+    "absolve.formats.xml.names": 2,  # 3.47, a sitemap
+    "absolve.formats.xml.shortened": 3,  # 0.93, WARC listed
+    "absolve.formats.xml.tags": 1,  # 3.51, XHTML
+    "absolve.formats.xml.values": 1,  # 2.04, a sitemap
+    "absolve.formats.xml.walker": 1,  # 5.83, XHTML
+    "absolve.inventory.arrow_batches": 1,  # 1.53, Arrow
+    "absolve.inventory.columns": 2,  # 6.88, a site listed
+    "absolve.inventory.facts": 3,  # 2.90, Arrow
+    "absolve.inventory.problems": 1,  # 1.58, whatwg listed
+    "absolve.inventory.tag_text": 2,  # 0.96, WARC listed
+    "absolve.rewriting.edits": 1,  # 3.17, one document
+    "absolve.rewriting.encode": 1,  # 0.34, one document
+    "absolve.rewriting.policy": 1,  # 0.02, whatwg pages
+    "absolve.rewriting.rewriter": 2,  # 10.49, one document
+    "absolve.urls.base": 2,  # 1.96, a feed
+    "absolve.urls.parse": 1,  # 1.91, JSON-LD
+    "absolve.urls.predicates": 2,  # 1.77, whatwg listed
+    "absolve.urls.prefixing": 2,  # 8.05, one document
+    "absolve.urls.rfc1808": 1,  # 0.05, XML files listed
+    "absolve.urls.rfc3986": 1,  # 0.11, a site listed
+}
+SHARED = "absolve.core._cython_shared"  # Cython's own functions, compiled once for all modules
 
 PROTECTED = ["-fstack-protector-strong"]
 FORTIFIED = ["-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=2"]
 READ_ONLY = ["-Wl,-z,relro", "-Wl,-z,now"]  # GNU ld, gold, lld and mold take them; that of macOS does not
 RPATH = ("-rpath", "--rpath", "-R")
+SMALL = ["-fno-asynchronous-unwind-tables"]  # a sixth of the compiler's time; only debuggers read those tables
 PROBE = "int probe(int number) { return number; }\n"
+PYTHON = "#include <Python.h>\n"
 UNFORTIFIED = "#if _FORTIFY_SOURCE > 1\n#error\n#endif\n"  # distributions have compilers that do it unasked
 SANITIZED = "-O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all"
 
 
 class Build(build_ext):
-    """Builds extensions that are hardened, and do not look for libraries where Python's builder had them."""
+    """Builds extensions that are hardened, and do not look for libraries where Python's builder had them.
+
+    They need each other (C functions and classes), so either all of them are installed or none.
+    """
+
+    def finalize_options(self) -> None:
+        """Compile for an editable installation where others are compiled, too: what is there is not compiled again."""
+        if self.editable_mode:
+            usual = build(self.distribution)
+            usual.ensure_finalized()
+            self.build_lib, self.build_temp = usual.build_lib, usual.build_temp
+        super().finalize_options()
+
+    def run(self) -> None:
+        """Build, and delete extensions of earlier builds that are not built any more: Python would prefer them."""
+        super().run()
+        suffix = sysconfig.get_config_var("EXT_SUFFIX")
+        built = {f"{extension.name.replace('.', '/')}{suffix}" for extension in self.extensions}
+        for folder in [self.build_lib, *(["src"] if self.inplace else [])]:
+            for file in Path(folder).glob(f"absolve/**/*{suffix}"):
+                if file.relative_to(folder).as_posix() not in built:
+                    file.unlink()
 
     def build_extensions(self) -> None:
-        """Add the flags that work here to those of every extension, and build them all."""
+        """Add the flags that work here to those of every extension, and build them all; none without a compiler."""
+        if not self.works():
+            self.warn("no C compiler, or no headers of Python: absolve will run interpreted, which is slower")
+            self.extensions = []
+            return
         if self.compiler.compiler_type == "unix" and os.environ.get("ABSOLVE_SANITIZE") != "1":
             # pyenv, conda and others have -rpath among the words that Python itself was linked with.
             for name in ("linker_so", "linker_so_cxx"):
                 setattr(self.compiler, name, without_rpath(getattr(self.compiler, name, None) or []))
             os.environ.pop("LD_RUN_PATH", None)
-            compiled = PROTECTED if self.takes(PROBE, PROTECTED) else []
+            compiled = [flag for flag in (*PROTECTED, *SMALL) if self.takes(PROBE, [flag])]
             compiled = compiled + FORTIFIED if self.takes(UNFORTIFIED + PROBE, []) else compiled
             linked = READ_ONLY if self.takes(PROBE, [], READ_ONLY) else []
             for extension in self.extensions:
                 extension.extra_compile_args = [*extension.extra_compile_args, *compiled]
                 extension.extra_link_args = [*extension.extra_link_args, *linked]
+        translate(self.extensions)
         super().build_extensions()
+        missing = [one.name for one in self.extensions if not Path(self.get_ext_fullpath(one.name)).is_file()]
+        if missing:
+            self.warn(f"not compiled: {', '.join(missing)}; absolve will run interpreted, which is slower")
+            self.extensions = []
+
+    def works(self) -> bool:
+        """Return whether there is a compiler, and Python's headers for it."""
+        with tempfile.TemporaryDirectory() as folder:
+            source = Path(folder, "probe.c")
+            source.write_text(PYTHON + PROBE, "utf-8")
+            try:
+                self.compiler.compile([str(source)], output_dir=folder)
+            except (CompileError, PlatformError):
+                return False
+        return True
 
     def takes(self, code: str, compiled: list[str], linked: Sequence[str] = ()) -> bool:
         """Return whether compiler and linker make a library of the code with these flags."""
@@ -152,29 +200,92 @@ def without_rpath(words: list[str]) -> list[str]:
 
 
 def extensions() -> list[Extension]:
-    """The extensions to build, each of them optional: one that does not compile leaves its module interpreted."""
-    if os.environ.get("ABSOLVE_PURE") == "1":
+    """Return the extensions to build, all of them optional: absolve runs interpreted where they cannot be compiled."""
+    if os.environ.get("ABSOLVE_PURE") == "1" or not has_cython():
         return []
-    try:
-        from Cython.Build import cythonize
-    except ImportError:
-        return []
-    sources = {name: Path("src", *name.split(".")).with_suffix(".py") for name in COMPILED}
-    flags = [] if sys.platform == "win32" else ["-O3", "-g0"]
     watched = SANITIZED.split() if os.environ.get("ABSOLVE_SANITIZE") == "1" else []
-    wanted = [
-        Extension(name, [source.as_posix()], extra_compile_args=watched or flags, extra_link_args=watched)
-        for name, source in sources.items()
-        if source.is_file()
+    modules = [(name, level, Path("src", *name.split(".")).with_suffix(".py")) for name, level in COMPILED.items()]
+    generated = (SHARED, 1, Path("src", *SHARED.split(".")).with_suffix(".c"))
+    return [
+        Extension(
+            name,
+            [source.as_posix()],
+            define_macros=[("CYTHON_CLINE_IN_TRACEBACK", "0")],  # lines of C, which tracebacks do not show anyway
+            extra_compile_args=watched or ([] if sys.platform == "win32" else [f"-O{level}", "-g0"]),
+            extra_link_args=watched,
+            optional=True,
+        )
+        for name, level, source in [generated, *(module for module in modules if module[2].is_file())]
     ]
-    built: list[Extension] = cythonize(wanted, build_dir="build", compiler_directives={"language_level": 3})
-    for extension in built:
-        extension.optional = True  # cythonize() does not hand this on
-    return built
 
 
-setup(
-    ext_modules=extensions(),
-    cmdclass={"build_ext": Build},
-    options={"build_ext": {"parallel": str(os.cpu_count() or 1)}},
-)
+def has_cython() -> bool:
+    try:
+        import Cython.Build  # noqa: F401 - found out by importing it
+    except ImportError:
+        return False
+    return True
+
+
+def translate(wanted: list[Extension]) -> None:
+    """Make C of the sources on every core, unless that was done before of the same sources by the same Cython.
+
+    Contents are compared, not times: pip installs a Cython of its own each time, whose files are always new.
+    """
+    import Cython
+
+    rules, sources = Path("build", "rules"), Path("build", "sources")
+    files = sorted(file for file in Path("src").rglob("*.p*") if file.suffix in {".py", ".pxd"})
+    by = digest([Cython.__version__.encode(), Path(__file__).read_bytes()])
+    of = digest([by.encode(), *(part for file in files for part in (file.as_posix().encode(), file.read_bytes()))])
+    made = [Path("build", next(iter(extension.sources))).with_suffix(".c") for extension in wanted]
+    if not (holds(sources, of) and all(file.is_file() for file in made)):
+        sources.unlink(missing_ok=True)
+        is_new = not holds(rules, by)
+        try:
+            cythonized(wanted, cores(), force=is_new)
+        except (BrokenExecutor, ImportError, NotImplementedError, OSError):  # where processes cannot be started
+            cythonized(wanted, 0, force=is_new)
+        if is_new:
+            rules.write_text(by, "ascii")
+        sources.write_text(of, "ascii")
+    for extension, file in zip(wanted, made, strict=True):
+        extension.sources = [str(file)]
+        extension.depends = [str(rules)]  # flags are in this file
+
+
+def cythonized(wanted: list[Extension], processes: int, *, force: bool) -> None:
+    from Cython.Build import cythonize
+
+    cythonize(
+        wanted,
+        build_dir="build",
+        compiler_directives={"language_level": 3, "emit_code_comments": False},
+        force=force or None,
+        nthreads=processes,
+        shared_utility_qualified_name=SHARED,
+    )
+
+
+def digest(parts: Sequence[bytes]) -> str:
+    found = hashlib.sha256()
+    for part in parts:
+        found.update(b"%d " % len(part) + part)
+    return found.hexdigest()
+
+
+def holds(file: Path, text: str) -> bool:
+    return file.is_file() and file.read_text("ascii") == text
+
+
+def cores() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+if __name__ == "__main__":  # processes that translate may import this file
+    setup(
+        ext_modules=extensions(),
+        cmdclass={"build_ext": Build},
+        options={"build_ext": {"parallel": str(cores())}},
+    )

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from absolve.cli import many, progress
+from absolve import cli
+from absolve.cli import many, progress, reporting
 from absolve.run import inputs
 
 if TYPE_CHECKING:
@@ -106,6 +107,27 @@ def test_a_long_run_says_every_few_seconds_how_far_it_is(
     assert lines[0].startswith("absolve: 0 inputs, 0.0 MB in 0 s so far")
     assert lines[-1].startswith("absolve: 2 inputs, 0.0 MB in 0.")
     assert absolve("rewrite", "site", URL, "--in-place", "--quiet").err == ""
+
+
+@pytest.mark.parametrize(
+    ("seconds", "compiled", "options", "count"),
+    [(3600.0, False, (), 0), (0.0, True, (), 0), (0.0, False, ("--quiet",), 0), (0.0, False, (), 1)],
+    ids=["short", "compiled", "quiet", "interpreted"],
+)
+def test_a_long_interpreted_run_prints_once_that_a_compiler_makes_it_faster(
+    absolve: Runner,
+    site: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    seconds: float,
+    compiled: bool,
+    options: tuple[str, ...],
+    count: int,
+) -> None:
+    monkeypatch.setattr(reporting, "LONG", seconds)
+    monkeypatch.setattr(cli, "is_compiled", lambda: compiled)
+    (site / "b.html").unlink()
+    assert absolve("links", "site", URL, *options).err.splitlines() == [reporting.INTERPRETED] * count
+    assert "C compiler" in reporting.INTERPRETED
 
 
 def test_on_a_terminal_a_bar_shows_how_far_it_is(site: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import re
 import shutil
 import subprocess
 import sys
@@ -15,12 +16,14 @@ import pytest
 ROOT = Path(__file__).parents[2]
 SETUP = ast.parse((ROOT / "setup.py").read_text("utf-8"))
 TABLES = {ast.unparse(node.targets[0]): node.value for node in SETUP.body if isinstance(node, ast.Assign)}
+COMPILED: dict[str, int] = ast.literal_eval(TABLES["COMPILED"])
+CIMPORT = re.compile(r"^\s*from (?:cython\.cimports\.)?(absolve\.[\w.]+) c?import ", re.MULTILINE)
 READELF = shutil.which("readelf")
 
 
 def built() -> list[str]:
     """The extensions that are installed."""
-    found = [importlib.util.find_spec(name) for name in ast.literal_eval(TABLES["COMPILED"])]
+    found = [importlib.util.find_spec(name) for name in (ast.literal_eval(TABLES["SHARED"]), *COMPILED)]
     origins = [spec.origin for spec in found if spec is not None and spec.origin is not None]
     return [origin for origin in origins if not origin.endswith(".py")]
 
@@ -62,6 +65,32 @@ def test_no_extension_has_a_stack_that_can_be_executed(read: dict[str, str]) -> 
 
 
 # --- setup.py
+
+
+def source(name: str) -> Path:
+    return ROOT.joinpath("src", *name.split(".")).with_suffix(".py")
+
+
+def test_every_module_that_is_compiled_exists_and_is_listed_once_in_order() -> None:
+    table = TABLES["COMPILED"]
+    assert isinstance(table, ast.Dict)
+    names = [ast.literal_eval(key) for key in table.keys if key is not None]
+    assert names == sorted(set(names))
+    assert not [name for name in names if not source(name).is_file()]
+
+
+@pytest.mark.parametrize("name", COMPILED)
+def test_what_a_compiled_module_imports_in_c_is_compiled(name: str) -> None:
+    files = [file for file in (source(name), source(name).with_suffix(".pxd")) if file.is_file()]
+    texts = [text for file in files for text in file.read_text("utf-8").splitlines() if "cimport" in text]
+    wanted = {found[1] for text in texts for found in CIMPORT.finditer(text)}
+    assert not {module for module in wanted if source(module).is_file()} - COMPILED.keys()
+
+
+def test_no_interpreted_module_asks_whether_it_is_compiled() -> None:
+    files = {source(name) for name in COMPILED}
+    others = [file for file in (ROOT / "src").rglob("*.py") if file not in files]
+    assert not [file for file in others if "if cython.compiled" in file.read_text("utf-8")]
 
 
 def function(name: str) -> Any:

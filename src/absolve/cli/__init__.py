@@ -54,10 +54,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def version() -> str:
-    """The version, and whether the scanner is compiled; found out without importing it."""
+    """Return the version, and whether absolve is compiled."""
+    return f"absolve {__version__} ({'compiled' if is_compiled() else 'interpreted'})"
+
+
+def is_compiled() -> bool:
+    """Return whether the tokenizer is compiled, and with it all that setup.py compiles, without importing it."""
     from importlib.machinery import ExtensionFileLoader, PathFinder
 
     folder = f"{__path__[0]}/../formats/html"
     found = PathFinder.find_spec("absolve.formats.html.tokenizer", [folder])
-    compiled = found is not None and isinstance(found.loader, ExtensionFileLoader)
-    return f"absolve {__version__} ({'compiled' if compiled else 'interpreted'})"
+    return found is not None and isinstance(found.loader, ExtensionFileLoader)

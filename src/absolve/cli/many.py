@@ -192,6 +192,7 @@ def run(
                     number += input_of(item).within.end == WHOLE.end
                 report.input = None
                 clock.tick(progress.So(number, size, len(report.failures)))
+                report.took(clock.seconds)
     report.rest()
     if not options.quiet and (clock.was_seen or (report.failures and report.said > SCREEN)):
         report.summary(f"{progress.So(number, size, len(report.failures))} in {clock.seconds:.1f} s")

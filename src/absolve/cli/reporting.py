@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from itertools import islice
 from typing import IO, TYPE_CHECKING, Final, TextIO
 
+from absolve import cli
 from absolve.core import printable
 from absolve.core.errors import FAULTS, Diagnostic, DocumentError, fault, in_short
 
@@ -78,6 +79,7 @@ class Report:
         self.errors: IO[bytes] | None = None
         self.failures: dict[str, Diagnostic] = {}  # the first one of each input
         self.said = 0
+        self._is_advised = False
 
     @property
     def status(self) -> int:
@@ -124,6 +126,14 @@ class Report:
             if more > 0 and not self.verbose:
                 self._say(f"absolve: {code}: {more:,} more input{'s'[: more > 1]} (--verbose says all)", code, "yellow")
 
+    def took(self, seconds: float) -> None:
+        """Print once, in a run that takes long (`LONG`) and is interpreted, how absolve gets faster."""
+        if seconds < LONG or self.quiet or self._is_advised:
+            return
+        self._is_advised = True
+        if not cli.is_compiled():
+            print(INTERPRETED, file=sys.stderr)
+
     def summary(self, done: str) -> None:
         """Say what a run came to; and where something else was said, too, what failed, so that it stands at the end."""
         if self.failures and self.said > len(self.failures):
@@ -164,6 +174,8 @@ class Report:
         print(message.replace(f": {code}: ", f": {paint(code, style, on=colours(sys.stderr))}: ", 1), file=sys.stderr)
 
 
+LONG: Final = 5.0  # seconds of a run
+INTERPRETED: Final = "absolve: running interpreted; installed again with a C compiler, it runs many times faster"
 _FIELDS: Final = ("name", "line", "column", "code", "text")
 _LONGEST: Final = 8000  # characters of a message: names of files may have 4,096
 _REMEMBERED: Final = 1000  # diagnostics of one input that are not said again

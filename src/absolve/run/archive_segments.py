@@ -15,27 +15,17 @@ from absolve.document.walk import walk
 from absolve.encodings import charsets
 from absolve.formats import registry
 from absolve.formats.warc.reader import DICTIONARY, pieces
+from absolve.formats.warc.walker import bare
 from absolve.run.archive_ranges import END, WHOLE, ArchiveRange, Progress
 from absolve.run.segments import Segment, said_of_fault
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    import cython
-
     from absolve.core.model import Finding
     from absolve.document.entity import Entity
     from absolve.document.walk import Settings
     from absolve.formats.warc.reader import RawSegment
-else:
-    from absolve.core import _cython as cython
-
-if cython.compiled:
-    from cython.cimports.absolve.formats.warc.reader import RawSegment
-    from cython.cimports.absolve.formats.warc.walker import bare
-else:
-    from absolve.formats.warc.reader import RawSegment
-    from absolve.formats.warc.walker import bare
 
 
 def ranges(file: IO[bytes], settings: Settings, size: int) -> Iterator[ArchiveRange]:
@@ -113,12 +103,10 @@ def stretches(
     if within.start:
         file.seek(within.start)
     before = within.before or 0
-    end: cython.Py_ssize_t = within.end
-    position: cython.Py_ssize_t = END
-    most: cython.Py_ssize_t = settings.max_size
-    documents: cython.Py_ssize_t
+    end = within.end
+    position = END
+    most = settings.max_size
     entity: Entity | None = None
-    piece: RawSegment
     # Who works on a range has others beside.
     for piece in pieces(file, settings.max_decompressed, start=within.start, ahead=within == WHOLE):
         if piece.records is None:
