@@ -61,7 +61,6 @@ COMPILED = (  # modules that run once a byte or once a link; one that is not the
     "absolve.formats.json.tokens",
     "absolve.formats.warc.gzip_members",
     "absolve.formats.warc.headers",
-    "absolve.formats.warc.read_ahead",
     "absolve.formats.warc.reader",
     "absolve.formats.warc.reader_window",
     "absolve.formats.warc.walker",

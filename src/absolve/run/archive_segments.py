@@ -119,8 +119,7 @@ def stretches(
     documents: cython.Py_ssize_t
     entity: Entity | None = None
     piece: RawSegment
-    # Who works on a range has others beside.
-    for piece in pieces(file, settings.max_decompressed, start=within.start, ahead=within == WHOLE):
+    for piece in pieces(file, settings.max_decompressed, start=within.start):
         if piece.records is None:
             if _is_dictionary(piece):
                 end = END
