@@ -67,7 +67,6 @@ COMPILED = {
     "absolve.formats.json.tokens": 2,  # 12.22, HAR
     "absolve.formats.warc.gzip_members": 1,  # 0.08, WARC.gz listed
     "absolve.formats.warc.headers": 1,  # 1.38, WARC listed
-    "absolve.formats.warc.read_ahead": 1,  # 0.05, WARC.gz listed
     "absolve.formats.warc.reader": 1,  # 0.28, WARC listed
     "absolve.formats.warc.reader_window": 1,  # 0.16, WARC listed
     "absolve.formats.warc.walker": 1,  # 0.95, WARC

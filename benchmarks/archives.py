@@ -6,10 +6,7 @@ The file is on the disk, made by repeating the records of a real one, or of a ge
 from __future__ import annotations
 
 import gzip
-import os
 import tempfile
-import time
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -29,16 +26,13 @@ if TYPE_CHECKING:
 
 ARCHIVE = SHARED / "warc/pywb/sample_archive/warcs/iana.warc.gz"
 RUNS = 3
-READS = "fastwarc reads"
-LISTS = "absolve lists"
 _COMMAND = "import sys; from absolve.cli import main; main(sys.argv[1:])"
 
 
 class Measured(NamedTuple):
-    """One file: its times on one core, by the processor, and on all, by the clock; the megabytes of listing it."""
+    """One file: its times, and the megabytes of listing it."""
 
     result: Result
-    by_clock: Result
     memory: float
 
 
@@ -51,24 +45,7 @@ def measured(megabytes: float) -> Iterator[Measured]:
             count = max(round(megabytes * 1e6 / size), 1)
             with path.open("wb") as file:
                 file.writelines([records] * count)
-            jobs = _jobs(path)
-            with _one_core():
-                result = race(name, size * count, jobs, RUNS)
-            both = {job: jobs[job] for job in (READS, LISTS)}
-            yield Measured(result, race(name, size * count, both, RUNS, time.perf_counter), _memory(path))
-
-
-@contextmanager
-def _one_core() -> Iterator[None]:
-    """This process has one core alone: nothing is opened ahead then. Linux only; elsewhere it may be."""
-    cores = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set()
-    if cores:
-        os.sched_setaffinity(0, {min(cores)})
-    try:
-        yield
-    finally:
-        if cores:
-            os.sched_setaffinity(0, cores)
+            yield Measured(race(name, size * count, _jobs(path), RUNS), _memory(path))
 
 
 def units() -> Mapping[str, bytes]:
@@ -108,10 +85,10 @@ def _jobs(path: Path) -> dict[str, Callable[[], object]]:
                         pass  # full, and emptied then
 
     return {
-        READS: read,
+        "fastwarc reads": read,
         "absolve cuts": cut,
         "absolve walks": lambda: walked(None),
-        LISTS: lambda: walked(inventory.Columns(AT_ONCE)),
+        "absolve lists": lambda: walked(inventory.Columns(AT_ONCE)),
     }
 
 
@@ -123,10 +100,10 @@ def archives_table(results: Iterator[Measured]) -> str:
     """Speeds in megabytes of records, how much of fastwarc's each is, and the memory of the whole command."""
     rows = []
     for measured in results:
-        for result, where in ((measured.result, ""), (measured.by_clock, ", by the clock")):
-            reference = result.timings[0]
-            for timing in result.timings:
-                share = f"{reference.median / timing.median:.0%}"
-                rows.append([result.workload, timing.name + where, f"{result.speed(timing):.1f}", share, ""])
+        result = measured.result
+        reference = result.timings[0]
+        for timing in result.timings:
+            share = f"{reference.median / timing.median:.0%}"
+            rows.append([result.workload, timing.name, f"{result.speed(timing):.1f}", share, ""])
         rows[-1][-1] = f"{measured.memory:.0f}"
     return table(("records", "", "MB/s", "of fastwarc's", "MB at most"), rows)

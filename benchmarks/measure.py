@@ -1,7 +1,6 @@
 """Times of competitors in one process: interleaved runs, so that whatever else the machine does meets all of them alike.
 
-The time is the processor's (`time.process_time`), not the clock's: other programs that share the cores do not count. What
-works on two cores at once is measured by the clock, too.
+The time is the processor's (`time.process_time`), not the clock's: other programs that share the cores do not count.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Timing(NamedTuple):
-    """The seconds that one competitor took in each run, the processor's if nothing else is said."""
+    """The seconds of the processor that one competitor took in each run."""
 
     name: str
     seconds: tuple[float, ...]
@@ -44,24 +43,22 @@ class Result(NamedTuple):
         return [theirs / ours for theirs, ours in zip(timing.seconds, self.timings[0].seconds, strict=True)]
 
 
-def once(job: Job, clock: Callable[[], float] = time.process_time) -> float:
-    """The seconds of one run by this clock; what the last one left behind is collected before, not in it."""
+def once(job: Job) -> float:
+    """Return the seconds of one run; garbage of the run before is collected first, and not counted."""
     gc.collect()
-    began = clock()
+    began = time.process_time()
     job()
-    return max(clock() - began, 1e-9)
+    return max(time.process_time() - began, 1e-9)
 
 
-def race(
-    workload: str, size: int, jobs: Mapping[str, Job], runs: int, clock: Callable[[], float] = time.process_time
-) -> Result:
+def race(workload: str, size: int, jobs: Mapping[str, Job], runs: int) -> Result:
     """Run every job once unmeasured, then all of them in turn, as often as asked."""
     for job in jobs.values():
         job()
     seconds: dict[str, list[float]] = {name: [] for name in jobs}
     for _ in range(runs):
         for name, job in jobs.items():
-            seconds[name].append(once(job, clock))
+            seconds[name].append(once(job))
     return Result(workload, size, tuple(Timing(name, tuple(times)) for name, times in seconds.items()))
 
 

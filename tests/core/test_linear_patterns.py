@@ -196,7 +196,7 @@ def test_an_automaton_takes_each_character_once(pattern: str, unit: str, monkeyp
         try:
             return step(ours, *key)  # type: ignore[arg-type]
         finally:
-            ours._known.clear()
+            ours._known.entries.clear()
 
     monkeypatch.setattr(Automaton, "_step", counted)
     rule = Substitution(pattern, "x")
@@ -217,7 +217,7 @@ def test_what_an_automaton_remembers_has_a_limit() -> None:
     ours = automaton("(.|..)*")
     for number in range(0x4E00, 0x4E00 + 10_000):
         ours.fullmatch(chr(number))
-    assert len(ours._known) <= 4096
+    assert len(ours._known.entries) <= 4096
 
 
 @pytest.mark.parametrize("pattern", PLAIN)

@@ -22,7 +22,7 @@ from absolve.run.filters import Selection
 from absolve.run.inputs import Input
 from absolve.run.links_task import ListOptions, Unique, listed
 from absolve.run.load import ReadOptions
-from absolve.run.pool.relay import Hand, Handoff
+from absolve.run.pool.handoff import Handoff, LocalHandoffs
 from absolve.run.pool.tasks import End
 from absolve.run.results import BytesRead, Failure, RowChunk
 
@@ -117,12 +117,12 @@ def in_parts(how: ListOptions, input_: Input, bounds: Iterable[int]) -> Iterator
 
 
 def _in_parts(how: ListOptions, input_: Input, bounds: Iterable[int]) -> Iterator[tuple[Input, Any]]:
-    hand = Hand()
+    port = LocalHandoffs()
     starts = [0, *sorted(set(bounds))]
     for start, end in zip(starts, [*starts[1:], END], strict=True):
-        hand.next()
+        port.next()
         part = input_._replace(within=ArchiveRange(start, end, None if start else 0))
-        for piece in listed(how, part, hand):
+        for piece in listed(how, part, port):
             yield part, piece
         yield part, End()
 
@@ -254,8 +254,8 @@ def test_a_range_takes_its_turn_before_it_holds_more(path: Path, monkeypatch: py
     assert asked[1].before == 2
 
 
-class Waiting(Hand):
-    """A relay that keeps what it is asked for, and what is handed on."""
+class Waiting(LocalHandoffs):
+    """A port that records what it is asked for, and what is handed on."""
 
     def __init__(self, handed: Handoff, asked: list[int]) -> None:
         super().__init__()

@@ -103,7 +103,7 @@ def test_each_character_of_a_path_is_looked_at_once(glob: str, unit: str, monkey
         try:
             return follow(matcher, states, character)
         finally:
-            matcher._known.clear()
+            matcher._known.entries.clear()
 
     monkeypatch.setattr(module._Matcher, "_following", counted)
     for size in (100, 200, 400):
@@ -117,7 +117,7 @@ def test_what_is_remembered_has_a_limit() -> None:
     matcher = module._Matcher("*a*b*")
     for number in range(0x4E00, 0x4E00 + 20_000):
         matcher.matches(chr(number))
-    assert len(matcher._known) <= 4096
+    assert len(matcher._known.entries) <= 4096
 
 
 @pytest.mark.parametrize("glob", ["[" * 5000, "*" * 5000, "[]", "[!]", "[z-a]"])

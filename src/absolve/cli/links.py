@@ -95,7 +95,7 @@ def run(options: argparse.Namespace, report: Report) -> None:
         cluster.run(options, how, found, report)
         return
     apart = spread(found, how.reading, many.processes(options))
-    run_ = many.run(partial(listed, how), apart, lambda input_: input_, options, report, relayed=True)
+    run_ = many.run(partial(listed, how), apart, lambda input_: input_, options, report, handoffs=True)
     with shared.opened(options, many.names(options), stream=sinks.is_stream(format_)) as out, closing(run_) as pieces:
         chunks: Iterator[Any] = (rows.chunk for _, rows in pieces)
         if how.unique:

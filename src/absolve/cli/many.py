@@ -154,12 +154,12 @@ def run(
     ended: Callable[[Item], None] | None = None,
     expect: Callable[[list[tuple[Item, FilesReady]]], None] | None = None,
     *,
-    relayed: bool = False,
+    handoffs: bool = False,
 ) -> Generator[tuple[Item, Any]]:
     """Work on all items and report what is said of them; what else they come to is the caller's, in their order.
 
     `ended` is told of each item that nothing more comes of, while a failure is still that item's; `expect` of what is
-    ready to be put and comes next. `relayed` as of `tasks.run`.
+    ready to be put and comes next. `handoffs` as of `tasks.run`.
     """
     report.quiet, report.verbose = options.quiet, options.verbose
     streams = not getattr(options, "in_place", False) and options.output in {None, outputs.STDOUT}
@@ -170,8 +170,8 @@ def run(
         jobs, items = _processes(items, input_of, options)
         number = size = 0
         with (
-            closing(tasks.run(work, items, jobs, relayed=relayed)) as done,
-            closing(fsync.flushed(_unbroken(done, input_of) if relayed else done, expect)) as told,
+            closing(tasks.run(work, items, jobs, handoffs=handoffs)) as done,
+            closing(fsync.flushed(_unbroken(done, input_of) if handoffs else done, expect)) as told,
         ):
             for item, piece in told:
                 interrupts.check()

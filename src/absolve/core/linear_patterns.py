@@ -13,6 +13,7 @@ from importlib import import_module
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from absolve.core.bounded_cache import BoundedCache
 from absolve.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -211,7 +212,7 @@ class Automaton:
         for number, state in enumerate(self._states):
             for target in () if state.takes else state.targets:
                 self._before[target].append(number)
-        self._known: dict[tuple[int, str, int], int] = {}
+        self._known: BoundedCache[tuple[int, str, int], int] = BoundedCache(_MOST_KNOWN)
 
     def fullmatch(self, text: str) -> tuple[str | None, ...] | None:
         """Return the text and its groups, None for an unused one; None if the pattern does not match all the text."""
@@ -236,10 +237,11 @@ class Automaton:
         """Return for each position the set of states from which the rest matches; None if the text does not match."""
         leads = self._reaching(1, self._holding(text, len(text)))
         found = [leads]
+        known = self._known.entries
         for place in range(len(text) - 1, -1, -1):
             holding = self._holding(text, place) if self._places else 0
             key = leads, text[place], holding
-            before = self._known.get(key)
+            before = known.get(key)
             leads = self._step(*key) if before is None else before
             if not leads:
                 return None
@@ -253,10 +255,7 @@ class Automaton:
         for bit, target, test in self._takers:
             if leads >> target & 1 and test.match(character):
                 takers |= bit
-        if len(self._known) >= _MOST_KNOWN:
-            self._known.clear()
-        found = self._known[leads, character, holding] = self._reaching(takers, holding)
-        return found
+        return self._known.put((leads, character, holding), self._reaching(takers, holding))
 
     def _holding(self, text: str, place: int) -> int:
         """Return the states whose assertion (end of text, word boundary) holds at a position."""

@@ -107,8 +107,7 @@ def stretches(
     position = END
     most = settings.max_size
     entity: Entity | None = None
-    # Who works on a range has others beside.
-    for piece in pieces(file, settings.max_decompressed, start=within.start, ahead=within == WHOLE):
+    for piece in pieces(file, settings.max_decompressed, start=within.start):
         if piece.records is None:
             if _is_dictionary(piece):
                 end = END

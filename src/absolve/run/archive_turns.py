@@ -2,7 +2,7 @@
 
 A range has the records that begin in it. Its process looks for the first of them, which may be none: it may stand in a
 record, as that of an archive in an archive does. So what is found from there on is held until the range before says
-where it ended (`relay`): if that is the place, it is right, and only the numbers of its documents are still to come; if
+where it ended (`port`): if that is the place, it is right, and only the numbers of its documents are still to come; if
 not, it is thrown away, and the range is listed from the right place. Whatever is told is what one process would tell.
 """
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from absolve.core.errors import Diagnostic
     from absolve.run.inputs import Input
     from absolve.run.load import ReadOptions
-    from absolve.run.pool.relay import Relay
+    from absolve.run.pool.handoff import HandoffPort
     from absolve.run.results import Failure
 
     Told = Diagnostic | Failure | BytesRead | Columns
@@ -38,26 +38,26 @@ HELD: Final = 16 << 20  # bytes of memory, about: a process that holds more wait
 _OTHER: Final = 1000  # bytes of it for what are no rows
 
 
-def in_turn(find: Find, input_: Input, how: ReadOptions, relay: Relay | None) -> Iterator[Told]:
+def in_turn(find: Find, input_: Input, how: ReadOptions, port: HandoffPort | None) -> Iterator[Told]:
     """What is found in an input, or in the range of it that is to be listed.
 
     `find` gives it for one whose beginning is known, and the `Progress` as soon as all is read; columns are cleared
     when it goes on.
     """
-    next_ = _Next(input_.within, relay)
+    next_ = _Next(input_.within, port)
     try:
-        yield from _in_turn(find, input_, how, relay, next_)
+        yield from _in_turn(find, input_, how, port, next_)
     finally:
         next_.goes_on_from(None)
 
 
-def _in_turn(find: Find, input_: Input, how: ReadOptions, relay: Relay | None, next_: _Next) -> Iterator[Told]:
+def _in_turn(find: Find, input_: Input, how: ReadOptions, port: HandoffPort | None, next_: _Next) -> Iterator[Told]:
     within = input_.within
-    if within.before is not None or relay is None:
+    if within.before is not None or port is None:
         yield from _told(find(input_), next_)
         return
     ahead = _Ahead(find, input_)
-    handed = relay.take()
+    handed = port.take()
     if handed.value is None and not handed.lost:
         return  # the range before failed, and with one process nothing comes behind that
     course: Progress = handed.value or Progress()
@@ -105,14 +105,14 @@ def renumbered(path: str, before: int) -> str:
 class _Next:
     """The range behind this one, if there is one."""
 
-    def __init__(self, within: ArchiveRange, relay: Relay | None) -> None:
-        self._relay = relay if within.end != END else None
+    def __init__(self, within: ArchiveRange, port: HandoffPort | None) -> None:
+        self._port = port if within.end != END else None
 
     def goes_on_from(self, course: Progress | None) -> None:
         """Let it know once where this one has ended; None where it has failed."""
-        if self._relay is not None:
-            self._relay.hand_on(course)
-            self._relay = None
+        if self._port is not None:
+            self._port.hand_on(course)
+            self._port = None
 
 
 def unbroken(told: Iterable[tuple[Item, Any]], input_of: Callable[[Item], Input]) -> Iterator[tuple[Item, Any]]:

@@ -10,6 +10,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from absolve.core.bounded_cache import BoundedCache
 from absolve.core.errors import UsageError
 from absolve.core.lazy_regex import pattern
 
@@ -81,14 +82,15 @@ class _Matcher:
         self._last = 0
         for token in (*([] if "/" in glob else ["**/"]), *_TOKEN.findall(glob.removeprefix("/"))):
             self._add(token, glob)
-        self._known: dict[tuple[int, str], int] = {}
+        self._known: BoundedCache[tuple[int, str], int] = BoundedCache(_MOST_KNOWN)
         self._closed = [self._closure(state) for state in range(len(self._moves))]
 
     def matches(self, place: str) -> bool:
         """Whether the glob matches the whole path."""
+        known = self._known.entries
         states = self._closed[0]
         for character in place:
-            following = self._known.get((states, character))
+            following = known.get((states, character))
             states = self._following(states, character) if following is None else following
             if not states:
                 return False
@@ -102,10 +104,7 @@ class _Matcher:
                 for characters, target in moves:
                     if characters.has(character):
                         found |= self._closed[target]
-        if len(self._known) >= _MOST_KNOWN:
-            self._known.clear()
-        self._known[states, character] = found
-        return found
+        return self._known.put((states, character), found)
 
     def _add(self, token: str, glob: str) -> None:
         if token == "**/":  # noqa: S105 - a token of a glob

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from absolve.run.archive_turns import Found
     from absolve.run.inputs import Input
     from absolve.run.load import ReadOptions
-    from absolve.run.pool.relay import Relay
+    from absolve.run.pool.handoff import HandoffPort
     from absolve.run.results import TaskResult
 
 AT_ONCE = 10_000  # rows in a piece
@@ -47,19 +47,19 @@ class ListOptions(NamedTuple):
     cells: Cells = Cells()
 
 
-def listed(how: ListOptions, input_: Input, relay: Relay | None = None) -> Iterator[TaskResult]:
+def listed(how: ListOptions, input_: Input, port: HandoffPort | None = None) -> Iterator[TaskResult]:
     """The rows of one input; a file in a folder that is no document has none.
 
-    A range of an archive of which it is not known what is in it needs the relay.
+    A range of an archive of which it is not known what is in it needs the port.
     """
-    return guarded(input_.name, _listed(how, input_, relay), strict=sys.flags.dev_mode)
+    return guarded(input_.name, _listed(how, input_, port), strict=sys.flags.dev_mode)
 
 
-def _listed(how: ListOptions, input_: Input, relay: Relay | None) -> Iterator[TaskResult]:
+def _listed(how: ListOptions, input_: Input, port: HandoffPort | None) -> Iterator[TaskResult]:
     if input_.found and input_.within == WHOLE and not is_document(input_.name, how.reading):
         return
     unique = Unique()
-    for found in in_turn(partial(_found, how), input_, how.reading, relay):
+    for found in in_turn(partial(_found, how), input_, how.reading, port):
         if isinstance(found, inventory.Columns):
             yield from _pieces(how, found, unique, input_.name)
         else:

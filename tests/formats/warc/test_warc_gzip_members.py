@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from test_warc_reader import BITS, NOISE, RECORD, found
 
 from absolve.formats.warc import gzip_members, reader
-from absolve.formats.warc.gzip_members import LONGEST, Opener, next_member
+from absolve.formats.warc.gzip_members import LONGEST, decompress_member, next_member
 from absolve.formats.warc.reader import pieces
 from absolve.formats.warc.reader_window import CHUNK
 
@@ -44,14 +44,6 @@ def member(value: bytes, level: int = 6, flags: int = 0) -> bytes:
     return header + gzip.compress(value, level, mtime=0)[10:]
 
 
-def packaged() -> Opener:
-    """One that calls the package, as where the functions in C cannot be had."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(gzip_members, "is_direct", False)
-        return Opener()
-
-
-either_way = pytest.mark.parametrize("opener", [Opener(), packaged()], ids=["directly", "by the package"])
 VALUES = st.one_of(
     st.binary(min_size=1, max_size=3000),
     st.builds(lambda unit, times: unit * times, st.binary(min_size=1, max_size=9), st.integers(1, 9000)),
@@ -59,25 +51,22 @@ VALUES = st.one_of(
 MEMBERS = st.builds(member, VALUES, st.integers(0, 9), st.integers(0, 31))
 
 
-@either_way
 @given(MEMBERS)
-def test_a_whole_member_is_opened_as_zlib_opens_it(opener: Opener, raw: bytes) -> None:
-    value = opener.opened(raw, LIMIT)
+def test_a_whole_member_is_opened_as_zlib_opens_it(raw: bytes) -> None:
+    value = decompress_member(raw, LIMIT)
     if value is None:  # its size stands in it twice, or its header has a sum of its own
         assert raw[3] & 2 or raw.find(raw[-4:], 14) < len(raw) - 4
     else:
         assert value == by_zlib(raw)
 
 
-@either_way
 @pytest.mark.parametrize("flags", [0, 1, 4, 8, 16, 29])
-def test_most_headers_are_taken(flags: int, opener: Opener) -> None:
-    assert opener.opened(member(RECORD, flags=flags), LIMIT) == RECORD
+def test_most_headers_are_taken(flags: int) -> None:
+    assert decompress_member(member(RECORD, flags=flags), LIMIT) == RECORD
 
 
-@either_way
 @given(MEMBERS, st.data())
-def test_what_zlib_does_not_open_is_not_opened(opener: Opener, raw: bytes, data: st.DataObject) -> None:
+def test_what_zlib_does_not_open_is_not_opened(raw: bytes, data: st.DataObject) -> None:
     made: dict[str, Callable[[], bytes]] = {
         "cut off": lambda: raw[: data.draw(st.integers(0, len(raw)))],
         "padded": lambda: raw + data.draw(st.binary(max_size=30)),
@@ -88,23 +77,21 @@ def test_what_zlib_does_not_open_is_not_opened(opener: Opener, raw: bytes, data:
         "one byte changed": lambda: _changed(raw, data.draw(st.integers(0, len(raw) - 1)), data.draw(st.integers(1, 255))),
     }
     broken = made[data.draw(st.sampled_from(sorted(made)))]()
-    assert opener.opened(broken, LIMIT) in (None, by_zlib(broken))
+    assert decompress_member(broken, LIMIT) in (None, by_zlib(broken))
 
 
 def _changed(raw: bytes, at: int, by: int) -> bytes:
     return raw[:at] + bytes((raw[at] ^ by,)) + raw[at + 1 :]
 
 
-@either_way
-def test_no_changed_bit_goes_unnoticed(opener: Opener) -> None:
+def test_no_changed_bit_goes_unnoticed() -> None:
     raw = member(RECORD, flags=8)
     for at in range(len(raw)):
         for bit in range(8):
             broken = _changed(raw, at, 1 << bit)
-            assert opener.opened(broken, LIMIT) in (None, by_zlib(broken)), (at, bit)
+            assert decompress_member(broken, LIMIT) in (None, by_zlib(broken)), (at, bit)
 
 
-@either_way
 @pytest.mark.parametrize(
     "raw",
     [
@@ -123,15 +110,14 @@ def test_no_changed_bit_goes_unnoticed(opener: Opener) -> None:
         member(RECORD)[:-8] + b"\0\0\0\0" + member(RECORD)[-4:],
     ],
 )
-def test_what_cannot_be_proved_is_left_to_zlib(opener: Opener, raw: bytes) -> None:
-    assert opener.opened(raw, LIMIT) is None
+def test_what_cannot_be_proved_is_left_to_zlib(raw: bytes) -> None:
+    assert decompress_member(raw, LIMIT) is None
 
 
-@either_way
-def test_no_more_is_opened_than_the_limit(opener: Opener) -> None:
+def test_no_more_is_opened_than_the_limit() -> None:
     raw = member(RECORD)
-    assert opener.opened(raw, len(RECORD)) == RECORD
-    assert opener.opened(raw, len(RECORD) - 1) is None
+    assert decompress_member(raw, len(RECORD)) == RECORD
+    assert decompress_member(raw, len(RECORD) - 1) is None
 
 
 def test_a_size_that_no_data_of_that_length_makes_asks_for_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -142,17 +128,15 @@ def test_a_size_that_no_data_of_that_length_makes_asks_for_no_memory(monkeypatch
         return bytearray(size)
 
     monkeypatch.setattr(gzip_members, "_decompress", decompress)
-    opener = packaged()
     raw = member(RECORD)[:-4]
-    opener.opened(raw + struct.pack("<I", 1032 * (len(raw) + 4)), 1 << 40)
+    decompress_member(raw + struct.pack("<I", 1032 * (len(raw) + 4)), 1 << 40)
     assert asked == [1032 * (len(raw) + 4)]
-    opener.opened(raw + struct.pack("<I", 1032 * (len(raw) + 4) + 1), 1 << 40)
+    decompress_member(raw + struct.pack("<I", 1032 * (len(raw) + 4) + 1), 1 << 40)
     assert len(asked) == 1
 
 
-@either_way
-def test_the_densest_data_there_is_are_opened(opener: Opener) -> None:
-    assert opener.opened(member(bytes(1 << 20), 9), 1 << 20) == bytes(1 << 20)
+def test_the_densest_data_there_is_are_opened() -> None:
+    assert decompress_member(member(bytes(1 << 20), 9), 1 << 20) == bytes(1 << 20)
 
 
 @pytest.mark.parametrize(
@@ -217,7 +201,6 @@ def given_to_libdeflate(data: bytes, monkeypatch: pytest.MonkeyPatch) -> list[in
         return decompress(raw, size)
 
     monkeypatch.setattr(gzip_members, "_decompress", counted)
-    monkeypatch.setattr(gzip_members, "is_direct", False)
     assert b"".join([piece.raw for piece in pieces(io.BytesIO(data), 4 * LONGEST)]) == data
     return asked
 
@@ -225,15 +208,6 @@ def given_to_libdeflate(data: bytes, monkeypatch: pytest.MonkeyPatch) -> list[in
 def test_members_are_opened_by_libdeflate(monkeypatch: pytest.MonkeyPatch) -> None:
     members = [gzip.compress(RECORD + NOISE[: 10_000 * number]) for number in range(20)]
     assert given_to_libdeflate(b"".join(members), monkeypatch) == list(map(len, members))
-
-
-def test_so_they_are_without_its_package_where_its_functions_can_be_had(monkeypatch: pytest.MonkeyPatch) -> None:
-    if not gzip_members.is_direct:
-        pytest.skip("they cannot")
-    members = [gzip.compress(RECORD + NOISE[: 10_000 * number]) for number in range(20)]
-    for module, name in ((gzip_members, "_decompress"), (reader, "decompressor")):
-        monkeypatch.setattr(module, name, None)
-    assert [piece.raw for piece in pieces(io.BytesIO(b"".join(members)), LIMIT)] == members
 
 
 @pytest.mark.parametrize("before", range(5))

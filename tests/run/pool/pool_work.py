@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from absolve.run.pool.relay import Relay
+    from absolve.run.pool.handoff import HandoffPort
 
 
 def twice(number: int) -> Iterator[int]:
@@ -56,37 +56,46 @@ def sleepy(path: Path) -> Iterator[int]:
     yield 0
 
 
-def summed(number: int, relay: Relay) -> Iterator[Any]:
+def summed(number: int, port: HandoffPort) -> Iterator[Any]:
     """The sum of all items so far, handed on at once or at the end; some end their process before, and some behind."""
     yield number
     if number % 10 == 3:
         os.kill(os.getpid(), signal.SIGKILL)
-    before = relay.take() if number else None
+    before = port.take() if number else None
     value = (before.value or 0 if before else 0) + number
     if number % 7:
-        relay.hand_on(value)
+        port.hand_on(value)
     time.sleep(0.002 * (number % 3))
     yield (value, bool(before and before.lost))
     if number % 10 == 6:
         os.kill(os.getpid(), signal.SIGKILL)
     if not number % 7:
-        relay.hand_on(value)
+        port.hand_on(value)
 
 
-def careless(number: int, relay: Relay) -> Iterator[Any]:
+def careless(number: int, port: HandoffPort) -> Iterator[Any]:
     """Only each third item takes something; what nobody takes need not be handed on."""
     if number % 3 == 2:
-        yield relay.take()
+        yield port.take()
     else:
         if number % 3 == 1:
-            relay.hand_on(number)
+            port.hand_on(number)
         yield number
 
 
-def summed_in_files(path: Path, relay: Relay) -> Iterator[int]:
+def summed_behind_large_results(number: int, port: HandoffPort) -> Iterator[Any]:
+    """The sum of all items so far; each odd item is late, so that results of the next one are queued before it takes."""
+    time.sleep(0.5 if number % 2 else 0.05)  # more than PROMPT: what comes next is sent at once
+    yield b"%d" % number * 300_000
+    value = (port.take().value if number else 0) + number
+    port.hand_on(value)
+    yield value
+
+
+def summed_in_files(path: Path, port: HandoffPort) -> Iterator[int]:
     """The sum of the names so far; when it is handed on, the file is there."""
     number = int(path.name)
-    value = (relay.take().value if number else 0) + number
-    relay.hand_on(value)
+    value = (port.take().value if number else 0) + number
+    port.hand_on(value)
     path.touch()
     yield value

@@ -37,7 +37,7 @@ def sent(*told: tuple[int, list[Any], bool], ours: Any = None, theirs: Any = Non
     frames = received(ours) if told else []
     sending.join(10)
     assert outbox.size == 0
-    return [(number, frame.ended, frame.told()) for number, frame in frames]
+    return [(number, frame.ended, frame.results()) for number, frame in frames]
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_large_buffers_are_out_of_the_pickle_and_small_ones_in_it() -> None:
     ((_, frame),) = received(ours)
     assert list(map(len, frame.parts))[1:] == [APART]
     assert frame.size == sum(map(len, frame.parts))
-    assert frame.told()[1].chunk.obj is frame.parts[1].obj
+    assert frame.results()[1].chunk.obj is frame.parts[1].obj
 
 
 def test_rows_are_pickled_by_every_protocol() -> None:

@@ -1,4 +1,4 @@
-"""The ear of a parent: messages are taken while nobody asks, and only so many."""
+"""The receiver: it queues results while nobody asks, up to a limit, and handles requests beyond it."""
 
 from __future__ import annotations
 
@@ -42,54 +42,89 @@ def numbers(heard: receiver.Message) -> list[int] | None:
 
 def test_all_is_taken_while_nobody_asks_and_comes_in_its_order() -> None:
     ours, theirs = Pipe()
-    with closing(Receiver(1 << 30)) as ear:
-        ear.add(ours)
+    with closing(Receiver(1 << 30)) as receiver_:
+        receiver_.add(ours)
         thread = sending(theirs, *range(20))
         thread.join(10)
         assert not thread.is_alive()
         for number in range(20):
-            heard = ear.next(None)
+            heard = receiver_.next(None)
             assert heard.connection is ours
             assert numbers(heard) == [number]
-        assert numbers(ear.next(None)) is None
+        assert numbers(receiver_.next(None)) is None
     ours.close()
 
 
 def test_where_much_waits_only_whose_turn_it_is_is_heard_until_some_is_done() -> None:
     (one, to_one), (other, to_other) = Pipe(), Pipe()
-    with closing(Receiver(3 << 20)) as ear:
-        ear.add(one)
+    with closing(Receiver(3 << 20)) as receiver_:
+        receiver_.add(one)
         first = sending(to_one, *range(9))
         first.join(0.5)
         assert first.is_alive()
-        ear.add(other)
+        receiver_.add(other)
         second = sending(to_other, 100, 101)
-        heard = [ear.next(other) for _ in range(3)]  # that of the others is here already
+        heard = [receiver_.next(other) for _ in range(3)]  # that of the others is here already
         assert [numbers(one) for one in heard] == [[0], [1], [2]]
-        heard = [ear.next(other) for _ in range(3)]
+        heard = [receiver_.next(other) for _ in range(3)]
         assert [numbers(one) for one in heard] == [[100], [101], None]
         second.join(10)
         assert first.is_alive()
         for number in range(3, 9):
             size = sum(frame.size for _, frame in heard[0].frames or ())
             assert size > len(LARGE)
-            ear.done(3 * size)
-            assert numbers(ear.next(None)) == [number]
+            receiver_.done(3 * size)
+            assert numbers(receiver_.next(None)) == [number]
         first.join(10)
         assert not first.is_alive()
-        assert numbers(ear.next(None)) is None
+        assert numbers(receiver_.next(None)) is None
+
+
+def test_requests_are_handled_while_results_are_held_back_and_until_their_connection_ends() -> None:
+    (one, to_one), (other, to_other), (ours, theirs) = Pipe(), Pipe(), Pipe()
+    with closing(Receiver(1)) as receiver_:
+        receiver_.add(one)
+        receiver_.add(other)
+        threads = [sending(to_one, 1), sending(to_other, 2)]
+        assert numbers(receiver_.next(None)) in ([1], [2])  # which is not done: nothing else is read
+        receiver_.serve(ours, lambda connection: connection.send(connection.recv() + 1))
+        for number in range(20):
+            theirs.send(number)
+            assert theirs.poll(10)
+            assert theirs.recv() == number + 1
+        assert any(thread.is_alive() for thread in threads)
+        receiver_.done(1 << 30)
+        for thread in threads:
+            thread.join(10)
+        theirs.close()
+        until = time.monotonic() + 10
+        while not ours.closed and time.monotonic() < until:
+            time.sleep(0.01)
+        assert ours.closed
+
+
+def test_an_error_of_a_handler_is_raised_where_messages_are_asked_for() -> None:
+    def fail(_connection: Connection) -> None:
+        raise ZeroDivisionError
+
+    ours, theirs = Pipe()
+    with closing(Receiver(1)) as receiver_:
+        receiver_.serve(ours, fail)
+        theirs.send(1)
+        with pytest.raises(ZeroDivisionError):
+            receiver_.next(None)
 
 
 def test_a_connection_at_its_end_is_told_once_and_others_go_on() -> None:
     (one, to_one), (other, to_other) = Pipe(), Pipe()
-    with closing(Receiver(1 << 30)) as ear:
-        ear.add(one)
+    with closing(Receiver(1 << 30)) as receiver_:
+        receiver_.add(one)
         to_one.close()
-        assert ear.next(None) == (one, None)
+        assert receiver_.next(None) == (one, None)
         one.close()
-        ear.add(other)
+        receiver_.add(other)
         sending(to_other, 7)
-        assert [numbers(ear.next(None)) for _ in range(2)] == [[7], None]
+        assert [numbers(receiver_.next(None)) for _ in range(2)] == [[7], None]
 
 
 def test_what_it_cannot_do_is_raised_where_it_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -98,19 +133,19 @@ def test_what_it_cannot_do_is_raised_where_it_is_asked(monkeypatch: pytest.Monke
 
     monkeypatch.setattr(receiver, "received", fail)
     ours, theirs = Pipe()
-    with closing(Receiver(1)) as ear:
-        ear.add(ours)
+    with closing(Receiver(1)) as receiver_:
+        receiver_.add(ours)
         sending(theirs)
         with pytest.raises(MemoryError, match="all is full"):
-            ear.next(None)
+            receiver_.next(None)
     ours.close()
 
 
 def test_it_closes_at_once_where_nothing_comes() -> None:
     ours, _theirs = Pipe()
-    ear = Receiver(1)
-    ear.add(ours)
+    receiver_ = Receiver(1)
+    receiver_.add(ours)
     time.sleep(0.05)
     began = time.monotonic()
-    ear.close()
+    receiver_.close()
     assert time.monotonic() - began < 5

@@ -14,7 +14,7 @@ import pool_work
 import pytest
 
 from absolve.run.pool import messages, receiver, tasks, workers
-from absolve.run.pool.relay import Handoff
+from absolve.run.pool.handoff import Handoff
 from absolve.run.pool.tasks import End
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def test_each_item_that_ends_its_process_is_known_and_nothing_is_told_twice() ->
 
 @pytest.mark.parametrize("jobs", [2, 3])
 def test_each_item_takes_what_the_one_before_hands_on(jobs: int) -> None:
-    found = list(tasks.run(pool_work.summed, range(40), jobs, relayed=True))
+    found = list(tasks.run(pool_work.summed, range(40), jobs, handoffs=True))
     ended = {item: piece.lost for item, piece in found if isinstance(piece, End)}
     assert list(ended) == list(range(40))
     assert {item for item, lost in ended.items() if lost} == {item for item in range(40) if item % 10 in {3, 6}}
@@ -112,19 +112,50 @@ def test_each_item_takes_what_the_one_before_hands_on(jobs: int) -> None:
 
 @pytest.mark.parametrize("jobs", [1, 2, 3])
 def test_what_nobody_takes_need_not_be_handed_on(jobs: int) -> None:
-    found = [piece for _, piece in tasks.run(pool_work.careless, range(60), jobs, relayed=True) if piece != End()]
+    found = [piece for _, piece in tasks.run(pool_work.careless, range(60), jobs, handoffs=True) if piece != End()]
     assert found == [Handoff(item - 1) if item % 3 == 2 else item for item in range(60)]
 
 
 def test_what_is_handed_on_is_not_held_up_by_who_works_on_what_was_told(tmp_path: Path) -> None:
     paths = [tmp_path / str(number) for number in range(2 * workers.AHEAD)]
-    with closing(tasks.run(pool_work.summed_in_files, paths, 2, relayed=True)) as run:
+    with closing(tasks.run(pool_work.summed_in_files, paths, 2, handoffs=True)) as run:
         assert next(run) == (paths[0], 0)
         until = time.monotonic() + 60
         while not all(path.exists() for path in paths) and time.monotonic() < until:
             time.sleep(0.01)  # what was told meanwhile nobody has asked for
         assert all(path.exists() for path in paths)
         assert [piece for _, piece in run if piece != End()] == [1, 3, 6, 10, 15, 21, 28]
+
+
+CROWDED = """
+import pool_work
+from absolve.run.pool import tasks, workers
+if __name__ == "__main__":
+    workers.HELD = 1000
+    results = tasks.run(pool_work.summed_behind_large_results, range(8), 2, handoffs=True)
+    print(*[result for _, result in results if isinstance(result, int)])
+"""
+
+
+def test_a_full_queue_of_results_does_not_hold_up_handoffs(tmp_path: Path) -> None:
+    """The worker whose turn it is waits for a hand-off while results of the next item fill the queue: no deadlock."""
+    assert in_a_program(CROWDED, tmp_path) == "0 1 3 6 10 15 21 28\n"
+
+
+def in_a_program(code: str, tmp_path: Path) -> str:
+    """Run code that starts processes in a program of its own, and return its output. Fail where it does not end."""
+    program = tmp_path / "program.py"  # which each process imports
+    program.write_text(code)
+    path = os.pathsep.join([str(Path(__file__).parent), *filter(None, sys.path)])
+    done = subprocess.run(
+        [sys.executable, str(program)],
+        capture_output=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": path},
+        text=True,
+        timeout=60,
+    )
+    return done.stdout
 
 
 UNGUARDED = """
@@ -140,18 +171,7 @@ except UsageError as error:
 
 
 def test_where_no_process_starts_that_is_said_once_and_no_item_is_lost(tmp_path: Path) -> None:
-    program = tmp_path / "unguarded.py"  # which each process imports, and so would start processes of its own
-    program.write_text(UNGUARDED)
-    path = os.pathsep.join([str(Path(__file__).parent), *filter(None, sys.path)])
-    done = subprocess.run(
-        [sys.executable, str(program)],
-        capture_output=True,
-        check=False,
-        env={**os.environ, "PYTHONPATH": path},
-        text=True,
-        timeout=60,
-    )
-    assert done.stdout == (
+    assert in_a_program(UNGUARDED, tmp_path) == (
         "no other process starts: each ended with status 1 before its work; "
         "a program that calls absolve does so under if __name__ == '__main__', or with one job\n"
     )

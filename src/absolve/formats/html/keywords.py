@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import cache, partial
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from absolve.core.bounded_cache import BoundedCache
 from absolve.encodings.codings import quoted
 from absolve.formats.grammars import WHITE_SPACE
 from absolve.formats.html import rules
@@ -27,20 +28,19 @@ _LONGEST = 256  # bytes of a key, all keywords together: it outlives the documen
 class Kept(Generic[P]):
     """A bounded cache from keywords, as bytes in a charset, to a decision; `known` has the entries."""
 
-    __slots__ = ("_charset", "_decide", "known")
+    __slots__ = ("_cache", "_charset", "_decide", "known")
 
     def __init__(self, decide: Callable[..., P], charset: Charset) -> None:
         self._decide = decide
         self._charset = charset
-        self.known: dict[Keywords, P] = {}
+        self._cache: BoundedCache[Keywords, P] = BoundedCache(_MOST)
+        self.known = self._cache.entries
 
     def decided(self, keywords: Keywords) -> P:
         """Compute the decision for keywords that are not in `known`; cache it if they are short."""
-        if len(self.known) >= _MOST:
-            self.known.clear()
         decided = self._decide(*(folded(raw, self._charset) for raw in keywords))
         if sum(map(len, keywords)) <= _LONGEST:
-            self.known[keywords] = decided
+            self._cache.put(keywords, decided)
         return decided
 
 

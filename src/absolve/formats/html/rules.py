@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
+from absolve.core.bounded_cache import BoundedCache
 from absolve.core.lazy_regex import pattern
 from absolve.core.model import LinkSite
 from absolve.formats.html import link_tables, names
@@ -67,17 +68,13 @@ FOREIGN: Final = Rows(
         for place in (*link_tables.GLOBAL, *of_namespace)
     }
 )
-_NAMED: dict[tuple[LinkSite, str], LinkSite] = {}
+_NAMED: Final[BoundedCache[tuple[LinkSite, str], LinkSite]] = BoundedCache(4096)  # documents choose the names
 
 
 def named(place: LinkSite, element: str) -> LinkSite:
     """Return a row for any element with the name of this one; from a bounded cache, so mostly the same object."""
     key = (place, element)
-    if key not in _NAMED:
-        if len(_NAMED) > 4096:  # documents choose the names
-            _NAMED.clear()
-        _NAMED[key] = place._replace(element=element)
-    return _NAMED[key]
+    return _NAMED.entries.get(key) or _NAMED.put(key, place._replace(element=element))
 
 
 def of_tag(data: bytes, place: LinkSite, start: int) -> LinkSite:

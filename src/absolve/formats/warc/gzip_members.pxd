@@ -1,17 +1,15 @@
-"""C signatures of warc_members.py."""
+"""C layout of a window on gzip members; gzip_members.py holds the code."""
 
-cimport cython
-
-from absolve.formats.warc.libdeflate cimport Library
-
-cdef Library library
+from absolve.formats.warc.reader_window cimport Window
 
 cpdef Py_ssize_t next_member(bytes data, Py_ssize_t start, Py_ssize_t end) noexcept
-cdef Py_ssize_t size_of(const unsigned char* p, Py_ssize_t end, Py_ssize_t limit) noexcept
+cdef Py_ssize_t _size_of(const unsigned char* p, Py_ssize_t end, Py_ssize_t limit) noexcept
+cpdef bytes decompress_member(bytes raw, Py_ssize_t limit)
 
 
-@cython.final
-cdef class Opener:
-    cdef void* _machine
+cdef class MemberWindow(Window):
+    cdef Py_ssize_t _limit
+    cdef bytes _raw
 
-    cpdef bytes opened(self, bytes raw, Py_ssize_t limit)
+    cdef bytes _whole_member(self)
+    cdef Py_ssize_t _member_end(self) except? -2

@@ -1,18 +1,14 @@
-"""Members of gzip in archives: those that are opened at once, by libdeflate where it is installed, and what of others.
+"""Gzip members of archives (RFC 1952): decompressed whole by libdeflate where its package `deflate` is installed.
 
-libdeflate takes three quarters of the time of zlib-ng, but wants all of a member and how much comes out of it. In an
-archive the next member tells where one ends, and its own last four bytes how much it holds. What cannot be proved so is
-left to zlib, which has the last word: whatever is broken, padded, or larger than is allowed.
-
-Where the functions of the library in C can be had, these are called; else those of its package for Python, which make
-everything anew for each member, and do not say how much of the bytes they read.
+libdeflate takes three quarters of the time of zlib-ng, but needs a whole member and the size of its contents. The end
+of a member is where the next one seems to begin; its last four bytes (ISIZE) are the size. Whatever this cannot prove
+is left to zlib, which decides: members that are broken, padded, or larger than the limit.
 """
 
 from __future__ import annotations
 
-import os
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final
 
 from absolve.formats.compression import BROKEN, decompressor
 from absolve.formats.warc.headers import LONGEST_LINE
@@ -28,40 +24,31 @@ else:
 if cython.compiled:
     from cython.cimports.absolve.core.byte_scan import find
     from cython.cimports.absolve.formats.warc.headers import arc_record, version_end
-    from cython.cimports.absolve.formats.warc.libdeflate import load, opens_here
-    from cython.cimports.cpython.bytes import PyBytes_FromStringAndSize
+    from cython.cimports.absolve.formats.warc.reader_window import Window
 else:
     from absolve.core.byte_scan import find
     from absolve.formats.warc.headers import arc_record, version_end
+    from absolve.formats.warc.reader_window import Window
 
-LEAST: Final = 18  # bytes of a member: those of its header and its trailer (RFC 1952 2.3)
-LONGEST: Final = 1 << 20  # bytes of a member that is opened at once
+LEAST: Final = 18  # bytes of a member: its header and its trailer (RFC 1952 2.3)
+LONGEST: Final = 1 << 20  # bytes of a member that is decompressed whole
 _LEAST = cython.declare(cython.Py_ssize_t, LEAST)
-_RATIO = cython.declare(cython.Py_ssize_t, 1032)  # deflate makes no more of a byte (zlib, technical details)
-_CHECKED_HEADER = cython.declare(cython.int, 2)  # FHCRC, which libdeflate does not look at
+_LONGEST = cython.declare(cython.Py_ssize_t, LONGEST)
+_RATIO = cython.declare(cython.Py_ssize_t, 1032)  # deflate's maximum: bytes out of one byte (zlib, technical details)
+_CHECKED_HEADER = cython.declare(cython.int, 2)  # FHCRC, which libdeflate ignores
 
 
-
-
-def _package() -> tuple[Callable[[bytes, int], bytearray] | None, type[Exception], str | None]:
-    """What opens a member, what it raises, and the file of its code in C; None where libdeflate is not installed."""
+def _package() -> tuple[Callable[[bytes, int], bytearray] | None, type[Exception]]:
+    """Return the function that decompresses a member and its exception; None where libdeflate is not installed."""
     try:
         found: Any = import_module("deflate")
     except ImportError:
-        return None, ValueError, None
-    return found.gzip_decompress, found.DeflateError, getattr(getattr(found, "_deflate", None), "__file__", None)
+        return None, ValueError
+    return found.gzip_decompress, found.DeflateError
 
 
-def _is_direct(file: str | None) -> bool:
-    """Whether the functions in C are found in this file."""
-    if cython.compiled:
-        return file is not None and load(cython.address(library), os.fsencode(file))  # noqa: F821 - in the .pxd
-    return False
-
-
-_decompress, _BROKEN, _file = _package()
+_decompress, _BROKEN = _package()
 is_there: Final = _decompress is not None
-is_direct: Final = _is_direct(_file)
 
 
 @cython.ccall
@@ -69,7 +56,7 @@ is_direct: Final = _is_direct(_file)
 @cython.boundscheck(False)
 @cython.wraparound(False)
 def next_member(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
-    """Where a member seems to begin between these offsets, the first bytes of a header; -1 for nowhere."""
+    """Return the offset between these two at which a member's header seems to begin; -1 where there is no such."""
     p: cython.p_const_uchar = data
     end = max(end - 3, 0)
     while True:
@@ -84,8 +71,8 @@ def next_member(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -
 @cython.exceptval(check=False)
 @cython.boundscheck(False)
 @cython.wraparound(False)
-def size_of(p: cython.p_const_uchar, end: cython.Py_ssize_t, limit: cython.Py_ssize_t) -> cython.Py_ssize_t:
-    """How many bytes are in a member that is these bytes, in its own word; 0 where it is not to be opened at once."""
+def _size_of(p: cython.p_const_uchar, end: cython.Py_ssize_t, limit: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """Return the size of the contents by the member's own trailer; 0 where it must not be decompressed whole."""
     if end < _LEAST or p[3] & _CHECKED_HEADER:
         return 0
     size: cython.Py_ssize_t
@@ -93,81 +80,72 @@ def size_of(p: cython.p_const_uchar, end: cython.Py_ssize_t, limit: cython.Py_ss
     return 0 if size > limit or size > _RATIO * end else size
 
 
-@cython.final
-@cython.cclass
-class Opener:
-    """Opens members of gzip at once, one at a time."""
+@cython.ccall
+def decompress_member(raw: bytes, limit: cython.Py_ssize_t) -> bytes | None:
+    """Decompress exactly one member, which is all of `raw`, to at most `limit` bytes; None where that is not certain.
 
-    def __init__(self) -> None:
-        if cython.compiled and is_direct and self._machine is cython.NULL:
-            self._machine = library.machine()  # noqa: F821 - in the .pxd
-
-    def __dealloc__(self) -> None:
-        if cython.compiled and self._machine is not cython.NULL:
-            library.let_go(self._machine)  # noqa: F821 - in the .pxd
-
-    @cython.ccall
-    def opened(self, raw: bytes, limit: cython.Py_ssize_t) -> bytes | None:
-        """What is in a member that is these bytes and no less, at most `limit` bytes; None where that is not sure.
-
-        It is none where zlib would open less of it, or nothing. (What only zlib refuses is a code that RFC 1951 does
-        not allow, where the length and the sum of what comes out are right all the same: that nothing writes.)
-        """
-        p: cython.p_const_uchar = raw
-        end: cython.Py_ssize_t = len(raw)
-        size: cython.Py_ssize_t = size_of(p, end, limit)
-        if size == 0:
-            return None
-        if cython.compiled and self._machine is not cython.NULL:
-            value: bytes = PyBytes_FromStringAndSize(cython.NULL, size)
-            into: cython.p_const_uchar = value
-            stays_absolute = opens_here(cython.address(library), self._machine, p, end, into, size)  # noqa: F821 - in the .pxd
-            return value if stays_absolute else None
-        return _by_package(raw, size)
-
-
-@cython.cfunc
-def _by_package(raw: bytes, size: cython.Py_ssize_t) -> bytes | None:
+    Return None wherever zlib would decompress less of it, or nothing. (Only zlib rejects a code that RFC 1951 forbids
+    where the size and the checksum of the contents are right all the same: no program writes such.)
+    """
+    size: cython.Py_ssize_t = _size_of(raw, len(raw), limit)
+    if size == 0 or _decompress is None:
+        return None
     try:
-        value = bytes(_decompress(raw, size)) if _decompress is not None else b""
+        value = bytes(_decompress(raw, size))
     except _BROKEN:
         return None
-    return value if len(value) == size and not _is_twice(raw) else None
+    # libdeflate does not report where it stopped reading, but its last four bytes were these: they may occur only once.
+    stops_at: cython.Py_ssize_t = raw.find(raw[-4:], LEAST - 4)
+    return value if len(value) == size and stops_at == len(raw) - 4 else None
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
-def _is_twice(raw: bytes) -> cython.bint:
-    """Whether the four last bytes, the size, stand elsewhere, too: the member may end there, and something follow it.
+@cython.cclass
+class MemberWindow(Window):
+    """A file that is read forward, with whole members decompressed to at most `limit` bytes where it is positioned."""
 
-    libdeflate does not say how far it has read; but what it has read ends with these four.
-    """
-    p: cython.p_const_uchar = raw
-    last: cython.Py_ssize_t = len(raw) - 4
-    i: cython.Py_ssize_t
-    first: cython.uchar
-    second: cython.uchar
-    third: cython.uchar
-    fourth: cython.uchar
-    found: cython.uchar = 0
-    if cython.compiled:
-        first = p[last]
-        second = p[last + 1]
-        third = p[last + 2]
-        fourth = p[last + 3]
-        for i in range(_LEAST - 4, last):  # without a way out of it a compiler takes many bytes at once
-            found |= (p[i] == first) & (p[i + 1] == second) & (p[i + 2] == third) & (p[i + 3] == fourth)
-        return found != 0
-    return raw.find(raw[last:], LEAST - 4) != last
+    def __init__(self, file: IO[bytes] | bytes, start: int, limit: int) -> None:
+        super().__init__(file, start)
+        self._limit = limit
+        self._raw = b""
+
+    @cython.cfunc
+    def _whole_member(self) -> bytes | None:
+        """Return the contents of a member that ends where the next begins or the file ends; set `_raw`, move behind it.
+
+        Return None, without moving, where that is not certain.
+        """
+        end: cython.Py_ssize_t = self._member_end()
+        if end < 0:
+            return None
+        raw: bytes = self._held[self._at : end]
+        value = decompress_member(raw, self._limit)
+        if value is not None:
+            self._raw = raw
+            self._at = end
+        return value
+
+    @cython.cfunc
+    @cython.exceptval(-2, check=True)
+    def _member_end(self) -> cython.Py_ssize_t:
+        """Return where in `_held` the next member seems to begin, or the file ends; -1 where that is too far away."""
+        searched: cython.Py_ssize_t = _LEAST
+        held: cython.Py_ssize_t
+        end: cython.Py_ssize_t
+        while (end := next_member(self._held, self._at + searched, min(len(self._held), self._at + _LONGEST))) < 0:
+            held = len(self._held) - self._at
+            if held >= _LONGEST:
+                return -1
+            searched = max(searched, held - 3)
+            if not self._has(held + 1):
+                return len(self._held)
+        return end
 
 
-# --- those that are opened as they come -------------------------------------------------------------------------------
+# --- members that zlib decompresses as they come ----------------------------------------------------------------------
 
 
 def begins_record(raw: bytes) -> bool:
-    """Whether this is a member in which a record begins."""
+    """Return whether this is a member in which a record begins."""
     try:
         value = decompressor(31).decompress(raw, LONGEST_LINE)
     except BROKEN:
@@ -176,5 +154,5 @@ def begins_record(raw: bytes) -> bool:
 
 
 def consumed(machine: zlib._Decompress, raw: bytes) -> int:
-    """How many of the bytes that it was given last belong to the member."""
+    """Return how many of the bytes that the decompressor was given last belong to the member."""
     return len(raw) - len(machine.unused_data if machine.eof else machine.unconsumed_tail)

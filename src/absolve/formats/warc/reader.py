@@ -30,11 +30,11 @@ else:
     from absolve.core import _cython as cython
 
 if cython.compiled:
+    from cython.cimports.absolve.formats.warc.gzip_members import MemberWindow
     from cython.cimports.absolve.formats.warc.headers import arc_record, extent_at, head_end, version_end
-    from cython.cimports.absolve.formats.warc.read_ahead import Members
 else:
+    from absolve.formats.warc.gzip_members import MemberWindow
     from absolve.formats.warc.headers import arc_record, extent_at, head_end, version_end
-    from absolve.formats.warc.read_ahead import Members
 
 _FIRST: Final = 1 << 13  # bytes of a member in the first step of decompression: most members are shorter
 GAP: Final = 64  # maximum bytes of empty lines after a record that belong to it
@@ -84,22 +84,19 @@ def _opened(offset: cython.Py_ssize_t, raw: bytes, records: bytes, coding: Codin
     return piece
 
 
-def pieces(
-    file: IO[bytes] | bytes, limit: int, *, compressed: bool = True, start: int = 0, ahead: bool = False
-) -> Iterator[RawSegment]:
+def pieces(file: IO[bytes] | bytes, limit: int, *, compressed: bool = True, start: int = 0) -> Iterator[RawSegment]:
     """Yield the segments of a file, in order. A record of more than `limit` bytes is split without being buffered.
 
     The limit applies to compressed and decompressed bytes. `file` may be the bytes of the file: they are not copied.
     `compressed`: decompress gzip members and Zstandard frames; else they count as no records. `start` is the byte
-    offset of the file's position, where a segment begins. `ahead`: the caller works long between two segments, so
-    members are decompressed ahead in a thread, if possible.
+    offset of the file's position, where a segment begins.
     """
-    return _Cutter(file, limit, compressed=compressed, start=start, ahead=ahead).pieces()
+    return _Cutter(file, limit, compressed=compressed, start=start).pieces()
 
 
 @cython.final
 @cython.cclass
-class _Cutter(Members):
+class _Cutter(MemberWindow):
     """The state of splitting one file; the window's position is the start of the next segment."""
 
     _compressed: cython.bint
@@ -111,8 +108,8 @@ class _Cutter(Members):
     _used: cython.Py_ssize_t
     _broken: str | None
 
-    def __init__(self, file: IO[bytes] | bytes, limit: int, *, compressed: bool, start: int, ahead: bool) -> None:
-        super().__init__(file, start, limit, ahead=ahead)
+    def __init__(self, file: IO[bytes] | bytes, limit: int, *, compressed: bool, start: int) -> None:
+        super().__init__(file, start, limit)
         self._compressed = compressed
         self._dictionary = b""
         self._gzip = Gzip(limit)  # one for all members: its `decode`, which has state, is not called
@@ -128,12 +125,6 @@ class _Cutter(Members):
     # --- cutting ---
 
     def pieces(self) -> Iterator[RawSegment]:
-        try:
-            yield from self._cut()
-        finally:
-            self._close()
-
-    def _cut(self) -> Iterator[RawSegment]:
         kind: cython.int
         while self._has(1):
             self._has(16)

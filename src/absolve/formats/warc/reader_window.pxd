@@ -7,12 +7,8 @@ cdef class Window:
     cdef bytes _held
     cdef Py_ssize_t _at
     cdef Py_ssize_t _before
-    cdef Py_ssize_t _chunk
-    cdef object _error
 
     cdef Py_ssize_t _offset(self) noexcept
     cdef bint _has(self, Py_ssize_t size) except? -1
     cdef int _read(self, Py_ssize_t size) except? -1
-    cdef bytes _next(self, Py_ssize_t size)
-    cdef int _beyond(self, list[bytes] found, Py_ssize_t size) except? -1
     cdef bytes _taken(self, Py_ssize_t size)

@@ -39,7 +39,7 @@ def _keep_memory() -> None:
 class Window:
     """The buffer: `_held` begins `_before` bytes into the file, and `_at` is the current offset into `_held`.
 
-    Each read is of `_chunk` bytes or more. A file given as bytes is used as the buffer, without a copy.
+    Each read is of `CHUNK` bytes or more. A file given as bytes is used as the buffer, without a copy.
     """
 
     def __init__(self, file: IO[bytes] | bytes, start: int) -> None:
@@ -48,8 +48,6 @@ class Window:
         self._held = file if isinstance(file, bytes) else b""
         self._at = 0
         self._before = start
-        self._chunk = _CHUNK
-        self._error: Exception | None = None
         _keep_memory()
 
     @cython.cfunc
@@ -72,41 +70,15 @@ class Window:
         # Read at least as much as is held already: each byte is then copied twice at most, for a member of any size.
         missing: cython.Py_ssize_t = self._at + size - len(self._held)
         wanted: cython.Py_ssize_t = max(missing, _CHUNK, len(self._held) - self._at)
-        more: bytes = self._next(wanted)
+        more: bytes = self._file.read(wanted)
         if not more:  # end of the file: no copy
             return 0
-        found: list[bytes] = [self._held[self._at :], more]
-        if self._chunk > wanted and len(more) == wanted:
-            self._beyond(found, self._chunk - wanted)
-        self._held = b"".join(found)
+        self._held = self._held[self._at :] + more
         self._before += self._at
         self._at = 0
         while more and len(self._held) < size:  # a pipe may return fewer bytes
-            more = self._next(max(size - len(self._held), _CHUNK))
+            more = self._file.read(max(size - len(self._held), _CHUNK))
             self._held += more
-        return 0
-
-    @cython.cfunc
-    def _next(self, size: cython.Py_ssize_t) -> bytes:
-        error = self._error
-        if error is not None:
-            self._error = None
-            raise error
-        more: bytes = self._file.read(size)
-        return more
-
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
-    def _beyond(self, found: list[bytes], size: cython.Py_ssize_t) -> cython.int:
-        """Append about `size` bytes of read-ahead; an error is stored, and raised by the next read."""
-        while size > 0:
-            try:
-                more: bytes = self._file.read(_CHUNK)
-            except Exception as error:  # noqa: BLE001 - raised by the next read
-                self._error = error
-                break
-            found.append(more)
-            size -= len(more) if len(more) == _CHUNK else size
         return 0
 
     @cython.cfunc

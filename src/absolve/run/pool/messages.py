@@ -1,8 +1,8 @@
-"""What a worker tells, as messages to its parent: large buffers go as they are, and are copied by nobody on the way.
+"""Messages from workers to their parent: results of items, with large buffers sent without a copy.
 
-A message is frames. Its head, a message of the connection, says of each the number of its item, whether that is at its
-end, and the sizes of its parts: the pickle of what is told, and the buffers that are out of its band (PEP 574). The
-parts of all frames follow.
+In: lists of results with the numbers of their items. Out: the same, at the other end of the connection. A message has
+frames. Its head, one message of the connection, has for each frame the number of the item, whether the item ends with
+it, and the sizes of its parts: the pickle of the results, and its out-of-band buffers (PEP 574). The parts follow.
 """
 
 from __future__ import annotations
@@ -17,32 +17,32 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from multiprocessing.connection import Connection
 
-APART: Final = 1 << 12  # bytes: smaller buffers stand in the pickle
-_FRAME: Final = struct.Struct("<Q?I")  # number, whether it is at its end, parts
+APART: Final = 1 << 12  # bytes: smaller buffers are in the pickle
+_FRAME: Final = struct.Struct("<Q?I")  # number of the item, whether it ends, number of parts
 _SIZE: Final = struct.Struct("<Q")
-_ALIGNED: Final = 64  # bytes: what parts begin at a multiple of, which Arrow wants
-_SCATTERED: Final = hasattr(os, "readv")  # whether a connection can be written and read past `Connection`, which copies
-_MOST: Final = 512  # parts in one call: less than any system allows
+_ALIGNED: Final = 64  # bytes: parts are aligned in memory, for Arrow
+_SCATTERED: Final = hasattr(os, "readv")  # bypass `Connection`, which copies
+_MOST: Final = 512  # parts in one call: below IOV_MAX of any system
 
 
 class Frame(NamedTuple):
-    """What is told of an item at once, as it came, and whether that is the end."""
+    """Results of one item, still pickled, and whether they are its last."""
 
     ended: bool
     parts: list[memoryview]
 
     @property
     def size(self) -> int:
-        """Bytes."""
+        """Bytes of all parts."""
         return sum(map(len, self.parts))
 
-    def told(self) -> list[Any]:
-        """The things themselves; buffers in them may be those of the message."""
+    def results(self) -> list[Any]:
+        """Unpickle the results; their buffers may be views of the message."""
         return pickle.loads(self.parts[0], buffers=self.parts[1:])  # type: ignore[no-any-return]  # noqa: S301 - of our own process
 
 
 class Outbox:
-    """A message that is to go; `size` is that of its parts."""
+    """A message to be sent; `size` is the bytes of its parts."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -51,11 +51,11 @@ class Outbox:
         self.size = 0
 
     def greet(self) -> None:
-        """Let a message go that has no frames."""
+        """Send a message without frames: the worker has started."""
         self._connection.send_bytes(b"")
 
-    def add(self, number: int, told: list[Any], *, ended: bool) -> None:
-        """Add what is told of the item of this number, which may not change until it has gone."""
+    def add(self, number: int, results: list[Any], *, ended: bool) -> None:
+        """Add a frame for the item of this number. Its results must not change before `send`."""
         parts: list[memoryview] = []
 
         def stays(buffer: pickle.PickleBuffer) -> bool:
@@ -65,7 +65,7 @@ class Outbox:
             parts.append(raw)
             return False
 
-        parts.insert(0, memoryview(pickle.dumps(told, pickle.HIGHEST_PROTOCOL, buffer_callback=stays)))
+        parts.insert(0, memoryview(pickle.dumps(results, pickle.HIGHEST_PROTOCOL, buffer_callback=stays)))
         self._head += _FRAME.pack(number, ended, len(parts))
         for part in parts:
             self._head += _SIZE.pack(len(part))
@@ -73,7 +73,7 @@ class Outbox:
         self._parts += parts
 
     def send(self) -> None:
-        """Let it go, if there is anything in it."""
+        """Send the message, if it has a frame, and begin a new one."""
         if self._parts:
             self._connection.send_bytes(self._head)
             _send(self._connection, self._parts)
@@ -83,7 +83,7 @@ class Outbox:
 
 
 def received(connection: Connection) -> list[tuple[int, Frame]]:
-    """The frames of the next message, with the numbers of their items; EOFError where it does not come as a whole."""
+    """Return the frames of the next message with the numbers of their items. Raise EOFError where it is incomplete."""
     try:
         heads = _heads(connection.recv_bytes())
         block = memoryview(bytearray(sum(_room(size) for _, _, sizes in heads for size in sizes)))
@@ -96,7 +96,7 @@ def received(connection: Connection) -> list[tuple[int, Frame]]:
                 start += _room(size)
             frames.append((number, Frame(ended, parts)))
         _receive(connection, [part for _, frame in frames for part in frame.parts])
-    except OSError as error:  # its end came in the middle, or it was reset
+    except OSError as error:  # the connection ended in the middle, or was reset
         raise EOFError from error
     return frames
 
@@ -106,7 +106,7 @@ def _room(size: int) -> int:
 
 
 def _heads(head: bytes) -> list[tuple[int, bool, tuple[int, ...]]]:
-    """What a head says: number, whether that is the end, and the sizes of the parts."""
+    """Parse a head: for each frame the item's number, whether the item ends, and the sizes of the parts."""
     found = []
     at = 0
     while at < len(head):
@@ -128,7 +128,7 @@ def _send(connection: Connection, parts: Iterable[memoryview]) -> None:
 
 
 def _receive(connection: Connection, parts: Iterable[memoryview]) -> None:
-    """Fill the parts with what comes."""
+    """Read from the connection into the parts."""
     if not _SCATTERED:
         for part in parts:
             connection.recv_bytes_into(part)
@@ -146,7 +146,7 @@ def _first(parts: deque[memoryview]) -> list[memoryview]:
 
 
 def _forget(parts: deque[memoryview], size: int) -> None:
-    """Take so many bytes from the beginning."""
+    """Remove `size` bytes from the beginning."""
     while size:
         first = parts.popleft()
         if len(first) > size:

@@ -1,6 +1,7 @@
-"""Tasks: what one tells of each item comes in the order of the items, from this process or from a pool of others.
+"""Tasks: the results of each item in the order of the items, computed in this process or in a pool of others.
 
-Work that says so is given a relay, too: by that, what is done with one item depends on that with the one before.
+In: a function and items. Out: pairs of an item and a result, and an `End` after the last result of each item. The
+function can get a `HandoffPort`, too, by which the work on one item depends on the work on the item before.
 """
 
 from __future__ import annotations
@@ -8,46 +9,46 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from absolve.run import interrupts
-from absolve.run.pool.relay import Hand
+from absolve.run.pool.handoff import LocalHandoffs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable
 
 Item = TypeVar("Item")
-Told = TypeVar("Told")
+Result = TypeVar("Result")
 
 
 class End(NamedTuple):
-    """All is told of an item; `lost` says why there is no more where its worker ended."""
+    """The end of an item's results; `lost` is the reason why the rest is missing where its worker ended."""
 
     lost: str | None = None
 
 
 def run(
-    work: Callable[..., Iterable[Told]], items: Iterable[Item], jobs: int, *, relayed: bool = False
-) -> Generator[tuple[Item, Told | End]]:
-    """What `work` tells of each item, item by item in their order, and an `End` behind each.
+    work: Callable[..., Iterable[Result]], items: Iterable[Item], jobs: int, *, handoffs: bool = False
+) -> Generator[tuple[Item, Result | End]]:
+    """Yield each result of `work(item)`, item by item in their order, and an `End` after each item.
 
-    With one job it is done in this process; else in so many others, where `work` and the items must be able to go.
-    When the iterator is closed the processes end at once. A worker that dies takes only the item with it
-    that it was at. UsageError where no worker starts at all. `relayed`: the work is given a `Relay` behind the item.
+    With one job the work is done in this process; else in `jobs` others, and `work`, items and results must be
+    picklable. To close the iterator ends the processes at once. A worker that dies loses only the item that it was
+    working on. `handoffs`: call `work(item, port)`, with a `HandoffPort`. Raise UsageError where no worker starts.
     """
     if jobs > 1:
         from absolve.run.pool.workers import Pool  # and with it multiprocessing and sockets: one page needs none
 
-        pool: Pool[Item, Told] | None = None
+        pool: Pool[Item, Result] | None = None
         try:
             with interrupts.deferred():
-                pool = Pool(work, jobs, relayed=relayed)
+                pool = Pool(work, jobs, handoffs=handoffs)
             yield from pool.run(items)
         finally:
             if pool is not None:
                 with interrupts.deferred():
                     pool.close()
         return
-    hand = Hand()
+    port = LocalHandoffs()
     for item in items:
-        hand.next()
-        for told in work(item, hand) if relayed else work(item):
-            yield item, told
+        port.next()
+        for result in work(item, port) if handoffs else work(item):
+            yield item, result
         yield item, End()

@@ -1,4 +1,7 @@
-"""A pool of processes: what a task tells of each item comes in the order of the items, and little waits in between."""
+"""A pool of worker processes: the results of each item in the order of the items, with a bounded queue between.
+
+In: a function and items. Out: what `tasks.run` yields. A worker that dies is replaced.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from absolve.core.errors import UsageError
 from absolve.run import interrupts
-from absolve.run.pool.exchange import Arm, Exchange
+from absolve.run.pool.handoff import HandoffRouter, WorkerHandoffs
 from absolve.run.pool.messages import Frame, Outbox
 from absolve.run.pool.receiver import Receiver
 from absolve.run.pool.tasks import End
@@ -24,60 +27,61 @@ if TYPE_CHECKING:
     from multiprocessing.context import SpawnProcess
 
 Item = TypeVar("Item")
-Told = TypeVar("Told")
+Result = TypeVar("Result")
 
-AHEAD = 4  # items that a worker has been given and not told all of: it need not wait for the next one
-QUICK = 16  # as many where it tells of several at a time
-WAITING = 64  # items a worker that may be under way, or done, before the first of them is
-HELD = 32 << 20  # bytes that may wait to be told; beyond, only the worker whose turn it is is heard
-AT_ONCE = 32  # pieces in a frame
-FULL = 1 << 16  # bytes: a message of as many goes
-PROMPT = 0.02  # seconds after which a message goes
-PATIENCE = 2.0  # seconds that a worker has to end when it is asked to
+AHEAD = 4  # unfinished items that a worker has at most: it need not wait for the next one
+QUICK = 16  # the same for a worker that finishes several items in one message
+WAITING = 64  # items for each worker that may be in work or done before the first of them is done
+HELD = 32 << 20  # bytes of results that may be queued; beyond, only the worker whose turn it is is read
+AT_ONCE = 32  # results in a frame at most
+FULL = 1 << 16  # bytes at which a message is sent
+PROMPT = 0.02  # seconds after which a message is sent
+PATIENCE = 2.0  # seconds that a worker has to end after SIGTERM
 GRACE = 0.1  # seconds in which a signal that has ended a worker reaches this process, too
-STARTS = 3  # workers one behind the other that end before they have started: then none will
+STARTS = 3  # workers in a row that end before they have started: then the run fails
 
-_PARENTS: Final = ("SIGINT", "SIGHUP")  # signals that workers ignore: their parent gets them, too, and ends them
+_PARENTS: Final = ("SIGINT", "SIGHUP")  # workers ignore them: their parent gets them, too, and ends its workers
 _UNGUARDED = "a program that calls absolve does so under if __name__ == '__main__', or with one job"
 
 
 def _serve(
-    work: Callable[..., Iterable[Any]], connection: Connection, relay: Connection | None, *, alone: bool
+    work: Callable[..., Iterable[Any]], connection: Connection, handoffs: Connection | None, *, unbatched: bool
 ) -> None:
-    """The life of a worker: items come with their numbers, what is told of them goes back, until nobody is there.
+    """Run a worker: receive items with their numbers, and send their results, until the parent closes the connection.
 
-    Of quick items several go back in one message; `alone`: none does, so that the one is known that ends a worker.
+    Results of several quick items are sent in one message. `unbatched`: each item has a message of its own, so that the
+    parent knows the item that ended a worker.
     """
     interrupts.ignore(_PARENTS)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     outbox = Outbox(connection)
-    arm = Arm(relay, outbox.send) if relay is not None else None
+    port = WorkerHandoffs(handoffs, outbox.send) if handoffs is not None else None
     with suppress(EOFError, BrokenPipeError, ConnectionResetError):
         outbox.greet()
         while True:
             begun = time.monotonic()
             for number, item in pickle.loads(connection.recv_bytes()):  # noqa: S301 - of our own process
-                if arm is not None:
-                    arm.number = number
-                told = iter(work(item) if arm is None else work(item, arm))
-                some, ended = _some(told)
-                at_once = alone or not ended
+                if port is not None:
+                    port.number = number
+                results = iter(work(item) if port is None else work(item, port))
+                batch, ended = _batch(results)
+                at_once = unbatched or not ended
                 while not ended:
-                    outbox.add(number, some, ended=False)
+                    outbox.add(number, batch, ended=False)
                     outbox.send()
-                    some, ended = _some(told)
-                outbox.add(number, some, ended=True)
+                    batch, ended = _batch(results)
+                outbox.add(number, batch, ended=True)
                 if at_once or outbox.size >= FULL or time.monotonic() - begun >= PROMPT:
                     outbox.send()
                     begun = time.monotonic()
             outbox.send()
 
 
-def _some(told: Iterator[Told]) -> tuple[list[Told], bool]:
-    """What is told next, as much as there is to wait for, and whether nothing comes behind it."""
+def _batch(results: Iterator[Result]) -> tuple[list[Result], bool]:
+    """Return the next results, limited by number and time, and whether they are the last."""
     found = []
     due = time.monotonic() + PROMPT
-    for one in told:
+    for one in results:
         found.append(one)
         if len(found) == AT_ONCE or time.monotonic() >= due:
             return found, False
@@ -94,60 +98,61 @@ def _start_tracker() -> None:
 
 
 class _Worker:
-    """A process, whether it is known to have started, and the items that it has not told all of, by their numbers.
+    """A process, whether it has started, and the numbers of its unfinished items.
 
-    `alone`: what it tells of an item goes by itself. `at` is the item that it is known to be at; `ahead` is how many it
-    may be given; `waiting` are those that it is to be given now, with their numbers.
+    `unbatched` as of `_serve`. `at` is the item that it is known to work on; `ahead` is how many items it may have;
+    `waiting` are those to be sent to it next, with their numbers. `handoffs` is the parent's end of a connection.
     """
 
-    def __init__(
-        self, work: Callable[..., Iterable[Any]], exchange: Exchange | None, *, alone: bool = False
-    ) -> None:
+    def __init__(self, work: Callable[..., Iterable[Any]], *, handoffs: bool, unbatched: bool) -> None:
         context = multiprocessing.get_context("spawn")  # a fork would copy threads' locks, of a progress bar for one
         self.connection, theirs = context.Pipe()
-        relay = exchange.arm() if exchange is not None else None
+        self.handoffs: Connection | None = None
+        port: Connection | None = None
+        if handoffs:
+            self.handoffs, port = context.Pipe()
         self.process: SpawnProcess = context.Process(
-            target=_serve, args=(work, theirs, relay), kwargs={"alone": alone}, daemon=True
+            target=_serve, args=(work, theirs, port), kwargs={"unbatched": unbatched}, daemon=True
         )
         with interrupts.blocked(_PARENTS):  # until it ignores them
             self.process.start()
         theirs.close()
-        if relay is not None:
-            relay.close()
+        if port is not None:
+            port.close()
         self.started = False
-        self.alone = alone
+        self.unbatched = unbatched
         self.given: deque[int] = deque()
         self.at: int | None = None
         self.ahead = AHEAD
         self.waiting: list[tuple[int, Any]] = []
 
     def give(self, number: int, item: Any) -> None:
-        """One more item, which goes with the next ones."""
+        """Add an item to those that `send` sends."""
         self.given.append(number)
         self.waiting.append((number, item))
 
     def send(self) -> None:
-        """Let what it is given go."""
+        """Send the items that were given."""
         if self.waiting:
-            with suppress(BrokenPipeError, ConnectionResetError):  # it is dead: that is seen when it is heard
+            with suppress(BrokenPipeError, ConnectionResetError):  # it is dead: its connection will be at its end
                 self.connection.send_bytes(pickle.dumps(self.waiting, pickle.HIGHEST_PROTOCOL))
             self.waiting = []
 
 
-class Pool(Generic[Item, Told]):
-    """So many processes; `tasks.run` tells what they do. It must be closed."""
+class Pool(Generic[Item, Result]):
+    """Worker processes as `tasks.run` describes them. It must be closed."""
 
-    def __init__(self, work: Callable[..., Iterable[Told]], jobs: int, *, relayed: bool = False) -> None:
+    def __init__(self, work: Callable[..., Iterable[Result]], jobs: int, *, handoffs: bool = False) -> None:
         _start_tracker()
-        self._exchange = Exchange() if relayed else None
-        self._ear = Receiver(HELD)
+        self._router = HandoffRouter() if handoffs else None
+        self._receiver = Receiver(HELD)
         self._work = work
         self._workers = [self._worker() for _ in range(jobs)]
-        self._items: dict[int, Item] = {}  # those that are under way
-        self._told: dict[int, deque[Frame | End]] = {}  # what waits for its turn
-        self._unstarted = 0  # workers that ended before they had started, since one did
+        self._items: dict[int, Item] = {}  # unfinished ones, by number
+        self._results: dict[int, deque[Frame | End]] = {}  # received, and waiting for their turn
+        self._unstarted = 0  # workers in a row that ended before they had started
 
-    def run(self, items: Iterable[Item]) -> Iterator[tuple[Item, Told | End]]:
+    def run(self, items: Iterable[Item]) -> Iterator[tuple[Item, Result | End]]:
         numbered = enumerate(items)
         given = first = 0  # the next number to give, and the first that is not ended
         more = True
@@ -163,46 +168,48 @@ class Pool(Generic[Item, Told]):
                     self._give(worker, *following)
             for worker in self._workers:
                 worker.send()
-            self._hear(first)
-            while first in self._told:
+            self._receive(first)
+            while first in self._results:
                 yield from self._of(first)
                 if first in self._items:
                     break
                 first += 1
 
-    def _of(self, number: int) -> Iterator[tuple[Item, Told | End]]:
-        """What has been told of an item so far, which is then forgotten; and the item, where it is at its end."""
-        item, frames = self._items[number], self._told[number]
+    def _of(self, number: int) -> Iterator[tuple[Item, Result | End]]:
+        """Yield and remove the results of an item that have been received; remove the item where it ends."""
+        item, frames = self._items[number], self._results[number]
         while frames:
             frame = frames.popleft()
             end: End | None
             if isinstance(frame, End):
                 end = frame
             else:
-                self._ear.done(frame.size)
+                self._receiver.done(frame.size)
                 end = End() if frame.ended else None
-                for told in frame.told():
-                    yield item, told
+                for result in frame.results():
+                    yield item, result
             if end:
-                del self._items[number], self._told[number]
-                if self._exchange is not None:
-                    self._exchange.ended(number, lost=end.lost is not None)
+                del self._items[number], self._results[number]
+                if self._router is not None:
+                    self._router.ended(number, lost=end.lost is not None)
                 yield item, end
 
     def _give(self, worker: _Worker, number: int, item: Item) -> None:
         self._items[number] = item
-        self._told[number] = deque()
+        self._results[number] = deque()
         worker.give(number, item)
 
-    def _worker(self, *, alone: bool = False) -> _Worker:
-        worker = _Worker(self._work, self._exchange, alone=alone)
-        self._ear.add(worker.connection)
+    def _worker(self, *, unbatched: bool = False) -> _Worker:
+        worker = _Worker(self._work, handoffs=self._router is not None, unbatched=unbatched)
+        self._receiver.add(worker.connection)
+        if self._router is not None and worker.handoffs is not None:
+            self._receiver.serve(worker.handoffs, self._router.handle)
         return worker
 
-    def _hear(self, first: int) -> None:
-        """Take the next message; of the worker of the first item there will be one."""
+    def _receive(self, first: int) -> None:
+        """Wait for the next message and store its results; the worker of the first item will send one."""
         turn = next((worker.connection for worker in self._workers if first in worker.given), None)
-        connection, frames = self._ear.next(turn)
+        connection, frames = self._receiver.next(turn)
         worker = next(worker for worker in self._workers if worker.connection is connection)
         if frames is None:
             self._replace(worker)
@@ -214,7 +221,7 @@ class Pool(Generic[Item, Told]):
     def _take(self, worker: _Worker, frames: list[tuple[int, Frame]]) -> None:
         ended = 0
         for number, frame in frames:
-            self._told[number].append(frame)
+            self._results[number].append(frame)
             worker.at = None if frame.ended else number
             if frame.ended:
                 worker.given.remove(number)
@@ -222,10 +229,9 @@ class Pool(Generic[Item, Told]):
         worker.ahead = QUICK if ended > 1 else AHEAD
 
     def _replace(self, worker: _Worker) -> None:
-        """Another worker for one that died: the item that it was at is lost, those behind are given again.
+        """Replace a worker that died: the item that it worked on is lost, the later ones are given to the new worker.
 
-        Where it may have been at any of them, all are given again to one that tells of each by itself. One that had
-        not started was at none.
+        Where the item is not known, all are given to an unbatched worker. A worker that had not started worked on none.
         """
         worker.process.join()
         if worker.process.exitcode == -signal.SIGTERM:
@@ -233,20 +239,20 @@ class Pool(Generic[Item, Told]):
         worker.connection.close()
         how = _how_it_ended(worker.process.exitcode)
         rest = list(worker.given)
-        is_known = worker.alone or worker.at is not None
+        is_known = worker.unbatched or worker.at is not None
         if not worker.started:
             self._unstarted += 1
             if self._unstarted == STARTS:
                 raise UsageError(f"no other process starts: each {how} before its work; {_UNGUARDED}")
         elif is_known:
-            self._told[rest.pop(0)].append(End(f"the process that worked on it {how}"))
-        fresh = self._worker(alone=worker.started and not is_known)
+            self._results[rest.pop(0)].append(End(f"the process that worked on it {how}"))
+        fresh = self._worker(unbatched=worker.started and not is_known)
         self._workers[self._workers.index(worker)] = fresh
         for number in rest:
             self._give(fresh, number, self._items[number])
 
     def close(self) -> None:
-        """End all processes, at once where they are at something."""
+        """End all processes at once, whatever they work on."""
         for worker in self._workers:
             worker.process.terminate()
         for worker in self._workers:
@@ -254,11 +260,9 @@ class Pool(Generic[Item, Told]):
             if worker.process.is_alive():
                 worker.process.kill()
                 worker.process.join()
-        self._ear.close()
+        self._receiver.close()
         for worker in self._workers:
             worker.connection.close()
-        if self._exchange is not None:
-            self._exchange.close()
 
 
 def _how_it_ended(code: int | None) -> str:
