@@ -76,15 +76,15 @@ def _entities(input_: Input, how: ReadOptions, report: Report, *, inside: bool) 
     """Yield the document of an input and, if `inside`, the documents in it; an archive is one document."""
     is_first = True
     room = how.settings.max_rows_bytes
-    for stretch in segment_inputs.each(input_, how, every=inside):
-        for diagnostic in stretch.diagnostics:
+    for segment in segment_inputs.each(input_, how, every=inside):
+        for diagnostic in segment.diagnostics:
             report.finding(diagnostic)
-        if stretch.entity is None:
+        if segment.entity is None:
             continue
-        for entity in chain([stretch.entity] if is_first else (), _with_inner(stretch.entity) if inside else ()):
+        for entity in chain([segment.entity] if is_first else (), _with_inner(segment.entity) if inside else ()):
             room -= len(entity.bases.base.url) + len(entity.bases.own.url)
             if room < 0:  # each document inside may repeat the same long base URL
-                raise rows_too_large(stretch.entity)
+                raise rows_too_large(segment.entity)
             yield entity
         is_first = False
 

@@ -59,7 +59,7 @@ def run(options: argparse.Namespace, report: Report) -> None:
             value = command.get_default(action.dest)
             if value is None or value == []:
                 continue
-            line = f"{f'{option} = {json.dumps(value)}':40}  # {command.whence.get(action.dest, 'default')}"
+            line = f"{f'{option} = {json.dumps(value)}':40}  # {command.set_by.get(action.dest, 'default')}"
             lines.append(printable.message(line, credentials=report.credentials))
         for option, value in sorted(command.ignored.items()):
             setting = f"# {option} = {json.dumps(value, default=str)}"

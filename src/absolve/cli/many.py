@@ -196,10 +196,10 @@ def run(
                         ended(item)
                     number += input_of(item).within.end == WHOLE.end
                 report.input = None
-                clock.tick(progress.So(number, size, len(report.failures)))
+                clock.tick(progress.Counts(number, size, len(report.failures)))
     report.rest()
-    if not options.quiet and (clock.was_seen or (report.failures and report.said > SCREEN)):
-        report.summary(f"{progress.So(number, size, len(report.failures))} in {clock.seconds:.1f} s")
+    if not options.quiet and (clock.was_seen or (report.failures and report.lines > SCREEN)):
+        report.summary(f"{progress.Counts(number, size, len(report.failures))} in {clock.seconds:.1f} s")
 
 
 def _unbroken(done: Iterable[tuple[Item, Any]], input_of: Callable[[Item], Input]) -> Iterator[tuple[Item, Any]]:
@@ -212,9 +212,9 @@ def _counting(options: argparse.Namespace) -> Callable[[], int] | None:
     """Return a function that counts the inputs, for another thread; None with --from, since a list may be a pipe."""
     if options.from_ is not None or not any(map(inputs.is_folder, options.inputs)):
         return None
-    unheard = Report()
-    unheard.quiet = True
-    return lambda: sum(1 for _ in found(options, unheard, follow=not getattr(options, "in_place", False)))
+    silent = Report()
+    silent.quiet = True
+    return lambda: sum(1 for _ in found(options, silent, follow=not getattr(options, "in_place", False)))
 
 
 def _processes(

@@ -73,7 +73,7 @@ class Parser(argparse.ArgumentParser):
         super().__init__(formatter_class=_Help, allow_abbrev=False, **settings)  # type: ignore[arg-type]
         for name, kind in _KINDS.items():
             self.register("action", name, kind)
-        self.whence: dict[str, Path] = {}  # dest of an option -> file that sets it
+        self.set_by: dict[str, Path] = {}  # dest of an option -> file that sets it
         self.credentials = False  # whether errors show user information of URLs
         self.ignored: dict[str, Any] = {}  # name -> value in the file, of options that the file may not set
 
@@ -115,7 +115,7 @@ class Parser(argparse.ArgumentParser):
                 self.error(f"{path}: {error}")
             if action.dest not in present:
                 self.set_defaults(**{action.dest: converted})
-                self.whence[action.dest] = path
+                self.set_by[action.dest] = path
         return [name for name in given if name not in options]
 
     def _present(self, arguments: Iterable[str]) -> Iterator[argparse.Action]:

@@ -19,7 +19,7 @@ PATIENCE = 1.0  # seconds before the bar appears
 EVERY = 5.0  # seconds between two lines
 
 
-class So(NamedTuple):
+class Counts(NamedTuple):
     """Counts so far: inputs done, bytes read from them, inputs that failed."""
 
     inputs: int = 0
@@ -42,7 +42,7 @@ class Clock:
     def seconds(self) -> float:
         return time.monotonic() - self.begun
 
-    def tick(self, so: So) -> None:
+    def tick(self, counts: Counts) -> None:
         """Update the progress with the counts so far."""
 
     def close(self) -> None:
@@ -56,12 +56,12 @@ class Lines(Clock):
         super().__init__()
         self._last = self.begun
 
-    def tick(self, so: So) -> None:
+    def tick(self, counts: Counts) -> None:
         now = time.monotonic()
         if now - self._last >= EVERY:
             self._last = now
             self.was_seen = True
-            print(f"absolve: {so} in {self.seconds:.0f} s so far", file=sys.stderr)
+            print(f"absolve: {counts} in {self.seconds:.0f} s so far", file=sys.stderr)
 
 
 class Bar(Clock):
@@ -72,19 +72,19 @@ class Bar(Clock):
         self._count = count
         self._bar: Any = None
 
-    def tick(self, so: So) -> None:
+    def tick(self, counts: Counts) -> None:
         if self._bar is None:
             if self.seconds < PATIENCE:
                 return
             self._bar = _rich()
-            self._task = self._bar.add_task("", total=None, so=so, rate=0.0)
+            self._task = self._bar.add_task("", total=None, counts=counts, rate=0.0)
             self._bar.start()
             self.was_seen = True
             if self._count is not None:
                 from threading import Thread
 
                 Thread(target=self._total, args=(self._count,), daemon=True).start()
-        self._bar.update(self._task, completed=so.inputs, so=so, rate=so.inputs / self.seconds)
+        self._bar.update(self._task, completed=counts.inputs, counts=counts, rate=counts.inputs / self.seconds)
 
     def _total(self, count: Callable[[], int]) -> None:
         self._bar.update(self._task, total=count())
@@ -100,7 +100,7 @@ def _rich() -> Any:
 
     return Progress(
         BarColumn(),
-        TextColumn("{task.fields[so]}, {task.fields[rate]:,.0f}/s", markup=False),
+        TextColumn("{task.fields[counts]}, {task.fields[rate]:,.0f}/s", markup=False),
         TimeRemainingColumn(),
         console=Console(stderr=True),
         transient=True,

@@ -45,23 +45,23 @@ def paint(text: str, style: str, *, on: bool) -> str:
     return f"\x1b[{STYLES[style]}m{text}\x1b[0m" if on else text
 
 
-class Heard:
+class InputCount:
     """The number of inputs with diagnostics of one code; all diagnostics of an input come in succession."""
 
     def __init__(self) -> None:
         self.inputs = 0
         self._last: str | None = None
-        self._said: set[Diagnostic] = set()  # of the last one
+        self._seen: set[Diagnostic] = set()  # of the last one
 
-    def of(self, input_: str, diagnostic: Diagnostic) -> bool:
+    def add(self, input_: str, diagnostic: Diagnostic) -> bool:
         """Count a diagnostic and return whether it is new: those without a place recur in each part of an archive."""
         if input_ != self._last:
             self.inputs += 1
             self._last = input_
-            self._said.clear()
-        known = diagnostic in self._said
-        if len(self._said) < _REMEMBERED:
-            self._said.add(diagnostic)
+            self._seen.clear()
+        known = diagnostic in self._seen
+        if len(self._seen) < _REMEMBERED:
+            self._seen.add(diagnostic)
         return not known
 
 
@@ -75,11 +75,11 @@ class Report:
 
     def __init__(self) -> None:
         self.quiet = self.verbose = self.credentials = False
-        self.heard: dict[str, Heard] = {}  # by code, of diagnostics that are not failures
+        self.counts: dict[str, InputCount] = {}  # by code, of diagnostics that are not failures
         self.input: str | None = None
         self.errors: IO[bytes] | None = None
         self.failures: dict[str, Diagnostic] = {}  # the first one of each input
-        self.said = 0
+        self.lines = 0
 
     @property
     def status(self) -> int:
@@ -89,12 +89,12 @@ class Report:
         """Report a diagnostic that does not end the work on an input; if it has `failed` set, the exit status is 1."""
         if diagnostic.failed:
             self._fail(self.input or diagnostic.name, diagnostic)
-            self._say(self._printed(diagnostic), diagnostic.code, "red")
+            self._print(self._printed(diagnostic), diagnostic.code, "red")
         elif not self.quiet:
-            heard = self.heard.setdefault(diagnostic.code, Heard())
-            is_news = heard.of(self.input or diagnostic.name, diagnostic)
-            if is_news and (self.verbose or heard.inputs <= _NAMED):
-                self._say(self._printed(diagnostic), diagnostic.code, "yellow")
+            count = self.counts.setdefault(diagnostic.code, InputCount())
+            is_news = count.add(self.input or diagnostic.name, diagnostic)
+            if is_news and (self.verbose or count.inputs <= _NAMED):
+                self._print(self._printed(diagnostic), diagnostic.code, "yellow")
 
     def aside(self, diagnostic: Diagnostic) -> None:
         """Report a diagnostic from the search for inputs, without attributing it to the current input."""
@@ -105,7 +105,7 @@ class Report:
     def failure(self, error: DocumentError) -> None:
         """Report that an input or its output failed: the run continues with the next input; the exit status is 1."""
         self._fail(self.input or error.diagnostic.name, error.diagnostic)
-        self._say(error.show(credentials=self.credentials), error.diagnostic.code, "red")
+        self._print(error.show(credentials=self.credentials), error.diagnostic.code, "red")
 
     @contextmanager
     def guard(self, name: str) -> Iterator[None]:
@@ -121,17 +121,17 @@ class Report:
 
     def rest(self) -> None:
         """Print for each code the number of inputs beyond the first 20."""
-        for code, heard in self.heard.items():
-            more = heard.inputs - _NAMED
+        for code, count in self.counts.items():
+            more = count.inputs - _NAMED
             if more > 0 and not self.verbose:
                 text = f"{more:,} more input{'s'[: more > 1]} (--verbose lists all)"
-                self._say(f"absolve: {code}: {text}", code, "yellow")
+                self._print(f"absolve: {code}: {text}", code, "yellow")
 
     def summary(self, done: str) -> None:
         """Print the summary line; before it the failures once more, if other messages were printed as well."""
-        if self.failures and self.said > len(self.failures):
+        if self.failures and self.lines > len(self.failures):
             for diagnostic in islice(self.failures.values(), _NAMED):
-                self._say(self._printed(diagnostic), diagnostic.code, "red")
+                self._print(self._printed(diagnostic), diagnostic.code, "red")
             if len(self.failures) > _NAMED:
                 print(f"... and {len(self.failures) - _NAMED:,} more (--errors FILE lists all)", file=sys.stderr)
         print(f"absolve: {done}", file=sys.stderr)
@@ -155,14 +155,14 @@ class Report:
 
     def unlisted(self, error: OSError) -> None:
         """Report that the file of --errors cannot be written, and stop writing to it."""
-        self._say(printable.message(f"--errors: unwritable: {error.strerror or error}"), "unwritable", "red")
+        self._print(printable.message(f"--errors: unwritable: {error.strerror or error}"), "unwritable", "red")
         self.errors = None
 
     def _printed(self, diagnostic: Diagnostic) -> str:
         return diagnostic.printed(credentials=self.credentials)
 
-    def _say(self, message: str, code: str, style: str) -> None:
-        self.said += 1
+    def _print(self, message: str, code: str, style: str) -> None:
+        self.lines += 1
         message = in_short(message, _LONGEST)
         print(message.replace(f": {code}: ", f": {paint(code, style, on=colours(sys.stderr))}: ", 1), file=sys.stderr)
 

@@ -132,32 +132,32 @@ def _run(
     """Run the task `work` on all jobs; publish finished files, print data for the standard output."""
     with (
         resuming.journal(options, how.token, several=_are_several(options)) as journal,
-        Publisher(how.token, journal, how.inside) as putting,
-        closing(_told(work, putting, jobs, options, report)) as told,
+        Publisher(how.token, journal, how.inside) as publisher,
+        closing(_results(work, publisher, jobs, options, report)) as results,
     ):
-        for job, piece in told:
+        for job, piece in results:
             if isinstance(piece, StdoutBytes):
                 with outputs.stdout() as file:
                     file.write(piece.data)
             else:
                 with report.guard(job.input.name):
-                    putting.put(job, piece)
+                    publisher.put(job, piece)
         if journal and journal.skipped and not options.quiet:
             print(f"absolve: {journal.skipped:,} skipped: done by an earlier run", file=sys.stderr)
 
 
-def _told(
+def _results(
     work: Callable[[Job], Iterable[TaskResult]],
-    putting: Publisher,
+    publisher: Publisher,
     jobs: Iterable[Job],
     options: argparse.Namespace,
     report: Report,
 ) -> Generator[tuple[Job, Any]]:
     def ended(job: Job) -> None:
         with report.guard(job.input.name):
-            putting.ended(job, failed=job.input.name in report.failures)
+            publisher.ended(job, failed=job.input.name in report.failures)
 
-    return many.run(work, putting.watched(jobs), _input, options, report, ended, putting.expect)
+    return many.run(work, publisher.watched(jobs), _input, options, report, ended, publisher.expect)
 
 
 def _input(job: Job) -> Input:
@@ -253,14 +253,14 @@ def _count(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
         changed += new is not None and new != resolved.reference
         return new
 
-    for stretch in each(job.input, how.reading):
-        yield from stretch.diagnostics
-        if stretch.document is None or stretch.entity is None:
+    for segment in each(job.input, how.reading):
+        yield from segment.diagnostics
+        if segment.document is None or segment.entity is None:
             continue
-        faults = record_bytes(how, stretch)[1]
+        faults = record_bytes(how, segment)[1]
         yield from faults
         if not faults:
-            rewriter.edits(stretch.entity, counting)
+            rewriter.edits(segment.entity, counting)
         elif not in_records:
             return
     name = printable.printable(job.input.name)

@@ -97,7 +97,7 @@ def found_for(arguments: Sequence[str]) -> Configuration:
     return configuration.find(tuple(COMMANDS), named)
 
 
-def _say_ignored(command: Parser, found: Configuration, report: Report) -> None:
+def _report_ignored(command: Parser, found: Configuration, report: Report) -> None:
     for path, reason in found.ignored:
         report.finding(Diagnostic("ignored-file", f"{reason}{_NAMED}", str(path)))
     if command.ignored:
@@ -143,7 +143,7 @@ def _run(arguments: Sequence[str], *, alone: bool) -> int:
             if arguments and command is not whole:
                 found = found_for(arguments[1:])
                 configured(command, arguments[0], arguments[1:], found)
-                _say_ignored(command, found, report)
+                _report_ignored(command, found, report)
             options = whole.parse_args(arguments)
             report.credentials = command.credentials = getattr(options, "show_credentials", False)
             options.run(options, report)

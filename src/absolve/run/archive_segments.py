@@ -17,7 +17,7 @@ from absolve.encodings import charsets
 from absolve.formats import registry
 from absolve.formats.warc.reader import DICTIONARY, pieces
 from absolve.run.archive_ranges import END, WHOLE, ArchiveRange, Progress
-from absolve.run.segments import Segment, said_of_fault
+from absolve.run.segments import Segment, internal_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -153,7 +153,7 @@ def stretches(
         except FAULTS as error:
             if sys.flags.dev_mode:
                 raise
-            yield Segment(piece.raw, diagnostics=(said_of_fault(error, document),))
+            yield Segment(piece.raw, diagnostics=(internal_error(error, document),))
             continue
         before = entity.named
         yield new(Segment, (piece.raw, document, entity, piece.coding, tuple(entity.diagnostics)))

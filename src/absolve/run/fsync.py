@@ -37,18 +37,18 @@ class _Waiting(NamedTuple):
 
 
 def flushed(
-    told: Iterable[tuple[Item, Any]], expect: Callable[[list[tuple[Item, FilesReady]]], None] | None = None
+    results: Iterable[tuple[Item, Any]], expect: Callable[[list[tuple[Item, FilesReady]]], None] | None = None
 ) -> Generator[tuple[Item, Any]]:
     """Yield all results in order; `FilesReady` when its files are on the disk, or a `Failure` if fsync fails.
 
-    Meanwhile more results are requested from `told`. `expect` is called with each batch of `FilesReady` before it is
+    Meanwhile more results are requested from `results`. `expect` is called with each batch of `FilesReady` before it is
     yielded. A result with no `FilesReady` queued before it is yielded at once.
     """
     waiting: deque[_Waiting] = deque()
     threads = None
     ready = 0  # number of FilesReady in the queue
     try:
-        for item, piece in told:
+        for item, piece in results:
             flushes: tuple[Future[None], ...] = ()
             if _has_files(piece):
                 if threads is None and ready:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from absolve.run.globs import Globs
 
-    Say = Callable[[Diagnostic], None]
+    Notify = Callable[[Diagnostic], None]
 
 TEMPORARY: Final = pattern(r"\.absolve-[0-9a-f]+(-[0-9a-f]+)?\.tmp")  # outputs.py names its files so
 _PATH_CHARACTERS: Final = "!$&'()*+,;=:@/~"  # RFC 3986 3.3: pchar, and the slash between segments
@@ -69,11 +69,13 @@ def key(path: str) -> str:
     return os.path.normcase(os.path.abspath(path))  # noqa: PTH100 - without links
 
 
-def named(names: Sequence[str], origins: Origins, globs: Globs, say: Say, *, follow: bool = True) -> Iterator[Input]:
+def named(
+    names: Sequence[str], origins: Origins, globs: Globs, notify: Notify, *, follow: bool = True
+) -> Iterator[Input]:
     """Yield the inputs for names on a command line; for a folder its files, sorted.
 
     The files of a single folder have their relative paths as `place`; if there are other inputs, with the folder's name
-    before. `say` is called with a diagnostic for each file that is skipped. Symbolic links in folders are skipped
+    before. `notify` is called with a diagnostic for each file that is skipped. Symbolic links in folders are skipped
     unless `follow`.
     """
     for name in names:
@@ -82,7 +84,7 @@ def named(names: Sequence[str], origins: Origins, globs: Globs, say: Say, *, fol
         else:
             last = Path(os.path.abspath(name)).name  # noqa: PTH100 - so that `.` has a name; only the root has none
             above = f"{last}/" if last and len(names) > 1 else ""
-            for path, place in folder(name, globs, say, follow=follow):
+            for path, place in folder(name, globs, notify, follow=follow):
                 yield _within(path, place, above + place, origins)
 
 
@@ -91,15 +93,15 @@ def is_folder(name: str) -> bool:
     return name not in {"", STDIN} and Path(name).is_dir()
 
 
-def listed(paths: Iterable[str], origins: Origins, say: Say) -> Iterator[Input]:
+def listed(paths: Iterable[str], origins: Origins, notify: Notify) -> Iterator[Input]:
     """Yield the inputs of a list: files, each with its path as `place`; paths above the working folder are skipped."""
     for path in paths:
         place = os.path.normpath(path).lstrip("/" if os.sep == "/" else "/\\")
         place = PurePosixPath(*Path(place).parts[bool(Path(place).drive) :]).as_posix()
         if wrong := _listed_wrong(path):
-            say(wrong)
+            notify(wrong)
         elif place == ".." or place.startswith("../"):
-            say(Diagnostic("outside", "skipped: its output would be outside the output folder", path, failed=True))
+            notify(Diagnostic("outside", "skipped: its output would be outside the output folder", path, failed=True))
         else:
             yield _within(path, place, place, origins)._replace(found=False)
 
@@ -128,15 +130,15 @@ def _known(path: str, url: str | None, origins: Origins) -> tuple[str | None, st
 # --- folders ----------------------------------------------------------------------------------------------------------
 
 
-def folder(root: str, globs: Globs, say: Say, *, follow: bool = True) -> Iterator[tuple[str, str]]:
+def folder(root: str, globs: Globs, notify: Notify, *, follow: bool = True) -> Iterator[tuple[str, str]]:
     """Yield the files in a folder and its subfolders, sorted within each: path, and path relative to the root.
 
     A symbolic link is followed if its target is inside the root; a folder is entered by one link only, and not by a
-    link inside it. Unreadable files, special files and dangling links are reported to `say` and skipped.
+    link inside it. Unreadable files, special files and dangling links are reported to `notify` and skipped.
     """
     real = os.path.realpath(root)
     entered: set[tuple[int, int]] = set()  # device and inode of folders entered by a link
-    levels = [*_level(root, "", frozenset(), say)]  # a stack of our own: folders may nest deeper than Python's calls
+    levels = [*_level(root, "", frozenset(), notify)]  # a stack of our own: folders may nest deeper than Python's calls
     while levels:
         place, around, entries = levels[-1]
         entry = next(entries, None)
@@ -147,7 +149,7 @@ def folder(root: str, globs: Globs, say: Say, *, follow: bool = True) -> Iterato
         if entry.is_symlink() and not follow:
             continue
         if entry.is_symlink() and not _leads_inside(entry.path, real):
-            say(Diagnostic("outside", "skipped: a symbolic link to a target outside the folder", entry.path))
+            notify(Diagnostic("outside", "skipped: a symbolic link to a target outside the folder", entry.path))
         elif _is_folder(entry):
             if entry.is_symlink():
                 led = entry.stat()
@@ -155,10 +157,10 @@ def folder(root: str, globs: Globs, say: Say, *, follow: bool = True) -> Iterato
                     continue
                 entered.add((led.st_dev, led.st_ino))
             if not globs.excluded(inside):
-                levels += _level(entry.path, f"{inside}/", around, say)
+                levels += _level(entry.path, f"{inside}/", around, notify)
         elif globs.wanted(inside) and not TEMPORARY.fullmatch(entry.name):
             if wrong := _no_file(entry):
-                say(wrong)
+                notify(wrong)
             else:
                 yield entry.path, inside
 
@@ -171,14 +173,14 @@ class _Level(NamedTuple):
     entries: Iterator[os.DirEntry[str]]
 
 
-def _level(path: str, place: str, around: frozenset[tuple[int, int]], say: Say) -> Iterator[_Level]:
+def _level(path: str, place: str, around: frozenset[tuple[int, int]], notify: Notify) -> Iterator[_Level]:
     """Yield the level of a folder, or report why it cannot be read."""
     try:
         with os.scandir(path) as entries:
             found = sorted(entries, key=lambda entry: entry.name)
         state = os.stat(path)  # noqa: PTH116 - beside scandir
     except OSError as error:
-        say(unreadable(path, error).diagnostic._replace(failed=True))
+        notify(unreadable(path, error).diagnostic._replace(failed=True))
         return
     yield _Level(place, around | {(state.st_dev, state.st_ino)}, iter(found))
 

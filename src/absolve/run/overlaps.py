@@ -1,4 +1,4 @@
-"""Detect runs that work on the same files at the same time, whatever the paths by which they name them.
+"""Detect runs that work on the same files at the same time, even under different paths.
 
 Input: inputs and output of a run, and its journal. Output: the journal of another active run that overlaps, or None.
 """

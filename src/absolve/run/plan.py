@@ -17,7 +17,7 @@ from absolve.run.sources import STDIN
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from absolve.run.inputs import Input, Say
+    from absolve.run.inputs import Input, Notify
 
 
 def check(names: Sequence[str], output: str, *, listed: bool = False) -> None:
@@ -65,8 +65,8 @@ def _check_apart(output: Path, folder: str) -> None:
         raise UsageError(f"{inner} is inside {outer}: output and input must be separate folders")
 
 
-def jobs(found: Iterable[Input], output: str, say: Say) -> Iterator[Job]:
-    """Yield the inputs with their targets below an output folder; an input whose target is taken is reported to `say`.
+def jobs(found: Iterable[Input], output: str, notify: Notify) -> Iterator[Job]:
+    """Yield the inputs with their targets below an output folder; report one whose target is taken to `notify`.
 
     Files found in folders have different targets, except on a file system that does not distinguish `A` from `a`.
     """
@@ -77,7 +77,7 @@ def jobs(found: Iterable[Input], output: str, say: Say) -> Iterator[Job]:
             key = os.path.normcase(target)
             if key in taken or outputs.clash([Path(target)], [input_.name]):
                 text = f"skipped: its output {target} is an input, or the output of another input"
-                say(Diagnostic("taken", text, input_.name, failed=True))
+                notify(Diagnostic("taken", text, input_.name, failed=True))
                 continue
             taken.add(key)
         yield Job(input_, target)

@@ -79,9 +79,9 @@ def _rewritten(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
         yield from faults
         if faults:
             return
-        yield from _told(how, job, found.document.data, data)
+        yield from _result(how, job, found.document.data, data)
     else:
-        yield from _flowing(how, job, found)
+        yield from _spilled(how, job, found)
     yield from _late(how, found.entity, found.diagnostics)
     yield BytesRead(len(found.document.data))
 
@@ -92,7 +92,7 @@ def _late(how: RewriteOptions, entity: Entity, known: Sequence[Diagnostic]) -> I
         yield from (diagnostic for diagnostic in entity.diagnostics if diagnostic not in known)
 
 
-def _told(how: RewriteOptions, job: Job, old: bytes, data: bytes) -> Iterator[TaskResult]:
+def _result(how: RewriteOptions, job: Job, old: bytes, data: bytes) -> Iterator[TaskResult]:
     """Yield the new bytes of a document as a file or for the standard output; nothing if unchanged in place."""
     if how.in_place:
         if data != old:
@@ -103,7 +103,7 @@ def _told(how: RewriteOptions, job: Job, old: bytes, data: bytes) -> Iterator[Ta
         yield _made(how, job, data)
 
 
-def _flowing(how: RewriteOptions, job: Job, found: Walked) -> Iterator[TaskResult]:
+def _spilled(how: RewriteOptions, job: Job, found: Walked) -> Iterator[TaskResult]:
     """Rewrite a document, spilling a large result to a temporary file; nothing is printed before all is complete."""
     old = found.document.data
     spill = _Spill(how, job, old)
@@ -115,7 +115,7 @@ def _flowing(how: RewriteOptions, job: Job, found: Walked) -> Iterator[TaskResul
                 if spill.made is None:
                     yield from spill.shown()
         if spill.file is None:
-            yield from _told(how, job, old, data)
+            yield from _result(how, job, old, data)
         elif spill.made is not None:
             yield from spill.ready(spill.made)
     except OSError as error:
@@ -214,15 +214,15 @@ def new_bytes(how: RewriteOptions, found: Walked) -> tuple[bytes, list[Failure]]
     return data, [Failure(difference) for difference in differences]
 
 
-def record_bytes(how: RewriteOptions, stretch: Segment) -> tuple[bytes, list[Failure]]:
+def record_bytes(how: RewriteOptions, segment: Segment) -> tuple[bytes, list[Failure]]:
     """Return the new bytes of a segment, or its own bytes if it is not a document or failed; and the failures."""
-    if stretch.document is None or stretch.entity is None:
-        return stretch.raw, []
+    if segment.document is None or segment.entity is None:
+        return segment.raw, []
     try:
-        record, faults = new_bytes(how, Walked(stretch.document, stretch.entity, []))
-        return (stretch.raw if faults else stretch.written(record)), faults
+        record, faults = new_bytes(how, Walked(segment.document, segment.entity, []))
+        return (segment.raw if faults else segment.written(record)), faults
     except (DocumentError, *FAULTS) as error:
-        return stretch.raw, [left(stretch, error)]
+        return segment.raw, [left(segment, error)]
 
 
 # --- archives ---------------------------------------------------------------------------------------------------------
@@ -238,24 +238,24 @@ class _Written(NamedTuple):
 def _archive(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
     """Rewrite an archive record by record; a record that fails verification is left unchanged."""
     if how.in_place:
-        yield from _archive_in_place(how, Path(job.input.name), _stretches(how, job))
+        yield from _archive_in_place(how, Path(job.input.name), _segments(how, job))
     elif job.target is None:
-        for piece in _stretches(how, job):
+        for piece in _segments(how, job):
             yield StdoutBytes(piece.data) if isinstance(piece, _Written) else piece
     else:
-        yield from _archive_to(how, job, _stretches(how, job))
+        yield from _archive_to(how, job, _segments(how, job))
 
 
-def _stretches(how: RewriteOptions, job: Job) -> Iterator[TaskResult | _Written]:
+def _segments(how: RewriteOptions, job: Job) -> Iterator[TaskResult | _Written]:
     size = 0
-    for stretch in each(job.input, how.reading):
-        yield from stretch.diagnostics
-        size += len(stretch.raw)
-        data, faults = record_bytes(how, stretch)
+    for segment in each(job.input, how.reading):
+        yield from segment.diagnostics
+        size += len(segment.raw)
+        data, faults = record_bytes(how, segment)
         yield from faults
-        if stretch.entity is not None:
-            yield from _late(how, stretch.entity, stretch.diagnostics)
-        yield _Written(data, data is not stretch.raw)
+        if segment.entity is not None:
+            yield from _late(how, segment.entity, segment.diagnostics)
+        yield _Written(data, data is not segment.raw)
     yield BytesRead(size)
 
 

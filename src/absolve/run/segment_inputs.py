@@ -16,7 +16,7 @@ from absolve.run import sources
 from absolve.run.archive_ranges import END, ArchiveRange
 from absolve.run.load import about_bases, empty, walked
 from absolve.run.results import Failure
-from absolve.run.segments import Segment, said_of_fault
+from absolve.run.segments import Segment, internal_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -102,14 +102,14 @@ def each(input_: Input, how: ReadOptions, course: Progress | None = None, *, eve
         yield Segment(document.data, document, entity, diagnostics=tuple(diagnostics))
 
 
-def left(stretch: Segment, error: Exception) -> Failure:
+def left(segment: Segment, error: Exception) -> Failure:
     """Return the failure of a record, which is left unchanged; re-raise the error if the segment is the whole input."""
-    record = stretch.document
+    record = segment.document
     if record is None or record.origin is None or (sys.flags.dev_mode and not isinstance(error, DocumentError)):
         raise error
     if isinstance(error, DocumentError):
         return Failure(error.diagnostic, error.excerpt)
-    return Failure(said_of_fault(error, record))
+    return Failure(internal_error(error, record))
 
 
 def _records(input_: Input, how: ReadOptions, course: Progress | None, *, every: bool) -> Iterator[Segment]:
@@ -119,11 +119,11 @@ def _records(input_: Input, how: ReadOptions, course: Progress | None, *, every:
     is_empty = True
     with sources.opened(input_.name) as file:
         named = (input_.name, how.settings, input_.url, input_.url_source)
-        for stretch in stretches(file, *named, input_.within, course=course, every=every):
+        for segment in stretches(file, *named, input_.within, course=course, every=every):
             is_empty = False
-            about = {} if stretch.entity is None else dict.fromkeys(about_bases(stretch.entity))
+            about = {} if segment.entity is None else dict.fromkeys(about_bases(segment.entity))
             new = tuple(diagnostic for diagnostic in about if diagnostic not in said)
             said.update(new)
-            yield stretch._replace(diagnostics=(*stretch.diagnostics, *new)) if new else stretch
+            yield segment._replace(diagnostics=(*segment.diagnostics, *new)) if new else segment
     if is_empty:
         yield Segment(b"", diagnostics=(empty(input_),))

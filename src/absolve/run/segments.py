@@ -38,7 +38,7 @@ class Segment(NamedTuple):
         return self.coding.encode(record) if self.coding is not None else record
 
 
-def said_of_fault(error: Exception, record: Document) -> Diagnostic:
+def internal_error(error: Exception, record: Document) -> Diagnostic:
     """Return the diagnostic for an internal error, because of which a record is left unchanged."""
     at = f", at byte {record.origin(0)}" if record.origin is not None else ""
     return Diagnostic("internal-error", fault(error) + at, record.name or "", failed=True)
