@@ -83,7 +83,7 @@ def about_bases(entity: Entity) -> Iterator[Diagnostic]:
     base = entity.bases.base
     for claim in base.chain:
         if claim.verdict == "unsuitable":
-            text = f"{claim.base.source}: {in_short(claim.base.reference)!r} is no usable base: the next layer applies"
+            text = f"{claim.base.source}: {in_short(claim.base.reference)!r} cannot be a base: the next layer applies"
             yield Diagnostic("unsuitable-base", text, entity.name, claim.line)
         elif claim.verdict == TOO_LONG:
             yield base_too_long(entity, claim.base.source, claim.line)
