@@ -49,7 +49,7 @@ def test_the_boxes_are_drawn_as_the_rfc_draws_them(absolve: Runner) -> None:
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("default", "base URL: none, relative links stay as they are"),
+        ("default", "base URL: none: relative links are left unchanged"),
         ("embedded", "base URL: http://example.com/embedded/ (embedded: base element, line 4)"),
         ("retrieval", "base URL: http://example.com/retrieval/saved.html?1 (retrieval: saved from url comment, line 2)"),
     ],

@@ -18,11 +18,11 @@ MASTER = "--engine", "spark", "--master", "local[2]"
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("x.html", "--master", "local[2]"), "--master goes with --engine spark"),
-        (("x.html", "--jobs", "2", *MASTER), "--jobs goes with --engine local"),
-        (("-", "-o", "x.parquet", *MASTER), "the standard input (-) cannot go to a cluster"),
-        (("x.html", *MASTER), "--engine spark writes jsonl or csv or parquet: -o FOLDER"),
-        (("x.html", "-o", "x.sqlite", *MASTER), "--engine spark writes jsonl or csv or parquet: -o FOLDER"),
+        (("x.html", "--master", "local[2]"), "--master needs --engine spark"),
+        (("x.html", "--jobs", "2", *MASTER), "--jobs needs --engine local"),
+        (("-", "-o", "x.parquet", *MASTER), "cannot read the standard input (-)"),
+        (("x.html", *MASTER), "--engine spark writes jsonl or csv or parquet: give -o FOLDER"),
+        (("x.html", "-o", "x.sqlite", *MASTER), "--engine spark writes jsonl or csv or parquet: give -o FOLDER"),
     ],
 )
 def test_options_that_do_not_go_with_an_engine_are_used_wrongly(

@@ -84,15 +84,15 @@ def test_the_environment_names_another_file_or_none(absolve: Runner, monkeypatch
     ("text", "said"),
     [
         ("no TOML at all", "absolve.toml: "),
-        ("colour = 'red'", "there is no option 'colour'"),
+        ("colour = 'red'", "unknown option 'colour'"),
         ("[rewrite]\ncolumns = 'kind'", "rewrite has no option 'columns'"),
-        ("[rewrites]\nlazy = true", "there is no command 'rewrites'"),
+        ("[rewrites]\nlazy = true", "the table [rewrites] is not named for a command"),
         ("profile = 'rfc9999'", "argument --profile: invalid choice"),
         ("lazy = 'yes'", "true or false, not 'yes'"),
-        ("url = true", "takes text or a number, not True"),
+        ("url = true", "must be a string or a number, not True"),
         ("max-depth = 101", "must be a number from"),
-        ("profile = ['whatwg']", "takes text or a number"),
-        ("help = true", "there is no option 'help'"),
+        ("profile = ['whatwg']", "must be a string or a number"),
+        ("help = true", "unknown option 'help'"),
     ],
 )
 def test_what_is_wrong_in_it_is_said_before_anything_is_done(absolve: Runner, text: str, said: str) -> None:

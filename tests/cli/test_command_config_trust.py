@@ -119,7 +119,7 @@ def test_a_file_that_is_found_neither_writes_nor_runs_nor_connects(
     assert tree() == before
     names = ", ".join(line.partition(" ")[0] for line in text.splitlines())
     said = [line for line in done.err.splitlines() if "ignored-option" in line]
-    text = f"a file that was only found does not set {names} (--config FILE or $ABSOLVE_CONFIG names one that counts)"
+    text = f"a file that was found, not named, may not set {names} (to use it, name it with --config FILE or $ABSOLVE_CONFIG)"
     assert said == [f"{Path(place).resolve()}: ignored-option: {text}"]
     if command == "rewrite":
         assert (done.status, done.out) == (0, ABSOLUTE)
@@ -150,7 +150,7 @@ def test_config_names_another_file_than_the_environment_or_none(
     assert absolve("rewrite", "--config", "none.toml", "page.html").status == 2
     assert absolve("resolve", "http://h/", "--", "--config=none.toml").status == 0
     Path("c.toml").write_text("config = 'a.toml'")
-    assert "there is no option 'config'" in absolve("rewrite", "--config", "c.toml", "page.html").err
+    assert "unknown option 'config'" in absolve("rewrite", "--config", "c.toml", "page.html").err
 
 
 def test_what_the_command_line_gives_needs_no_word_about_the_file(absolve: Runner) -> None:
@@ -167,7 +167,7 @@ def test_config_shows_what_is_ignored_and_why(absolve: Runner, site: Path) -> No
     blocks = done.out.decode().split("\n\n")
     for block, options in zip(blocks, [['output = "a.html"', "in-place = true"], ['output = "a.html"']], strict=True):
         ignored = [line for line in block.splitlines() if "ignored" in line]
-        wanted = [f"{f'# {option}':40}  # ignored: {path} was not named by --config" for option in sorted(options)]
+        wanted = [f"{f'# {option}':40}  # ignored: {path} was found, not named by --config" for option in sorted(options)]
         assert ignored == wanted
         assert any(line.startswith('profile = "whatwg"') and line.endswith(str(path)) for line in block.splitlines())
     assert done.err == ""
@@ -247,12 +247,12 @@ def test_a_file_of_another_user_is_ignored_and_that_is_said_once(
     assert (done.status, done.out) == (0, PAGE)
     path = Path(name).resolve()
     assert done.err == (
-        f"{path}: ignored-file: it belongs to another user (--config FILE or $ABSOLVE_CONFIG names one that counts)\n"
+        f"{path}: ignored-file: it belongs to another user (to use it, name it with --config FILE or $ABSOLVE_CONFIG)\n"
     )
     shown = absolve("config", "rewrite")
     assert shown.lines[0] == f"# {path} is ignored: it belongs to another user"
     assert shown.err.count("ignored-file") == 1
-    assert "no option 'colour'" in absolve("rewrite", "page.html", "--config", name).err
+    assert "unknown option 'colour'" in absolve("rewrite", "page.html", "--config", name).err
 
 
 def test_behind_a_file_of_another_user_the_search_goes_on(absolve: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -281,7 +281,7 @@ def test_a_file_that_every_user_may_write_is_ignored(absolve: Runner, mode: int)
     Path("absolve.toml").chmod(mode)
     done = absolve("rewrite", "page.html")
     assert done.out == PAGE
-    assert "every user may write it" in done.err
+    assert "every user may write to it" in done.err
     Path("absolve.toml").chmod(0o664)
     assert absolve("rewrite", "page.html").out == ABSOLUTE.replace(b"//h", b"//evil")
 
@@ -313,7 +313,7 @@ def test_a_link_of_another_user_does_not_count(absolve: Runner, monkeypatch: pyt
     given_away(Path("absolve.toml"), monkeypatch)
     done = absolve("rewrite", "page.html")
     assert done.out == PAGE
-    assert "it is a link of another user" in done.err
+    assert "it is a symbolic link that belongs to another user" in done.err
 
 
 def test_a_file_that_cannot_be_read_stops_nothing_if_it_is_another_users(

@@ -102,7 +102,7 @@ def test_a_file_beside_the_inputs_or_in_the_output_folder_is_written(absolve: Ru
 def test_a_name_in_a_list_that_comes_by_a_pipe_is_refused_before_it_is_read(absolve: Runner) -> None:
     done = absolve("links", "--from", "-", "--errors", "link.html", stdin=b"site/a.html\npage.html\n")
     assert done.status == 2
-    assert "--errors link.html is a file of the run, too (page.html)" in done.err
+    assert "--errors link.html is also a file of the run (page.html)" in done.err
     assert Path("page.html").read_bytes() == PAGE
     assert not [path for path in Path().iterdir() if ".absolve" in path.name]
 

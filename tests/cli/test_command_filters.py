@@ -212,7 +212,7 @@ def test_a_rule_that_cannot_be_linear_is_said_with_its_file_and_line(absolve: Ru
     Path("rules.csv").write_text("from,to,how\nhttp://o/(.*),http://n/\\1,regex\n(a*)*,http://n/,regex\n")
     done = absolve("rewrite", "site/a.html", "--remap-file", "rules.csv")
     assert (done.status, done.out) == (2, b"")
-    assert "rules.csv:3: '(a*)*' to 'http://n/' is no rule by a regular expression: a repeat of what" in done.err
+    assert "rules.csv:3: the regex rule '(a*)*' to 'http://n/' cannot be used: a repeat of what" in done.err
 
 
 @pytest.mark.usefixtures("site")

@@ -61,8 +61,8 @@ def test_what_cannot_be_read_is_named_and_the_rest_is_listed(absolve: Runner, pa
     [
         (("-o", "links.xls"), "links.xls: no format has this suffix"),
         (("--format", "xls"), "invalid choice"),
-        (("-o", "page.html", "--format", "csv"), "is an input, too"),
-        (("-o", "link.csv"), "is an input, too"),
+        (("-o", "page.html", "--format", "csv"), "is also an input"),
+        (("-o", "link.csv"), "is also an input"),
         (("--charset", "klingon"), "unknown charset 'klingon'"),
         (("--url", "page.html"), "absolute URL, not 'page.html'"),
         (("--url", "http://["), "absolute URL, not 'http://['"),

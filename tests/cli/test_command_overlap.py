@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from command_runner import Runner
 
 LINK = b"<a href=x.html>"
-SAID = "another run is at work on "
+SAID = "another run is working on "
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names here, that runs wait at")
 

@@ -25,7 +25,7 @@ def test_every_reference_has_a_line(absolve: Runner) -> None:
 def test_the_line_of_one_that_has_no_url_is_empty_and_the_status_says_so(absolve: Runner) -> None:
     done = absolve("resolve", "mailto:a@b", "x", "http://h/")
     assert (done.status, done.lines) == (1, ["", "http://h/"])
-    assert done.err == "resolve: unresolved: 'x' has no URL against 'mailto:a@b'\n"
+    assert done.err == "resolve: unresolved: 'x' cannot be resolved against 'mailto:a@b'\n"
 
 
 @pytest.mark.parametrize(

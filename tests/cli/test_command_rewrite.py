@@ -145,14 +145,14 @@ def test_an_output_that_is_its_own_input_is_refused(absolve: Runner, page: Path,
         (("a.html", "b.html"), "several inputs"),
         (("a.html", "d/a.html", "-o", "out"), "both be written to"),
         (("a.html", "b.html", "-o", "a.html"), "is a file"),
-        (("-", "-o", "out/"), "has no name"),
-        (("-", "--in-place"), "no place"),
-        (("-", "-"), "once only"),
+        (("-", "-o", "out/"), "the standard input (-) has no file name"),
+        (("-", "--in-place"), "cannot replace the standard input (-)"),
+        (("-", "-"), "can be read only once"),
         (("a.html", "--in-place", "-o", "out"), "not allowed with"),
         (("a.html", "--dry-run", "--diff"), "not allowed with"),
-        (("a.html", "--backup", ".bak"), "goes with --in-place"),
-        (("a.html", "--in-place", "--backup", "d/x"), "--backup takes"),
-        (("a.html", "--in-place", "--backup", ""), "--backup takes"),
+        (("a.html", "--backup", ".bak"), "--backup needs --in-place"),
+        (("a.html", "--in-place", "--backup", "d/x"), "--backup needs a suffix"),
+        (("a.html", "--in-place", "--backup", ""), "--backup needs a suffix"),
     ],
     ids=" ".join,
 )
@@ -173,7 +173,7 @@ def test_a_read_only_file_stays_and_the_rest_goes_on(absolve: Runner, page: Path
     closed.write_bytes(PAGE)
     closed.chmod(0o444)
     done = absolve("rewrite", "--in-place", "--backup", ".bak", closed, page)
-    assert (done.status, done.err) == (1, f"{closed}: unwritable: this file is read-only\n")
+    assert (done.status, done.err) == (1, f"{closed}: unwritable: the file is read-only\n")
     assert (closed.read_bytes(), page.read_bytes()) == (PAGE, ABSOLUTE)
     assert not closed.with_name("closed.html.bak").exists()
 
@@ -265,12 +265,13 @@ def test_a_file_of_another_kind_is_copied_as_it_is_and_that_is_said(absolve: Run
     script.write_bytes(b"document.write('<a href=x>')")
     image.write_bytes(b"\x89PNG\r\n\0")
     done = absolve("rewrite", script, image, page, "--verify", "-o", tmp_path / "out")
-    text = "is no kind that absolve reads: it stays as it is (--media-type overrides)"
+    text = "left unchanged (--media-type overrides this)"
     kinds = [line.split(": unknown-media-type: ") for line in done.err.splitlines()]
     assert done.status == 0
     assert [name for name, _ in kinds] == [str(script), str(image)]
-    assert kinds[0][1].endswith(f"/javascript {text}")
-    assert kinds[1][1] == f"image/png {text}"
+    assert kinds[0][1].startswith("unsupported format, ")
+    assert kinds[0][1].endswith(f"/javascript: {text}")
+    assert kinds[1][1] == f"unsupported format, image/png: {text}"
     for path, data in ((script, script.read_bytes()), (image, image.read_bytes()), (page, ABSOLUTE)):
         assert (tmp_path / "out" / path.name).read_bytes() == data
     assert absolve("rewrite", "--media-type", "text/html", script, "--url", "http://h/").out.count(b"http://h/x") == 1
@@ -281,5 +282,5 @@ def test_text_without_a_tag_on_the_standard_input_comes_out_as_it_is(absolve: Ru
     assert (done.status, done.out, done.err.partition(" (")[0]) == (
         0,
         b"plain text",
-        "-: unknown-media-type: plain text is no kind that absolve reads: it stays as it is",
+        "-: unknown-media-type: unsupported format, plain text: left unchanged",
     )

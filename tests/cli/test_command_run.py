@@ -82,9 +82,9 @@ def test_what_many_inputs_share_is_said_of_the_first_and_counted(absolve: Runner
         (site / f"{number}.html").write_bytes(PAGE)
         lines = absolve("links", "site").err.splitlines()
         assert len(lines) == 21
-        assert lines[-1] == f"absolve: no-base: {more} (--verbose says all)"
+        assert lines[-1] == f"absolve: no-base: {more} (--verbose lists all)"
     done = absolve("links", "site", "--verbose")
-    assert len(done.err.splitlines()) == done.err.count(": no-base: nothing says") == 22
+    assert len(done.err.splitlines()) == done.err.count(": no-base: no base URL is known: ") == 22
 
 
 def test_where_much_was_said_what_failed_stands_at_the_end(absolve: Runner, site: Path) -> None:
@@ -95,7 +95,7 @@ def test_where_much_was_said_what_failed_stands_at_the_end(absolve: Runner, site
     assert summary.startswith("absolve: 33 inputs, 0.0 MB, 1 failed in ")
     for number in range(30):
         (site / f"{number}.html").write_bytes(BROKEN)
-    assert absolve("links", "site").err.splitlines()[-2] == "... and 11 more (--errors FILE has them all)"
+    assert absolve("links", "site").err.splitlines()[-2] == "... and 11 more (--errors FILE lists all)"
 
 
 def test_a_long_run_says_every_few_seconds_how_far_it_is(
@@ -170,7 +170,7 @@ def test_a_read_only_file_stays_and_the_rest_goes_on(absolve: Runner, site: Path
     (site / "b.html").chmod(0o444)
     done = absolve("rewrite", "site", URL, "--in-place", jobs)
     assert done.status == 1
-    assert done.err == "site/b.html: unwritable: this file is read-only\n"
+    assert done.err == "site/b.html: unwritable: the file is read-only\n"
     assert [path.read_bytes() for path in sorted(site.iterdir())] == [NEW, PAGE, NEW]
 
 
@@ -207,7 +207,7 @@ def test_a_name_that_is_not_utf_8_is_worked_on_like_any_other(absolve: Runner, s
     (site / "b.html").unlink()
     assert absolve("rewrite", "site", URL, "-o", "out", jobs) == (0, b"", "")
     assert Path(os.fsdecode(b"out/\xff\xe9.html")).read_bytes() == NEW
-    assert absolve("rewrite", "site", URL, "-o", "out", jobs, "--resume").err == "absolve: 3 were done before\n"
+    assert absolve("rewrite", "site", URL, "-o", "out", jobs, "--resume").err == "absolve: 3 skipped: done by an earlier run\n"
     for suffix in ("jsonl", "sqlite"):
         assert absolve("links", "site", URL, "-o", f"links.{suffix}", jobs) == (0, b"", "")
     Path(os.fsdecode(odd)).write_bytes(BROKEN)

@@ -49,7 +49,7 @@ def run(*arguments: str) -> tuple[int, str]:
 def test_a_pipe_in_a_folder_is_passed_over_with_a_word(site: Path, command: tuple[str, ...], name: str) -> None:
     os.mkfifo(site / name)
     status, said = run(command[0], "site", URL, *command[1:])
-    assert (status, said) == (0, f"site/{name}: special-file: this is a pipe, and is passed over\n")
+    assert (status, said) == (0, f"site/{name}: special-file: skipped: a pipe, not a regular file\n")
     if "-o" in command:
         assert files(Path("out")) == ["a.html", "z.html"]
 
@@ -58,7 +58,7 @@ def test_a_socket_in_a_folder_is_passed_over_with_a_word(absolve: Runner, site: 
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(str(site / "s.html"))
         done = absolve("rewrite", "site", URL, "-o", "out")
-    assert done == (0, b"", "site/s.html: special-file: this is a socket, and is passed over\n")
+    assert done == (0, b"", "site/s.html: special-file: skipped: a socket, not a regular file\n")
     assert files(Path("out")) == ["a.html", "z.html"]
 
 
@@ -69,7 +69,7 @@ def test_a_device_in_a_folder_is_passed_over_with_a_word(absolve: Runner, site: 
     except OSError:
         pytest.skip("no devices can be made here")
     done = absolve("rewrite", "site", URL, "-o", "out")
-    assert done == (0, b"", "site/zero.html: special-file: this is a device, and is passed over\n")
+    assert done == (0, b"", "site/zero.html: special-file: skipped: a device, not a regular file\n")
     assert files(Path("out")) == ["a.html", "z.html"]
 
 
@@ -94,7 +94,7 @@ def test_a_link_to_nothing_is_said_of_itself_and_stops_nothing(
 ) -> None:
     (site / name).symlink_to("none")
     done = absolve(command[0], "site", URL, *command[1:])
-    assert (done.status, done.err) == (0, f"site/{name}: not-found: a link that leads to nothing is passed over\n")
+    assert (done.status, done.err) == (0, f"site/{name}: not-found: skipped: a symbolic link without a target\n")
     if "-o" in command:
         assert files(Path("out")) == ["a.html", "z.html"]
 
@@ -107,7 +107,7 @@ def test_a_link_to_itself_is_said_of_itself_and_stops_nothing(
     (site / "n.html").symlink_to(to)
     (site / "m").symlink_to("m")
     done = absolve(command[0], "site", URL, *command[1:])
-    text = "unreadable: a link that leads to itself is passed over"
+    text = "unreadable: skipped: a symbolic link in a loop of links"
     assert (done.status, done.err.splitlines()) == (0, [f"site/m: {text}", f"site/n.html: {text}"])
     if "-o" in command:
         assert files(Path("out")) == ["a.html", "z.html"]
@@ -124,7 +124,7 @@ def test_a_pipe_in_a_list_is_passed_over_with_a_word(site: Path) -> None:
     os.mkfifo(site / "p.html")
     Path("list").write_text("site/a.html\nsite/p.html\nsite/z.html\n")
     status, said = run("rewrite", "--from", "list", URL, "-o", "out")
-    assert (status, said) == (1, "site/p.html: special-file: this is a pipe, and is passed over\n")
+    assert (status, said) == (1, "site/p.html: special-file: skipped: a pipe, not a regular file\n")
     assert files(Path("out/site")) == ["a.html", "z.html"]
 
 
@@ -165,7 +165,7 @@ def test_a_pipe_in_the_output_folder_is_not_written(site: Path, name: str) -> No
     Path("out").mkdir()
     os.mkfifo(Path("out") / name)
     status, said = run("rewrite", "site", URL, "-o", "out")
-    assert (status, said) == (1, f"out/{name}: unwritable: this is no regular file\n")
+    assert (status, said) == (1, f"out/{name}: unwritable: this is not a regular file\n")
     assert (Path("out") / name).is_fifo()
     assert Path("out/z.html").read_bytes() == DONE
 

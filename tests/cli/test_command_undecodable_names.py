@@ -69,7 +69,7 @@ def test_rewrites_write_names_that_are_not_utf8_and_the_journal_knows_them() -> 
         resume = ["--resume"] if again else []
         status, out, err = ran("rewrite", FOLDER, "--url", URL, "-o", "out", "--errors", "failed.jsonl", *resume)
         assert (status, out) == (1, b"")
-        assert (b"1 were done before" in err) is again
+        assert (b"1 skipped: done by an earlier run" in err) is again
         assert json.loads(Path("failed.jsonl").read_text())["input"] == f"{FOLDER}/{BROKEN}"
         assert Path("out", NAME).read_bytes() == ABSOLUTE
     assert ran("rewrite", "--in-place", "--backup", ".orig", "--verify", NAME) == (0, b"", b"")
@@ -98,4 +98,4 @@ def test_a_condition_that_is_not_utf8_is_a_usage_error() -> None:
     pytest.importorskip("duckdb")
     status, out, err = ran("links", NAME, "--where", f"document = '{NAME}'")
     assert (status, out) == (2, b"")
-    assert b"--where: this is not UTF-8" in err
+    assert b"--where: the condition is not UTF-8" in err

@@ -88,7 +88,7 @@ def test_what_does_not_verify_stays_and_the_rest_goes_on(
     assert not page.with_name("page.html.bak").exists()
     lines = done.err.splitlines()
     assert lines[0].startswith(f"{page}:2:26: bytes: ")
-    assert lines[-1] == f"{page}: unverified: this stays as it is: nothing proves that only links change"
+    assert lines[-1] == f"{page}: unverified: left unchanged: verification could not prove that only links change"
 
 
 @pytest.mark.parametrize("place", [("-o", "out.html"), ("-o", "out/"), (), ("--diff",), ("--dry-run",)], ids=" ".join)

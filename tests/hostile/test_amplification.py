@@ -198,8 +198,8 @@ def test_the_command_says_which_base_is_too_long(tmp_path: Path, capfd: pytest.C
     assert err.startswith(f"{path}:1: too-long: base element: bases of more than 59 characters resolve nothing")
     assert main(["base", "--max-url=59", str(path)]) == 0
     drawn = capfd.readouterr().out
-    assert "=> longer than --max-url allows: relative links stay as they are" in drawn
-    assert "base URL: none, it is longer than --max-url allows (embedded: base element, line 1)" in drawn
+    assert "=> longer than --max-url allows: relative links are left unchanged" in drawn
+    assert "base URL: none: longer than --max-url allows (embedded: base element, line 1)" in drawn
 
 
 # --- rows that would be too many bytes -----------------------------------------------------------------------------

@@ -79,7 +79,7 @@ def test_runs_that_came_to_no_end_are_known_by_their_tokens(job: Job) -> None:
 
 
 def test_two_runs_do_not_share_one(job: Job) -> None:
-    with journal(job), pytest.raises(UsageError, match="another run is at work"):
+    with journal(job), pytest.raises(UsageError, match="another run is working"):
         journal(job)
 
 

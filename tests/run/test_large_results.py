@@ -205,7 +205,7 @@ def test_a_file_that_may_not_be_written_stays_and_that_is_said(
     (tmp_path / "a.html").write_bytes(PAGE)
     (tmp_path / "a.html").chmod(0o444)
     assert command("rewrite", str(tmp_path / "a.html"), "--in-place") == 1
-    assert b"a.html: unwritable: this file is read-only" in capfdbinary.readouterr().err
+    assert b"a.html: unwritable: the file is read-only" in capfdbinary.readouterr().err
     assert (tmp_path / "a.html").read_bytes() == PAGE
     assert names(tmp_path) == ["a.html"]
 

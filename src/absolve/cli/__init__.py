@@ -1,4 +1,7 @@
-"""The command line: `main`, and the table of commands, one module each. `--version` is answered before all else."""
+"""Command line: `main`, from arguments to an exit status, and the table of commands, one module each.
+
+`--version` is handled before the commands and their dependencies are imported.
+"""
 
 from __future__ import annotations
 
@@ -11,32 +14,32 @@ TYPE_CHECKING = False  # as in absolve/__init__.py
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# Command -> what it does; the module of the same name has EPILOG, configure(parser) and run(options, report).
+# Command -> summary. The module of the same name has EPILOG, configure(parser) and run(options, report).
 COMMANDS = {
     "rewrite": "write documents with every link made absolute",
-    "links": "list every link with its base, its absolute URL and what is wrong with it",
-    "base": "show which base URL rules a document, and why",
-    "verify": "prove by an independent parser that a rewrite changed nothing but links",
-    "browser": "list what a browser, Chromium, resolves every link of pages to, or compare",
-    "resolve": "resolve references against a base URL, without any document",
-    "config": "show which options hold here, and what says so",
-    "completion": "print a script that lets a shell complete absolve's commands and options",
+    "links": "list every link with its base URL, its absolute URL and its problems",
+    "base": "show which base URL a document has, and why",
+    "verify": "prove with an independent parser that a rewrite changed only links",
+    "browser": "list links as Chromium resolves them, or compare with absolve",
+    "resolve": "resolve references against a base URL, without a document",
+    "config": "show the options in effect, and where each is set",
+    "completion": "print a completion script for a shell",
 }
 
-# DuckDB 2.0 is bound by nanobind, which reports each of its objects that the collector has not freed at exit as a leak.
+# DuckDB 2.0 uses nanobind, which reports every object of its own that the collector has not freed at exit as a leak.
 _AUDITED = "_duckdb"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status.
 
-    0 done; 1 done, but some inputs failed or a check found something; 2 used wrongly; 141 nobody reads the output any
-    more; 130, 143 or 129 ended by SIGINT, SIGTERM or SIGHUP (128 + its number, as shells count).
+    0: success; 1: completed, but an input failed or a check found a difference; 2: usage error; 141: the reader closed
+    the output pipe; 130, 143 or 129: ended by SIGINT, SIGTERM or SIGHUP (128 + signal number, as in shells).
     """
-    alone = argv is None and gc.isenabled()  # nobody called us but the interpreter
+    alone = argv is None and gc.isenabled()  # the process has no other purpose
     arguments = sys.argv[1:] if argv is None else list(argv)
     if alone:
-        gc.disable()  # for a start: nothing that is imported is garbage, and to look for it takes longer than a page
+        gc.disable()  # during imports: they leave no garbage, and a collection takes longer than rewriting a page
     try:
         if arguments == ["--version"]:
             print(version())
@@ -49,7 +52,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     finally:
         if alone:
             if _AUDITED not in sys.modules:
-                gc.freeze()  # no last collection before the process ends: 0.9 of the 4.3 ms that its end takes
+                gc.freeze()  # skip the last collection: 0.9 of the 4.3 ms of interpreter shutdown
             gc.enable()
 
 

@@ -1,4 +1,7 @@
-"""`absolve base`: the layers of RFC 1808 section 3 drawn as the RFC does, with what each claimed and which won."""
+"""`absolve base`: draw the four layers of RFC 1808 section 3 as in its figure, with the claims of each and the winner.
+
+Input: documents, each with its base URL already established. Output: text for people on the standard output.
+"""
 
 from __future__ import annotations
 
@@ -30,12 +33,13 @@ if TYPE_CHECKING:
     Show = Callable[[str], str]
 
 EPILOG = """\
-The innermost layer that holds wins; a relative claim is resolved against the next layer out.
+The innermost layer with a usable base URL wins. A relative one is resolved
+against the next layer out.
 
 examples:
   absolve base page.html
-  absolve base page.html --url http://example.com/dir/     with the URL that it was retrieved from
-  absolve base page.html --all                             the documents inside it (srcdoc), too"""
+  absolve base page.html --url http://example.com/dir/   with its retrieval URL
+  absolve base page.html --all                  and the documents in it (srcdoc)"""
 
 # RFC 1808 section 3, its figure
 TITLES = {
@@ -45,14 +49,14 @@ TITLES = {
     Layer.DEFAULT: '(3.4) Base URL = "" (undefined)',
 }
 INDENT = " " * 6
-WIDEST = 88  # columns of a line in a box; below the boxes URLs stand whole
-EDGES = len("|    |")  # what a box adds to the columns of what is in it
+WIDEST = 88  # characters of a line in a box; below the boxes URLs are printed in full
+EDGES = len("|    |")  # columns that a box adds to its content
 WINS = "=> "
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     shared.add_inputs(parser)
-    parser.add_argument("--all", discovered=True, action="store_true", help="show the documents inside, too")
+    parser.add_argument("--all", discovered=True, action="store_true", help="also show the documents inside each input")
     shared.add_settings(parser)
 
 
@@ -69,18 +73,18 @@ def run(options: argparse.Namespace, report: Report) -> None:
 
 
 def _entities(input_: Input, how: ReadOptions, report: Report, *, inside: bool) -> Iterator[Entity]:
-    """The document of an input, and those inside it; an archive is one document."""
+    """Yield the document of an input and, if `inside`, the documents in it; an archive is one document."""
     is_first = True
     room = how.settings.max_rows_bytes
-    for stretch in segment_inputs.each(input_, how, every=inside):
-        for diagnostic in stretch.diagnostics:
+    for segment in segment_inputs.each(input_, how, every=inside):
+        for diagnostic in segment.diagnostics:
             report.finding(diagnostic)
-        if stretch.entity is None:
+        if segment.entity is None:
             continue
-        for entity in chain([stretch.entity] if is_first else (), _with_inner(stretch.entity) if inside else ()):
+        for entity in chain([segment.entity] if is_first else (), _with_inner(segment.entity) if inside else ()):
             room -= len(entity.bases.base.url) + len(entity.bases.own.url)
-            if room < 0:  # each document inside may have the same long base
-                raise rows_too_large(stretch.entity)
+            if room < 0:  # each document inside may repeat the same long base URL
+                raise rows_too_large(segment.entity)
             yield entity
         is_first = False
 
@@ -93,7 +97,7 @@ def _with_inner(entity: Entity) -> Iterator[Entity]:
 
 
 def picture(entity: Entity, *, credentials: bool) -> Iterator[str]:
-    """The boxes of one document, and below them its base URL and its own URL in full."""
+    """Yield the lines of one document: its boxes, and below them its base URL and its own URL in full."""
     base, own = entity.bases.base, entity.bases.own
     show: Show = partial(printable.message, credentials=credentials)
     yield show(f"{entity.name} {entity.path}".rstrip())
@@ -112,17 +116,17 @@ def _edge(line: str) -> str:
 
 def _summary(base: BaseURL, show: Show) -> str:
     if base.layer is Layer.DEFAULT:
-        return "none, relative links stay as they are"
+        return "none: relative links are left unchanged"
     if not base.url:
-        return f"none, it is longer than --max-url allows ({base.layer.label}: {show(base.source)})"
+        return f"none: longer than --max-url allows ({base.layer.label}: {show(base.source)})"
     return f"{show(base.url)} ({base.layer.label}: {show(base.source)})"
 
 
 def boxes(base: BaseURL, show: Show) -> list[str]:
-    """The four nested boxes, innermost first, each with the claims of its layer."""
+    """Return the lines of the four nested boxes, innermost first, each with the claims of its layer."""
     claims: dict[Layer, list[ClaimOutcome]] = {layer: [] for layer in Layer}
     layer = Layer.EMBEDDED
-    for claim in base.chain:  # what is embedded in the document around this one belongs to the layer that it gives
+    for claim in base.chain:  # a claim embedded in the document around this one belongs to the encapsulating layer
         layer = max(layer, claim.base.layer)
         claims[layer].append(claim)
     content = [list(_content(layer, claims[layer], base, show)) for layer in Layer]
@@ -140,7 +144,7 @@ def _content(layer: Layer, claims: list[ClaimOutcome], base: BaseURL, show: Show
             yield INDENT + _cut(line)
     if layer is Layer.DEFAULT:
         if base.layer is layer:
-            yield f"{INDENT}{WINS}{VERDICTS['won']}: relative ones stay as they are"
+            yield f"{INDENT}{WINS}{VERDICTS['won']}: relative links are left unchanged"
     elif not claims:
         yield f"{INDENT}none"
 

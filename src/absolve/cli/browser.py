@@ -1,4 +1,7 @@
-"""`absolve browser`: what a headless Chromium resolves every link of pages to, and where absolve differs."""
+"""`absolve browser`: list the links of pages as a headless Chromium resolves them, or compare them with absolve's.
+
+Output: JSON lines, one for each page; with --compare a verdict for each page, and the differences as diagnostics.
+"""
 
 from __future__ import annotations
 
@@ -23,31 +26,34 @@ if TYPE_CHECKING:
     from absolve.verifying.browser import Browser, View
 
 EPILOG = """\
-The browser gets each page as if it came from its own URL (--url, or what its saver wrote), with
-scripts off; every other request is refused, and there is no network. A line of JSON tells the
-character set and the base URI that it took, and the page's links in tree order: element,
-attribute, value, and the URL, null where the value gives none. Contents of templates and of open
-shadow roots are among them; lists (srcset), style sheets and documents inside are not.
+The browser loads each page under the page's own URL (--url, or the URL recorded
+when it was saved), with scripts off. Every other request is refused: there is
+no network. Each page gives one line of JSON: the character encoding and the
+base URI that the browser uses, and the links in tree order, each with element,
+attribute, value and URL (null if the value has no URL). Contents of templates
+and of open shadow roots are included; lists (srcset), style sheets and inner
+documents are not.
 
 examples:
   absolve browser page.html --url http://example.com/dir/page.html
   absolve browser saved/*.html -o links.jsonl
-  absolve browser saved/*.html --compare    hold absolve (--profile whatwg) against it
+  absolve browser saved/*.html --compare     compare with --profile whatwg
 
---compare says of each page whether it is equal. An element that the parser cloned counts once.
-Differences go to the standard error, as FILE:line:column: code: text.
+--compare prints for each page whether it is equal. An element that the parser
+cloned counts once. Differences are written to the standard error as
+FILE:line:column: code: text.
 codes:
-  target        a link leads elsewhere
+  target        absolve and the browser resolve this link to different URLs
   only-absolve  absolve lists this link, the browser does not
   only-browser  the browser lists this link, absolve does not
   charset       the browser reads the page in another character encoding
-  no-view       the browser cannot be given this, or did not get done with it
+  no-view       the browser cannot load this page, or did not finish in time
 
-It takes Chromium (Debian: apt-get install chromium), Chrome or one of their kin, on Linux or macOS.
-The superuser's has no sandbox.
+Needs Chromium (Debian: apt-get install chromium), Chrome or a browser derived
+from them, on Linux or macOS. Run by root, it has no sandbox.
 
-exit status: 0 done, or equal; 1 done, but some inputs failed or are different; 2 used wrongly, or
-no browser is there"""
+exit status: 0 success, or all pages equal; 1 completed, but an input failed or
+a page differs; 2 usage error, or no browser found"""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -55,11 +61,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     ways = parser.add_mutually_exclusive_group()
     shared.add_output(ways)
     ways.add_argument(
-        "--compare", discovered=True, action="store_true", help="say where absolve differs, instead of listing"
+        "--compare", discovered=True, action="store_true", help="report where absolve differs, instead of listing"
     )
     shared.completes_files(
         parser.add_argument(
-            "--browser", metavar="PROGRAM", help="the browser ($ABSOLVE_BROWSER, or the first that is found)"
+            "--browser",
+            metavar="PROGRAM",
+            help="program to run (default: $ABSOLVE_BROWSER, or the first browser found)",
         )
     )
     parser.add_argument(
@@ -68,7 +76,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=_seconds,
         default=30.0,
         metavar="SECONDS",
-        help="give up a page after this (%(default)g)",
+        help="time limit for each page (default: %(default)g)",
     )
     shared.add_limits(parser)
 
@@ -79,7 +87,7 @@ def _seconds(text: str) -> float:
     except ValueError:
         seconds = 0
     if not 0 < seconds <= 86_400:
-        raise argparse.ArgumentTypeError(f"must be a number of seconds, a day at most, not {text!r}")
+        raise argparse.ArgumentTypeError(f"must be a number of seconds from 0 to 86400, not {text!r}")
     return seconds
 
 

@@ -1,4 +1,7 @@
-"""`--engine spark`: the same rows from a cluster, as a folder of files."""
+"""`--engine spark`: list links on a Spark cluster.
+
+Input: the inputs of `absolve links`. Output: the same rows as without a cluster, in a new folder with a file per task.
+"""
 
 from __future__ import annotations
 
@@ -26,31 +29,31 @@ def add_engine(group: argparse._ActionsContainer) -> None:
         "--engine",
         choices=ENGINES,
         default="local",
-        help="where the work is done: processes of this machine (local), or a cluster (absolve[spark]), and then OUT is"
-        " a new folder, or the URL of one, with a file of each task: *.parquet, *.jsonl or *.csv",
+        help="local (default): processes on this machine; spark: a cluster (needs absolve[spark]). OUT is then the path"
+        " or URL of a new folder, to which each task writes a file: *.parquet, *.jsonl or *.csv",
     )
-    group.add_argument("--master", metavar="URL", help="with --engine spark, the cluster: spark://host:7077, yarn...")
+    group.add_argument("--master", metavar="URL", help="with --engine spark, the cluster: spark://host:7077, yarn, ...")
 
 
 def is_wanted(options: argparse.Namespace) -> bool:
-    """Whether Spark does the work; UsageError for options that do not go with that."""
+    """Return whether to run on Spark. Raise UsageError if another option excludes the engine."""
     if options.engine == "local":
         if options.master is not None:
-            raise UsageError("--master goes with --engine spark")
+            raise UsageError("--master needs --engine spark")
         return False
     if options.jobs is not None:
-        raise UsageError("--jobs goes with --engine local: how many work at once is the cluster's affair")
+        raise UsageError("--jobs needs --engine local: the cluster has its own number of tasks at once")
     if STDIN in many.names(options):
-        raise UsageError("the standard input (-) cannot go to a cluster")
+        raise UsageError("--engine spark cannot read the standard input (-): name files or folders")
     return True
 
 
 def run(options: argparse.Namespace, how: ListOptions, found: Iterator[Input], report: Report) -> None:
-    """List the inputs where Spark does; what is to be said of them is said here, when all are done."""
+    """List the inputs on Spark. Diagnostics and failures are reported here, when all tasks are done."""
     if options.output in {None, outputs.STDOUT} or not sinks.is_stream(how.format):
         formats = " or ".join(filter(sinks.is_stream, sinks.FORMATS))
-        raise UsageError(f"--engine spark writes {formats}: -o FOLDER, which ends so or has --format")
-    from absolve import spark as cluster  # and with it pyspark
+        raise UsageError(f"--engine spark writes {formats}: give -o FOLDER with such a suffix, or --format")
+    from absolve import spark as cluster  # imports pyspark
 
     report.quiet, report.verbose = options.quiet, options.verbose
     with failures.written(options, report), cluster.session("absolve links", options.master) as spark:

@@ -1,4 +1,4 @@
-"""`absolve config`: which options hold here, and what says so."""
+"""`absolve config`: print the options in effect as TOML, each with the file that sets it, and the ignored ones."""
 
 from __future__ import annotations
 
@@ -16,26 +16,29 @@ if TYPE_CHECKING:
 
 EPILOG = """\
 examples:
-  absolve config                   of all commands
+  absolve config                   all commands
   absolve config rewrite links
   absolve config --config mine.toml rewrite
 
-A file has options under their names on the command line, which wins:
+A configuration file sets options by their long names. The command line
+overrides it:
 
   profile = "whatwg"               for all commands that have it
   [rewrite]
   kind = ["image", "stylesheet"]
   verify = true
 
-The file that --config or $ABSOLVE_CONFIG names (an empty name: no file) may set every option;
-paths in it are relative to it. Where neither names one, absolve.toml or [tool.absolve] of
-pyproject.toml counts, in this folder or the next one above that has them, up to the root of a
-repository or your home. Such a file may come with a download: it sets only options that can
-neither write, run nor connect, and it must be yours or root's. What is ignored is marked."""
+--config or $ABSOLVE_CONFIG names the file (an empty name: no file). It may set
+every option; paths in it are relative to its folder. If neither is given,
+absolve looks for absolve.toml, or [tool.absolve] in pyproject.toml, in this
+folder and those above it, up to the root of a repository or your home folder.
+Since such a file may come with a download, you or root must own it, and it sets
+only options that cannot write files, run programs or use the network. Ignored
+files and options are marked."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("commands", nargs="*", metavar="COMMAND", help="only of these")
+    parser.add_argument("commands", nargs="*", metavar="COMMAND", help="only these commands (default: all)")
 
 
 def run(options: argparse.Namespace, report: Report) -> None:
@@ -45,7 +48,7 @@ def run(options: argparse.Namespace, report: Report) -> None:
     names = options.commands or list(COMMANDS)
     for name in names:
         if name not in COMMANDS:
-            raise UsageError(f"there is no command {name!r}: choose from {', '.join(COMMANDS)}")
+            raise UsageError(f"unknown command {name!r}: choose from {', '.join(COMMANDS)}")
     whole = parser(names)
     blocks = ["".join(f"# {path} is ignored: {reason}\n" for path, reason in found.ignored)] if found.ignored else []
     for name in names:
@@ -56,11 +59,11 @@ def run(options: argparse.Namespace, report: Report) -> None:
             value = command.get_default(action.dest)
             if value is None or value == []:
                 continue
-            line = f"{f'{option} = {json.dumps(value)}':40}  # {command.whence.get(action.dest, 'default')}"
+            line = f"{f'{option} = {json.dumps(value)}':40}  # {command.set_by.get(action.dest, 'default')}"
             lines.append(printable.message(line, credentials=report.credentials))
         for option, value in sorted(command.ignored.items()):
             setting = f"# {option} = {json.dumps(value, default=str)}"
-            line = f"{setting:40}  # ignored: {found.path} was not named by --config"
+            line = f"{setting:40}  # ignored: {found.path} was found, not named by --config"
             lines.append(printable.message(line, credentials=report.credentials))
         if len(lines) > 1:
             blocks.append("".join(f"{line}\n" for line in lines))

@@ -1,7 +1,7 @@
-"""The configuration file: options under the names that they have on the command line, which wins over it.
+"""Configuration files: find and parse the TOML file that sets options by their long names; the command line overrides.
 
-A file that the user names may set every option. A file that is found in the working folder or above it may come from a
-download or from another user: it sets only options that can neither write, run nor connect (`parsing.is_discovered`).
+A file that the user names may set every option. A file found in the working folder or above may come from a download
+or from another user: it sets only options that cannot write files, run programs or connect (`parsing.is_discovered`).
 """
 
 from __future__ import annotations
@@ -20,47 +20,47 @@ if TYPE_CHECKING:
 
 NAME: Final = "absolve.toml"
 PYPROJECT: Final = "pyproject.toml"
-VARIABLE: Final = "ABSOLVE_CONFIG"  # a file, or nothing for no file
+VARIABLE: Final = "ABSOLVE_CONFIG"  # a path, or empty for no file
 
-_REPOSITORY: Final = (".git", ".hg", ".svn")  # what is in the root of one
+_REPOSITORY: Final = (".git", ".hg", ".svn")  # one of these marks the root of a repository
 _LARGEST: Final = 1 << 20  # bytes of a file
-_MOST: Final = 32  # parts of a dotted key; tomllib takes quadratic time and memory for them
+_MOST: Final = 32  # parts of a dotted key; tomllib needs quadratic time and memory for them
 _KEY: Final = r"""(?:[\w-]+|"[^"\n]*"|'[^'\n]*')"""
 _FOREIGN: Final = "it belongs to another user"
 _DEEP: Final = pattern(rf"(?<![\w-]){_KEY}(?:[ \t]*\.[ \t]*{_KEY}){{{_MOST}}}", re.ASCII)
 
 
 class Ignored(NamedTuple):
-    """A file that was found and does not count, and why."""
+    """A file that was found and is ignored, and the reason."""
 
     path: Path
     reason: str
 
 
 class Configuration(NamedTuple):
-    """What a file says: options of all commands that have them, and tables with those of one command.
+    """A parsed file: top-level options apply to all commands that have them, tables to one command.
 
-    `named`: the user named the file. `ignored` are files that were found before it.
+    `named`: the user named the file. `ignored`: files found before it that are not used.
     """
 
     path: Path | None = None
-    table: dict[str, Any] = {}  # noqa: RUF012 - a default that nobody changes
+    table: dict[str, Any] = {}  # noqa: RUF012 - never modified
     named: bool = False
     ignored: tuple[Ignored, ...] = ()
 
     def of(self, command: str) -> dict[str, Any]:
-        """The options of one command, by their names without the hyphens before them; its own table counts first."""
+        """Return the options of one command, by name without leading hyphens; its own table overrides the top level."""
         common = {name: value for name, value in self.table.items() if not isinstance(value, dict)}
         own = self.table.get(command, {})
         return common | (own if isinstance(own, dict) else {})
 
 
 def find(commands: tuple[str, ...], named: str | None = None) -> Configuration:
-    """The file that the user named, or `absolve.toml` or `[tool.absolve]` in `pyproject.toml` here or next above.
+    """Return the named file, or the nearest `absolve.toml` or `[tool.absolve]` of a `pyproject.toml`, here or above.
 
-    `named` is that of --config, which $ABSOLVE_CONFIG is asked for otherwise; empty, it stands for no file. The search
-    ends at the root of a repository and at the user's home. Raise UsageError where the file cannot be read or has a
-    table of what is no command.
+    `named` is the value of --config; if it is None, $ABSOLVE_CONFIG is used. An empty name means no file. The search
+    ends at the root of a repository and at the user's home folder. Raise UsageError if the file cannot be read, or has
+    a table that is not named for a command.
     """
     given = os.environ.get(VARIABLE) if named is None else named
     if given is not None:
@@ -77,11 +77,11 @@ def find(commands: tuple[str, ...], named: str | None = None) -> Configuration:
 
 
 def _places() -> Iterator[Path]:
-    """The working folder and those above it, up to the root of a repository or the user's home."""
-    home = os.path.realpath(os.path.expanduser("~"))  # noqa: PTH111 - where there is none it stays as it is
+    """Yield the working folder and those above it, up to the root of a repository or the user's home folder."""
+    home = os.path.realpath(os.path.expanduser("~"))  # noqa: PTH111 - Path.home raises if there is no home
     try:
         folder = Path.cwd()
-    except OSError:  # it was removed
+    except OSError:  # the working folder was removed
         return
     for place in (folder, *folder.parents):
         yield place
@@ -100,10 +100,10 @@ def _named(path: Path, commands: tuple[str, ...]) -> Configuration:
 
 
 def _discovered(path: Path) -> dict[str, Any] | Ignored | None:
-    """The options in a file that was found, or why it does not count; None where it says nothing of ours."""
+    """Return the options in a file that was found, or why it is ignored; None if there is no file or no such table."""
     try:
         state = path.stat()
-    except OSError:  # there is none, or no way to it
+    except OSError:  # missing, or not accessible
         return None
     if not stat.S_ISREG(state.st_mode):
         return None
@@ -122,23 +122,23 @@ def _discovered(path: Path) -> dict[str, Any] | Ignored | None:
         table = _parsed(contents)
     except ValueError as error:
         if path.name == PYPROJECT:
-            return None  # another program's to complain about
+            return None  # other programs use this file, and report the error
         raise _unusable(path, error) from error
     return table if path.name == NAME else _ours(table)
 
 
 def _contents(path: Path) -> tuple[bytes, str]:
-    """The first bytes of a file, and why it does not count if it does not; OSError where it cannot be read.
+    """Return the first bytes of a file, and the reason to ignore it ("" if there is none). Raise OSError.
 
-    Whose file it is, is asked of the file that was opened: another one may have its name by now.
+    Owner and mode are read from the open file (fstat), since another file may have the name by then.
     """
     shared = _is_shared(path.parent)
     flags = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
     if path.is_symlink():
         if shared:
-            return b"", "it is a link in a folder where other users may write"
+            return b"", "it is a symbolic link in a folder where other users may write"
         if _is_foreign(path.lstat()):
-            return b"", "it is a link of another user"
+            return b"", "it is a symbolic link that belongs to another user"
     elif shared:
         flags |= getattr(os, "O_NOFOLLOW", 0)
     with os.fdopen(os.open(path, flags), "rb") as file:
@@ -147,20 +147,20 @@ def _contents(path: Path) -> tuple[bytes, str]:
     if _is_foreign(state):
         return contents, _FOREIGN
     if _may_others_write(state):
-        return contents, "every user may write it"
-    if shared and state.st_nlink > 1:  # a file of ours under a name that somebody else gave it
-        return contents, "it has another name, and is in a folder where other users may write"
+        return contents, "every user may write to it"
+    if shared and state.st_nlink > 1:  # another user may have made a hard link to a file of this user
+        return contents, "it has more than one hard link, in a folder where other users may write"
     return contents, ""
 
 
 def _is_shared(folder: Path) -> bool:
-    """Whether another user but root may put files into a folder."""
+    """Return whether a user other than this one and root may create files in a folder."""
     state = folder.stat()
     return _is_foreign(state) or _may_others_write(state)
 
 
 def _is_foreign(state: os.stat_result) -> bool:
-    """Whether another user but root owns a file; no, where files have no such owners."""
+    """Return whether a user other than this one and root owns a file; False on platforms without file owners."""
     return hasattr(os, "geteuid") and state.st_uid not in {os.geteuid(), 0}
 
 
@@ -169,22 +169,22 @@ def _may_others_write(state: os.stat_result) -> bool:
 
 
 def _parsed(contents: bytes) -> dict[str, Any]:
-    """TOML as a dictionary; ValueError where it is none, or nested too deep."""
-    import tomllib  # most folders have no such file
+    """Return TOML as a dictionary. Raise ValueError if it is malformed, too large or nested too deep."""
+    import tomllib  # most runs have no such file
 
     if len(contents) > _LARGEST:
-        raise ValueError(f"this is larger than {_LARGEST >> 20} MiB")
+        raise ValueError(f"the file is larger than {_LARGEST >> 20} MiB")
     text = contents.decode()
     if _DEEP.search(text):
         raise ValueError(f"a key has more than {_MOST} parts")
     try:
         return tomllib.loads(text)
     except RecursionError as error:
-        raise ValueError("this is nested too deep") from error
+        raise ValueError("the values are nested too deep") from error
 
 
 def _ours(table: dict[str, Any]) -> dict[str, Any] | None:
-    """`[tool.absolve]` of a project's file."""
+    """Return the table `[tool.absolve]` of a pyproject.toml, or None."""
     tool = table.get("tool")
     own = tool.get("absolve") if isinstance(tool, dict) else None
     return own if isinstance(own, dict) else None
@@ -193,7 +193,7 @@ def _ours(table: dict[str, Any]) -> dict[str, Any] | None:
 def _checked(path: Path, table: dict[str, Any], commands: tuple[str, ...]) -> dict[str, Any]:
     for name, value in table.items():
         if isinstance(value, dict) and name not in commands:
-            raise UsageError(f"{path}: there is no command {name!r}, and so no table of its options")
+            raise UsageError(f"{path}: the table [{name}] is not named for a command")
     return table
 
 

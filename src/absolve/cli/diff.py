@@ -1,4 +1,7 @@
-"""A unified diff from the edits themselves: one pass over the file, however big, where difflib would compare lines."""
+"""Unified diff (POSIX `diff -u`) made from the edits: one pass over the file, without comparing lines as difflib does.
+
+Input: a name, the bytes of a document, its edits in order. Output: lines for `patch`, or for a terminal.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ CONTEXT = 3
 
 
 class Block(NamedTuple):
-    """Lines that change, from the first to before the end, and what they become."""
+    """Adjacent lines that change: line numbers `first` to `end` (exclusive, from 0), and the new lines."""
 
     first: int
     end: int
@@ -27,9 +30,9 @@ class Block(NamedTuple):
 
 
 def unified(name: str, data: bytes, edits: Sequence[Edit]) -> Iterator[bytes]:
-    """The lines of a unified diff, as POSIX has it (diff -u), that makes `edits`, which are in order, in `data`.
+    """Yield the lines of a unified diff (POSIX `diff -u`) for `edits`, which are in order, of `data`.
 
-    Lines end at LF, as `patch` sees it.
+    Only LF ends a line, as for `patch`.
     """
     if not edits:
         return
@@ -57,12 +60,12 @@ def unified(name: str, data: bytes, edits: Sequence[Edit]) -> Iterator[bytes]:
 
 
 def quoted(name: str) -> bytes:
-    """Return a file's name as git and GNU patch read it from a patch: in quotes, C's escapes in it, where it must be.
+    """Return a file name as git and GNU patch read it: quoted, with C escapes, where necessary.
 
-    A name cannot end its line then, nor be another name in the eyes of a person: all that is not visible is escaped.
+    Characters that are not visible are escaped, so that a name cannot end its line or pass for another name.
     """
     if printable.printable(name) == name and not re.search(r'\A |["\\]', name):
-        return os.fsencode(name) + (b"\t" if " " in name else b"")  # a tab ends a name with blanks in it
+        return os.fsencode(name) + (b"\t" if " " in name else b"")  # a tab ends a name that contains spaces
     return b'"' + b"".join(map(_quoted_character, name)) + b'"'
 
 
@@ -77,7 +80,7 @@ _ESCAPES = {'"': b'\\"', "\\": b"\\\\", "\n": b"\\n", "\t": b"\\t", "\r": b"\\r"
 
 
 def _blocks(data: bytes, starts: list[int], edits: Iterable[Edit]) -> Iterator[Block]:
-    """The edits by the lines that they touch; neighbouring lines are one block."""
+    """Group the edits by the lines that they touch; adjacent lines form one block."""
     inside: list[Edit] = []
     first = end = 0
     for edit in edits:
@@ -121,9 +124,9 @@ _STYLES = {b"-": "red", b"+": "green", b"@": "cyan"}
 
 
 def on_terminal(lines: Iterator[bytes], *, colour: bool) -> Iterator[bytes]:
-    """Yield the lines of a diff for a terminal: what is not visible is escaped, but for tabs; coloured if it is to be.
+    """Yield the lines of a diff for a terminal: invisible characters except tabs escaped, coloured if `colour`.
 
-    They are for people, who should not paste them into a file: `patch` takes what a file or a pipe is given.
+    For people only: `patch` needs the unescaped lines, which go to a file or a pipe.
     """
     for line in lines:
         text = printable.printable(line.rstrip(b"\n").decode("utf-8", "surrogateescape"), keep="\t")

@@ -1,4 +1,7 @@
-"""`--errors FILE`: what failed, as JSON lines, in a file that is no input and that is written whole or not at all."""
+"""`--errors FILE`: write failures as JSON lines to a file that no input or output uses, completely or not at all.
+
+Input: the options, the items of the run, its report. Output: `report.errors`, open while the run goes on.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def check(options: argparse.Namespace) -> None:
-    """Raise UsageError where FILE is something that the run reads or writes, by any name, or is in an input folder."""
+    """Raise UsageError if FILE is a file that the run reads or writes, under any name, or is in an input folder."""
     if options.errors is None:
         return
     named = [*options.inputs, *_listed(options.from_)]
@@ -29,27 +32,27 @@ def check(options: argparse.Namespace) -> None:
     try:
         path = Path(os.path.realpath(options.errors))
         if any(_is_same(path, name) for name in (*named, *tables) if name not in {None, "", STDIN}):
-            raise UsageError(f"--errors {options.errors} is an input, too")
+            raise UsageError(f"--errors {options.errors} is also an input: choose another file")
         for name in filter(inputs.is_folder, named):
             if any(map(Path(name).samefile, filter(os.path.exists, path.parents))):
-                raise UsageError(f"--errors {options.errors} is inside the input {name}")
+                raise UsageError(f"--errors {options.errors} is inside the input {name}: choose another folder")
         if options.output not in {None, outputs.STDOUT} and _is_same(path, options.output):
-            raise UsageError(f"--errors {options.errors} is the output, too")
-    except ValueError as error:  # a NUL in a name
+            raise UsageError(f"--errors {options.errors} is also the output: choose another file")
+    except ValueError as error:  # NUL in a name
         raise UsageError(f"--errors {options.errors!r}: {error}") from error
 
 
 def _listed(name: str | None) -> Iterator[str]:
-    """The names in a list that can be read twice; those in a pipe are seen as they come."""
+    """Yield the names in a list if it can be read twice; `watched` checks those from a pipe."""
     if name is not None and name != STDIN and Path(name).is_file():
         try:
             yield from inputs.read_list(name)
         except DocumentError:
-            return  # the run reports it
+            return  # reported when the run reads the list
 
 
 def _is_same(path: Path, name: str) -> bool:
-    """Whether a name leads to a path without links, or to the same regular file."""
+    """Return whether a name resolves to `path`, which has no symbolic links, or is another name of the same file."""
     return os.path.normcase(os.path.realpath(name)) == os.path.normcase(path) or (
         outputs.clash([path], [name]) is not None
     )
@@ -58,7 +61,10 @@ def _is_same(path: Path, name: str) -> bool:
 def watched(
     items: Iterable[Item], files_of: Callable[[Item], Iterable[str]], options: argparse.Namespace
 ) -> Iterator[Item]:
-    """Yield the items; raise UsageError before one that reads or writes FILE, which only a pipe or a plan can name."""
+    """Yield the items; raise UsageError before one that reads or writes FILE.
+
+    `check` cannot see names that come from a pipe or from the plan of the outputs.
+    """
     if options.errors is None:
         yield from items
         return
@@ -66,13 +72,13 @@ def watched(
     for item in items:
         for name in files_of(item):
             if key in {inputs.key(name), inputs.key(os.path.realpath(name))}:
-                raise UsageError(f"--errors {options.errors} is a file of the run, too ({name})")
+                raise UsageError(f"--errors {options.errors} is also a file of the run ({name}): choose another file")
         yield item
 
 
 @contextmanager
 def written(options: argparse.Namespace, report: Report) -> Iterator[None]:
-    """Let failures go to FILE, which stays as it was where the block raises or a failure cannot be written."""
+    """Open FILE as `report.errors`; FILE is unchanged if the block raises or a failure cannot be written."""
     if options.errors is None:
         yield
         return
@@ -88,7 +94,7 @@ def written(options: argparse.Namespace, report: Report) -> Iterator[None]:
         if stays_absolute:
             file.close()
         else:
-            file.__exit__(OSError, OSError(), None)  # which was reported
+            file.__exit__(OSError, OSError(), None)  # discard; the error is already reported
     except OSError as error:
         if stays_absolute:
             report.unlisted(error)

@@ -1,4 +1,7 @@
-"""The options that say which links count, which columns and rows are listed, and what old URLs become."""
+"""Options that select links (--kind, --scope, --problem), columns and rows, and that map old URLs to new ones.
+
+Input: parsed options. Output: a `Selection`, the names of columns, a rewriting policy. Raise UsageError.
+"""
 
 from __future__ import annotations
 
@@ -20,11 +23,11 @@ if TYPE_CHECKING:
 
 
 def add_selection(parser: argparse.ArgumentParser, title: str) -> argparse._ArgumentGroup:
-    """--kind, --scope and --problem; each takes several words, with commas between them or one at a time."""
+    """Add --kind, --scope and --problem; each takes words separated by commas, and may be repeated."""
     group = parser.add_argument_group(title)
     for option, meaning, words in (
         ("--kind", "of these kinds", sorted(KINDS)),
-        ("--scope", "that lead to these scopes, seen from the document", SCOPES),
+        ("--scope", "whose target has one of these scopes, relative to the document", SCOPES),
         ("--problem", "with any of these problems", PROBLEMS),
     ):
         group.add_argument(
@@ -39,65 +42,67 @@ def add_selection(parser: argparse.ArgumentParser, title: str) -> argparse._Argu
 
 
 def add_table(group: argparse._ActionsContainer) -> None:
-    """What of the rows goes into the list."""
+    """Add --columns, --where and --unique."""
     group.add_argument("--columns", discovered=True, metavar="NAME,...", help="only these columns, in this order")
     group.add_argument(
-        "--where", metavar="CONDITION", help="only rows for which this holds, in DuckDB's SQL (absolve[duckdb])"
+        "--where",
+        metavar="CONDITION",
+        help="only rows for which this SQL condition is true (DuckDB; needs absolve[duckdb])",
     )
     group.add_argument(
         "--unique",
         discovered=True,
         action="store_true",
-        help="of rows that are equal in all of --columns only the first",
+        help="with --columns: drop rows that repeat an earlier one",
     )
 
 
 def add_remapping(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("old URLs to new ones, when links are absolute")
+    group = parser.add_argument_group("mapping old URLs to new ones, after links are made absolute")
     group.add_argument(
         "--remap",
         action="append",
         default=[],
         metavar="FROM=TO",
-        help="a URL that is, or begins with, FROM begins with TO then; //host stands for http and https. The longest"
-        " FROM counts; it ends where a part of the URL ends",
+        help="replace the prefix FROM of a URL by TO; //host matches http and https. The longest matching FROM applies;"
+        " it must end at the end of a path segment or parameter",
     )
     completes_files(
         group.add_argument(
             "--remap-file",
             metavar="FILE",
-            help="the same as CSV: from, to, and prefix (if nothing else is said), exact or regex",
+            help="read such rules from CSV: from, to, and prefix (the default), exact or regex",
         )
     )
 
 
 def selection(options: argparse.Namespace) -> Selection:
-    """Which links count; UsageError for a word that is none."""
-    from absolve.run.filters import Selection  # and with it what judges links: most rewrites are of all
+    """Return the selection of links. Raise UsageError for an unknown word."""
+    from absolve.run.filters import Selection  # its imports are slow, and most rewrites need none of them
 
     kinds, scopes, problems = (frozenset(_words(given)) for given in (options.kind, options.scope, options.problem))
     return Selection(kinds, scopes, problems).checked()
 
 
 def columns(options: argparse.Namespace) -> tuple[str, ...]:
-    """The columns of the list; UsageError for what is none, and for a list that could have no equal rows."""
+    """Return the names of the columns. Raise UsageError for unknown ones, and for --unique without --columns."""
     from absolve.inventory.columns import COLUMNS
 
     if options.columns is None:
         if options.unique:
-            raise UsageError("--unique goes with --columns: whole rows say where a link stands, and no two are equal")
+            raise UsageError("--unique needs --columns: with all columns (offsets too) no two rows are equal")
         return COLUMNS
     names = tuple(_words([options.columns]))
     for name in names:
         if name not in COLUMNS:
-            raise UsageError(f"there is no column {name!r}: choose from {', '.join(COLUMNS)}")
+            raise UsageError(f"unknown column {name!r}: choose from {', '.join(COLUMNS)}")
     if len(set(names)) < len(names) or not names:
-        raise UsageError(f"--columns names each column once: {options.columns!r}")
+        raise UsageError(f"--columns needs one or more names, each once, not {options.columns!r}")
     return names
 
 
 def policy(options: argparse.Namespace) -> Policy:
-    """What becomes of links; UsageError for a rule that is none, or that cannot be read."""
+    """Return the rewriting policy. Raise UsageError for a rule that is malformed or cannot be read."""
     whole = _remapping(options) if options.remap or options.remap_file else absolute
     if not (options.kind or options.scope or options.problem):
         return whole
@@ -107,7 +112,7 @@ def policy(options: argparse.Namespace) -> Policy:
     if not any(wanted):
         return whole
     if options.base == "empty":
-        raise UsageError("--base empty goes with all links: those that stay as they are need their base")
+        raise UsageError("--base empty excludes --kind, --scope and --problem: links left unchanged need the base")
     return only(wanted, whole)
 
 
@@ -125,14 +130,14 @@ def _words(given: Iterable[str]) -> list[str]:
 
 
 def _read(name: str) -> list[Change]:
-    """The rules in a CSV file: from, to, and how; rules that say nothing of how are prefixes."""
+    """Return the rules in a CSV file: from, to and how, which defaults to prefix."""
     from absolve.rewriting.remap import Change
 
     found = []
     try:
         for line, row in inputs.read_table(name):
             if len(row) not in {2, 3}:
-                raise UsageError(f"{name}:{line}: a row has from, to, and how, not {len(row)} columns")
+                raise UsageError(f"{name}:{line}: a row has 2 or 3 columns (from, to, how), not {len(row)}")
             found.append(Change(row[0], row[1], *(how for how in row[2:] if how)))
             _checked(found[-1], name, line)
     except DocumentError as error:

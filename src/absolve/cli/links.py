@@ -1,4 +1,7 @@
-"""`absolve links`: the inventory, a row for each link."""
+"""`absolve links`: list links, one row each, as JSON lines, CSV, Parquet or a table of SQLite or DuckDB.
+
+Input: the options. Output: the rows in the sink, in the order of the inputs; diagnostics in the report.
+"""
 
 from __future__ import annotations
 
@@ -25,18 +28,18 @@ if TYPE_CHECKING:
 
 EPILOG = """\
 examples:
-  absolve links page.html                     to the standard output, as JSON lines
-  absolve links *.html -o links.csv           a table: the suffix says which format
+  absolve links page.html                  JSON lines on the standard output
+  absolve links *.html -o links.csv        the suffix selects the format
   absolve links site/ --url http://example.com/ -o links.sqlite
   absolve links site/ --scope external --columns target --unique --format csv
   absolve links site/ --problem unresolved,malformed
   absolve links site/ --where "kind = 'image' AND base_layer <> 'embedded'"
   absolve links page.html | jq -r 'select(.scope == "external").target'
   absolve links site/ --engine spark --master spark://host:7077 -o links.parquet
-  curl -s http://example.com/ | absolve links - --url http://example.com/ --format csv
+  curl -s http://example.com/ | absolve links --url http://example.com/
 
-columns: document, entity, line, column, start, end, element, attribute, kind, rel, text,
-reference, base, base_layer, base_source, target, scope, problems"""
+columns: document, entity, line, column, start, end, element, attribute, kind,
+rel, text, reference, base, base_layer, base_source, target, scope, problems"""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -46,16 +49,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--format",
         discovered=True,
         choices=sinks.FORMATS,
-        help="the format, where OUT's suffix does not say it (jsonl)",
+        help="output format (default: by the suffix of OUT, else jsonl)",
     )
     parser.add_argument(
         "--csv-safe",
         discovered=True,
         action="store_true",
-        help="in CSV, put ' before a cell that begins with =, +, -, @, a tab or a line end: a spreadsheet would compute"
-        " it, whoever wrote the page",
+        help="in CSV, put ' before a cell that begins with =, +, -, @, a tab or a line end, so that a spreadsheet does"
+        " not run it as a formula",
     )
-    filters.add_table(filters.add_selection(parser, "what is listed"))
+    filters.add_table(filters.add_selection(parser, "selection of links and columns"))
     shared.add_settings(parser)
     shared.add_changes(parser)
     cluster.add_engine(many.add_run(parser))
@@ -66,10 +69,10 @@ def run(options: argparse.Namespace, report: Report) -> None:
     to_stdout = options.output in {None, outputs.STDOUT}
     format_ = options.format or ("jsonl" if to_stdout else sinks.name_of(options.output))
     if to_stdout and not sinks.is_stream(format_):
-        raise UsageError(f"{format_} is no format for the standard output: -o FILE")
+        raise UsageError(f"{format_} cannot be written to the standard output: give -o FILE")
     on_terminal = to_stdout and is_terminal(sys.stdout)
     if on_terminal and format_ not in {"jsonl", "csv"}:
-        raise UsageError(f"{format_} is no format for a terminal: -o FILE")
+        raise UsageError(f"{format_} cannot be written to a terminal: give -o FILE")
     how = ListOptions(
         shared.reading(options),
         filters.columns(options),
@@ -85,10 +88,10 @@ def run(options: argparse.Namespace, report: Report) -> None:
     )
     sink = sinks.by_name(format_)
     if how.where is not None:
-        from absolve.run import where  # and with it DuckDB: few want it
+        from absolve.run import where  # imports DuckDB
 
         if not how.where.isascii() and how.where.encode("utf-8", "ignore").decode() != how.where:
-            raise UsageError(f"--where: this is not UTF-8: {how.where!r}")
+            raise UsageError(f"--where: the condition is not UTF-8: {how.where!r}")
         where.check(how.where)
     found = failures.watched(many.found(options, report), lambda input_: (input_.name,), options)
     if cluster.is_wanted(options):

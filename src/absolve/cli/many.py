@@ -1,4 +1,8 @@
-"""Options of the commands that work on many inputs, and the run over them."""
+"""Options of `absolve rewrite` and `absolve links`, which accept many inputs, and the run over them.
+
+Input: parsed options and a task. Output: the results of the task in the order of the inputs; diagnostics, progress and
+a summary on the standard error.
+"""
 
 from __future__ import annotations
 
@@ -28,18 +32,18 @@ if TYPE_CHECKING:
 
     Item = TypeVar("Item")
 
-WORTH_A_POOL = 4 << 20  # bytes of inputs: what fewer take is less than what starting processes does
-SCREEN = 20  # lines; what was said before more than that is said again at the end
+WORTH_A_POOL = 4 << 20  # bytes of inputs: fewer are done sooner than worker processes start
+SCREEN = 20  # lines: after more messages than this the summary repeats the failures
 
 
 def add_inputs(parser: argparse.ArgumentParser) -> None:
-    """INPUT..., folders and lists, and what the user knows of them."""
+    """Add INPUT..., the options for folders and lists, and those of `options.add_known`."""
     shared.completes_files(
         parser.add_argument(
             "inputs",
             nargs="*",
             metavar="INPUT",
-            help="a file, a folder with all in it, or - for the standard input (the default)",
+            help="file, folder (with its subfolders), or - for the standard input (default)",
         )
     )
     group = parser.add_argument_group("folders and lists")
@@ -48,7 +52,7 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
             "--from",
             dest="from_",
             metavar="FILE",
-            help="work on the files that are named in FILE (- is the standard input), one a line or NULs between them",
+            help="read names of inputs from FILE (- is the standard input), one per line or separated by NUL",
         )
     )
     group.add_argument(
@@ -57,7 +61,7 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="GLOB",
-        help="of folders only such files: '*.html' by name, 'docs/**' by path",
+        help="in folders, only matching files: '*.html' by name, 'docs/**' by path",
     )
     group.add_argument(
         "--exclude",
@@ -65,23 +69,24 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="GLOB",
-        help="not such files, nor such folders",
+        help="in folders, skip matching files and folders",
     )
     shared.completes_files(
-        group.add_argument("--url-map", metavar="FILE", help="the URLs of single files, as CSV: path, URL")
+        group.add_argument("--url-map", metavar="FILE", help="CSV file with retrieval URLs of single files: path, URL")
     )
     group.add_argument(
         "--mirror-layout",
         discovered=True,
         action="store_true",
-        help="a folder has host/path in it, as wget and HTTrack write: that is the URL, unless a page says another",
+        help="a folder contains host/path, as written by wget and HTTrack: use that as the URL of a page that records"
+        " no other",
     )
     shared.add_known(parser)
 
 
 def add_run(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
-    """How the run goes."""
-    group = parser.add_argument_group("how the run goes")
+    """Add --jobs, --errors, --quiet and --verbose; return their group."""
+    group = parser.add_argument_group("run")
     group.add_argument(
         "--jobs",
         "-j",
@@ -89,19 +94,19 @@ def add_run(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
         type=_jobs,
         default=None,
         metavar="N",
-        help="so many processes (one for each core; a few small inputs: one)",
+        help="number of processes (default: one per core; one for a few small inputs)",
     )
     shared.completes_files(
-        group.add_argument("--errors", metavar="FILE", help="write what failed there, too, as JSON lines")
+        group.add_argument("--errors", metavar="FILE", help="also write failures to FILE, as JSON lines")
     )
     said = group.add_mutually_exclusive_group()
-    said.add_argument("--quiet", "-q", discovered=True, action="store_true", help="say only what failed")
+    said.add_argument("--quiet", "-q", discovered=True, action="store_true", help="report failures only")
     said.add_argument(
         "--verbose",
         "-v",
         discovered=True,
         action="store_true",
-        help="say each thing of each input (what many share is summed up)",
+        help="report every diagnostic (default: after 20 inputs with the same code, only the number of the others)",
     )
     return group
 
@@ -113,22 +118,22 @@ def _jobs(text: str) -> int:
 
 
 def names(options: argparse.Namespace) -> list[str]:
-    """The inputs that stand on the command line; with a list there need not be any."""
+    """Return the inputs on the command line; with --from the list may be empty."""
     if options.from_ is None:
         return shared.names(options)
     if options.from_ == STDIN and STDIN in options.inputs:
-        raise UsageError("the standard input (-) can be read once only")
+        raise UsageError("the standard input (-) can be read only once")
     return shared.names(options) if options.inputs else []
 
 
 def found(options: argparse.Namespace, report: Report, *, follow: bool = True) -> Iterator[Input]:
-    """All inputs, in their order; UsageError for options that say something else than what there is."""
+    """Return an iterator over all inputs, in order. Raise UsageError for options that do not fit the inputs."""
     given = names(options)
     globs = Globs(tuple(options.include), tuple(options.exclude)).checked()
     if (globs.include or globs.exclude) and not any(map(inputs.is_folder, given)):
-        raise UsageError("--include and --exclude go with folders")
+        raise UsageError("--include and --exclude need a folder as INPUT")
     if options.url is not None and any(map(inputs.is_folder, given)) and set("?#") & set(options.url):
-        raise UsageError(f"the URL of a folder's root has no query and no fragment: {options.url!r}")
+        raise UsageError(f"--url of a folder can have no query and no fragment: {options.url!r}")
     try:
         by_path = inputs.read_url_map(options.url_map) if options.url_map else {}
     except DocumentError as error:
@@ -156,10 +161,10 @@ def run(
     *,
     handoffs: bool = False,
 ) -> Generator[tuple[Item, Any]]:
-    """Work on all items and report what is said of them; what else they come to is the caller's, in their order.
+    """Run the task `work` on all items, report diagnostics and failures, and yield the other results, in order.
 
-    `ended` is told of each item that nothing more comes of, while a failure is still that item's; `expect` of what is
-    ready to be put and comes next. `handoffs` as of `tasks.run`.
+    `ended` is called after the last result of each item, before the report leaves that item. `expect` is called with
+    the next files that are ready to be published. `handoffs`: see `tasks.run`.
     """
     report.quiet, report.verbose = options.quiet, options.verbose
     streams = not getattr(options, "in_place", False) and options.output in {None, outputs.STDOUT}
@@ -191,35 +196,35 @@ def run(
                         ended(item)
                     number += input_of(item).within.end == WHOLE.end
                 report.input = None
-                clock.tick(progress.So(number, size, len(report.failures)))
+                clock.tick(progress.Counts(number, size, len(report.failures)))
                 report.took(clock.seconds)
     report.rest()
-    if not options.quiet and (clock.was_seen or (report.failures and report.said > SCREEN)):
-        report.summary(f"{progress.So(number, size, len(report.failures))} in {clock.seconds:.1f} s")
+    if not options.quiet and (clock.was_seen or (report.failures and report.lines > SCREEN)):
+        report.summary(f"{progress.Counts(number, size, len(report.failures))} in {clock.seconds:.1f} s")
 
 
 def _unbroken(done: Iterable[tuple[Item, Any]], input_of: Callable[[Item], Input]) -> Iterator[tuple[Item, Any]]:
-    from absolve.run import archive_turns  # and with it the inventory: a rewrite needs none
+    from absolve.run import archive_turns  # imports the inventory, which a rewrite does not need
 
     return archive_turns.unbroken(done, input_of)
 
 
 def _counting(options: argparse.Namespace) -> Callable[[], int] | None:
-    """What counts the inputs, beside the run; a list may be a pipe, and is read once only."""
+    """Return a function that counts the inputs, for another thread; None with --from, since a list may be a pipe."""
     if options.from_ is not None or not any(map(inputs.is_folder, options.inputs)):
         return None
-    unheard = Report()
-    unheard.quiet = True
-    return lambda: sum(1 for _ in found(options, unheard, follow=not getattr(options, "in_place", False)))
+    silent = Report()
+    silent.quiet = True
+    return lambda: sum(1 for _ in found(options, silent, follow=not getattr(options, "in_place", False)))
 
 
 def _processes(
     items: Iterable[Item], input_of: Callable[[Item], Input], options: argparse.Namespace
 ) -> tuple[int, Iterable[Item]]:
-    """How many processes the items are worth, and the items: none of its own for what is done before it has started."""
+    """Return the number of processes, and the items: one process if the work is shorter than the start of a pool."""
     jobs = processes(options)
     if jobs == 1 or STDIN in options.inputs or not (options.inputs or options.from_):
-        return 1, items  # only this process has the standard input
+        return 1, items  # only the parent process has the standard input
     items = iter(items)
     first: list[Item] = []
     size = 0
@@ -235,7 +240,7 @@ def _processes(
 
 
 def processes(options: argparse.Namespace) -> int:
-    """How many the user wants: those cores that this process may use, where nothing is said."""
+    """Return --jobs, or by default the number of cores that this process may use."""
     return options.jobs or _cores()
 
 

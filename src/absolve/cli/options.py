@@ -1,4 +1,7 @@
-"""The options that commands share, and what they come to: names, settings, how inputs are read."""
+"""Options that several commands share, and their conversion to `Settings`, `ReadOptions`, input names and an output.
+
+Input: argparse parsers and namespaces. Raises UsageError for values that argparse cannot check.
+"""
 
 from __future__ import annotations
 
@@ -20,64 +23,68 @@ if TYPE_CHECKING:
 
 
 def completes_files(argument: argparse.Action) -> None:
-    """Let a completion script offer files here: shtab looks for this attribute, and is not needed to set it."""
+    """Complete file names for this argument: shtab reads this attribute, and need not be installed to set it."""
     argument.complete = {"bash": "_shtab_compgen_files", "zsh": "_files", "tcsh": "f"}  # type: ignore[attr-defined]
 
 
 def add_configuration(parser: argparse.ArgumentParser) -> None:
-    """--config, which is looked for before all other options are known."""
+    """Add --config; `running.found_for` reads it before argparse does."""
     completes_files(
         parser.add_argument(
             "--config",
             metavar="FILE",
-            help="take options from there, instead of $ABSOLVE_CONFIG or absolve.toml in this folder or above",
+            help="read options from FILE (default: $ABSOLVE_CONFIG, or absolve.toml in this folder or above)",
         )
     )
 
 
 def add_inputs(parser: argparse.ArgumentParser) -> None:
-    """INPUT..., and what the user knows of the inputs."""
+    """Add INPUT... and the options of `add_known`."""
     completes_files(
         parser.add_argument(
-            "inputs", nargs="*", metavar="INPUT", help="a file, or - for the standard input (the default)"
+            "inputs", nargs="*", metavar="INPUT", help="file, or - for the standard input (default)"
         )
     )
     add_known(parser)
 
 
 def add_output(parser: argparse._ActionsContainer) -> None:
-    """-o OUT, for all that is listed of all inputs."""
-    completes_files(parser.add_argument("-o", "--output", metavar="OUT", help="write there, complete or not at all"))
+    """Add -o OUT, for one list of all inputs."""
+    text = "write to OUT, completely or not at all (default: the standard output)"
+    completes_files(parser.add_argument("-o", "--output", metavar="OUT", help=text))
 
 
 def add_known(parser: argparse.ArgumentParser) -> None:
-    """What the user knows of the inputs."""
-    known = parser.add_argument_group("what is known of the inputs")
+    """Add --url, --file-urls, --media-type and --charset."""
+    known = parser.add_argument_group("facts about the inputs")
     known.add_argument(
-        "--url", discovered=True, metavar="URL", help="the URL that they were retrieved from (RFC 1808, 3.3)"
+        "--url", discovered=True, metavar="URL", help="URL from which they were retrieved (RFC 1808, section 3.3)"
     )
     known.add_argument(
         "--file-urls",
         action="store_true",
-        help="where nothing else says it, take a file's own path for that URL (file:///...)",
+        help="use the path of a file (file:///...) as that URL if no other is known",
     )
     known.add_argument(
-        "--media-type", discovered=True, metavar="TYPE", help="what they are (found out by name and content)"
+        "--media-type", discovered=True, metavar="TYPE", help="media type (default: by name and content)"
     )
     known.add_argument(
-        "--charset", discovered=True, metavar="LABEL", help="the character encoding, where no byte order mark says it"
+        "--charset", discovered=True, metavar="LABEL", help="character encoding, unless a byte order mark gives it"
     )
 
 
 def add_settings(parser: argparse.ArgumentParser) -> None:
-    """How links are found and resolved."""
-    group = parser.add_argument_group("how links are found and resolved")
+    """Add the options that decide how links are found and resolved, and the limits."""
+    group = parser.add_argument_group("finding and resolving links")
     add_profile(group)
     group.add_argument(
-        "--lazy", discovered=True, action="store_true", help="data-src, data-href and the like count, too"
+        "--lazy", discovered=True, action="store_true", help="also find links in data-src, data-href and the like"
     )
     group.add_argument(
-        "--conditional-comments", discovered=True, action="store_true", help="so does HTML in <!--[if IE]> comments"
+        "--conditional-comments",
+        discovered=True,
+        action="store_true",
+        help="also find links in <!--[if IE]> comments",
     )
     recovers = "read XML that is not well-formed, or nested too deep, as HTML"
     group.add_argument("--recover", discovered=True, action="store_true", help=recovers)
@@ -85,14 +92,14 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
 
 
 def add_limits(group: argparse._ActionsContainer) -> None:
-    """What a document may be made of."""
+    """Add the limits of a document: nesting, sizes, number of links."""
     group.add_argument(
         "--max-depth",
         discovered=True,
         type=_depth,
         default=Settings().max_depth,
         metavar="N",
-        help="leave alone what is nested deeper than N documents (%(default)s)",
+        help="leave documents nested deeper than N levels unchanged (default: %(default)s)",
     )
     group.add_argument(
         "--max-size",
@@ -100,7 +107,7 @@ def add_limits(group: argparse._ActionsContainer) -> None:
         type=_size,
         default=Settings().max_size,
         metavar="BYTES",
-        help="leave alone a larger document; K, M or G may follow the number (1G)",
+        help="leave larger documents unchanged; K, M or G may follow the number (default: 1G)",
     )
     group.add_argument(
         "--max-links",
@@ -108,7 +115,7 @@ def add_limits(group: argparse._ActionsContainer) -> None:
         type=_number,
         default=Settings().max_links,
         metavar="N",
-        help="leave alone a document with more links than that in it (%(default)s)",
+        help="leave documents with more links unchanged (default: %(default)s)",
     )
     group.add_argument(
         "--max-decompressed",
@@ -116,7 +123,7 @@ def add_limits(group: argparse._ActionsContainer) -> None:
         type=_size,
         default=Settings().max_decompressed,
         metavar="BYTES",
-        help="leave alone what gives more bytes when it is decompressed, and larger records of WARC (128M)",
+        help="leave content with more bytes after decompression, and larger WARC records, unchanged (default: 128M)",
     )
     group.add_argument(
         "--max-url",
@@ -124,7 +131,8 @@ def add_limits(group: argparse._ActionsContainer) -> None:
         type=_size,
         default=Settings().max_url,
         metavar="LENGTH",
-        help="make no URL of more characters: the link stays, and so do all that are relative to such a base (2M)",
+        help="make no URL of more characters: leave such a link, and links relative to such a base, unchanged"
+        " (default: 2M)",
     )
     group.add_argument(
         "--max-rows-bytes",
@@ -132,7 +140,7 @@ def add_limits(group: argparse._ActionsContainer) -> None:
         type=_size,
         default=Settings().max_rows_bytes,
         metavar="BYTES",
-        help="list no document whose rows have more bytes of URLs and texts together (2G)",
+        help="list no document whose rows have more bytes of URLs and text in total (default: 2G)",
     )
 
 
@@ -140,9 +148,9 @@ CREDENTIALS: Final = "--show-credentials"
 
 
 def add_credentials(parser: argparse.ArgumentParser) -> None:
-    """--show-credentials, for every command that prints messages or URLs."""
+    """Add --show-credentials, for every command that prints messages or URLs."""
     parser.add_argument(
-        CREDENTIALS, action="store_true", help="show user:password@ of URLs in messages and reports, instead of ***@"
+        CREDENTIALS, action="store_true", help="print user:password@ of URLs in messages and lists, instead of ***@"
     )
 
 
@@ -152,33 +160,33 @@ def add_profile(parser: argparse._ActionsContainer) -> None:
         discovered=True,
         choices=tuple(PROFILES),
         default=Settings().profile,
-        help="resolve by RFC 1808 to the letter (the default), by RFC 3986, or as browsers do",
+        help="resolve by RFC 1808 (default), by RFC 3986, or by the URL Standard, as browsers do",
     )
 
 
 def add_changes(parser: argparse.ArgumentParser) -> None:
-    """What a rewrite does to links that could stay."""
-    group = parser.add_argument_group("what changes")
+    """Add the options that extend or limit the changes of a rewrite."""
+    group = parser.add_argument_group("changes")
     group.add_argument(
         "--fragments",
         discovered=True,
         choices=FRAGMENTS,
         default=Settings().fragments,
-        help="#fragment links into the document itself stay as they are (keep, the default), or become absolute",
+        help="#fragment links within the document: leave unchanged (keep, default) or make absolute",
     )
     group.add_argument(
         "--base",
         discovered=True,
         choices=BASES,
         default=Settings().base,
-        help="the base element's own URL is made absolute (keep, the default), or emptied",
+        help="URL of the base element: make absolute (keep, default) or make empty",
     )
     group.add_argument(
         "--break-signatures",
         action="store_true",
-        help="change what is signed in a message, too (multipart/signed, DKIM)",
+        help="also change signed parts of messages (multipart/signed, DKIM)",
     )
-    group.add_argument("--json-ld", discovered=True, action="store_true", help="change the references in JSON-LD, too")
+    group.add_argument("--json-ld", discovered=True, action="store_true", help="also change references in JSON-LD")
 
 
 def _depth(text: str) -> int:
@@ -194,7 +202,7 @@ def _size(text: str) -> int:
     unit = text[-1:].upper()
     number = text[:-1] if unit in _UNITS else text
     if not number.isdecimal():
-        raise argparse.ArgumentTypeError(f"must be a number of bytes, or one with K, M or G behind it, not {text!r}")
+        raise argparse.ArgumentTypeError(f"must be a number, optionally followed by K, M or G, not {text!r}")
     return int(number) * _UNITS.get(unit, 1)
 
 
@@ -205,7 +213,7 @@ def _number(text: str) -> int:
 
 
 def settings(options: argparse.Namespace) -> Settings:
-    """The settings that the options come to; UsageError where a charset or URL is none, before anything is read."""
+    """Return the settings. Raise UsageError for an unknown charset or an unsuitable --url, before any input is read."""
     if options.url is not None:
         retrieval_claim(options.url)
     if options.charset is not None:
@@ -215,25 +223,28 @@ def settings(options: argparse.Namespace) -> Settings:
 
 
 def names(options: argparse.Namespace) -> list[str]:
-    """The inputs as the user named them; none is the standard input, unless somebody sits there."""
+    """Return the inputs as the user named them; by default the standard input, unless it is a terminal."""
     found: list[str] = options.inputs or [sources.STDIN]
     if found.count(sources.STDIN) > 1:
-        raise UsageError("the standard input (-) can be read once only")
+        raise UsageError("the standard input (-) can be read only once")
     if not options.inputs and sys.stdin is not None and sys.stdin.isatty():
-        raise UsageError("no INPUT is given, and the standard input is a terminal (- reads it all the same)")
+        raise UsageError("no INPUT, and the standard input is a terminal: name a file, or give - to read the terminal")
     return found
 
 
 def opened(options: argparse.Namespace, names: list[str], *, stream: bool = True) -> AbstractContextManager[Any]:
-    """What is written to: the standard output, or a file that is none of the inputs; only its path, if no `stream`."""
+    """Return a context manager for the output: a binary file, or the path of a temporary one if not `stream`.
+
+    Raise UsageError if the output is also an input.
+    """
     if options.output in {None, outputs.STDOUT}:
         return outputs.stdout()
     path = Path(options.output)
     if found := outputs.clash([path], names):
-        raise UsageError(f"the output {options.output} is an input, too ({found[1]})")
+        raise UsageError(f"the output {options.output} is also an input ({found[1]}): choose another file")
     return outputs.writing(path) if stream else outputs.replacing(path)
 
 
 def reading(options: argparse.Namespace) -> ReadOptions:
-    """How the options say that inputs are read; UsageError as of `settings`."""
+    """Return the options for reading inputs. Raise UsageError as `settings` does."""
     return ReadOptions(settings(options), options.media_type, options.charset, options.file_urls)

@@ -1,4 +1,7 @@
-"""How far a run over many inputs is: a bar on a terminal, else a line every few seconds; nothing for short runs."""
+"""Progress of a run over many inputs: a bar on a terminal, else a line every five seconds; nothing for short runs.
+
+Input: the counts after each input. Output: on the standard error.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +15,12 @@ from absolve.cli.reporting import is_terminal
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-PATIENCE = 1.0  # seconds of a run before there is a bar
+PATIENCE = 1.0  # seconds before the bar appears
 EVERY = 5.0  # seconds between two lines
 
 
-class So(NamedTuple):
-    """What is done so far: inputs, bytes of them, inputs that failed."""
+class Counts(NamedTuple):
+    """Counts so far: inputs done, bytes read from them, inputs that failed."""
 
     inputs: int = 0
     size: int = 0
@@ -29,7 +32,7 @@ class So(NamedTuple):
 
 
 class Clock:
-    """Shows nothing, and knows how long the run takes and whether anybody saw that."""
+    """Measure the time of a run and show nothing; `was_seen`: progress was shown."""
 
     def __init__(self) -> None:
         self.begun = time.monotonic()
@@ -39,49 +42,49 @@ class Clock:
     def seconds(self) -> float:
         return time.monotonic() - self.begun
 
-    def tick(self, so: So) -> None:
-        """Something came of the run."""
+    def tick(self, counts: Counts) -> None:
+        """Update the progress with the counts so far."""
 
     def close(self) -> None:
-        """The run is over."""
+        """End the progress display."""
 
 
 class Lines(Clock):
-    """A line every few seconds, when something has come of the run."""
+    """Print a line after an input is done, every five seconds at most."""
 
     def __init__(self) -> None:
         super().__init__()
         self._last = self.begun
 
-    def tick(self, so: So) -> None:
+    def tick(self, counts: Counts) -> None:
         now = time.monotonic()
         if now - self._last >= EVERY:
             self._last = now
             self.was_seen = True
-            print(f"absolve: {so} in {self.seconds:.0f} s so far", file=sys.stderr)
+            print(f"absolve: {counts} in {self.seconds:.0f} s so far", file=sys.stderr)
 
 
 class Bar(Clock):
-    """rich's bar, after a moment; how many inputs there are is counted meanwhile."""
+    """Show a progress bar of rich after one second; a thread counts the inputs for the total."""
 
     def __init__(self, count: Callable[[], int] | None) -> None:
         super().__init__()
         self._count = count
         self._bar: Any = None
 
-    def tick(self, so: So) -> None:
+    def tick(self, counts: Counts) -> None:
         if self._bar is None:
             if self.seconds < PATIENCE:
                 return
             self._bar = _rich()
-            self._task = self._bar.add_task("", total=None, so=so, rate=0.0)
+            self._task = self._bar.add_task("", total=None, counts=counts, rate=0.0)
             self._bar.start()
             self.was_seen = True
             if self._count is not None:
                 from threading import Thread
 
                 Thread(target=self._total, args=(self._count,), daemon=True).start()
-        self._bar.update(self._task, completed=so.inputs, so=so, rate=so.inputs / self.seconds)
+        self._bar.update(self._task, completed=counts.inputs, counts=counts, rate=counts.inputs / self.seconds)
 
     def _total(self, count: Callable[[], int]) -> None:
         self._bar.update(self._task, total=count())
@@ -97,7 +100,7 @@ def _rich() -> Any:
 
     return Progress(
         BarColumn(),
-        TextColumn("{task.fields[so]}, {task.fields[rate]:,.0f}/s", markup=False),
+        TextColumn("{task.fields[counts]}, {task.fields[rate]:,.0f}/s", markup=False),
         TimeRemainingColumn(),
         console=Console(stderr=True),
         transient=True,
@@ -107,7 +110,11 @@ def _rich() -> Any:
 
 @contextmanager
 def shown(*, quiet: bool, streams: bool, count: Callable[[], int] | None) -> Iterator[Clock]:
-    """What shows a run. `streams`: its results go to the standard output as they come; `count` counts the inputs."""
+    """Yield the progress display of a run, and close it.
+
+    `streams`: results go to the standard output, where a display would mix with them; `count` returns the number of
+    inputs.
+    """
     clock: Clock
     if quiet or (streams and is_terminal(sys.stdout)):
         clock = Clock()

@@ -1,4 +1,7 @@
-"""What a run says on the standard error, and the exit status that it comes to."""
+"""Diagnostics, failures and the summary of a run on the standard error, and its exit status.
+
+Input: diagnostics and errors as they occur. Output: lines FILE:line:column: code: text, and JSON lines for --errors.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ def is_terminal(stream: TextIO | None) -> bool:
 
 
 def visible_json(lines: bytes) -> bytes:
-    r"""Return lines of JSON for a terminal: the same values, with `\u009b` for what is not visible."""
+    r"""Return lines of JSON for a terminal: the same values, with invisible characters escaped (`\u009b`)."""
     return printable.printable(lines.decode(), keep="\n", escape=_json_escaped).encode()
 
 
@@ -35,7 +38,7 @@ def _json_escaped(character: str) -> str:
 
 
 def colours(stream: TextIO | None) -> bool:
-    """Whether a stream is a terminal that is to have colours (no-color.org)."""
+    """Return whether a stream is a terminal with colours enabled (no-color.org)."""
     return bool(is_terminal(stream) and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb")
 
 
@@ -43,42 +46,41 @@ def paint(text: str, style: str, *, on: bool) -> str:
     return f"\x1b[{STYLES[style]}m{text}\x1b[0m" if on else text
 
 
-class Heard:
-    """Of how many inputs something was said; what is said of one comes together."""
+class InputCount:
+    """The number of inputs with diagnostics of one code; all diagnostics of an input come in succession."""
 
     def __init__(self) -> None:
         self.inputs = 0
         self._last: str | None = None
-        self._said: set[Diagnostic] = set()  # of the last one
+        self._seen: set[Diagnostic] = set()  # of the last one
 
-    def of(self, input_: str, diagnostic: Diagnostic) -> bool:
-        """Hear one more; whether it is news: what has no place is found again in each part of an archive."""
+    def add(self, input_: str, diagnostic: Diagnostic) -> bool:
+        """Count a diagnostic and return whether it is new: those without a place recur in each part of an archive."""
         if input_ != self._last:
             self.inputs += 1
             self._last = input_
-            self._said.clear()
-        known = diagnostic in self._said
-        if len(self._said) < _REMEMBERED:
-            self._said.add(diagnostic)
+            self._seen.clear()
+        known = diagnostic in self._seen
+        if len(self._seen) < _REMEMBERED:
+            self._seen.add(diagnostic)
         return not known
 
 
 class Report:
-    """Collects what happens in one run: diagnostics go out as they come, failures are kept for the end.
+    """Print diagnostics and failures of one run as they occur, and keep the failures for the summary.
 
-    `quiet`: only failures go out. `verbose`: all does; else what is said of many inputs is said of the first of them,
-    and at the end how many more they are. `input` is the one that is worked on: what fails then is its failure.
-    `errors` is a file that failures are written to, too, as JSON lines. `credentials`: user information in URLs is
-    shown.
+    `quiet`: print failures only. `verbose`: print all; by default each code is printed for the first 20 inputs, and
+    `rest` prints the number of the others. `input` is the name of the current input, to which failures are attributed.
+    `errors` is a file to which failures are also written, as JSON lines. `credentials`: show user information in URLs.
     """
 
     def __init__(self) -> None:
         self.quiet = self.verbose = self.credentials = False
-        self.heard: dict[str, Heard] = {}  # by the code of what stops nothing
+        self.counts: dict[str, InputCount] = {}  # by code, of diagnostics that are not failures
         self.input: str | None = None
         self.errors: IO[bytes] | None = None
         self.failures: dict[str, Diagnostic] = {}  # the first one of each input
-        self.said = 0
+        self.lines = 0
         self._is_advised = False
 
     @property
@@ -86,30 +88,30 @@ class Report:
         return 1 if self.failures else 0
 
     def finding(self, diagnostic: Diagnostic) -> None:
-        """Say something that stops nothing; where something failed for it, the run ends with 1."""
+        """Report a diagnostic that does not end the work on an input; if it has `failed` set, the exit status is 1."""
         if diagnostic.failed:
             self._fail(self.input or diagnostic.name, diagnostic)
-            self._say(self._printed(diagnostic), diagnostic.code, "red")
+            self._print(self._printed(diagnostic), diagnostic.code, "red")
         elif not self.quiet:
-            heard = self.heard.setdefault(diagnostic.code, Heard())
-            is_news = heard.of(self.input or diagnostic.name, diagnostic)
-            if is_news and (self.verbose or heard.inputs <= _NAMED):
-                self._say(self._printed(diagnostic), diagnostic.code, "yellow")
+            count = self.counts.setdefault(diagnostic.code, InputCount())
+            is_news = count.add(self.input or diagnostic.name, diagnostic)
+            if is_news and (self.verbose or count.inputs <= _NAMED):
+                self._print(self._printed(diagnostic), diagnostic.code, "yellow")
 
     def aside(self, diagnostic: Diagnostic) -> None:
-        """Say something of what is found on the way to the inputs, while another one is worked on."""
+        """Report a diagnostic from the search for inputs, without attributing it to the current input."""
         self.input, working = None, self.input
         self.finding(diagnostic)
         self.input = working
 
     def failure(self, error: DocumentError) -> None:
-        """Say that an input, or its output, failed: the run goes on with the next, and ends with 1."""
+        """Report that an input or its output failed: the run continues with the next input; the exit status is 1."""
         self._fail(self.input or error.diagnostic.name, error.diagnostic)
-        self._say(error.show(credentials=self.credentials), error.diagnostic.code, "red")
+        self._print(error.show(credentials=self.credentials), error.diagnostic.code, "red")
 
     @contextmanager
     def guard(self, name: str) -> Iterator[None]:
-        """Work on one document: where it fails, even by a fault of ours, that is said and the run goes on."""
+        """Report errors raised by the block, internal ones too, as failures of the input `name`; the run continues."""
         try:
             yield
         except DocumentError as error:
@@ -120,11 +122,12 @@ class Report:
             self.failure(DocumentError(Diagnostic("internal-error", fault(error), name)))
 
     def rest(self) -> None:
-        """Say how many inputs more there were of which the same was to be said."""
-        for code, heard in self.heard.items():
-            more = heard.inputs - _NAMED
+        """Print for each code the number of inputs beyond the first 20."""
+        for code, count in self.counts.items():
+            more = count.inputs - _NAMED
             if more > 0 and not self.verbose:
-                self._say(f"absolve: {code}: {more:,} more input{'s'[: more > 1]} (--verbose says all)", code, "yellow")
+                text = f"{more:,} more input{'s'[: more > 1]} (--verbose lists all)"
+                self._print(f"absolve: {code}: {text}", code, "yellow")
 
     def took(self, seconds: float) -> None:
         """Print once, in a run that takes long (`LONG`) and is interpreted, how absolve gets faster."""
@@ -135,12 +138,12 @@ class Report:
             print(INTERPRETED, file=sys.stderr)
 
     def summary(self, done: str) -> None:
-        """Say what a run came to; and where something else was said, too, what failed, so that it stands at the end."""
-        if self.failures and self.said > len(self.failures):
+        """Print the summary line; before it the failures once more, if other messages were printed as well."""
+        if self.failures and self.lines > len(self.failures):
             for diagnostic in islice(self.failures.values(), _NAMED):
-                self._say(self._printed(diagnostic), diagnostic.code, "red")
+                self._print(self._printed(diagnostic), diagnostic.code, "red")
             if len(self.failures) > _NAMED:
-                print(f"... and {len(self.failures) - _NAMED:,} more (--errors FILE has them all)", file=sys.stderr)
+                print(f"... and {len(self.failures) - _NAMED:,} more (--errors FILE lists all)", file=sys.stderr)
         print(f"absolve: {done}", file=sys.stderr)
 
     def _fail(self, input_: str, diagnostic: Diagnostic) -> None:
@@ -157,19 +160,19 @@ class Report:
         try:
             self.errors.write(f"{line}\n".encode())
             self.errors.flush()
-        except OSError as error:  # the run is worth more than the list
+        except OSError as error:  # the run continues without the list
             self.unlisted(error)
 
     def unlisted(self, error: OSError) -> None:
-        """Say that the file of failures cannot be written; nothing more goes there."""
-        self._say(printable.message(f"--errors: unwritable: {error.strerror or error}"), "unwritable", "red")
+        """Report that the file of --errors cannot be written, and stop writing to it."""
+        self._print(printable.message(f"--errors: unwritable: {error.strerror or error}"), "unwritable", "red")
         self.errors = None
 
     def _printed(self, diagnostic: Diagnostic) -> str:
         return diagnostic.printed(credentials=self.credentials)
 
-    def _say(self, message: str, code: str, style: str) -> None:
-        self.said += 1
+    def _print(self, message: str, code: str, style: str) -> None:
+        self.lines += 1
         message = in_short(message, _LONGEST)
         print(message.replace(f": {code}: ", f": {paint(code, style, on=colours(sys.stderr))}: ", 1), file=sys.stderr)
 
@@ -178,5 +181,5 @@ LONG: Final = 5.0  # seconds of a run
 INTERPRETED: Final = "absolve: running interpreted; installed again with a C compiler, it runs many times faster"
 _FIELDS: Final = ("name", "line", "column", "code", "text")
 _LONGEST: Final = 8000  # characters of a message: names of files may have 4,096
-_REMEMBERED: Final = 1000  # diagnostics of one input that are not said again
-_NAMED: Final = 20  # inputs of which the same is said, failures that are said once more at the end
+_REMEMBERED: Final = 1000  # diagnostics of one input of which repetitions are suppressed
+_NAMED: Final = 20  # inputs for which one code is printed; failures that the summary repeats

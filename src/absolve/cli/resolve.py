@@ -1,4 +1,7 @@
-"""`absolve resolve`: the resolver alone."""
+"""`absolve resolve`: resolve references against a base URL (RFC 1808 section 4, or another profile).
+
+Input: the base URL and references from the command line. Output: one URL per line.
+"""
 
 from __future__ import annotations
 
@@ -16,19 +19,20 @@ if TYPE_CHECKING:
     from absolve.cli.reporting import Report
 
 EPILOG = """\
-One URL a line, an empty line for a reference that has none; then the exit status is 1.
-Characters that are not visible, line ends among them, are percent-escaped.
+Prints one URL per line. A reference that cannot be resolved gives an empty
+line, and the exit status is 1. Invisible characters and line ends are
+percent-escaped.
 
 examples:
-  absolve resolve http://a/b/c/d ../g                       http://a/b/g
-  absolve resolve http://a/b/c/d ../../../g                 http://a/../g, as RFC 1808 has it
-  absolve resolve --profile whatwg http://a/b/c/d ../../../g      http://a/g
-  absolve resolve http://a/b/c/d -- --g                     a reference that starts with a hyphen"""
+  absolve resolve http://a/b/c/d ../g                         http://a/b/g
+  absolve resolve http://a/b/c/d ../../../g                   http://a/../g
+  absolve resolve --profile whatwg http://a/b/c/d ../../../g  http://a/g
+  absolve resolve http://a/b/c/d -- --g                       (-- ends options)"""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("base", metavar="BASE", help="the base URL; '' for none")
-    parser.add_argument("references", nargs="+", metavar="REFERENCE", help="what to resolve against it")
+    parser.add_argument("base", metavar="BASE", help="base URL; '' for none")
+    parser.add_argument("references", nargs="+", metavar="REFERENCE", help="reference to resolve against BASE")
     shared.add_profile(parser)
 
 
@@ -38,6 +42,6 @@ def run(options: argparse.Namespace, report: Report) -> None:
             target = urls.resolve(options.base, reference, options.profile)
             file.write(f"{printable.printable(target or '', escape=printable.percent_escaped)}\n".encode())
             if target is None:
-                against = repr(in_short(options.base)) if options.base else "no base"
-                text = f"{in_short(reference)!r} has no URL against {against}"
+                against = repr(in_short(options.base)) if options.base else "an empty base URL"
+                text = f"{in_short(reference)!r} cannot be resolved against {against}"
                 report.failure(DocumentError(Diagnostic("unresolved", text, "resolve")))

@@ -1,4 +1,7 @@
-"""`--resume`: where the journal of a rewrite is kept, and which options its word holds for."""
+"""`--resume`: the path of a run's journal, derived from its inputs and output, and the options for which it is valid.
+
+Input: the options of `absolve rewrite`. Output: an open `Journal`, or None. UsageError if another run uses the files.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +24,9 @@ if TYPE_CHECKING:
     from absolve.run.journal import Journal
     from absolve.run.overlaps import Reach
 
-KEPT: Final = 90 * 24 * 60 * 60  # seconds for which a journal that nobody writes to is kept
+KEPT: Final = 90 * 24 * 60 * 60  # seconds since its last change after which a journal is deleted
 
-# Options that say nothing of what one input becomes; what --url and the like say of it stands with it.
+# Options that do not affect the result for one input; the journal has an input's own URL (--url, --url-map) beside it.
 _ASIDE: Final = frozenset(
     "command config errors exclude from_ include inputs jobs mirror_layout output parser"
     " quiet resume run show_credentials url url_map verbose".split()
@@ -34,20 +37,20 @@ def add_resume(group: argparse._ActionsContainer) -> None:
     group.add_argument(
         "--resume",
         action="store_true",
-        help="go on where an earlier run with the same inputs and output ended or was killed: what is done, and"
-        " changed neither there nor in the options, is not done again",
+        help="continue an earlier run with the same inputs and output, which ended or was killed: skip inputs that are"
+        " done, unless they, their results or the options have changed",
     )
 
 
 @contextmanager
 def journal(options: argparse.Namespace, token: str, *, several: bool) -> Iterator[Journal | None]:
-    """The journal of a run; none where it writes one file, or nothing, or has no place for a journal.
+    """Yield the journal of a run; None if it writes one file or nothing, or if the journal cannot be opened.
 
-    UsageError where there can be none, and it was asked for, and where another run is at work on the same files.
+    Raise UsageError if --resume is given and there is no journal, and if another run is working on the same files.
     """
     if not several or options.dry_run or options.diff:
         if options.resume:
-            raise UsageError("--resume goes with several inputs, and -o FOLDER or --in-place")
+            raise UsageError("--resume needs several inputs, and -o FOLDER or --in-place")
         yield None
         return
     place = _folder() / f"{fingerprint(repr(_run(options))).hex()}.sqlite"
@@ -59,12 +62,12 @@ def journal(options: argparse.Namespace, token: str, *, several: bool) -> Iterat
 
     with found, overlaps.announced(place, _reach(options)) as other:
         if other is not None:
-            raise UsageError(f"another run is at work on some of the same files (its journal is {other})")
+            raise UsageError(f"another run is working on some of the same files: wait until it ends (journal {other})")
         yield found
 
 
 def _opened(place: Path, options: argparse.Namespace, token: str) -> Journal | None:
-    import sqlite3  # a megabyte that one file does not need
+    import sqlite3  # 1 MB of memory that a run over one file does not need
 
     from absolve.run.journal import Journal
 
@@ -73,12 +76,12 @@ def _opened(place: Path, options: argparse.Namespace, token: str) -> Journal | N
         return Journal(place, _how(options), token, resume=options.resume)
     except (OSError, sqlite3.Error) as error:
         if options.resume:
-            raise UsageError(f"--resume: there can be no journal at {place}: {error}") from error
+            raise UsageError(f"--resume: the journal {place} cannot be opened: {error}") from error
         return None
 
 
 def _reach(options: argparse.Namespace) -> Reach:
-    """What a run reads and writes; of a list only where it can be read twice."""
+    """Return the files and folders that a run reads and writes; names in a list only if it can be read twice."""
     from absolve.run import overlaps
 
     listed: Iterable[str] = ()
@@ -86,26 +89,26 @@ def _reach(options: argparse.Namespace) -> Reach:
         listed = inputs.read_list(options.from_)
     try:
         return overlaps.reach(chain(options.inputs, listed), None if options.in_place else options.output)
-    except DocumentError:  # the run will say it
+    except DocumentError:  # reported when the run reads the list
         return overlaps.reach(options.inputs, None if options.in_place else options.output)
 
 
 def _forget_old(ours: Path) -> None:
-    """Remove the journals of other runs that nobody went on with for long: most of their inputs are gone, too."""
+    """Remove journals of other runs that have not changed for 90 days."""
     with suppress(OSError):
-        for path in ours.parent.glob("*.sqlite*"):  # with what SQLite and runs write beside them
+        for path in ours.parent.glob("*.sqlite*"):  # with the files beside them: -wal, -shm, locks
             if not path.name.startswith(ours.name) and time.time() - path.stat().st_mtime > KEPT:
                 path.unlink()
 
 
 def _folder() -> Path:
-    """Where programs keep what they did last (XDG Base Directory; the profile's local part on Windows)."""
+    """Return the folder of journals (XDG Base Directory, state; %LOCALAPPDATA% on Windows)."""
     given = os.environ.get("XDG_STATE_HOME") or os.environ.get("LOCALAPPDATA")
     return (Path(given) if given else Path.home() / ".local" / "state") / "absolve"
 
 
 def _run(options: argparse.Namespace) -> tuple[object, ...]:
-    """What makes a run the same one: its inputs, and where their results go."""
+    """Return the identity of a run: its inputs and its output."""
     paths = [*options.inputs, options.from_ or "", options.output or ""]
     return options.from_ is None, options.in_place, [path and os.path.realpath(path) for path in paths]
 

@@ -1,4 +1,7 @@
-"""`absolve rewrite`: documents with every link absolute, and every other byte as it was."""
+"""`absolve rewrite`: write documents with every link absolute and every other byte unchanged; --dry-run and --diff.
+
+Input: the options. Output: a file for each input (or the standard output), the counts, or a diff.
+"""
 
 from __future__ import annotations
 
@@ -35,60 +38,61 @@ if TYPE_CHECKING:
 
 EPILOG = """\
 examples:
-  absolve rewrite page.html > absolute.html          the page says itself where it came from
-  absolve rewrite page.html --url http://example.com/dir/page.html -o absolute.html
-  absolve rewrite saved/*.html -o absolute/          into a folder, by their own names
-  absolve rewrite site/ --url http://example.com/ -o absolute/     a whole folder, images and all
+  absolve rewrite page.html > absolute.html       the page records its own URL
+  absolve rewrite page.html --url http://example.com/dir/page.html -o new.html
+  absolve rewrite saved/*.html -o absolute/       into a folder
+  absolve rewrite site/ --url http://example.com/ -o absolute/    a whole folder
   absolve rewrite saved/*.html --in-place --backup .orig
-  absolve rewrite saved/*.html --in-place --verify   what does not verify stays as it was
-  absolve rewrite site/ --in-place --resume          go on after a crash, or with what changed since
-  absolve rewrite saved/*.html --dry-run             only count
+  absolve rewrite saved/*.html --in-place --verify
+  absolve rewrite site/ --in-place --resume       continue after a crash
+  absolve rewrite saved/*.html --dry-run          only count links
   absolve rewrite page.html --diff | patch page.html
-  absolve rewrite site/ --in-place --remap //old.example=https://new.example --remap-file moved.csv
+  absolve rewrite site/ --in-place --remap //old.example=https://new.example
   absolve rewrite page.html --kind image,stylesheet --scope external
 
-A file is written under another name and then renamed: it is there complete, or as it was.
-Mode and times are kept; setuid, setgid and sticky bits are not. A file in which nothing changes is
-not touched by --in-place. In an output folder links are not followed.
-A page in which the scanner had to guess is verified in any case (absolve verify --help)."""
+Each file is written under a temporary name and then renamed, so that it is
+either complete or unchanged. Mode and times are kept, but not the setuid,
+setgid and sticky bits. --in-place does not write files without changes.
+Symbolic links in an output folder are not followed. A page in which the scanner
+had to guess is always verified (see absolve verify --help)."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     many.add_inputs(parser)
-    where = parser.add_argument_group("where the result goes (to the standard output, if there is one input)")
+    where = parser.add_argument_group("output (default for a single input: the standard output)")
     place = where.add_mutually_exclusive_group()
     shared.completes_files(
         place.add_argument(
-            "-o", "--output", metavar="OUT", help="to this file, or into this folder by the inputs' names"
+            "-o", "--output", metavar="OUT", help="write to this file, or into this folder under the inputs' names"
         )
     )
-    place.add_argument("--in-place", action="store_true", help="back to where it came from")
+    place.add_argument("--in-place", action="store_true", help="replace the input files")
     where.add_argument(
         "--backup",
         metavar="SUFFIX",
-        help="with --in-place, keep the original under NAME + SUFFIX; a number follows where there is such a file",
+        help="with --in-place, keep the original as NAME + SUFFIX, with a number added if that file exists",
     )
     where.add_argument(
         "--verify",
         discovered=True,
         action="store_true",
-        help="before it is written, prove that only links changed; else write nothing",
+        help="check that only links change before writing a file; leave it unchanged if the check fails",
     )
     show = where.add_mutually_exclusive_group()
     show.add_argument(
         "--dry-run",
         discovered=True,
         action="store_true",
-        help="write nothing; count links, and those that would change",
+        help="write nothing; print the number of links, and of those that would change",
     )
     show.add_argument(
         "--diff",
         discovered=True,
         action="store_true",
-        help="write nothing; show the lines that would change, for patch",
+        help="write nothing; print a diff for patch",
     )
     shared.add_changes(parser)
-    filters.add_selection(parser, "which links change (the others stay as they are)")
+    filters.add_selection(parser, "selection of links to change")
     filters.add_remapping(parser)
     shared.add_settings(parser)
     resuming.add_resume(many.add_run(parser))
@@ -108,7 +112,7 @@ def run(options: argparse.Namespace, report: Report) -> None:
     jobs = failures.watched(_jobs(options, report), partial(_files, options.backup), options)
     if options.dry_run:
         _run(how, partial(_counted, how), jobs, options, report)
-    elif options.diff:  # workers have no terminal to ask
+    elif options.diff:  # worker processes cannot see the terminal
         _run(how, partial(_compared, how, is_terminal(sys.stdout), colours(sys.stdout)), jobs, options, report)
     elif not _into_folder(options):
         _run(how, partial(rewritten, how), jobs, options, report)
@@ -125,54 +129,54 @@ def _run(
     options: argparse.Namespace,
     report: Report,
 ) -> None:
-    """Work on all jobs, and let what comes of them be seen."""
+    """Run the task `work` on all jobs; publish finished files, print data for the standard output."""
     with (
         resuming.journal(options, how.token, several=_are_several(options)) as journal,
-        Publisher(how.token, journal, how.inside) as putting,
-        closing(_told(work, putting, jobs, options, report)) as told,
+        Publisher(how.token, journal, how.inside) as publisher,
+        closing(_results(work, publisher, jobs, options, report)) as results,
     ):
-        for job, piece in told:
+        for job, piece in results:
             if isinstance(piece, StdoutBytes):
                 with outputs.stdout() as file:
                     file.write(piece.data)
             else:
                 with report.guard(job.input.name):
-                    putting.put(job, piece)
+                    publisher.put(job, piece)
         if journal and journal.skipped and not options.quiet:
-            print(f"absolve: {journal.skipped:,} were done before", file=sys.stderr)
+            print(f"absolve: {journal.skipped:,} skipped: done by an earlier run", file=sys.stderr)
 
 
-def _told(
+def _results(
     work: Callable[[Job], Iterable[TaskResult]],
-    putting: Publisher,
+    publisher: Publisher,
     jobs: Iterable[Job],
     options: argparse.Namespace,
     report: Report,
 ) -> Generator[tuple[Job, Any]]:
     def ended(job: Job) -> None:
         with report.guard(job.input.name):
-            putting.ended(job, failed=job.input.name in report.failures)
+            publisher.ended(job, failed=job.input.name in report.failures)
 
-    return many.run(work, putting.watched(jobs), _input, options, report, ended, putting.expect)
+    return many.run(work, publisher.watched(jobs), _input, options, report, ended, publisher.expect)
 
 
 def _input(job: Job) -> Input:
     return job.input
 
 
-# --- where results go -------------------------------------------------------------------------------------------------
+# --- outputs ----------------------------------------------------------------------------------------------------------
 
 
 def _check(options: argparse.Namespace) -> None:
-    """UsageError where the options contradict each other, or an output is an input."""
+    """Raise UsageError if options contradict each other, or an output is also an input."""
     names = many.names(options)
     listed = options.from_ is not None
     if options.backup is not None and not options.in_place:
-        raise UsageError("--backup goes with --in-place")
+        raise UsageError("--backup needs --in-place")
     if options.backup is not None and (not options.backup or Path(options.backup).name != options.backup):
-        raise UsageError(f"--backup takes what is added to a file's name, not {options.backup!r}")
+        raise UsageError(f"--backup needs a suffix for file names, such as .orig, not {options.backup!r}")
     if options.in_place and STDIN in names:
-        raise UsageError("the standard input (-) has no place to be written back to")
+        raise UsageError("--in-place cannot replace the standard input (-): name files, or leave --in-place out")
     if not _has_output(options):
         if _are_several(options) and not (options.in_place or options.dry_run or options.diff):
             raise UsageError("several inputs need -o FOLDER or --in-place")
@@ -181,7 +185,7 @@ def _check(options: argparse.Namespace) -> None:
 
 
 def _are_several(options: argparse.Namespace) -> bool:
-    """Whether there may be more than one input."""
+    """Return whether there may be more than one input."""
     names = many.names(options)
     return len(names) > 1 or options.from_ is not None or any(map(inputs.is_folder, names))
 
@@ -191,7 +195,7 @@ def _has_output(options: argparse.Namespace) -> bool:
 
 
 def _into_folder(options: argparse.Namespace) -> bool:
-    """Whether results go to a folder, by the places of the inputs."""
+    """Return whether OUT is a folder, in which results have the relative paths of the inputs."""
     if not _has_output(options):
         return False
     return not plan.is_file(many.names(options), options.output, listed=options.from_ is not None)
@@ -210,7 +214,7 @@ def _jobs(options: argparse.Namespace, report: Report) -> Iterator[Job]:
 
 
 def _files(backup: str | None, job: Job) -> Iterator[str]:
-    """The names of the files that a job reads or writes."""
+    """Yield the names of the files that a job reads or writes."""
     yield job.input.name
     if job.target is not None:
         yield job.target
@@ -219,13 +223,13 @@ def _files(backup: str | None, job: Job) -> Iterator[str]:
 
 
 def _is_backup(name: str, suffix: str) -> bool:
-    """Whether a file is what an earlier run has kept of another, with or without a number."""
+    """Return whether a file is the backup of another one, from an earlier run, with or without a number."""
     kept, dot, number = name.rpartition(".")
     names = [name, kept] if dot and number.isdecimal() else [name]
     return any(one.endswith(suffix) and os.path.lexists(one.removesuffix(suffix)) for one in names)
 
 
-# --- what is shown instead --------------------------------------------------------------------------------------------
+# --- --dry-run and --diff ---------------------------------------------------------------------------------------------
 
 
 def _counted(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
@@ -249,14 +253,14 @@ def _count(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
         changed += new is not None and new != resolved.reference
         return new
 
-    for stretch in each(job.input, how.reading):
-        yield from stretch.diagnostics
-        if stretch.document is None or stretch.entity is None:
+    for segment in each(job.input, how.reading):
+        yield from segment.diagnostics
+        if segment.document is None or segment.entity is None:
             continue
-        faults = record_bytes(how, stretch)[1]
+        faults = record_bytes(how, segment)[1]
         yield from faults
         if not faults:
-            rewriter.edits(stretch.entity, counting)
+            rewriter.edits(segment.entity, counting)
         elif not in_records:
             return
     name = printable.printable(job.input.name)

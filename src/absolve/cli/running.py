@@ -1,4 +1,7 @@
-"""From arguments to an exit status: builds the parser, runs the command, and turns what went wrong into words."""
+"""Run the command line: build the parser, apply the configuration file, run the command, report errors.
+
+Input: arguments. Output: an exit status (`cli.main` lists them).
+"""
 
 from __future__ import annotations
 
@@ -26,28 +29,28 @@ if TYPE_CHECKING:
     from absolve.cli.configuration import Configuration
 
 _DESCRIPTION = """\
-Find the base URL of every document by RFC 1808 section 3, resolve every link in it,
+Find the base URL of each document by RFC 1808 section 3, resolve every link,
 and rewrite the links in place or list them. Only link bytes change."""
 
 _EPILOG = """\
 examples:
-  absolve rewrite page.html --url http://example.com/dir/page.html > absolute.html
+  absolve rewrite page.html --url http://example.com/page.html > absolute.html
   absolve rewrite --in-place --backup .orig saved/*.html
   absolve links page.html -o links.csv
   absolve base page.html
 
-absolve COMMAND --help tells the rest.
-exit status: 0 done; 1 done, but some inputs failed; 2 used wrongly"""
+absolve COMMAND --help lists the options of a command.
+exit status: 0 success; 1 completed, but some inputs failed; 2 usage error"""
 
 
 class Whole(Parser):
-    """The parser of the whole command line, which knows those of its commands."""
+    """The parser of the whole command line; `commands` has the parser of each command."""
 
     commands: dict[str, Parser]
 
 
 def parser(wanted: Collection[str] = tuple(COMMANDS)) -> Whole:
-    """The parser of the whole command line; only `wanted` commands know their options (and are imported)."""
+    """Return the parser of the whole command line; only `wanted` commands are imported and have their options."""
     whole = Whole(prog="absolve", description=_DESCRIPTION, epilog=_EPILOG)
     whole.add_argument("--version", action="version", version=version())
     commands = whole.add_subparsers(
@@ -68,10 +71,7 @@ def parser(wanted: Collection[str] = tuple(COMMANDS)) -> Whole:
 
 
 def configured(command: Parser, name: str, arguments: Sequence[str], found: Configuration) -> None:
-    """Let a configuration file hold for a command where the arguments say nothing else.
-
-    UsageError where it speaks of what is no option.
-    """
+    """Use a configuration file for the defaults of a command. Raise UsageError for an unknown option in it."""
     if found.path is None:
         return
     foreign = command.default_to(found.of(name), found.path, arguments, named=found.named)
@@ -82,41 +82,42 @@ def configured(command: Parser, name: str, arguments: Sequence[str], found: Conf
             if option in own:
                 raise UsageError(f"{found.path}: {name} has no option {option!r}")
             if option not in known:
-                raise UsageError(f"{found.path}: there is no option {option!r}")
+                raise UsageError(f"{found.path}: unknown option {option!r}")
 
 
 def found_for(arguments: Sequence[str]) -> Configuration:
-    """The configuration file that --config, the environment or the working folder names."""
+    """Return the configuration file named by --config or $ABSOLVE_CONFIG, or found in the working folder or above."""
     named = None
     for place, argument in enumerate(arguments):
         if argument == "--":
             break
         option, equals, value = argument.partition("=")
         if option == "--config":
-            named = value if equals else next(iter(arguments[place + 1 :]), None)  # argparse wants one
+            named = value if equals else next(iter(arguments[place + 1 :]), None)  # if missing, argparse reports it
     return configuration.find(tuple(COMMANDS), named)
 
 
-def _say_ignored(command: Parser, found: Configuration, report: Report) -> None:
+def _report_ignored(command: Parser, found: Configuration, report: Report) -> None:
     for path, reason in found.ignored:
         report.finding(Diagnostic("ignored-file", f"{reason}{_NAMED}", str(path)))
     if command.ignored:
         options = ", ".join(command.ignored)
-        text = f"a file that was only found does not set {options}{_NAMED}"
+        text = f"a file that was found, not named, may not set {options}{_NAMED}"
         report.finding(Diagnostic("ignored-option", text, str(found.path)))
 
 
-_NAMED = f" (--config FILE or ${configuration.VARIABLE} names one that counts)"
+_NAMED = f" (to use it, name it with --config FILE or ${configuration.VARIABLE})"
 
 
 def run(arguments: Sequence[str], *, alone: bool = False) -> int:
-    """Run one command and return its exit status; an interrupt is the caller's.
+    """Run one command and return its exit status. An interrupt is raised to the caller.
 
-    `alone`: the process is there for it, and no garbage is collected yet; signals that end it raise Interrupted.
+    `alone`: the process has no other purpose, and garbage collection is off; SIGINT, SIGTERM and SIGHUP raise
+    Interrupted.
     """
     if not alone:
         return _run(arguments, alone=False)
-    atexit.register(interrupts.ignore, interrupts.SIGNALS)  # all is done then, and nobody is left to handle them
+    atexit.register(interrupts.ignore, interrupts.SIGNALS)  # at shutdown no handler can run, and all work is done
     try:
         with interrupts.raising(ends=True):
             status = _run(arguments, alone=True)
@@ -142,19 +143,19 @@ def _run(arguments: Sequence[str], *, alone: bool) -> int:
             if arguments and command is not whole:
                 found = found_for(arguments[1:])
                 configured(command, arguments[0], arguments[1:], found)
-                _say_ignored(command, found, report)
+                _report_ignored(command, found, report)
             options = whole.parse_args(arguments)
             report.credentials = command.credentials = getattr(options, "show_credentials", False)
             options.run(options, report)
         except UsageError as error:
             command.error(error.message)
         sys.stdout.flush()
-    except SystemExit as end:  # argparse's way to say --help and what is wrong
+    except SystemExit as end:  # argparse ends so after --help and after an error
         return end.code if isinstance(end.code, int) else 0
     except BrokenPipeError:
         _abandon_stdout()
-        return 141  # as if SIGPIPE had ended us (128 + 13)
-    except OSError as error:  # of the output: commands see to their inputs
+        return 141  # as after SIGPIPE (128 + 13)
+    except OSError as error:  # of the output: commands handle errors of inputs
         text = f"{error.filename or 'standard output'}: unwritable: {error.strerror or error}"
         print(printable.message(text, credentials=report.credentials), file=sys.stderr)
         _abandon_stdout()
@@ -163,13 +164,13 @@ def _run(arguments: Sequence[str], *, alone: bool) -> int:
 
 
 def _escape_stdout() -> None:
-    """Let text that the encoding lacks be escaped, as on the standard error: names of files may be any bytes."""
+    """Escape text that the encoding lacks, as the standard error does: names of files may contain any bytes."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def _abandon_stdout() -> None:
-    """Nobody takes what is still buffered; let the interpreter's own flush at the end find no fault with it."""
+    """Discard buffered output: redirect its descriptor to the null device, so that the flush at exit does not fail."""
     with suppress(OSError, ValueError, AttributeError):
         number = sys.stdout.fileno()
         with open(os.devnull, "wb") as nowhere:  # noqa: PTH123 - a device

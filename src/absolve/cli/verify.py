@@ -1,4 +1,7 @@
-"""`absolve verify`: the proof that a rewrite changed nothing but links, and that these lead where they led."""
+"""`absolve verify`: prove that a rewrite changed only links, and that each link still has the same target.
+
+Input: the document before and after. Output: each difference as a failure in the report.
+"""
 
 from __future__ import annotations
 
@@ -22,34 +25,41 @@ examples:
   absolve verify page.html absolute.html --url http://example.com/dir/page.html
   absolve rewrite page.html | absolve verify page.html -
 
-The options that were given to absolve rewrite belong here, too: they say what was meant to change.
+Give the same options as for absolve rewrite: they define the intended changes.
 
-two witnesses:
-  the bytes between the links are the same, and those of their own that had no need to change;
-  html5lib, which shares no code with absolve, sees the same tree (lxml in XML; in a style sheet
-  tinycss2, if it is installed, the same tokens; in a message Python's email the same header and
-  parts; over HTTP http.client; in WARC and ARC warcio, if it is installed, the same records, with
-  digests and lengths that are right; in JSON, HTTP Archives too, Python's json the same values;
-  in a package zipfile the same members).
-  To both, each link leads where it led.
+Two checks:
+  1. All bytes outside the links are equal, and so are the bytes of links that
+     did not need to change.
+  2. A parser that shares no code with absolve reads the same content:
+       HTML            html5lib, the same tree
+       XML             lxml, the same tree
+       CSS             tinycss2, if installed, the same tokens
+       messages        Python's email, the same header and parts
+       HTTP responses  http.client, likewise
+       WARC, ARC       warcio, if installed, the same records, with correct
+                       digests and lengths
+       JSON, HAR       Python's json, the same values
+       ZIP packages    zipfile, the same members
+Both checks compare the target of each link.
 
-Differences go to the standard error, as BEFORE:line:column: code: text (after: line:column).
+Differences are written to the standard error as
+BEFORE:line:column: code: text (after: line:column).
 codes:
-  bytes       something outside the links is different
-  links       the links of the two documents do not pair up
-  target      a link is not what it was meant to become, or leads elsewhere
-  base        html5lib sees another base element than absolve
-  tree        another element, text, comment or token
-  attribute   another attribute or header field, or value of one that holds no link
-  unjudged    the independent parser cannot read this
+  bytes       bytes outside the links differ
+  links       the links of the two documents do not correspond
+  target      a link is not as intended, or has another target
+  base        html5lib finds another base element than absolve
+  tree        an element, text, comment or token differs
+  attribute   an attribute or header field differs, or its value without link
+  unjudged    the independent parser cannot read the document
 
-exit status: 0 equal, nothing is said; 1 different; 2 used wrongly"""
+exit status: 0 equal (prints nothing); 1 different; 2 usage error"""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    for name, words in (("before", "the document as it was"), ("after", "what it became")):
+    for name, words in (("before", "the document before the rewrite"), ("after", "the document after it")):
         shared.completes_files(
-            parser.add_argument(name, metavar=name.upper(), help=f"{words}: a file, or - for the standard input")
+            parser.add_argument(name, metavar=name.upper(), help=f"{words}: file, or - for the standard input")
         )
     shared.add_known(parser)
     shared.add_changes(parser)
@@ -59,7 +69,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, report: Report) -> None:
     how = shared.reading(options)
     if options.before == options.after == sources.STDIN:
-        raise UsageError("the standard input (-) can be read once only")
+        raise UsageError("the standard input (-) can be read only once")
     with report.guard(options.before):
         before = load.read(Input(options.before, "", options.url), how)
         after = sources.read(options.after, max_size=options.max_size)

@@ -86,10 +86,10 @@ class ClaimOutcome(NamedTuple):
 VERDICTS = {
     "won": "rules the links",
     "resolved against": "an inner claim was resolved against it",
-    "overruled": "an inner layer holds",
-    "ignored": "another claim of its layer came first",
-    "unsuitable": "no base: the next layer out rules",
-    "too-long": "longer than --max-url allows: relative links stay as they are",
+    "overruled": "overridden by an inner layer",
+    "ignored": "ignored: another claim of the same layer came first",
+    "unsuitable": "cannot be a base: the next layer applies",
+    "too-long": "longer than --max-url allows: relative links are left unchanged",
 }
 
 

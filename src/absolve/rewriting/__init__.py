@@ -1,5 +1,5 @@
-"""Rewriting: a policy says what each link becomes, and the new bytes are spliced into the document.
+"""Rewriting: a policy returns the new text of each link; edits are spliced into the bytes of the document.
 
 In: an Entity and a policy. Out: the bytes of the document in which only links have changed.
-Does not know the inventory, files or the command.
+Imports nothing of the inventory, of files or of the command line.
 """

@@ -1,4 +1,4 @@
-"""C layout of what splices; edits.py holds the code."""
+"""C declarations for edits.py."""
 
 cimport cython
 from absolve.core.byte_builder cimport ByteBuilder

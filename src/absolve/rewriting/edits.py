@@ -1,4 +1,7 @@
-"""Edits: splice them into bytes, make them small, and lower those of an inner document to the one around it."""
+"""Edits: splice them into bytes, shorten them, and convert those of an inner document to edits of the outer one.
+
+Input: bytes and edits (byte offsets and new bytes) in order. Output: new bytes, or other edits.
+"""
 
 from __future__ import annotations
 
@@ -32,15 +35,15 @@ else:
 
 _AROUND = cython.declare(cython.Py_ssize_t, LOOK_AHEAD)
 _QUOTE = re.compile(b'"')
-_AT_ONCE = cython.declare(cython.Py_ssize_t, 4 << 20)  # bytes that are spilled
-_AHEAD = cython.declare(cython.Py_ssize_t, 32 << 20)  # bytes that there is room for before they come
-_LARGE = cython.declare(cython.Py_ssize_t, 1 << 20)  # bytes of an edit that are spilled without being copied
+_AT_ONCE = cython.declare(cython.Py_ssize_t, 4 << 20)  # bytes per call of `spill`
+_AHEAD = cython.declare(cython.Py_ssize_t, 32 << 20)  # bytes allocated in advance at most
+_LARGE = cython.declare(cython.Py_ssize_t, 1 << 20)  # bytes of an edit that is spilled without a copy
 
 
 def splice(data: bytes, edits: Sequence[Edit]) -> bytes:
-    """The bytes with every edit made; the very same object where there is none.
+    """Return the bytes with every edit applied, in one pass; the same object if there is none.
 
-    Edits are in the order of their spans and do not overlap; ValueError where they are not. One pass.
+    Raise ValueError unless the edits are in the order of their spans and do not overlap.
     """
     splicer = Splicer(data)
     splicer.take(edits)
@@ -50,11 +53,11 @@ def splice(data: bytes, edits: Sequence[Edit]) -> bytes:
 @cython.final
 @cython.cclass
 class Splicer:
-    """Makes edits as they come, so that they need not be held, as long as no more than `most` bytes come of them.
+    """Apply edits as they come, without storing them, up to `most` bytes of output.
 
-    Where it is compiled every byte goes straight to where it stands in the end. What is more than some megabytes is
-    given to `spill`, if there is one, piece by piece: `spilled` says how many bytes were. The span from `start` to
-    `end` is wanted, if not all: every edit is in it.
+    Compiled, every byte is copied directly to its final position. Output is passed to the callback `spill`, if there is
+    one, in pieces of some megabytes; `spilled` counts these bytes. Only the span from `start` to `end` is produced (by
+    default all); every edit must be inside it.
     """
 
     def __init__(
@@ -69,27 +72,27 @@ class Splicer:
         self._most = most
         self._spill = spill
         self.spilled = 0
-        self._read = start  # up to where it is spliced
+        self._read = start  # offset in `data` up to which output is complete
         self._end = len(data) if end < 0 else end
         self._made: ByteBuilder | None = None
 
     @cython.ccall
     def take(self, edits: Sequence[Edit]) -> cython.bint:
-        """Make edits that stand behind all that came before; false where the bytes would be too many.
+        """Apply edits behind all previous ones; return False if the output would exceed `most`.
 
-        ValueError where one overlaps another, or the end.
+        Raise ValueError for an edit that overlaps another or the end.
         """
         edit: Edit
         size: cython.Py_ssize_t = 0
         start: cython.Py_ssize_t = self._read
         for edit in edits:
             if edit.start < start or edit.end < edit.start or edit.end > self._end:
-                raise ValueError(f"{edit!r} overlaps what stands before it, or the end")
+                raise ValueError(f"{edit!r} overlaps the edit before it, or the end")
             size += edit.start - start + len(edit.new)
             start = edit.end
         if not edits:
             return True
-        if self._spill is not None and size > _AT_ONCE and len(edits) > 1:  # a base of a megabyte before each of them
+        if self._spill is not None and size > _AT_ONCE and len(edits) > 1:  # a base URL of 1 MB in each edit
             half = len(edits) // 2
             return self.take(edits[:half]) and self.take(edits[half:])
         if self._spill is not None and size > _LARGE and len(edits) == 1:
@@ -97,9 +100,9 @@ class Splicer:
         made: ByteBuilder | None = self._made
         if made is None:
             rest: cython.Py_ssize_t = self._end - start
-            room: cython.Py_ssize_t = size + rest  # right away for all, if nothing more changes,
+            room: cython.Py_ssize_t = size + rest  # enough if no more edits come
             done: cython.Py_ssize_t = start - self._read
-            if rest > done > 0:  # or if it goes on as it began
+            if rest > done > 0:  # or if the rest grows as the beginning did
                 room += min(max(size - done, 0) * rest // done + (rest >> 4), _AHEAD)
             made = self._made = ByteBuilder(room if self._spill is None else min(room, size + _AT_ONCE))
         if size > self._most - self.spilled - made.size:
@@ -128,7 +131,7 @@ class Splicer:
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def _put_down(self, edit: Edit) -> cython.bint:
-        """Make an edit of megabytes, as `take` does, without copying what it writes."""
+        """Apply one edit of more than 1 MB, as `take` does, without copying its new bytes."""
         made: ByteBuilder = self._made if self._made is not None else ByteBuilder()
         if made.size + edit.start - self._read + len(edit.new) > self._most - self.spilled:
             return False
@@ -137,15 +140,15 @@ class Splicer:
         for piece in (made.finish(), edit.new):
             if piece:
                 self.spilled += len(piece)
-                self._spill(piece)  # type: ignore[misc]  # there is one
+                self._spill(piece)  # type: ignore[misc]  # not None here
         self._made = ByteBuilder()
         return True
 
     @cython.ccall
     def finish(self) -> bytes:
-        """The bytes with every edit made, but for those that were spilled; the very same object where there was none.
+        """Return the bytes with every edit applied, without the spilled ones; the same object if there was no edit.
 
-        Nothing comes after it.
+        This must be the last call.
         """
         made: ByteBuilder | None = self._made
         if made is None:
@@ -157,7 +160,7 @@ class Splicer:
 @cython.cfunc
 @cython.exceptval(-1, check=True)
 def _raw_start(offsets: Offsets, position: cython.Py_ssize_t) -> cython.Py_ssize_t:
-    """`offsets.start`, by a call in C where they are of the kind that most are."""
+    """Return `offsets.start(position)`, by a C call for the most frequent class of offsets."""
     if type(offsets) is ByUnits:
         known: ByUnits = offsets
         return known.start(position)
@@ -167,7 +170,7 @@ def _raw_start(offsets: Offsets, position: cython.Py_ssize_t) -> cython.Py_ssize
 @cython.cfunc
 @cython.exceptval(-1, check=True)
 def _raw_end(offsets: Offsets, position: cython.Py_ssize_t) -> cython.Py_ssize_t:
-    """`offsets.end` likewise."""
+    """Return `offsets.end(position)` likewise."""
     if type(offsets) is ByUnits:
         known: ByUnits = offsets
         return known.end(position)
@@ -176,7 +179,7 @@ def _raw_end(offsets: Offsets, position: cython.Py_ssize_t) -> cython.Py_ssize_t
 
 @cython.ccall
 def lower(edits: Sequence[Edit], data: bytes, part: Part, offsets: Offsets) -> list[Edit]:
-    """The edits of an inner document as edits of the outer one, which has these bytes."""
+    """Return the edits of an inner document (`part`) as edits of the outer document, whose bytes are `data`."""
     edit: Edit
     coding = part.coding
     start: cython.Py_ssize_t = part.start
@@ -184,7 +187,7 @@ def lower(edits: Sequence[Edit], data: bytes, part: Part, offsets: Offsets) -> l
     first: cython.Py_ssize_t
     last: cython.Py_ssize_t
     lowered: list[Edit] = []
-    encoder = getattr(coding, "encoder", None)  # of a coding whose stretches are coded each in its own way
+    encoder = getattr(coding, "encoder", None)  # of a coding that encodes different spans differently
     for edit in edits:
         first = _raw_start(offsets, edit.start)
         last = _raw_end(offsets, edit.end) if edit.end > edit.start else first
@@ -199,7 +202,7 @@ def lower(edits: Sequence[Edit], data: bytes, part: Part, offsets: Offsets) -> l
 
 @cython.ccall
 def moved(edits: Sequence[Edit], by: cython.Py_ssize_t) -> list[Edit]:
-    """The same, where what stands there stands outside as it is, so many bytes further on."""
+    """Return the edits moved by a number of bytes, for an inner document contained verbatim in the outer one."""
     edit: Edit
     found: list[Edit] = []
     for edit in edits:
@@ -208,9 +211,9 @@ def moved(edits: Sequence[Edit], by: cython.Py_ssize_t) -> list[Edit]:
 
 
 def kept_end(coding: Coding, value: bytes, raw: bytes) -> tuple[int, int]:
-    """How many bytes of the new value the old bytes go on standing for at its end, and where in `raw` those begin.
+    """Return how many bytes at the end of the new value the old raw bytes can still encode, and their offset in `raw`.
 
-    For those that are written otherwise than they read: `&amp;`, an escape, a charset's bytes.
+    For raw bytes that differ from their value: `&amp;`, an escape, bytes of another charset.
     """
     old, offsets = coding.decode_mapped(raw)
     if offsets is None:
@@ -222,7 +225,7 @@ def kept_end(coding: Coding, value: bytes, raw: bytes) -> tuple[int, int]:
         kept += 1
     while kept:
         position = len(old) - kept
-        # Neither a character nor what stands for it is cut in two.
+        # Do not cut inside a character (UTF-8) or inside its encoded form.
         if not is_cut(offsets, position) and old[position] & 0xC0 != 0x80:
             break
         kept -= 1
@@ -231,7 +234,7 @@ def kept_end(coding: Coding, value: bytes, raw: bytes) -> tuple[int, int]:
 
 @cython.ccall
 def shortened(edit: Edit, value: bytes, offsets: Offsets) -> Edit:
-    """An edit without the bytes at its end that it does not change: outside they may be written otherwise."""
+    """Return an edit without the unchanged bytes at its end, since the outer document may encode them differently."""
     end: cython.Py_ssize_t = edit.end
     size: cython.Py_ssize_t = len(edit.new)
     while end > edit.start and size and value[end - 1] == edit.new[size - 1]:
@@ -244,7 +247,7 @@ def shortened(edit: Edit, value: bytes, offsets: Offsets) -> Edit:
 
 
 def settled(data: bytes, coding: Coding, changed: list[Edit]) -> list[Edit]:
-    """All edits of a value that is settled as a whole, `coding.slot`: an attribute without quotes may need some."""
+    """Return the edits of a whole attribute value (`coding.slot`), with quotes if an unquoted value needs them."""
     start, end = coding.slot or (0, 0)
     inside = [Edit(edit.start - start, edit.end - start, edit.new) for edit in changed]
     raw = splice(data[start:end], inside)
@@ -263,7 +266,7 @@ def settled(data: bytes, coding: Coding, changed: list[Edit]) -> list[Edit]:
 @cython.final
 @cython.cclass
 class Anew:
-    """The same in a few edits, made as they come: those of one value may be a million, and none of them is held."""
+    """Like `settled`, with at most three resulting edits, and without storing the edits, a million for one value."""
 
     def __init__(self, data: bytes, coding: Coding) -> None:
         self._data = data
@@ -275,9 +278,9 @@ class Anew:
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def take(self, edit: Edit) -> cython.int:
-        """Make an edit that stands behind all that came before; ValueError where it overlaps one."""
+        """Apply an edit behind all previous ones. Raise ValueError if it overlaps one."""
         if not self._read <= edit.start <= edit.end <= self._end:
-            raise ValueError(f"{edit!r} overlaps what stands before it, or the end")
+            raise ValueError(f"{edit!r} overlaps the edit before it, or the end")
         self._made.add(self._data, self._read, edit.start)
         self._made.add(edit.new, 0, len(edit.new))
         self._read = edit.end
@@ -285,7 +288,7 @@ class Anew:
 
     @cython.cfunc
     def settled(self) -> list[Edit]:
-        """The value as it stands then, and the quotes that it needs; nothing comes after it."""
+        """Return the edits that write the new value and the quotes that it needs. This must be the last call."""
         self._made.add(self._data, self._read, self._end)
         raw = self._made.finish()
         before, inside, after = self._coding.parts(raw)  # type: ignore[attr-defined]  # a coding with a slot has it

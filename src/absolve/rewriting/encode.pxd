@@ -1,4 +1,4 @@
-"""C layout of what writes a new reference; writing.py holds the code."""
+"""C declarations for encode.py."""
 
 cimport cython
 

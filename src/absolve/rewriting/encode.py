@@ -1,4 +1,8 @@
-"""How a new reference is written in the place of an old one: as few bytes as may be change."""
+"""Encode a new reference in place of an old one, as an edit that changes as few bytes as possible.
+
+Input: a link, its old and new reference as text, its raw bytes. Output: an `Edit` of those bytes, in the coding and the
+syntax of the attribute value.
+"""
 
 from __future__ import annotations
 
@@ -30,9 +34,9 @@ else:
 @cython.final
 @cython.cclass
 class Written:
-    """What was found out under one rule for one coding, where nothing else has a say in it.
+    """Caches for one LinkContext and one coding, of results that do not depend on the bytes around a link.
 
-    `known` has what becomes of raw bytes (an edit by offsets into them, or None), `prefixes` how a prefix is written.
+    `known`: raw bytes -> their edit (by offsets into them) or None. `prefixes`: a prefix of a URL -> its bytes.
     """
 
     def __init__(self) -> None:
@@ -43,7 +47,7 @@ class Written:
 @cython.cfunc
 @cython.exceptval(check=False)
 def after_word(data: bytes, start: cython.Py_ssize_t) -> cython.bint:
-    """Whether a letter or digit stands before a link: that of a character reference without its semicolon."""
+    """Return whether a letter or digit precedes a link: it may end a character reference without semicolon."""
     before: cython.int = data[start - 1] if start else 0
     return 48 <= before <= 57 or 97 <= before | 32 <= 122
 
@@ -52,9 +56,9 @@ def after_word(data: bytes, start: cython.Py_ssize_t) -> cython.bint:
 def edit_of(
     entity: Entity, link: Link, rule: LinkContext, reference: str, new: str, raw: bytes, written: Written
 ) -> Edit | None:
-    """The edit that makes a link what the policy says, by offsets into its own raw bytes; None where nothing changes.
+    """Return the edit that writes the policy's new reference, by offsets into the link's raw bytes; None if unchanged.
 
-    Where the new reference ends with the old one only what comes before is written: the old bytes stay as they are.
+    If the new reference ends with the old one, only the prefix is inserted, and the old bytes are kept.
     """
     if new == reference:
         return None
@@ -69,11 +73,11 @@ def edit_of(
         if known is None:
             known = link.coding.encode(value_of(prefix), raw[:LOOK_AHEAD], _before(entity.own_data, link.start))
             if alone and len(known) <= _LONGEST_KNOWN and not _DEPENDS.search(prefix):
-                # else what is around has a say
+                # otherwise its encoding depends on the bytes around it
                 written.prefixes[prefix] = known
         return Edit(0, 0, known)
     value = value_of(new)
-    # Written as they read, the old bytes come out the same when they are written anew.
+    # If the raw bytes equal the value, encoding it again gives the same bytes.
     kept, at = (0, len(raw)) if value_of(reference) == raw else kept_end(link.coding, value, raw)
     after = raw[at:] + entity.own_data[link.end : link.end + LOOK_AHEAD]
     return Edit(0, at, link.coding.encode(value[: len(value) - kept], after, _before(entity.own_data, link.start)))
@@ -81,11 +85,11 @@ def edit_of(
 
 @cython.cfunc
 def _before(data: bytes, start: cython.Py_ssize_t) -> bytes:
-    """What a coding is shown of the bytes before a link."""
+    """Return the bytes before a link that a coding may look at."""
     return data[start - LOOK_AHEAD if start > LOOK_AHEAD else 0 : start]
 
 
-_LONGEST_KNOWN = 1 << 16  # bytes of a prefix that is remembered
-# A prefix that what follows it may change: by a character reference, an escape, the end of a comment or section.
+_LONGEST_KNOWN = 1 << 16  # bytes of a prefix that is cached
+# A prefix whose encoding depends on the next bytes: a character reference, an escape, the end of a comment or section.
 _DEPENDS = re.compile(r"[&\\]|[]!?-]\Z")
 _LISTS = frozenset({"commas", "refresh", "spaces", "srcset", "tasks"})  # no empty reference can be written in them

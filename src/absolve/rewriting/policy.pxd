@@ -1,4 +1,4 @@
-"""C signatures of policy.py."""
+"""C declarations for policy.py."""
 
 from absolve.document.resolved cimport LinkContext
 

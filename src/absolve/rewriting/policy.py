@@ -25,7 +25,7 @@ if cython.compiled:
 
 
 def absolute(resolved: Resolved) -> str | None:
-    """The policy of `absolve rewrite`: what a reference must become to mean the same anywhere; None where it stays."""
+    """Return the new text of a link by the policy of `absolve rewrite`, valid outside its document; None to keep it."""
     is_claim = resolved.link.claim is not None and not resolved.rule.stays_always
     if is_claim and resolved.entity.settings.base == "empty" and _rules(resolved):
         return ""
@@ -64,9 +64,10 @@ def absolute_of(reference: str, rule: LinkContext) -> str | None:
 
 
 def _rules(resolved: Resolved) -> bool:
-    """Whether the link is the base element that rules the document.
+    """Return whether the link is the base element whose URL is the base URL of the document.
 
-    One that resolves nothing (`mailto:`) stays: without it links that lead nowhere would lead somewhere.
+    A base that resolves no reference (`mailto:`) does not count: if it were emptied, links without a target would have
+    one.
     """
     chain = resolved.entity.bases.base.chain
     claim = resolved.link.claim
@@ -76,9 +77,10 @@ def _rules(resolved: Resolved) -> bool:
 
 
 def _is_absolute(reference: str, rule: LinkContext) -> bool:
-    """Absolute references keep their bytes. In the URL Standard `http:g` is none where the base is http too (4.4).
+    """Return whether a reference is absolute, so that its bytes stay.
 
-    What a browser reads as `javascript:` or the like is absolute in every profile.
+    By the URL Standard (4.4) `http:g` is relative if the base has the scheme http too. A reference that a browser reads
+    as `javascript:` or the like is absolute in every profile.
     """
     if rule.settings.profile != "whatwg":
         return has_scheme(reference) or runs_code(reference)

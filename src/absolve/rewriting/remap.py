@@ -1,4 +1,7 @@
-"""Old URLs to new ones, after resolving: by exact URL, by the longest prefix, or by a regular expression."""
+"""Map old URLs to new ones after resolving: by exact URL, by the longest prefix, or by a regular expression.
+
+Input: rules (`Change`). Output: a callable from URL to URL, and a rewriting policy. Raise UsageError for a bad rule.
+"""
 
 from __future__ import annotations
 
@@ -22,12 +25,13 @@ _WEB: Final = frozenset({"http", "https"})
 
 
 class Change(NamedTuple):
-    r"""One rule: what this URL begins with (prefix), is (exact), or matches as a whole (regex) becomes that.
+    r"""One rule: replace `old` by `new`, where `old` is a prefix, an exact URL, or a regex for the whole URL (`how`).
 
-    A prefix ends where a part of a URL does: `http://old.example` is none of `http://old.example.org/`, nor `/doc` of
-    `/docs`. `//host` stands for http and https alike, and a new URL that begins so keeps the scheme. A regular
-    expression sees scheme and host in lower case; `\1` in the new URL is its first group. It has Python's syntax but
-    for what cannot be matched in linear time: look-around, back-references, repeats of what may be empty.
+    A prefix matches only up to the end of a URL part: `http://old.example` does not match `http://old.example.org/`,
+    nor `/doc` `/docs`. `//host` matches http and https, and a new URL in this form keeps the scheme. A regular
+    expression is matched against the URL with scheme and host in lower case; `\1` in the new URL is its first group.
+    Its syntax is Python's without constructs that need more than linear time: look-around, back-references, repetition
+    of a pattern that matches the empty string.
     """
 
     old: str
@@ -36,7 +40,7 @@ class Change(NamedTuple):
 
 
 class Place(NamedTuple):
-    """What must be equal of two URLs: the scheme, the user information, the host in lower case with its own port."""
+    """The parts of a URL compared exactly: scheme, user information, host in lower case with a non-default port."""
 
     scheme: str
     user: str
@@ -44,7 +48,7 @@ class Place(NamedTuple):
 
 
 def parted(url: str) -> tuple[Place, str] | None:
-    """A URL's place and the rest of it, which has a path wherever there is a host; None where it is not absolute."""
+    """Return the place and the rest of a URL; the rest has a path if there is a host. None for a relative reference."""
     found = _URL.fullmatch(url)
     if found is None:
         return None
@@ -56,10 +60,10 @@ def parted(url: str) -> tuple[Place, str] | None:
 
 
 class Remapping:
-    """Rules by what they are found by; a callable from URL to URL, and as `policy` one from a link to its new URL."""
+    """Indexed rules; callable from URL to URL, and with `policy` from a link to its new URL."""
 
     def __init__(self, changes: Iterable[Change | tuple[str, ...]]) -> None:
-        """UsageError names a rule that is none."""
+        """Index the rules. Raise UsageError for a malformed one."""
         self._exact: dict[tuple[Place, str], str] = {}
         self._prefixes: dict[Place, dict[str, str]] = defaultdict(dict)
         self._regexes: list[Substitution] = []
@@ -73,18 +77,18 @@ class Remapping:
     def _add(self, change: Change) -> None:
         old, new, how = change
         if how not in HOW:
-            raise UsageError(f"a rule is one of {', '.join(HOW)}, not {how!r}")
+            raise UsageError(f"a rule must be one of {', '.join(HOW)}, not {how!r}")
         if how == "regex":
             try:
                 self._regexes.append(Substitution(old, new))
             except UsageError as error:
                 rule = f"{in_short(old)!r} to {in_short(new)!r}"
-                raise UsageError(f"{rule} is no rule by a regular expression: {error.message}") from error
+                raise UsageError(f"the regex rule {rule} cannot be used: {error.message}") from error
             return
         for url in (old, new):
             full = f"http:{url}" if url.startswith("//") else url
             if not has_scheme(full) or is_malformed(full):
-                raise UsageError(f"{in_short(url)!r} is no absolute URL, and cannot be mapped")
+                raise UsageError(f"{in_short(url)!r} in a remapping rule is not an absolute URL")
         if new.startswith("//") and not old.startswith("//"):
             new = f"{old.partition(':')[0]}:{new}"
         for scheme in sorted(_WEB) if old.startswith("//") else ("",):
@@ -98,7 +102,7 @@ class Remapping:
                 self._prefixes[place].setdefault(rest, target)
 
     def __call__(self, url: str) -> str | None:
-        """The new URL of an absolute URL; None where no rule is about it."""
+        """Return the new URL for an absolute URL; None if no rule matches."""
         found = parted(url)
         if found is None:
             return None
@@ -131,14 +135,14 @@ class Remapping:
             made = substitution(url)
             if made is not None:
                 if runs_code(made) and parsed_scheme(substitution.template) != parsed_scheme(made):
-                    return None  # the URL would say what runs, and not the rule
+                    return None  # the old URL, not the rule, would choose the code to run
                 return made if has_scheme(made) and not is_malformed(made) else None
         return None
 
     def policy(self, resolved: Resolved) -> str | None:
-        """The policy of `absolve rewrite --remap`: what is made absolute, or is so, becomes what the rules say.
+        """Return the new text of a link by `absolve rewrite --remap`: absolute URLs, old or new, mapped by the rules.
 
-        What stays for what it means (`#x`, an empty src, usemap) stays.
+        Links that stay for their meaning (`#x`, an empty src, usemap) are kept: None.
         """
         new = absolute(resolved)
         if not new and (new is not None or resolved.link.place.stays == "always" or not has_scheme(resolved.reference)):
@@ -148,7 +152,7 @@ class Remapping:
 
 
 def _ends_a_part(prefix: str, following: str) -> bool:
-    """Whether a part of a URL ends where this prefix does: a segment, the path, a parameter of the query."""
+    """Return whether a prefix ends at the end of a URL part: a path segment, the path, a query parameter."""
     if not following or prefix[-1:] in {"/", "?", "&"}:
         return True
     if "#" in prefix:
@@ -157,7 +161,7 @@ def _ends_a_part(prefix: str, following: str) -> bool:
 
 
 def _joined(old: str, new: str, rest: str) -> str:
-    """The new URL with what came behind the old one, and one slash between the two where one had one."""
+    """Return the new URL with the rest of the old one appended, with one slash between them if either had one."""
     found = parted(new)
     if found is not None and found[1] == "/" and not new.endswith("/"):
         new += "/"
@@ -169,9 +173,9 @@ def _joined(old: str, new: str, rest: str) -> str:
 
 
 def parse(text: str) -> Change:
-    """FROM=TO as the command line takes it; UsageError where it is not clear at which `=` it parts."""
+    """Parse FROM=TO of the command line. Raise UsageError if it is ambiguous which `=` separates the two."""
     parts = [found.start() for found in re.finditer(r"=(?=[A-Za-z][A-Za-z0-9+.-]*:|//)", text)]
     if len(parts) != 1:
-        few = "has no = before a URL" if not parts else "could part at more than one ="
-        raise UsageError(f"--remap takes FROM=TO, and {in_short(text)!r} {few} (--remap-file has columns)")
+        few = "has no = before a URL" if not parts else "has more than one = before a URL: use --remap-file"
+        raise UsageError(f"--remap needs FROM=TO with two URLs, but {in_short(text)!r} {few}")
     return Change(text[: parts[0]], text[parts[0] + 1 :])

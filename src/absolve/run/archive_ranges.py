@@ -1,4 +1,4 @@
-"""Ranges of archives: which of its records are worked on, and where whoever goes on from there begins."""
+"""Byte ranges of a WARC or ARC file, and the progress at the end of one, from which the next range continues."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Final, NamedTuple
 
 
 class ArchiveRange(NamedTuple):
-    """Some bytes of an archive: the records that begin in them, the first at `start`; `before` documents stand before.
+    """The records of an archive that begin at byte offsets from `start` to `end` (exclusive), the first at `start`.
 
-    Where `before` is None nothing of that is known: no record need begin at `start`.
+    `before`: number of documents before `start`. None: unknown, and a record need not begin at `start`.
     """
 
     start: int = 0
@@ -17,15 +17,12 @@ class ArchiveRange(NamedTuple):
     before: int | None = 0
 
 
-END: Final = sys.maxsize  # where no record begins any more
+END: Final = sys.maxsize  # offset behind the last record
 WHOLE: Final = ArchiveRange()
 
 
 class Progress:
-    """How far an archive has been worked on: the next record begins at `position`, and `before` documents before it.
-
-    That is all that one must know who goes on from there.
-    """
+    """State from which work on an archive continues: byte offset of the next record, number of documents before it."""
 
     def __init__(self, position: int = 0, before: int = 0) -> None:
         self.position = position

@@ -1,6 +1,7 @@
-"""Archives worked on record by record: a WARC or ARC file of any size, in the memory that its largest record takes.
+"""Read a WARC or ARC file record by record, in memory proportional to its largest record.
 
-Each record is a document of its own, walked and rewritten as such; the file is what they are one behind the other.
+Input: an open file, or a byte range of it. Output: a `Segment` for each record or for the bytes between records; each
+record is walked as a document of its own. The segments in order are the whole file.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from absolve.formats import registry
 from absolve.formats.warc.reader import DICTIONARY, pieces
 from absolve.formats.warc.walker import bare
 from absolve.run.archive_ranges import END, WHOLE, ArchiveRange, Progress
-from absolve.run.segments import Segment, said_of_fault
+from absolve.run.segments import Segment, internal_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,10 +30,10 @@ if TYPE_CHECKING:
 
 
 def ranges(file: IO[bytes], settings: Settings, size: int) -> Iterator[ArchiveRange]:
-    """An archive as ranges of `size` bytes or somewhat more, that can be worked on one without the other.
+    """Yield ranges of `size` bytes or slightly more that can be processed independently.
 
-    All of it is read and decompressed for that, but of its records only the heads are looked at. What cannot be read
-    is in the last of them, and said where that is worked on.
+    This reads and decompresses the whole archive, but parses only the headers of records. Bytes that cannot be read
+    belong to the last range, whose task reports them.
     """
     start = at_start = before = 0
     with suppress(OSError, ValueError, DocumentError):
@@ -49,7 +50,7 @@ def ranges(file: IO[bytes], settings: Settings, size: int) -> Iterator[ArchiveRa
 
 
 def counted(file: IO[bytes], settings: Settings, course: Progress, end: int) -> None:
-    """Go on to the first record at `end` or behind, with nothing but the count of the documents that are passed."""
+    """Advance `course` to the first record at or behind `end`, counting the documents up to there."""
     file.seek(course.position)
     position = END
     for piece in pieces(file, settings.max_decompressed, start=course.position):
@@ -65,16 +66,16 @@ def counted(file: IO[bytes], settings: Settings, course: Progress, end: int) -> 
 
 
 def _documents(records: bytes, settings: Settings) -> int:
-    """How many documents are numbered in what a piece of an archive holds."""
+    """Return the number of documents in the records of one raw segment, as paths of entities count them."""
     walker = registry.walker(registry.RECORDS)
     if walker is None:
         return 0
     documents = sum(type(event) is Part for event in walker(records, charsets.UTF_8, settings))
-    return documents if settings.max_depth and documents <= settings.max_links else 0  # else none is entered
+    return documents if settings.max_depth and documents <= settings.max_links else 0  # else no document is entered
 
 
 def _is_dictionary(piece: RawSegment) -> bool:
-    """Whether what comes behind cannot be read without this."""
+    """Return whether a segment is a Zstandard dictionary, without which the following bytes cannot be read."""
     return piece.records is None and piece.raw[:4] == DICTIONARY
 
 
@@ -89,17 +90,17 @@ def stretches(
     course: Progress | None = None,
     every: bool = False,
 ) -> Iterator[Segment]:
-    """The stretches of an archive that is open for bytes, which are all of it, or of a range of it, in order.
+    """Yield the segments of an archive, or of a range of it, in order; together they are all its bytes.
 
-    The range begins with a record; what stands behind its last one is of it, up to where the next one begins, and when
-    all is given `course` says where. Behind a dictionary of Zstandard all is of it.
+    A range begins with a record and includes the bytes behind its last record, up to the next record, whose offset
+    `course` has at the end. Behind a Zstandard dictionary the range extends to the end of the file.
 
-    `url` is the retrieval URL that the user gives for all its records; `url_source` names the option. What cannot be
-    read is reported, and stays; a record too large for the settings is yielded in several segments. A record that has
-    no links is not walked, unless `every` is true; the first always is, since facts about the whole archive are found
-    there.
+    `url` is the retrieval URL that the user gives for all records; `url_source` names the option. Bytes that cannot be
+    read are reported and yielded unchanged; a record larger than the settings allow is yielded in several segments. A
+    record without links is not walked, unless `every` is true; the first record is always walked, since diagnostics
+    about the whole archive belong to it.
     """
-    seen = not every and settings.max_depth > 0 and settings.max_links > 0  # else something is said of every record
+    seen = not every and settings.max_depth > 0 and settings.max_links > 0  # else each record has a diagnostic
     if within.start:
         file.seek(within.start)
     before = within.before or 0
@@ -139,7 +140,7 @@ def stretches(
         except FAULTS as error:
             if sys.flags.dev_mode:
                 raise
-            yield Segment(piece.raw, diagnostics=(said_of_fault(error, document),))
+            yield Segment(piece.raw, diagnostics=(internal_error(error, document),))
             continue
         before = entity.named
         yield new(Segment, (piece.raw, document, entity, piece.coding, tuple(entity.diagnostics)))
@@ -153,7 +154,7 @@ def _said(finding: Finding, name: str) -> Diagnostic:
 
 
 class _Origin:
-    """Where a byte of a record stands in the file: not known within what is compressed."""
+    """Map an offset in a record to an offset in the file; in a compressed record all map to the record's start."""
 
     def __init__(self, offset: int, *, exact: bool) -> None:
         self._offset = offset

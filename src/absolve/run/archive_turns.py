@@ -1,9 +1,10 @@
-"""Ranges of an archive that was cut anywhere, each listed before it is known where it begins, and told when it is.
+"""List ranges of an archive in parallel, speculatively: start before the offset of a range's first record is certain.
 
-A range has the records that begin in it. Its process looks for the first of them, which may be none: it may stand in a
-record, as that of an archive in an archive does. So what is found from there on is held until the range before says
-where it ended (`port`): if that is the place, it is right, and only the numbers of its documents are still to come; if
-not, it is thrown away, and the range is listed from the right place. Whatever is told is what one process would tell.
+Input: an archive cut at arbitrary offsets; a range has the records that begin in it. Its process searches for the first
+record, but may find one that is not a record of this archive (an archive in an archive). Results are therefore buffered
+until the previous range hands on the offset at which it ended (`port`). If the offsets are equal, the results are
+valid, and only their document numbers are corrected; if not, they are discarded and the range is listed again from the
+right offset. Output: the same results, in the same order, as from one process.
 """
 
 from __future__ import annotations
@@ -34,15 +35,15 @@ if TYPE_CHECKING:
 
 Item = TypeVar("Item")
 
-HELD: Final = 16 << 20  # bytes of memory, about: a process that holds more waits for its turn
-_OTHER: Final = 1000  # bytes of it for what are no rows
+HELD: Final = 16 << 20  # bytes of memory, approximately: a process with more in its buffer waits for its turn
+_OTHER: Final = 1000  # bytes of it for a result that is not columns
 
 
 def in_turn(find: Find, input_: Input, how: ReadOptions, port: HandoffPort | None) -> Iterator[Told]:
-    """What is found in an input, or in the range of it that is to be listed.
+    """Yield the results of an input, or of its range.
 
-    `find` gives it for one whose beginning is known, and the `Progress` as soon as all is read; columns are cleared
-    when it goes on.
+    `find` yields the results for an input whose start is known, and a `Progress` as soon as all is read. It clears and
+    reuses the columns that it yields.
     """
     next_ = _Next(input_.within, port)
     try:
@@ -59,10 +60,10 @@ def _in_turn(find: Find, input_: Input, how: ReadOptions, port: HandoffPort | No
     ahead = _Ahead(find, input_)
     handed = port.take()
     if handed.value is None and not handed.lost:
-        return  # the range before failed, and with one process nothing comes behind that
+        return  # the previous range failed: one process would stop there
     course: Progress = handed.value or Progress()
-    if handed.lost:  # of what was in it nobody knows
-        from absolve.run.archive_segments import counted  # here and below: few inputs are archives
+    if handed.lost:  # its process ended: count its documents here
+        from absolve.run.archive_segments import counted  # imported here and below since few inputs are archives
 
         with sources.opened(input_.name) as file:
             counted(file, how.settings, course, within.start)
@@ -72,13 +73,13 @@ def _in_turn(find: Find, input_: Input, how: ReadOptions, port: HandoffPort | No
     elif course.position == ahead.start:
         yield from _told(ahead.found(), next_, course.before)
     else:
-        del ahead  # and with it what is held
+        del ahead  # frees the buffer
         within = ArchiveRange(course.position, within.end, course.before)
         yield from _told(find(input_._replace(within=within)), next_)
 
 
 def _told(found: Iterator[Found], next_: _Next, before: int = 0) -> Iterator[Told]:
-    """What is to be told of what is found, when so many documents more stand `before` it."""
+    """Yield results with document numbers increased by `before`, and hand on the progress."""
     for one in found:
         if isinstance(one, Progress):
             one.before += before
@@ -90,35 +91,35 @@ def _told(found: Iterator[Found], next_: _Next, before: int = 0) -> Iterator[Tol
 
 
 def renumber(columns: Columns, before: int) -> None:
-    """Let so many documents more stand before those of the rows in the outermost one; no row is added behind."""
+    """Increase the number of the outermost document in the paths of all rows; no row may be added afterwards."""
     words = columns.ruled.words
     words[:] = [(word[0], renumbered(word[1], before), *word[2:]) for word in words]
 
 
 def renumbered(path: str, before: int) -> str:
-    """The path of an entity before whose first step so many documents more stand: `record[2]/body[1]`."""
+    """Return the path of an entity (`record[2]/body[1]`) with the number in its first step increased by `before`."""
     name, _, rest = path.partition("[")
     number, end, rest = rest.partition("]")
     return f"{name}[{int(number) + before}]{rest}" if end else path
 
 
 class _Next:
-    """The range behind this one, if there is one."""
+    """The next range of the archive, if there is one."""
 
     def __init__(self, within: ArchiveRange, port: HandoffPort | None) -> None:
         self._port = port if within.end != END else None
 
     def goes_on_from(self, course: Progress | None) -> None:
-        """Let it know once where this one has ended; None where it has failed."""
+        """Hand on, once, the progress at the end of this range; None if this range failed."""
         if self._port is not None:
             self._port.hand_on(course)
             self._port = None
 
 
 def unbroken(told: Iterable[tuple[Item, Any]], input_of: Callable[[Item], Input]) -> Iterator[tuple[Item, Any]]:
-    """What is told of inputs in their order, without the ranges behind one that failed: one process comes to none.
+    """Yield the results of inputs in order, without those of ranges behind a failed one: one process would stop there.
 
-    One that did not fail has told its size. Behind one that was lost with its process the others go on.
+    A range that has not failed has a `BytesRead`. If a range was lost with its process the following ones continue.
     """
     failed = stays_absolute = False
     for item, piece in told:
@@ -134,7 +135,7 @@ def unbroken(told: Iterable[tuple[Item, Any]], input_of: Callable[[Item], Input]
 
 
 class _Ahead:
-    """What is found in a range if its first record is what seems to be one; `start` is where that begins, or None."""
+    """Speculative results of a range; `start` is the byte offset of its supposed first record, or None."""
 
     def __init__(self, find: Find, input_: Input) -> None:
         self.start: int | None = None
@@ -150,13 +151,13 @@ class _Ahead:
             try:
                 self._hold()
             except (DocumentError, OSError, *FAULTS) as error:
-                self._error = error  # it has its turn, too
+                self._error = error  # raised after the buffered results
 
     def _hold(self) -> None:
         weight = 0
         for one in self._rest:
             if isinstance(one, Progress):
-                self._held.appendleft(one)  # it is all that the next range waits for
+                self._held.appendleft(one)  # first, since the next range waits for it
             elif isinstance(one, Columns):
                 self._held.append(one.taken())
                 weight += one.weight()

@@ -1,4 +1,7 @@
-"""Filters: which links count, by what their rows say; for lists, and as a policy that leaves all others alone."""
+"""Selection of links by kind, scope and problems, for lists and as a rewriting policy.
+
+Input: rows, or resolved links. Output: whether a link is selected; a policy that leaves all other links unchanged.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +23,9 @@ if TYPE_CHECKING:
 
 
 class Selection(NamedTuple):
-    """Which links are wanted: of any of these kinds, and in any of these scopes, and with any of these problems.
+    """Links of any of these kinds, with any of these scopes, and with any of these problems.
 
-    An empty set asks for nothing.
+    An empty set means no restriction.
     """
 
     kinds: frozenset[str] = frozenset()
@@ -30,18 +33,18 @@ class Selection(NamedTuple):
     problems: frozenset[str] = frozenset()
 
     def checked(self) -> Selection:
-        """This selection; UsageError names a word that is none."""
+        """Return this selection. Raise UsageError for an unknown word."""
         for option, words, choices in zip(("kind", "scope", "problem"), self, (KINDS, SCOPES, PROBLEMS), strict=True):
             for word in sorted(words - set(choices)):
-                raise UsageError(f"there is no {option} {word!r}: choose from {', '.join(sorted(choices))}")
+                raise UsageError(f"unknown {option} {word!r}: choose from {', '.join(sorted(choices))}")
         return self
 
     def wants(self, row: Row) -> bool:
-        """Whether the link of a row is wanted."""
+        """Return whether the link of a row is selected."""
         return self.takes(row.kind, row.scope, row.problems)
 
     def takes(self, kind: str, scope: str, problems: Sequence[str]) -> bool:
-        """Whether a link is wanted of which a row would say this."""
+        """Return whether a link of this kind, with this scope and these problems, is selected."""
         return (
             (not self.kinds or kind in self.kinds)
             and (not self.scopes or scope in self.scopes)
@@ -50,15 +53,15 @@ class Selection(NamedTuple):
 
 
 def only(selection: Selection, policy: Policy = absolute) -> Policy:
-    """The policy that does what another does with the links that are wanted, and leaves the others as they are.
+    """Return a policy that applies another one to the selected links and leaves the others unchanged.
 
-    What states a base is made absolute at most: the links that are left alone go on being ruled by it.
+    A base claim is made absolute at most, since the unchanged links still depend on it.
     """
     return _Only(selection, policy)
 
 
 class _Only:
-    """That policy; what was found out under the rules of one entity is remembered while it is at it."""
+    """The policy of `only`; facts are cached for the current entity."""
 
     def __init__(self, selection: Selection, policy: Policy) -> None:
         self._selection = selection
@@ -75,7 +78,7 @@ class _Only:
             self._entity = resolved.entity
             self._ruled.clear()
             self._known = KnownBases()
-        key = id(resolved.rule.place), id(resolved.rule.scope)  # what is found holds them
+        key = id(resolved.rule.place), id(resolved.rule.scope)  # RowFacts keeps both alive
         ruled = self._ruled.get(key)
         if ruled is None:
             ruled = self._ruled[key] = RowFacts(resolved.entity, resolved.link, "", self._known, resolved.rule)

@@ -1,4 +1,7 @@
-"""Files are flushed to the disk before they are put, several at once: a disk takes as long for eight as for one."""
+"""fsync output files in parallel before they are renamed: a disk takes as long for eight as for one.
+
+Input: the results of tasks, in order. Output: the same results; a `FilesReady` comes when its files are on the disk.
+"""
 
 from __future__ import annotations
 
@@ -19,13 +22,13 @@ if TYPE_CHECKING:
 
 Item = TypeVar("Item")
 
-AT_ONCE: Final = 8  # files that are flushed at the same time
-TOGETHER: Final = 32  # ready pieces that are told together, when as many again have come behind them
-LONG: Final = 0.5  # seconds that what is on the disk waits for others
+AT_ONCE: Final = 8  # threads that call fsync
+TOGETHER: Final = 32  # FilesReady in a batch, which is yielded when as many again are queued behind it
+LONG: Final = 0.5  # seconds after which files on the disk are yielded without waiting for a full batch
 
 
 class _Waiting(NamedTuple):
-    """A piece that waits its turn, and since when; `flushes` let its files be on the disk, if they are under way."""
+    """A queued result and the time of its arrival; `flushes` are its pending calls of fsync."""
 
     item: Any
     piece: Any
@@ -34,22 +37,22 @@ class _Waiting(NamedTuple):
 
 
 def flushed(
-    told: Iterable[tuple[Item, Any]], expect: Callable[[list[tuple[Item, FilesReady]]], None] | None = None
+    results: Iterable[tuple[Item, Any]], expect: Callable[[list[tuple[Item, FilesReady]]], None] | None = None
 ) -> Generator[tuple[Item, Any]]:
-    """All that is told, in its order; what is ready comes when it is on the disk, and as a failure where it is not.
+    """Yield all results in order; `FilesReady` when its files are on the disk, or a `Failure` if fsync fails.
 
-    Meanwhile more is asked for. `expect` hears of what is ready and comes next, of many pieces at a time. What nothing
-    ready stands before comes at once.
+    Meanwhile more results are requested from `results`. `expect` is called with each batch of `FilesReady` before it is
+    yielded. A result with no `FilesReady` queued before it is yielded at once.
     """
     waiting: deque[_Waiting] = deque()
     threads = None
-    ready = 0  # pieces of those that wait
+    ready = 0  # number of FilesReady in the queue
     try:
-        for item, piece in told:
+        for item, piece in results:
             flushes: tuple[Future[None], ...] = ()
             if _has_files(piece):
                 if threads is None and ready:
-                    from concurrent.futures import ThreadPoolExecutor  # and with it logging: one file needs no thread
+                    from concurrent.futures import ThreadPoolExecutor  # imports logging; a single file needs no thread
 
                     threads = ThreadPoolExecutor(AT_ONCE)
                 if threads is not None:
@@ -78,7 +81,7 @@ def _has_files(piece: Any) -> TypeGuard[FilesReady]:
 
 
 def _done(waiting: Iterable[_Waiting]) -> int:
-    """How many of the first pieces need not wait for the disk."""
+    """Return the number of results at the head of the queue that need not wait for the disk."""
     number = 0
     for one in waiting:
         if not all(flush.done() for flush in one.flushes):
@@ -90,7 +93,7 @@ def _done(waiting: Iterable[_Waiting]) -> int:
 def _whole(
     pieces: Iterable[_Waiting], expect: Callable[[list[tuple[Any, FilesReady]]], None] | None
 ) -> Iterator[tuple[Any, Any]]:
-    """The pieces when all of them are on the disk."""
+    """Yield results when the files of all of them are on the disk."""
     found = [(one.item, _flushed(one) if _has_files(one.piece) else one.piece) for one in pieces]
     if expect is not None:
         expect([(item, piece) for item, piece in found if _has_files(piece)])
@@ -98,7 +101,7 @@ def _whole(
 
 
 def _flushed(one: _Waiting) -> FilesReady | Failure:
-    """A piece when it is on the disk; where it cannot be, nothing of it is kept."""
+    """Return a result when its files are on the disk; if fsync fails, discard them and return a Failure."""
     try:
         for flush in one.flushes:
             flush.result()

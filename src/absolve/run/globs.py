@@ -1,7 +1,7 @@
-"""Globs over paths below a folder: `*` and `?` stay within a part of the path, `**` goes through any number of them.
+"""Globs for paths below a folder: `*` and `?` match within one path segment, `**` matches any number of segments.
 
-A path is matched in time that grows as its length, whatever the glob is made of: all ways to match are followed at once
-(K. Thompson, 1968), where a backtracking matcher tries one after the other.
+Input: globs and relative paths. Output: whether a path is included. Matching takes time linear in the length of the
+path, for any glob: the automaton follows all alternatives at once (K. Thompson, 1968), without backtracking.
 """
 
 from __future__ import annotations
@@ -19,27 +19,27 @@ if TYPE_CHECKING:
 
 
 class Globs(NamedTuple):
-    """Which files of a folder are wanted, by their paths below it, with `/` between the parts.
+    """Files of a folder to include and exclude, by relative path with `/` as separator.
 
-    A glob with no `/` in it is for a name, in whatever folder; one with a `/` is for the whole path, and a last `/` for
-    folders only. What is excluded is so with all that is in it; where nothing is included by name, all is.
+    A glob without `/` matches a name in any folder; with `/` it matches the whole path; a `/` at its end restricts it
+    to folders. An excluded folder is excluded with all its content. Without `include` all files are included.
     """
 
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
 
     def checked(self) -> Globs:
-        """These globs; UsageError names one that is none."""
+        """Return these globs. Raise UsageError for a malformed one."""
         for glob in (*self.include, *self.exclude):
             _matcher(glob.rstrip("/"))
         return self
 
     def excluded(self, place: str) -> bool:
-        """Whether a folder is left out with all that is in it."""
+        """Return whether a folder is excluded with all its content."""
         return _matches(self.exclude, place, folder=True)
 
     def wanted(self, place: str) -> bool:
-        """Whether a file is wanted, whose folders are not left out."""
+        """Return whether a file is included, given that no folder above it is excluded."""
         if _matches(self.exclude, place):
             return False
         return not self.include or _matches(self.include, place)
@@ -50,13 +50,13 @@ def _matches(globs: Iterable[str], place: str, *, folder: bool = False) -> bool:
 
 
 _LONGEST: Final = 4096  # characters: no path is longer (PATH_MAX)
-_MOST_KNOWN: Final = 4096  # transitions that are remembered
+_MOST_KNOWN: Final = 4096  # transitions in the cache
 _TOKEN: Final = pattern(r"\*\*/|/\*\*\Z|\*\*|\*|\?|\[!?\]?[^\]]*\]|.", re.DOTALL)
 _RANGE: Final = pattern(r"(.)-(.)|(.)", re.DOTALL)
 
 
 class _Set(NamedTuple):
-    """Characters: those in these ranges, or all that are in none of them."""
+    """A set of characters: those in these ranges, or, if negated, all others."""
 
     ranges: tuple[tuple[str, str], ...]
     negated: bool = False
@@ -71,14 +71,17 @@ _ANY: Final = _Set((), negated=True)
 
 
 class _Matcher:
-    """A glob as an automaton. A set of its states is a number, with a bit for each; `_known` remembers transitions."""
+    """A glob as a nondeterministic automaton. A set of states is an integer with a bit for each.
+
+    `_known` caches transitions.
+    """
 
     def __init__(self, glob: str) -> None:
-        """UsageError for what is no glob."""
+        """Compile a glob. Raise UsageError if it is malformed."""
         if len(glob) > _LONGEST:
-            raise UsageError(f"{glob[:40]!r}... is no glob: it is longer than any path ({_LONGEST:,} characters)")
-        self._moves: list[list[tuple[_Set, int]]] = [[]]  # of each state: by a character of a set to another one
-        self._free: list[list[int]] = [[]]  # and without any character
+            raise UsageError(f"{glob[:40]!r}... is not a valid glob: it is longer than {_LONGEST:,} characters")
+        self._moves: list[list[tuple[_Set, int]]] = [[]]  # for each state: (set of characters, next state)
+        self._free: list[list[int]] = [[]]  # for each state: next states without a character
         self._last = 0
         for token in (*([] if "/" in glob else ["**/"]), *_TOKEN.findall(glob.removeprefix("/"))):
             self._add(token, glob)
@@ -86,7 +89,7 @@ class _Matcher:
         self._closed = [self._closure(state) for state in range(len(self._moves))]
 
     def matches(self, place: str) -> bool:
-        """Whether the glob matches the whole path."""
+        """Return whether the glob matches the whole path."""
         known = self._known.entries
         states = self._closed[0]
         for character in place:
@@ -97,7 +100,7 @@ class _Matcher:
         return bool(states >> self._last & 1)
 
     def _following(self, states: int, character: str) -> int:
-        """The states after one more character; it takes the same time for each, however many came before."""
+        """Return the states after one more character, in time independent of the characters before."""
         found = 0
         for state, moves in enumerate(self._moves):
             if states >> state & 1:
@@ -140,7 +143,7 @@ class _Matcher:
         return self._last
 
     def _closure(self, state: int) -> int:
-        """The state and those that are reached from it without any character; their numbers are higher."""
+        """Return the state and those reachable from it without a character; their numbers are higher."""
         found = 0
         waiting = [state]
         while waiting:
@@ -152,14 +155,14 @@ class _Matcher:
 
 
 def _set(token: str, glob: str) -> _Set:
-    """The characters of [...] (POSIX 2.13.1, without classes), of which the slash is never one."""
+    """Return the characters of [...] (POSIX 2.13.1, without classes), never including the slash."""
     negated = token.startswith("[!")
     ranges = [(first or one, last or one) for first, last, one in _RANGE.findall(token[1 + negated : -1])]
     if not ranges:
-        raise UsageError(f"{glob!r} is no glob: {token} has no characters")
+        raise UsageError(f"{glob!r} is not a valid glob: {token} has no characters")
     for first, last in ranges:
         if first > last:
-            raise UsageError(f"{glob!r} is no glob: bad character range {first}-{last}")
+            raise UsageError(f"{glob!r} is not a valid glob: bad character range {first}-{last}")
     if negated:
         return _Set((*ranges, *_SLASH.ranges), negated=True)
     parts = [part for first, last in ranges for part in ((first, min(last, ".")), (max(first, "0"), last))]

@@ -1,4 +1,8 @@
-"""Many inputs: folders, lists and tables of URLs become one run of inputs, each with its place below the output."""
+"""Find the inputs of a run: files, folders, lists of names, tables of URLs, mirrors.
+
+Input: names and the options about them. Output: an `Input` for each document, with its retrieval URL (RFC 1808 section
+3.3) and its relative path in an output folder.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +28,7 @@ if TYPE_CHECKING:
 
     from absolve.run.globs import Globs
 
-    Say = Callable[[Diagnostic], None]
+    Notify = Callable[[Diagnostic], None]
 
 TEMPORARY: Final = pattern(r"\.absolve-[0-9a-f]+(-[0-9a-f]+)?\.tmp")  # outputs.py names its files so
 _PATH_CHARACTERS: Final = "!$&'()*+,;=:@/~"  # RFC 3986 3.3: pchar, and the slash between segments
@@ -33,10 +37,10 @@ _PATH_CHARACTERS: Final = "!$&'()*+,;=:@/~"  # RFC 3986 3.3: pchar, and the slas
 class Input(NamedTuple):
     """One document to work on.
 
-    `name` opens it, and is what messages and rows call it. `place` is its path below an output folder, with `/`
-    between its parts. `url` is the retrieval URL that the user gives, `url_source` the option. `claims` are
-    bases that its place gives. `found`: in a folder; nobody named it, so it need not be a document.
-    `within` is what of an archive is worked on.
+    `name` is the path to open, and the name in messages and rows. `place` is its path below an output folder, with `/`
+    as separator. `url` is the retrieval URL that the user gives, `url_source` the option. `claims` are base claims
+    from its place (mirror layout). `found`: found in a folder, not named by the user, so it need not be a document.
+    `within` is the range of an archive to work on.
     """
 
     name: str
@@ -49,66 +53,69 @@ class Input(NamedTuple):
 
 
 class Origins(NamedTuple):
-    """What the user knows of where inputs came from.
+    """Retrieval URLs that the user gives.
 
-    `url` is that of a document, or of a folder's root; `by_path` has the URLs of single documents, by path as `key`
-    makes it; `mirror`: below a folder stand `host/path`, as wget and HTTrack write.
+    `url` is the URL of a document, or of a folder's root; `by_path` has the URLs of single documents, by the `key` of
+    their path; `mirror`: folders contain `host/path`, as written by wget and HTTrack.
     """
 
     url: str | None = None
-    by_path: dict[str, str] = {}  # noqa: RUF012 - a default that nobody changes
+    by_path: dict[str, str] = {}  # noqa: RUF012 - never modified
     mirror: bool = False
 
 
 def key(path: str) -> str:
-    """What is the same for two ways to write a path; links are not followed."""
+    """Return a canonical form of a path (absolute, normalized case), without following symbolic links."""
     return os.path.normcase(os.path.abspath(path))  # noqa: PTH100 - without links
 
 
-def named(names: Sequence[str], origins: Origins, globs: Globs, say: Say, *, follow: bool = True) -> Iterator[Input]:
-    """The inputs that names on a command line stand for: a folder stands for all that is in it, in sorted order.
+def named(
+    names: Sequence[str], origins: Origins, globs: Globs, notify: Notify, *, follow: bool = True
+) -> Iterator[Input]:
+    """Yield the inputs for names on a command line; for a folder its files, sorted.
 
-    The content of the only folder has its place below the root of the output; beside other inputs each folder has its
-    own name there. `say` hears what is passed over. Links in folders are passed over unless `follow`.
+    The files of a single folder have their relative paths as `place`; if there are other inputs, with the folder's name
+    before. `notify` is called with a diagnostic for each file that is skipped. Symbolic links in folders are skipped
+    unless `follow`.
     """
     for name in names:
         if not is_folder(name):
             yield Input(name, Path(name).name, *_known(name, origins.url, origins))
         else:
-            last = Path(os.path.abspath(name)).name  # noqa: PTH100 - `.` has a name, and only the root has none
+            last = Path(os.path.abspath(name)).name  # noqa: PTH100 - so that `.` has a name; only the root has none
             above = f"{last}/" if last and len(names) > 1 else ""
-            for path, place in folder(name, globs, say, follow=follow):
+            for path, place in folder(name, globs, notify, follow=follow):
                 yield _within(path, place, above + place, origins)
 
 
 def is_folder(name: str) -> bool:
-    """Whether a name on the command line is that of a folder."""
+    """Return whether a name on the command line is the path of a folder."""
     return name not in {"", STDIN} and Path(name).is_dir()
 
 
-def listed(paths: Iterable[str], origins: Origins, say: Say) -> Iterator[Input]:
-    """The inputs of a list: files, each with its own path as its place; what leads above it all is passed over."""
+def listed(paths: Iterable[str], origins: Origins, notify: Notify) -> Iterator[Input]:
+    """Yield the inputs of a list: files, each with its path as `place`; paths above the working folder are skipped."""
     for path in paths:
         place = os.path.normpath(path).lstrip("/" if os.sep == "/" else "/\\")
         place = PurePosixPath(*Path(place).parts[bool(Path(place).drive) :]).as_posix()
         if wrong := _listed_wrong(path):
-            say(wrong)
+            notify(wrong)
         elif place == ".." or place.startswith("../"):
-            say(Diagnostic("outside", "its place would be outside the output folder", path, failed=True))
+            notify(Diagnostic("outside", "skipped: its output would be outside the output folder", path, failed=True))
         else:
             yield _within(path, place, place, origins)._replace(found=False)
 
 
 def _listed_wrong(path: str) -> Diagnostic | None:
-    """Why a file in a list is passed over: who makes a list of all that is in a folder has not named each by itself."""
-    with suppress(OSError, ValueError):  # what cannot be read is said when it is its turn
+    """Return why a file in a list is skipped, or None: a list made from a folder may contain special files."""
+    with suppress(OSError, ValueError):  # reported when the file is read
         if wrong := special(path, os.stat(path).st_mode):  # noqa: PTH116 - for each of very many
             return wrong._replace(failed=True)
     return None
 
 
 def _within(path: str, place: str, below: str, origins: Origins) -> Input:
-    """An input by its place in a folder: `place` there, `below` the output."""
+    """Return the input for a file: `place` is its path below the folder, `below` its path in the output folder."""
     url = None if origins.url is None else f"{origins.url.rstrip('/')}/{escaped(place)}"
     mirrored = mirrored_url(place) if origins.mirror else None
     claims = (BaseClaim(Layer.RETRIEVAL, mirrored, "mirror layout"),) if mirrored else ()
@@ -123,15 +130,15 @@ def _known(path: str, url: str | None, origins: Origins) -> tuple[str | None, st
 # --- folders ----------------------------------------------------------------------------------------------------------
 
 
-def folder(root: str, globs: Globs, say: Say, *, follow: bool = True) -> Iterator[tuple[str, str]]:
-    """The files in a folder and below, sorted within each folder: the path of each, and its place in the root.
+def folder(root: str, globs: Globs, notify: Notify, *, follow: bool = True) -> Iterator[tuple[str, str]]:
+    """Yield the files in a folder and its subfolders, sorted within each: path, and path relative to the root.
 
-    A symbolic link is followed where it leads to something inside the root, a folder by one link only and never where
-    it holds the link. What cannot be read, is no regular file or leads to nothing is said and passed over.
+    A symbolic link is followed if its target is inside the root; a folder is entered by one link only, and not by a
+    link inside it. Unreadable files, special files and dangling links are reported to `notify` and skipped.
     """
     real = os.path.realpath(root)
-    entered: set[tuple[int, int]] = set()  # folders that a link led to
-    levels = [*_level(root, "", frozenset(), say)]  # folders in folders may be deeper than calls in calls
+    entered: set[tuple[int, int]] = set()  # device and inode of folders entered by a link
+    levels = [*_level(root, "", frozenset(), notify)]  # a stack of our own: folders may nest deeper than Python's calls
     while levels:
         place, around, entries = levels[-1]
         entry = next(entries, None)
@@ -142,7 +149,7 @@ def folder(root: str, globs: Globs, say: Say, *, follow: bool = True) -> Iterato
         if entry.is_symlink() and not follow:
             continue
         if entry.is_symlink() and not _leads_inside(entry.path, real):
-            say(Diagnostic("outside", "a link that leads out of the folder is not followed", entry.path))
+            notify(Diagnostic("outside", "skipped: a symbolic link to a target outside the folder", entry.path))
         elif _is_folder(entry):
             if entry.is_symlink():
                 led = entry.stat()
@@ -150,36 +157,36 @@ def folder(root: str, globs: Globs, say: Say, *, follow: bool = True) -> Iterato
                     continue
                 entered.add((led.st_dev, led.st_ino))
             if not globs.excluded(inside):
-                levels += _level(entry.path, f"{inside}/", around, say)
+                levels += _level(entry.path, f"{inside}/", around, notify)
         elif globs.wanted(inside) and not TEMPORARY.fullmatch(entry.name):
             if wrong := _no_file(entry):
-                say(wrong)
+                notify(wrong)
             else:
                 yield entry.path, inside
 
 
 class _Level(NamedTuple):
-    """A folder that is walked: its place, itself and those around it, and its entries that are still to come."""
+    """A folder on the stack: its relative path, device and inode of it and of the folders above, entries left."""
 
     place: str
     around: frozenset[tuple[int, int]]
     entries: Iterator[os.DirEntry[str]]
 
 
-def _level(path: str, place: str, around: frozenset[tuple[int, int]], say: Say) -> Iterator[_Level]:
-    """Yield the level of a folder, or say why there is none."""
+def _level(path: str, place: str, around: frozenset[tuple[int, int]], notify: Notify) -> Iterator[_Level]:
+    """Yield the level of a folder, or report why it cannot be read."""
     try:
         with os.scandir(path) as entries:
             found = sorted(entries, key=lambda entry: entry.name)
         state = os.stat(path)  # noqa: PTH116 - beside scandir
     except OSError as error:
-        say(unreadable(path, error).diagnostic._replace(failed=True))
+        notify(unreadable(path, error).diagnostic._replace(failed=True))
         return
     yield _Level(place, around | {(state.st_dev, state.st_ino)}, iter(found))
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
-    """Whether an entry is, or leads to, a folder; not where nobody can know."""
+    """Return whether an entry is a folder or a link to one; False on errors."""
     try:
         return entry.is_dir()
     except OSError:
@@ -187,16 +194,16 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 
 
 def _no_file(entry: os.DirEntry[str]) -> Diagnostic | None:
-    """Why an entry that is no folder is passed over; None for a regular file, and for a link to one."""
+    """Return why an entry that is not a folder is skipped; None for a regular file or a link to one."""
     try:
         if entry.is_file():
             return None
         return special(entry.path, entry.stat().st_mode)
     except FileNotFoundError:
-        return Diagnostic("not-found", "a link that leads to nothing is passed over", entry.path)
+        return Diagnostic("not-found", "skipped: a symbolic link without a target", entry.path)
     except OSError as error:
         if error.errno == errno.ELOOP:
-            return Diagnostic("unreadable", "a link that leads to itself is passed over", entry.path)
+            return Diagnostic("unreadable", "skipped: a symbolic link in a loop of links", entry.path)
         return unreadable(entry.path, error).diagnostic._replace(failed=True)
 
 
@@ -204,9 +211,9 @@ _SPECIAL: Final = ((stat.S_ISFIFO, "a pipe"), (stat.S_ISSOCK, "a socket"), (stat
 
 
 def special(path: str, mode: int) -> Diagnostic | None:
-    """Why a file of this mode is none to read unless somebody names it; None for regular files, and for folders."""
+    """Return why a file of this mode is skipped unless the user names it; None for regular files and folders."""
     kind = next((word for is_kind, word in _SPECIAL if is_kind(mode)), "a device")
-    return Diagnostic("special-file", f"this is {kind}, and is passed over", path) if kind else None
+    return Diagnostic("special-file", f"skipped: {kind}, not a regular file", path) if kind else None
 
 
 def _leads_inside(path: str, root: str) -> bool:
@@ -215,7 +222,7 @@ def _leads_inside(path: str, root: str) -> bool:
 
 
 def escaped(place: str) -> str:
-    """A path below a root as the path of a URL: what no path may hold is percent-escaped, as the bytes it has."""
+    """Return a relative path as the path of a URL: bytes that RFC 3986 (3.3) does not allow are percent-encoded."""
     return quote_from_bytes(os.fsencode(place), _PATH_CHARACTERS)
 
 
@@ -223,9 +230,9 @@ _HOST: Final = pattern(r"(?:(?:[a-z0-9_-]+\.)+[a-z0-9-]+|localhost)(?:[:+][0-9]{
 
 
 def mirrored_url(place: str) -> str | None:
-    """The URL of `host/path` or `scheme/host/path` (wget --protocol-directories); None where there is no host.
+    """Return the URL for `host/path` or `scheme/host/path` (wget --protocol-directories); None if there is no host.
 
-    A `?` in a name is wget's for that of a query. Where no scheme is said it is http.
+    A `?` in a name begins the query, as wget writes it. The default scheme is http.
     """
     scheme, slash, rest = place.partition("/")
     if scheme not in {"http", "https", "ftp"} or not slash:
@@ -245,9 +252,9 @@ def _query(text: str) -> str:
 
 
 def read_list(name: str) -> Iterator[str]:
-    """The paths in a file, or on the standard input (`-`), as they come: one a line, or with a NUL behind each.
+    """Yield the paths in a file or on the standard input (`-`): one per line, or each followed by NUL.
 
-    Names need not be UTF-8. DocumentError where it cannot be read.
+    Names need not be UTF-8. Raise DocumentError if the list cannot be read.
     """
     try:
         if name == STDIN:
@@ -265,7 +272,7 @@ _PIECE: Final = 65_536
 
 
 def _split(file: IO[bytes]) -> Iterator[str]:
-    """NULs end the names where there is one in the first piece; else lines do, and CR before LF is no part of one."""
+    """Yield names; NUL is the separator if the first 64 KiB contain one, else LF or CR LF."""
     rest = file.read(_PIECE)
     end = b"\0" if b"\0" in rest else b"\n"
     while rest:
@@ -286,24 +293,25 @@ def _path(name: bytes, end: bytes) -> str:
 
 
 def read_url_map(name: str) -> dict[str, str]:
-    """The URLs of a CSV file (path, URL; a first row that says so is passed over), by path as `key` makes it.
+    """Return the URLs in a CSV file (path, URL, optional header row), by the `key` of the path.
 
-    Paths are relative to the working folder. UsageError for a row that is none, DocumentError where it cannot be read.
+    Paths are relative to the working folder. Raise UsageError for a malformed row, DocumentError if the file cannot be
+    read.
     """
     found: dict[str, str] = {}
     for line, row in read_table(name):
         if len(row) != 2:
-            raise UsageError(f"{name}:{line}: a row has a path and a URL, not {len(row)} columns")
+            raise UsageError(f"{name}:{line}: a row has 2 columns (path, URL), not {len(row)}")
         path, url = row
         if not has_scheme(url) or is_malformed(url):
-            raise UsageError(f"{name}:{line}: {in_short(url)!r} is no absolute URL")
+            raise UsageError(f"{name}:{line}: {in_short(url)!r} is not an absolute URL")
         found[key(path)] = url
     return found
 
 
 def read_table(name: str) -> Iterator[tuple[int, list[str]]]:
-    """The rows of a CSV file in UTF-8 with their lines, without a header and empty ones."""
-    import csv  # here and elsewhere: what few runs need is imported for those
+    """Yield line number and cells of each row of a UTF-8 CSV file, without header row and empty rows."""
+    import csv  # imported here since few runs need it
 
     try:
         with Path(name).open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file:

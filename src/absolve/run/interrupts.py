@@ -1,6 +1,6 @@
-"""SIGINT, SIGTERM and SIGHUP end a run by one exception, so that each block removes its temporary files.
+"""Turn SIGINT, SIGTERM and SIGHUP into one exception, so that every `with` and `finally` removes its temporary files.
 
-A signal that is ignored when the run starts stays ignored: SIGHUP under nohup, SIGINT in a shell's background.
+A signal that is ignored when the run starts stays ignored: SIGHUP under nohup, SIGINT in the background of a shell.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Interrupted(KeyboardInterrupt):
 
 
 class _State:
-    """The signal that was received last, when, and whether it is still to be raised; how many blocks defer it.
+    """The signal received last, its time (monotonic), whether it is pending, and the number of deferring blocks.
 
     `is_active`: the block of `raising` runs.
     """
@@ -42,22 +42,22 @@ _state = _State()
 
 
 def received() -> int | None:
-    """Return the number of the signal that has ended the last run, or None."""
+    """Return the number of the signal that ended the last run, or None."""
     return _state.number
 
 
 def check() -> None:
-    """Raise Interrupted where a signal was received, in case that a library has swallowed the exception."""
+    """Raise Interrupted if a signal was received, in case a library has swallowed the exception."""
     if _state.is_active and _state.number is not None:
         raise Interrupted(_state.number)
 
 
 @contextmanager
 def raising(*, ends: bool = False) -> Iterator[None]:
-    """Let these signals raise Interrupted in the main thread while the block runs.
+    """Raise Interrupted in the main thread on these signals while the block runs.
 
-    An error that a library has made of it is Interrupted again. `ends`: the process ends with the block, and ignores
-    the signals that come after the first one.
+    An error into which a library has turned it is replaced by Interrupted. `ends`: the process ends with the block, and
+    ignores signals after the first one.
     """
     old: dict[int, Any] = {}
     _state.number = None
@@ -66,7 +66,7 @@ def raising(*, ends: bool = False) -> Iterator[None]:
         for name in SIGNALS:
             number = getattr(signal, name, None)
             if number is not None and signal.getsignal(number) in {signal.SIG_DFL, signal.default_int_handler}:
-                with suppress(ValueError):  # only the main thread may
+                with suppress(ValueError):  # not the main thread, which alone may set handlers
                     old[number] = signal.signal(number, _raise)
         yield
     except Exception:
@@ -82,7 +82,7 @@ def _raise(number: int, _frame: object) -> None:
     now = time.monotonic()
     is_first = _state.number is None
     if not is_first and now - _state.received < REPEATED:
-        return  # what the first one ends is being cleaned up
+        return  # clean-up after the first one is under way
     _state.number, _state.received = number, now
     if is_first and _state.deferrals:
         _state.is_pending = True
@@ -92,7 +92,7 @@ def _raise(number: int, _frame: object) -> None:
 
 @contextmanager
 def deferred() -> Iterator[None]:
-    """Raise the first signal that comes in this block only at its end: for clean-up, which takes little time."""
+    """Defer the first signal of this block to its end: for clean-up, which is short."""
     _state.deferrals += 1
     try:
         yield
@@ -105,7 +105,7 @@ def deferred() -> Iterator[None]:
 
 @contextmanager
 def blocked(names: Collection[str]) -> Iterator[None]:
-    """Block these signals in this thread, and in each process that is started in the block, until it unblocks them."""
+    """Block these signals in this thread, and in processes started in the block until these unblock them."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -117,7 +117,7 @@ def blocked(names: Collection[str]) -> Iterator[None]:
 
 
 def ignore(names: Collection[str]) -> None:
-    """Ignore these signals from now on, also those that were blocked so far."""
+    """Ignore these signals from now on, including those blocked so far."""
     numbers = _numbers(names)
     for number in numbers:
         signal.signal(number, signal.SIG_IGN)

@@ -1,4 +1,7 @@
-"""What a rewrite has done so far, in SQLite, so that a later run goes on where one was killed."""
+"""Journal of a rewrite in SQLite, from which a later run resumes.
+
+Input: jobs, and the files made for them. Output: the jobs that are not done, by the state of their files.
+"""
 
 from __future__ import annotations
 
@@ -26,27 +29,27 @@ CREATE TABLE IF NOT EXISTS runs (token TEXT PRIMARY KEY);
 """
 
 
-_FOLDER_MODE: Final = 0o700  # XDG Base Directory asks for it
-_FILE_MODE: Final = 0o600  # names of files are in it
-KEPT: Final = 64  # notes that are kept together, where nothing wants them kept before
+_FOLDER_MODE: Final = 0o700  # required by XDG Base Directory
+_FILE_MODE: Final = 0o600  # it contains names of files
+KEPT: Final = 64  # entries per transaction, unless `keep` is called earlier
 
 
 class Journal:
-    """Says of each job whether it is done, by the state of its files: inode, size and time of change.
+    """Record which jobs are done, with the state of their files: inode, size and modification time.
 
-    The state of a result is written down, and kept, before it is put in its place, and goes there with it: so what was
-    put just before a kill is known as done, and what was not is not.
+    The state of a result is committed before the file is renamed, and a rename does not change it. After a kill the
+    job is therefore done exactly if the file has been renamed.
     """
 
     def __init__(self, path: Path, how: str, token: str, *, resume: bool) -> None:
-        """A journal at a path; with `resume` what it says of runs with the same options (`how`) holds.
+        """Open or create the journal at a path; with `resume` entries with the same options (`how`) are valid.
 
-        `tokens` are that of this run and those of earlier ones that did not come to their end.
-        OSError or sqlite3.Error where there can be none there, UsageError where another run writes it.
+        `tokens` are the token of this run and those of earlier runs that did not end normally. Raise OSError or
+        sqlite3.Error if it cannot be opened, UsageError if another run has it open.
         """
         self._how = how
         self._path = path
-        self._known: dict[str, tuple[bytes, bytes, bytes, str]] = {}  # of jobs under way: input, target, how, before
+        self._known: dict[str, tuple[bytes, bytes, bytes, str]] = {}  # jobs under way: input, target, how, before
         self._is_new = not resume
         self._unkept = 0
         self.skipped = 0
@@ -55,7 +58,7 @@ class Journal:
         try:
             self._database.execute("PRAGMA locking_mode = EXCLUSIVE")
             self._database.execute("PRAGMA journal_mode = WAL")
-            self._database.execute("PRAGMA synchronous = NORMAL")  # what a crash of the machine takes is done again
+            self._database.execute("PRAGMA synchronous = NORMAL")  # entries lost in a power failure are done again
             self._database.executescript(_TABLES)
             if not resume:
                 self._database.execute("DELETE FROM done")
@@ -64,7 +67,8 @@ class Journal:
         except sqlite3.Error as error:
             self._database.close()
             if "locked" in str(error):
-                raise UsageError(f"another run is at work on the same (its journal is {path})") from error
+                text = f"another run is working on the same files: wait until it ends (journal {path})"
+                raise UsageError(text) from error
             raise
 
     def __enter__(self) -> Self:
@@ -76,7 +80,7 @@ class Journal:
         self._database.close()
 
     def keep(self) -> None:
-        """What is written down is there whatever becomes of this process; DocumentError where that cannot be."""
+        """Commit the entries. Raise DocumentError if that fails."""
         self._unkept = 0
         try:
             if self._database.in_transaction:
@@ -87,13 +91,13 @@ class Journal:
             raise self._unwritable(error) from error
 
     def end(self) -> None:
-        """Nothing is left of any run."""
+        """Delete the tokens: no run has left temporary files."""
         with suppress(sqlite3.Error, DocumentError):
             self.keep()
             self._database.execute("DELETE FROM runs")
 
     def remaining(self, jobs: Iterable[Job]) -> Iterator[Job]:
-        """The jobs that are not done, or whose files are not as they were left."""
+        """Yield the jobs that are not done, or whose files have changed since."""
         for job in jobs:
             known = self._of(job)
             if self._is_done(job, *known):
@@ -118,9 +122,9 @@ class Journal:
         return bool(row[3] == before) if job.target is None else row[2:] == (before, _state(job.target))
 
     def note(self, job: Job, made: Made | None = None) -> None:
-        """Write down what is about to be put, or that an input stays as it is, to be kept with the next ones.
+        """Add an entry for a file about to be renamed, or for an unchanged input, to the current transaction.
 
-        DocumentError where that cannot be.
+        Raise DocumentError if that fails.
         """
         known = self._known[job.input.name]
         after = known[-1] if made is None else _in_words(made_state(made))
@@ -135,21 +139,21 @@ class Journal:
             self.keep()
 
     def _unwritable(self, error: sqlite3.Error, name: str = "") -> DocumentError:
-        return DocumentError(Diagnostic("unwritable", f"this cannot be written down in {self._path}: {error}", name))
+        return DocumentError(Diagnostic("unwritable", f"the journal {self._path} cannot be written: {error}", name))
 
     def forget(self, job: Job) -> None:
-        """The job is over, done or not."""
+        """Remove a finished job from those under way, whether it is done or has failed."""
         self._known.pop(job.input.name, None)
 
 
 def _path(name: str) -> bytes:
-    return os.fsencode(os.path.abspath(name))  # noqa: PTH100 - what a link leads to is another question
+    return os.fsencode(os.path.abspath(name))  # noqa: PTH100 - without resolving links
 
 
 def _state(name: str) -> str:
-    """What tells a file from the one that stood there before or will later; empty where there is none."""
+    """Return the state of a file as text, which differs after any change; "" if there is no file."""
     try:
-        return _in_words(os.stat(name))  # noqa: PTH116 - of each of very many
+        return _in_words(os.stat(name))  # noqa: PTH116 - faster, for very many
     except (OSError, ValueError):
         return ""
 
@@ -159,14 +163,14 @@ def _in_words(found: os.stat_result | None) -> str:
 
 
 def _private(path: Path) -> None:
-    """Create a file that only this user can read, in a folder of the same kind, or make them so.
+    """Create a file with mode 0600 in a folder with mode 0700, or set these modes.
 
-    SQLite gives what it writes beside a database the mode of that. PermissionError where the folder is another user's.
+    SQLite gives the files beside a database its mode. Raise PermissionError if the folder belongs to another user.
     """
     path.parent.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
     state = path.parent.stat()
     if hasattr(os, "geteuid") and state.st_uid != os.geteuid():
-        raise PermissionError(errno.EPERM, "this folder is another user's", str(path.parent))
+        raise PermissionError(errno.EPERM, "the folder belongs to another user", str(path.parent))
     if stat.S_IMODE(state.st_mode) & ~_FOLDER_MODE:
         path.parent.chmod(_FOLDER_MODE)
     for beside in ("", "-wal", "-shm"):
@@ -174,7 +178,7 @@ def _private(path: Path) -> None:
         if not os.path.lexists(name):
             if not beside:
                 os.close(os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL, _FILE_MODE))
-        elif os.path.islink(name):  # noqa: PTH114 - no Path has this name
-            raise PermissionError(errno.EPERM, "this is a link", name)
+        elif os.path.islink(name):  # noqa: PTH114 - a text
+            raise PermissionError(errno.EPERM, "the file is a symbolic link", name)
         else:
-            os.chmod(name, _FILE_MODE)  # noqa: PTH101 - likewise; opening and closing it would end SQLite's locks
+            os.chmod(name, _FILE_MODE)  # noqa: PTH101 - opening and closing the file would release SQLite's locks

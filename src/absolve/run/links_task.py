@@ -1,4 +1,7 @@
-"""The task of `absolve links`: one input becomes rows, as the sink wants them."""
+"""Task of `absolve links`: from one input to rows.
+
+Input: an `Input` and `ListOptions`. Output: `RowChunk`s as the sink needs them, diagnostics, a failure, the bytes read.
+"""
 
 from __future__ import annotations
 
@@ -28,14 +31,14 @@ if TYPE_CHECKING:
     from absolve.run.pool.handoff import HandoffPort
     from absolve.run.results import TaskResult
 
-AT_ONCE = 10_000  # rows in a piece
+AT_ONCE = 10_000  # rows in a RowChunk
 
 
 class ListOptions(NamedTuple):
-    """How inputs are listed: which links, which rows of them (`where`), what of a row, and as the rows of which sink.
+    """How inputs are listed: selection of links, condition on rows (`where`), columns, format of the sink.
 
-    `unique`: of rows that are equal in all columns only the first; `Unique` sees to the rest. `cells`: what is changed
-    in the text of rows when they are chosen.
+    `unique`: drop rows equal in all columns to an earlier one of the same input; the parent process drops those equal
+    to rows of other inputs (`Unique`). `cells`: changes to the text of rows.
     """
 
     reading: ReadOptions
@@ -48,9 +51,9 @@ class ListOptions(NamedTuple):
 
 
 def listed(how: ListOptions, input_: Input, port: HandoffPort | None = None) -> Iterator[TaskResult]:
-    """The rows of one input; a file in a folder that is no document has none.
+    """Yield the rows of one input; none for a file found in a folder that is not a document.
 
-    A range of an archive of which it is not known what is in it needs the port.
+    A range of an archive with unknown start needs the port.
     """
     return guarded(input_.name, _listed(how, input_, port), strict=sys.flags.dev_mode)
 
@@ -67,9 +70,9 @@ def _listed(how: ListOptions, input_: Input, port: HandoffPort | None) -> Iterat
 
 
 def _found(how: ListOptions, input_: Input) -> Iterator[Found]:
-    """The rows, in columns that are cleared when the next come, and what else there is to be told."""
-    asks = any(how.selection) or how.where is not None  # of whole rows
-    # Until they are full: many records of an archive have but a few rows.
+    """Yield rows as columns, which are cleared and reused for the next rows, and the other results."""
+    asks = any(how.selection) or how.where is not None  # whether all columns are needed to select rows
+    # Filled across records: many records of an archive have only a few rows.
     waiting = inventory.Columns(AT_ONCE, inventory.COLUMNS if asks else how.columns, inventory.MOST_TEXT)
     size = 0
     course = Progress()
@@ -91,7 +94,7 @@ def _found(how: ListOptions, input_: Input) -> Iterator[Found]:
 def _faultless(
     columns: inventory.Columns, entity: Entity, name: str, faults: list[Exception]
 ) -> Iterator[None]:
-    """Fill the columns until a limit or a fault of ours ends it, which is kept."""
+    """Fill the columns, yielding when they are full; a DocumentError or internal error ends this and is stored."""
     try:
         yield from inventory.fill(columns, entity, name)
     except (DocumentError, *FAULTS) as error:
@@ -113,18 +116,18 @@ def _rows(how: ListOptions, cells: inventory.Columns | Sequence[Sequence[Any]], 
         cells = unique.of(cells)
         return RowChunk(cells, len(cells))
     if isinstance(cells, inventory.Columns) and sinks.takes_columns(how.format):
-        return RowChunk(cells.taken(), len(cells))  # only the process that writes loads the packages of the format
+        return RowChunk(cells.taken(), len(cells))  # only the writing process imports the packages of the format
     return RowChunk(sinks.by_name(how.format).encode(how.columns, cells), len(cells))
 
 
 def _where(condition: str, rows: Sequence[inventory.Row], name: str) -> Iterator[list[inventory.Row]]:
-    from absolve.run import where as conditions  # and with it DuckDB: few want it
+    from absolve.run import where as conditions  # imports DuckDB
 
     return conditions.kept(condition, rows, name)
 
 
 def _columns(rows: Sequence[inventory.Row], columns: Sequence[str]) -> Sequence[Sequence[Any]]:
-    """Only these columns of the rows, in this order."""
+    """Return only these columns of the rows, in this order."""
     if columns == inventory.COLUMNS:
         return rows
     places = [inventory.COLUMNS.index(name) for name in columns]
@@ -132,7 +135,7 @@ def _columns(rows: Sequence[inventory.Row], columns: Sequence[str]) -> Sequence[
 
 
 class Unique:
-    """Tells rows that were not seen before, by 16 bytes of each: first of an input's, then of the whole run's."""
+    """Drop repeated rows, by a digest of 16 bytes of each: once within an input, then over the whole run."""
 
     def __init__(self) -> None:
         self._seen: set[bytes] = set()

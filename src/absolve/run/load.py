@@ -1,4 +1,7 @@
-"""From an input to a walked document, with all that is to be said of it."""
+"""Read one input and walk it.
+
+Input: an `Input` and the `ReadOptions`. Output: the document, its entity, and the diagnostics about both.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class ReadOptions(NamedTuple):
-    """How inputs are read: what the user says of all of them, and what counts as a link."""
+    """Settings of the walk, and the media type and charset that the user gives for all inputs."""
 
     settings: Settings
     media_type: str | None = None
@@ -30,7 +33,7 @@ class ReadOptions(NamedTuple):
 
 
 class Walked(NamedTuple):
-    """A document, what was found in it, and what is to be said."""
+    """A document, its entity (bases and links), and its diagnostics."""
 
     document: Document
     entity: Entity
@@ -38,12 +41,12 @@ class Walked(NamedTuple):
 
 
 def walked(input_: Input, how: ReadOptions) -> Walked:
-    """Read and walk one input; DocumentError where it cannot be worked on."""
+    """Read and walk one input. Raise DocumentError if it cannot be read or exceeds a limit."""
     document = read(input_, how)
     said = [] if document.data else [empty(input_)]
     if document.media_type is None and registry.is_other(document.data, document.name):
         kind = registry.in_words(document.data, input_.name)
-        text = f"{kind} is no kind that absolve reads: it stays as it is (--media-type overrides)"
+        text = f"unsupported format, {kind}: left unchanged (--media-type overrides this)"
         said.append(Diagnostic("unknown-media-type", text, input_.name))
         document.media_type = registry.OTHER
     entity = walk(document, how.settings)
@@ -51,17 +54,17 @@ def walked(input_: Input, how: ReadOptions) -> Walked:
 
 
 def empty(input_: Input) -> Diagnostic:
-    return Diagnostic("empty-file", "there is nothing in it", input_.name)
+    return Diagnostic("empty-file", "the file is empty", input_.name)
 
 
 def is_document(name: str, how: ReadOptions) -> bool:
-    """Whether a file that nobody named is one to work on; DocumentError where it cannot be read."""
+    """Return whether a file found in a folder is a document. Raise DocumentError if it cannot be read."""
     head = sources.head(name)
     return not registry.looks_binary(head) if how.media_type else registry.recognised(head, name) is not None
 
 
 def read(input_: Input, how: ReadOptions) -> Document:
-    """One input, with what is known of it."""
+    """Read one input, with its retrieval URL and claims. Raise DocumentError."""
     document = sources.read(
         input_.name,
         media_type=how.media_type,
@@ -76,13 +79,14 @@ def read(input_: Input, how: ReadOptions) -> Document:
 
 
 def about_bases(entity: Entity) -> Iterator[Diagnostic]:
-    """What is wrong with the claims, and that there is no base where one is wanted."""
+    """Yield diagnostics for unsuitable claims, and for relative links without a base URL."""
     base = entity.bases.base
     for claim in base.chain:
         if claim.verdict == "unsuitable":
-            text = f"{claim.base.source}: {in_short(claim.base.reference)!r} is no base; the next layer out rules"
+            text = f"{claim.base.source}: {in_short(claim.base.reference)!r} cannot be a base: the next layer applies"
             yield Diagnostic("unsuitable-base", text, entity.name, claim.line)
         elif claim.verdict == TOO_LONG:
             yield base_too_long(entity, claim.base.source, claim.line)
     if base.layer is Layer.DEFAULT and has_relative(entity, based=False):
-        yield Diagnostic("no-base", "nothing says where it came from: relative links stay (--url says it)", entity.name)
+        text = "no base URL is known: relative links are left unchanged (give --url)"
+        yield Diagnostic("no-base", text, entity.name)

@@ -1,4 +1,7 @@
-"""An output folder: what is below it is created and opened by directory descriptors, and no link there is followed."""
+"""Create and open files below an output folder by directory descriptors, without following symbolic links there.
+
+Input: relative paths. Output: open folders. A link created there during the run cannot redirect a write (O_NOFOLLOW).
+"""
 
 from __future__ import annotations
 
@@ -13,21 +16,21 @@ from weakref import WeakValueDictionary
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-# Windows has none of this: there paths are checked, which is as good where nobody else changes the folder meanwhile.
+# Windows has none of this: there paths are checked, which is as safe if no other process changes the folder meanwhile.
 _HAS_DESCRIPTORS: Final = hasattr(os, "O_NOFOLLOW") and {os.open, os.mkdir, os.rename, os.stat} <= os.supports_dir_fd
-_FOLDER: Final = getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_PATH", 0)  # one that is not readable can be opened, too
-_CACHED: Final = 64  # descriptors that each process keeps, of the folders used last
+_FOLDER: Final = getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_PATH", 0)  # O_PATH opens unreadable folders, too
+_CACHED: Final = 64  # descriptors kept open in each process, of the folders used last
 
 
 class LinkError(OSError):
-    """A name below an output folder is that of a symbolic link."""
+    """A path below an output folder leads through a symbolic link."""
 
     def __init__(self, path: str) -> None:
-        super().__init__(errno.ELOOP, "a link in the output folder is not followed", path)
+        super().__init__(errno.ELOOP, "symbolic links in the output folder are not followed", path)
 
 
 class OpenFolder:
-    """A folder in which files are named: by its descriptor, which is closed when nobody holds this, or by its path."""
+    """A folder, by its descriptor (closed when this object is freed) or, without one, by its path."""
 
     __slots__ = ("descriptor", "path")
 
@@ -40,18 +43,18 @@ class OpenFolder:
             close(self.descriptor)
 
     def at(self, name: str) -> str:
-        """Return what a system call wants beside `descriptor` for a file in this folder."""
-        return name if self.descriptor is not None else os.path.join(self.path, name)  # noqa: PTH118 - for very many
+        """Return the path argument of a system call for a file in this folder, with `descriptor` as its dir_fd."""
+        return name if self.descriptor is not None else os.path.join(self.path, name)  # noqa: PTH118 - faster
 
     def stat(self, name: str) -> os.stat_result | None:
-        """Return the state of a file or a link in this folder; None where there is nothing."""
+        """Return the state of a file or a link in this folder; None if there is none."""
         try:
             return os.stat(self.at(name), dir_fd=self.descriptor, follow_symlinks=False)
         except FileNotFoundError:
             return None
 
     def names(self) -> list[str]:
-        """Return what is in this folder."""
+        """Return the names of the entries of this folder."""
         if self.descriptor is None:
             return os.listdir(self.path)  # noqa: PTH208 - likewise
         number = os.open(".", os.O_RDONLY | os.O_DIRECTORY, dir_fd=self.descriptor)
@@ -62,10 +65,10 @@ class OpenFolder:
 
 
 class OutputFolder:
-    """A folder that a run writes into, known by its path and, with `identity`, by its device and inode.
+    """A folder that a run writes into, by path and, with `identity`, by device and inode.
 
-    It can go to another process, which then refuses a path that leads to another folder meanwhile. A process has one
-    object for each, and its threads may share it.
+    It can be pickled; another process then refuses a path that has become another folder. A process has one object for
+    each folder, which threads may share.
     """
 
     def __init__(self, path: str, identity: tuple[int, int] | None = None) -> None:
@@ -73,7 +76,7 @@ class OutputFolder:
         self.identity = identity
         self._lock = RLock()
         self._root: OpenFolder | None = None
-        self._open: dict[str, OpenFolder] = {}  # by their places, the one used last at the end
+        self._open: dict[str, OpenFolder] = {}  # relative path -> open folder, least recently used first
 
     @staticmethod
     def of(path: str, identity: tuple[int, int] | None = None) -> OutputFolder:
@@ -89,10 +92,10 @@ class OutputFolder:
         return OutputFolder.of, (self.path, self.identity)
 
     def folder(self, place: str, *, create: bool = False) -> OpenFolder:
-        """Return the folder at a place below this one, with `/` between its parts and empty for this one itself.
+        """Return the folder at a relative path, with `/` as separator; "" is this folder itself.
 
-        LinkError where a part is a symbolic link, another OSError where it is no folder, or there is none and it is not
-        to be created.
+        Raise LinkError if a part of the path is a symbolic link, another OSError if it is not a folder, or does not
+        exist and `create` is false.
         """
         if not _HAS_DESCRIPTORS:
             return self._checked(place, create=create)
@@ -109,7 +112,7 @@ class OutputFolder:
             del self._open[next(iter(self._open))]
 
     def _descend(self, place: str, *, create: bool) -> OpenFolder:
-        """Open the folders down to a place, from the last one of them that is open."""
+        """Open the folders of a path, starting with the deepest one that is already open."""
         above, found = place, None
         while above and found is None:
             above = above.rpartition("/")[0]
@@ -123,7 +126,7 @@ class OutputFolder:
         return found
 
     def _opened(self, *, create: bool) -> OpenFolder:
-        """Open this folder itself; links that lead to it are the user's."""
+        """Open this folder itself; links in its own path are the user's and are followed."""
         if self._root is None:
             if create and self.identity is None:
                 os.makedirs(self.path, exist_ok=True)  # noqa: PTH103
@@ -135,10 +138,10 @@ class OutputFolder:
 
     def _check_identity(self, state: os.stat_result) -> None:
         if self.identity is not None and self.identity != (state.st_dev, state.st_ino):
-            raise OSError(errno.ESTALE, "this is another folder than it was when the run began", self.path)
+            raise OSError(errno.ESTALE, "the folder was replaced by another one during the run", self.path)
 
     def _checked(self, place: str, *, create: bool) -> OpenFolder:
-        """Look at each part of a path on its own, where there are no descriptors."""
+        """Check each part of a path, on platforms without directory descriptors."""
         path = self.path
         if create and self.identity is None:
             os.makedirs(path, exist_ok=True)  # noqa: PTH103
@@ -151,24 +154,24 @@ class OutputFolder:
             if create:
                 with suppress(FileExistsError):
                     os.mkdir(path)  # noqa: PTH102
-            if not os.path.realpath(path).startswith(real.rstrip(os.sep) + os.sep):  # a junction, say
+            if not os.path.realpath(path).startswith(real.rstrip(os.sep) + os.sep):  # a junction
                 raise LinkError(path)
         return OpenFolder(path)
 
 
 class Below(NamedTuple):
-    """A file below an output folder, by its place there, with `/` between its parts."""
+    """A file below an output folder, by its relative path with `/` as separator."""
 
     root: OutputFolder
     place: str
 
     def folder(self, *, create: bool = False) -> OpenFolder:
-        """Return the folder that the file is in; OSError as of `OutputFolder.folder`."""
+        """Return the folder of the file. Raise OSError as `OutputFolder.folder` does."""
         return self.root.folder(self.place.rpartition("/")[0], create=create)
 
     @property
     def name(self) -> str:
-        """Its name in that folder; OSError where the place is none that a file below the output folder may have."""
+        """Name in that folder. Raise OSError for a path that would leave the output folder."""
         names = _parts(self.place, self.root.path)
         if not names:
             raise _misplaced("", self.root.path)
@@ -177,9 +180,9 @@ class Below(NamedTuple):
 
 @contextmanager
 def created(path: str) -> Iterator[OutputFolder]:
-    """Create an output folder where it is not there; OSError where it cannot be.
+    """Create an output folder if it does not exist, and yield it. Raise OSError.
 
-    What was created, and has nothing in it when the block ends, is removed.
+    Folders created here are removed at the end of the block if they are empty.
     """
     top = os.path.abspath(path)  # noqa: PTH100 - the user's own links are followed
     new = []
@@ -201,7 +204,7 @@ _KNOWN_LOCK: Final = RLock()
 
 
 def _parts(place: str, root: str) -> list[str]:
-    """Return the names in a place; OSError for one that would lead elsewhere than one folder down."""
+    """Return the names in a relative path. Raise OSError for an empty one, `.`, `..`, a drive or another separator."""
     if not place:
         return []
     names = place.split("/")
@@ -212,11 +215,11 @@ def _parts(place: str, root: str) -> list[str]:
 
 
 def _misplaced(name: str, path: str) -> OSError:
-    return OSError(errno.EINVAL, f"{name!r} is no name of what is in a folder", path)
+    return OSError(errno.EINVAL, f"{name!r} cannot be the name of a file in a folder", path)
 
 
 def _inside(above: OpenFolder, name: str, path: str, *, create: bool) -> OpenFolder:
-    """Open, or create, a folder in one that is open; LinkError for a symbolic link."""
+    """Open, or create, a folder inside an open one. Raise LinkError for a symbolic link."""
     flags = os.O_RDONLY | _FOLDER | os.O_NOFOLLOW
     try:
         try:
@@ -224,13 +227,14 @@ def _inside(above: OpenFolder, name: str, path: str, *, create: bool) -> OpenFol
         except FileNotFoundError:
             if not create:
                 raise
-            with suppress(FileExistsError):  # another process was first
+            with suppress(FileExistsError):  # created by another process meanwhile
                 os.mkdir(name, dir_fd=above.descriptor)
             number = os.open(name, flags, dir_fd=above.descriptor)
     except OSError as error:
-        if error.errno in {errno.ELOOP, errno.ENOTDIR}:  # systems differ in which of them a link is
+        if error.errno in {errno.ELOOP, errno.ENOTDIR}:  # which one a link causes depends on the system
             state = above.stat(name)
-            if state is None or stat.S_ISLNK(state.st_mode) or stat.S_ISDIR(state.st_mode):  # it may have changed since
+            # It may have changed since.
+            if state is None or stat.S_ISLNK(state.st_mode) or stat.S_ISDIR(state.st_mode):
                 raise LinkError(path) from error
         error.filename = path
         raise

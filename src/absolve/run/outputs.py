@@ -1,4 +1,7 @@
-"""Outputs: a file is there complete, or as it was before; nothing half written, nothing overwritten by mistake."""
+"""Write files safely: temporary file in the same folder, fsync, rename; each file is complete or unchanged.
+
+Input: paths and bytes. Output: files with the mode, times and attributes of a model file, or the standard output.
+"""
 
 from __future__ import annotations
 
@@ -22,15 +25,15 @@ STDOUT = "-"
 
 @contextmanager
 def stdout() -> Iterator[IO[bytes]]:
-    """The standard output, for bytes; what was written is out when the block ends."""
-    if sys.stdout is None:  # closed, or a program without a console
+    """Yield the standard output as a binary file, and flush it at the end of the block."""
+    if sys.stdout is None:  # closed, or a program without console
         raise OSError(errno.EBADF, "there is no standard output")
     buffer: IO[bytes] = sys.stdout.buffer
     if not isinstance(buffer, io.RawIOBase):
         yield buffer
         buffer.flush()
         return
-    whole = io.BufferedWriter(buffer)  # python -u, whose write() may write less than all
+    whole = io.BufferedWriter(buffer)  # python -u: its write() may write only a part
     try:
         yield whole
         whole.flush()
@@ -41,12 +44,12 @@ def stdout() -> Iterator[IO[bytes]]:
 
 @contextmanager
 def writing(path: Path, *, like: Path | None = None) -> Iterator[IO[bytes]]:
-    """A file whose bytes stand at `path` when the block ends; where it fails, what stood there stays.
+    """Yield a binary file that replaces `path` when the block ends; if the block fails, `path` is unchanged.
 
-    They are written to a temporary name in the same folder, flushed to the disk, then renamed. Where `path` is a link,
-    what it leads to is replaced. `like` is the file that gives mode (but its owner may write), times and extended
-    attributes, but no privileges; without it, a file that is replaced keeps its mode. Devices and pipes are written as
-    they are. Raises OSError, for a read-only file too.
+    The bytes go to a temporary file in the same folder, which is flushed to the disk and then renamed. If `path` is a
+    symbolic link, its target is replaced. `like` is the file from which mode (made writable for its owner), times and
+    extended attributes are copied, without privileges; by default a replaced file keeps its mode. Devices and pipes are
+    written directly. Raise OSError, for a read-only file too.
     """
     if is_device(path):
         with path.open("wb") as file:  # renaming would replace the device
@@ -58,10 +61,10 @@ def writing(path: Path, *, like: Path | None = None) -> Iterator[IO[bytes]]:
 
 
 class Made(NamedTuple):
-    """A file that is complete under a temporary name, and where it is to stand: the name of no link.
+    """A complete file under a temporary name, and its target path, which is not a symbolic link.
 
-    `below` is its place where it is below an output folder: then both paths are for messages only. `is_new`: it goes
-    where nothing is, if need be with a number behind its name.
+    `below`: the file in an output folder; both paths are then for messages only. `is_new`: the target must not exist;
+    otherwise a number is added to its name.
     """
 
     temporary: str
@@ -70,12 +73,12 @@ class Made(NamedTuple):
     is_new: bool = False
 
     def folder(self) -> OpenFolder:
-        """Return the folder that it is in; OSError where that cannot be opened, or a link leads there."""
+        """Return the folder of the file. Raise OSError if it cannot be opened, LinkError for a link to it."""
         return self.below.folder() if self.below is not None else OpenFolder(os.path.dirname(self.target))  # noqa: PTH120
 
     @property
     def names(self) -> tuple[str, str]:
-        """Its temporary name and its last one, in its folder."""
+        """Temporary name and target name, in the folder."""
         return os.path.basename(self.temporary), os.path.basename(self.target)  # noqa: PTH119
 
 
@@ -83,15 +86,14 @@ class Made(NamedTuple):
 def preparing(
     path: Path, *, like: Path | None = None, token: str = "", below: Below | None = None, is_new: bool = False
 ) -> Iterator[tuple[IO[bytes], Made]]:
-    """The first part of `writing`: when the block ends the file is complete; `flush` and `put` make it stand at `path`.
+    """Do the first part of `writing`: when the block ends the file is complete; `flush` and `put` move it to `path`.
 
-    `token` is in the temporary name: `sweep` finds by it what a run has left behind. With `below` the folder is created
-    where there is none, and neither it nor the file is reached by a link; LinkError where there is one. `is_new` as of
-    `Made`.
+    `token` is part of the temporary name, by which `sweep` finds files that a run has left. With `below` the folder is
+    created if necessary, and no symbolic link is followed: LinkError. `is_new`: see `Made`.
     """
     with _temporary(path, token, below, is_new=is_new) as (old, made, folder):
         model = like.stat() if like is not None else old
-        rights = 0o666 if model is None else model.st_mode & 0o666  # never open to more than the result is
+        rights = 0o666 if model is None else model.st_mode & 0o666  # never more permissions than the result has
         temporary = folder.at(made.names[0])
         number = os.open(temporary, _CREATE, rights | stat.S_IWUSR, dir_fd=folder.descriptor)
         with os.fdopen(number, "wb") as file:
@@ -105,7 +107,7 @@ def preparing(
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A name in the folder of `path`, for a file that somebody else writes; it stands at `path` when the block ends."""
+    """Yield a path in the folder of `path` for a file that a library writes; it replaces `path` when the block ends."""
     with _temporary(path, "") as (old, made, _):
         yield Path(made.temporary)
         _dress(made.temporary, old, None, old)
@@ -116,7 +118,7 @@ def replacing(path: Path) -> Iterator[Path]:
 def _temporary(
     path: Path, token: str, below: Below | None = None, *, is_new: bool = False
 ) -> Iterator[tuple[os.stat_result | None, Made, OpenFolder]]:
-    """What stands at a path, and a name to write what is to replace it; nothing has it where the block fails."""
+    """Yield the state of the file at a path, and a temporary name for its replacement, which is removed on failure."""
     if below is not None:
         name, target = below.name, str(path)
         folder = below.folder(create=True)
@@ -126,17 +128,17 @@ def _temporary(
         if old is not None:
             check_writable(path)
         target = str(path) if is_new else os.path.realpath(path)
-        folder = OpenFolder(os.path.dirname(target))  # noqa: PTH120 - for each of very many
+        folder = OpenFolder(os.path.dirname(target))  # noqa: PTH120 - faster, for very many
     temporary = f".absolve-{token}{token and '-'}{os.urandom(6).hex()}.tmp"
     made = Made(os.path.join(os.path.dirname(target), temporary), target, below, is_new)  # noqa: PTH118, PTH120
     try:
         if not token:
             _unfinished.add(made.temporary)
         yield old, made, folder
-    except BaseException as error:  # an interrupt, too
+    except BaseException as error:  # including an interrupt
         discard(made)
-        if isinstance(error, OSError) and error.filename in {None, temporary, made.temporary}:  # writing names no file
-            error.filename = str(path)  # the name that the user knows
+        if isinstance(error, OSError) and error.filename in {None, temporary, made.temporary}:  # write() gives None
+            error.filename = str(path)  # the path that the user gave
         raise
 
 
@@ -148,21 +150,21 @@ def _state(path: Path) -> os.stat_result | None:
 
 
 def _replaceable(folder: OpenFolder, name: str, path: str) -> os.stat_result | None:
-    """Return the state of a file in an output folder, None for none; OSError where it is none that is replaced."""
+    """Return the state of a file in an output folder, None if there is none. Raise OSError if it cannot be replaced."""
     old = folder.stat(name)
     if old is None:
         return None
     if stat.S_ISLNK(old.st_mode):
         raise LinkError(path)
     if not stat.S_ISREG(old.st_mode):
-        raise OSError(errno.EINVAL, "this is no regular file", path)
+        raise OSError(errno.EINVAL, "this is not a regular file", path)
     if not (old.st_mode & 0o222 and os.access(folder.at(name), os.W_OK, dir_fd=folder.descriptor)):
         raise _read_only(path)
     return old
 
 
 def flush(made: Made) -> None:
-    """Let a complete file be on the disk, so that no crash leaves less of it behind; OSError where it cannot be."""
+    """Call fsync for a complete file, so that a crash cannot truncate it. Raise OSError."""
     folder = made.folder()
     number = os.open(folder.at(made.names[0]), _FLUSH, dir_fd=folder.descriptor)
     try:
@@ -172,7 +174,7 @@ def flush(made: Made) -> None:
 
 
 def settle(made: Made) -> None:
-    """Flush a complete file and put it; OSError where that cannot be, and then it is gone."""
+    """Flush a complete file and rename it to its target. On failure remove it and raise OSError."""
     try:
         flush(made)
     except BaseException as error:
@@ -184,7 +186,7 @@ def settle(made: Made) -> None:
 
 
 def put(made: Made) -> None:
-    """Let a complete file stand where it is to stand; OSError where it cannot, and then it is gone."""
+    """Rename a complete file to its target. On failure remove it and raise OSError."""
     try:
         folder = made.folder()
         temporary, name = made.names
@@ -206,7 +208,7 @@ def _rename(folder: OpenFolder, name: str, other: str) -> None:
 
 
 def _put_beside(folder: OpenFolder, temporary: str, name: str) -> None:
-    """Rename a file to a name that nothing has, not even a link: this one, or the next one with a number."""
+    """Rename a file to an unused name (not even a link has it): this one, or the next one with a number."""
     for other in numbered(name):
         try:
             _rename_new(folder, temporary, other)
@@ -216,9 +218,9 @@ def _put_beside(folder: OpenFolder, temporary: str, name: str) -> None:
 
 
 def _rename_new(folder: OpenFolder, name: str, other: str) -> None:
-    """Rename a file to a name that nothing has; FileExistsError where something does."""
+    """Rename a file to an unused name. Raise FileExistsError if the name is in use."""
     number = folder.descriptor
-    if sys.platform == "win32":  # where renaming replaces nothing
+    if sys.platform == "win32":  # where a rename replaces nothing
         os.rename(folder.at(name), folder.at(other))  # noqa: PTH104
         return
     try:
@@ -229,21 +231,21 @@ def _rename_new(folder: OpenFolder, name: str, other: str) -> None:
     except OSError as error:
         if error.errno not in _NO_HARD_LINKS:
             raise
-        os.close(os.open(folder.at(other), _CREATE, 0o600, dir_fd=number))  # the name is ours from here on
+        os.close(os.open(folder.at(other), _CREATE, 0o600, dir_fd=number))  # reserves the name
         _rename(folder, name, other)
     else:
         os.unlink(folder.at(name), dir_fd=number)
 
 
 def numbered(name: str) -> Iterator[str]:
-    """Yield a name, and then the name with a number behind it, from 1 on."""
+    """Yield a name, and then the name with `.1`, `.2` and so on added."""
     yield name
     for number in count(1):
         yield f"{name}.{number}"
 
 
 def has(path: str, data: IO[bytes]) -> bool:
-    """Return whether a path is that of a regular file, and of no link, with exactly the bytes that a stream has."""
+    """Return whether a path is a regular file, not a link, with exactly the bytes of a stream."""
     try:
         state = os.lstat(path)
         if not stat.S_ISREG(state.st_mode) or state.st_size != data.seek(0, os.SEEK_END):
@@ -266,23 +268,23 @@ def discard(made: Made) -> None:
     _unfinished.discard(made.temporary)
 
 
-_unfinished: set[str] = set()  # temporary names of this process that no token finds: neither put nor discarded yet
+_unfinished: set[str] = set()  # temporary files of this process without a token, not yet renamed or removed
 
 
 def discard_unfinished() -> None:
-    """Remove what a signal has left between two steps, and what databases have written beside it."""
+    """Remove temporary files left after a signal, and the files that databases have written beside them."""
     for temporary in tuple(_unfinished):
         folder, name = os.path.split(temporary)
         with suppress(OSError), os.scandir(folder) as entries:
             for entry in entries:
-                if entry.name.startswith(name):  # with .wal, say
+                if entry.name.startswith(name):  # .wal and the like
                     with suppress(OSError):
-                        os.unlink(entry.path)  # noqa: PTH108 - text of a directory entry
+                        os.unlink(entry.path)  # noqa: PTH108 - a text
         _unfinished.discard(temporary)
 
 
 def made_state(made: Made) -> os.stat_result | None:
-    """Return the state of a file that is complete, under its temporary name; None where it cannot be found."""
+    """Return the state of a complete file under its temporary name; None if it is not found."""
     try:
         return made.folder().stat(made.names[0])
     except OSError:
@@ -290,7 +292,7 @@ def made_state(made: Made) -> os.stat_result | None:
 
 
 def sweep(folder: OpenFolder, tokens: Collection[str]) -> None:
-    """Remove what runs with these tokens have left behind in a folder."""
+    """Remove temporary files of runs with these tokens from a folder."""
     beginnings = tuple(f".absolve-{token}-" for token in tokens)
     with suppress(OSError):
         for name in folder.names():
@@ -300,7 +302,7 @@ def sweep(folder: OpenFolder, tokens: Collection[str]) -> None:
 
 
 def is_device(path: Path) -> bool:
-    """Whether something stands there that is no regular file: a device, a pipe, a folder."""
+    """Return whether a path exists and is not a regular file: a device, a pipe, a folder."""
     try:
         return not stat.S_ISREG(path.stat().st_mode)
     except FileNotFoundError:
@@ -308,17 +310,17 @@ def is_device(path: Path) -> bool:
 
 
 def check_writable(path: Path) -> None:
-    """PermissionError for a file that is marked as read-only, also where a rename, or root, could replace it."""
+    """Raise PermissionError for a read-only file, even if a rename, or root, could replace it."""
     if not (path.stat().st_mode & 0o222 and os.access(path, os.W_OK)):
         raise _read_only(str(path))
 
 
 def _read_only(path: str) -> PermissionError:
-    return PermissionError(errno.EACCES, "this file is read-only", path)
+    return PermissionError(errno.EACCES, "the file is read-only", path)
 
 
 _BINARY: Final = getattr(os, "O_BINARY", 0)
-_NO_LINK: Final = _BINARY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)  # nor does a pipe hold it up
+_NO_LINK: Final = _BINARY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)  # a pipe does not block it
 _CREATE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY
 _FLUSH: Final = os.O_RDWR | _NO_LINK
 _PIECE: Final = 1 << 20  # bytes that are compared at once
@@ -326,17 +328,17 @@ _NO_HARD_LINKS: Final = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENO
 
 
 _DRESSES_DESCRIPTORS: Final = {os.chmod, os.utime} <= os.supports_fd and hasattr(os, "fchown")
-_PERMISSIONS: Final = 0o777  # without setuid, setgid and sticky: they were given to another file, or to other bytes
+_PERMISSIONS: Final = 0o777  # without setuid, setgid and sticky bits, which were granted for other contents
 _TRUSTED: Final = ("security.", "trusted.")  # so were capabilities and labels (xattr(7))
-_NOT_HERE: Final = {  # errors of attributes that a file system does not have, or that this user may not set
+_NOT_HERE: Final = {  # errors for attributes that the file system does not support, or this user may not set
     getattr(errno, name, 0) for name in ("EPERM", "EACCES", "ENOTSUP", "EOPNOTSUPP", "ENODATA", "EINVAL")
 }
 
 
 def _dress(file: int | str, old: os.stat_result | None, like: Path | None, model: os.stat_result | None) -> None:
-    """Give the new file the owner of the one that it replaces; of `like`, mode, times and attributes."""
+    """Give the new file the owner of the replaced one, and the mode, times and attributes of `like`."""
     if old is not None and hasattr(os, "chown"):
-        with suppress(OSError):  # only root may give a file away
+        with suppress(OSError):  # only root may change the owner
             os.chown(file, old.st_uid, old.st_gid)
     if model is None:
         return
@@ -344,12 +346,12 @@ def _dress(file: int | str, old: os.stat_result | None, like: Path | None, model
     if like is not None:
         os.utime(file, ns=(model.st_atime_ns, model.st_mtime_ns))
         _copy_attributes(like, file)
-        mode |= stat.S_IWUSR  # a copy of a read-only file can be written again
-    os.chmod(file, mode)  # noqa: PTH101 - text, or a number
+        mode |= stat.S_IWUSR  # so that a copy of a read-only file can be rewritten
+    os.chmod(file, mode)  # noqa: PTH101 - a text or a descriptor
 
 
 def _copy_attributes(source: Path, file: int | str) -> None:
-    """Copy the extended attributes that are the user's own, and access control lists, where there are such."""
+    """Copy the user's extended attributes and access control lists, where they are supported."""
     if not hasattr(os, "listxattr"):
         return
     with _suppressed(_NOT_HERE):
@@ -369,19 +371,19 @@ def _suppressed(numbers: Collection[int]) -> Iterator[None]:
 
 
 def write(path: Path, data: bytes, *, like: Path | None = None) -> None:
-    """Put these bytes at a path, as `writing` does."""
+    """Write these bytes to a path, as `writing` does."""
     with writing(path, like=like) as file:
         file.write(data)
 
 
 def clash(targets: Iterable[Path], inputs: Iterable[str]) -> tuple[Path, str] | None:
-    """The first target that is the same file as an input, by whatever name or link, and that input; None for none."""
+    """Return the first target that is the same file as an input, under any name or link, and that input; or None."""
     names = {identity: name for name in inputs if (identity := _identity(name))}
     return next(((path, names[identity]) for path in targets if (identity := _identity(path)) in names), None)
 
 
 def _identity(path: str | Path) -> tuple[int, int] | None:
-    """What two names of one regular file have in common; None for anything else."""
+    """Return device and inode of a regular file; None for anything else."""
     try:
         found = Path(path).stat()
     except (OSError, ValueError):

@@ -1,4 +1,7 @@
-"""What runs read and write, so that no two are at work on the same files, whatever they call them."""
+"""Detect runs that work on the same files at the same time, even under different paths.
+
+Input: inputs and output of a run, and its journal. Output: the journal of another active run that overlaps, or None.
+"""
 
 from __future__ import annotations
 
@@ -12,26 +15,26 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-SUFFIX: Final = ".run"  # of the file beside a journal that has the reach of a run, as long as it is at work
-_BUSY: Final = "locked"  # in SQLite's words for a database that another process has
+SUFFIX: Final = ".run"  # of the file beside a journal with the reach of a run, which exists while the run is active
+_BUSY: Final = "locked"  # in SQLite's error for a database that another process has open
 
 
 class Trees(NamedTuple):
-    """Files and folders by device and inode, and all folders that they are in: no spelling of a path is in them."""
+    """Files and folders, and all folders above them, by device and inode: independent of the spelling of paths."""
 
     roots: frozenset[str]
     above: frozenset[str]
 
     def meets(self, other: Trees) -> bool:
-        """Return whether something is in both: one is the other, or is somewhere inside it."""
+        """Return whether a root of one equals a root of the other, or is inside it."""
         return not (self.roots.isdisjoint(other.roots | other.above) and other.roots.isdisjoint(self.above))
 
 
 def trees(paths: Iterable[str]) -> Trees:
-    """Return what paths lead to, as far as it is there."""
+    """Return the files and folders at these paths, as far as they exist."""
     roots: set[str] = set()
     above: set[str] = set()
-    ancestors: dict[str, frozenset[str]] = {}  # by folder: there may be very many paths
+    ancestors: dict[str, frozenset[str]] = {}  # cache by folder, for very many paths
     for path in paths:
         if identity := _identity(path):
             roots.add(identity)
@@ -44,7 +47,7 @@ def trees(paths: Iterable[str]) -> Trees:
 
 
 def _up(folder: str) -> Iterator[str]:
-    """Yield the identities of a folder, and of those that it is in, up to the root."""
+    """Yield the identities of a folder and of those above it, up to the root."""
     while True:
         if identity := _identity(folder):
             yield identity
@@ -63,7 +66,7 @@ def _identity(path: str) -> str | None:
 
 
 class Reach(NamedTuple):
-    """What a run reads, and what it writes: the same in place, else a folder of outputs."""
+    """The files that a run reads and writes: the same ones in place, else an output folder."""
 
     read: Trees
     written: Trees
@@ -72,7 +75,7 @@ class Reach(NamedTuple):
     def overlaps(self, other: Reach) -> bool:
         """Return whether two runs at the same time would write the same files.
 
-        Two that copy other inputs into one folder need not.
+        Two runs with different inputs and one output folder do not overlap.
         """
         if not self.written.meets(other.written):
             return False
@@ -80,21 +83,22 @@ class Reach(NamedTuple):
 
 
 def reach(inputs: Iterable[str], output: str | None) -> Reach:
-    """Return the reach of a run from inputs to an output folder that is there, or, with None, in place."""
+    """Return the reach of a run from inputs to an existing output folder, or, with None, in place."""
     read = trees(inputs)
     return Reach(read, read if output is None else trees([output]), output is None)
 
 
 @contextmanager
 def announced(journal: Path, ours: Reach) -> Iterator[Path | None]:
-    """Say the reach of the run that has this journal open; yield the journal of one at work that overlaps, if any.
+    """Write the reach of a run beside its journal; yield the journal of an active run that overlaps, or None.
 
-    Each run says its own before it looks for others: of two that begin together at least one sees the other.
+    Each run writes its own reach before it reads those of others: of two that start together at least one finds the
+    other.
     """
     place = Path(f"{journal}{SUFFIX}")
     text = json.dumps([[sorted(part) for part in (*ours.read, *ours.written)], ours.in_place])
     try:
-        with suppress(OSError):  # as without a journal
+        with suppress(OSError):  # without it the run goes on, as without a journal
             number = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
             with open(number, "w", encoding="ascii") as file:  # noqa: PTH123 - a descriptor
                 file.write(text)
@@ -112,11 +116,11 @@ def _overlapping(place: Path, ours: Reach) -> Iterator[Path]:
                 yield other
             else:
                 with suppress(OSError):
-                    path.unlink()  # of a run that was killed
+                    path.unlink()  # its run was killed
 
 
 def _read(path: Path) -> Reach | None:
-    """Return the reach that a run has said; None where it is not whole, which one that begins may find."""
+    """Return the reach in a file; None if it is incomplete, since its run is just starting."""
     try:
         (read, read_above, written, written_above), in_place = json.loads(path.read_text("ascii"))
         return Reach(
@@ -129,7 +133,7 @@ def _read(path: Path) -> Reach | None:
 
 
 def _is_open(journal: Path) -> bool:
-    """Return whether a run has a journal open: it holds its lock as long as it lives."""
+    """Return whether a run has a journal open: its process holds the lock until it ends."""
     if not journal.exists():
         return False
     try:

@@ -1,4 +1,7 @@
-"""The plan of a rewrite: for each input the file that its result goes to, and a word where that cannot be."""
+"""Plan of a rewrite: the target file of each input.
+
+Input: inputs and the output of the command line. Output: jobs; UsageError or a diagnostic for targets that clash.
+"""
 
 from __future__ import annotations
 
@@ -14,22 +17,22 @@ from absolve.run.sources import STDIN
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from absolve.run.inputs import Input, Say
+    from absolve.run.inputs import Input, Notify
 
 
 def check(names: Sequence[str], output: str, *, listed: bool = False) -> None:
-    """UsageError where these inputs (and, `listed`, a list of others) cannot go to an output."""
+    """Raise UsageError if these inputs (and, with `listed`, a list of others) cannot be written to an output."""
     if is_file(names, output, listed=listed):
         if found := outputs.clash([Path(output)], names):
             raise _same(Path(output), found[1])
         return
     folder = Path(output)
     if folder.exists() and not folder.is_dir():
-        raise UsageError(f"{folder} is a file; several inputs need a folder")
+        raise UsageError(f"{folder} is a file: several inputs need a folder as -o OUT")
     taken: dict[str, str] = {}
     for name in names:
         if name == STDIN:
-            raise UsageError(f"the standard input (-) has no name to be written by into {folder}")
+            raise UsageError(f"the standard input (-) has no file name for the folder {folder}: give -o FILE")
         if inputs.is_folder(name):
             _check_apart(folder, name)
             if len(names) == 1:
@@ -43,43 +46,45 @@ def check(names: Sequence[str], output: str, *, listed: bool = False) -> None:
 
 
 def is_file(names: Sequence[str], output: str, *, listed: bool = False) -> bool:
-    """Whether the output is a file of the only input's, not a folder."""
+    """Return whether the output is a file, for a single input, and not a folder."""
     if listed or len(names) != 1 or inputs.is_folder(names[0]):
         return False
     return not Path(output).is_dir() and not output.endswith(("/", os.sep))
 
 
 def _same(path: Path, name: str) -> UsageError:
-    return UsageError(f"the output {path} is an input, too ({name}): --in-place is the way to say so")
+    return UsageError(f"the output {path} is also an input ({name}): to replace inputs, give --in-place")
 
 
 def _check_apart(output: Path, folder: str) -> None:
     one, other = output.resolve(), Path(folder).resolve()
     if one == other:
-        raise UsageError(f"the output {output} is an input, too: --in-place is the way to say so")
+        raise UsageError(f"the output {output} is also an input: to replace inputs, give --in-place")
     if one.is_relative_to(other) or other.is_relative_to(one):
-        raise UsageError(f"of the output {output} and the input {folder} one is inside the other")
+        inner, outer = (output, folder) if one.is_relative_to(other) else (folder, output)
+        raise UsageError(f"{inner} is inside {outer}: output and input must be separate folders")
 
 
-def jobs(found: Iterable[Input], output: str, say: Say) -> Iterator[Job]:
-    """The inputs with their targets below an output folder; of two for one target `say` hears, and the first one rules.
+def jobs(found: Iterable[Input], output: str, notify: Notify) -> Iterator[Job]:
+    """Yield the inputs with their targets below an output folder; report one whose target is taken to `notify`.
 
-    Files that were found in folders cannot have one target, but for an output that does not tell `A` from `a`.
+    Files found in folders have different targets, except on a file system that does not distinguish `A` from `a`.
     """
     taken: set[str] = set()
     for input_ in found:
-        target = os.path.join(output, input_.place)  # noqa: PTH118 - for each of very many
+        target = os.path.join(output, input_.place)  # noqa: PTH118 - faster, for very many
         if not input_.found:
             key = os.path.normcase(target)
             if key in taken or outputs.clash([Path(target)], [input_.name]):
-                say(Diagnostic("taken", f"its output {target} is another's, or an input", input_.name, failed=True))
+                text = f"skipped: its output {target} is an input, or the output of another input"
+                notify(Diagnostic("taken", text, input_.name, failed=True))
                 continue
             taken.add(key)
         yield Job(input_, target)
 
 
 def once(found: Iterable[Input]) -> Iterator[Input]:
-    """Each input that has a path of its own: rewritten in place twice, one would be remapped twice."""
+    """Yield each input once by path: rewritten in place twice, its URLs would be remapped twice."""
     seen: set[str] = set()
     for input_ in found:
         key = inputs.key(input_.name)

@@ -1,4 +1,7 @@
-"""The one place of a rewrite from which files come to stand where they are to stand, whatever process made them."""
+"""Rename finished files into place; parent process only.
+
+Input: jobs, and `FilesReady` from worker processes. Output: renamed files, and entries in the journal before that.
+"""
 
 from __future__ import annotations
 
@@ -22,20 +25,20 @@ if TYPE_CHECKING:
 
 
 class Publisher:
-    """Puts what is ready, in its order; when it is left what is not put is gone, also where a process was killed.
+    """Rename complete files to their targets, in order; at the end remove temporary files, even of killed processes.
 
-    With a journal what is done already is passed over, and what killed runs have left goes, too. `inside` as of
-    `Rewriting`.
+    With a journal, jobs already done are skipped, and temporary files of killed runs are removed as well. `inside`: see
+    `RewriteOptions`.
     """
 
     def __init__(self, token: str, journal: Journal | None = None, inside: OutputFolder | None = None) -> None:
         self._journal = journal
         self._tokens = journal.tokens if journal else {token}
         self._inside = inside
-        self._folders: set[str] = set()  # where files of this run may be that are not complete: paths, or places
-        self._real: dict[str, str] = {}  # folders, without links
-        self._put: set[str] = set()  # inputs under way of which something is put
-        self._noted: set[str] = set()  # inputs of which it is written down what is about to be put
+        self._folders: set[str] = set()  # folders that may contain temporary files of this run (relative to `inside`)
+        self._real: dict[str, str] = {}  # folder -> its path without links
+        self._put: set[str] = set()  # inputs under way with files already passed to `put`
+        self._noted: set[str] = set()  # inputs whose entry is already in the journal
 
     def __enter__(self) -> Self:
         return self
@@ -50,7 +53,7 @@ class Publisher:
                 self._journal.end()
 
     def watched(self, jobs: Iterable[Job]) -> Iterator[Job]:
-        """The jobs that are to be done, as they are given out."""
+        """Yield the jobs to do, and note the folders of their temporary files."""
         seen = self._seen(jobs)
         return self._journal.remaining(seen) if self._journal else seen
 
@@ -63,7 +66,7 @@ class Publisher:
             yield job
 
     def _folder(self, path: str) -> str:
-        """The folder of what a path leads to; each is looked up once, for there are very many paths."""
+        """Return the folder of a path's file without links; cached by folder, since there are very many paths."""
         if os.path.islink(path):  # noqa: PTH114
             return os.path.dirname(os.path.realpath(path))  # noqa: PTH120
         above = os.path.dirname(path)  # noqa: PTH120
@@ -72,7 +75,7 @@ class Publisher:
         return self._real[above]
 
     def expect(self, group: Iterable[tuple[Job, FilesReady]]) -> None:
-        """Write down at once what is about to be put one after the other; what cannot be is tried again with each."""
+        """Commit the journal entries of a batch of files about to be renamed; on failure `put` tries each one again."""
         if self._journal is None:
             return
         noted = set()
@@ -86,7 +89,7 @@ class Publisher:
         self._noted |= noted
 
     def put(self, job: Job, ready: FilesReady) -> None:
-        """Let complete files stand where they are to stand; DocumentError where they cannot."""
+        """Rename complete files to their targets. On failure remove them and raise DocumentError."""
         self._put.add(job.input.name)
         try:
             if self._journal and ready.made and job.input.name not in self._noted:
@@ -102,7 +105,7 @@ class Publisher:
             raise unwritable(Path(job.target or job.input.name), error) from error
 
     def ended(self, job: Job, *, failed: bool) -> None:
-        """Nothing more comes of a job; DocumentError where that cannot be written down."""
+        """Note the end of a job; an unchanged input gets a journal entry. Raise DocumentError if that fails."""
         put = job.input.name in self._put
         self._put.discard(job.input.name)
         self._noted.discard(job.input.name)

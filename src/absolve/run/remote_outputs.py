@@ -1,4 +1,7 @@
-"""Stores that outputs go to by URL, as Arrow's file systems: a file is there complete, or as it was before."""
+"""Write output files to a store by URL, with Arrow's file systems; each file is complete or unchanged.
+
+Input: a URL (S3, GCS, ABFS, HDFS, file) or a path. Output: a `Store`, to which local files are copied.
+"""
 
 from __future__ import annotations
 
@@ -12,22 +15,22 @@ from absolve.core.errors import UsageError
 try:
     from pyarrow import fs
 except ImportError as error:
-    raise UsageError("this needs pyarrow: pip install 'absolve[parquet]'") from error
+    raise UsageError("an output URL needs pyarrow: pip install 'absolve[parquet]'") from error
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
 _URL: Final = re.compile(r"([a-z][a-z0-9+.-]+)://(.*)", re.IGNORECASE | re.DOTALL)
-_S3: Final = ("s3a", "s3n", "s3")  # Hadoop's names, and everybody's
-_HADOOP: Final = {  # what Hadoop calls that Arrow asks for
+_S3: Final = ("s3a", "s3n", "s3")  # the first two are Hadoop's
+_HADOOP: Final = {  # option of Arrow -> setting of Hadoop
     "access_key": "fs.s3a.access.key",
     "secret_key": "fs.s3a.secret.key",
     "session_token": "fs.s3a.session.token",
     "region": "fs.s3a.endpoint.region",
     "endpoint_override": "fs.s3a.endpoint",
 }
-_WHOLE: Final = ("s3", "gcs", "abfs")  # where a name has nothing until all of it came
+_WHOLE: Final = ("s3", "gcs", "abfs")  # stores in which a file appears when its upload is complete
 
 
 def is_url(output: str) -> bool:
@@ -35,13 +38,13 @@ def is_url(output: str) -> bool:
 
 
 class Store(NamedTuple):
-    """A folder in a store, or on disks; it can go to another process."""
+    """A folder in a store or a local file system; it can be pickled."""
 
     files: Any
     root: str
 
     def path(self, place: str) -> str:
-        """What the store calls a place below the folder."""
+        """Return the store's path for a relative path."""
         return f"{self.root.rstrip('/')}/{place}"
 
     @property
@@ -49,7 +52,7 @@ class Store(NamedTuple):
         return bool(self.files.get_file_info(self.root.rstrip("/")).type is not fs.FileType.NotFound)
 
     def put(self, path: Path, place: str) -> None:
-        """Let the bytes of a file stand at a place below the folder; OSError or ValueError where they cannot."""
+        """Copy a local file to a relative path in the folder. Raise OSError or ValueError."""
         target = self.path(place)
         if self.files.type_name in _WHOLE:
             self._copy(path, target)
@@ -71,13 +74,13 @@ class Store(NamedTuple):
 
 
 def of(url: str, setting: Callable[[str], str | None]) -> Store:
-    """The store of a URL, or of a path of this machine; UsageError where there is none.
+    """Return the store for a URL or a local path. Raise UsageError if there is none.
 
-    `setting` knows what Hadoop is told of S3, and what it does not know the environment says.
+    `setting` returns Hadoop's settings for S3; for those that are None, Arrow uses the environment.
     """
     found = _URL.match(url)
     if found is None:
-        return Store(fs.LocalFileSystem(), os.path.abspath(url))  # noqa: PTH100 - links are followed as they come
+        return Store(fs.LocalFileSystem(), os.path.abspath(url))  # noqa: PTH100 - without resolving links
     try:
         if found[1].lower() in _S3:
             return Store(fs.S3FileSystem(**_s3(setting)), found[2])

@@ -1,4 +1,4 @@
-"""What a task tells of its input, in its order: each piece can go from one process to another."""
+"""Results of a task for one input, in order; each can be pickled to go from a worker process to the parent."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Failure(NamedTuple):
-    """The input, or its output, failed; `excerpt` is the line that it happened in."""
+    """Failure of an input or its output; `excerpt` is the line of the document where it occurred."""
 
     diagnostic: Diagnostic
     excerpt: str = ""
@@ -24,13 +24,13 @@ class Failure(NamedTuple):
 
 
 class RowChunk(NamedTuple):
-    """Rows as the sink of the run has them encoded, or as they are where the run has to see them; and how many."""
+    """Rows encoded for the sink, or not encoded if the parent process needs their values; and their number."""
 
     chunk: Any
     number: int
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[Any, ...]:
-        from pickle import PickleBuffer  # it is what calls this
+        from pickle import PickleBuffer  # already imported by the caller
 
         chunk = PickleBuffer(self.chunk) if protocol.__index__() >= 5 and isinstance(self.chunk, bytes) else self.chunk
         return RowChunk, (chunk, self.number)
@@ -43,14 +43,14 @@ class StdoutBytes(NamedTuple):
 
 
 class FilesReady(NamedTuple):
-    """Complete files, to be put where they are to stand, in this order; whether they are on the disk."""
+    """Complete files, to be renamed in this order; `flushed`: fsync has been called for them."""
 
     made: tuple[Made, ...]
     flushed: bool = False
 
 
 class BytesRead(NamedTuple):
-    """How many bytes were read."""
+    """Number of bytes read from the input."""
 
     read: int
 
@@ -59,9 +59,9 @@ TaskResult = Diagnostic | Failure | RowChunk | StdoutBytes | FilesReady | BytesR
 
 
 def guarded(name: str, pieces: Iterable[TaskResult], *, strict: bool = False) -> Iterator[TaskResult]:
-    """The pieces of a task; where it fails, even by a fault of ours, that is the last one.
+    """Yield the results of a task; an error, internal ones included, becomes a final Failure.
 
-    `strict`: a fault of ours is raised.
+    `strict`: raise internal errors.
     """
     try:
         yield from pieces

@@ -1,4 +1,8 @@
-"""The task of `absolve rewrite`: one input becomes a complete file that is only to be renamed, or bytes to show."""
+"""Task of `absolve rewrite`: from one input to a complete temporary file, or to bytes for the standard output.
+
+Input: a `Job` and `RewriteOptions`. Output: diagnostics, failures, `FilesReady` or `StdoutBytes`, the bytes read. The
+parent process renames the files (`publish`).
+"""
 
 from __future__ import annotations
 
@@ -33,7 +37,7 @@ if TYPE_CHECKING:
 
 
 class Job(NamedTuple):
-    """One input, and the file that its result goes to: None is the standard output, or back to where it came from."""
+    """One input and its target file; None is the standard output, or with --in-place the input itself."""
 
     input: Input
     target: str | None = None
@@ -42,8 +46,8 @@ class Job(NamedTuple):
 class RewriteOptions(NamedTuple):
     """How inputs are rewritten.
 
-    `inside` is the folder that outputs go to by their places, and may not leave. `backup` is the suffix of the file
-    that keeps what is rewritten in place. `token` is in the names of files that are not complete.
+    `inside`: folder to which outputs are confined. `backup`: suffix for copies of files rewritten in place. `token`:
+    part of the names of temporary files.
     """
 
     reading: ReadOptions
@@ -56,7 +60,7 @@ class RewriteOptions(NamedTuple):
 
 
 def rewritten(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
-    """One input, rewritten. A file in a folder that is no document is copied, where there is a target."""
+    """Yield the results for one input. A file found in a folder that is not a document is copied to its target."""
     return guarded(job.input.name, _rewritten(how, job), strict=sys.flags.dev_mode)
 
 
@@ -75,9 +79,9 @@ def _rewritten(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
         yield from faults
         if faults:
             return
-        yield from _told(how, job, found.document.data, data)
+        yield from _result(how, job, found.document.data, data)
     else:
-        yield from _flowing(how, job, found)
+        yield from _spilled(how, job, found)
     yield from _late(how, found.entity, found.diagnostics)
     yield BytesRead(len(found.document.data))
 
@@ -88,8 +92,8 @@ def _late(how: RewriteOptions, entity: Entity, known: Sequence[Diagnostic]) -> I
         yield from (diagnostic for diagnostic in entity.diagnostics if diagnostic not in known)
 
 
-def _told(how: RewriteOptions, job: Job, old: bytes, data: bytes) -> Iterator[TaskResult]:
-    """What a document becomes goes to where it belongs."""
+def _result(how: RewriteOptions, job: Job, old: bytes, data: bytes) -> Iterator[TaskResult]:
+    """Yield the new bytes of a document as a file or for the standard output; nothing if unchanged in place."""
     if how.in_place:
         if data != old:
             yield _made_in_place(how, Path(job.input.name), old, data)
@@ -99,8 +103,8 @@ def _told(how: RewriteOptions, job: Job, old: bytes, data: bytes) -> Iterator[Ta
         yield _made(how, job, data)
 
 
-def _flowing(how: RewriteOptions, job: Job, found: Walked) -> Iterator[TaskResult]:
-    """The same as it is made, if it is large; none of it is seen before all is there."""
+def _spilled(how: RewriteOptions, job: Job, found: Walked) -> Iterator[TaskResult]:
+    """Rewrite a document, spilling a large result to a temporary file; nothing is printed before all is complete."""
     old = found.document.data
     spill = _Spill(how, job, old)
     try:
@@ -111,7 +115,7 @@ def _flowing(how: RewriteOptions, job: Job, found: Walked) -> Iterator[TaskResul
                 if spill.made is None:
                     yield from spill.shown()
         if spill.file is None:
-            yield from _told(how, job, old, data)
+            yield from _result(how, job, old, data)
         elif spill.made is not None:
             yield from spill.ready(spill.made)
     except OSError as error:
@@ -119,9 +123,9 @@ def _flowing(how: RewriteOptions, job: Job, found: Walked) -> Iterator[TaskResul
 
 
 class _Spill:
-    """A file for what a document becomes, opened when the first piece comes, under a name that is not its last one.
+    """A temporary file for a large result, created when its first bytes come.
 
-    For what goes to no file it has no name, and `made` is None.
+    For a device or the standard output the file is unnamed, and `made` is None.
     """
 
     def __init__(self, how: RewriteOptions, job: Job, old: bytes) -> None:
@@ -136,7 +140,7 @@ class _Spill:
         self._is_same = True
 
     def write(self, piece: bytes) -> None:
-        """Take the next piece; OSError, and DocumentError, where there is no place for it."""
+        """Append bytes. Raise OSError or DocumentError if they cannot be written."""
         file = self.file
         if file is None:
             file = self.file = self._opened()
@@ -151,7 +155,7 @@ class _Spill:
             real = _real(self.path)
             prepared = outputs.preparing(real, like=real, token=how.token)
         elif job.target is None or _is_device(how, job):
-            import tempfile  # large documents want it
+            import tempfile  # imported here: only large documents need it
 
             return self.stack.enter_context(tempfile.TemporaryFile())
         else:
@@ -160,7 +164,7 @@ class _Spill:
         return file
 
     def shown(self) -> Iterator[TaskResult]:
-        """All pieces for the standard output, or for a device."""
+        """Yield the bytes for the standard output, or copy them to a device."""
         file = self.file
         if file is None:
             return
@@ -176,7 +180,7 @@ class _Spill:
         yield FilesReady(())
 
     def ready(self, made: outputs.Made) -> Iterator[TaskResult]:
-        """The file, if it is another than it was; in place with one of what it was."""
+        """Yield the file, in place with its backup; nothing if it is unchanged in place."""
         if self._how.in_place and self._is_same and self._size == len(self._old):
             outputs.discard(made)
         elif self._how.in_place and self._how.backup is not None:
@@ -194,7 +198,10 @@ _AT_ONCE = 1 << 20
 
 
 def new_bytes(how: RewriteOptions, found: Walked) -> tuple[bytes, list[Failure]]:
-    """What a document becomes; and what else than links would change, so that it must stay."""
+    """Return the new bytes of a document, and failures if verification finds other changes than links.
+
+    Verification runs if requested, and for ambiguous pages. With failures the document must be left unchanged.
+    """
     data = rewriter.rewrite(found.entity, how.policy)
     if not (how.verify or found.entity.is_ambiguous):
         return data, []
@@ -202,58 +209,58 @@ def new_bytes(how: RewriteOptions, found: Walked) -> tuple[bytes, list[Failure]]
 
     differences = verifying.differences(found.entity, found.document, data, how.policy)
     if differences:
-        text = "this stays as it is: nothing proves that only links change"
+        text = "left unchanged: verification could not prove that only links change"
         differences.append(Diagnostic("unverified", text, found.entity.name))
     return data, [Failure(difference) for difference in differences]
 
 
-def record_bytes(how: RewriteOptions, stretch: Segment) -> tuple[bytes, list[Failure]]:
-    """What a stretch of an input becomes; its own bytes where nothing may change, or something failed."""
-    if stretch.document is None or stretch.entity is None:
-        return stretch.raw, []
+def record_bytes(how: RewriteOptions, segment: Segment) -> tuple[bytes, list[Failure]]:
+    """Return the new bytes of a segment, or its own bytes if it is not a document or failed; and the failures."""
+    if segment.document is None or segment.entity is None:
+        return segment.raw, []
     try:
-        record, faults = new_bytes(how, Walked(stretch.document, stretch.entity, []))
-        return (stretch.raw if faults else stretch.written(record)), faults
+        record, faults = new_bytes(how, Walked(segment.document, segment.entity, []))
+        return (segment.raw if faults else segment.written(record)), faults
     except (DocumentError, *FAULTS) as error:
-        return stretch.raw, [left(stretch, error)]
+        return segment.raw, [left(segment, error)]
 
 
 # --- archives ---------------------------------------------------------------------------------------------------------
 
 
 class _Written(NamedTuple):
-    """The bytes that a stretch of an archive becomes, and whether they are others than it had."""
+    """New bytes of a segment of an archive, and whether they differ from the old ones."""
 
     data: bytes
     changed: bool
 
 
 def _archive(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
-    """An archive, record by record; one of which nothing proves that only its links change stays as it is."""
+    """Rewrite an archive record by record; a record that fails verification is left unchanged."""
     if how.in_place:
-        yield from _archive_in_place(how, Path(job.input.name), _stretches(how, job))
+        yield from _archive_in_place(how, Path(job.input.name), _segments(how, job))
     elif job.target is None:
-        for piece in _stretches(how, job):
+        for piece in _segments(how, job):
             yield StdoutBytes(piece.data) if isinstance(piece, _Written) else piece
     else:
-        yield from _archive_to(how, job, _stretches(how, job))
+        yield from _archive_to(how, job, _segments(how, job))
 
 
-def _stretches(how: RewriteOptions, job: Job) -> Iterator[TaskResult | _Written]:
+def _segments(how: RewriteOptions, job: Job) -> Iterator[TaskResult | _Written]:
     size = 0
-    for stretch in each(job.input, how.reading):
-        yield from stretch.diagnostics
-        size += len(stretch.raw)
-        data, faults = record_bytes(how, stretch)
+    for segment in each(job.input, how.reading):
+        yield from segment.diagnostics
+        size += len(segment.raw)
+        data, faults = record_bytes(how, segment)
         yield from faults
-        if stretch.entity is not None:
-            yield from _late(how, stretch.entity, stretch.diagnostics)
-        yield _Written(data, data is not stretch.raw)
+        if segment.entity is not None:
+            yield from _late(how, segment.entity, segment.diagnostics)
+        yield _Written(data, data is not segment.raw)
     yield BytesRead(size)
 
 
 class _Filling:
-    """A file that is filled with what an archive becomes, and whether anything changed."""
+    """Write the segments of an archive to a file, and note whether any changed."""
 
     def __init__(self) -> None:
         self.changed = False
@@ -306,17 +313,17 @@ def _archive_in_place(how: RewriteOptions, path: Path, pieces: Iterator[TaskResu
 
 
 def _target(job: Job) -> Path:
-    """The path that the user knows a job's output by."""
+    """Return the path of a job's output, for messages."""
     return Path(job.target or outputs.STDOUT)
 
 
 def _is_device(how: RewriteOptions, job: Job) -> bool:
-    """Whether a job's output is a device or a pipe, which only who names one by itself can want to be written."""
+    """Return whether a job's output is a device or a pipe, which is written only if the user named it as OUT."""
     return how.inside is None and outputs.is_device(_target(job))
 
 
 def _prepared(how: RewriteOptions, job: Job) -> AbstractContextManager[tuple[IO[bytes], outputs.Made]]:
-    """A file for a job's output, in its folder, under a name that is not its last one; as of `outputs.preparing`."""
+    """Return `outputs.preparing` for a job's output: a temporary file in the target's folder."""
     target, source = _target(job), Path(job.input.name)
     like = source if job.input.name != STDIN and source.is_file() else None
     if how.inside is None:
@@ -338,7 +345,7 @@ def _made(how: RewriteOptions, job: Job, data: bytes) -> FilesReady:
 
 
 def _made_in_place(how: RewriteOptions, path: Path, old: bytes, data: bytes) -> FilesReady:
-    """In place: what a link leads to is written. Another name of a file (a hard link) keeps the old bytes."""
+    """Write a file in place: the target of a symbolic link is replaced; other hard links keep the old bytes."""
     made: list[outputs.Made] = []
     try:
         real = _real(path)
@@ -355,16 +362,16 @@ def _made_in_place(how: RewriteOptions, path: Path, old: bytes, data: bytes) -> 
 
 
 def _real(path: Path) -> Path:
-    """The file that a name in place leads to; OSError where it is none that can be replaced."""
+    """Return the file to replace in place, with links resolved. Raise OSError if it is special or read-only."""
     real = path.resolve()
     if not real.is_file():
-        raise OSError(0, "this is no regular file")
+        raise OSError(0, "this is not a regular file")
     outputs.check_writable(real)
     return real
 
 
 def _kept(how: RewriteOptions, real: Path, old: IO[bytes]) -> Iterator[outputs.Made]:
-    """The backup of a file that has these bytes, if there is to be one; none where one of an earlier run has them."""
+    """Yield a new backup of a file with these bytes; nothing if a backup of an earlier run has the same bytes."""
     from shutil import copyfileobj
 
     path = real.with_name(f"{real.name}{how.backup}")
@@ -380,7 +387,7 @@ def _kept(how: RewriteOptions, real: Path, old: IO[bytes]) -> Iterator[outputs.M
 
 
 def _copied(how: RewriteOptions, job: Job) -> FilesReady:
-    """A file that is no document, as it is; DocumentError that names it where it cannot be read, else its output."""
+    """Copy a file that is not a document. Raise DocumentError, which names the file or its output."""
     from shutil import copyfileobj
 
     with opened(job.input.name) as old:

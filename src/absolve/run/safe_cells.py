@@ -1,4 +1,7 @@
-"""The text of rows as a list shows it: without user information, visible on a terminal, no formula in a spreadsheet."""
+"""Make the text of rows safe: mask user information, escape invisible characters, quote spreadsheet formulas.
+
+Input: rows or columns of the inventory. Output: the same with changed text.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +21,10 @@ if TYPE_CHECKING:
 
 
 class Cells(NamedTuple):
-    """What is changed in the text of rows before a sink encodes them; by default nothing.
+    """Changes to the text of rows before a sink encodes them; by default none.
 
-    `masked`: user information in URLs. `printable`: characters that are not visible. `literal`: what a spreadsheet
-    would compute.
+    `masked`: mask user information in URLs. `printable`: escape invisible characters. `literal`: quote cells that a
+    spreadsheet would run as formulas.
     """
 
     masked: bool = False
@@ -29,7 +32,7 @@ class Cells(NamedTuple):
     literal: bool = False
 
     def of(self, columns: Sequence[str], rows: Rows) -> Rows:
-        """Return rows of these columns with their text changed; the very same ones where nothing is to be changed."""
+        """Return rows of these columns with changed text; the same object if there is nothing to change."""
         if not any(self):
             return rows
         if not isinstance(rows, Columns):
@@ -50,7 +53,7 @@ class Cells(NamedTuple):
 
 
 def _has_user_information(rows: Columns) -> bool:
-    """Whether any text of the rows has some: most have no @ at all, which is seen in all of them at once."""
+    """Return whether any text has user information. Most have no @, which one search in all texts together shows."""
     for words in rows.ruled.words:
         if any("@" in text and shown.masked(text) != text for text in words):
             return True
@@ -59,7 +62,7 @@ def _has_user_information(rows: Columns) -> bool:
 
 
 def _with_at(texts: TextColumn) -> Iterator[str]:
-    """The texts of a column that have an @ in them."""
+    """Yield the texts of a column that contain @."""
     raw = texts.raw()
     place = raw.find(b"@")
     ends = texts.ends.cells() if place >= 0 else []

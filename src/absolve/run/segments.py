@@ -1,4 +1,4 @@
-"""Inputs as stretches: a record of an archive, what stands between records, or all of any other document."""
+"""Segment of an input: a record of an archive, the bytes between records, or the whole of any other document."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 class Segment(NamedTuple):
-    """Some bytes of an input as they stand there, and what is in them.
+    """Bytes of an input, and the document in them.
 
-    `document` is a record without its compression and `entity` the same walked, both None for what stays as it is;
-    `coding` is the compression, None for none. `diagnostics` are what is to be said of these bytes.
+    `raw`: the bytes in the file. `document`: the record without compression; `entity`: the walked document; both None
+    if the bytes are left unchanged. `coding`: the compression, or None. `diagnostics`: about these bytes.
     """
 
     raw: bytes
@@ -28,17 +28,17 @@ class Segment(NamedTuple):
     diagnostics: tuple[Diagnostic, ...] = ()
 
     def rewritten(self, policy: Policy | None = None) -> bytes:
-        """The bytes with every link changed as `rewriting.rewrite` does; the very same object where none is."""
+        """Return the bytes with links changed as `rewriter.rewrite` does; the same object if none changes."""
         return self.raw if self.entity is None else self.written(rewriter.rewrite(self.entity, policy))
 
     def written(self, record: bytes) -> bytes:
-        """The bytes that put this record in the place of the one that is there, compressed as that is."""
+        """Return the bytes for a new record in place of the old one, compressed in the same way."""
         if self.document is None or record == self.document.data:
             return self.raw
         return self.coding.encode(record) if self.coding is not None else record
 
 
-def said_of_fault(error: Exception, record: Document) -> Diagnostic:
-    """What is to be said where a fault of ours leaves a record as it is."""
+def internal_error(error: Exception, record: Document) -> Diagnostic:
+    """Return the diagnostic for an internal error, because of which a record is left unchanged."""
     at = f", at byte {record.origin(0)}" if record.origin is not None else ""
     return Diagnostic("internal-error", fault(error) + at, record.name or "", failed=True)

@@ -1,4 +1,8 @@
-"""Inputs: paths and the standard input become Documents, with what a file system keeps of where a file came from."""
+"""Read files and the standard input as Documents, with the retrieval URLs that the file system records for them.
+
+Input: a path or `-`. Output: a `Document`, with a `BaseClaim` (RFC 1808 section 3.3) for the extended attribute
+user.xdg.origin.url, the Zone.Identifier of Windows, and optionally the path itself.
+"""
 
 from __future__ import annotations
 
@@ -20,18 +24,18 @@ if TYPE_CHECKING:
 
 STDIN: Final = "-"
 
-_HEAD: Final = 4096  # bytes from which the kind of a file is found out
-_PIECE: Final = 1 << 20  # bytes that are read at once where the size is not known
+_HEAD: Final = 4096  # bytes by which the format of a file is detected
+_PIECE: Final = 1 << 20  # bytes per read if the size is unknown
 
 # Shared MIME and freedesktop.org, "CommonExtendedAttributes"; curl --xattr, wget --xattr and browsers write it.
 _ORIGIN: Final = "user.xdg.origin.url"
 
-# Windows' mark of the web: an INI file in an alternate data stream, or beside the file where there are no streams.
+# Windows' mark of the web: an INI file in an alternate data stream, or beside the file on other file systems.
 _ZONE_IDENTIFIER: Final = ":Zone.Identifier"
 _HOST_URL: Final = pattern(r"^[\t ]*HostUrl[\t ]*=[\t ]*(\S+)", re.IGNORECASE | re.MULTILINE)
-_LONGEST: Final = 65_536  # bytes of a Zone.Identifier that are looked at
+_LONGEST: Final = 65_536  # bytes of a Zone.Identifier that are read
 
-# What programs write when the bytes came from nowhere on the web: it says nothing, and rules out nothing.
+# Programs write such URLs for files that were not retrieved from the web: ignored.
 _NOWHERE: Final = ("about:", "blob:")
 
 
@@ -44,9 +48,9 @@ def read(
     file_urls: bool = False,
     max_size: int = sys.maxsize,
 ) -> Document:
-    """The document at a path as the user wrote it, or on the standard input (`-`); the rest is the user's word.
+    """Return the document at a path or on the standard input (`-`); media type, charset and `url` are the user's.
 
-    One of more than `max_size` bytes is not read into memory: that is an error, too.
+    A document of more than `max_size` bytes is not read into memory, and is an error.
 
     Its `claims` are retrieval URLs in the order in which they count (docs/decisions.md, B13): the extended attribute,
     the Zone.Identifier file, and with `file_urls` the path itself. Raises DocumentError, which names the input.
@@ -59,7 +63,7 @@ def read(
 
 
 def head(name: str) -> bytes:
-    """The first bytes of an input, which can be read again; nothing of a pipe but the standard input's."""
+    """Return the first bytes of an input, without consuming them; empty for a pipe other than the standard input."""
     path = Path(name)
     try:
         if name == STDIN:
@@ -75,7 +79,7 @@ def head(name: str) -> bytes:
 
 @contextmanager
 def opened(name: str) -> Iterator[IO[bytes]]:
-    """An input to be read forward, in pieces; DocumentError where it cannot be read."""
+    """Yield an input as an open binary file. Raise DocumentError for errors in opening and reading it."""
     try:
         file = nullcontext(_buffer()) if name == STDIN else Path(name).open("rb")  # noqa: SIM115 - below
     except (OSError, ValueError) as error:
@@ -88,7 +92,7 @@ def opened(name: str) -> Iterator[IO[bytes]]:
 
 
 def _buffer() -> IO[bytes]:
-    if sys.stdin is None:  # closed, or a program without a console
+    if sys.stdin is None:  # closed, or a program without console
         raise DocumentError(Diagnostic("unreadable", "there is no standard input", STDIN))
     return sys.stdin.buffer
 
@@ -96,22 +100,22 @@ def _buffer() -> IO[bytes]:
 def _stdin(max_size: int) -> bytes:
     try:
         return _limited(_buffer(), STDIN, max_size)
-    except OSError as error:  # a directory, say
+    except OSError as error:  # for example a directory
         raise unreadable(STDIN, error) from error
 
 
 def _contents(name: str, max_size: int) -> bytes:
     path = Path(name)
     if not name:
-        raise DocumentError(Diagnostic("not-found", "an empty name is no file's", "''"))
+        raise DocumentError(Diagnostic("not-found", "the name of the file is empty", "''"))
     try:
-        if path.is_dir():  # said here, because Windows calls it a matter of permissions
-            raise DocumentError(Diagnostic("directory", "this is a directory, and a file is wanted", name))
+        if path.is_dir():  # Windows reports a permission error for it
+            raise DocumentError(Diagnostic("directory", "this is a directory, not a file", name))
         if path.is_file():
             if path.stat().st_size > max_size:
                 raise too_large(max_size, name)
             return path.read_bytes()
-        with path.open("rb") as file:  # a pipe, say: nobody knows its size
+        with path.open("rb") as file:  # for example a pipe, of unknown size
             return _limited(file, name, max_size)
     except (OSError, ValueError) as error:
         raise unreadable(name, error) from error
@@ -142,7 +146,7 @@ def _claims(name: str, *, file_urls: bool) -> Iterator[BaseClaim]:
 
 
 def _origin(name: str) -> str | None:
-    """The extended attribute, where the platform and the file system have such."""
+    """Return the extended attribute, or None if it is missing or not supported."""
     if not hasattr(os, "getxattr"):
         return None
     try:
@@ -162,7 +166,7 @@ def _host_url(name: str) -> str | None:
 
 
 def _ini_text(data: bytes) -> str:
-    """As Windows reads INI files: UTF-16 by its mark (or by its zero bytes), else UTF-8, else the ANSI code page."""
+    """Decode an INI file as Windows does: UTF-16 by its BOM (or zero bytes), else UTF-8, else the ANSI code page."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return data.decode("utf-16", "replace")
     if data[1:2] == b"\0":

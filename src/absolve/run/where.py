@@ -1,4 +1,7 @@
-"""`--where`: a condition over the columns of a row, in DuckDB's SQL, asked of many rows at once."""
+"""`--where`: filter rows by an SQL condition over their columns, evaluated by DuckDB for many rows at once.
+
+Input: the text of a condition, rows of the inventory. Output: the rows for which it is true.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ except (ImportError, UsageError) as error:
 
 
 def check(condition: str) -> None:
-    """UsageError where a condition is none, is more than one, or speaks of what is no column."""
+    """Raise UsageError if a text is not exactly one SQL expression, or refers to an unknown column."""
     try:
         _is_one(condition)
         _places(condition, ())
@@ -33,7 +36,7 @@ def check(condition: str) -> None:
 
 
 def kept(condition: str, rows: Sequence[Row], name: str) -> Iterator[list[Row]]:
-    """The rows for which a condition holds, in their order; DocumentError behind them where it fails for a row."""
+    """Yield the list of rows for which a condition is true, in order. Raise DocumentError after it if a row failed."""
     _is_one(condition)
     places, error = _worked_out(condition, rows)
     yield [rows[place] for place in places]
@@ -42,7 +45,7 @@ def kept(condition: str, rows: Sequence[Row], name: str) -> Iterator[list[Row]]:
 
 
 def _worked_out(condition: str, rows: Sequence[Row]) -> tuple[list[int], duckdb.Error | None]:
-    """The places of the rows for which it holds, up to the first for which it fails; and how."""
+    """Return the indexes of the rows for which it is true, up to the first row for which it fails, and the error."""
     try:
         return _places(condition, rows), None
     except duckdb.Error as error:
@@ -58,20 +61,21 @@ def _worked_out(condition: str, rows: Sequence[Row]) -> tuple[list[int], duckdb.
 
 @lru_cache(maxsize=16)
 def _is_one(condition: str) -> None:
-    """Raise UsageError unless DuckDB's parser takes the text for one expression and nothing more.
+    """Raise UsageError unless DuckDB's parser reads the text as exactly one expression.
 
-    It reads it twice, in the parentheses of WHERE and in the brackets of a list. What closes the one does not close the
-    other, so that what is read as the same expression in both closes neither; a second one would be a second element.
+    The text is parsed twice, in the parentheses of WHERE and in the brackets of a list. A text that closes one of them
+    does not close the other, so a text read as the same expression in both closes neither; a second expression would be
+    a second element.
     """
     try:
-        condition.encode()  # DuckDB takes no other text
+        condition.encode()  # DuckDB accepts UTF-8 only
         is_one = _is_one_expression(condition)
     except UnicodeEncodeError:
         raise UsageError("--where: the condition is not UTF-8") from None
     except RecursionError:
         raise UsageError("--where: the condition is nested too deep") from None
     if not is_one:
-        raise UsageError("--where takes one condition, and this is not one expression")
+        raise UsageError("--where needs exactly one SQL expression")
 
 
 def _is_one_expression(condition: str) -> bool:
@@ -86,7 +90,7 @@ def _is_one_expression(condition: str) -> bool:
 
 
 def _read(statement: str) -> list[Any]:
-    """The statements of a text as DuckDB's parser sees them, without their places in it; UsageError if it cannot."""
+    """Return DuckDB's syntax tree of a text, without positions. Raise UsageError for a syntax error."""
     ((text,),) = _database().execute("SELECT json_serialize_sql(?::VARCHAR)", [statement]).fetchall()
     found = json.loads(text)
     if found["error"]:
@@ -102,7 +106,7 @@ def _without_places(node: Any) -> Any:
 
 
 def _filled(node: Any, expression: Any) -> Any:
-    """The tree with an expression in the place of the column `absolve`."""
+    """Return the tree with the column `absolve` replaced by an expression."""
     if isinstance(node, dict):
         if node.get("column_names") == ["absolve"]:
             return expression
@@ -110,7 +114,7 @@ def _filled(node: Any, expression: Any) -> Any:
     return [_filled(child, expression) for child in node] if isinstance(node, list) else node
 
 
-_PLACE = "place of the row"  # no column of ours, and none that a condition would name
+_PLACE = "place of the row"  # not a column of the inventory, nor a name that a condition would use
 
 
 def _places(condition: str, rows: Sequence[Row]) -> list[int]:
@@ -118,12 +122,12 @@ def _places(condition: str, rows: Sequence[Row]) -> list[int]:
     table = table.append_column(_PLACE, pa.array(range(len(rows)), pa.int64()))
     database = _database()
     database.register("links", table)
-    # On a line of its own, so that a comment at its end comments nothing else out.
+    # On a line of its own, so that a comment at its end ends there.
     found = database.execute(f'SELECT "{_PLACE}" FROM links WHERE (\n{condition}\n) ORDER BY 1').fetchall()  # noqa: S608
     return [place for (place,) in found]
 
 
 @lru_cache(maxsize=1)
 def _database() -> Any:
-    """One for each process; a condition reads no file."""
+    """Return the connection of this process; a condition cannot read files."""
     return duckdb.connect(config={"enable_external_access": "false", "threads": "1"})
