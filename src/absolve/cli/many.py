@@ -176,9 +176,9 @@ def run(
         number = size = 0
         with (
             closing(tasks.run(work, items, jobs, handoffs=handoffs)) as done,
-            closing(fsync.flushed(_unbroken(done, input_of) if handoffs else done, expect)) as told,
+            closing(fsync.flushed(_unbroken(done, input_of) if handoffs else done, expect)) as results,
         ):
-            for item, piece in told:
+            for item, piece in results:
                 interrupts.check()
                 report.input = input_of(item).name
                 if isinstance(piece, Diagnostic):

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from absolve.run.pool.handoff import HandoffPort
     from absolve.run.results import Failure
 
-    Told = Diagnostic | Failure | BytesRead | Columns
-    Found = Told | Progress
+    Result = Diagnostic | Failure | BytesRead | Columns
+    Found = Result | Progress
     Find = Callable[[Input], Iterator[Found]]
 
 Item = TypeVar("Item")
@@ -39,7 +39,7 @@ HELD: Final = 16 << 20  # bytes of memory, approximately: a process with more in
 _OTHER: Final = 1000  # bytes of it for a result that is not columns
 
 
-def in_turn(find: Find, input_: Input, how: ReadOptions, port: HandoffPort | None) -> Iterator[Told]:
+def in_turn(find: Find, input_: Input, how: ReadOptions, port: HandoffPort | None) -> Iterator[Result]:
     """Yield the results of an input, or of its range.
 
     `find` yields the results for an input whose start is known, and a `Progress` as soon as all is read. It clears and
@@ -49,13 +49,13 @@ def in_turn(find: Find, input_: Input, how: ReadOptions, port: HandoffPort | Non
     try:
         yield from _in_turn(find, input_, how, port, next_)
     finally:
-        next_.goes_on_from(None)
+        next_.hand_on(None)
 
 
-def _in_turn(find: Find, input_: Input, how: ReadOptions, port: HandoffPort | None, next_: _Next) -> Iterator[Told]:
+def _in_turn(find: Find, input_: Input, how: ReadOptions, port: HandoffPort | None, next_: _Next) -> Iterator[Result]:
     within = input_.within
     if within.before is not None or port is None:
-        yield from _told(find(input_), next_)
+        yield from _renumbered(find(input_), next_)
         return
     ahead = _Ahead(find, input_)
     handed = port.take()
@@ -68,22 +68,22 @@ def _in_turn(find: Find, input_: Input, how: ReadOptions, port: HandoffPort | No
         with sources.opened(input_.name) as file:
             counted(file, how.settings, course, within.start)
     if course.position >= within.end:
-        next_.goes_on_from(course)
+        next_.hand_on(course)
         yield BytesRead(0)
     elif course.position == ahead.start:
-        yield from _told(ahead.found(), next_, course.before)
+        yield from _renumbered(ahead.found(), next_, course.before)
     else:
         del ahead  # frees the buffer
         within = ArchiveRange(course.position, within.end, course.before)
-        yield from _told(find(input_._replace(within=within)), next_)
+        yield from _renumbered(find(input_._replace(within=within)), next_)
 
 
-def _told(found: Iterator[Found], next_: _Next, before: int = 0) -> Iterator[Told]:
+def _renumbered(found: Iterator[Found], next_: _Next, before: int = 0) -> Iterator[Result]:
     """Yield results with document numbers increased by `before`, and hand on the progress."""
     for one in found:
         if isinstance(one, Progress):
             one.before += before
-            next_.goes_on_from(one)
+            next_.hand_on(one)
             continue
         if before and isinstance(one, Columns):
             renumber(one, before)
@@ -109,20 +109,20 @@ class _Next:
     def __init__(self, within: ArchiveRange, port: HandoffPort | None) -> None:
         self._port = port if within.end != END else None
 
-    def goes_on_from(self, course: Progress | None) -> None:
+    def hand_on(self, course: Progress | None) -> None:
         """Hand on, once, the progress at the end of this range; None if this range failed."""
         if self._port is not None:
             self._port.hand_on(course)
             self._port = None
 
 
-def unbroken(told: Iterable[tuple[Item, Any]], input_of: Callable[[Item], Input]) -> Iterator[tuple[Item, Any]]:
+def unbroken(results: Iterable[tuple[Item, Any]], input_of: Callable[[Item], Input]) -> Iterator[tuple[Item, Any]]:
     """Yield the results of inputs in order, without those of ranges behind a failed one: one process would stop there.
 
     A range that has not failed has a `BytesRead`. If a range was lost with its process the following ones continue.
     """
     failed = stays_absolute = False
-    for item, piece in told:
+    for item, piece in results:
         within = input_of(item).within
         stays_absolute |= isinstance(piece, BytesRead)
         if not isinstance(piece, End):
