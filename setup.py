@@ -46,9 +46,7 @@ COMPILED = {
     "absolve.formats.events.event_list": 2,  # 2.34, one document
     "absolve.formats.events.packed_edits": 1,  # 1.46, WARC
     "absolve.formats.events.packed_records": 2,  # 5.89, one document
-    "absolve.formats.events.parts": 1,  # 0.23, pages with JSON-LD
     "absolve.formats.events.scoped_bases": 1,  # 0.27, a feed
-    "absolve.formats.events.slots": 1,  # 0.00, a site
     "absolve.formats.events.templates": 2,  # 2.46, scan
     "absolve.formats.grammars": 1,  # 1.87, one document
     "absolve.formats.headers": 1,  # 3.13, WARC

@@ -5,6 +5,7 @@ cimport cython
 from absolve.urls.base cimport Bases, BaseContext
 from absolve.core.column_buffers cimport IntColumn
 from absolve.core.model cimport Link
+from absolve.formats.events.event_list cimport EventList
 
 
 @cython.final
@@ -45,7 +46,7 @@ cdef class Entity:
     cdef public object path
     cdef public object settings
     cdef public Bases bases
-    cdef public object events
+    cdef public EventList events
     cdef public InnerDocuments inside
     cdef public NestingBudget room
     cdef public Deep deep
@@ -61,6 +62,7 @@ cdef class Entity:
     cdef public list findings
     cdef public object origin
     cdef public object held
+    cdef public dict contexts
     cdef object _positions
     cdef dict _scoped
     cdef Py_ssize_t _scoped_size

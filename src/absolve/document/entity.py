@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from absolve.core.errors import Diagnostic
 from absolve.core.model import RETRIEVAL
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     import cython
 
-    from absolve.core.model import BaseClaim, Event, Finding, Link, MessageIds, Part
+    from absolve.core.model import BaseClaim, Finding, Link, MessageIds, Part
     from absolve.core.protocols import Offsets
     from absolve.document.settings import Settings
     from absolve.encodings.charsets import Charset
@@ -192,7 +192,7 @@ class Entity:
         self.path = path
         self.settings = settings
         self.bases = _NO_BASES
-        self.events: list[Event] | EventList = []
+        self.events: EventList = EventList()
         self.inside: InnerDocuments | None = None  # None as long as there are none
         self.room: NestingBudget | None = None
         self.deep: Deep | None = None
@@ -208,6 +208,7 @@ class Entity:
         self.findings: list[Finding] = []
         self.origin: Callable[[int], int] | None = None
         self.held: set[str] = set()  # what is in the message, by `found_as`: one set for all that is in it
+        self.contexts: dict[int | tuple[int, int], Any] = {}  # of its links, by `resolved.link_context`
         self._positions: LineIndex | None = None
         self._scoped: dict[int, BaseContext] | None = None
         self._scoped_size = 0
@@ -310,11 +311,6 @@ class Entity:
         if against == "base":  # as most are
             return self.base_context(link.base)
         return self.base_context(link.base, against == "own" or (against == "header" and self._gives_base(link.claim)))
-
-    @property
-    def objects(self) -> list[Event]:
-        """The events that may be something else than links, in their order."""
-        return self.events.objects if isinstance(self.events, EventList) else self.events
 
     def _gives_base(self, claim: BaseClaim | None) -> bool:
         """Whether no other claim of its layer came before this one."""

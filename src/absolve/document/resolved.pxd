@@ -2,11 +2,14 @@
 
 cimport cython
 
+from absolve.core.model cimport Link
+from absolve.document.entity cimport Entity
 from absolve.urls.prefixing cimport PrefixResolver
 
 cpdef str text(bytes value)
 cpdef str shown(str text)
 cpdef bytes value_of(str reference)
+cpdef LinkContext link_context(Entity entity, Link link)
 
 
 @cython.final

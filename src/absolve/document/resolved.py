@@ -128,6 +128,24 @@ class LinkContext:
         return len(url) <= self.longest or (scheme(url) or "") in NEVER_RELATIVE
 
 
+_MOST_CONTEXTS = cython.declare(cython.Py_ssize_t, 256)  # of an entity: few documents have as many scoped bases
+
+
+@cython.ccall
+def link_context(entity: Entity, link: Link) -> LinkContext:
+    """Return the context of a link, cached in its entity: one for all links of a site under a base.
+
+    The cache is for entities whose bases are established, and whose message IDs are known.
+    """
+    key = id(link.place) if link.base is None else (id(link.place), id(link.base))
+    found: LinkContext | None = entity.contexts.get(key)
+    if found is None:
+        if len(entity.contexts) >= _MOST_CONTEXTS:
+            entity.contexts.clear()
+        found = entity.contexts[key] = LinkContext(entity, link)
+    return found
+
+
 class Resolved:
     """A link, its reference as text, and its context; `target` is computed on access.
 
@@ -145,7 +163,7 @@ class Resolved:
         if reference is None:
             reference = text(link.coding.decode(entity.cut(link.start, link.end)))
         self.reference = reference
-        self.rule = rule if rule is not None else LinkContext(entity, link)
+        self.rule = rule if rule is not None else link_context(entity, link)
 
     @property
     def element(self) -> str:

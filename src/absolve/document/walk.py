@@ -73,9 +73,7 @@ __all__ = [
     "walk",
 ]
 
-_FEW = cython.declare(cython.int, 4)  # events that take less memory as a list
 _FEW_AROUND = cython.declare(cython.int, 32)  # in what holds only some of its bytes: to have all is to copy them
-_SOME = cython.declare(cython.Py_ssize_t, 1000)  # that make it worth while to keep them as numbers
 _MOST_KEPT = cython.declare(cython.Py_ssize_t, 2048)  # small documents inside one, of some 2 KB each
 _WORDS = cython.declare(cython.Py_ssize_t, 100)  # characters of the short words in a row
 _PROLOG = 4096  # bytes in which the declarations of an XML document are looked for, if it has any
@@ -136,7 +134,7 @@ def _begin(entity: Entity, around: Bases, mark: cython.Py_ssize_t, depth: cython
     entity.bases = around
     coding = ShiftedText(charset) if charset.name == "iso-2022-jp" else Raw(charset)
     part = Part(entity.media_type, mark, len(entity.data), coding)
-    entity.events = [part]
+    entity.events.append(part)
     entity.depth = depth - 1
     _enter(entity, part, 0, inside(charset))
     inner: Entity = inner_at(entity, 0).entity  # type: ignore[union-attr]  # there is this one, or an error
@@ -204,11 +202,12 @@ def _take(entity: Entity, events: Iterable[Event], around: Bases, depth: cython.
     claims: list[BaseClaim] = []
     names: list[MessageIds] = []
     index: cython.Py_ssize_t
-    found = entity.events = _counted(entity, events)
+    found: EventList = _counted(entity, events)
+    entity.events = found
     entity.inside = None
-    if entity.around is not None and isinstance(found, list) and len(found) <= _FEW_AROUND:
+    if entity.around is not None and len(found) <= _FEW_AROUND:
         _let_go(entity, found)
-    for event in found.objects if isinstance(found, EventList) else found:
+    for event in found.objects:
         if type(event) is BaseClaim:
             claims.append(event)
         elif type(event) is Finding:
@@ -220,26 +219,20 @@ def _take(entity: Entity, events: Iterable[Event], around: Bases, depth: cython.
     entity.depth = depth
     for name in names:
         entity.hold(name)
-    if isinstance(found, EventList):
-        packed: EventList = found
-        for number in range(packed.parts):
-            index = packed.part(number)
-            _enter(entity, packed.at(index), index)  # type: ignore[arg-type]  # it is a part
-    else:
-        for index in range(len(found)):
-            event = found[index]
-            if type(event) is Part:
-                _enter(entity, event, index)
+    for number in range(found.parts):
+        index = found.part_index(number)
+        part: Part = found.at(index)  # type: ignore[assignment]  # it is one
+        _enter(entity, part, index)
 
 
 @cython.cfunc
-def _measure(entity: Entity, events: list[Event] | EventList) -> None:
+def _measure(entity: Entity, events: EventList) -> None:
     """Estimate how many bytes of the rows come from the bases, and find a link whose URL would be too long."""
     size: cython.Py_ssize_t = len(entity.own_data)
     base: cython.Py_ssize_t = max(len(entity.bases.base.url), len(entity.bases.own.url))
     each: cython.Py_ssize_t = base
     declares: cython.bint = entity.media_type == XML and entity.own_data.find(b"<!ENTITY", 0, _PROLOG) >= 0
-    if isinstance(events, EventList) and events.scopes is not None:
+    if events.scopes is not None:
         each += size  # of scoped bases, each may be relative to the one around it
     if declares:
         each += max(size, LONGEST_IN_PLACE)
@@ -251,20 +244,14 @@ def _measure(entity: Entity, events: list[Event] | EventList) -> None:
 
 @cython.cfunc
 def _find_too_long(
-    entity: Entity, events: list[Event] | EventList, room: cython.Py_ssize_t, every: cython.bint
+    entity: Entity, events: EventList, room: cython.Py_ssize_t, every: cython.bint
 ) -> None:
     """Add a notice for the first link whose URL would be too long; `every` reference may be longer than its bytes."""
     index: cython.Py_ssize_t
-    start: cython.Py_ssize_t
     each: cython.Py_ssize_t = LONGER if entity.settings.profile == "whatwg" else 1
     for index in range(len(events)):
-        if isinstance(events, EventList):
-            packed: EventList = events
-            start = packed.start(index)
-            if start >= 0 and not every and each * (packed.end(index) - start) <= room:
-                continue
-        event = events[index]
-        if type(event) is not Link or (not every and each * (event.end - event.start) <= room):
+        event: Link | None = events.link(index)
+        if event is None or (not every and each * (event.end - event.start) <= room):
             continue
         value = event.coding.decode(entity.cut(event.start, event.end))
         if each * len(value) > room and LinkContext(entity, event).is_too_long(text(value)):
@@ -273,7 +260,7 @@ def _find_too_long(
 
 
 @cython.cfunc
-def _let_go(entity: Entity, events: list[Event]) -> None:
+def _let_go(entity: Entity, events: EventList) -> None:
     """Let an entity hold only the bytes of its links, if in all others documents stand as they are."""
     kept: cython.Py_ssize_t = 0
     parts = 0
@@ -289,39 +276,20 @@ def _let_go(entity: Entity, events: list[Event]) -> None:
 
 
 @cython.cfunc
-def _counted(entity: Entity, events: Iterable[Event]) -> list[Event] | EventList:
-    """The events, when it is known that they are not too many; one that is too many is not waited for."""
+def _counted(entity: Entity, events: Iterable[Event]) -> EventList:
+    """Return the events as a list, counted; raise DocumentError at the first link or part that is too many."""
     most: cython.Py_ssize_t = entity.settings.max_links - entity.count
-    count: cython.Py_ssize_t
+    found: EventList
     if isinstance(events, EventList) and events.count <= most:
-        entity.count += events.count
-        packed: EventList = events
-        if len(packed) > _FEW:
-            return packed
-        return [packed.at(number) for number in range(len(packed))]
-    found: list[Event] | EventList = events if isinstance(events, list) else []
-    grows = found is not events
-    count = 0
-    for event in events:
-        if grows:
-            if len(found) == _SOME:
-                found = _packed(found)  # type: ignore[arg-type]  # it is a list so far
+        found = events
+    else:
+        found = EventList()
+        for event in events:
             found.append(event)
-        if type(event) is Link or type(event) is Part:
-            count += 1
-            if count > most:
-                raise too_many(entity, event.start)
-    entity.count += count
+            if found.count > most:
+                raise too_many(entity, event.start)  # type: ignore[union-attr]  # a link or a part: others do not count
+    entity.count += found.count
     return found
-
-
-@cython.cfunc
-def _packed(found: list[Event]) -> EventList:
-    """The same events as numbers: in one field of a header there may be a million links."""
-    packed: EventList = EventList()
-    for event in found:
-        packed.append(event)
-    return packed
 
 
 @cython.cfunc
@@ -443,7 +411,7 @@ def hold(entity: Entity, *, links: bool = True) -> None:
     """From now on let all who ask, here and inside, get the very same documents, and the very same `links`, too."""
     found = [(index, inner) for index in range(len(entity.events)) if (inner := inner_at(entity, index)) is not None]
     if links:
-        entity.events = list(entity.events)
+        entity.events = entity.events.as_objects()
     entity.inside = InnerDocuments()
     for index, inner in found:
         entity.inside.keep(index, inner)
@@ -476,6 +444,8 @@ def _walk_inside(
     else:
         inner.charset, mark = _charset_inside(part, inner.data, inner.media_type, charset)
         _begin(inner, around, mark, _depth(entity, part))
+    if inner.bases is entity.bases and inner.charset is entity.charset:
+        inner.contexts = entity.contexts  # a style sheet of the document itself
 
 
 @cython.cfunc

@@ -60,13 +60,11 @@ cdef class _Events:
     cdef str _document
     cdef _Span _span
     cdef bytes _data
-    cdef object _events
-    cdef EventList _packed
+    cdef EventList _events
     cdef Tag _tag
     cdef dict _rules
     cdef object _known
     cdef RowFacts _ruled
-    cdef Link _passing
 
     cpdef Py_ssize_t take(self, Columns columns, Py_ssize_t at)
     cdef int link(self, Columns columns, Link link)

@@ -41,7 +41,7 @@ else:
     from absolve.core.model import new
     from absolve.document.resolved import shown, value_of
     from absolve.encodings.codings import CharacterReferences
-    from absolve.formats.events.event_list import EventList
+    from absolve.formats.events.event_list import EventList  # noqa: TC001 - the type of a C field
     from absolve.inventory.facts import ReferenceFacts, RowFacts
     from absolve.inventory.tag_text import Tag
 
@@ -406,28 +406,23 @@ class _Events:
         self._document = document
         self._span = span
         self._data = entity.own_data
-        self._events = entity.events
-        self._packed: EventList | None = self._events if isinstance(self._events, EventList) else None
+        self._events: EventList = entity.events
         self._tag = Tag(entity)
         self._rules: dict[int | Pair, RowFacts] = {}
         self._known = KnownBases()
         self._ruled: RowFacts | None = None
-        self._passing = Link.__new__(Link)  # the link that is come to, where it is none that is kept
 
     @cython.ccall
     def take(self, columns: Columns, at: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Take the links from this event on, up to a part or to where the columns are full; where that is."""
         size: cython.Py_ssize_t = len(self._events)
-        packed: EventList | None = self._packed
+        link: Link | None
         while at < size and not columns.full:
-            if packed is not None and packed.read(at, self._passing):
-                self.link(columns, self._passing)
-            else:
-                event = self._events[at]
-                if type(event) is Link:
-                    self.link(columns, event)
-                elif type(event) is Part:
-                    break
+            link = self._events.link(at)
+            if link is not None:
+                self.link(columns, link)
+            elif type(self._events.at(at)) is Part:
+                break
             at += 1
         return at
 

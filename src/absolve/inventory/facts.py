@@ -26,7 +26,7 @@ else:
 if cython.compiled:
     from cython.cimports.absolve.core.byte_scan import find
     from cython.cimports.absolve.document.entity import Entity  # noqa: TC002 - the type of a C argument
-    from cython.cimports.absolve.document.resolved import LinkContext, shown, text
+    from cython.cimports.absolve.document.resolved import LinkContext, link_context, shown, text
     from cython.cimports.absolve.encodings.codings import CharacterReferences
     from cython.cimports.absolve.urls.base import BaseContext  # noqa: TC002 - the type of a C argument
     from cython.cimports.absolve.urls.prefixing import (
@@ -42,7 +42,7 @@ if cython.compiled:
     from cython.cimports.libc.string import memcmp
 else:
     from absolve.core.byte_scan import find
-    from absolve.document.resolved import LinkContext, shown, text
+    from absolve.document.resolved import LinkContext, link_context, shown, text
     from absolve.encodings.codings import CharacterReferences
     from absolve.urls.prefixing import DOTS, FRAGMENT, NETWORK, OPAQUE, PATH, PrefixResolver, is_name, shape
 
@@ -226,7 +226,7 @@ class RowFacts:
     def _found(self, link: Link, value: bytes) -> ReferenceFacts:
         rule = self._rule
         if rule is None:  # most need none
-            rule = self._rule = LinkContext(self._entity, link)
+            rule = self._rule = link_context(self._entity, link)
         reference = text(value)
         resolved = Resolved(self._entity, link, rule, reference)
         # What may be long is held no longer than it must be.

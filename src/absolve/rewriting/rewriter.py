@@ -10,7 +10,6 @@ from absolve.document.resolved import Resolved
 from absolve.document.walk import inner_at
 from absolve.encodings.codings import IDENTITY
 from absolve.formats.events.packed_edits import ordered
-from absolve.formats.events.scoped_bases import SCOPE_PLACEHOLDER
 from absolve.formats.grammars import WHITE_SPACE
 from absolve.rewriting.edits import settled
 from absolve.rewriting.policy import absolute
@@ -31,7 +30,7 @@ if cython.compiled:
     from cython.cimports.absolve.core.byte_scan import find
     from cython.cimports.absolve.core.model import Edit, Link, Part, edit_at
     from cython.cimports.absolve.document.entity import Entity  # noqa: TC002 - the type of a C field
-    from cython.cimports.absolve.document.resolved import LinkContext, text
+    from cython.cimports.absolve.document.resolved import LinkContext, link_context, text
     from cython.cimports.absolve.encodings.codings import Unquoted
     from cython.cimports.absolve.formats.events.event_list import EventList
     from cython.cimports.absolve.rewriting.edits import Anew, Splicer, lower, moved, shortened
@@ -41,9 +40,9 @@ if cython.compiled:
 else:
     from absolve.core.byte_scan import find
     from absolve.core.model import Edit, Link, Part, edit_at
-    from absolve.document.resolved import LinkContext, text
+    from absolve.document.resolved import LinkContext, link_context, text
     from absolve.encodings.codings import Unquoted
-    from absolve.formats.events.event_list import EventList
+    from absolve.formats.events.event_list import EventList  # noqa: TC001 - the type of a C field
     from absolve.rewriting.edits import Anew, Splicer, lower, moved, shortened
     from absolve.rewriting.encode import Written, after_word, edit_of
     from absolve.rewriting.policy import absolute_of
@@ -76,7 +75,7 @@ def rewrite(
 _LARGEST = (1 << 32) - 1
 _SOME = 1000  # edits that are held at a time, if more need not be,
 _MUCH = 1 << 20  # and bytes of those that may be long
-_MOST_RULES = 256
+_MOST_WRITTEN = 1024  # pairs of a context and a coding, each with
 _MOST_KNOWN = 10_000  # references of which it is remembered what becomes of them,
 _LONGEST_KNOWN = 1 << 16  # and bytes of one with that
 
@@ -96,7 +95,6 @@ def edits(entity: Entity, policy: Policy) -> list[Edit]:
 _UNKNOWN = Edit(-1, -1, b"")
 _QUOTE = b'"'
 _UNSHAPED = cython.declare(cython.int, -1)
-_NO_EVENTS = EventList()
 
 
 @cython.final
@@ -118,12 +116,10 @@ class _Edits:
     open: Coding | None
     changed: list[Edit]
     anew: Anew | None
-    rules: dict[int | tuple[int, int], LinkContext]
-    kinds: list[Link]
-    of_kind: list[LinkContext | None]
     written: dict[tuple[LinkContext, Coding], Written]
     rule: LinkContext | None
     held: cython.Py_ssize_t
+    is_full: cython.bint
     outer: _Edits | None
     at: cython.Py_ssize_t
 
@@ -134,7 +130,6 @@ class _Edits:
         around: _Edits | None = None,
         whole: cython.bint = False,  # noqa: FBT002 - of a C class
     ) -> None:
-        kept = entity.events
         self.entity = entity
         self.data = entity.own_data
         self.policy = policy
@@ -145,72 +140,48 @@ class _Edits:
         self.open = None  # the coding of a value that is to be settled as a whole, when all in it is known,
         self.changed = []  # and its edits, or what they make of it
         self.anew = None
-        self.events = kept if type(kept) is EventList else _NO_EVENTS
-        self.kinds = self.events.kinds
-        self.of_kind = [None] * len(self.kinds)
+        self.events = entity.events
         self.rule = None
         self.held = 0
+        self.is_full = False  # as many edits are held as are yielded at a time
         self.outer = None
         self.at = 0
-        if around is None or entity.bases is not around.entity.bases or entity.charset is not around.entity.charset:
-            self.rules = {}
-            self.written = {}
-        else:
-            self.rules = around.rules
-            self.written = around.written
+        self.written = around.written if around is not None and entity.contexts is around.entity.contexts else {}
 
     def parts(self) -> Iterator[list[Edit]]:
         """The edits in order, a thousand at a time."""
-        flows = not self.events.derives  # what changes in one event changes nothing in those before it
-        settles: EditOrder | None = None
-        for event in self.entity.objects:
+        for event in self.events.objects:
             if type(event) is EditOrder:
-                settles = event
-            elif type(event) is Part and event.derived:
-                flows = False
-        if settles is not None:
-            return settles.edits(self.made(settles.order))
-        return self.made(None) if flows else ordered(self.made(None))
+                return event.edits(self.made(event.order))
+        made = self.made(None)
+        # A field that changes with a part may precede it.
+        return ordered(made) if self.events.has_derived else made
 
     def made(self, order: Sequence[int] | None) -> Iterator[list[Edit]]:
         """The edits as they are come to, a thousand at a time; in an archive by the `order` of its parts there."""
         number: cython.Py_ssize_t
         index: cython.Py_ssize_t
-        start: cython.Py_ssize_t
-        end: cython.Py_ssize_t
-        shaped: cython.int
-        kept = self.entity.events
+        link: Link | None
         events: EventList = self.events
-        numbered: cython.bint = events is kept
-        for number in range(len(kept) if order is None else len(order)):
+        for number in range(len(events) if order is None else len(order)):
             index = number if order is None else order[number]
-            shaped = _UNSHAPED
-            start = events.start(index) if numbered and self.is_absolute else -1
-            if start >= 0:
-                end = events.end(index)
-                shaped = shape(self.data, start, end)
-                if self.stays_absolute(shaped):
-                    continue  # most links: not even made
-                if not self.is_full() and self.appends(events.kind(index), start, end, shaped):
-                    continue
-            event = events.at(index) if numbered else kept[index]
-            if type(event) is Link:
-                link: Link = event
-                if self.is_full() and (self.open is None or link.coding.slot != self.open.slot):
+            link = events.link(index)
+            if link is not None:
+                if self.is_full and (self.open is None or link.coding.slot != self.open.slot):
                     yield self.taken()
-                self.link(link, shaped)
-                if numbered and shaped != _UNSHAPED:
-                    self.know(events.kind(index))
-            elif type(event) is Part:
+                self.link(events.link(index))  # type: ignore[arg-type]  # while it yielded others may have asked
+                continue
+            event = events.at(index)
+            if type(event) is Part:
                 part: Part = event
                 inner = inner_at(self.entity, index) if not part.signed_by else None
                 found = self.lowered(part, inner) if inner is not None else ()
                 for some in found if order is None else ordered(found):
                     for edit in some:
                         self.put(edit, part.coding)
-                    if self.is_full() and self.open is None:
+                    if self.is_full and self.open is None:
                         yield self.taken()
-                if self.is_full():  # nothing more of its value comes
+                if self.is_full:  # nothing more of its value comes
                     yield self.taken()
         yield self.taken()
 
@@ -267,13 +238,8 @@ class _Edits:
         found = self.found
         self.found = []
         self.held = 0
+        self.is_full = False
         return found
-
-    @cython.cfunc
-    @cython.inline
-    def is_full(self) -> cython.bint:
-        """Whether as many edits are held as are to be."""
-        return len(self.found) >= _SOME or self.held >= _MUCH
 
     @cython.cfunc
     def settle(self) -> cython.int:
@@ -294,22 +260,23 @@ class _Edits:
         return shaped == ABSOLUTE or (shaped == OPAQUE and self.keeps_opaque)
 
     @cython.cfunc
-    def link(self, link: Link, shaped: cython.int) -> cython.int:
-        """Take the edit of a link; `shaped` is the shape of its bytes, where that is known."""
+    def link(self, link: Link) -> cython.int:
+        """Add the edit of a link, if it changes."""
+        shaped: cython.int = _UNSHAPED
         by_itself: cython.bint = self.is_absolute and link.claim is None
-        if by_itself and shaped == _UNSHAPED:
+        if by_itself:
             shaped = shape(self.data, link.start, link.end)
-            if self.stays_absolute(shaped):
+            if self.stays_absolute(shaped):  # most links
                 return 0
         rule = self.rule
         if rule is None or link.place is not rule.place or link.base is not rule.scope:
-            rule = self.rule = self.rule_of(link)
+            rule = self.rule = link_context(self.entity, link)
         if by_itself:
             edit = self.short_way(rule, link.start, link.end, shaped)
             if edit is _UNKNOWN:
                 self.long_way(link, rule)
             elif edit is not None:
-                self.put(edit, link.coding)
+                self.put_prefix(edit, link)
             return 0
         resolved = Resolved(self.entity, link, rule)
         new = self.policy(resolved)
@@ -331,49 +298,6 @@ class _Edits:
         if TOO_LONG not in [finding.code for finding in found.entity.findings]:
             found.entity.findings.append(url_too_long(found.entity, position))
         return 0
-
-    @cython.cfunc
-    def rule_of(self, link: Link) -> LinkContext:
-        key = id(link.place) if link.base is None else (id(link.place), id(link.base))
-        rule = self.rules.get(key)
-        if rule is None:
-            if len(self.rules) >= _MOST_RULES:  # as many bases are in few documents
-                self.rules.clear()
-                self.written.clear()
-            rule = self.rules[key] = LinkContext(self.entity, link)
-        return rule
-
-    @cython.cfunc
-    def know(self, kind: cython.int) -> cython.int:
-        """Remember the rule for all links of a kind that are values of their own, without quotes if they have none."""
-        if kind >= 0 and self.kinds[kind].coding.slot is None and self.kinds[kind].base is not SCOPE_PLACEHOLDER:
-            self.of_kind[kind] = self.rule
-        return 0
-
-    @cython.cfunc
-    def appends(
-        self, kind: cython.int, start: cython.Py_ssize_t, end: cython.Py_ssize_t, shaped: cython.int
-    ) -> cython.bint:
-        """Take the edit of a link of a kind that came before, without making the link; whether its shape decides."""
-        rule: LinkContext | None = self.of_kind[kind] if kind >= 0 else None
-        if rule is None:
-            return False
-        edit = self.short_way(rule, start, end, shaped)
-        if edit is not None and edit is not _UNKNOWN:
-            self.settle()
-            if type(self.kinds[kind].coding) is Unquoted and self.needs_quotes(edit, end):
-                self.found.append(edit_at(start, start, _QUOTE))
-                self.found.append(edit)
-                self.found.append(edit_at(end, end, _QUOTE))
-            else:
-                self.found.append(edit)
-        return edit is not _UNKNOWN
-
-    @cython.cfunc
-    @cython.inline
-    def needs_quotes(self, edit: Edit, end: cython.Py_ssize_t) -> cython.bint:
-        """Whether a value without quotes needs some when something was put before it: for an =, all that can be."""
-        return find(edit.new, 61, 0, len(edit.new)) >= 0 or find(self.data, 61, edit.end, end) >= 0
 
     @cython.cfunc
     def short_way(
@@ -404,6 +328,8 @@ class _Edits:
             and not after_word(self.data, link.start)
         )
         if alone:
+            if len(self.written) >= _MOST_WRITTEN:
+                self.written.clear()
             written = self.written.setdefault((rule, link.coding), written)
             edit = written.known.get(raw, _UNKNOWN)
         if edit is _UNKNOWN:
@@ -425,6 +351,23 @@ class _Edits:
         return 0
 
     @cython.cfunc
+    def put_prefix(self, edit: Edit, link: Link) -> cython.int:
+        """Add an edit that puts a prefix before a reference, with quotes around a value that needs them now."""
+        coding = link.coding
+        if type(coding) is not Unquoted or not self.whole or coding.slot != (link.start, link.end):
+            return self.put(edit, coding)
+        self.settle()
+        # An = ends no value, but is a parse error (HTML Standard 13.2.5.37); nothing else in a prefix wants quotes.
+        if find(edit.new, 61, 0, len(edit.new)) >= 0 or find(self.data, 61, edit.end, link.end) >= 0:
+            self.found.append(edit_at(link.start, link.start, _QUOTE))
+            self.found.append(edit)
+            self.found.append(edit_at(link.end, link.end, _QUOTE))
+        else:
+            self.found.append(edit)
+        self.is_full = len(self.found) >= _SOME or self.held >= _MUCH
+        return 0
+
+    @cython.cfunc
     def put(self, edit: Edit, coding: Coding) -> cython.int:
         if self.open is not None and coding.slot != self.open.slot:
             self.settle()
@@ -438,4 +381,5 @@ class _Edits:
         else:
             self.open = coding
             self.changed.append(edit)
+        self.is_full = len(self.found) >= _SOME or self.held >= _MUCH
         return 0

@@ -5,7 +5,7 @@ Input: rows, or resolved links. Output: whether a link is selected; a policy tha
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core.errors import UsageError
 from absolve.core.model import KINDS, PROBLEMS, SCOPES
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from absolve.document.resolved import Resolved
     from absolve.inventory.columns import Row
     from absolve.rewriting.policy import Policy
+
+_MOST_KEPT: Final = 256  # row facts of one entity
 
 
 class Selection(NamedTuple):
@@ -67,7 +69,7 @@ class _Only:
         self._selection = selection
         self._policy = policy
         self._entity: Entity | None = None
-        self._ruled: dict[tuple[int, int], RowFacts] = {}
+        self._ruled: dict[int, RowFacts] = {}  # by the identity of a context, which they hold
         self._known = KnownBases()
 
     def __reduce__(self) -> tuple[type[_Only], tuple[Selection, Policy]]:
@@ -78,10 +80,12 @@ class _Only:
             self._entity = resolved.entity
             self._ruled.clear()
             self._known = KnownBases()
-        key = id(resolved.rule.place), id(resolved.rule.scope)  # RowFacts keeps both alive
-        ruled = self._ruled.get(key)
+        ruled = self._ruled.get(id(resolved.rule))
         if ruled is None:
-            ruled = self._ruled[key] = RowFacts(resolved.entity, resolved.link, "", self._known, resolved.rule)
+            if len(self._ruled) >= _MOST_KEPT:
+                self._ruled.clear()
+            ruled = RowFacts(resolved.entity, resolved.link, "", self._known, resolved.rule)
+            self._ruled[id(resolved.rule)] = ruled
         facts = ruled.facts(resolved.link, value_of(resolved.reference))
         if not self._selection.takes(resolved.kind, facts.scope, facts.problems):
             return None

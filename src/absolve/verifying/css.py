@@ -9,12 +9,12 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from absolve.core.model import Link
-from absolve.document.resolved import text, value_of
+from absolve.document.resolved import link_context, text, value_of
 from absolve.formats.css.walker import IMAGE_SET, IMPORT, URL
 from absolve.formats.grammars import WHITE_SPACE
 from absolve.verifying.differences import Position, shown
 from absolve.verifying.html_side import CODING, decoded
-from absolve.verifying.meant import Rules, lost
+from absolve.verifying.meant import lost
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -91,4 +91,4 @@ def _kind(node: Any) -> str:
 
 def _rule(entity: Entity) -> LinkContext:
     """Return the context of the links of a style sheet: their base is its own URL."""
-    return Rules(entity).of(Link(URL, 0, 0, CODING))
+    return link_context(entity, Link(URL, 0, 0, CODING))

@@ -9,9 +9,9 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from absolve.core.model import Link
+from absolve.document.resolved import link_context
 from absolve.verifying import judge
 from absolve.verifying.differences import Differences
-from absolve.verifying.meant import Rules
 from absolve.verifying.references import in_value
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def faults(place: LinkSite, old: str, new: str, one: Entity, other: Entity, mean
     if links[0] is None or links[1] is None or len(references) != len(changed):
         yield "attribute", f"the field {place.attribute} has another number of links"
         return
-    rules = [Rules(one).of(links[0]), Rules(other).of(links[1])]
+    rules = [link_context(one, links[0]), link_context(other, links[1])]
     for reference, its in zip(references, changed, strict=True):
         fault = meant.fault_of_value(place, reference, its, *rules, claims=place.against != "base")
         if fault is not None:

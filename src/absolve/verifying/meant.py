@@ -51,10 +51,9 @@ class Meant:
 
         `charset` is that of the bytes which are written in the end. `sealed`: all links must stay unchanged.
         """
-        rules = Rules(entity)
         for event in entity.events:
             if isinstance(event, Link):
-                resolved = Resolved(entity, event, rules.of(event))
+                resolved = Resolved(entity, event)
                 new = None if sealed or event.place.stays == "always" else self._policy(resolved)
                 if new is not None and self.by_policy:
                     new = new.strip(_BLANKS)  # as the rewriter does with the result of a policy
@@ -152,18 +151,3 @@ def _within(charset: Charset, new: str) -> str:
 def _exempt(place: LinkSite, reference: str) -> bool:
     """Return whether a reference stays unchanged under any base: an identifier, or a fragment of this document."""
     return place.stays == "always" or (place.stays == "fragment" and reference.startswith("#"))
-
-
-class Rules:
-    """The link contexts of an entity, cached per link site and base."""
-
-    def __init__(self, entity: Entity) -> None:
-        self._entity = entity
-        self._rules: dict[tuple[int, int], LinkContext] = {}
-
-    def of(self, link: Link) -> LinkContext:
-        """Return the context of a link."""
-        key = (id(link.place), id(link.base))
-        if key not in self._rules:
-            self._rules[key] = LinkContext(self._entity, link)
-        return self._rules[key]

@@ -11,12 +11,11 @@ from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from absolve.core.model import Edit, EditOrder, Link, Part
-from absolve.document.resolved import text
+from absolve.document.resolved import link_context, text
 from absolve.document.walk import inner_at
 from absolve.formats.grammars import WHITE_SPACE
 from absolve.rewriting.edits import splice
 from absolve.verifying.differences import shown
-from absolve.verifying.meant import Rules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -48,7 +47,6 @@ class Side(NamedTuple):
     """
 
     entity: Entity
-    rules: Rules
     outer: Callable[[int], int]
     numbers: dict[int, int]
 
@@ -58,7 +56,7 @@ class Side(NamedTuple):
 
 
 def _side(entity: Entity, outer: Callable[[int], int]) -> Side:
-    return Side(entity, Rules(entity), outer, {})
+    return Side(entity, outer, {})
 
 
 class Spans:
@@ -107,7 +105,7 @@ class Spans:
         one, other = (
             text(link.coding.decode(side.data[link.start : link.end])) for link, side in ((old, before), (new, after))
         )
-        fault = self._meant.fault(old, one, other, before.rules.of(old), after.rules.of(new))
+        fault = self._meant.fault(old, one, other, link_context(before.entity, old), link_context(after.entity, new))
         if fault is not None:
             self._say("target", f"{_name(old)}: {fault}", old.start, new.start, before, after)
 

@@ -111,7 +111,7 @@ def test_what_values_without_quotes_have_in_common_becomes_the_coding_of_each_li
         for start, end in spans
     ]
     assert [told(link) for link in found] == [told(link) for link in expected]
-    assert len(found.objects) == (0 if COMPILED and claim is None else 3)
+    assert len(found.objects) == (0 if claim is None else 3)
 
 
 def test_events_of_all_kinds_come_back_in_their_order() -> None:
@@ -129,13 +129,12 @@ def test_a_part_comes_back_as_it_was_taken(part: Part) -> None:
     assert (told(found[0]), told(found[len(found) - 1]), found.parts) == (told(part), told(part), 2)
 
 
-@pytest.mark.skipif(not COMPILED, reason="interpreted, parts are objects")
 def test_parts_that_have_all_but_their_spans_in_common_are_kept_as_numbers() -> None:
     common = Unquoted(UTF_8, None)
     objects = {"without quotes", "scoped", "with a claim", "with a field"}
     few = [part for name, part in PARTS.items() if name not in objects]
     found = taken(*few, *(Part("text/css", at, at + 2, common) for at in range(9)))
-    assert (found.objects, found.kinds) == ([], [])
+    assert found.objects == []
     assert [part.coding.slot for part in found if isinstance(part, Part)][-2:] == [(7, 9), (8, 10)]
 
 
@@ -369,13 +368,12 @@ NAMED = {
 }
 
 
-@pytest.mark.skipif(not COMPILED, reason="interpreted, links are objects")
 @pytest.mark.parametrize(
     ("media_type", "page"), [item for pages in (NOTHING_BUT_LINKS, RULED, NAMED) for item in pages.items()]
 )
 def test_no_link_is_kept_as_an_object(media_type: str, page: bytes) -> None:
     entity = walk(absolve.Document(page, media_type=media_type), Settings())
-    assert (len(entity.events) > 4, entity.objects) == (True, [])  # a few are kept as they are
+    assert (len(entity.events) > 4, entity.events.objects) == (True, [])
 
 
 COUNT = 300_000
@@ -431,7 +429,7 @@ def test_parts_are_made_of_their_numbers_and_spans() -> None:
     def make(number: int, start: int, end: int) -> Part:
         return Part("text/html", start, end, DOUBLE, f"member {number}", derived=(Derived(number, end, bytes),))
 
-    found = EventList(make=make)
+    found = EventList(make_part=make)
     events: list[Event] = []
     for made in MADE * 100:
         for event in (LINKS["in quotes"], PARTS["a style sheet"], PARTS["with a field"], Finding("code", "text", 3)):

@@ -1,30 +1,30 @@
-"""C layout of the events of an entity; events.py holds the code."""
+"""C layout of the events of a document; event_list.py holds the code."""
 
 cimport cython
 
 from absolve.core.column_buffers cimport IntColumn
-from absolve.encodings.codings cimport Unquoted
-from absolve.formats.events.templates cimport LinkTemplates
 from absolve.core.model cimport Link, Part
-from absolve.formats.events.parts cimport PartTemplates
 from absolve.formats.events.packed_records cimport PackedRecords
 from absolve.formats.events.scoped_bases cimport ScopedBases
+from absolve.formats.events.templates cimport LinkTemplates, PartTemplates
 
 
 @cython.final
-cdef class EventList(PackedRecords):
+cdef class EventList:
     cdef public ScopedBases scopes
-    cdef object naming
-    cdef bytes _data
-    cdef object _make
-    cdef readonly bint derives
+    cdef readonly bint has_derived
     cdef readonly list objects
     cdef readonly Py_ssize_t count
     cdef readonly Py_ssize_t parts
-    cdef readonly list kinds
-    cdef PartTemplates _kinds_of_parts
-    cdef IntColumn _parts
+    cdef object naming
+    cdef bytes _data
+    cdef object _make_part
+    cdef PackedRecords _records
     cdef LinkTemplates _links
+    cdef list _templates
+    cdef PartTemplates _part_templates
+    cdef IntColumn _part_indexes
+    cdef Link _passing
 
     cpdef append(self, object event)
     cdef int add_link(
@@ -53,11 +53,10 @@ cdef class EventList(PackedRecords):
         self, str media_type, Py_ssize_t start, Py_ssize_t end, object coding, str name, Py_ssize_t scope
     ) except? -1
     cpdef int add_numbered_part(self, Py_ssize_t number, Py_ssize_t start, Py_ssize_t end) except? -1
+    cdef int _add_part(self, Part part, Py_ssize_t scope) except? -1
     cdef int _count_part(self) except? -1
-    cdef int _add(self, Part part, Py_ssize_t scope) except? -1
-    cdef Py_ssize_t part(self, Py_ssize_t number) noexcept
-    cdef int _keep(self, object event) except? -1
-    cdef int _keep_link(
+    cdef int _add_object(self, object event) except? -1
+    cdef int _add_link_object(
         self,
         object place,
         Py_ssize_t start,
@@ -68,10 +67,8 @@ cdef class EventList(PackedRecords):
         Py_ssize_t tag_end,
         object claim,
     ) except? -1
-    cdef Py_ssize_t start(self, Py_ssize_t index) noexcept
-    cdef Py_ssize_t end(self, Py_ssize_t index) noexcept
-    cdef int kind(self, Py_ssize_t index) noexcept
-    cdef object at(self, Py_ssize_t index)
-    cdef bint read(self, Py_ssize_t index, Link link) except? -1
-    cdef int _complete(self, Link link, Py_ssize_t what) except? -1
-    cdef Part _its_part(self)
+    cdef Py_ssize_t part_index(self, Py_ssize_t number) noexcept
+    cpdef object at(self, Py_ssize_t index)
+    cdef Link link(self, Py_ssize_t index)
+    cdef int _read(self, Link link) except? -1
+    cdef Part _part(self)

@@ -1,4 +1,8 @@
-"""The events of an entity in their order; links, of which there may be millions, are kept as numbers."""
+"""The events of one document in their order: the only way to its links, parts, bases and findings.
+
+In: events from a walker, links and parts by their fields. Out: the events, as objects that are made when asked for.
+A link is a packed record and a template (5 to 7 bytes for most): a document may have millions.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +19,7 @@ if TYPE_CHECKING:
     from absolve.core.model import BaseClaim, Event, LinkSite
     from absolve.core.protocols import Coding
 
-    Make = Callable[[int, int, int], "Part"]  # of a number, and where it starts and ends
+    MakePart = Callable[[int, int, int], "Part"]  # of a number, and where it starts and ends
 else:
     from absolve.core import _cython as cython
 
@@ -23,89 +27,101 @@ if cython.compiled:
     from cython.cimports.absolve.core.column_buffers import IntColumn
     from cython.cimports.absolve.core.model import Link, Part
     from cython.cimports.absolve.encodings.codings import Unquoted
-    from cython.cimports.absolve.formats.events.packed_records import PackedRecords
-    from cython.cimports.absolve.formats.events.parts import PartTemplates
+    from cython.cimports.absolve.formats.events.packed_records import OBJECT, PackedRecords
     from cython.cimports.absolve.formats.events.scoped_bases import ScopedBases
-    from cython.cimports.absolve.formats.events.templates import CLAIMS, MOST, NAMED, SCOPED, SLOTTED, LinkTemplates
+    from cython.cimports.absolve.formats.events.templates import (
+        CLAIMS,
+        MOST,
+        NAMED,
+        SCOPED,
+        SLOTTED,
+        LinkTemplates,
+        PartTemplates,
+    )
 else:
     from absolve.core.column_buffers import IntColumn
     from absolve.core.model import Link, Part
     from absolve.encodings.codings import Unquoted
-    from absolve.formats.events.packed_records import PackedRecords
-    from absolve.formats.events.parts import PartTemplates
+    from absolve.formats.events.packed_records import OBJECT, PackedRecords
     from absolve.formats.events.scoped_bases import ScopedBases
-    from absolve.formats.events.templates import CLAIMS, MOST, NAMED, SCOPED, SLOTTED, LinkTemplates
+    from absolve.formats.events.templates import CLAIMS, MOST, NAMED, SCOPED, SLOTTED, LinkTemplates, PartTemplates
 
-_MADE = cython.declare(cython.Py_ssize_t, 8192)  # the kind of parts that a walker makes; others are less
-_OBJECT = cython.declare(cython.int, -1)  # the kind of what is kept as it is
+_NUMBERED = cython.declare(cython.int, 8192)  # in the place of a template: a part that `make_part` makes of a number
 
 
 @cython.final
 @cython.no_gc
 @cython.cclass
-class EventList(PackedRecords):
-    """A list of events that only grows; where it is compiled, links and parts are made anew whenever they are come to.
+class EventList:
+    """A sequence of events that only grows.
 
-    The place, the coding and the scope that links have in common are their kind, which is kept once; so it is with
-    parts of which their container says nothing. A link is then its kind's number and its spans, each as many bytes long
-    as it must be: 5 to 7 bytes for most links in the place of 90, or of 300 where the value has no quotes.
+    `objects` are all events but links and parts, and those of these that a record cannot hold, in their order. `count`
+    is the number of links and parts, `parts` of parts. `scopes` has the scoped bases that walkers give by number.
+    `has_derived`: there are parts with fields that change with them (`Part.derived`).
 
-    The coding of values without quotes that has no slot is made one whose slot is the link, or the part; of those with
-    one, for links that share it, the slot is kept beside them. A place for any element (`*`) is made that of the tag by
-    `naming`, of the `data`, the place and where the tag starts. Parts of which more is said, and each time something
-    else, as of the members of an archive, `make` makes of their numbers; `derives` if fields change with those.
-
-    `objects` are the events that are kept as they are, all but links and parts among them; `count` says how many are
-    links and parts, `parts` how many are parts. `kinds` has a link of each kind, which says no more than that.
-    `scopes` has the claims that walkers tell of by numbers.
+    `naming` makes the site of a link whose site is for any element (`*`), of `data`, the site and the offset of the
+    tag. `make_part` makes a part that was added by number; `derives`: such parts may have derived fields.
     """
 
     def __init__(
         self,
         naming: Callable[[bytes, LinkSite, int], LinkSite] | None = None,
         data: bytes = b"",
-        make: Make | None = None,
+        make_part: MakePart | None = None,
         *,
         derives: bool = False,
     ) -> None:
-        self.derives = derives
+        self.has_derived = derives
         self.naming = naming
         self._data = data
-        self._make = make
+        self._make_part = make_part
         self.scopes: ScopedBases | None = None
         self.objects: list[Event] = []
         self.count = 0
         self.parts = 0
-        self._links = LinkTemplates(named=naming is not None)
-        self.kinds = self._links.kinds
-        self._kinds_of_parts: PartTemplates | None = None
-        self._parts: IntColumn | None = None
-        self._size = 0  # interpreted nobody else says so
+        self._records: PackedRecords = PackedRecords()
+        self._links: LinkTemplates = LinkTemplates(named=naming is not None)
+        self._templates = self._links.templates
+        self._part_templates: PartTemplates | None = None
+        self._part_indexes: IntColumn | None = None
+        self._passing: Link | None = None
 
     def __len__(self) -> int:
-        return self._size
+        return self._records.size
 
     def __iter__(self) -> Iterator[Event]:
         index: cython.Py_ssize_t
-        for index in range(self._size):
+        for index in range(self._records.size):
             yield self.at(index)
 
     def __getitem__(self, index: cython.Py_ssize_t) -> Event:
-        if not 0 <= index < self._size:
+        if not 0 <= index < self._records.size:
             raise IndexError(index)
         return self.at(index)
 
     @cython.ccall
     def append(self, event: Event) -> None:
-        """Take an event of any kind."""
+        """Add an event of any kind."""
         if type(event) is Link:
             link: Link = event
             tag: cython.Py_ssize_t = link.tag_start
             self.add_link(link.place, link.start, link.end, link.coding, link.base, tag, link.tag_end, link.claim)
         elif type(event) is Part:
-            self._add(event, -1)
+            self._add_part(event, -1)
         else:
-            self._keep(event)
+            self._add_object(event)
+
+    def as_objects(self) -> EventList:
+        """Return the same events, each of them one object that is returned every time."""
+        found = EventList()
+        for event in self:
+            if type(event) is Part:
+                found._count_part()
+            elif type(event) is Link:
+                found.count += 1
+            found._add_object(event)
+        found.has_derived = self.has_derived
+        return found
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
@@ -120,13 +136,14 @@ class EventList(PackedRecords):
         tag_end: cython.Py_ssize_t,
         claim: BaseClaim | None,
     ) -> cython.int:
-        """Take a link that is not made yet."""
+        """Add a link by its fields, without creating a Link object."""
+        number: cython.int
         self.count += 1
-        if cython.compiled and (claim is None or claim is IGNORED_BASE):
-            number: cython.int = self._links.number(place, start, end, coding, base, tag_start, tag_end, claim)
+        if claim is None or claim is IGNORED_BASE:
+            number = self._links.number(place, start, end, coding, base, tag_start, tag_end, claim)
             if number >= 0:
-                return self._put(number, start, end, tag_start, tag_end, -1, -1, _slot(coding))
-        return self._keep_link(place, start, end, coding, base, tag_start, tag_end, claim)
+                return self._records.put(number, start, end, tag_start, tag_end, -1, -1, _slot(coding))
+        return self._add_link_object(place, start, end, coding, base, tag_start, tag_end, claim)
 
     @cython.ccall
     @cython.exceptval(-1, check=True)
@@ -141,16 +158,18 @@ class EventList(PackedRecords):
         tag_end: cython.Py_ssize_t,
         claim: cython.Py_ssize_t,
     ) -> cython.int:
-        """The same for one with a scope or a claim that has a number in `scopes`; -1 for none."""
-        scopes: ScopedBases = self.scopes  # type: ignore[assignment]  # who has a number knows that there are some
+        """Add a link whose scope and claim are numbers in `scopes`; -1 for none."""
+        number: cython.int
+        scopes: ScopedBases = self.scopes  # type: ignore[assignment]  # the numbers come from there
+        base = SCOPE_PLACEHOLDER if scope >= 0 else None
+        stated = SCOPE_PLACEHOLDER if claim >= 0 else None
         self.count += 1
-        if cython.compiled:
-            base = SCOPE_PLACEHOLDER if scope >= 0 else None
-            says = SCOPE_PLACEHOLDER if claim >= 0 else None
-            number: cython.int = self._links.number(place, start, end, coding, base, tag_start, tag_end, says)
-            if number >= 0:
-                return self._put(number, start, end, tag_start, tag_end, scope, claim, _slot(coding))
-        return self._keep_link(place, start, end, coding, scopes.at(scope), tag_start, tag_end, scopes.at(claim))
+        number = self._links.number(place, start, end, coding, base, tag_start, tag_end, stated)
+        if number >= 0:
+            return self._records.put(number, start, end, tag_start, tag_end, scope, claim, _slot(coding))
+        return self._add_link_object(
+            place, start, end, coding, scopes.at(scope), tag_start, tag_end, scopes.at(claim)
+        )
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
@@ -163,62 +182,55 @@ class EventList(PackedRecords):
         name: str,
         scope: cython.Py_ssize_t,
     ) -> cython.int:
-        """Take a part of which nothing else is to be said, but its scope by a number in `scopes`; -1 for none."""
-        return self._add(Part(media_type, start, end, coding, name, SCOPE_PLACEHOLDER if scope >= 0 else None), scope)
+        """Add a part by its fields; its scope is a number in `scopes`, -1 for none."""
+        base = SCOPE_PLACEHOLDER if scope >= 0 else None
+        return self._add_part(Part(media_type, start, end, coding, name, base), scope)
 
     @cython.ccall
     @cython.exceptval(-1, check=True)
     def add_numbered_part(
         self, number: cython.Py_ssize_t, start: cython.Py_ssize_t, end: cython.Py_ssize_t
     ) -> cython.int:
-        """Take a part that is made of a number, which is not negative, and its span."""
+        """Add a part that `make_part` makes of a number, which is not negative, and of its span."""
         self._count_part()
-        if cython.compiled:
-            return self._put(_MADE, start, end, -1, -1, number, -1, None)
-        return self._keep(self._make(number, start, end))  # type: ignore[misc]  # who has numbers knows that it is there
+        return self._records.put(_NUMBERED, start, end, -1, -1, number, -1, None)
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def _add_part(self, part: Part, scope: cython.Py_ssize_t) -> cython.int:
+        number: cython.int
+        self._count_part()
+        if part.derived:
+            self.has_derived = True
+        if self._part_templates is None:
+            self._part_templates = PartTemplates()
+        number = self._part_templates.number(part)
+        if number >= 0:
+            return self._records.put(MOST + number, part.start, part.end, -1, -1, scope, -1, None)
+        part.coding = _settled(part.coding, part.start, part.end)
+        if scope >= 0:
+            part.base = self.scopes.at(scope)  # type: ignore[union-attr]  # the number comes from there
+        return self._add_object(part)
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def _count_part(self) -> cython.int:
-        """Remember that the event that comes is a part."""
-        if self._parts is None:
-            self._parts = IntColumn()
+        """Note that the next event is a part."""
+        if self._part_indexes is None:
+            self._part_indexes = IntColumn()
         self.parts += 1
         self.count += 1
-        return self._parts.add(self._size)
+        return self._part_indexes.add(self._records.size)
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
-    def _add(self, part: Part, scope: cython.Py_ssize_t) -> cython.int:
-        """Take a part, whose scope may have a number."""
-        self._count_part()
-        if cython.compiled:
-            if self._kinds_of_parts is None:
-                self._kinds_of_parts = PartTemplates()
-            number: cython.int = self._kinds_of_parts.number(part)
-            if number >= 0:
-                return self._put(MOST + number, part.start, part.end, -1, -1, scope, -1, None)
-        part.coding = _settled(part.coding, part.start, part.end)
-        if scope >= 0:
-            part.base = self.scopes.at(scope)  # type: ignore[union-attr]  # as above
-        return self._keep(part)
-
-    @cython.cfunc
-    @cython.exceptval(check=False)
-    def part(self, number: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """Which event the part of this number is."""
-        found: IntColumn = self._parts  # type: ignore[assignment]  # who asks knows that there is one
-        return found.at(number)
-
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
-    def _keep(self, event: Event) -> cython.int:
+    def _add_object(self, event: Event) -> cython.int:
         self.objects.append(event)
-        return self._put_object()
+        return self._records.put_object()
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
-    def _keep_link(
+    def _add_link_object(
         self,
         place: LinkSite,
         start: cython.Py_ssize_t,
@@ -229,7 +241,7 @@ class EventList(PackedRecords):
         tag_end: cython.Py_ssize_t,
         claim: BaseClaim | None,
     ) -> cython.int:
-        """Make a link, and keep it as it is."""
+        """Make a link, and keep it as an object."""
         link: Link = Link.__new__(Link)
         link.place = place if self.naming is None or place.element != "*" else self.naming(self._data, place, tag_start)
         link.start = start
@@ -239,125 +251,111 @@ class EventList(PackedRecords):
         link.tag_start = tag_start
         link.tag_end = tag_end
         link.claim = claim
-        return self._keep(link)
+        return self._add_object(link)
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def start(self, index: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """Where the link of this number starts; -1 for another event, and for a link whose claim has no number."""
-        if cython.compiled:
-            self._seek(index)
-            if self._kind == _OBJECT or self._kind >= MOST:
-                return -1
-            return self._start
-        event = self.objects[index]
-        return event.start if type(event) is Link and event.claim is None else -1
+    def part_index(self, number: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Return the index of the part of this number, from 0."""
+        indexes: IntColumn = self._part_indexes  # type: ignore[assignment]  # there is a part
+        return indexes.at(number)
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
-    def end(self, index: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """Where it ends."""
-        if cython.compiled:
-            if index != self._index:
-                self._seek(index)
-            return self._start + self._its_size
-        link: Link = self.objects[index]  # type: ignore[assignment]  # `start` said so
-        return link.end
-
-    @cython.cfunc
-    @cython.exceptval(check=False)
-    def kind(self, index: cython.Py_ssize_t) -> cython.int:
-        """The number of its kind; -1 where it is kept as it is."""
-        if cython.compiled:
-            if index != self._index:
-                self._seek(index)
-            return self._kind
-        return -1
-
-    @cython.cfunc
+    @cython.ccall
     def at(self, index: cython.Py_ssize_t) -> Event:
-        """The event of this number; a link that was kept as numbers is made of them."""
-        if cython.compiled:
-            if index != self._index:
-                self._seek(index)
-            if self._kind == _OBJECT:
-                return self.objects[self._objects]
-            if self._kind >= MOST:
-                return self._its_part()
-            link: Link = Link.__new__(Link)
-            self.read(index, link)
-            return link
-        return self.objects[index]
+        """Return the event at an index, which must be there: a new object each time for a link or a part by record."""
+        records: PackedRecords = self._records
+        records.seek(index)
+        if records.template == OBJECT:
+            return self.objects[records.object_number]
+        if records.template >= MOST:
+            return self._part()
+        link = _empty_link()
+        self._read(link)
+        return link
+
+    @cython.cfunc
+    def link(self, index: cython.Py_ssize_t) -> Link | None:
+        """Return the link at an index, None for another event; the next call may change the same object."""
+        records: PackedRecords = self._records
+        records.seek(index)
+        if records.template == OBJECT:
+            event = self.objects[records.object_number]
+            return event if type(event) is Link else None
+        if records.template >= MOST:
+            return None
+        if self._passing is None:
+            self._passing = _empty_link()
+        self._read(self._passing)
+        return self._passing
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
-    def read(self, index: cython.Py_ssize_t, link: Link) -> cython.bint:
-        """Let a link be that of this number: whether it is one that is kept as numbers, and not something else."""
-        if cython.compiled:
-            if index != self._index:
-                self._seek(index)
-            if self._kind == _OBJECT or self._kind >= MOST:
-                return False
-            kind: Link = self.kinds[self._kind]
-            if link.place is not kind.place:
-                link.place = kind.place
-            if link.base is not kind.base:
-                link.base = kind.base
-            if link.claim is not kind.claim:
-                link.claim = kind.claim
-            link.start = self._start
-            link.end = self._start + self._its_size
-            link.tag_start = self._tag if self._in_tag else -1
-            link.tag_end = self._tag + self._tag_size if self._in_tag else -1
-            coding = _settled(kind.coding, link.start, link.end)
-            if link.coding is not coding:
-                link.coding = coding
-            if kind.tag_start:
-                self._complete(link, kind.tag_start)
-            return True
-        return False
-
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
-    def _complete(self, link: Link, what: cython.Py_ssize_t) -> cython.int:
-        """Give the link that was read last what its kind does not say."""
-        if cython.compiled:
-            if what & NAMED:
-                link.place = self.naming(self._data, link.place, link.tag_start)
-            if what & SCOPED:
-                link.base = self.scopes.at(self._scope)
-            if what & CLAIMS:
-                link.claim = self.scopes.at(self._claim)
-            if what & SLOTTED:
-                link.coding = self._links.slots.coding(link.coding, self._slot, self._slot_end)
+    def _read(self, link: Link) -> cython.int:
+        """Give a link the fields of the record that was read last."""
+        records: PackedRecords = self._records
+        template: Link = self._templates[records.template]
+        flags: cython.Py_ssize_t = template.tag_start
+        start: cython.Py_ssize_t = records.start
+        end: cython.Py_ssize_t = start + records.length
+        if link.place is not template.place:
+            link.place = template.place
+        if link.base is not template.base:
+            link.base = template.base
+        if link.claim is not template.claim:
+            link.claim = template.claim
+        link.start = start
+        link.end = end
+        link.tag_start = records.tag if records.in_tag else -1
+        link.tag_end = records.tag + records.tag_length if records.in_tag else -1
+        coding = _settled(template.coding, start, end)
+        if link.coding is not coding:
+            link.coding = coding
+        if flags:
+            if flags & NAMED:
+                link.place = self.naming(self._data, link.place, link.tag_start)  # type: ignore[misc]  # the flag says so
+            if flags & SCOPED:
+                link.base = self.scopes.at(records.scope)  # type: ignore[union-attr]  # likewise
+            if flags & CLAIMS:
+                link.claim = self.scopes.at(records.claim)  # type: ignore[union-attr]  # likewise
+            if flags & SLOTTED:
+                shared: Unquoted = template.coding  # type: ignore[assignment]  # likewise
+                link.coding = self._links.coding(shared, records.slot_start, records.slot_end)
         return 0
 
     @cython.cfunc
-    def _its_part(self) -> Part:
-        """The part that was read last."""
-        if cython.compiled:
-            end: cython.Py_ssize_t = self._start + self._its_size
-            if self._kind == _MADE:
-                return self._make(self._scope, self._start, end)
-            part: Part = self._kinds_of_parts.part(self._kind - MOST, self._start, end)
-            part.coding = _settled(part.coding, part.start, part.end)
-            if part.base is not None:
-                part.base = self.scopes.at(self._scope)
-            return part
-        raise NotImplementedError
+    def _part(self) -> Part:
+        """Return the part of the record that was read last."""
+        records: PackedRecords = self._records
+        end: cython.Py_ssize_t = records.start + records.length
+        if records.template == _NUMBERED:
+            return self._make_part(records.scope, records.start, end)  # type: ignore[misc]  # its number was for that
+        part: Part = self._part_templates.part(records.template - MOST, records.start, end)  # type: ignore[union-attr]
+        part.coding = _settled(part.coding, part.start, part.end)
+        if part.base is not None:
+            part.base = self.scopes.at(records.scope)  # type: ignore[union-attr]  # it is a placeholder
+        return part
+
+
+@cython.cfunc
+@cython.inline
+def _empty_link() -> Link:
+    """Return a link without fields, faster than by its constructor."""
+    link: Link = Link.__new__(Link)
+    link.place = link.coding = link.base = link.claim = None  # type: ignore[assignment]  # `_read` sets them
+    return link
 
 
 @cython.cfunc
 @cython.inline
 def _slot(coding: Coding) -> tuple[int, int] | None:
-    """The slot of a coding that others have, too."""
+    """Return the slot of a coding that several links share."""
     return coding.slot if type(coding) is Unquoted else None
 
 
 @cython.cfunc
 @cython.inline
 def _settled(coding: Coding, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> Coding:
-    """The coding of a link or a part: that of a value without quotes which is settled as a whole is one of its own."""
+    """Return the coding of a link or a part: a value without quotes has one of its own, whose slot is the value."""
     if type(coding) is not Unquoted or coding.slot is not None:
         return coding
     bare: Unquoted = coding

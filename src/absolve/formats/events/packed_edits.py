@@ -1,9 +1,12 @@
-"""Edits that are held until all are known, in the order of their places: of a million of them no object is kept."""
+"""Edits of one document, buffered and sorted by their start: a length field may precede the body that it describes.
+
+In: edits in any order. Out: the same by their start, some at a time. An edit takes 4 bytes for most, not an object.
+"""
 
 from __future__ import annotations
 
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -13,63 +16,51 @@ else:
     from absolve.core import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.absolve.core.column_buffers import grown
     from cython.cimports.absolve.core.model import Edit, edit_at
-    from cython.cimports.absolve.formats.events.packed_records import next_number, put_number
-    from cython.cimports.libc.stdlib import free
-    from cython.cimports.libc.string import memcpy
+    from cython.cimports.absolve.formats.events.packed_records import Varints
 else:
-    from absolve.core.model import Edit  # noqa: TC001 - the type of a C variable
+    from absolve.core.model import Edit, edit_at
+    from absolve.formats.events.packed_records import Varints
 
 _START = attrgetter("start")
-_SOME = cython.declare(cython.Py_ssize_t, 1000)  # edits that are made at a time,
-_MUCH = cython.declare(cython.Py_ssize_t, 1 << 20)  # and about so many bytes that they write
-_NUMBERS = cython.declare(cython.Py_ssize_t, 40)  # bytes of those of an edit: four, seven bits in each
-_LONG = cython.declare(cython.Py_ssize_t, 1 << 10)  # bytes that are kept as the object that they are
-_WORDS = cython.declare(cython.Py_ssize_t, 32)  # what was written last; a number and two bits are one byte
+_SOME = cython.declare(cython.Py_ssize_t, 1000)  # edits of a part,
+_MUCH = cython.declare(cython.Py_ssize_t, 1 << 20)  # and about as many bytes of their new values
+_LONG = cython.declare(cython.Py_ssize_t, 1 << 10)  # bytes of a new value that is kept as an object
+_CACHED = cython.declare(cython.Py_ssize_t, 32)  # new values that were written last: a number of 5 bits and 2 flags
 
-# What is said of the bytes that an edit writes, beside a number:
-_ANEW = cython.declare(cython.Py_ssize_t, 0)  # they follow, and are the word of this number from now on
-_AGAIN = cython.declare(cython.Py_ssize_t, 1)  # they are this word
-_APART = cython.declare(cython.Py_ssize_t, 2)  # they are an object
+# How a new value is written, in the two lowest bits of a number:
+_INLINE = cython.declare(cython.Py_ssize_t, 0)  # its bytes follow; they are in the cache under the number from now on
+_IN_CACHE = cython.declare(cython.Py_ssize_t, 1)
+_OBJECT = cython.declare(cython.Py_ssize_t, 2)  # it is the object of this number
 
 
 @cython.final
 @cython.cclass
 class PackedEdits:
-    """Edits as they come; those that stand before others that came already are few, or are no less than those were.
+    """A buffer of edits. One that starts before the edit that was added before it is kept as an object: they are few.
 
-    Of the others are kept, where it is compiled, how far each starts behind the one before it, how many bytes it
-    replaces, and what it writes: 4 bytes for most in the place of 56, as most write what was written just now.
+    Of the others the distance from the one before, the length of the span and the new value are packed.
     """
 
     def __init__(self) -> None:
         self._count = 0
-        self._last = 0  # where the last one starts, of those that are packed
-        self._aside: list[Edit] = []  # the others
-        if cython.compiled:
-            self._written = self._room = 0
-            self._coded: Any = cython.NULL
-            self._words: list[bytes | None] = [None] * _WORDS
-            self._apart: list[bytes] = []
-        else:
-            self._edits: list[Edit] = []
-
-    def __dealloc__(self) -> None:
-        if cython.compiled:
-            free(self._coded)
+        self._last = 0  # the start of the last edit that was packed or read
+        self._unordered: list[Edit] = []
+        self._numbers: Varints = Varints()
+        self._cache: list[bytes | None] = [None] * _CACHED
+        self._long: list[bytes] = []
 
     def __len__(self) -> int:
-        return self._count + len(self._aside)
+        return self._count + len(self._unordered)
 
     @cython.ccall
     @cython.exceptval(-1, check=True)
     def add(self, edits: list[Edit]) -> cython.int:
-        """Hold these as well."""
+        """Add edits."""
         edit: Edit
         for edit in edits:
             if edit.start < self._last or edit.end < edit.start:
-                self._aside.append(edit)
+                self._unordered.append(edit)
             else:
                 self._put(edit)
                 self._last = edit.start
@@ -77,19 +68,18 @@ class PackedEdits:
         return 0
 
     def parts(self) -> Iterator[list[Edit]]:
-        """All of them by where they start, some at a time; nothing is added then. Of two the one that came first."""
+        """Yield all edits by their start, of equal ones the first that was added; nothing may be added afterwards."""
         edit: Edit
         some: list[Edit] = []
         size: cython.Py_ssize_t = 0
-        index: cython.Py_ssize_t
         placed: cython.Py_ssize_t = 0
-        aside = sorted(self._aside, key=_START)
-        self._read = 0
+        unordered = sorted(self._unordered, key=_START)
+        self._numbers.position = 0
         self._last = 0
-        for index in range(self._count):
-            edit = self._next(index)
-            while placed < len(aside) and aside[placed].start < edit.start:
-                some.append(aside[placed])
+        for _ in range(self._count):
+            edit = self._next()
+            while placed < len(unordered) and unordered[placed].start < edit.start:
+                some.append(unordered[placed])
                 placed += 1
             some.append(edit)
             size += len(edit.new)
@@ -97,68 +87,54 @@ class PackedEdits:
                 yield some
                 some = []
                 size = 0
-        yield some + aside[placed:]
+        yield some + unordered[placed:]
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def _put(self, edit: Edit) -> cython.int:
-        """Pack one that does not stand before the last one."""
-        if cython.compiled:
-            new: bytes = edit.new
-            size: cython.Py_ssize_t = len(new)
-            if self._written + _NUMBERS + _LONG > self._room:
-                self._room += (self._room >> 1) + _NUMBERS + _LONG
-                self._coded = grown(self._coded, self._room)
-            at = put_number(self._coded + self._written, edit.start - self._last)
-            at = put_number(at, edit.end - edit.start)
-            if size > _LONG:
-                if not self._apart or self._apart[-1] is not new:
-                    self._apart.append(new)
-                at = put_number(at, (len(self._apart) - 1) << 2 | _APART)
-            else:
-                word: cython.Py_ssize_t = hash(new) & (_WORDS - 1)
-                known: bytes | None = self._words[word]
-                if known == new:
-                    at = put_number(at, word << 2 | _AGAIN)
-                else:
-                    self._words[word] = new
-                    at = put_number(at, word << 2 | _ANEW)
-                    at = put_number(at, size)
-                    memcpy(at, cython.cast(cython.p_const_uchar, new), size)
-                    at += size
-            self._written = at - self._coded
+        """Pack an edit that does not start before the last one."""
+        new: bytes = edit.new
+        number: cython.Py_ssize_t
+        numbers: Varints = self._numbers
+        numbers.reserve(4, _LONG)
+        numbers.put(edit.start - self._last)
+        numbers.put(edit.end - edit.start)
+        if len(new) > _LONG:
+            if not self._long or self._long[-1] is not new:
+                self._long.append(new)
+            numbers.put((len(self._long) - 1) << 2 | _OBJECT)
+            return 0
+        number = hash(new) & (_CACHED - 1)
+        if self._cache[number] == new:
+            numbers.put(number << 2 | _IN_CACHE)
         else:
-            self._edits.append(edit)
+            self._cache[number] = new
+            numbers.put(number << 2 | _INLINE)
+            numbers.put(len(new))
+            numbers.put_bytes(new)
         return 0
 
     @cython.cfunc
-    def _next(self, index: cython.Py_ssize_t) -> Edit:
-        """The edit of this number, which comes behind the one that was asked for last."""
-        if cython.compiled:
-            number: cython.Py_ssize_t = 0
-            size: cython.Py_ssize_t = 0
-            at = next_number(self._coded + self._read, cython.address(number))
-            start: cython.Py_ssize_t = self._last + number
-            at = next_number(at, cython.address(size))
-            end: cython.Py_ssize_t = start + size
-            at = next_number(at, cython.address(number))
-            if number & 3 == _APART:
-                new: bytes = self._apart[number >> 2]
-            elif number & 3 == _AGAIN:
-                new = self._words[number >> 2]
-            else:
-                at = next_number(at, cython.address(size))
-                new = at[:size]
-                self._words[number >> 2] = new
-                at += size
-            self._read = at - self._coded
-            self._last = start
-            return edit_at(start, end, new)
-        return self._edits[index]
+    def _next(self) -> Edit:
+        """Return the edit behind the one that was read last."""
+        new: bytes
+        numbers: Varints = self._numbers
+        start: cython.Py_ssize_t = self._last + numbers.next()
+        end: cython.Py_ssize_t = start + numbers.next()
+        number: cython.Py_ssize_t = numbers.next()
+        if number & 3 == _OBJECT:
+            new = self._long[number >> 2]
+        elif number & 3 == _IN_CACHE:
+            new = self._cache[number >> 2]  # type: ignore[assignment]  # it was put there
+        else:
+            new = numbers.next_bytes(numbers.next())
+            self._cache[number >> 2] = new
+        self._last = start
+        return edit_at(start, end, new)
 
 
 def ordered(parts: Iterable[list[Edit]]) -> Iterator[list[Edit]]:
-    """Edits in order where what comes last may change what comes first: a field may stand before what it tells of."""
+    """Buffer and sort all edits: a length field precedes the body that it describes."""
     held: PackedEdits = PackedEdits()
     for some in parts:
         held.add(some)

@@ -1,8 +1,12 @@
-"""Events as numbers, each as many bytes long as it must be: of what kind one is, where it stands, what rules it."""
+"""Varints, and the fields of events as such: template, span, tag, scope, claim and slot. 5 to 7 bytes for most links.
+
+A field that seldom changes is written only where it differs from that of the event before. Records are read forward;
+every 256th has an index entry, from which reading can begin.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import cython
@@ -10,57 +14,145 @@ else:
     from absolve.core import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.absolve.core.column_buffers import grown
-    from cython.cimports.absolve.formats.events.packed_records import LONGEST, Mark, next_number, put_number
-    from cython.cimports.libc.stdlib import free
+    from cython.cimports.absolve.core.column_buffers import IntColumn
+else:
+    from absolve.core.column_buffers import IntColumn
 
-_OBJECT = cython.declare(cython.int, -1)  # the kind of what is kept as it is
-_STEP = cython.declare(cython.int, 8)  # from one mark to the next are 256 events
+LONGEST = cython.declare(cython.Py_ssize_t, 10)  # bytes of a number of 64 bits
+OBJECT = cython.declare(cython.int, -1)  # in the place of a template: the event is kept as an object
+_NUMBERS = cython.declare(cython.Py_ssize_t, 10)  # of one record at the most
+_STEP = cython.declare(cython.int, 8)  # an index entry for every 256th record
 
-# What stands in the place of how far before it a tag starts, behind a 0, if that is not all that there is to say.
-# What is not told is as it was told last.
+# Flags of a record, behind a 0 that is in the place of the distance from the start back to the tag. A record without
+# them has a tag of its own, and neither scope nor claim nor slot of its own.
 _IN_TAG = cython.declare(cython.int, 1)
-_TELLS_TAG = cython.declare(cython.int, 2)
-_TELLS_RULE = cython.declare(cython.int, 4)  # the numbers of a scope and a claim
-_TELLS_SLOT = cython.declare(cython.int, 8)
+_HAS_TAG = cython.declare(cython.int, 2)
+_HAS_RULE = cython.declare(cython.int, 4)  # the numbers of a scope and a claim
+_HAS_SLOT = cython.declare(cython.int, 8)
 
 
+@cython.final
 @cython.no_gc
 @cython.cclass
-class PackedRecords:
-    """The numbers of events; interpreted there are none, nor are most of its methods ever called.
+class Varints:
+    """A buffer of numbers that are not negative, and bytes: appended at the end, read forward from `position`.
 
-    They are read forward, by `_seek`; of every 256th event it is known where it stands.
+    A number takes a byte for each seven bits, the lowest first; the highest bit is set where more follow (LEB128).
+    `written` and `room` are bytes: `put` and `put_bytes` do not check that there is room.
     """
 
-    def __cinit__(self) -> None:
-        self._size = 0
-        if cython.compiled:
-            self._coded: Any = cython.NULL
-            self._marks: Any = cython.NULL
-            self._index = -1
-
-    def __dealloc__(self) -> None:
-        if cython.compiled:
-            free(self._coded)
-            free(self._marks)
+    def __init__(self) -> None:
+        self._buffer: bytearray | None = None
+        self.room = 0
+        self.written = 0
+        self.position = 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
-    def _put_object(self) -> cython.int:
-        """Keep the place of an event that is kept as it is."""
-        if cython.compiled:
-            self._grow()
-            self._written = put_number(self._coded + self._written, _OBJECT + 1) - self._coded
-            self._kept += 1
-        self._size += 1
+    def reserve(self, numbers: cython.Py_ssize_t, size: cython.Py_ssize_t = 0) -> cython.int:
+        """Make room for this many numbers and bytes."""
+        needed: cython.Py_ssize_t = self.written + numbers * LONGEST + size
+        if needed > self.room:
+            self.room = needed + (self.room >> 1)
+            if self._buffer is None:
+                self._buffer = bytearray(self.room)
+            else:
+                self._buffer.extend(bytes(self.room - len(self._buffer)))
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    @cython.boundscheck(False)
+    @cython.wraparound(False)
+    def put(self, number: cython.Py_ssize_t) -> cython.int:
+        """Append a number."""
+        buffer: bytearray = self._buffer  # type: ignore[assignment]  # `reserve` made it
+        at: cython.Py_ssize_t = self.written
+        while number > 127:
+            buffer[at] = cython.cast(cython.uchar, number & 127 | 128)
+            number >>= 7
+            at += 1
+        buffer[at] = cython.cast(cython.uchar, number)
+        self.written = at + 1
         return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
-    def _put(
+    def put_bytes(self, data: bytes) -> cython.int:
+        """Append bytes as they are."""
+        end: cython.Py_ssize_t = self.written + len(data)
+        self._buffer[self.written : end] = data  # type: ignore[index]  # as above
+        self.written = end
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    @cython.boundscheck(False)
+    @cython.wraparound(False)
+    def next(self) -> cython.Py_ssize_t:
+        """Return the number at the position, and move behind it."""
+        buffer: bytearray = self._buffer  # type: ignore[assignment]  # as above
+        at: cython.Py_ssize_t = self.position
+        byte: cython.uchar = buffer[at]
+        number: cython.Py_ssize_t = byte & 127
+        shift: cython.int = 7
+        while byte > 127:
+            at += 1
+            byte = buffer[at]
+            number |= cython.cast(cython.Py_ssize_t, byte & 127) << shift
+            shift += 7
+        self.position = at + 1
+        return number
+
+    @cython.cfunc
+    def next_bytes(self, size: cython.Py_ssize_t) -> bytes:
+        """Return bytes at the position, and move behind them."""
+        start: cython.Py_ssize_t = self.position
+        self.position = start + size
+        return bytes(self._buffer[start : self.position])  # type: ignore[index]  # as above
+
+
+@cython.final
+@cython.no_gc
+@cython.cclass
+class PackedRecords:
+    """The records of one document, and the fields of the record that was read last.
+
+    Offsets are bytes of the document; -1 is for absent. `template` is `OBJECT` for an event that is kept as an object,
+    the `object_number`th of them.
+    """
+
+    def __init__(self) -> None:
+        self._numbers: Varints = Varints()
+        self._index: IntColumn | None = None  # for each entry the position, the start before it, the objects before it
+        self.size = 0
+        self._objects = 0
+        self._last_start = 0
+        self._written_tag = self._written_tag_end = self._written_scope = self._written_claim = -1
+        self._written_slot: tuple[int, int] | None = None
+        self.current = -1
+        self.object_number = -1
+        self.template = OBJECT
+        self.start = self.length = 0
+        self.tag = self.tag_length = 0
+        self.in_tag = False
+        self.scope = self.claim = -1
+        self.slot_start = self.slot_end = 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def put_object(self) -> cython.int:
+        """Append the record of an event that is kept as an object."""
+        self._begin()
+        self._numbers.put(OBJECT + 1)
+        self._objects += 1
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def put(
         self,
-        kind: cython.int,
+        template: cython.int,
         start: cython.Py_ssize_t,
         end: cython.Py_ssize_t,
         tag_start: cython.Py_ssize_t,
@@ -69,113 +161,112 @@ class PackedRecords:
         claim: cython.Py_ssize_t,
         slot: tuple | None,  # type: ignore[type-arg]  # as the compiler has it
     ) -> cython.int:
-        """Keep an event's kind, its span, that of its tag, the numbers of what rules it, and a slot; -1 for none."""
-        if cython.compiled:
-            self._grow()
-            behind: cython.Py_ssize_t = start - self._last  # it may stand before: the lowest bit is the sign
-            told: cython.bint = tag_start < 0 or (tag_start == self._told_tag and tag_end == self._told_tag_end)
-            rules: cython.bint = scope >= 0 or claim >= 0
-            if rules:  # there may be a million links in one long tag
-                rules = scope != self._told_scope or claim != self._told_claim
-            slots: cython.bint = slot is not None and slot != self._told_slot
-            at = put_number(self._coded + self._written, kind + 1)
-            at = put_number(at, behind << 1 if behind >= 0 else (-behind << 1) - 1)
-            at = put_number(at, end - start)
-            if told or rules or slots:
-                at[0] = 0
-                at[1] = (_IN_TAG if tag_start >= 0 else 0) | (0 if told else _TELLS_TAG) | (_TELLS_RULE if rules else 0)
-                at[1] |= _TELLS_SLOT if slots else 0
-                at += 2
-            if not told:
-                at = put_number(at, start - tag_start)
-                at = put_number(at, tag_end - tag_start)
-                self._told_tag = tag_start
-                self._told_tag_end = tag_end
-            if rules:
-                at = put_number(at, scope + 1)
-                at = put_number(at, claim + 1)
-                self._told_scope = scope
-                self._told_claim = claim
-            if slots:
-                first: cython.Py_ssize_t = slot[0]
-                last: cython.Py_ssize_t = slot[1]
-                at = put_number(at, start - first)
-                at = put_number(at, last - first)
-                self._told_slot = slot
-            self._written = at - self._coded
-            self._last = start
-            self._size += 1
+        """Append a record; a scope and a claim are numbers of `ScopedBases`."""
+        self._begin()
+        numbers: Varints = self._numbers
+        distance: cython.Py_ssize_t = start - self._last_start  # may be negative: the lowest bit is the sign
+        same_tag: cython.bint = tag_start < 0 or (tag_start == self._written_tag and tag_end == self._written_tag_end)
+        has_rule: cython.bint = scope >= 0 or claim >= 0
+        if has_rule:  # there may be a million links in one long tag
+            has_rule = scope != self._written_scope or claim != self._written_claim
+        has_slot: cython.bint = slot is not None and slot != self._written_slot
+        numbers.put(template + 1)
+        numbers.put(distance << 1 if distance >= 0 else (-distance << 1) - 1)
+        numbers.put(end - start)
+        if same_tag or has_rule or has_slot:
+            numbers.put(0)
+            numbers.put(
+                (_IN_TAG if tag_start >= 0 else 0)
+                | (0 if same_tag else _HAS_TAG)
+                | (_HAS_RULE if has_rule else 0)
+                | (_HAS_SLOT if has_slot else 0)
+            )
+        if not same_tag:
+            numbers.put(start - tag_start)
+            numbers.put(tag_end - tag_start)
+            self._written_tag = tag_start
+            self._written_tag_end = tag_end
+        if has_rule:
+            numbers.put(scope + 1)
+            numbers.put(claim + 1)
+            self._written_scope = scope
+            self._written_claim = claim
+        if has_slot:
+            first: cython.Py_ssize_t = slot[0]  # type: ignore[index]  # there is one
+            last: cython.Py_ssize_t = slot[1]  # type: ignore[index]  # likewise
+            numbers.put(start - first)
+            numbers.put(last - first)
+            self._written_slot = slot
+        self._last_start = start
         return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
-    def _grow(self) -> cython.int:
-        """Make room for one more, and a mark if it is time for one."""
-        if cython.compiled:
-            room: cython.Py_ssize_t
-            if self._written + LONGEST > self._room:
-                room = self._room + (self._room >> 1) + 8 * LONGEST
-                self._coded = grown(self._coded, room)
-                self._room = room
-            if self._size & ((1 << _STEP) - 1) == 0:
-                if self._size >> _STEP == self._marks_room:
-                    room = self._marks_room + (self._marks_room >> 1) + 4
-                    self._marks = cython.cast(cython.pointer(Mark), grown(self._marks, room * cython.sizeof(Mark)))
-                    self._marks_room = room
-                self._told_tag = self._told_scope = self._told_claim = -1
-                self._told_slot = None
-                mark = cython.address(self._marks[self._size >> _STEP])
-                mark.at = self._written
-                mark.start = self._last
-                mark.objects = self._kept
+    def _begin(self) -> cython.int:
+        """Make room for one more record, with an index entry if it is the 256th since the last one."""
+        if self._numbers.written + _NUMBERS * LONGEST > self._numbers.room:
+            self._numbers.reserve(_NUMBERS)
+        if self.size & ((1 << _STEP) - 1) == 0 and self.size:
+            if self._index is None:
+                self._index = IntColumn()
+            self._index.add(self._numbers.written)
+            self._index.add(self._last_start)
+            self._index.add(self._objects)
+            self._written_tag = self._written_scope = self._written_claim = -1
+            self._written_slot = None
+        self.size += 1
         return 0
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _seek(self, index: cython.Py_ssize_t) -> cython.int:
-        """Read the numbers of an event: most often those that stand behind the ones that were read last."""
-        if cython.compiled:
-            number: cython.Py_ssize_t = 0
-            flags: cython.int
-            if index < self._index or index >> _STEP > self._index >> _STEP:
-                mark = cython.address(self._marks[index >> _STEP])
-                self._index = (index >> _STEP << _STEP) - 1
-                self._read = mark.at
-                self._start = mark.start
-                self._objects = mark.objects - 1
-            at = self._coded + self._read
-            while self._index < index:
-                self._index += 1
-                at = next_number(at, cython.address(number))
-                self._kind = cython.cast(cython.int, number) - 1
-                if self._kind == _OBJECT:
-                    self._objects += 1
-                    continue
-                at = next_number(at, cython.address(number))
-                if number & 1:
-                    self._start -= (number >> 1) + 1
-                else:
-                    self._start += number >> 1
-                at = next_number(at, cython.address(self._its_size))
-                if at[0]:
-                    flags = _IN_TAG | _TELLS_TAG
-                else:
-                    flags = at[1]
-                    at += 2
-                self._in_tag = flags & _IN_TAG
-                if flags & _TELLS_TAG:
-                    at = next_number(at, cython.address(number))
-                    self._tag = self._start - number
-                    at = next_number(at, cython.address(self._tag_size))
-                if flags & _TELLS_RULE:
-                    at = next_number(at, cython.address(number))
-                    self._scope = number - 1
-                    at = next_number(at, cython.address(number))
-                    self._claim = number - 1
-                if flags & _TELLS_SLOT:
-                    at = next_number(at, cython.address(number))
-                    self._slot = self._start - number
-                    at = next_number(at, cython.address(number))
-                    self._slot_end = self._slot + number
-            self._read = at - self._coded
+    def seek(self, number: cython.Py_ssize_t) -> cython.int:
+        """Read the record of this number: fast where it is behind the one that was read last."""
+        numbers: Varints = self._numbers
+        value: cython.Py_ssize_t
+        flags: cython.Py_ssize_t
+        if number < self.current or number >> _STEP > max(self.current, 0) >> _STEP:
+            self._restart(number >> _STEP)
+        while self.current < number:
+            self.current += 1
+            self.template = cython.cast(cython.int, numbers.next()) - 1
+            if self.template == OBJECT:
+                self.object_number += 1
+                continue
+            value = numbers.next()
+            if value & 1:
+                self.start -= (value >> 1) + 1
+            else:
+                self.start += value >> 1
+            self.length = numbers.next()
+            value = numbers.next()
+            flags = _IN_TAG | _HAS_TAG
+            if value == 0:
+                flags = numbers.next()
+                if flags & _HAS_TAG:
+                    value = numbers.next()
+            self.in_tag = flags & _IN_TAG != 0
+            if flags & _HAS_TAG:
+                self.tag = self.start - value
+                self.tag_length = numbers.next()
+            if flags & _HAS_RULE:
+                self.scope = numbers.next() - 1
+                self.claim = numbers.next() - 1
+            if flags & _HAS_SLOT:
+                self.slot_start = self.start - numbers.next()
+                self.slot_end = self.slot_start + numbers.next()
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _restart(self, entry: cython.Py_ssize_t) -> cython.int:
+        """Go to an index entry; before the first one is the beginning."""
+        self.current = (entry << _STEP) - 1
+        self._numbers.position = 0
+        self.start = 0
+        self.object_number = -1
+        if entry:
+            index: IntColumn = self._index  # type: ignore[assignment]  # there is an entry
+            self._numbers.position = index.at(3 * entry - 3)
+            self.start = index.at(3 * entry - 2)
+            self.object_number = index.at(3 * entry - 1) - 1
         return 0

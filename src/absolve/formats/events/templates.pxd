@@ -1,24 +1,34 @@
-"""C layout of the kinds of links; kinds.py holds the code."""
+"""C layout of templates; templates.py holds the code."""
 
 cimport cython
 
-from absolve.core.model cimport Link
-from absolve.formats.events.slots cimport SharedCodings
+from absolve.core.model cimport Link, Part
+from absolve.encodings.codings cimport Unquoted
 
 cdef Py_ssize_t MOST, NAMED, SCOPED, CLAIMS, SLOTTED
 
 
-cdef inline unsigned int marked(object place, object coding) noexcept:
-    return ((<size_t><void*>place >> 5) ^ (<size_t><void*>coding >> 4)) & 63
+cdef inline unsigned int bucket(object site, object coding) noexcept:
+    return ((<size_t><void*>site >> 5) ^ (<size_t><void*>coding >> 4)) & 63
+
+
+@cython.final
+cdef class SharedCodings:
+    cdef list _shared
+    cdef Unquoted _last_shared
+    cdef Unquoted _last
+
+    cdef Unquoted shared(self, Unquoted coding)
+    cdef Unquoted coding(self, Unquoted shared, Py_ssize_t start, Py_ssize_t end)
 
 
 @cython.final
 cdef class LinkTemplates:
-    cdef readonly list kinds
-    cdef readonly SharedCodings slots  # of values without quotes that have several links
+    cdef list templates
+    cdef SharedCodings _codings
     cdef bint _named
     cdef dict _numbers
-    cdef unsigned short _recent[64]  # by `marked`: the number of a kind and one; 0 for none
+    cdef list _recent
 
     cdef int number(
         self,
@@ -31,4 +41,13 @@ cdef class LinkTemplates:
         Py_ssize_t tag_end,
         object claim,
     ) except? -1
-    cdef int _number_of(self, object place, object coding, object base, object claim) except? -1
+    cdef int _added(self, object place, object coding, object base, object claim) except? -1
+    cdef Unquoted coding(self, Unquoted shared, Py_ssize_t start, Py_ssize_t end)
+
+
+@cython.final
+cdef class PartTemplates:
+    cdef list _first
+
+    cdef int number(self, Part part) except? -1
+    cdef Part part(self, int number, Py_ssize_t start, Py_ssize_t end)

@@ -76,7 +76,7 @@ def walk(data: bytes, _charset: Charset, _options: WalkOptions) -> EventList:
     url: Value | None = None
     is_log = False
     entries = _Entries(data)
-    events = EventList(make=entries.part)
+    events = EventList(make_part=entries.part)
     for found in values(data):
         if isinstance(found, Finding):  # the meaning of malformed JSON is uncertain
             raise WalkError(found.code, found.text, found.position)

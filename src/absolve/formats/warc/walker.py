@@ -107,7 +107,7 @@ def _events(data: bytes, options: WalkOptions, *, compressed: bool) -> EventList
 
     Parts are created lazily: there may be a million, and the header of each takes a kilobyte.
     """
-    events: EventList = EventList(make=partial(_made, data, options), derives=True)
+    events: EventList = EventList(make_part=partial(_made, data, options), derives=True)
     for piece in pieces(data, options.max_decompressed, compressed=compressed):
         for finding in piece.findings:
             events.append(finding)

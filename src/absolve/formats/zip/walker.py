@@ -44,7 +44,7 @@ def walk(data: bytes, _charset: Charset, options: WalkOptions) -> EventList:
     """
     archive = directory.archive(data, options.max_links)
     package = _Package(data, archive, options)
-    events = EventList(make=package.part)
+    events = EventList(make_part=package.part)
     events.append(BaseClaim(Layer.RETRIEVAL, PACKAGE_ROOT, "root of the package"))
     events.append(MessageIds(_References(archive)))
     events.append(EditOrder(package.settled, package.tell(events)))
