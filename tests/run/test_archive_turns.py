@@ -191,6 +191,11 @@ def test_nor_where_bytes_of_it_are_broken(path: Path, bits: list[str], draw: st.
     same_in_parts(path, range(1 + draw.draw(st.integers(0, 50)), len(data), draw.draw(st.integers(50, 500))))
 
 
+def test_a_record_without_links_has_no_diagnostics_where_a_range_begins_with_it(path: Path) -> None:
+    path.write_bytes(ONE + REVISIT.replace(b"WARC-Target-URI: http://", b"WARC-Target-URI: http:/\0") + GET)
+    same_in_parts(path, [10])
+
+
 def test_a_condition_sees_the_numbers_that_rows_have(path: Path) -> None:
     path.write_bytes(ONE * 5)
     for condition in ("entity = 'record[4]/body[1]'", "false"):
