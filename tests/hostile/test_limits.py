@@ -300,8 +300,8 @@ def test_a_size_may_be_given_in_larger_units(page: Path, capfd: pytest.CaptureFi
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--max-size", "K"], "must be a number of bytes, or one with K, M or G behind it, not 'K'"),
-        (["--max-size", "-1"], "must be a number of bytes"),
+        (["--max-size", "K"], "must be a number, optionally followed by K, M or G, not 'K'"),
+        (["--max-size", "-1"], "must be a number, optionally followed by K, M or G, not '-1'"),
         (["--max-size", "1T"], "not '1T'"),
         (["--max-size", ""], "not ''"),
         (["--max-size", "9" * 30], "max_size must be from 0 to"),
