@@ -1,4 +1,8 @@
-"""Rewriting: a policy says what each link becomes, and only those bytes change."""
+"""Rewrite the links of an entity as a policy decides; all other bytes stay.
+
+In: an Entity and a policy. Out: the new bytes, or edits by byte offsets into the entity, in order.
+Most links need only a prefix before their bytes: for those neither the value is decoded nor a URL built.
+"""
 
 from __future__ import annotations
 
@@ -54,17 +58,17 @@ _BLANKS = WHITE_SPACE.decode()
 def rewrite(
     entity: Entity, policy: Policy | None = None, spill: Callable[[bytes], object] | None = None
 ) -> bytes:
-    """The entity's bytes with every link changed as the policy says; the very same object where nothing changes.
+    """Return the entity's bytes with every link changed as the policy decides; the same object if nothing changes.
 
-    DocumentError where they would be more than the settings allow: a base of a megabyte is written into every link.
-    Where there are many, all but the last of them are given to `spill`, if there is one, as they are made.
+    Raise DocumentError if the result is larger than `settings.max_size`: a long base is written into every link.
+    A large result is given to `spill` part by part while it is made; the last part is returned.
     """
     splicer: Splicer = Splicer(entity.data, entity.settings.max_size, spill)
     try:
         for changed in _Edits(entity, policy or absolute, None, True).parts():
             if not splicer.take(changed):
                 raise too_large(entity.settings.max_size, entity.name)
-    except OverflowError as error:  # where things stand in an archive is said by numbers of 32 bits
+    except OverflowError as error:  # offsets in an archive are numbers of 32 bits
         raise too_large(_LARGEST, entity.name) from error
     data = splicer.finish()
     if splicer.spilled + len(data) > entity.settings.max_size and data is not entity.data:
@@ -73,15 +77,15 @@ def rewrite(
 
 
 _LARGEST = (1 << 32) - 1
-_SOME = 1000  # edits that are held at a time, if more need not be,
-_MUCH = 1 << 20  # and bytes of those that may be long
+_SOME = 1000  # edits that are yielded together,
+_MUCH = 1 << 20  # or bytes of their new values
 _MOST_WRITTEN = 1024  # pairs of a context and a coding, each with
-_MOST_KNOWN = 10_000  # references of which it is remembered what becomes of them,
-_LONGEST_KNOWN = 1 << 16  # and bytes of one with that
+_MOST_KNOWN = 10_000  # references in a cache of edits,
+_LONGEST_KNOWN = 1 << 16  # and bytes of a reference and its edit that are cached
 
 
 def edits(entity: Entity, policy: Policy) -> list[Edit]:
-    """The edits of an entity and of all inside it, in order, by its own offsets; DocumentError as of `rewrite`."""
+    """Return the edits of an entity and of all inside it, in order, by its own offsets; raise as `rewrite` does."""
     found: list[Edit] = []
     size = 0
     for some in _Edits(entity, policy).parts():
@@ -100,9 +104,9 @@ _UNSHAPED = cython.declare(cython.int, -1)
 @cython.final
 @cython.cclass
 class _Edits:
-    """One walk over the events of an entity, or in the one `around` it, with whose bases it has its rules as well.
+    """One pass over the events of an entity; that of the entity `around` it shares its cache under the same contexts.
 
-    `whole`: nobody asks for the edits in a value that is settled as a whole, only for what it becomes.
+    `whole`: of a value that is encoded as a whole (`Coding.slot`) only the result is needed, not the edits inside it.
     """
 
     entity: Entity
@@ -137,8 +141,8 @@ class _Edits:
         self.keeps_opaque = entity.settings.profile != "whatwg"
         self.found = []
         self.whole = whole
-        self.open = None  # the coding of a value that is to be settled as a whole, when all in it is known,
-        self.changed = []  # and its edits, or what they make of it
+        self.open = None  # the coding of a value that is encoded as a whole when its last link is known,
+        self.changed = []  # and the edits inside it, or their result in `anew`
         self.anew = None
         self.events = entity.events
         self.rule = None
@@ -149,7 +153,7 @@ class _Edits:
         self.written = around.written if around is not None and entity.contexts is around.entity.contexts else {}
 
     def parts(self) -> Iterator[list[Edit]]:
-        """The edits in order, a thousand at a time."""
+        """Return the edits in order, a thousand at a time."""
         for event in self.events.objects:
             if type(event) is EditOrder:
                 return event.edits(self.made(event.order))
@@ -158,7 +162,7 @@ class _Edits:
         return ordered(made) if self.events.has_derived else made
 
     def made(self, order: Sequence[int] | None) -> Iterator[list[Edit]]:
-        """The edits as they are come to, a thousand at a time; in an archive by the `order` of its parts there."""
+        """Yield the edits in the order of the events, or in this `order` of their indexes, a thousand at a time."""
         number: cython.Py_ssize_t
         index: cython.Py_ssize_t
         link: Link | None
@@ -169,7 +173,9 @@ class _Edits:
             if link is not None:
                 if self.is_full and (self.open is None or link.coding.slot != self.open.slot):
                     yield self.taken()
-                self.link(events.link(index))  # type: ignore[arg-type]  # while it yielded others may have asked
+                    link = events.link(index)
+                # A policy may keep the link: it gets an object of its own.
+                self.link(link if self.is_absolute else events.at(index))  # type: ignore[arg-type]  # it is a link
                 continue
             event = events.at(index)
             if type(event) is Part:
@@ -181,12 +187,12 @@ class _Edits:
                         self.put(edit, part.coding)
                     if self.is_full and self.open is None:
                         yield self.taken()
-                if self.is_full:  # nothing more of its value comes
+                if self.is_full:  # a part is a whole value
                     yield self.taken()
         yield self.taken()
 
     def lowered(self, part: Part, inner: Inner) -> Iterator[list[Edit]]:
-        """The edits inside a part, as edits of this entity: small ones where its coding maps them, else all of it."""
+        """Yield the edits inside a part as edits of this entity: one for all of it if its coding maps no offsets."""
         _, entity, offsets = inner
         edits: _Edits = _Edits(entity, self.policy, self)
         edits.outer = self
@@ -211,7 +217,7 @@ class _Edits:
             yield [Edit(field.start, field.end, field.value(raw)) for field in part.derived]
 
     def encoded(self, part: Part, edits: _Edits) -> Iterator[list[Edit]]:
-        """The edit that encodes a part anew, if anything in it changes; what changes is not held."""
+        """Yield one edit that encodes the whole part again, if anything in it changes; buffer no edits inside it."""
         most = self.entity.settings.max_size
         splicer: Splicer = Splicer(edits.data, most)
         changes = False
@@ -223,7 +229,7 @@ class _Edits:
             yield [Edit(part.start, part.end, part.coding.encode(splicer.finish()))]
 
     def mapped(self, part: Part, edits: _Edits, offsets: Offsets) -> Iterator[list[Edit]]:
-        """The edits inside a part whose coding maps them."""
+        """Yield the edits inside a part whose coding maps offsets."""
         for changed in edits.parts():
             if part.coding is IDENTITY:
                 yield moved(changed, part.start)
@@ -233,7 +239,7 @@ class _Edits:
 
     @cython.cfunc
     def taken(self) -> list[Edit]:
-        """The edits so far, in order."""
+        """Return the edits so far, in order, and begin with none."""
         self.settle()
         found = self.found
         self.found = []
@@ -243,7 +249,7 @@ class _Edits:
 
     @cython.cfunc
     def settle(self) -> cython.int:
-        """Take the edits of a value that is settled as a whole: nothing more in it comes."""
+        """Add the edits of the open value: its last link was seen."""
         if self.anew is not None:
             self.found += self.anew.settled()
             self.anew = None
@@ -256,7 +262,7 @@ class _Edits:
     @cython.cfunc
     @cython.inline
     def stays_absolute(self, shaped: cython.int) -> cython.bint:
-        """Whether a reference is absolute already, and so stays whatever its place is."""
+        """Return whether a reference of this shape is absolute, and so stays whatever its site is."""
         return shaped == ABSOLUTE or (shaped == OPAQUE and self.keeps_opaque)
 
     @cython.cfunc
@@ -282,14 +288,14 @@ class _Edits:
         new = self.policy(resolved)
         if new is not None and not rule.may_write(new):
             self.refuse(link)
-        elif new is not None and rule.place.stays != "always":  # a package whose URL nobody knows is a policy's affair
+        elif new is not None and rule.place.stays != "always":  # in a package without a known URL the policy decides
             raw = self.data[link.start : link.end]
             self.write(link, edit_of(self.entity, link, rule, resolved.reference, new.strip(_BLANKS), raw, Written()))
         return 0
 
     @cython.cfunc
     def refuse(self, link: Link) -> cython.int:
-        """Leave a link for which the policy gives too long a URL; there is a notice about the first of a document."""
+        """Leave a link for which the policy returned too long a URL; add a finding for the first one of a document."""
         position: cython.Py_ssize_t = link.start
         found: _Edits = self
         while found.outer is not None and found.outer.entity.charset.transparent:
@@ -303,7 +309,7 @@ class _Edits:
     def short_way(
         self, rule: LinkContext, start: cython.Py_ssize_t, end: cython.Py_ssize_t, found: cython.int
     ) -> Edit | None:
-        """What `absolute` makes of a link, told by the shape of its bytes; `_UNKNOWN` where that does not decide."""
+        """Return the edit of `absolute` by the shape of a reference; `_UNKNOWN` if the shape does not decide."""
         kind: cython.int = found & KIND
         if found < FRAGMENT:
             return _UNKNOWN
@@ -318,12 +324,12 @@ class _Edits:
 
     @cython.cfunc
     def long_way(self, link: Link, rule: LinkContext) -> cython.int:
-        """What `absolute` makes of a link, by its reference; remembered for the raw bytes where that decides alone."""
+        """Add the edit of `absolute` by the decoded reference; cached by the raw bytes if they alone decide."""
         raw: bytes = self.data[link.start : link.end]
         written: Written = Written()
         edit: Edit | None = _UNKNOWN
         alone: cython.bint = (
-            rule.place.syntax != "refresh"  # a quote before the URL must not be in it
+            rule.place.syntax != "refresh"  # a quote before the URL ends it
             and link.coding.slot is None
             and not after_word(self.data, link.start)
         )
@@ -344,7 +350,7 @@ class _Edits:
 
     @cython.cfunc
     def write(self, link: Link, edit: Edit | None) -> cython.int:
-        """Take an edit by offsets into a link's bytes."""
+        """Add an edit whose offsets are relative to the start of a link."""
         if edit is not None:
             self.held += len(edit.new)
             self.put(edit_at(edit.start + link.start, edit.end + link.start, edit.new), link.coding)
