@@ -1,4 +1,4 @@
-"""C layout of the claims that rule some links only; scopes.py holds the code."""
+"""C layout of the scoped base claims; scoped_bases.py has the code."""
 
 cimport cython
 

@@ -1,4 +1,8 @@
-"""The claims that rule some links of an entity only (`xml:base`, `codebase`): kept as numbers, made when asked for."""
+"""Base claims for some links of an entity only (`xml:base`, `codebase`): stored as spans, created on access.
+
+In: the span of a value in the document, its coding, and a function that reads a claim from it. Out: the number of the
+claim, and by number the BaseClaim with its enclosing claim as `scope` (RFC 1808 section 3.1, XML Base).
+"""
 
 from __future__ import annotations
 
@@ -14,7 +18,7 @@ if TYPE_CHECKING:
 
     from absolve.core.protocols import Coding
 
-    Says = Callable[[bytes, int], "BaseClaim | None"]  # the claim that a value makes which stands there
+    ReadBase = Callable[[bytes, int], "BaseClaim | None"]  # decoded value, byte offset -> its claim, if it is one
 else:
     from absolve.core import _cython as cython
 
@@ -23,18 +27,18 @@ if cython.compiled:
 else:
     from absolve.core.column_buffers import IntColumn
 
-SCOPE_PLACEHOLDER: Final = BaseClaim(Layer.EMBEDDED, "", "")  # stands for a claim that has a number here
-_MOST_MADE = cython.declare(cython.Py_ssize_t, 4096)  # more than most feeds have entries
+SCOPE_PLACEHOLDER: Final = BaseClaim(Layer.EMBEDDED, "", "")  # in place of a claim that is stored here by number
+_MOST_MADE = cython.declare(cython.Py_ssize_t, 4096)  # claims in the cache: more than most feeds have entries
 
 
 @cython.final
 @cython.no_gc
 @cython.cclass
 class ScopedBases:
-    """Claims by their numbers, from 0: where their values stand in `data`, how those are read, and what is around them.
+    """Claims by number, from 0: the span of each value in `data`, its coding and reader, and its outer claim.
 
-    There may be one for every few bytes of a document. The last ones that were asked for are remembered: the links
-    that one of them rules stand together, and get the very same object.
+    There may be one for every few bytes of a document. Recently used claims are cached: links under one claim are
+    consecutive, and all get the same object.
     """
 
     def __init__(self, data: bytes) -> None:
@@ -43,17 +47,17 @@ class ScopedBases:
         self._ends = IntColumn(narrow=len(data) <= NARROW)
         self._outer = IntColumn(narrow=True)
         self._how = IntColumn(narrow=True)
-        self._ways: list[tuple[Coding, Says]] = []
+        self._ways: list[tuple[Coding, ReadBase]] = []
         self._made: dict[int, BaseClaim] = {}
 
     @cython.ccall
     @cython.exceptval(-1, check=True)
     def add(
-        self, start: cython.Py_ssize_t, end: cython.Py_ssize_t, coding: Coding, says: Says, outer: cython.Py_ssize_t
+        self, start: cython.Py_ssize_t, end: cython.Py_ssize_t, coding: Coding, says: ReadBase, outer: cython.Py_ssize_t
     ) -> cython.Py_ssize_t:
-        """Take the claim of the value in this span, in the scope of an `outer` one or of none (-1): its number.
+        """Add the claim of the value in this span (byte offsets), and return its number; -1 if it is no claim.
 
-        -1 where the value makes none.
+        `outer` is the number of the enclosing claim, -1 without one.
         """
         way: cython.Py_ssize_t = 0
         claim = says(coding.decode(self._data[start:end]), start)
@@ -61,7 +65,7 @@ class ScopedBases:
             return -1
         while way < len(self._ways) and not (self._ways[way][0] is coding and self._ways[way][1] is says):
             way += 1
-        if way == len(self._ways):  # as many as there are quotes and kinds of attributes
+        if way == len(self._ways):  # few: one for each quote character and kind of attribute
             self._ways.append((coding, says))
         self._starts.add(start)
         self._ends.add(end)
@@ -72,7 +76,7 @@ class ScopedBases:
 
     @cython.ccall
     def at(self, number: cython.Py_ssize_t) -> BaseClaim | None:
-        """The claim of this number; None for -1."""
+        """Return the claim with this number; None for -1."""
         if number < 0:
             return None
         found = self._made.get(number)
@@ -80,12 +84,12 @@ class ScopedBases:
             start = self._starts.at(number)
             coding, says = self._ways[self._how.at(number)]
             claim = says(coding.decode(self._data[start : self._ends.at(number)]), start)
-            found = self._remember(number, claim, self._outer.at(number))  # type: ignore[arg-type]  # `add` saw that it is one
+            found = self._remember(number, claim, self._outer.at(number))  # type: ignore[arg-type]  # `add` checked it
         return found
 
     @cython.cfunc
     def _remember(self, number: cython.Py_ssize_t, claim: BaseClaim, outer: cython.Py_ssize_t) -> BaseClaim:
-        """The claim in the scope of the outer one, for those who ask next."""
+        """Return the claim with the outer claim as its scope, and cache it."""
         found = claim if outer < 0 else new(BaseClaim, (*claim[:4], self.at(outer)))
         if len(self._made) >= _MOST_MADE:
             self._made.clear()

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import cython
 
     from absolve.encodings.charsets import Charset
-    from absolve.formats.events.scoped_bases import Says
+    from absolve.formats.events.scoped_bases import ReadBase
     from absolve.formats.protocols import WalkOptions
     from absolve.formats.xml.limits import Expansion
     from absolve.formats.xml.prolog import Prolog
@@ -306,7 +306,7 @@ class _Walk:
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def claim(
-        self, says: Says, start: cython.Py_ssize_t, end: cython.Py_ssize_t, outer: cython.Py_ssize_t
+        self, says: ReadBase, start: cython.Py_ssize_t, end: cython.Py_ssize_t, outer: cython.Py_ssize_t
     ) -> cython.Py_ssize_t:
         """Add the claim of a value in the scope of `outer`, and return its number; -1 where it makes no claim."""
         if self.events.scopes is None:
