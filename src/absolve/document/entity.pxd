@@ -1,4 +1,4 @@
-"""C layout of an entity; entity.py holds the code."""
+"""C layout of an entity; entity.py has the code."""
 
 cimport cython
 

@@ -1,4 +1,9 @@
-"""What a walk makes of one document: its events, the bases that rule them, and the documents inside it."""
+"""The result of a walk: an entity with its events, its bases, and the documents inside it, nested.
+
+In: bytes with charset, media type and settings; `walk` adds events, bases (RFC 1808 section 3) and inner documents.
+Out: the base context of each link, spans of bytes, lines and columns, diagnostics. Budgets bound the memory for
+documents inside documents.
+"""
 
 from __future__ import annotations
 
@@ -38,13 +43,13 @@ else:
 
 _NO_BASES: Final = Bases()
 _NOTHING: Final = ("", True, _NO_BASES)
-_MOST_SCOPED = cython.declare(cython.Py_ssize_t, 1 << 20)  # for what rules under scoped bases: most feeds have fewer
-_SCOPED = cython.declare(cython.Py_ssize_t, 200)  # taken for each of them, with its URL: some thousands
-AMBIGUOUS: Final = "ambiguous"  # the code of the notice that a scanner gives where it had to guess
+_MOST_SCOPED = cython.declare(cython.Py_ssize_t, 1 << 20)  # bytes of cached scoped contexts: most feeds need less
+_SCOPED = cython.declare(cython.Py_ssize_t, 200)  # bytes of one without its URL (estimate): some thousands fit
+AMBIGUOUS: Final = "ambiguous"  # the code of the finding that a walker adds where it had to guess
 
 
 class Inner(NamedTuple):
-    """A document inside an entity: its part, what the part decodes to, where that stands, and what was found in it."""
+    """A document inside an entity: its part, the entity of the decoded part, and the offsets of the decoded bytes."""
 
     part: Part
     entity: Entity
@@ -54,7 +59,7 @@ class Inner(NamedTuple):
 @cython.final
 @cython.cclass
 class NestingBudget:
-    """How many more small documents may be kept of all that are inside one; a large one always is."""
+    """The number of small inner documents that may still be kept in an outermost one; large ones always are."""
 
     def __init__(self, left: cython.Py_ssize_t) -> None:
         self._left = left
@@ -62,24 +67,25 @@ class NestingBudget:
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def takes(self, size: cython.Py_ssize_t) -> cython.bint:
-        """Whether one of so many bytes is kept."""
+        """Return whether a document of `size` bytes is kept; a small one uses up one unit of the budget."""
         if size >= _LARGE:
             return True
         self._left -= 1
         return self._left >= 0
 
 
-_LARGE = cython.declare(cython.Py_ssize_t, 4096)  # bytes: what is found in such takes no more than a few times as many
+_LARGE = cython.declare(cython.Py_ssize_t, 4096)  # bytes; its events take at most a few times its size
 
 
 @cython.final
 @cython.cclass
 class Deep:
-    """How many more bytes the large documents may have that are text in the text of one, more than `ENTERED` deep.
+    """The bytes left for large documents nested as text in the text of another one, more than `ENTERED` deep.
 
-    Each is held, and the same characters may stand in as many of them as there are levels. Small ones, and what is in
-    them, do not count: those for which there is no room are walked again, and that must give the same. Behind one that
-    is too much no other is entered: then a second rewrite, for which they are longer, enters no others.
+    Each is kept in memory, and the same characters may be in one document per level. Small ones, and documents inside
+    them, do not count: those beyond the NestingBudget are walked again, which must give the same result. After the
+    first one that exceeds the budget no other is walked: so a second rewrite, in which they are longer, walks no
+    others either.
     """
 
     def __init__(self, left: cython.Py_ssize_t) -> None:
@@ -88,7 +94,7 @@ class Deep:
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def takes(self, size: cython.Py_ssize_t) -> cython.bint:
-        """Whether one of so many bytes may be entered."""
+        """Return whether a document of `size` bytes may be walked; subtract the size of a large one."""
         if size >= _LARGE:
             self._left -= size
             return self._left >= 0
@@ -96,13 +102,13 @@ class Deep:
 
     @property
     def is_full(self) -> bool:
-        """Whether one was not entered."""
+        """Whether a document was not walked because of this budget."""
         return self._left < 0
 
 
-ENTERED: Final = 2  # so many levels of documents whose text is in a text are entered, however large they are,
-MOST_DEEP: Final = 16 << 20  # and so many bytes of what is deeper,
-_PROVES: Final = 4  # of a rewrite as many times more: what was entered before may be longer
+ENTERED: Final = 2  # levels of documents nested as text that are walked regardless of size
+MOST_DEEP: Final = 16 << 20  # bytes of the large documents nested deeper, in all
+_PROVES: Final = 4  # factor for the output of a rewrite: documents walked before may be longer there
 _UNCOUNTED = cython.declare(Deep, Deep(sys.maxsize))
 _IS_KEPT = cython.declare(cython.Py_ssize_t, -1)
 
@@ -110,11 +116,11 @@ _IS_KEPT = cython.declare(cython.Py_ssize_t, -1)
 @cython.final
 @cython.cclass
 class InnerDocuments:
-    """The documents inside an entity: by the numbers of their events those that are kept, and which are not.
+    """The documents inside an entity, by the indexes of their events: some are kept, others are walked on each access.
 
-    What is found in a small one takes many times its size, and there may be a million of them: when there is no more
-    room such a one is walked again each time that it is asked for (`walk.inner_at`). All that is remembered of it is
-    `named`: how many of the documents before it have a step in the path.
+    The events of a small one take many times its size, and there may be a million of them: beyond the NestingBudget
+    it is walked again by each call of `walk.inner_at`. All that is stored for it is `named`: the number of documents
+    before it that have a step in the entity path.
     """
 
     def __init__(self) -> None:
@@ -128,7 +134,7 @@ class InnerDocuments:
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def keep(self, index: cython.Py_ssize_t, inner: Inner) -> cython.int:
-        """Keep the document inside an event, which stands behind those that came before."""
+        """Add a document to be kept; the index of its event must be greater than those added before."""
         self._kept[index] = inner
         self._indexes.add(index)
         return self._named.add(_IS_KEPT)
@@ -136,25 +142,25 @@ class InnerDocuments:
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def let_go(self, index: cython.Py_ssize_t, named: cython.Py_ssize_t) -> cython.int:
-        """The same for one that is not kept."""
+        """Add a document that is not kept, likewise."""
         self._indexes.add(index)
         return self._named.add(named)
 
     @cython.ccall
     def kept(self, index: cython.Py_ssize_t) -> Inner | None:
-        """The document inside this event, if it is kept."""
+        """Return the document inside the event with this index, None if it is not kept."""
         return self._kept.get(index)
 
     @cython.cfunc
     @cython.exceptval(check=False)
     def index(self, number: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """The event with the document of this number, from 0."""
+        """Return the index of the event with the document of this number, from 0."""
         return self._indexes.at(number)
 
     @cython.cfunc
     @cython.exceptval(check=False)
     def named(self, index: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """What is remembered of the document inside this event; -1 where there is none, or it is kept."""
+        """Return `named` of the document inside the event with this index; -1 without a document, or if it is kept."""
         number: cython.Py_ssize_t = self._indexes.before(index)
         if number == len(self._indexes) or self._indexes.at(number) != index:
             return _IS_KEPT
@@ -163,20 +169,22 @@ class InnerDocuments:
 
 @cython.cclass
 class Entity:
-    """One document, walked: its bytes, its events in their order, its bases, and the entities inside it.
+    """One document after its walk: its bytes, its events in document order, its bases, and the entities inside it.
 
-    Where documents stand in it as they are, as in a message with a message, `own_data` has only the first of its bytes,
-    in which all its links are: the others are held by an entity around it, and `data` has to cut them out there.
+    If documents are inside it verbatim, such as a message in a message, `own_data` may have only its first bytes, with
+    all its links: the others are a span of the bytes of an outer entity, from which `data` copies them.
 
-    `bases.own` is the document's own URL, `bases.base` that of its links. `path` leads here from the outermost
-    entity, "" there. `findings` are those of this entity and all inside it, by its own offsets; `count` is how many
-    links and parts it has, with those inside; `repeated` is about how many bytes their rows take beside what the
-    bytes of the links say, `long_bases` how many characters the long bases of the documents inside have.
-    `origin` is that of its Document. `for_rewrite`: the documents
-    inside in which nothing changes were not entered; `is_proof`: it is what a rewrite made. `depth` is how many it is
-    inside of, and `room` is what there is for the small ones in all of them; `level` is how many it is inside of as
-    text, and `deep` counts the bytes of those. `enclosed` has what the bases that a part gets from here depend
-    on (its name, whether the entity encloses it), and those of the last one.
+    `bases.own` is the document's own URL, `bases.base` the base of its links. `path` is the entity path from the
+    outermost entity, "" there. `findings` are those of this entity and all inside it, with offsets in this one.
+    `origin` is that of its Document. `for_rewrite`: inner documents that this rewrite does not change were not walked;
+    `is_proof`: the document is the output of a rewrite.
+
+    Counted with all entities inside it: `count`, the links and parts; `repeated`, an estimate of the bytes in their
+    rows beyond those of the links themselves; `long_bases`, the characters in long bases of inner documents.
+
+    `depth` is the number of documents around it, `room` the budget for keeping small ones; `level` counts only those
+    that contain it as text, `deep` is the budget for bytes at deeper levels. `enclosed` caches the last result of
+    `around_part`: the name and `encloses` of the part, which decide, and the bases.
     """
 
     def __init__(
@@ -184,7 +192,7 @@ class Entity:
     ) -> None:
         self.own_data = data
         self._size = len(data)
-        self.around: bytes | None = None  # where many of them stand as they are, from this place on
+        self.around: bytes | None = None  # outer bytes that contain these, from offset `_at` on
         self._at = 0
         self.charset = charset
         self.media_type = media_type
@@ -193,7 +201,7 @@ class Entity:
         self.settings = settings
         self.bases = _NO_BASES
         self.events: EventList = EventList()
-        self.inside: InnerDocuments | None = None  # None as long as there are none
+        self.inside: InnerDocuments | None = None  # None until one is added
         self.room: NestingBudget | None = None
         self.deep: Deep | None = None
         self.level = 0
@@ -203,34 +211,34 @@ class Entity:
         self.long_bases = 0
         self.for_rewrite = False
         self.is_proof = False
-        self.named = 0  # how many of the parts have a step in the path
+        self.named = 0  # the number of parts so far with a step in the entity path
         self.enclosed = _NOTHING
         self.findings: list[Finding] = []
         self.origin: Callable[[int], int] | None = None
-        self.held: set[str] = set()  # what is in the message, by `found_as`: one set for all that is in it
-        self.contexts: dict[int | tuple[int, int], Any] = {}  # of its links, by `resolved.link_context`
+        self.held: set[str] = set()  # keys (`found_as`) of the parts of a message, shared by its entities
+        self.contexts: dict[int | tuple[int, int], Any] = {}  # of its links: the cache of `resolved.link_context`
         self._positions: LineIndex | None = None
         self._scoped: dict[int, BaseContext] | None = None
         self._scoped_size = 0
 
     @property
     def data(self) -> bytes:
-        """Its bytes; a copy of them each time where they were let go."""
+        """The bytes of the document; copied on each access if `own_data` has not all of them."""
         return self.cut(0, self._size)
 
     @cython.ccall
     def cut(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> bytes:
-        """Its bytes in a span that begins there, or as many as there are."""
+        """Return the bytes of a span; `end` may be beyond the last byte."""
         if len(self.own_data) == self._size:
             if start == 0 and end == self._size:
                 return self.own_data
             return cut(self.own_data, start, end)
-        return cut(self.around, self._at + start, self._at + min(end, self._size))  # type: ignore[arg-type]  # it is there
+        return cut(self.around, self._at + start, self._at + min(end, self._size))  # type: ignore[arg-type]  # set
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def stands_in(self, outer: Entity, at: cython.Py_ssize_t) -> cython.int:
-        """Know that its bytes are those of another one from there on, as they stand there."""
+        """Record that its bytes are those of `outer` from byte offset `at`; only for large ones."""
         if self._size < _LARGE:
             return 0
         if len(outer.own_data) == outer._size:
@@ -244,7 +252,7 @@ class Entity:
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def let_go(self, kept: cython.Py_ssize_t) -> cython.int:
-        """Hold no more than so many of its bytes, which are held around it: each level of messages would hold them."""
+        """Free all but the first `kept` bytes, if that is half or less: each level of messages has a copy."""
         if 2 * kept <= self._size:
             self.own_data = cut(self.own_data, 0, kept)
         return 0
@@ -252,7 +260,7 @@ class Entity:
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def is_text_in(self, outer: Entity) -> cython.int:
-        """Let it be text in the text of another one, as a srcdoc and a conditional comment are."""
+        """Set level and budget of a document that is text in the text of `outer`: a srcdoc, a conditional comment."""
         if outer.deep is None:
             outer.deep = Deep(MOST_DEEP * (_PROVES if outer.is_proof else 1))
         self.deep = outer.deep if outer._size >= _LARGE else _UNCOUNTED
@@ -262,18 +270,18 @@ class Entity:
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def may_be_so_deep(self) -> cython.bint:
-        """Whether there may be this document so many levels deep as text."""
-        return self.level <= ENTERED or self.deep.takes(self._size)  # type: ignore[union-attr]  # as deep as this
+        """Return whether it may be walked at its level; a large one deeper than `ENTERED` reduces the budget."""
+        return self.level <= ENTERED or self.deep.takes(self._size)  # type: ignore[union-attr]  # set with `level`
 
     @property
     def positions(self) -> LineIndex:
-        """The lines and columns of its own bytes."""
+        """The lines and columns of `own_data`."""
         if self._positions is None:
             self._positions = LineIndex(self.own_data, self.charset)
         return self._positions
 
     def line_column(self, position: int) -> tuple[int, int]:
-        """Line and column of a byte, 1-based; columns count characters. Lines end at LF, CR LF or CR."""
+        """Return line and column of a byte offset, 1-based; columns count characters. Lines end at LF, CR LF or CR."""
         return self._positions_of(position).at(position)
 
     def line(self, position: int) -> int:
@@ -286,45 +294,45 @@ class Entity:
 
     @property
     def diagnostics(self) -> list[Diagnostic]:
-        """What was met here and in all inside, in the order in which it stands here."""
-        if not self.charset.transparent:  # read through a charset coding: the lines are those of what it decodes to
+        """The diagnostics of this entity and all inside it, in document order."""
+        if not self.charset.transparent:  # one part with a charset coding: lines are counted in the decoded text
             inner = self.inside.kept(0) if self.inside is not None else None
             return inner.entity.diagnostics if inner is not None else []
         findings = sorted(self.findings, key=lambda finding: finding.position) if self.findings else self.findings
         return [Diagnostic(code, *self.placed(text, at), failed) for code, text, at, failed in findings]
 
     def placed(self, text: str, position: int) -> tuple[str, str, int | None, int | None]:
-        """What a Diagnostic says of a byte here: the text, the name, and line and column, in an archive the byte."""
+        """Return text, name, line and column for a Diagnostic; in an archive the text has the byte offset."""
         if not registry.WALKERS[self.media_type].archive:
             return text, self.name, *self.line_column(position)
         return f"{text}, at byte {self.origin(position) if self.origin else position}", self.name, None, None
 
     @property
     def is_ambiguous(self) -> bool:
-        """Whether the scanner had to guess somewhere in this document: then a rewrite is verified unasked."""
+        """Whether the walker had to guess somewhere: then a rewrite is verified even without --verify."""
         return AMBIGUOUS in [finding.code for finding in self.findings]
 
     @cython.ccall
     def ruled(self, link: Link) -> BaseContext:
-        """The base that rules a link and the resolver against it."""
+        """Return the base URL of a link with its resolver."""
         _, _, _, _, against, _, _ = cython.cast(tuple, link.place)
         if against == "base":  # as most are
             return self.base_context(link.base)
         return self.base_context(link.base, against == "own" or (against == "header" and self._gives_base(link.claim)))
 
     def _gives_base(self, claim: BaseClaim | None) -> bool:
-        """Whether no other claim of its layer came before this one."""
+        """Return whether a claim is not ignored: no other claim of its layer precedes it."""
         return any(fate.base is claim and fate.verdict != "ignored" for fate in self.bases.base.chain)
 
     def hold(self, name: MessageIds) -> None:
-        """Let the links of the same message know what is found there."""
+        """Add the keys of references that identify parts of the message: links to those are internal."""
         own = name.claim is not None and self._gives_base(name.claim)
         resolver = self.base_context(None, own).resolver
         self.held.update(found_as(url) for url in map(resolver, name.references) if url)
 
     @cython.ccall
     def base_context(self, scope: BaseClaim | None, own: cython.bint = False) -> BaseContext:  # noqa: FBT002 - of a C function
-        """The base for a scoped claim, for the document's own URL, or for all other links."""
+        """Return the context of a scoped claim; without one, of the own URL if `own`, else of the base."""
         if scope is None:
             return self.bases.base_context(own, self.settings.profile, self.charset.name)
         if self._scoped is None:
@@ -334,10 +342,10 @@ class Entity:
             profile = self.settings.profile
             base = establish(self.base_context(scope.scope).base, [scope], profile, self.line, self.settings.max_url)
             found = self.bases.base_context_for(base, profile, self.charset.name)
-            if scope.layer is RETRIEVAL:  # the path of a member of an archive rules that one alone
+            if scope.layer is RETRIEVAL:  # the path of an archive member is the base of that member only
                 return found
             self._scoped_size += _SCOPED + len(base.url)
-            if self._scoped_size > _MOST_SCOPED:  # those of one place stand together
+            if self._scoped_size > _MOST_SCOPED:  # links under one claim are consecutive
                 self._scoped.clear()
                 self._scoped_size = _SCOPED + len(base.url)
             self._scoped[id(scope)] = found
