@@ -1,8 +1,10 @@
-"""The fold: from one document's bytes to its events, the base URLs that rule them, and the documents inside.
+"""The fold: walk a document and the documents inside it, and establish their bases (RFC 1808 section 3).
 
-    Document -> walker(media type) -> Base | Link | Part -> establish (section 3) -> Entity
+In: a Document and Settings. Out: an Entity with its events, its bases, its inner entities and findings.
 
-Every Base is collected before anything is resolved: a base element rules the links before it too.
+    Document -> walker(media type) -> BaseClaim | Link | Part -> establish (section 3) -> Entity
+
+All claims are collected before anything is resolved: a base element also applies to the links before it.
 """
 
 from __future__ import annotations
@@ -73,15 +75,15 @@ __all__ = [
     "walk",
 ]
 
-_FEW_AROUND = cython.declare(cython.int, 32)  # in what holds only some of its bytes: to have all is to copy them
-_MOST_KEPT = cython.declare(cython.Py_ssize_t, 2048)  # small documents inside one, of some 2 KB each
-_WORDS = cython.declare(cython.Py_ssize_t, 100)  # characters of the short words in a row
-_PROLOG = 4096  # bytes in which the declarations of an XML document are looked for, if it has any
-LONGEST_IN_PLACE = 1 << 20  # bytes that entities may stand for in one place of a smaller document (`xml_bounds`)
+_FEW_AROUND = cython.declare(cython.int, 32)  # events, at most, if only some bytes are kept: the others are copied
+_MOST_KEPT = cython.declare(cython.Py_ssize_t, 2048)  # small documents inside an outermost one, of some 2 KB each
+_WORDS = cython.declare(cython.Py_ssize_t, 100)  # characters of the short values in a row
+_PROLOG = 4096  # bytes of an XML document that are searched for entity declarations
+LONGEST_IN_PLACE = 1 << 20  # bytes of expanded entities in one place of a smaller document (formats/xml/limits.py)
 _PACKAGES = frozenset(PACKAGES)
 _TEXTS = frozenset({HTML, XML})
-_NO_ROOM = NestingBudget(0)  # in what is not kept itself
-_RECOVERED = frozenset(  # codes of errors that `recover` gets over
+_NO_ROOM = NestingBudget(0)  # for the documents inside one that is not kept itself
+_RECOVERED = frozenset(  # codes of errors after which `recover` parses XML as HTML
     {
         "elements-too-deep",
         "entities-too-long",
@@ -94,10 +96,11 @@ _RECOVERED = frozenset(  # codes of errors that `recover` gets over
 
 
 def walk(document: Document, settings: Settings, *, for_rewrite: bool = False, is_proof: bool = False) -> Entity:
-    """Walk a document and every document inside it; `for_rewrite`, not those in which nothing changes.
+    """Return the entity of a document, with every document inside it; `for_rewrite`: except those that do not change.
 
-    `is_proof`: it is to be compared with the one that it was before. DocumentError where it is of no kind that absolve
-    reads, or passes a limit of the settings; UsageError for a charset or retrieval URL that is none.
+    `is_proof`: the document is the output of a rewrite, to be compared with its input. Raise DocumentError for an
+    unsupported media type, a document that cannot be parsed, or one beyond a limit of the settings; raise UsageError
+    for an unknown charset, or a retrieval URL that is not absolute.
     """
     name = document.name or "<bytes>"
     if len(document.data) > settings.max_size:
@@ -106,7 +109,7 @@ def walk(document: Document, settings: Settings, *, for_rewrite: bool = False, i
     url = document.url
     own = retrieved(url, document.url_source, settings.profile, settings.max_url) if url is not None else DEFAULT
     if media_type in _PACKAGES and url is not None and not url.endswith("/"):
-        own = DEFAULT  # it is the package's own URL: what its root has nobody knows
+        own = DEFAULT  # the URL of the package itself: the URL of its root folder is unknown
     entity = Entity(document.data, UTF_8, media_type, name, "", settings)
     entity.named = document.before
     entity.origin = document.origin
@@ -125,7 +128,7 @@ def walk(document: Document, settings: Settings, *, for_rewrite: bool = False, i
 
 @cython.cfunc
 def _begin(entity: Entity, around: Bases, mark: cython.Py_ssize_t, depth: cython.Py_ssize_t) -> None:
-    """Walk an entity: its bytes where its walker reads such, else a part that is all of it through a charset coding."""
+    """Walk an entity: its bytes if its walker parses their charset, else one part with a charset coding for them."""
     charset = entity.charset
     in_utf_8 = charset is UTF_8 or charset.codec == UTF_8.codec
     if in_utf_8 or (charset.transparent and WALKERS[entity.media_type].as_bytes):
@@ -137,17 +140,17 @@ def _begin(entity: Entity, around: Bases, mark: cython.Py_ssize_t, depth: cython
     entity.events.append(part)
     entity.depth = depth - 1
     _enter(entity, part, 0, inside(charset))
-    inner: Entity = inner_at(entity, 0).entity  # type: ignore[union-attr]  # there is this one, or an error
+    inner: Entity = inner_at(entity, 0).entity  # type: ignore[union-attr]  # `_enter` has added it
     entity.bases = inner.bases
     entity.media_type = inner.media_type
 
 
-_AS_IT_IS = frozenset({HTML, registry.RECORDS})  # most that is said, and nothing to be read out of it
+_AS_IT_IS = frozenset({HTML, registry.RECORDS})  # the most frequent values, without parameters to be parsed
 
 
 @cython.cfunc
 def _media_type(document: Document, name: str) -> tuple[str, str | None]:
-    """The media type without parameters, and its charset parameter."""
+    """Return the media type without parameters, and its charset parameter; raise DocumentError without a walker."""
     if document.media_type is None:
         found = registry.sniff(document.data, document.name)
         if found is None:
@@ -171,7 +174,7 @@ def _charset(data: bytes, media_type: str, given: str | None, header: str | None
 
 @cython.cfunc
 def _fold(entity: Entity, around: Bases, depth: cython.Py_ssize_t) -> None:
-    """Walk one entity."""
+    """Walk one entity; with `recover`, parse XML as HTML after an error of _RECOVERED."""
     walk_it = walker(entity.media_type)
     if walk_it is None:
         return
@@ -189,16 +192,16 @@ def _fold(entity: Entity, around: Bases, depth: cython.Py_ssize_t) -> None:
 
 
 def fold(entity: Entity, events: Iterable[Event], around: Bases) -> None:
-    """Give an entity the events that were found in it: establish its bases, and enter its parts.
+    """Set the events of an entity: establish its bases, and walk its parts.
 
-    WalkError where it has more links, with all inside it, than its settings allow.
+    Raise WalkError if it has more links than its settings allow, counted with those inside it.
     """
     _take(entity, events, around, 0)
 
 
 @cython.cfunc
 def _take(entity: Entity, events: Iterable[Event], around: Bases, depth: cython.Py_ssize_t) -> None:
-    """The same for an entity that is so many deep in others."""
+    """Set the events of an entity that is inside `depth` others, as `fold` does."""
     claims: list[BaseClaim] = []
     names: list[MessageIds] = []
     index: cython.Py_ssize_t
@@ -221,13 +224,13 @@ def _take(entity: Entity, events: Iterable[Event], around: Bases, depth: cython.
         entity.hold(name)
     for number in range(found.parts):
         index = found.part_index(number)
-        part: Part = found.at(index)  # type: ignore[assignment]  # it is one
+        part: Part = found.at(index)  # type: ignore[assignment]  # the index of a part
         _enter(entity, part, index)
 
 
 @cython.cfunc
 def _measure(entity: Entity, events: EventList) -> None:
-    """Estimate how many bytes of the rows come from the bases, and find a link whose URL would be too long."""
+    """Add the estimated bytes of rows that come from bases and names, and a finding if a URL would be too long."""
     size: cython.Py_ssize_t = len(entity.own_data)
     base: cython.Py_ssize_t = max(len(entity.bases.base.url), len(entity.bases.own.url))
     each: cython.Py_ssize_t = base
@@ -246,7 +249,7 @@ def _measure(entity: Entity, events: EventList) -> None:
 def _find_too_long(
     entity: Entity, events: EventList, room: cython.Py_ssize_t, every: cython.bint
 ) -> None:
-    """Add a notice for the first link whose URL would be too long; `every` reference may be longer than its bytes."""
+    """Add a finding for the first link whose URL would be too long; `every`: references may exceed their bytes."""
     index: cython.Py_ssize_t
     each: cython.Py_ssize_t = LONGER if entity.settings.profile == "whatwg" else 1
     for index in range(len(events)):
@@ -261,7 +264,7 @@ def _find_too_long(
 
 @cython.cfunc
 def _let_go(entity: Entity, events: EventList) -> None:
-    """Let an entity hold only the bytes of its links, if in all others documents stand as they are."""
+    """Keep only the bytes up to the last link, if all parts are documents in identity coding without derived fields."""
     kept: cython.Py_ssize_t = 0
     parts = 0
     for event in events:
@@ -277,7 +280,7 @@ def _let_go(entity: Entity, events: EventList) -> None:
 
 @cython.cfunc
 def _counted(entity: Entity, events: Iterable[Event]) -> EventList:
-    """Return the events as a list, counted; raise DocumentError at the first link or part that is too many."""
+    """Return the events as an EventList, counted; raise WalkError at the first link or part beyond the limit."""
     most: cython.Py_ssize_t = entity.settings.max_links - entity.count
     found: EventList
     if isinstance(events, EventList) and events.count <= most:
@@ -287,17 +290,17 @@ def _counted(entity: Entity, events: Iterable[Event]) -> EventList:
         for event in events:
             found.append(event)
             if found.count > most:
-                raise too_many(entity, event.start)  # type: ignore[union-attr]  # a link or a part: others do not count
+                raise too_many(entity, event.start)  # type: ignore[union-attr]  # a link or a part
     entity.count += found.count
     return found
 
 
 @cython.cfunc
 def _enter(entity: Entity, part: Part, index: cython.Py_ssize_t, charset: Charset | None = None) -> None:
-    """Decode a part and walk what is in it; a document too deep in others is left alone, and that is said.
+    """Decode a part and walk the document in it; add a finding instead if it is nested too deep.
 
-    So is one that cannot be decoded or walked. `index` is that of its event; `charset` is that of a part that is all
-    of the entity.
+    Likewise if it cannot be decoded or parsed, or is beyond a limit. `index` is that of its event; `charset` is given
+    for a part that is the whole entity.
     """
     media_type = _kind(part)
     if not media_type:
@@ -319,13 +322,13 @@ def _enter(entity: Entity, part: Part, index: cython.Py_ssize_t, charset: Charse
         return
     events = None if part.name or part.own_charset or charset else _events_of(part, value, media_type, entity.settings)
     if isinstance(events, (EventList, list)) and not len(events):
-        return  # as in most style sheets: no entity is made of them
+        return  # as in most style sheets: no entity is created
     if entity.room is None:
         entity.room = NestingBudget(_MOST_KEPT)
     named: cython.Py_ssize_t = entity.named
     inner = _opened(entity, part, value, media_type, named)
     size: cython.Py_ssize_t = len(value)
-    value = b""  # the entity may let it go
+    value = b""  # the entity may free it
     if part.claims:
         entity.findings += doubts(part.claims, part.start)
     if inner.level > entity.level and not inner.may_be_so_deep():
@@ -340,7 +343,7 @@ def _enter(entity: Entity, part: Part, index: cython.Py_ssize_t, charset: Charse
         if entity.count + inner.count > entity.settings.max_links:
             raise too_many(entity, 0)
     except (WalkError, DocumentError) as error:
-        own = not part.name and not WALKERS[media_type].archive  # a style sheet's links are the document's
+        own = not part.name and not WALKERS[media_type].archive  # the links of a style sheet belong to the document
         whole = charset is not None or (own and isinstance(error, WalkError) and error.code == TOO_MANY)
         leave(inner, entity, part, offsets, error, whole=whole)
         return
@@ -375,9 +378,9 @@ def _enter(entity: Entity, part: Part, index: cython.Py_ssize_t, charset: Charse
 
 @cython.ccall
 def inner_at(entity: Entity, index: cython.Py_ssize_t) -> Inner | None:
-    """The document inside the event of this number; None where there is none, or it could not be walked.
+    """Return the document inside the event with this index; None without one, or if it could not be walked.
 
-    One that was not kept is walked again, and what is inside that is kept with it.
+    A document that is not kept is walked by each call, and keeps all documents inside it.
     """
     if entity.inside is None:
         return None
@@ -387,7 +390,7 @@ def inner_at(entity: Entity, index: cython.Py_ssize_t) -> Inner | None:
     named: cython.Py_ssize_t = entity.inside.named(index)
     if named < 0:
         return None
-    part: Part = entity.events[index]  # type: ignore[assignment]  # nothing else has a document inside
+    part: Part = entity.events[index]  # type: ignore[assignment]  # only parts have documents
     value, offsets = part.coding.decode_mapped(entity.cut(part.start, part.end))
     media_type = _kind(part)
     events = None if part.name or part.own_charset else _events_of(part, value, media_type, entity.settings)
@@ -399,16 +402,16 @@ def inner_at(entity: Entity, index: cython.Py_ssize_t) -> Inner | None:
 
 
 def inners(entity: Entity) -> Iterator[Inner]:
-    """The documents inside an entity, in their order."""
+    """Yield the documents inside an entity, in document order."""
     found: InnerDocuments | None = entity.inside
     for number in range(len(found) if found is not None else 0):
         inner = inner_at(entity, found.index(number))  # type: ignore[union-attr]
-        if inner is not None:  # as all of them are
+        if inner is not None:  # always: it has been walked before
             yield inner
 
 
 def hold(entity: Entity, *, links: bool = True) -> None:
-    """From now on let all who ask, here and inside, get the very same documents, and the very same `links`, too."""
+    """Keep all documents inside an entity: each access returns the same object. Likewise their `links`, if set."""
     found = [(index, inner) for index in range(len(entity.events)) if (inner := inner_at(entity, index)) is not None]
     if links:
         entity.events = entity.events.as_objects()
@@ -420,7 +423,7 @@ def hold(entity: Entity, *, links: bool = True) -> None:
 
 @cython.cfunc
 def _kind(part: Part) -> str:
-    """The media type by whose name there is a walker for a part; empty where there is none."""
+    """Return the media type of a part as a key of WALKERS; "" if it has no walker."""
     media_type = kind_of(part.media_type) if part.own_charset else part.media_type
     if media_type in WALKERS or (media_type := canonical(media_type)) in WALKERS:
         return media_type
@@ -429,7 +432,7 @@ def _kind(part: Part) -> str:
 
 @cython.cfunc
 def _depth(entity: Entity, part: Part) -> cython.Py_ssize_t:
-    """How many documents a part is inside of; a style sheet of the document itself has nothing inside."""
+    """Return how deep a part is nested; a style sheet of the document itself adds no level: nothing is inside it."""
     return entity.depth + (1 if part.name or part.media_type == HTML else 0)
 
 
@@ -437,7 +440,7 @@ def _depth(entity: Entity, part: Part) -> cython.Py_ssize_t:
 def _walk_inside(
     inner: Entity, entity: Entity, part: Part, events: Iterable[Event] | None, charset: Charset | None
 ) -> None:
-    """Walk what a part decodes to, if the `events` in it are not known yet."""
+    """Walk the document of a part, unless its `events` are given."""
     around = around_part(entity, part, inner.media_type)
     if events is not None:
         _take(inner, events, around, _depth(entity, part))
@@ -445,12 +448,12 @@ def _walk_inside(
         inner.charset, mark = _charset_inside(part, inner.data, inner.media_type, charset)
         _begin(inner, around, mark, _depth(entity, part))
     if inner.bases is entity.bases and inner.charset is entity.charset:
-        inner.contexts = entity.contexts  # a style sheet of the document itself
+        inner.contexts = entity.contexts  # a style sheet of the document itself shares the cache
 
 
 @cython.cfunc
 def _events_of(part: Part, value: bytes, media_type: str, settings: Settings) -> Iterable[Event] | None:
-    """The events of text that belongs to the document itself, a style sheet mostly; None where an error is met."""
+    """Return the events of text that belongs to the document itself, mostly a style sheet; None after a WalkError."""
     walk_it = walker(media_type)
     try:
         return walk_it(value, _charset_of_text(part), settings) if walk_it is not None else ()
@@ -459,7 +462,10 @@ def _events_of(part: Part, value: bytes, media_type: str, settings: Settings) ->
 
 
 def has_relative(entity: Entity, *, based: bool) -> bool:
-    """Whether a link of an entity, or of one inside it, is relative, and no fragment alone; `based` if by some base."""
+    """Return whether an entity, or one inside it, has a relative link that is no fragment alone.
+
+    Only entities with an established base count if `based`, else only those with the default base (section 3.4).
+    """
     for event in entity.events if (entity.bases.base.layer is not BY_DEFAULT) is based else ():
         if type(event) is Link and event.place.stays != "always":
             reference = event.coding.decode(entity.data[event.start : event.end])
@@ -470,9 +476,9 @@ def has_relative(entity: Entity, *, based: bool) -> bool:
 
 @cython.cfunc
 def _opened(entity: Entity, part: Part, value: bytes, media_type: str, named: cython.Py_ssize_t) -> Entity:
-    """The entity that a part's value is, not walked yet; its charset is not found out.
+    """Return a new entity for the decoded value of a part, not walked yet, its charset not detected yet.
 
-    So many documents `named` before it have a step in the path.
+    `named` is the number of documents before it that have a step in the entity path.
     """
     path = entity.path
     if part.name:
@@ -484,7 +490,7 @@ def _opened(entity: Entity, part: Part, value: bytes, media_type: str, named: cy
     inner.for_rewrite = entity.for_rewrite
     inner.is_proof = entity.is_proof
     if not part.name:
-        inner.named = named  # the steps from one document are counted through all its parts
+        inner.named = named  # steps are numbered through all parts of one document
     if part.encloses or part.base is not None:
         inner.held = entity.held
     inner.room = entity.room
@@ -495,7 +501,7 @@ def _opened(entity: Entity, part: Part, value: bytes, media_type: str, named: cy
 
 @cython.cfunc
 def _charset_inside(part: Part, value: bytes, media_type: str, charset: Charset | None) -> tuple[Charset, int]:
-    """The charset of what a part decodes to, and the length of its byte order mark."""
+    """Return the charset of the decoded value of a part, and the length of its byte order mark in bytes."""
     if not part.own_charset:
         return charset or _charset_of_text(part), 0
     return _charset(value, media_type, None, essence_of(part.media_type)[1].get("charset"))
@@ -503,5 +509,5 @@ def _charset_inside(part: Part, value: bytes, media_type: str, charset: Charset 
 
 @cython.cfunc
 def _charset_of_text(part: Part) -> Charset:
-    """The charset of the document that a part's text is: UTF-8, in a comment one without `--`."""
+    """Return the charset of a part's text: UTF-8, in a comment its variant that must not contain `--`."""
     return part.coding.inner if type(part.coding) is Raw else UTF_8
