@@ -1,4 +1,4 @@
-"""C layout of what makes the rows; inventory.py holds the code."""
+"""C layout of the columns and of the pass that fills them; columns.py has the code."""
 
 cimport cython
 
@@ -17,7 +17,7 @@ cdef class Columns:
     cdef readonly bint full
     cdef readonly tuple names
     cdef Py_ssize_t size
-    cdef Py_ssize_t words  # characters of those that rows share, in all rows
+    cdef Py_ssize_t words  # characters of the shared values, counted in each row
     cdef readonly DictColumn ruled
     cdef readonly IntColumn line
     cdef readonly IntColumn column

@@ -1,7 +1,9 @@
-"""The inventory: one row a link, the columns declared once; it is kept by columns, of which rows are a view.
+"""The inventory: one row per link, stored as columns; a `Row` is a view of one row (docs/decisions.md, I1).
 
-Values that are the same for all links in one context are kept once (`RowFacts`), those that depend on the reference
-once for each reference (`ReferenceFacts`).
+In: the entity of a document. Out: `Columns`, filled in batches, or an iterator of `Row`; DocumentError if the texts of
+the rows exceed `max_rows_bytes`. Rows have the link, its base by RFC 1808 section 3 and its target by section 4. Values
+shared by all links of one site under one base are stored once (`RowFacts`), and those that depend on the reference
+once per reference (`ReferenceFacts`).
 """
 
 from __future__ import annotations
@@ -47,8 +49,8 @@ else:
 
 RULED: Final = ("document", "entity", "element", "attribute", "kind", "base", "base_layer", "base_source")
 _MOST_RULES = cython.declare(cython.Py_ssize_t, 256)
-AT_ONCE: Final = 512  # rows that are made before the first of them is given
-MOST_TEXT: Final = 4 << 20  # bytes of references, targets and shared words behind which no more are made before that
+AT_ONCE: Final = 512  # rows that are computed before the first of them is yielded
+MOST_TEXT: Final = 4 << 20  # bytes of references, targets and shared values after which fewer are computed at once
 
 
 class Row(NamedTuple):
@@ -79,7 +81,7 @@ NUMBERS: Final = frozenset({"line", "column", "start", "end"})
 
 
 class Where(NamedTuple):
-    """What a row says of the place where a link stands; fields are those of `Row`."""
+    """The columns of a row that depend on the position of its link; the fields are those of `Row`."""
 
     line: int
     column: int
@@ -92,11 +94,10 @@ class Where(NamedTuple):
 @cython.final
 @cython.cclass
 class Columns:
-    """Rows, column by column; iterating gives each `Row`, or only these `names` of it.
+    """Rows, stored column by column; iterate for each `Row`, or for lists of the columns `names` only.
 
-    They are `full` where there are `at_once` of them, or their references, targets and words take `most` bytes: a base
-    is here once, but in each row as soon as they are written. `ruled` has for each what it shares with others, the
-    columns of RULED.
+    `full`: there are `at_once` rows, or their references, targets and shared values have `most` bytes. A base is stored
+    once, but counted in each row, where it is written. `ruled` has a tuple of shared values per row, the columns RULED.
     """
 
     def __init__(
@@ -108,11 +109,11 @@ class Columns:
         self._begin(0, None, None, None)
 
     def clear(self) -> None:
-        """Begin anew, with room for as much as there was: what was there may be in other hands."""
+        """Replace the columns by empty ones of the same capacity; the old ones may still be in use (`taken`)."""
         self._begin(len(self), self.text, self.reference, self.target)
 
     def taken(self) -> Columns:
-        """What is there, for who keeps it when this is cleared."""
+        """Return an object with the same columns, which stays valid when this one is cleared."""
         return _kept(*self.__reduce__()[1])
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -122,13 +123,13 @@ class Columns:
         return _kept, (self.at_once, self.names, numbers, texts, words)
 
     def weight(self) -> int:
-        """About how many bytes of memory the rows take."""
+        """Return an estimate of the memory of the rows, in bytes."""
         rows: cython.Py_ssize_t = len(self)
         texts: cython.Py_ssize_t = self.text.ends.at(rows) + self.reference.ends.at(rows) + self.target.ends.at(rows)
         return texts + 64 * rows
 
     def given(self) -> Iterator[Row]:
-        """Each row, of which no more is kept than must be: the columns are only to be cleared then."""
+        """Yield each row, and free long texts with the last one: after that the columns can only be cleared."""
         for at in range(self.size):
             yield self._row(at, at + 1 == self.size)
 
@@ -163,7 +164,7 @@ class Columns:
             yield row if places is None else [row[place] for place in places]
 
     def cells(self, name: str, of: Callable[[Any], Any] | None = None) -> list[Any]:
-        """The values of a column, problems as tuples; or what `of` makes of each, which is asked once for a word."""
+        """Return the values of a column, problems as tuples, mapped by `of`: one call per distinct value if encoded."""
         column = self.ruled if name in RULED else getattr(self, name)
         if not isinstance(column, DictColumn):
             cells: list[Any] = column.cells()
@@ -186,10 +187,10 @@ class Columns:
         end: cython.Py_ssize_t,
         tag: Tag,
     ) -> cython.int:
-        """What rows say of the place where a reference stands; what they say of the reference is still to come."""
+        """Begin a row with the columns of the position; `add_told` or `add_facts` adds those of the reference."""
         self.size += 1
         self.words += ruled.size
-        self.ruled.add(ruled.words)  # itself it would hold the document
+        self.ruled.add(ruled.words)  # a RowFacts would keep the document in memory
         self.line.add(positions.line)
         self.column.add(positions.column)
         self.start.add(start)
@@ -202,7 +203,7 @@ class Columns:
     def add_told(
         self, ruled: RowFacts, data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t
     ) -> cython.int:
-        """What is told of the reference in this span."""
+        """End a row with the reference in this span of `data`; `ruled` has its prefix, scope and problems."""
         self.reference.add_behind(b"", data, start, end)
         self.target.add_behind(ruled.target, data, start + ruled.dots, end)
         self.scope.add(ruled.where)
@@ -222,7 +223,7 @@ class Columns:
     @cython.inline
     @cython.exceptval(check=False)
     def fill(self) -> cython.int:
-        """See whether there is room for one more."""
+        """Set `full`."""
         texts: cython.Py_ssize_t = self.reference._size + self.target._size + self.words  # noqa: SLF001 - C attributes
         self.full = self.size >= self.at_once or texts >= self.most
         return 0
@@ -230,7 +231,7 @@ class Columns:
     @cython.cfunc
     @cython.exceptval(check=False)
     def texts(self) -> cython.Py_ssize_t:
-        """Return how many bytes all rows take once they are written, but for numbers and short words."""
+        """Return the bytes of all rows when they are written, except numbers and short values."""
         return self.reference._size + self.target._size + self.text._size + self.words  # noqa: SLF001 - C attributes
 
     @cython.cfunc
@@ -239,7 +240,7 @@ class Columns:
         codes: tuple[str, ...] = self.problems.at(at)
         reference = self.reference.last(at) if is_last else self.reference.at(at)
         target = self.target.last(at) if is_last else self.target.at(at)
-        if target == reference:  # as of all that is absolute: one text for both
+        if target == reference:  # as for absolute references: one str object for both
             target = reference
         return new(
             Row,
@@ -273,7 +274,7 @@ def _kept(
     texts: tuple[TextColumn, ...],
     words: tuple[DictColumn, ...],
 ) -> Columns:
-    """What `Columns.__reduce__` says."""
+    """Return the Columns that `Columns.__reduce__` describes."""
     found = Columns(at_once, names)
     found.line, found.column, found.start, found.end = numbers
     found.text, found.reference, found.target = texts
@@ -284,11 +285,11 @@ def _kept(
 
 
 def rows(entity: Entity, document: str | None = None) -> Iterator[Row]:
-    """The rows of an entity and of every document inside it, in the order in which they stand.
+    """Return an iterator of the rows of an entity and of every document inside it, in document order.
 
-    DocumentError as of `fill`.
+    Raise DocumentError as `fill` does.
     """
-    if not entity.count:  # as in every other file of XML
+    if not entity.count:  # as in half of the XML files
         return iter(())
     columns = Columns(AT_ONCE, most=MOST_TEXT)
     return _given(columns, fill(columns, entity, document))
@@ -301,10 +302,10 @@ def _given(columns: Columns, filled: Iterator[None]) -> Iterator[Row]:
 
 
 def fill(columns: Columns, entity: Entity, document: str | None = None) -> Iterator[None]:
-    """Put those rows into columns: stops each time these are full, and then empties them; the last ones stay.
+    """Add the same rows to columns: yield each time these are full, then clear them; the last rows remain.
 
-    DocumentError, before there are any, where their texts would take more bytes than the settings allow. Where that
-    might be they are made twice: the first time only to be measured.
+    Raise DocumentError before the first row if their texts exceed `max_rows_bytes`. If an estimate exceeds it, the rows
+    are computed twice: the first pass only measures them.
     """
     name = shown(document if document is not None else entity.name)
     if entity.repeated + len(entity.own_data) > entity.settings.max_rows_bytes:
@@ -314,23 +315,23 @@ def fill(columns: Columns, entity: Entity, document: str | None = None) -> Itera
 
 
 def _bounded(columns: Columns, entity: Entity, document: str) -> Iterator[None]:
-    """The same; DocumentError as soon as there are too many bytes."""
+    """Add the rows as `fill` does; raise DocumentError as soon as there are too many bytes."""
     most: cython.Py_ssize_t = entity.settings.max_rows_bytes
-    size: cython.Py_ssize_t = -columns.texts()  # those of other documents
+    size: cython.Py_ssize_t = -columns.texts()  # bytes of other documents, added before
     try:
         for _ in _fill(columns, entity, document, _Span(entity)):
             size += columns.texts()
             if size > most:
                 raise rows_too_large(entity)
             yield
-    except OverflowError as error:  # in columns that are never full
+    except OverflowError as error:  # 2 GB of text in columns that are never full
         raise rows_too_large(entity) from error
     if size + columns.texts() > most:
         raise rows_too_large(entity)
 
 
 def row(resolved: Resolved, document: str, where: Where) -> Row:
-    """The row of one link."""
+    """Return the row of one link."""
     ruled = RowFacts(resolved.entity, resolved.link, document, KnownBases(), resolved.rule)
     facts = ruled.facts(resolved.link, value_of(resolved.reference))
     cells: dict[str, Any] = dict(zip(RULED, ruled.words, strict=True)) | where._asdict()
@@ -342,12 +343,12 @@ def row(resolved: Resolved, document: str, where: Where) -> Row:
 @cython.final
 @cython.cclass
 class _Span:
-    """Where spans of an entity stand in the entity that rows speak of: itself, or the one whose part it is."""
+    """Map the spans of an entity to the entity named in its rows: itself, or the outer one of a part without name."""
 
     def __init__(self, entity: Entity, outer: _Span | None = None, inner: Inner | None = None) -> None:
         self._transparent = entity.charset.transparent
         self._entity = entity
-        self._positions: LineIndex | None = None  # until a link is there
+        self._positions: LineIndex | None = None  # None until the first link
         self._outer = outer if inner is not None else None
         self._inner = inner
         if inner is not None:
@@ -367,7 +368,7 @@ class _Span:
 
     @cython.ccall
     def placed(self, start: cython.Py_ssize_t) -> LineIndex:
-        """The positions, moved there, of the outermost bytes that hold the lines as they are: UTF-16 does not."""
+        """Return the line index, moved to `start`, of the outermost entity whose bytes can be lines: not UTF-16."""
         if self._outer is None or not self._outer._transparent:  # noqa: SLF001 - of its class
             if self._positions is None:
                 self._positions = self._entity.positions
@@ -399,7 +400,7 @@ def _fill(columns: Columns, entity: Entity, document: str, span: _Span) -> Itera
 @cython.final
 @cython.cclass
 class _Events:
-    """One walk over the events of an entity."""
+    """One pass over the events of an entity, which adds a row per link."""
 
     def __init__(self, entity: Entity, document: str, span: _Span) -> None:
         self._entity = entity
@@ -414,7 +415,7 @@ class _Events:
 
     @cython.ccall
     def take(self, columns: Columns, at: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """Take the links from this event on, up to a part or to where the columns are full; where that is."""
+        """Add the links from index `at` up to a part, or until the columns are full; return the index after them."""
         size: cython.Py_ssize_t = len(self._events)
         link: Link | None
         while at < size and not columns.full:
@@ -443,7 +444,7 @@ class _Events:
             data = cython.cast(CharacterReferences, coding).decode(data[first:last])
             first = 0
             last = len(data)
-        # Nothing is added before it is known what: an error would leave columns of several lengths.
+        # Compute the values before adding any: an error in between would leave columns of different lengths.
         facts: ReferenceFacts | None = None
         if not ruled.tells(link, data, first, last):
             facts = ruled.judged(link, data[first:last])
@@ -458,11 +459,11 @@ class _Events:
 
     @cython.cfunc
     def ruled(self, link: Link) -> RowFacts:
-        """What rules a link."""
+        """Return the row facts of a link, cached by site and scope."""
         key = id(link.place) if link.base is None else (id(link.place), id(link.base))
         ruled: RowFacts | None = self._rules.get(key)
         if ruled is None:
-            if len(self._rules) >= _MOST_RULES:  # as many bases are in few documents
+            if len(self._rules) >= _MOST_RULES:  # few documents have as many bases
                 self._rules.clear()
                 self._known = KnownBases()
             ruled = RowFacts(self._entity, link, self._document, self._known)
