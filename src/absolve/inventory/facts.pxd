@@ -1,4 +1,4 @@
-"""C layout of what is known of the links under one rule; ruled.py holds the code."""
+"""C layout of the cached row values; facts.py has the code."""
 
 cimport cython
 

@@ -1,4 +1,10 @@
-"""What rows say under one rule: words that are the same for all of them, and facts found out once a reference."""
+"""Cached row values: constant columns per base and site, computed columns once per reference.
+
+In: the links of an entity, with their base contexts (RFC 1808 section 3). Out: `RowFacts`, shared by all links of one
+site under one base; per reference its target (section 4), scope and problem codes. On the fast path these follow from
+the reference's shape (`urls/prefixing.py`) and host, without parsing a URL; otherwise they are a cached
+`ReferenceFacts`.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +24,8 @@ if TYPE_CHECKING:
     from absolve.document.entity import Entity
     from absolve.urls.base import BaseContext
 
-    Codes = tuple[str, ...]  # of problems
-    Seen = tuple[str, Codes]  # the scope of what is on a host, and what is wrong with going there
+    Codes = tuple[str, ...]  # problem codes
+    Seen = tuple[str, Codes]  # the scope of targets on a host, and the problems of their scheme
 else:
     from absolve.core import _cython as cython
 
@@ -49,24 +55,24 @@ else:
 
 _is_plain = remembered(1024)(is_plain)
 
-# Of what is told by its bytes.
+# Problem codes of references on the fast path.
 _NONE = cython.declare(tuple, ())
 _INSECURE = cython.declare(tuple, ("insecure",))
 _SCHEME_RELATIVE = cython.declare(tuple, ("scheme-relative",))
 _SPACED = cython.declare(tuple, (WHITE_SPACE,))
 
 _NO_CHARACTER: Final = re.compile("[\ud800-\udfff]")
-_MOST_KNOWN: Final = 10_000  # references, or hosts, of which what was found out is remembered
-_LONGEST_KNOWN: Final = 1 << 16  # bytes of such a reference and its target
+_MOST_KNOWN: Final = 10_000  # references, or hosts, in a cache
+_LONGEST_KNOWN: Final = 1 << 16  # bytes of a cached reference with its target
 
 
 @cython.final
 @cython.no_gc
 @cython.cclass
 class ReferenceFacts:
-    """What a row says of a reference, wherever it stands under one rule; attributes are the fields of `Row`.
+    """The columns of a row that depend on its reference, for one site and base; attributes are fields of `Row`.
 
-    `reference` and `target` are in UTF-8. `spaceable`: white space around it is a problem that is not among these yet.
+    `reference` and `target` are in UTF-8. `spaceable`: white space around it would be a problem not in `problems`.
     """
 
     def __init__(
@@ -81,7 +87,7 @@ class ReferenceFacts:
 
     @cython.ccall
     def spaced(self) -> ReferenceFacts:
-        """The same for where white space stands around the reference."""
+        """Return the same with the problem of white space around the reference; cached."""
         if self._spaced is None:
             codes = (*self.problems, WHITE_SPACE)
             self._spaced = ReferenceFacts(self.reference, self.target, self.scope, codes, spaceable=False)
@@ -89,7 +95,7 @@ class ReferenceFacts:
 
 
 class KnownBases:
-    """What was found out under the bases of one entity, and of hosts that it links to: all of its rules share it."""
+    """Cached facts about the bases of one entity, by id, and about the hosts that it links to; for all its RowFacts."""
 
     __slots__ = ("bases", "hosts")
 
@@ -101,10 +107,10 @@ class KnownBases:
 @cython.final
 @cython.cclass
 class _Under:
-    """What references have in common that are resolved against one base in an entity.
+    """Facts common to all references that are resolved against one base in an entity.
 
-    `words` are what their rows say of it: base, base_layer, base_source. `appending` is the resolver, where most of
-    them only get something of the base before them, whatever they are.
+    `words` are the columns base, base_layer and base_source. `appending` is the resolver if every profile resolves
+    most references by the same prefix of the base; otherwise it is None.
     """
 
     def __init__(self, entity: Entity, base_context: BaseContext) -> None:
@@ -112,7 +118,7 @@ class _Under:
         resolver = base_context.resolver
         url = base.url
         own = entity.bases.own.url
-        self.base = base  # whose identity stands for it
+        self.base = base  # a reference to it: its id is the key in the cache
         self.url = url
         self.words = (shown(url), base.layer.label, base.source)
         self.size = sum(map(len, self.words))
@@ -121,14 +127,14 @@ class _Under:
         self.own_page = split_fragment(own)[0].encode("utf-8", "surrogatepass")
         self.secure = own[:6].lower() == "https:"
         self.tidies = entity.settings.profile == "whatwg"
-        self.room = entity.settings.max_url - len(url) - ROOM  # as of a `LinkContext`
+        self.room = entity.settings.max_url - len(url) - ROOM  # like `LinkContext.room`
         self.held = entity.held
-        self.where, self.codes = self.seen(url)  # of what is beside it
+        self.where, self.codes = self.seen(url)  # of targets on the same host
         self.appending: PrefixResolver | None = None
         if isinstance(resolver, PrefixResolver) and resolver.usable and url.isascii():
             self.appending = resolver if base_context.compared().is_harmless() else None
         self.scheme = url[: url.find(":") + 1].encode("utf-8", "surrogatepass")
-        # of a reference without a scheme
+        # Problem codes of a reference with a host and no scheme.
         self.beside = (*_INSECURE, *_SCHEME_RELATIVE) if self.secure and self.scheme == b"http:" else _SCHEME_RELATIVE
         self._shape = 0
         self._prefix = b""
@@ -137,17 +143,17 @@ class _Under:
 
     @cython.cfunc
     def seen(self, url: str) -> Seen:
-        """The scope of what is on the host of a URL, and what is wrong with going there."""
+        """Return the scope of targets on the host of a URL, and the problem codes of its scheme."""
         insecure = self.secure and url[:5].lower() == "http:"
         return "internal" if site_of(url) == self.site else "external", _INSECURE if insecure else _NONE
 
     @cython.cfunc
     def prefix(self, of: cython.int) -> bytes:
-        """What a reference of this shape gets."""
-        if of != self._shape:  # most are like the last
+        """Return the prefix of a reference shape."""
+        if of != self._shape:  # most references have the shape of the one before
             found = self._prefixes.get(of)
             if found is None:
-                appending: PrefixResolver = self.appending  # type: ignore[assignment]  # else nobody asks
+                appending: PrefixResolver = self.appending  # type: ignore[assignment]  # callers have checked it
                 found = self._prefixes[of] = appending.prefix(of).encode("ascii")
             self._shape = of
             self._prefix = found
@@ -156,20 +162,20 @@ class _Under:
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def climbs(self, of: cython.int) -> cython.bint:
-        """Whether references of this shape climb above the root: each `../` takes away a segment of the directory."""
+        """Return whether references of this shape climb above the root: each `../` removes a segment of the path."""
         if self._levels < 0:
-            self._levels = self.prefix(PATH).count(b"/") - 3  # two before the host, one behind it
+            self._levels = self.prefix(PATH).count(b"/") - 3  # two before the host, one after it
         return (of >> DOTS) // 3 > self._levels
 
 
 @cython.final
 @cython.cclass
 class RowFacts:
-    """The rows of links under one rule: what is found out for a reference holds for the next one that is the same.
+    """The columns of all links of one site under one base; facts are computed once per distinct reference.
 
-    `words` are what all of them say: document, entity, element, attribute, kind, base, base_layer, base_source;
-    `size` is how many characters they have. Where `tells` says so, `target` is what the target of a reference has
-    before it, without the `dots` bytes at its beginning, and `where` and `codes` are its scope and its problems.
+    `words` are the constant columns: document, entity, element, attribute, kind, base, base_layer, base_source;
+    `size` is their length in characters. After the fast path has succeeded, the target is `target` plus the reference
+    without its first `dots` bytes, and `where` and `codes` are its scope and its problem codes.
     """
 
     def __init__(
@@ -202,16 +208,16 @@ class RowFacts:
 
     @cython.ccall
     def facts(self, link: Link, value: bytes) -> ReferenceFacts:
-        """What is to be said of a link that decodes to this value."""
+        """Return the facts of a link with this decoded value (UTF-8)."""
         if self.tells(link, value, 0, len(value)):
             return ReferenceFacts(value, self.target + value[self.dots :], self.where, self.codes, spaceable=False)
         return self.judged(link, value)
 
     @cython.ccall
     def judged(self, link: Link, value: bytes) -> ReferenceFacts:
-        """The same where not all of it is told by the bytes of the reference."""
+        """Return the same without the fast path, from the cache if the reference is known."""
         found: ReferenceFacts | None = None
-        if link.claim is None:  # what is wrong with a claim depends on the claim
+        if link.claim is None:  # the problems of a claim depend on the claim
             found = self._known.get(value)
         if found is None:
             found = self._found(link, value)
@@ -225,11 +231,11 @@ class RowFacts:
     @cython.cfunc
     def _found(self, link: Link, value: bytes) -> ReferenceFacts:
         rule = self._rule
-        if rule is None:  # most need none
+        if rule is None:  # the fast path needs none
             rule = self._rule = link_context(self._entity, link)
         reference = text(value)
         resolved = Resolved(self._entity, link, rule, reference)
-        # What may be long is held no longer than it must be.
+        # Long texts are freed as early as possible.
         target = resolved.target
         where = scope(resolved, target)
         beginning = None if target is None else target[:BEGINNING]
@@ -244,10 +250,11 @@ class RowFacts:
     def tells(
         self, link: Link, data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t
     ) -> cython.bint:
-        """Whether the bytes of the reference in this span, and its host, tell what is to be said of it.
+        """Set the facts of the reference `data[start:end]` from its bytes; return False if this fast path fails.
 
-        The profiles agree about a shape against a harmless base, and about most of what is absolute. What is wrong with
-        a claim is not told, and nothing is with one that rules no more than an element, if it is a place.
+        All profiles agree on a reference shape against a harmless base, and on most absolute references. The claim of a
+        document's base is excluded: its problems depend on the claim. One for an element only has no problems, unless
+        its URL has no hierarchy.
         """
         found: cython.int
         host_end: cython.Py_ssize_t
@@ -289,9 +296,9 @@ class RowFacts:
     def _is_seen(
         self, data: bytes, start: cython.Py_ssize_t, host: cython.Py_ssize_t, end: cython.Py_ssize_t
     ) -> cython.bint:
-        """See what is known of a host; whether it is plain. A URL begins at `start`."""
+        """Set `where` and `codes` from the host of the absolute URL at `start`; return whether the host is plain."""
         under: _Under = self._under
-        if is_name(data, host, end):  # what `is_plain` says, and `site_of` would
+        if is_name(data, host, end):  # then `is_plain` is true, and `site_of` returns the name
             self.where = "internal" if _is(data, host, end, under.site_name) else "external"
             self.codes = _INSECURE if under.secure and host == start + 7 else _NONE
             return True
@@ -310,7 +317,7 @@ class RowFacts:
     def _told(
         self, link: Link, data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t
     ) -> cython.bint:
-        """Say what else there is to be said of the reference in this span; whether it is."""
+        """Complete the facts of the reference in this span: own page, same message, white space. Return True."""
         under: _Under = self._under
         if _is_page(under.own_page, self.target, data, start + self.dots, end):
             self.where = "same-document"
@@ -325,14 +332,14 @@ class RowFacts:
 
 @cython.cfunc
 def _is_characters(text: str) -> cython.bint:
-    """Whether nothing in a text stands for bytes that are no character."""
+    """Return whether a text has no lone surrogates, which represent bytes that are no character."""
     return text.isascii() or _NO_CHARACTER.search(text) is None
 
 
 @cython.cfunc
 @cython.exceptval(check=False)
 def _is(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ssize_t, word: bytes) -> cython.bint:
-    """Whether this span holds these bytes."""
+    """Return whether this span equals `word`."""
     return end - start == len(word) and _same(p, start, word, 0, end - start)
 
 
@@ -346,7 +353,7 @@ def _same(
     j: cython.Py_ssize_t,
     size: cython.Py_ssize_t,
 ) -> cython.bint:
-    """Whether so many bytes are the same."""
+    """Return whether `size` bytes are equal."""
     if cython.compiled:
         return memcmp(p + i, q + j, size) == 0
     return p[i : i + size] == q[j : j + size]
@@ -359,12 +366,12 @@ def _same(
 def _is_page(
     page: bytes, prefix: bytes, data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t
 ) -> cython.bint:
-    """Whether `prefix` and this span are the URL of a page, but for a fragment; no page where that is empty."""
+    """Return whether `prefix` and this span are the URL `page`, except for a fragment; False if `page` is empty."""
     p: cython.p_const_uchar = data
     q: cython.p_const_uchar = prefix
     size: cython.Py_ssize_t = len(page)
     first: cython.Py_ssize_t = min(len(prefix), size)
-    rest: cython.Py_ssize_t = size - first  # bytes of the page behind the prefix
+    rest: cython.Py_ssize_t = size - first  # bytes of the page after the prefix
     if not size or rest > end - start:
         return False
     if first < len(prefix):
@@ -377,7 +384,7 @@ def _is_page(
 
 @cython.cfunc
 def _is_place(reference: bytes) -> cython.bint:
-    """Whether a reference with a scheme is a place in a hierarchy, as far as its scheme tells (2.3)."""
+    """Return whether a reference with a scheme is hierarchical, judging by its scheme (RFC 1808 2.3)."""
     name, _, rest = reference.partition(b":")
     return name.lower().decode("ascii") not in NEVER_RELATIVE or rest.startswith(b"//")
 
@@ -387,7 +394,7 @@ def _is_place(reference: bytes) -> cython.bint:
 @cython.boundscheck(False)
 @cython.wraparound(False)
 def _host_end(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
-    """Where the authority ends in an absolute URL that every profile takes alike, `HARMLESS` says which; else 0."""
+    """Return the end of the authority in an http(s) URL that every profile keeps, as by `HARMLESS`; else 0."""
     i: cython.Py_ssize_t
     at: cython.Py_ssize_t
     odd: cython.uchar = 0
@@ -397,7 +404,7 @@ def _host_end(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_
     if p[i] != 58 or p[i + 1] != 47 or p[i + 2] != 47:
         return 0
     i += 3
-    for at in range(i, end - 1):  # without a way out of it a compiler takes many bytes at once
+    for at in range(i, end - 1):  # no early exit: so the compiler can vectorize the loop
         odd |= (p[at] <= 32) | (p[at] > 127) | (p[at] == 92) | ((p[at] == 47) & (p[at + 1] == 46))
     if odd or p[end - 1] <= 32 or p[end - 1] > 127 or p[end - 1] == 92:
         return 0
@@ -408,7 +415,7 @@ def _host_end(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_
 
 @cython.cfunc
 def _spaced(data: bytes, link: Link) -> cython.bint:
-    """White space around a reference that is a whole attribute value, raw or by character references."""
+    """Return whether white space, raw or escaped, is around a reference that is a whole attribute value."""
     if link.tag_start < 0:
         return False
     coding = link.coding
@@ -417,7 +424,7 @@ def _spaced(data: bytes, link: Link) -> cython.bint:
         slot = references.slot
     else:
         slot = coding.slot
-    if slot is None:  # in quotes: what is next to it is one of them, or white space
+    if slot is None:  # in quotes: each byte next to it is a quote or white space
         return not (_is_quote(data[link.start - 1]) and _is_quote(data[link.end]))
     return slot != (link.start, link.end)
 
