@@ -35,7 +35,7 @@ if cython.compiled:
     from cython.cimports.absolve.core.model import Edit, Link, Part, edit_at
     from cython.cimports.absolve.document.entity import Entity  # noqa: TC002 - the type of a C field
     from cython.cimports.absolve.document.resolved import LinkContext, link_context, text
-    from cython.cimports.absolve.encodings.codings import Unquoted
+    from cython.cimports.absolve.encodings.codings import CharacterReferences, Unquoted
     from cython.cimports.absolve.formats.events.event_list import EventList
     from cython.cimports.absolve.rewriting.edits import Anew, Splicer, lower, moved, shortened
     from cython.cimports.absolve.rewriting.encode import Written, after_word, edit_of
@@ -45,7 +45,7 @@ else:
     from absolve.core.byte_scan import find
     from absolve.core.model import Edit, Link, Part, edit_at
     from absolve.document.resolved import LinkContext, link_context, text
-    from absolve.encodings.codings import Unquoted
+    from absolve.encodings.codings import CharacterReferences, Unquoted
     from absolve.formats.events.event_list import EventList  # noqa: TC001 - the type of a C field
     from absolve.rewriting.edits import Anew, Splicer, lower, moved, shortened
     from absolve.rewriting.encode import Written, after_word, edit_of
@@ -55,9 +55,7 @@ else:
 _BLANKS = WHITE_SPACE.decode()
 
 
-def rewrite(
-    entity: Entity, policy: Policy | None = None, spill: Callable[[bytes], object] | None = None
-) -> bytes:
+def rewrite(entity: Entity, policy: Policy | None = None, spill: Callable[[bytes], object] | None = None) -> bytes:
     """Return the entity's bytes with every link changed as the policy decides; the same object if nothing changes.
 
     Raise DocumentError if the result is larger than `settings.max_size`: a long base is written into every link.
@@ -77,8 +75,8 @@ def rewrite(
 
 
 _LARGEST = (1 << 32) - 1
-_SOME = 1000  # edits that are yielded together,
-_MUCH = 1 << 20  # or bytes of their new values
+_SOME = cython.declare(cython.Py_ssize_t, 1000)  # edits that are yielded together,
+_MUCH = cython.declare(cython.Py_ssize_t, 1 << 20)  # or bytes of their new values
 _MOST_WRITTEN = 1024  # pairs of a context and a coding, each with
 _MOST_KNOWN = 10_000  # references in a cache of edits,
 _LONGEST_KNOWN = 1 << 16  # and bytes of a reference and its edit that are cached
@@ -165,17 +163,13 @@ class _Edits:
         """Yield the edits in the order of the events, or in this `order` of their indexes, a thousand at a time."""
         number: cython.Py_ssize_t
         index: cython.Py_ssize_t
-        link: Link | None
         events: EventList = self.events
         for number in range(len(events) if order is None else len(order)):
             index = number if order is None else order[number]
-            link = events.link(index)
-            if link is not None:
-                if self.is_full and (self.open is None or link.coding.slot != self.open.slot):
+            if events.is_link(index):
+                if self.is_full and self.is_closed(index):
                     yield self.taken()
-                    link = events.link(index)
-                # A policy may keep the link: it gets an object of its own.
-                self.link(link if self.is_absolute else events.at(index))  # type: ignore[arg-type]  # it is a link
+                self.link(index)
                 continue
             event = events.at(index)
             if type(event) is Part:
@@ -266,14 +260,24 @@ class _Edits:
         return shaped == ABSOLUTE or (shaped == OPAQUE and self.keeps_opaque)
 
     @cython.cfunc
-    def link(self, link: Link) -> cython.int:
-        """Add the edit of a link, if it changes."""
+    def is_closed(self, index: cython.Py_ssize_t) -> cython.bint:
+        """Return whether the link at an index is in another value than the links before it."""
+        link: Link = self.events.link(index)  # type: ignore[assignment]  # it is one
+        return self.open is None or _slot(link.coding) != self.open.slot
+
+    @cython.cfunc
+    def link(self, index: cython.Py_ssize_t) -> cython.int:
+        """Add the edit of the link at an index, which `EventList.is_link` found last, if it changes."""
+        link: Link
+        events: EventList = self.events
         shaped: cython.int = _UNSHAPED
-        by_itself: cython.bint = self.is_absolute and link.claim is None
+        by_itself: cython.bint = self.is_absolute and not events.has_claim
         if by_itself:
-            shaped = shape(self.data, link.start, link.end)
+            shaped = shape(self.data, events.start, events.end)
             if self.stays_absolute(shaped):  # most links
                 return 0
+        # A policy may keep the link: it gets an object of its own.
+        link = events.link(index) if self.is_absolute else events.at(index)  # type: ignore[assignment]  # it is one
         rule = self.rule
         if rule is None or link.place is not rule.place or link.base is not rule.scope:
             rule = self.rule = link_context(self.entity, link)
@@ -359,9 +363,8 @@ class _Edits:
     @cython.cfunc
     def put_prefix(self, edit: Edit, link: Link) -> cython.int:
         """Add an edit that puts a prefix before a reference, with quotes around a value that needs them now."""
-        coding = link.coding
-        if type(coding) is not Unquoted or not self.whole or coding.slot != (link.start, link.end):
-            return self.put(edit, coding)
+        if not self.whole or not _is_whole(link):
+            return self.put(edit, link.coding)
         self.settle()
         # An = ends no value, but is a parse error (HTML Standard 13.2.5.37); nothing else in a prefix wants quotes.
         if find(edit.new, 61, 0, len(edit.new)) >= 0 or find(self.data, 61, edit.end, link.end) >= 0:
@@ -375,9 +378,10 @@ class _Edits:
 
     @cython.cfunc
     def put(self, edit: Edit, coding: Coding) -> cython.int:
-        if self.open is not None and coding.slot != self.open.slot:
+        slot = _slot(coding)
+        if self.open is not None and slot != self.open.slot:
             self.settle()
-        if coding.slot is None:
+        if slot is None:
             self.found.append(edit)
         elif self.whole:
             if self.anew is None:
@@ -389,3 +393,22 @@ class _Edits:
             self.changed.append(edit)
         self.is_full = len(self.found) >= _SOME or self.held >= _MUCH
         return 0
+
+
+@cython.cfunc
+@cython.inline
+def _slot(coding: Coding) -> tuple[int, int] | None:
+    """Return `coding.slot`, by its class for the most frequent one, which never has any."""
+    return None if type(coding) is CharacterReferences else coding.slot
+
+
+@cython.cfunc
+@cython.inline
+def _is_whole(link: Link) -> cython.bint:
+    """Return whether a link is a whole value without quotes."""
+    if type(link.coding) is not Unquoted:
+        return False
+    coding: Unquoted = link.coding
+    start: cython.Py_ssize_t = coding.slot[0]  # type: ignore[index]  # the coding of a link has one
+    end: cython.Py_ssize_t = coding.slot[1]  # type: ignore[index]  # likewise
+    return start == link.start and end == link.end

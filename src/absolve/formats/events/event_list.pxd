@@ -25,6 +25,9 @@ cdef class EventList:
     cdef PartTemplates _part_templates
     cdef IntColumn _part_indexes
     cdef Link _passing
+    cdef Py_ssize_t start
+    cdef Py_ssize_t end
+    cdef bint has_claim
 
     cpdef append(self, object event)
     cdef int add_link(
@@ -69,6 +72,7 @@ cdef class EventList:
     ) except? -1
     cdef Py_ssize_t part_index(self, Py_ssize_t number) noexcept
     cpdef object at(self, Py_ssize_t index)
+    cdef bint is_link(self, Py_ssize_t index) except? -1
     cdef Link link(self, Py_ssize_t index)
     cdef int _read(self, Link link) except? -1
     cdef Part _part(self)

@@ -61,6 +61,8 @@ class EventList:
 
     `naming` makes the site of a link whose site is for any element (`*`), of `data`, the site and the offset of the
     tag. `make_part` makes a part that was added by number; `derives`: such parts may have derived fields.
+
+    `start`, `end` (byte offsets) and `has_claim` are those of the link that `is_link` found last.
     """
 
     def __init__(
@@ -85,6 +87,8 @@ class EventList:
         self._part_templates: PartTemplates | None = None
         self._part_indexes: IntColumn | None = None
         self._passing: Link | None = None
+        self.start = self.end = 0
+        self.has_claim = False
 
     def __len__(self) -> int:
         return self._records.size
@@ -167,9 +171,7 @@ class EventList:
         number = self._links.number(place, start, end, coding, base, tag_start, tag_end, stated)
         if number >= 0:
             return self._records.put(number, start, end, tag_start, tag_end, scope, claim, _slot(coding))
-        return self._add_link_object(
-            place, start, end, coding, scopes.at(scope), tag_start, tag_end, scopes.at(claim)
-        )
+        return self._add_link_object(place, start, end, coding, scopes.at(scope), tag_start, tag_end, scopes.at(claim))
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
@@ -274,10 +276,34 @@ class EventList:
         return link
 
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def is_link(self, index: cython.Py_ssize_t) -> cython.bint:
+        """Return whether the event at an index is a link; if so, note its span and whether it has a claim."""
+        records: PackedRecords = self._records
+        known: Link
+        records.seek(index)
+        if records.template == OBJECT:
+            event = self.objects[records.object_number]
+            if type(event) is not Link:
+                return False
+            known = event
+            self.start = known.start
+            self.end = known.end
+        elif records.template >= MOST:
+            return False
+        else:
+            known = self._templates[records.template]
+            self.start = records.start
+            self.end = records.start + records.length
+        self.has_claim = known.claim is not None
+        return True
+
+    @cython.cfunc
     def link(self, index: cython.Py_ssize_t) -> Link | None:
         """Return the link at an index, None for another event; the next call may change the same object."""
         records: PackedRecords = self._records
-        records.seek(index)
+        if index != records.current:
+            records.seek(index)
         if records.template == OBJECT:
             event = self.objects[records.object_number]
             return event if type(event) is Link else None
@@ -349,14 +375,17 @@ def _empty_link() -> Link:
 @cython.inline
 def _slot(coding: Coding) -> tuple[int, int] | None:
     """Return the slot of a coding that several links share."""
-    return coding.slot if type(coding) is Unquoted else None
+    if type(coding) is not Unquoted:
+        return None
+    bare: Unquoted = coding
+    return bare.slot
 
 
 @cython.cfunc
 @cython.inline
 def _settled(coding: Coding, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> Coding:
     """Return the coding of a link or a part: a value without quotes has one of its own, whose slot is the value."""
-    if type(coding) is not Unquoted or coding.slot is not None:
+    if type(coding) is not Unquoted:
         return coding
     bare: Unquoted = coding
-    return bare.of((start, end))
+    return bare.of((start, end)) if bare.slot is None else bare

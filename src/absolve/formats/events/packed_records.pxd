@@ -11,6 +11,7 @@ cdef Py_ssize_t LONGEST
 @cython.final
 cdef class Varints:
     cdef bytearray _buffer
+    cdef unsigned char *_data
     cdef Py_ssize_t room
     cdef Py_ssize_t written
     cdef Py_ssize_t position

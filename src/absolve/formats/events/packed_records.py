@@ -43,6 +43,7 @@ class Varints:
 
     def __init__(self) -> None:
         self._buffer: bytearray | None = None
+        self._data: bytearray  # the same; compiled a pointer to its bytes
         self.room = 0
         self.written = 0
         self.position = 0
@@ -58,23 +59,14 @@ class Varints:
                 self._buffer = bytearray(self.room)
             else:
                 self._buffer.extend(bytes(self.room - len(self._buffer)))
+            self._data = self._buffer
         return 0
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    @cython.boundscheck(False)
-    @cython.wraparound(False)
     def put(self, number: cython.Py_ssize_t) -> cython.int:
         """Append a number."""
-        buffer: bytearray = self._buffer  # type: ignore[assignment]  # `reserve` made it
-        at: cython.Py_ssize_t = self.written
-        while number > 127:
-            buffer[at] = cython.cast(cython.uchar, number & 127 | 128)
-            number >>= 7
-            at += 1
-        buffer[at] = cython.cast(cython.uchar, number)
-        self.written = at + 1
-        return 0
+        return _put(self, number)
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
@@ -87,22 +79,9 @@ class Varints:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    @cython.boundscheck(False)
-    @cython.wraparound(False)
     def next(self) -> cython.Py_ssize_t:
         """Return the number at the position, and move behind it."""
-        buffer: bytearray = self._buffer  # type: ignore[assignment]  # as above
-        at: cython.Py_ssize_t = self.position
-        byte: cython.uchar = buffer[at]
-        number: cython.Py_ssize_t = byte & 127
-        shift: cython.int = 7
-        while byte > 127:
-            at += 1
-            byte = buffer[at]
-            number |= cython.cast(cython.Py_ssize_t, byte & 127) << shift
-            shift += 7
-        self.position = at + 1
-        return number
+        return _next(self)
 
     @cython.cfunc
     def next_bytes(self, size: cython.Py_ssize_t) -> bytes:
@@ -110,6 +89,46 @@ class Varints:
         start: cython.Py_ssize_t = self.position
         self.position = start + size
         return bytes(self._buffer[start : self.position])  # type: ignore[index]  # as above
+
+
+# The compiler inserts functions of a module into others, but no methods.
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _put(numbers: Varints, number: cython.Py_ssize_t) -> cython.int:
+    """Append a number, as `Varints.put` does."""
+    data: cython.p_uchar = numbers._data  # noqa: SLF001 - a method in all but speed
+    at: cython.Py_ssize_t = numbers.written
+    while number > 127:
+        data[at] = cython.cast(cython.uchar, number & 127 | 128)
+        number >>= 7
+        at += 1
+    data[at] = cython.cast(cython.uchar, number)
+    numbers.written = at + 1
+    return 0
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _next(numbers: Varints) -> cython.Py_ssize_t:
+    """Return the next number, as `Varints.next` does."""
+    data: cython.p_uchar = numbers._data  # noqa: SLF001 - likewise
+    at: cython.Py_ssize_t = numbers.position
+    byte: cython.uchar = data[at]
+    number: cython.Py_ssize_t = byte & 127
+    shift: cython.int = 7
+    while byte > 127:
+        at += 1
+        byte = data[at]
+        number |= cython.cast(cython.Py_ssize_t, byte & 127) << shift
+        shift += 7
+    numbers.position = at + 1
+    return number
 
 
 @cython.final
@@ -144,7 +163,7 @@ class PackedRecords:
     def put_object(self) -> cython.int:
         """Append the record of an event that is kept as an object."""
         self._begin()
-        self._numbers.put(OBJECT + 1)
+        _put(self._numbers, OBJECT + 1)
         self._objects += 1
         return 0
 
@@ -170,32 +189,33 @@ class PackedRecords:
         if has_rule:  # there may be a million links in one long tag
             has_rule = scope != self._written_scope or claim != self._written_claim
         has_slot: cython.bint = slot is not None and slot != self._written_slot
-        numbers.put(template + 1)
-        numbers.put(distance << 1 if distance >= 0 else (-distance << 1) - 1)
-        numbers.put(end - start)
+        _put(numbers, template + 1)
+        _put(numbers, distance << 1 if distance >= 0 else (-distance << 1) - 1)
+        _put(numbers, end - start)
         if same_tag or has_rule or has_slot:
-            numbers.put(0)
-            numbers.put(
+            _put(numbers, 0)
+            _put(
+                numbers,
                 (_IN_TAG if tag_start >= 0 else 0)
                 | (0 if same_tag else _HAS_TAG)
                 | (_HAS_RULE if has_rule else 0)
-                | (_HAS_SLOT if has_slot else 0)
+                | (_HAS_SLOT if has_slot else 0),
             )
         if not same_tag:
-            numbers.put(start - tag_start)
-            numbers.put(tag_end - tag_start)
+            _put(numbers, start - tag_start)
+            _put(numbers, tag_end - tag_start)
             self._written_tag = tag_start
             self._written_tag_end = tag_end
         if has_rule:
-            numbers.put(scope + 1)
-            numbers.put(claim + 1)
+            _put(numbers, scope + 1)
+            _put(numbers, claim + 1)
             self._written_scope = scope
             self._written_claim = claim
         if has_slot:
             first: cython.Py_ssize_t = slot[0]  # type: ignore[index]  # there is one
             last: cython.Py_ssize_t = slot[1]  # type: ignore[index]  # likewise
-            numbers.put(start - first)
-            numbers.put(last - first)
+            _put(numbers, start - first)
+            _put(numbers, last - first)
             self._written_slot = slot
         self._last_start = start
         return 0
@@ -228,32 +248,32 @@ class PackedRecords:
             self._restart(number >> _STEP)
         while self.current < number:
             self.current += 1
-            self.template = cython.cast(cython.int, numbers.next()) - 1
+            self.template = cython.cast(cython.int, _next(numbers)) - 1
             if self.template == OBJECT:
                 self.object_number += 1
                 continue
-            value = numbers.next()
+            value = _next(numbers)
             if value & 1:
                 self.start -= (value >> 1) + 1
             else:
                 self.start += value >> 1
-            self.length = numbers.next()
-            value = numbers.next()
+            self.length = _next(numbers)
+            value = _next(numbers)
             flags = _IN_TAG | _HAS_TAG
             if value == 0:
-                flags = numbers.next()
+                flags = _next(numbers)
                 if flags & _HAS_TAG:
-                    value = numbers.next()
+                    value = _next(numbers)
             self.in_tag = flags & _IN_TAG != 0
             if flags & _HAS_TAG:
                 self.tag = self.start - value
-                self.tag_length = numbers.next()
+                self.tag_length = _next(numbers)
             if flags & _HAS_RULE:
-                self.scope = numbers.next() - 1
-                self.claim = numbers.next() - 1
+                self.scope = _next(numbers) - 1
+                self.claim = _next(numbers) - 1
             if flags & _HAS_SLOT:
-                self.slot_start = self.start - numbers.next()
-                self.slot_end = self.slot_start + numbers.next()
+                self.slot_start = self.start - _next(numbers)
+                self.slot_end = self.slot_start + _next(numbers)
         return 0
 
     @cython.cfunc

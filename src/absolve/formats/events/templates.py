@@ -61,6 +61,8 @@ class LinkTemplates:
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
+    @cython.boundscheck(False)
+    @cython.wraparound(False)
     def number(
         self,
         place: LinkSite,
@@ -74,14 +76,15 @@ class LinkTemplates:
     ) -> cython.int:
         """Return the number of a link's template; -1 where a record cannot hold its fields, or there are too many."""
         template: Link
-        is_slotted: cython.bint = type(coding) is Unquoted and coding.slot is not None
-        if is_slotted:
-            if not coding.slot[0] <= start <= coding.slot[1]:  # type: ignore[index]  # it has one
-                return -1
-            if self._codings is None:
-                self._codings = SharedCodings()
-            coding = self._codings.shared(coding)  # type: ignore[arg-type]  # it is one
-        if end < start or (tag_start >= 0 and not tag_start < min(start, tag_end)):
+        if type(coding) is Unquoted:
+            shared: Unquoted = coding
+            if shared.slot is not None:
+                if not shared.slot[0] <= start <= shared.slot[1]:
+                    return -1
+                if self._codings is None:
+                    self._codings = SharedCodings()
+                coding = self._codings.shared(shared)
+        if end < start or (tag_start >= 0 and not (tag_start < start and tag_start < tag_end)):
             return -1
         if self._recent is None:
             for template in self.templates:
@@ -95,9 +98,7 @@ class LinkTemplates:
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
-    def _added(
-        self, place: LinkSite, coding: Coding, base: BaseClaim | None, claim: BaseClaim | None
-    ) -> cython.int:
+    def _added(self, place: LinkSite, coding: Coding, base: BaseClaim | None, claim: BaseClaim | None) -> cython.int:
         """Return the number of a template that is new, or was not used recently."""
         template: Link
         number: cython.Py_ssize_t = len(self.templates)
@@ -152,9 +153,7 @@ class LinkTemplates:
 def _has(
     template: Link, place: LinkSite, coding: Coding, base: BaseClaim | None, claim: BaseClaim | None
 ) -> cython.bint:
-    return (
-        template.place is place and template.coding is coding and template.base is base and template.claim is claim
-    )
+    return template.place is place and template.coding is coding and template.base is base and template.claim is claim
 
 
 @cython.cfunc
