@@ -34,14 +34,14 @@ COMPILED = {
     "absolve.document.base_layers": 2,  # 0.39, tiny ones
     "absolve.document.entity": 2,  # 1.83, tiny ones
     "absolve.document.resolved": 2,  # 2.46, tiny ones
-    "absolve.document.walk": 1,  # 4.37, tiny ones
+    "absolve.document.walk": 2,  # 4.37, tiny ones
     "absolve.encodings.character_references": 1,  # 0.16, Arrow
     "absolve.encodings.charsets": 1,  # 1.18, tiny ones
     "absolve.encodings.codings": 3,  # 1.58, Arrow
     "absolve.encodings.line_index": 3,  # 3.39, WARC listed
     "absolve.encodings.meta_prescan": 1,  # 1.06, tiny ones
     "absolve.encodings.multibyte": 1,  # 2.86, XML files listed
-    "absolve.encodings.offset_map": 1,  # 6.02, HAR
+    "absolve.encodings.offset_map": 2,  # 6.02, HAR
     "absolve.formats.css.walker": 2,  # 25.22, CSS
     "absolve.formats.events.event_list": 2,  # 2.34, one document
     "absolve.formats.events.packed_edits": 1,  # 1.46, WARC
@@ -68,20 +68,20 @@ COMPILED = {
     "absolve.formats.warc.reader": 1,  # 0.28, WARC listed
     "absolve.formats.warc.reader_window": 1,  # 0.16, WARC listed
     "absolve.formats.warc.walker": 1,  # 0.95, WARC
-    "absolve.formats.xml.codings": 1,  # 2.31, a feed
-    "absolve.formats.xml.limits": 1,  # 3.48, XHTML
+    "absolve.formats.xml.codings": 2,  # 2.31, a feed
+    "absolve.formats.xml.limits": 2,  # 3.48, XHTML
     "absolve.formats.xml.names": 2,  # 3.47, a sitemap
     "absolve.formats.xml.shortened": 3,  # 0.93, WARC listed
-    "absolve.formats.xml.tags": 1,  # 3.51, XHTML
-    "absolve.formats.xml.values": 1,  # 2.04, a sitemap
-    "absolve.formats.xml.walker": 1,  # 5.83, XHTML
+    "absolve.formats.xml.tags": 2,  # 3.51, XHTML
+    "absolve.formats.xml.values": 2,  # 2.04, a sitemap
+    "absolve.formats.xml.walker": 2,  # 5.83, XHTML
     "absolve.inventory.arrow_batches": 1,  # 1.53, Arrow
     "absolve.inventory.columns": 2,  # 6.88, a site listed
     "absolve.inventory.facts": 3,  # 2.90, Arrow
     "absolve.inventory.problems": 1,  # 1.58, whatwg listed
     "absolve.inventory.tag_text": 2,  # 0.96, WARC listed
-    "absolve.rewriting.edits": 1,  # 3.17, one document
-    "absolve.rewriting.encode": 1,  # 0.34, one document
+    "absolve.rewriting.edits": 2,  # 3.17, one document
+    "absolve.rewriting.encode": 2,  # 0.34, one document
     "absolve.rewriting.policy": 1,  # 0.02, whatwg pages
     "absolve.rewriting.rewriter": 2,  # 10.49, one document
     "absolve.urls.base": 2,  # 1.96, a feed

@@ -35,22 +35,22 @@ if cython.compiled:
     from cython.cimports.absolve.core.model import Edit, Link, Part, edit_at
     from cython.cimports.absolve.document.entity import Entity  # noqa: TC002 - the type of a C field
     from cython.cimports.absolve.document.resolved import LinkContext, link_context, text
-    from cython.cimports.absolve.encodings.codings import CharacterReferences, Unquoted
+    from cython.cimports.absolve.encodings.codings import CharacterReferences
     from cython.cimports.absolve.formats.events.event_list import EventList
     from cython.cimports.absolve.rewriting.edits import Anew, Splicer, lower, moved, shortened
     from cython.cimports.absolve.rewriting.encode import Written, after_word, edit_of
     from cython.cimports.absolve.rewriting.policy import absolute_of
-    from cython.cimports.absolve.urls.prefixing import ABSOLUTE, DOTS, FRAGMENT, KIND, OPAQUE, shape
+    from cython.cimports.absolve.urls.prefixing import ABSOLUTE, DOTS, FRAGMENT, KIND, OPAQUE, OTHER, shape
 else:
     from absolve.core.byte_scan import find
     from absolve.core.model import Edit, Link, Part, edit_at
     from absolve.document.resolved import LinkContext, link_context, text
-    from absolve.encodings.codings import CharacterReferences, Unquoted
+    from absolve.encodings.codings import CharacterReferences
     from absolve.formats.events.event_list import EventList  # noqa: TC001 - the type of a C field
     from absolve.rewriting.edits import Anew, Splicer, lower, moved, shortened
     from absolve.rewriting.encode import Written, after_word, edit_of
     from absolve.rewriting.policy import absolute_of
-    from absolve.urls.prefixing import ABSOLUTE, DOTS, FRAGMENT, KIND, OPAQUE, shape
+    from absolve.urls.prefixing import ABSOLUTE, DOTS, FRAGMENT, KIND, OPAQUE, OTHER, shape
 
 _BLANKS = WHITE_SPACE.decode()
 
@@ -96,7 +96,6 @@ def edits(entity: Entity, policy: Policy) -> list[Edit]:
 
 _UNKNOWN = Edit(-1, -1, b"")
 _QUOTE = b'"'
-_UNSHAPED = cython.declare(cython.int, -1)
 
 
 @cython.final
@@ -112,6 +111,7 @@ class _Edits:
     events: EventList
     policy: Policy
     is_absolute: cython.bint
+    empties_base: cython.bint
     keeps_opaque: cython.bint
     found: list[Edit]
     whole: cython.bint
@@ -120,6 +120,7 @@ class _Edits:
     anew: Anew | None
     written: dict[tuple[LinkContext, Coding], Written]
     rule: LinkContext | None
+    known: list[LinkContext | None]
     held: cython.Py_ssize_t
     is_full: cython.bint
     outer: _Edits | None
@@ -136,6 +137,7 @@ class _Edits:
         self.data = entity.own_data
         self.policy = policy
         self.is_absolute = policy is absolute
+        self.empties_base = entity.settings.base == "empty"
         self.keeps_opaque = entity.settings.profile != "whatwg"
         self.found = []
         self.whole = whole
@@ -144,6 +146,7 @@ class _Edits:
         self.anew = None
         self.events = entity.events
         self.rule = None
+        self.known = [None] * self.events.template_count()  # the contexts by the templates of their links
         self.held = 0
         self.is_full = False  # as many edits are held as are yielded at a time
         self.outer = None
@@ -269,24 +272,36 @@ class _Edits:
     def link(self, index: cython.Py_ssize_t) -> cython.int:
         """Add the edit of the link at an index, which `EventList.is_link` found last, if it changes."""
         link: Link
+        rule: LinkContext | None
+        edit: Edit | None
         events: EventList = self.events
-        shaped: cython.int = _UNSHAPED
-        by_itself: cython.bint = self.is_absolute and not events.has_claim
+        start: cython.Py_ssize_t = events.start
+        end: cython.Py_ssize_t = events.end
+        template: cython.int = events.template
+        shaped: cython.int = OTHER
+        by_itself: cython.bint = self.is_absolute and not (self.empties_base and events.has_claim)
         if by_itself:
-            shaped = shape(self.data, events.start, events.end)
+            shaped = shape(self.data, start, end)
             if self.stays_absolute(shaped):  # most links
                 return 0
+            rule = self.known[template] if template >= 0 else None
+            if rule is not None:
+                edit = self.short_way(rule, start, end, shaped)
+                if edit is not _UNKNOWN:
+                    return 0 if edit is None else self.put_prefix(edit, start, end, events.is_bare)
         # A policy may keep the link: it gets an object of its own.
         link = events.link(index) if self.is_absolute else events.at(index)  # type: ignore[assignment]  # it is one
         rule = self.rule
         if rule is None or link.place is not rule.place or link.base is not rule.scope:
             rule = self.rule = link_context(self.entity, link)
         if by_itself:
-            edit = self.short_way(rule, link.start, link.end, shaped)
+            if template >= 0 and (self.whole or not events.is_bare):
+                self.known[template] = rule
+            edit = self.short_way(rule, start, end, shaped)
             if edit is _UNKNOWN:
                 self.long_way(link, rule)
             elif edit is not None:
-                self.put_prefix(edit, link)
+                self.put(edit, link.coding)
             return 0
         resolved = Resolved(self.entity, link, rule)
         new = self.policy(resolved)
@@ -361,16 +376,16 @@ class _Edits:
         return 0
 
     @cython.cfunc
-    def put_prefix(self, edit: Edit, link: Link) -> cython.int:
-        """Add an edit that puts a prefix before a reference, with quotes around a value that needs them now."""
-        if not self.whole or not _is_whole(link):
-            return self.put(edit, link.coding)
+    def put_prefix(
+        self, edit: Edit, start: cython.Py_ssize_t, end: cython.Py_ssize_t, is_bare: cython.bint
+    ) -> cython.int:
+        """Add an edit that puts a prefix before a whole value, with quotes around a bare one that needs them now."""
         self.settle()
         # An = ends no value, but is a parse error (HTML Standard 13.2.5.37); nothing else in a prefix wants quotes.
-        if find(edit.new, 61, 0, len(edit.new)) >= 0 or find(self.data, 61, edit.end, link.end) >= 0:
-            self.found.append(edit_at(link.start, link.start, _QUOTE))
+        if is_bare and (find(edit.new, 61, 0, len(edit.new)) >= 0 or find(self.data, 61, edit.end, end) >= 0):
+            self.found.append(edit_at(start, start, _QUOTE))
             self.found.append(edit)
-            self.found.append(edit_at(link.end, link.end, _QUOTE))
+            self.found.append(edit_at(end, end, _QUOTE))
         else:
             self.found.append(edit)
         self.is_full = len(self.found) >= _SOME or self.held >= _MUCH
@@ -400,15 +415,3 @@ class _Edits:
 def _slot(coding: Coding) -> tuple[int, int] | None:
     """Return `coding.slot`, by its class for the most frequent one, which never has any."""
     return None if type(coding) is CharacterReferences else coding.slot
-
-
-@cython.cfunc
-@cython.inline
-def _is_whole(link: Link) -> cython.bint:
-    """Return whether a link is a whole value without quotes."""
-    if type(link.coding) is not Unquoted:
-        return False
-    coding: Unquoted = link.coding
-    start: cython.Py_ssize_t = coding.slot[0]  # type: ignore[index]  # the coding of a link has one
-    end: cython.Py_ssize_t = coding.slot[1]  # type: ignore[index]  # likewise
-    return start == link.start and end == link.end

@@ -28,7 +28,10 @@ cdef class EventList:
     cdef Py_ssize_t start
     cdef Py_ssize_t end
     cdef bint has_claim
+    cdef bint is_bare
+    cdef int template
 
+    cdef Py_ssize_t template_count(self) noexcept
     cpdef append(self, object event)
     cdef int add_link(
         self,

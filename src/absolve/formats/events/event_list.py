@@ -62,7 +62,9 @@ class EventList:
     `naming` makes the site of a link whose site is for any element (`*`), of `data`, the site and the offset of the
     tag. `make_part` makes a part that was added by number; `derives`: such parts may have derived fields.
 
-    `start`, `end` (byte offsets) and `has_claim` are those of the link that `is_link` found last.
+    `start`, `end` (byte offsets), `has_claim`, `template` and `is_bare` are of the link that `is_link` found last.
+    Links of a template have the same base, the same site but for the name of the element, and a value each, without
+    quotes if `is_bare`; -1 for other links.
     """
 
     def __init__(
@@ -88,10 +90,17 @@ class EventList:
         self._part_indexes: IntColumn | None = None
         self._passing: Link | None = None
         self.start = self.end = 0
-        self.has_claim = False
+        self.has_claim = self.is_bare = False
+        self.template = -1
 
     def __len__(self) -> int:
         return self._records.size
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def template_count(self) -> cython.Py_ssize_t:
+        """Return the number of templates: those of links are smaller."""
+        return len(self._templates)
 
     def __iter__(self) -> Iterator[Event]:
         index: cython.Py_ssize_t
@@ -278,10 +287,11 @@ class EventList:
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def is_link(self, index: cython.Py_ssize_t) -> cython.bint:
-        """Return whether the event at an index is a link; if so, note its span and whether it has a claim."""
+        """Return whether the event at an index is a link; if so, set the attributes that need no Link object."""
         records: PackedRecords = self._records
         known: Link
         records.seek(index)
+        self.template = -1
         if records.template == OBJECT:
             event = self.objects[records.object_number]
             if type(event) is not Link:
@@ -295,6 +305,9 @@ class EventList:
             known = self._templates[records.template]
             self.start = records.start
             self.end = records.start + records.length
+            if not known.tag_start & (SCOPED | SLOTTED):
+                self.template = records.template
+                self.is_bare = type(known.coding) is Unquoted
         self.has_claim = known.claim is not None
         return True
 
