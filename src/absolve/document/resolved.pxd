@@ -10,6 +10,7 @@ cpdef str text(bytes value)
 cpdef str shown(str text)
 cpdef bytes value_of(str reference)
 cpdef LinkContext link_context(Entity entity, Link link)
+cpdef object forget_contexts(Entity entity, Entity outer)
 
 
 @cython.final

@@ -146,6 +146,13 @@ def link_context(entity: Entity, link: Link) -> LinkContext:
     return found
 
 
+@cython.ccall
+def forget_contexts(entity: Entity, outer: Entity) -> None:
+    """Empty the cache of an inner entity whose links are done, unless the outer one shares it: they are many."""
+    if entity.contexts is not outer.contexts:
+        entity.contexts.clear()
+
+
 class Resolved:
     """A link, its reference as text, and its context; `target` is computed on access.
 

@@ -32,7 +32,7 @@ else:
 if cython.compiled:
     from cython.cimports.absolve.core.column_buffers import DictColumn, IntColumn, TextColumn
     from cython.cimports.absolve.core.model import made as new
-    from cython.cimports.absolve.document.resolved import shown, value_of
+    from cython.cimports.absolve.document.resolved import forget_contexts, shown, value_of
     from cython.cimports.absolve.encodings.codings import CharacterReferences
     from cython.cimports.absolve.encodings.line_index import LineIndex  # noqa: TC002 - the type of a C variable
     from cython.cimports.absolve.formats.events.event_list import EventList
@@ -41,7 +41,7 @@ if cython.compiled:
 else:
     from absolve.core.column_buffers import DictColumn, IntColumn, TextColumn
     from absolve.core.model import new
-    from absolve.document.resolved import shown, value_of
+    from absolve.document.resolved import forget_contexts, shown, value_of
     from absolve.encodings.codings import CharacterReferences
     from absolve.formats.events.event_list import EventList  # noqa: TC001 - the type of a C field
     from absolve.inventory.facts import ReferenceFacts, RowFacts
@@ -392,6 +392,7 @@ def _fill(columns: Columns, entity: Entity, document: str, span: _Span) -> Itera
             if inner is not None and inner.entity.count:
                 within = _Span(inner.entity) if inner.part.name else _Span(inner.entity, span, inner)
                 yield from _fill(columns, inner.entity, document, within)
+                forget_contexts(inner.entity, entity)
             at += 1
         else:
             return

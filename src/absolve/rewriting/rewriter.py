@@ -34,7 +34,7 @@ if cython.compiled:
     from cython.cimports.absolve.core.byte_scan import find
     from cython.cimports.absolve.core.model import Edit, Link, Part, edit_at
     from cython.cimports.absolve.document.entity import Entity  # noqa: TC002 - the type of a C field
-    from cython.cimports.absolve.document.resolved import LinkContext, link_context, text
+    from cython.cimports.absolve.document.resolved import LinkContext, forget_contexts, link_context, text
     from cython.cimports.absolve.encodings.codings import CharacterReferences
     from cython.cimports.absolve.formats.events.event_list import EventList
     from cython.cimports.absolve.rewriting.edits import Anew, Splicer, lower, moved, shortened
@@ -44,7 +44,7 @@ if cython.compiled:
 else:
     from absolve.core.byte_scan import find
     from absolve.core.model import Edit, Link, Part, edit_at
-    from absolve.document.resolved import LinkContext, link_context, text
+    from absolve.document.resolved import LinkContext, forget_contexts, link_context, text
     from absolve.encodings.codings import CharacterReferences
     from absolve.formats.events.event_list import EventList  # noqa: TC001 - the type of a C field
     from absolve.rewriting.edits import Anew, Splicer, lower, moved, shortened
@@ -184,6 +184,8 @@ class _Edits:
                         self.put(edit, part.coding)
                     if self.is_full and self.open is None:
                         yield self.taken()
+                if inner is not None:
+                    forget_contexts(inner.entity, self.entity)
                 if self.is_full:  # a part is a whole value
                     yield self.taken()
         yield self.taken()
