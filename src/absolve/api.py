@@ -86,13 +86,13 @@ def _proved(document: Document, entity: Entity, policy: Policy | None) -> bytes:
 
 def _once(policy: Policy) -> Policy:
     """Return the policy with a cache: called once per link, so that rewrite and verification use the same result."""
-    said: dict[int, str | None] = {}  # by identity: the entity keeps its links alive
+    results: dict[int, str | None] = {}  # by identity: the entity keeps its links alive
 
     def asked(resolved: Resolved) -> str | None:
         key = id(resolved.link)
-        if key not in said:
-            said[key] = policy(resolved)
-        return said[key]
+        if key not in results:
+            results[key] = policy(resolved)
+        return results[key]
 
     return asked
 

@@ -355,3 +355,14 @@ def test_documents_that_are_held_are_the_very_same(links: bool) -> None:
     assert deepest is inner(last)[0]
     for found in (entity, last, deepest):
         assert not links or found.events[0] is found.events[0]
+
+
+@pytest.mark.parametrize("charset", ["utf-8", "utf-16", "iso-2022-jp"])
+def test_a_page_may_have_a_base_longer_than_those_of_inner_documents_together(
+    charset: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("absolve.document.walk.MOST_LONG_BASES", 100)
+    base = f"http://example.org/{'a' * 2000}/"
+    page = f'<!doctype html><base href="{base}"><a href="x">x</a>'
+    rewritten = absolve.rewrite(page.encode(charset), charset=charset)
+    assert rewritten.decode(charset) == page.replace('"x"', f'"{base}x"')

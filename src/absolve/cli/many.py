@@ -99,9 +99,9 @@ def add_run(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     shared.completes_files(
         group.add_argument("--errors", metavar="FILE", help="also write failures to FILE, as JSON lines")
     )
-    said = group.add_mutually_exclusive_group()
-    said.add_argument("--quiet", "-q", discovered=True, action="store_true", help="report failures only")
-    said.add_argument(
+    verbosity = group.add_mutually_exclusive_group()
+    verbosity.add_argument("--quiet", "-q", discovered=True, action="store_true", help="report failures only")
+    verbosity.add_argument(
         "--verbose",
         "-v",
         discovered=True,

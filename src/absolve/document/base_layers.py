@@ -37,22 +37,22 @@ else:
     from absolve.urls.base import BaseContext, Bases, establish, inherited
 
 
-def retrieval_claim(url: str, said: str = "--url") -> BaseClaim:
-    """Return the claim of the user's URL, given by the option `said`; raise UsageError if it is not absolute."""
+def retrieval_claim(url: str, option: str = "--url") -> BaseClaim:
+    """Return the claim of the user's URL, given by the option `option`; raise UsageError if it is not absolute."""
     if not is_plain(url) and (not has_scheme(url) or is_malformed(url)):
         raise UsageError(f"the retrieval URL must be an absolute URL, not {in_short(url)!r}")
-    return new(BaseClaim, (RETRIEVAL, for_any(url), said, None, None))
+    return new(BaseClaim, (RETRIEVAL, for_any(url), option, None, None))
 
 
-def retrieved(url: str, said: str, profile: str, longest: int = sys.maxsize) -> BaseURL:
-    """Return the base URL for a retrieval URL given by the option `said`; cached, as many documents share one."""
+def retrieved(url: str, option: str, profile: str, longest: int = sys.maxsize) -> BaseURL:
+    """Return the base URL for a retrieval URL given by the option `option`; cached, as many documents share one."""
     remembered = _retrieved_by if len(url) <= _LONGEST else _retrieved_by.__wrapped__
-    return remembered(url, said, profile, longest)
+    return remembered(url, option, profile, longest)
 
 
 @lru_cache(maxsize=64)
-def _retrieved_by(url: str, said: str, profile: str, longest: int) -> BaseURL:
-    return establish(DEFAULT, [retrieval_claim(url, said)], profile, None, longest)
+def _retrieved_by(url: str, option: str, profile: str, longest: int) -> BaseURL:
+    return establish(DEFAULT, [retrieval_claim(url, option)], profile, None, longest)
 
 
 def doubts(claims: Iterable[BaseClaim], position: int = 0) -> Iterator[Finding]:
@@ -125,5 +125,5 @@ def _retrieved(own: BaseURL, claims: Sequence[BaseClaim], settings: Settings, li
     if own.layer is BY_DEFAULT or own.url.startswith(PACKAGE_ROOT):
         return establish(own, claims, settings.profile, line_of, settings.max_url)
     verdict = "ignored" if own.layer is RETRIEVAL else "overruled"
-    said = establish(DEFAULT, claims, settings.profile, line_of, settings.max_url).chain
-    return own._replace(chain=(*own.chain, *(fate._replace(verdict=verdict) for fate in said)))
+    outcomes = establish(DEFAULT, claims, settings.profile, line_of, settings.max_url).chain
+    return own._replace(chain=(*own.chain, *(fate._replace(verdict=verdict) for fate in outcomes)))

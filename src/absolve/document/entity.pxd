@@ -12,14 +12,7 @@ from absolve.formats.events.event_list cimport EventList
 cdef class NestingBudget:
     cdef Py_ssize_t _left
 
-    cdef bint takes(self, Py_ssize_t size) except? -1
-
-
-@cython.final
-cdef class Deep:
-    cdef Py_ssize_t _left
-
-    cdef bint takes(self, Py_ssize_t size) except? -1
+    cdef bint spend(self, Py_ssize_t amount) except? -1
 
 
 @cython.final
@@ -29,7 +22,7 @@ cdef class InnerDocuments:
     cdef IntColumn _named
 
     cdef int keep(self, Py_ssize_t index, object inner) except? -1
-    cdef int let_go(self, Py_ssize_t index, Py_ssize_t named) except? -1
+    cdef int skip(self, Py_ssize_t index, Py_ssize_t named) except? -1
     cpdef object kept(self, Py_ssize_t index)
     cdef Py_ssize_t index(self, Py_ssize_t number) noexcept
     cdef Py_ssize_t named(self, Py_ssize_t index) noexcept
@@ -48,8 +41,8 @@ cdef class Entity:
     cdef public Bases bases
     cdef public EventList events
     cdef public InnerDocuments inside
-    cdef public NestingBudget room
-    cdef public Deep deep
+    cdef public NestingBudget documents_left
+    cdef public NestingBudget text_left
     cdef public Py_ssize_t level
     cdef public Py_ssize_t depth
     cdef public Py_ssize_t count
@@ -68,9 +61,10 @@ cdef class Entity:
     cdef Py_ssize_t _scoped_size
 
     cpdef bytes cut(self, Py_ssize_t start, Py_ssize_t end)
-    cdef int stands_in(self, Entity outer, Py_ssize_t at) except? -1
-    cdef int let_go(self, Py_ssize_t kept) except? -1
+    cdef int share_bytes(self, Entity outer, Py_ssize_t at) except? -1
+    cdef int truncate(self, Py_ssize_t kept) except? -1
     cdef int is_text_in(self, Entity outer) except? -1
     cdef bint may_be_so_deep(self) except? -1
+    cdef bint may_keep(self, Py_ssize_t size) except? -1
     cpdef BaseContext ruled(self, Link link)
     cpdef BaseContext base_context(self, object scope, bint own=*)

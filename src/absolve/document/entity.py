@@ -59,57 +59,30 @@ class Inner(NamedTuple):
 @cython.final
 @cython.cclass
 class NestingBudget:
-    """The number of small inner documents that may still be kept in an outermost one; large ones always are."""
+    """A number of documents, or of bytes, that the documents inside an outermost one may still use up together."""
 
     def __init__(self, left: cython.Py_ssize_t) -> None:
         self._left = left
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
-    def takes(self, size: cython.Py_ssize_t) -> cython.bint:
-        """Return whether a document of `size` bytes is kept; a small one uses up one unit of the budget."""
-        if size >= _LARGE:
-            return True
-        self._left -= 1
+    def spend(self, amount: cython.Py_ssize_t) -> cython.bint:
+        """Subtract an amount; return whether there was as much. After the first refusal all are refused."""
+        if self._left >= 0:
+            self._left -= amount
         return self._left >= 0
 
-
-_LARGE = cython.declare(cython.Py_ssize_t, 4096)  # bytes; its events take at most a few times its size
-
-
-@cython.final
-@cython.cclass
-class Deep:
-    """The bytes left for large documents nested as text in the text of another one, more than `ENTERED` deep.
-
-    Each is kept in memory, and the same characters may be in one document per level. Small ones, and documents inside
-    them, do not count: those beyond the NestingBudget are walked again, which must give the same result. After the
-    first one that exceeds the budget no other is walked: so a second rewrite, in which they are longer, walks no
-    others either.
-    """
-
-    def __init__(self, left: cython.Py_ssize_t) -> None:
-        self._left = left
-
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
-    def takes(self, size: cython.Py_ssize_t) -> cython.bint:
-        """Return whether a document of `size` bytes may be walked; subtract the size of a large one."""
-        if size >= _LARGE:
-            self._left -= size
-            return self._left >= 0
-        return True
-
     @property
-    def is_full(self) -> bool:
-        """Whether a document was not walked because of this budget."""
+    def is_exceeded(self) -> bool:
+        """Whether an amount was refused."""
         return self._left < 0
 
 
+_LARGE = cython.declare(cython.Py_ssize_t, 4096)  # bytes; the events of a document take at most a few times its size
 ENTERED: Final = 2  # levels of documents nested as text that are walked regardless of size
 MOST_DEEP: Final = 16 << 20  # bytes of the large documents nested deeper, in all
 _PROVES: Final = 4  # factor for the output of a rewrite: documents walked before may be longer there
-_UNCOUNTED = cython.declare(Deep, Deep(sys.maxsize))
+_UNLIMITED = cython.declare(NestingBudget, NestingBudget(sys.maxsize))
 _IS_KEPT = cython.declare(cython.Py_ssize_t, -1)
 
 
@@ -118,7 +91,7 @@ _IS_KEPT = cython.declare(cython.Py_ssize_t, -1)
 class InnerDocuments:
     """The documents inside an entity, by the indexes of their events: some are kept, others are walked on each access.
 
-    The events of a small one take many times its size, and there may be a million of them: beyond the NestingBudget
+    The events of a small one take many times its size, and there may be a million of them: beyond a NestingBudget
     it is walked again by each call of `walk.inner_at`. All that is stored for it is `named`: the number of documents
     before it that have a step in the entity path.
     """
@@ -141,7 +114,7 @@ class InnerDocuments:
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
-    def let_go(self, index: cython.Py_ssize_t, named: cython.Py_ssize_t) -> cython.int:
+    def skip(self, index: cython.Py_ssize_t, named: cython.Py_ssize_t) -> cython.int:
         """Add a document that is not kept, likewise."""
         self._indexes.add(index)
         return self._named.add(named)
@@ -182,8 +155,11 @@ class Entity:
     Counted with all entities inside it: `count`, the links and parts; `repeated`, an estimate of the bytes in their
     rows beyond those of the links themselves; `long_bases`, the characters in long bases of inner documents.
 
-    `depth` is the number of documents around it, `room` the budget for keeping small ones; `level` counts only those
-    that contain it as text, `deep` is the budget for bytes at deeper levels. `enclosed` caches the last result of
+    `depth` is the number of documents around it, `documents_left` the budget for keeping small ones. `level` counts
+    only those that contain it as text; `text_left` is the budget for the bytes of large ones nested as text more than
+    `ENTERED` deep: the same characters may be in one of each level. Small ones do not count there, nor documents inside
+    them: they may be walked again, which must give the same result. After the first refusal no other is walked: so a
+    second rewrite, in which they are longer, walks no others either. `enclosed` caches the last result of
     `around_part`: the name and `encloses` of the part, which decide, and the bases.
     """
 
@@ -202,8 +178,8 @@ class Entity:
         self.bases = _NO_BASES
         self.events: EventList = EventList()
         self.inside: InnerDocuments | None = None  # None until one is added
-        self.room: NestingBudget | None = None
-        self.deep: Deep | None = None
+        self.documents_left: NestingBudget | None = None
+        self.text_left: NestingBudget | None = None
         self.level = 0
         self.depth = 0
         self.count = 0
@@ -237,7 +213,7 @@ class Entity:
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
-    def stands_in(self, outer: Entity, at: cython.Py_ssize_t) -> cython.int:
+    def share_bytes(self, outer: Entity, at: cython.Py_ssize_t) -> cython.int:
         """Record that its bytes are those of `outer` from byte offset `at`; only for large ones."""
         if self._size < _LARGE:
             return 0
@@ -251,7 +227,7 @@ class Entity:
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
-    def let_go(self, kept: cython.Py_ssize_t) -> cython.int:
+    def truncate(self, kept: cython.Py_ssize_t) -> cython.int:
         """Free all but the first `kept` bytes, if that is half or less: each level of messages has a copy."""
         if 2 * kept <= self._size:
             self.own_data = cut(self.own_data, 0, kept)
@@ -261,9 +237,9 @@ class Entity:
     @cython.exceptval(-1, check=True)
     def is_text_in(self, outer: Entity) -> cython.int:
         """Set level and budget of a document that is text in the text of `outer`: a srcdoc, a conditional comment."""
-        if outer.deep is None:
-            outer.deep = Deep(MOST_DEEP * (_PROVES if outer.is_proof else 1))
-        self.deep = outer.deep if outer._size >= _LARGE else _UNCOUNTED
+        if outer.text_left is None:
+            outer.text_left = NestingBudget(MOST_DEEP * (_PROVES if outer.is_proof else 1))
+        self.text_left = outer.text_left if outer._size >= _LARGE else _UNLIMITED
         self.level = outer.level + (1 if self.path != outer.path else 0)
         return 0
 
@@ -271,7 +247,15 @@ class Entity:
     @cython.exceptval(-1, check=True)
     def may_be_so_deep(self) -> cython.bint:
         """Return whether it may be walked at its level; a large one deeper than `ENTERED` reduces the budget."""
-        return self.level <= ENTERED or self.deep.takes(self._size)  # type: ignore[union-attr]  # set with `level`
+        if self.level <= ENTERED or self._size < _LARGE:
+            return True
+        return self.text_left.spend(self._size)  # type: ignore[union-attr]  # set with `level`
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def may_keep(self, size: cython.Py_ssize_t) -> cython.bint:
+        """Return whether an inner document of `size` bytes is kept; a small one reduces the budget."""
+        return size >= _LARGE or self.documents_left.spend(1)  # type: ignore[union-attr]  # set for the outermost
 
     @property
     def positions(self) -> LineIndex:

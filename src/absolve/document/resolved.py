@@ -160,17 +160,17 @@ class Resolved:
     document without its base elements.
     """
 
-    __slots__ = ("entity", "link", "reference", "rule")
+    __slots__ = ("context", "entity", "link", "reference")
 
     def __init__(
-        self, entity: Entity, link: Link, rule: LinkContext | None = None, reference: str | None = None
+        self, entity: Entity, link: Link, context: LinkContext | None = None, reference: str | None = None
     ) -> None:
         self.entity = entity
         self.link = link
         if reference is None:
             reference = text(link.coding.decode(entity.cut(link.start, link.end)))
         self.reference = reference
-        self.rule = rule if rule is not None else link_context(entity, link)
+        self.context = context if context is not None else link_context(entity, link)
 
     @property
     def element(self) -> str:
@@ -186,18 +186,18 @@ class Resolved:
 
     @property
     def base(self) -> BaseURL:
-        return self.rule.base
+        return self.context.base
 
     @property
     def own(self) -> BaseURL:
-        return self.rule.own
+        return self.context.own
 
     @property
     def target(self) -> str | None:
         """The absolute URL; None if unresolved, malformed, too long, or an empty reference that fetches nothing."""
-        return self.rule.target(self.reference, self.link.claim is not None)
+        return self.context.target(self.reference, self.link.claim is not None)
 
     @property
     def resolves(self) -> bool:
         """Whether relative references can be resolved against the base."""
-        return self.rule.resolver("x") is not None
+        return self.context.resolver("x") is not None

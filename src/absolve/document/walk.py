@@ -82,7 +82,7 @@ _PROLOG = 4096  # bytes of an XML document that are searched for entity declarat
 LONGEST_IN_PLACE = 1 << 20  # bytes of expanded entities in one place of a smaller document (formats/xml/limits.py)
 _PACKAGES = frozenset(PACKAGES)
 _TEXTS = frozenset({HTML, XML})
-_NO_ROOM = NestingBudget(0)  # for the documents inside one that is not kept itself
+_NONE_LEFT = NestingBudget(0)  # for the documents inside one that is not kept itself
 _RECOVERED = frozenset(  # codes of errors after which `recover` parses XML as HTML
     {
         "elements-too-deep",
@@ -209,7 +209,7 @@ def _take(entity: Entity, events: Iterable[Event], around: Bases, depth: cython.
     entity.events = found
     entity.inside = None
     if entity.around is not None and len(found) <= _FEW_AROUND:
-        _let_go(entity, found)
+        _truncate(entity, found)
     for event in found.objects:
         if type(event) is BaseClaim:
             claims.append(event)
@@ -263,7 +263,7 @@ def _find_too_long(
 
 
 @cython.cfunc
-def _let_go(entity: Entity, events: EventList) -> None:
+def _truncate(entity: Entity, events: EventList) -> None:
     """Keep only the bytes up to the last link, if all parts are documents in identity coding without derived fields."""
     kept: cython.Py_ssize_t = 0
     parts = 0
@@ -275,7 +275,7 @@ def _let_go(entity: Entity, events: EventList) -> None:
                 return
             parts += 1
     if parts:
-        entity.let_go(kept)
+        entity.truncate(kept)
 
 
 @cython.cfunc
@@ -323,8 +323,8 @@ def _enter(entity: Entity, part: Part, index: cython.Py_ssize_t, charset: Charse
     events = None if part.name or part.own_charset or charset else _events_of(part, value, media_type, entity.settings)
     if isinstance(events, (EventList, list)) and not len(events):
         return  # as in most style sheets: no entity is created
-    if entity.room is None:
-        entity.room = NestingBudget(_MOST_KEPT)
+    if entity.documents_left is None:
+        entity.documents_left = NestingBudget(_MOST_KEPT)
     named: cython.Py_ssize_t = entity.named
     inner = _opened(entity, part, value, media_type, named)
     size: cython.Py_ssize_t = len(value)
@@ -334,9 +334,9 @@ def _enter(entity: Entity, part: Part, index: cython.Py_ssize_t, charset: Charse
     if inner.level > entity.level and not inner.may_be_so_deep():
         entity.findings.append(deeper(part.start))
         return
-    keeps: cython.bint = charset is not None or entity.room.takes(size)
+    keeps: cython.bint = charset is not None or entity.may_keep(size)
     if not keeps:
-        inner.room = _NO_ROOM
+        inner.documents_left = _NONE_LEFT
     entity.named = named + bool(part.name)
     try:
         _walk_inside(inner, entity, part, events, charset)
@@ -350,12 +350,12 @@ def _enter(entity: Entity, part: Part, index: cython.Py_ssize_t, charset: Charse
     url: str = inner.bases.base.url
     if len(url) > LONGEST and url is not entity.bases.base.url:
         inner.long_bases += len(url)
-    if entity.long_bases + inner.long_bases > MOST_LONG_BASES:
+    if entity.long_bases + inner.long_bases > MOST_LONG_BASES and charset is None:
         entity.findings.append(bases_too_long(part.start))
         return
-    said = cut_off(inner, entity, part, offsets)
-    if said is not None:
-        entity.findings.append(said)
+    finding = cut_off(inner, entity, part, offsets)
+    if finding is not None:
+        entity.findings.append(finding)
         return
     entity.count += inner.count
     entity.repeated += inner.repeated
@@ -365,7 +365,7 @@ def _enter(entity: Entity, part: Part, index: cython.Py_ssize_t, charset: Charse
     if keeps:
         entity.inside.keep(index, new(Inner, (part, inner, offsets)))
     else:
-        entity.inside.let_go(index, named)
+        entity.inside.skip(index, named)
     if part.signed_by and has_relative(inner, based=True):
         text = f"what is signed ({part.signed_by}) is left as it is (--break-signatures)"
         entity.findings.append(Finding("signed", text, part.start))
@@ -396,7 +396,7 @@ def inner_at(entity: Entity, index: cython.Py_ssize_t) -> Inner | None:
     events = None if part.name or part.own_charset else _events_of(part, value, media_type, entity.settings)
     inner = _opened(entity, part, value, media_type, named)
     value = b""
-    inner.room = NestingBudget(sys.maxsize)
+    inner.documents_left = NestingBudget(sys.maxsize)
     _walk_inside(inner, entity, part, events, None)
     return new(Inner, (part, inner, offsets))
 
@@ -486,14 +486,14 @@ def _opened(entity: Entity, part: Part, value: bytes, media_type: str, named: cy
         path = f"{path}/{step}" if path else step
     inner = Entity(value, _charset_of_text(part), media_type, entity.name, path, entity.settings)
     if part.coding is IDENTITY:
-        inner.stands_in(entity, part.start)
+        inner.share_bytes(entity, part.start)
     inner.for_rewrite = entity.for_rewrite
     inner.is_proof = entity.is_proof
     if not part.name:
         inner.named = named  # steps are numbered through all parts of one document
     if part.encloses or part.base is not None:
         inner.held = entity.held
-    inner.room = entity.room
+    inner.documents_left = entity.documents_left
     if media_type == HTML and not part.own_charset and entity.media_type in _TEXTS:
         inner.is_text_in(entity)
     return inner

@@ -32,7 +32,7 @@ cdef class Columns:
 
     cdef int _begin(self, Py_ssize_t rows, TextColumn text, TextColumn reference, TextColumn target) except? -1
     cdef int add(self, RowFacts ruled, LineIndex positions, Py_ssize_t start, Py_ssize_t end, Tag tag) except? -1
-    cdef int add_told(self, RowFacts ruled, bytes data, Py_ssize_t start, Py_ssize_t end) except? -1
+    cdef int add_fast(self, RowFacts ruled, bytes data, Py_ssize_t start, Py_ssize_t end) except? -1
     cdef int add_facts(self, ReferenceFacts facts) except? -1
     cdef int fill(self) noexcept
     cdef Py_ssize_t texts(self) noexcept

@@ -187,7 +187,7 @@ class Columns:
         end: cython.Py_ssize_t,
         tag: Tag,
     ) -> cython.int:
-        """Begin a row with the columns of the position; `add_told` or `add_facts` adds those of the reference."""
+        """Begin a row with the columns of the position; `add_fast` or `add_facts` adds those of the reference."""
         self.size += 1
         self.words += ruled.size
         self.ruled.add(ruled.words)  # a RowFacts would keep the document in memory
@@ -200,7 +200,7 @@ class Columns:
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
-    def add_told(
+    def add_fast(
         self, ruled: RowFacts, data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t
     ) -> cython.int:
         """End a row with the reference in this span of `data`; `ruled` has its prefix, scope and problems."""
@@ -332,7 +332,7 @@ def _bounded(columns: Columns, entity: Entity, document: str) -> Iterator[None]:
 
 def row(resolved: Resolved, document: str, where: Where) -> Row:
     """Return the row of one link."""
-    ruled = RowFacts(resolved.entity, resolved.link, document, KnownBases(), resolved.rule)
+    ruled = RowFacts(resolved.entity, resolved.link, document, KnownBases(), resolved.context)
     facts = ruled.facts(resolved.link, value_of(resolved.reference))
     cells: dict[str, Any] = dict(zip(RULED, ruled.words, strict=True)) | where._asdict()
     cells["reference"] = facts.reference.decode()
@@ -447,7 +447,7 @@ class _Events:
             last = len(data)
         # Compute the values before adding any: an error in between would leave columns of different lengths.
         facts: ReferenceFacts | None = None
-        if not ruled.tells(link, data, first, last):
+        if not ruled.find_fast(link, data, first, last):
             facts = ruled.judged(link, data[first:last])
         start: cython.Py_ssize_t = link.start
         end: cython.Py_ssize_t = link.end
@@ -456,7 +456,7 @@ class _Events:
             start, end = self._span.of(start, end)
         self._tag.see(link)
         columns.add(ruled, positions, start, end, self._tag)
-        return columns.add_facts(facts) if facts is not None else columns.add_told(ruled, data, first, last)
+        return columns.add_facts(facts) if facts is not None else columns.add_fast(ruled, data, first, last)
 
     @cython.cfunc
     def ruled(self, link: Link) -> RowFacts:

@@ -21,7 +21,7 @@ cdef class ReferenceFacts:
 
 
 @cython.final
-cdef class _Under:
+cdef class BaseFacts:
     cdef object base
     cdef str url
     cdef tuple words
@@ -60,16 +60,16 @@ cdef class RowFacts:
     cdef readonly tuple codes
     cdef Entity _entity
     cdef bytes _data
-    cdef LinkContext _rule
+    cdef LinkContext _context
     cdef dict _known
     cdef bint _is_url
     cdef bint _of_documents
     cdef dict _hosts
-    cdef _Under _under
+    cdef BaseFacts _base_facts
 
     cpdef ReferenceFacts facts(self, Link link, bytes value)
     cpdef ReferenceFacts judged(self, Link link, bytes value)
-    cpdef bint tells(self, Link link, bytes data, Py_ssize_t start, Py_ssize_t end)
+    cpdef bint find_fast(self, Link link, bytes data, Py_ssize_t start, Py_ssize_t end)
     cdef ReferenceFacts _found(self, Link link, bytes value)
     cdef bint _is_seen(self, bytes data, Py_ssize_t start, Py_ssize_t host, Py_ssize_t end)
-    cdef bint _told(self, Link link, bytes data, Py_ssize_t start, Py_ssize_t end)
+    cdef bint _complete(self, Link link, bytes data, Py_ssize_t start, Py_ssize_t end)

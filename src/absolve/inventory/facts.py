@@ -100,13 +100,13 @@ class KnownBases:
     __slots__ = ("bases", "hosts")
 
     def __init__(self) -> None:
-        self.bases: dict[int, _Under] = {}
+        self.bases: dict[int, BaseFacts] = {}
         self.hosts: dict[bytes, Seen | None] = {}
 
 
 @cython.final
 @cython.cclass
-class _Under:
+class BaseFacts:
     """Facts common to all references that are resolved against one base in an entity.
 
     `words` are the columns base, base_layer and base_source. `appending` is the resolver if every profile resolves
@@ -179,28 +179,28 @@ class RowFacts:
     """
 
     def __init__(
-        self, entity: Entity, link: Link, document: str, known: KnownBases, rule: LinkContext | None = None
+        self, entity: Entity, link: Link, document: str, known: KnownBases, context: LinkContext | None = None
     ) -> None:
         place = link.place
         base_context = entity.ruled(link)
         base = base_context.base
-        under: _Under | None = known.bases.get(id(base))
-        if under is None:
-            under = known.bases[id(base)] = _Under(entity, base_context)
+        base_facts: BaseFacts | None = known.bases.get(id(base))
+        if base_facts is None:
+            base_facts = known.bases[id(base)] = BaseFacts(entity, base_context)
         self.place = place
         self.scope = link.base
         element, attribute, _, kind, _, _, _ = cython.cast(tuple, place)
         path: str = entity.path
-        self.words = (document, path, element, attribute, kind, *under.words)
-        self.size = under.size + len(document) + len(path) + len(element) + len(attribute) + len(kind)
+        self.words = (document, path, element, attribute, kind, *base_facts.words)
+        self.size = base_facts.size + len(document) + len(path) + len(element) + len(attribute) + len(kind)
         self._entity = entity
         self._data = entity.own_data
-        self._rule = rule
+        self._context = context
         self._known: dict[bytes, ReferenceFacts] = {}
         self._is_url = place.syntax == "url"
         self._of_documents = place.element in OF_DOCUMENTS
         self._hosts = known.hosts
-        self._under = under
+        self._base_facts = base_facts
         self.target = b""
         self.dots = 0
         self.where = ""
@@ -209,7 +209,7 @@ class RowFacts:
     @cython.ccall
     def facts(self, link: Link, value: bytes) -> ReferenceFacts:
         """Return the facts of a link with this decoded value (UTF-8)."""
-        if self.tells(link, value, 0, len(value)):
+        if self.find_fast(link, value, 0, len(value)):
             return ReferenceFacts(value, self.target + value[self.dots :], self.where, self.codes, spaceable=False)
         return self.judged(link, value)
 
@@ -230,11 +230,11 @@ class RowFacts:
 
     @cython.cfunc
     def _found(self, link: Link, value: bytes) -> ReferenceFacts:
-        rule = self._rule
-        if rule is None:  # the fast path needs none
-            rule = self._rule = link_context(self._entity, link)
+        context = self._context
+        if context is None:  # the fast path needs none
+            context = self._context = link_context(self._entity, link)
         reference = text(value)
-        resolved = Resolved(self._entity, link, rule, reference)
+        resolved = Resolved(self._entity, link, context, reference)
         # Long texts are freed as early as possible.
         target = resolved.target
         where = scope(resolved, target)
@@ -247,9 +247,7 @@ class RowFacts:
         return ReferenceFacts(seen, led, where, codes, spaceable)
 
     @cython.ccall
-    def tells(
-        self, link: Link, data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t
-    ) -> cython.bint:
+    def find_fast(self, link: Link, data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
         """Set the facts of the reference `data[start:end]` from its bytes; return False if this fast path fails.
 
         All profiles agree on a reference shape against a harmless base, and on most absolute references. The claim of a
@@ -259,33 +257,37 @@ class RowFacts:
         found: cython.int
         host_end: cython.Py_ssize_t
         p: cython.p_const_uchar = data
-        under: _Under = self._under
-        if under.appending is None or end - start > under.room or (link.claim is not None and self._of_documents):
+        base_facts: BaseFacts = self._base_facts
+        if (
+            base_facts.appending is None
+            or end - start > base_facts.room
+            or (link.claim is not None and self._of_documents)
+        ):
             return False
         self.target = b""
         self.dots = 0
-        if not under.tidies:
+        if not base_facts.tidies:
             host_end = _host_end(p, start, end)
             if host_end > 0:
                 host = start + 8 if p[start + 4] == 115 else start + 7
-                return self._is_seen(data, start, host, host_end) and self._told(link, data, start, end)
+                return self._is_seen(data, start, host, host_end) and self._complete(link, data, start, end)
         found = shape(p, start, end)
         if found == NETWORK:
             host = start + 2
-            self.target = under.scheme
-            self.where = "internal" if _is(p, host, find(p, 47, host, end), under.site_name) else "external"
-            self.codes = under.beside
-            return self._told(link, data, start, end)
+            self.target = base_facts.scheme
+            self.where = "internal" if _is(p, host, find(p, 47, host, end), base_facts.site_name) else "external"
+            self.codes = base_facts.beside
+            return self._complete(link, data, start, end)
         if found >= FRAGMENT:
             if found >> DOTS:
-                if under.climbs(found):
+                if base_facts.climbs(found):
                     return False
                 self.dots = found >> DOTS
-            self.target = under.prefix(found)
-            self.where = under.where
-            self.codes = under.codes
-            return self._told(link, data, start, end)
-        if found == OPAQUE and link.claim is None and not under.tidies and under.site and not under.held:
+            self.target = base_facts.prefix(found)
+            self.where = base_facts.where
+            self.codes = base_facts.codes
+            return self._complete(link, data, start, end)
+        if found == OPAQUE and link.claim is None and not base_facts.tidies and base_facts.site and not base_facts.held:
             value: bytes = data[start:end]
             self.where = "other"
             self.codes = _NONE
@@ -297,33 +299,31 @@ class RowFacts:
         self, data: bytes, start: cython.Py_ssize_t, host: cython.Py_ssize_t, end: cython.Py_ssize_t
     ) -> cython.bint:
         """Set `where` and `codes` from the host of the absolute URL at `start`; return whether the host is plain."""
-        under: _Under = self._under
+        base_facts: BaseFacts = self._base_facts
         if is_name(data, host, end):  # then `is_plain` is true, and `site_of` returns the name
-            self.where = "internal" if _is(data, host, end, under.site_name) else "external"
-            self.codes = _INSECURE if under.secure and host == start + 7 else _NONE
+            self.where = "internal" if _is(data, host, end, base_facts.site_name) else "external"
+            self.codes = _INSECURE if base_facts.secure and host == start + 7 else _NONE
             return True
         url = data[start:end]
         if url not in self._hosts:
             if len(self._hosts) >= _MOST_KNOWN:
                 self._hosts.clear()
             name = url.decode("ascii")
-            self._hosts[url] = under.seen(name) if _is_plain(name) else None
+            self._hosts[url] = base_facts.seen(name) if _is_plain(name) else None
         seen = self._hosts[url]
         if seen is not None:
             self.where, self.codes = seen
         return seen is not None
 
     @cython.cfunc
-    def _told(
-        self, link: Link, data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t
-    ) -> cython.bint:
+    def _complete(self, link: Link, data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
         """Complete the facts of the reference in this span: own page, same message, white space. Return True."""
-        under: _Under = self._under
-        if _is_page(under.own_page, self.target, data, start + self.dots, end):
+        base_facts: BaseFacts = self._base_facts
+        if _is_page(base_facts.own_page, self.target, data, start + self.dots, end):
             self.where = "same-document"
-        elif under.held:
+        elif base_facts.held:
             target = self.target + data[start + self.dots : end]
-            if target.partition(b"#")[0].decode("ascii") in under.held:
+            if target.partition(b"#")[0].decode("ascii") in base_facts.held:
                 self.where = "internal"
         if self._is_url and _spaced(self._data, link):
             self.codes = (*self.codes, WHITE_SPACE) if self.codes else _SPACED
@@ -363,9 +363,7 @@ def _same(
 @cython.exceptval(check=False)
 @cython.boundscheck(False)
 @cython.wraparound(False)
-def _is_page(
-    page: bytes, prefix: bytes, data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t
-) -> cython.bint:
+def _is_page(page: bytes, prefix: bytes, data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
     """Return whether `prefix` and this span are the URL `page`, except for a fragment; False if `page` is empty."""
     p: cython.p_const_uchar = data
     q: cython.p_const_uchar = prefix

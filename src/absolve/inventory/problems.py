@@ -76,7 +76,7 @@ def problems(resolved: Resolved, target: str | None) -> Iterator[str]:
     never = is_never(reference)
     fetches_nothing = not reference and resolved.link.place.empty == "nothing"
     fails = target is None and not fetches_nothing and _could_resolve(resolved)
-    too_long = fails and resolved.rule.is_too_long(reference)
+    too_long = fails and resolved.context.is_too_long(reference)
     malformed = fails and not too_long
     if target is None and not fetches_nothing and not fails:
         yield "unresolved"
@@ -86,9 +86,9 @@ def problems(resolved: Resolved, target: str | None) -> Iterator[str]:
         yield "malformed"
     if too_long or (resolved.link.claim is not None and _is_too_long(resolved, resolved.link.claim)):
         yield TOO_LONG
-    if resolved.rule.base_context.compared().climbs_above_root(reference):
+    if resolved.context.base_context.compared().climbs_above_root(reference):
         yield "above-root"
-    if target is not None and not never and resolved.rule.base_context.compared().divergent(reference):
+    if target is not None and not never and resolved.context.base_context.compared().divergent(reference):
         yield "divergent"
     if not reference and resolved.link.place.empty != "own" and resolved.link.claim is None:
         yield "empty"
@@ -118,7 +118,7 @@ def _claim_problems(resolved: Resolved, claim: BaseClaim) -> Iterator[str]:
     """Yield the problem codes of a base, for the row of its claim."""
     if resolved.element not in OF_DOCUMENTS:  # a base for its own element only, may be relative (HTML 4.01 13.3)
         url = claimed_url(claim, resolved.base, resolved.entity.settings.profile)
-        if url is None or _useless(url) or len(url) > resolved.rule.longest:
+        if url is None or _useless(url) or len(url) > resolved.context.longest:
             yield "unsuitable-base"
         return
     established = resolved.entity.bases.base
@@ -136,10 +136,10 @@ def _is_too_long(resolved: Resolved, claim: BaseClaim) -> bool:
     """Return whether the URL of a claim has too many characters, so that it cannot be used as a base."""
     if resolved.element in OF_DOCUMENTS:
         return any(fate.base is claim and fate.verdict == TOO_LONG for fate in resolved.entity.bases.base.chain)
-    if LONGER * 4 * len(resolved.reference) <= resolved.rule.room:  # four bytes of UTF-8
+    if LONGER * 4 * len(resolved.reference) <= resolved.context.room:  # four bytes of UTF-8
         return False
     url = claimed_url(claim, resolved.base, resolved.entity.settings.profile)
-    return url is not None and len(url) > resolved.rule.longest
+    return url is not None and len(url) > resolved.context.longest
 
 
 OF_DOCUMENTS: Final = frozenset({"base", "header"})  # elements whose claims apply to the whole document

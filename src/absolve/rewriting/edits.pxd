@@ -26,7 +26,7 @@ cpdef Edit shortened(Edit edit, bytes value, object offsets)
 
 
 @cython.final
-cdef class Anew:
+cdef class ValueEncoder:
     cdef bytes _data
     cdef object _coding
     cdef Py_ssize_t _start

@@ -265,7 +265,7 @@ def settled(data: bytes, coding: Coding, changed: list[Edit]) -> list[Edit]:
 
 @cython.final
 @cython.cclass
-class Anew:
+class ValueEncoder:
     """Like `settled`, with at most three resulting edits, and without storing the edits, a million for one value."""
 
     def __init__(self, data: bytes, coding: Coding) -> None:

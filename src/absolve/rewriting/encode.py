@@ -54,7 +54,7 @@ def after_word(data: bytes, start: cython.Py_ssize_t) -> cython.bint:
 
 @cython.cfunc
 def edit_of(
-    entity: Entity, link: Link, rule: LinkContext, reference: str, new: str, raw: bytes, written: Written
+    entity: Entity, link: Link, context: LinkContext, reference: str, new: str, raw: bytes, written: Written
 ) -> Edit | None:
     """Return the edit that writes the policy's new reference, by offsets into the link's raw bytes; None if unchanged.
 
@@ -62,10 +62,11 @@ def edit_of(
     """
     if new == reference:
         return None
-    if rule.place.syntax != "url" and rule.place.syntax in ESCAPES:
-        if not new and rule.place.syntax in _LISTS:
+    if context.place.syntax != "url" and context.place.syntax in ESCAPES:
+        if not new and context.place.syntax in _LISTS:
             return None
-        new = text(ESCAPES[rule.place.syntax](value_of(new), link.coding.decode(_before(entity.own_data, link.start))))
+        before = link.coding.decode(_before(entity.own_data, link.start))
+        new = text(ESCAPES[context.place.syntax](value_of(new), before))
     if reference and new.endswith(reference):
         prefix = new[: -len(reference)]
         alone: cython.bint = not after_word(entity.own_data, link.start)

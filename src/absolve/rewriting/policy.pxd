@@ -3,4 +3,4 @@
 from absolve.document.resolved cimport LinkContext
 
 
-cpdef str absolute_of(str reference, LinkContext rule)
+cpdef str absolute_of(str reference, LinkContext context)

@@ -26,10 +26,10 @@ if cython.compiled:
 
 def absolute(resolved: Resolved) -> str | None:
     """Return the new text of a link by the policy of `absolve rewrite`, valid outside its document; None to keep it."""
-    is_claim = resolved.link.claim is not None and not resolved.rule.stays_always
+    is_claim = resolved.link.claim is not None and not resolved.context.stays_always
     if is_claim and resolved.entity.settings.base == "empty" and _rules(resolved):
         return ""
-    return absolute_of(resolved.reference, resolved.rule)
+    return absolute_of(resolved.reference, resolved.context)
 
 
 def checked(policy: Policy) -> Policy:
@@ -49,18 +49,18 @@ def checked(policy: Policy) -> Policy:
 
 
 @cython.ccall
-def absolute_of(reference: str, rule: LinkContext) -> str | None:
+def absolute_of(reference: str, context: LinkContext) -> str | None:
     """Return the absolute URL of a reference, None where the link stays (docs/decisions.md, S1 to S7)."""
-    if rule.stays_always:
+    if context.stays_always:
         return None
     if not reference:
-        return None if rule.empty == "nothing" or not rule.elsewhere else rule.target(reference, False)
-    if reference.startswith("#") and (rule.stays_as_fragment or rule.keeps_fragments):
+        return None if context.empty == "nothing" or not context.elsewhere else context.target(reference, False)
+    if reference.startswith("#") and (context.stays_as_fragment or context.keeps_fragments):
         return None
-    if ":" in reference and _is_absolute(reference, rule):
+    if ":" in reference and _is_absolute(reference, context):
         return None
-    target = rule.target(reference, False)
-    return None if rule.held and target is not None and found_as(target) in rule.held else target
+    target = context.target(reference, False)
+    return None if context.held and target is not None and found_as(target) in context.held else target
 
 
 def _rules(resolved: Resolved) -> bool:
@@ -76,16 +76,16 @@ def _rules(resolved: Resolved) -> bool:
     return resolved.entity.base_context(None).resolver("x") is not None
 
 
-def _is_absolute(reference: str, rule: LinkContext) -> bool:
+def _is_absolute(reference: str, context: LinkContext) -> bool:
     """Return whether a reference is absolute, so that its bytes stay.
 
     By the URL Standard (4.4) `http:g` is relative if the base has the scheme http too. A reference that a browser reads
     as `javascript:` or the like is absolute in every profile.
     """
-    if rule.settings.profile != "whatwg":
+    if context.settings.profile != "whatwg":
         return has_scheme(reference) or runs_code(reference)
     bare = reference.strip(STRIPPED).translate(REMOVED)
     found = scheme(bare)
-    if found is None or found not in SPECIAL or found != scheme(rule.base.url):
+    if found is None or found not in SPECIAL or found != scheme(context.base.url):
         return found is not None
     return bare[len(found) + 1 : len(found) + 3].replace("\\", "/") == "//"

@@ -37,7 +37,7 @@ if cython.compiled:
     from cython.cimports.absolve.document.resolved import LinkContext, forget_contexts, link_context, text
     from cython.cimports.absolve.encodings.codings import CharacterReferences
     from cython.cimports.absolve.formats.events.event_list import EventList
-    from cython.cimports.absolve.rewriting.edits import Anew, Splicer, lower, moved, shortened
+    from cython.cimports.absolve.rewriting.edits import Splicer, ValueEncoder, lower, moved, shortened
     from cython.cimports.absolve.rewriting.encode import Written, after_word, edit_of
     from cython.cimports.absolve.rewriting.policy import absolute_of
     from cython.cimports.absolve.urls.prefixing import ABSOLUTE, DOTS, FRAGMENT, KIND, OPAQUE, OTHER, shape
@@ -47,7 +47,7 @@ else:
     from absolve.document.resolved import LinkContext, forget_contexts, link_context, text
     from absolve.encodings.codings import CharacterReferences
     from absolve.formats.events.event_list import EventList  # noqa: TC001 - the type of a C field
-    from absolve.rewriting.edits import Anew, Splicer, lower, moved, shortened
+    from absolve.rewriting.edits import Splicer, ValueEncoder, lower, moved, shortened
     from absolve.rewriting.encode import Written, after_word, edit_of
     from absolve.rewriting.policy import absolute_of
     from absolve.urls.prefixing import ABSOLUTE, DOTS, FRAGMENT, KIND, OPAQUE, OTHER, shape
@@ -117,9 +117,9 @@ class _Edits:
     whole: cython.bint
     open: Coding | None
     changed: list[Edit]
-    anew: Anew | None
+    encoder: ValueEncoder | None
     written: dict[tuple[LinkContext, Coding], Written]
-    rule: LinkContext | None
+    context: LinkContext | None
     known: list[LinkContext | None]
     held: cython.Py_ssize_t
     is_full: cython.bint
@@ -142,10 +142,10 @@ class _Edits:
         self.found = []
         self.whole = whole
         self.open = None  # the coding of a value that is encoded as a whole when its last link is known,
-        self.changed = []  # and the edits inside it, or their result in `anew`
-        self.anew = None
+        self.changed = []  # and the edits inside it, or their result in `encoder`
+        self.encoder = None
         self.events = entity.events
-        self.rule = None
+        self.context = None
         self.known = [None] * self.events.template_count()  # the contexts by the templates of their links
         self.held = 0
         self.is_full = False  # as many edits are held as are yielded at a time
@@ -249,9 +249,9 @@ class _Edits:
     @cython.cfunc
     def settle(self) -> cython.int:
         """Add the edits of the open value: its last link was seen."""
-        if self.anew is not None:
-            self.found += self.anew.settled()
-            self.anew = None
+        if self.encoder is not None:
+            self.found += self.encoder.settled()
+            self.encoder = None
         elif self.open is not None:
             self.found += settled(self.data, self.open, self.changed)
             self.changed = []
@@ -274,7 +274,7 @@ class _Edits:
     def link(self, index: cython.Py_ssize_t) -> cython.int:
         """Add the edit of the link at an index, which `EventList.is_link` found last, if it changes."""
         link: Link
-        rule: LinkContext | None
+        context: LinkContext | None
         edit: Edit | None
         events: EventList = self.events
         start: cython.Py_ssize_t = events.start
@@ -286,32 +286,33 @@ class _Edits:
             shaped = shape(self.data, start, end)
             if self.stays_absolute(shaped):  # most links
                 return 0
-            rule = self.known[template] if template >= 0 else None
-            if rule is not None:
-                edit = self.short_way(rule, start, end, shaped)
+            context = self.known[template] if template >= 0 else None
+            if context is not None:
+                edit = self.short_way(context, start, end, shaped)
                 if edit is not _UNKNOWN:
                     return 0 if edit is None else self.put_prefix(edit, start, end, events.is_bare)
         # A policy may keep the link: it gets an object of its own.
         link = events.link(index) if self.is_absolute else events.at(index)  # type: ignore[assignment]  # it is one
-        rule = self.rule
-        if rule is None or link.place is not rule.place or link.base is not rule.scope:
-            rule = self.rule = link_context(self.entity, link)
+        context = self.context
+        if context is None or link.place is not context.place or link.base is not context.scope:
+            context = self.context = link_context(self.entity, link)
         if by_itself:
             if template >= 0 and (self.whole or not events.is_bare):
-                self.known[template] = rule
-            edit = self.short_way(rule, start, end, shaped)
+                self.known[template] = context
+            edit = self.short_way(context, start, end, shaped)
             if edit is _UNKNOWN:
-                self.long_way(link, rule)
+                self.long_way(link, context)
             elif edit is not None:
                 self.put(edit, link.coding)
             return 0
-        resolved = Resolved(self.entity, link, rule)
+        resolved = Resolved(self.entity, link, context)
         new = self.policy(resolved)
-        if new is not None and not rule.may_write(new):
+        if new is not None and not context.may_write(new):
             self.refuse(link)
-        elif new is not None and rule.place.stays != "always":  # in a package without a known URL the policy decides
+        elif new is not None and context.place.stays != "always":  # in a package without a URL the policy decides
             raw = self.data[link.start : link.end]
-            self.write(link, edit_of(self.entity, link, rule, resolved.reference, new.strip(_BLANKS), raw, Written()))
+            new = new.strip(_BLANKS)
+            self.write(link, edit_of(self.entity, link, context, resolved.reference, new, raw, Written()))
         return 0
 
     @cython.cfunc
@@ -328,41 +329,41 @@ class _Edits:
 
     @cython.cfunc
     def short_way(
-        self, rule: LinkContext, start: cython.Py_ssize_t, end: cython.Py_ssize_t, found: cython.int
+        self, context: LinkContext, start: cython.Py_ssize_t, end: cython.Py_ssize_t, found: cython.int
     ) -> Edit | None:
         """Return the edit of `absolute` by the shape of a reference; `_UNKNOWN` if the shape does not decide."""
         kind: cython.int = found & KIND
         if found < FRAGMENT:
             return _UNKNOWN
-        if rule.stays_always or (kind == FRAGMENT and (rule.stays_as_fragment or rule.keeps_fragments)):
+        if context.stays_always or (kind == FRAGMENT and (context.stays_as_fragment or context.keeps_fragments)):
             return None
-        if rule.short is None or end - start > rule.room or after_word(self.data, start):
+        if context.short is None or end - start > context.room or after_word(self.data, start):
             return _UNKNOWN
-        new = rule.short.written(found)
+        new = context.short.written(found)
         if new is None:
             return _UNKNOWN
         return edit_at(start, start + (found >> DOTS), new)
 
     @cython.cfunc
-    def long_way(self, link: Link, rule: LinkContext) -> cython.int:
+    def long_way(self, link: Link, context: LinkContext) -> cython.int:
         """Add the edit of `absolute` by the decoded reference; cached by the raw bytes if they alone decide."""
         raw: bytes = self.data[link.start : link.end]
         written: Written = Written()
         edit: Edit | None = _UNKNOWN
         alone: cython.bint = (
-            rule.place.syntax != "refresh"  # a quote before the URL ends it
+            context.place.syntax != "refresh"  # a quote before the URL ends it
             and link.coding.slot is None
             and not after_word(self.data, link.start)
         )
         if alone:
             if len(self.written) >= _MOST_WRITTEN:
                 self.written.clear()
-            written = self.written.setdefault((rule, link.coding), written)
+            written = self.written.setdefault((context, link.coding), written)
             edit = written.known.get(raw, _UNKNOWN)
         if edit is _UNKNOWN:
             reference = text(link.coding.decode(raw))
-            new = absolute_of(reference, rule)
-            edit = None if new is None else edit_of(self.entity, link, rule, reference, new, raw, written)
+            new = absolute_of(reference, context)
+            edit = None if new is None else edit_of(self.entity, link, context, reference, new, raw, written)
             if alone and len(raw) + (0 if edit is None else len(edit.new)) <= _LONGEST_KNOWN:
                 if len(written.known) >= _MOST_KNOWN:
                     written.known.clear()
@@ -401,10 +402,10 @@ class _Edits:
         if slot is None:
             self.found.append(edit)
         elif self.whole:
-            if self.anew is None:
+            if self.encoder is None:
                 self.open = coding
-                self.anew = Anew(self.data, coding)
-            self.anew.take(edit)
+                self.encoder = ValueEncoder(self.data, coding)
+            self.encoder.take(edit)
         else:
             self.open = coding
             self.changed.append(edit)

@@ -112,7 +112,7 @@ def stretches(
         if piece.records is None:
             if _is_dictionary(piece):
                 end = END
-            yield Segment(piece.raw, diagnostics=tuple(_said(finding, name) for finding in piece.findings))
+            yield Segment(piece.raw, diagnostics=tuple(_diagnostic(finding, name) for finding in piece.findings))
             continue
         if piece.offset >= end:
             position = piece.offset
@@ -149,7 +149,7 @@ def stretches(
         course.before = before
 
 
-def _said(finding: Finding, name: str) -> Diagnostic:
+def _diagnostic(finding: Finding, name: str) -> Diagnostic:
     return Diagnostic(finding.code, f"{finding.text}, at byte {finding.position}", name, failed=finding.failed)
 
 

@@ -80,12 +80,12 @@ class _Only:
             self._entity = resolved.entity
             self._ruled.clear()
             self._known = KnownBases()
-        ruled = self._ruled.get(id(resolved.rule))
+        ruled = self._ruled.get(id(resolved.context))
         if ruled is None:
             if len(self._ruled) >= _MOST_KEPT:
                 self._ruled.clear()
-            ruled = RowFacts(resolved.entity, resolved.link, "", self._known, resolved.rule)
-            self._ruled[id(resolved.rule)] = ruled
+            ruled = RowFacts(resolved.entity, resolved.link, "", self._known, resolved.context)
+            self._ruled[id(resolved.context)] = ruled
         facts = ruled.facts(resolved.link, value_of(resolved.reference))
         if not self._selection.takes(resolved.kind, facts.scope, facts.problems):
             return None

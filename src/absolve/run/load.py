@@ -43,14 +43,14 @@ class Walked(NamedTuple):
 def walked(input_: Input, how: ReadOptions) -> Walked:
     """Read and walk one input. Raise DocumentError if it cannot be read or exceeds a limit."""
     document = read(input_, how)
-    said = [] if document.data else [empty(input_)]
+    diagnostics = [] if document.data else [empty(input_)]
     if document.media_type is None and registry.is_other(document.data, document.name):
         kind = registry.in_words(document.data, input_.name)
         text = f"unsupported format, {kind}: left unchanged (--media-type overrides this)"
-        said.append(Diagnostic("unknown-media-type", text, input_.name))
+        diagnostics.append(Diagnostic("unknown-media-type", text, input_.name))
         document.media_type = registry.OTHER
     entity = walk(document, how.settings)
-    return Walked(document, entity, [*said, *entity.diagnostics, *about_bases(entity)])
+    return Walked(document, entity, [*diagnostics, *entity.diagnostics, *about_bases(entity)])
 
 
 def empty(input_: Input) -> Diagnostic:

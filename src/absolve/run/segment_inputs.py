@@ -115,15 +115,15 @@ def left(segment: Segment, error: Exception) -> Failure:
 def _records(input_: Input, how: ReadOptions, course: Progress | None, *, every: bool) -> Iterator[Segment]:
     from absolve.run.archive_segments import stretches
 
-    said: set[Diagnostic] = set()  # over all records: diagnostics about bases have no position in the file
+    reported: set[Diagnostic] = set()  # over all records: diagnostics about bases have no position in the file
     is_empty = True
     with sources.opened(input_.name) as file:
         named = (input_.name, how.settings, input_.url, input_.url_source)
         for segment in stretches(file, *named, input_.within, course=course, every=every):
             is_empty = False
             about = {} if segment.entity is None else dict.fromkeys(about_bases(segment.entity))
-            new = tuple(diagnostic for diagnostic in about if diagnostic not in said)
-            said.update(new)
+            new = tuple(diagnostic for diagnostic in about if diagnostic not in reported)
+            reported.update(new)
             yield segment._replace(diagnostics=(*segment.diagnostics, *new)) if new else segment
     if is_empty:
         yield Segment(b"", diagnostics=(empty(input_),))

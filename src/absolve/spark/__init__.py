@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from absolve.rewriting.policy import Policy
     from absolve.run.inputs import Input
     from absolve.run.rewrite_task import Job
-    from absolve.spark.tasks import Told
+    from absolve.spark.tasks import NamedDiagnostic
 
 __all__ = ["Tables", "links", "rewrite", "session", "tables", "write", "written"]
 
@@ -64,10 +64,10 @@ def tables(spark: SparkSession, paths: str | Sequence[str], **options: Any) -> T
     mirror_layout, include and exclude (globs), kind, scope and problem (words), media_type, charset, file_urls, and all
     of `absolve.links`. `where` requires DuckDB on the executors. Raise UsageError or TypeError for an unknown option.
     """
-    said: list[Diagnostic] = []
-    found, how = _listing(paths, "parquet", options, said)  # its encoded rows are Arrow batches
+    reported: list[Diagnostic] = []
+    found, how = _listing(paths, "parquet", options, reported)  # its encoded rows are Arrow batches
     made = frames.tables(spark, tasks.cut_up(spark, found, how.reading), how)
-    failed = [(one.name, one) for one in said if one.failed]
+    failed = [(one.name, one) for one in reported if one.failed]
     return made._replace(errors=made.errors.union(frames.errors(spark, failed))) if failed else made
 
 
@@ -80,13 +80,13 @@ def write(spark: SparkSession, paths: str | Sequence[str], output: str, **option
     already.
     """
     format_ = sinks.name_of(output) if PurePath(output).suffix else "parquet"
-    said: list[Diagnostic] = []
-    found, how = _listing(paths, format_, options, said)
-    told = list(written(spark, found, how, output))
-    return frames.errors(spark, [*told, *((one.name, one) for one in said)])
+    reported: list[Diagnostic] = []
+    found, how = _listing(paths, format_, options, reported)
+    found_by_tasks = list(written(spark, found, how, output))
+    return frames.errors(spark, [*found_by_tasks, *((one.name, one) for one in reported)])
 
 
-def written(spark: SparkSession, found: Iterable[Input], how: ListOptions, output: str) -> Iterator[Told]:
+def written(spark: SparkSession, found: Iterable[Input], how: ListOptions, output: str) -> Iterator[NamedDiagnostic]:
     """List inputs that are found already into a new folder, and yield their diagnostics; for the command line.
 
     The folder is complete when the iterator is exhausted.
@@ -98,7 +98,7 @@ def written(spark: SparkSession, found: Iterable[Input], how: ListOptions, outpu
     first = how._replace(format="parquet", unique=False) if how.unique else how
     with parts.begun(store):
         made = tasks.run(spark, whole, partial(parts.write, first, store))
-        yield from parts.told(store, made)
+        yield from parts.diagnostics(store, made)
         parts.put(store, frames.unique(spark, how, store, made) if how.unique else made)
 
 
@@ -121,8 +121,8 @@ def rewrite(
     output = output.rstrip("/") + "/"  # a folder, also for a single input
     if not remote_outputs.is_url(output):
         plan.check(_names(paths), output)
-    said: list[Diagnostic] = []
-    found = _found(paths, options, said)
+    reported: list[Diagnostic] = []
+    found = _found(paths, options, reported)
     selection = _selection(options)
     how = RewriteOptions(
         _reading(options),
@@ -132,20 +132,20 @@ def rewrite(
         token=os.urandom(4).hex(),
     )
     with Publisher(how.token, inside=how.inside) as putting:
-        jobs = plan.jobs(found, output, said.append)
+        jobs = plan.jobs(found, output, reported.append)
         if remote_outputs.is_url(output):
             work = partial(_sent, how, _store(spark, output))
         else:
             jobs, work = putting.watched(jobs), partial(_rewritten, how)
-        told = [one for group in tasks.run(spark, list(jobs), work) for one in group]
-    return frames.errors(spark, [*told, *((one.name, one) for one in said)])
+        found_by_tasks = [one for group in tasks.run(spark, list(jobs), work) for one in group]
+    return frames.errors(spark, [*found_by_tasks, *((one.name, one) for one in reported)])
 
 
 # --- on the driver ----------------------------------------------------------------------------------------------------
 
 
 def _listing(
-    paths: str | Sequence[str], format_: str, options: dict[str, Any], said: list[Diagnostic]
+    paths: str | Sequence[str], format_: str, options: dict[str, Any], reported: list[Diagnostic]
 ) -> tuple[Iterator[Input], ListOptions]:
     """Return the inputs and the options of listing. Raise UsageError or TypeError for unknown options."""
     columns = tuple(options.pop("columns", inventory.COLUMNS))
@@ -157,7 +157,7 @@ def _listing(
         from absolve.run import where as conditions  # here, because it loads DuckDB, which few runs need
 
         conditions.check(where)
-    found = _found(paths, options, said)
+    found = _found(paths, options, reported)
     selection = _selection(options)
     return found, ListOptions(_reading(options), columns, format_, selection, where, unique)
 
@@ -169,7 +169,7 @@ def _names(paths: str | Sequence[str]) -> list[str]:
     return names
 
 
-def _found(paths: str | Sequence[str], options: dict[str, Any], said: list[Diagnostic]) -> Iterator[Input]:
+def _found(paths: str | Sequence[str], options: dict[str, Any], reported: list[Diagnostic]) -> Iterator[Input]:
     """Yield all inputs, by the options for their selection and origin, which are removed from `options`."""
     url_map = options.pop("url_map", None)
     try:
@@ -178,7 +178,7 @@ def _found(paths: str | Sequence[str], options: dict[str, Any], said: list[Diagn
         raise UsageError(error.message) from error
     origins = inputs.Origins(options.pop("url", None), by_path, options.pop("mirror_layout", False))
     globs = Globs(*(tuple(options.pop(name, ())) for name in ("include", "exclude"))).checked()
-    return inputs.named(_names(paths), origins, globs, said.append)
+    return inputs.named(_names(paths), origins, globs, reported.append)
 
 
 def _selection(options: dict[str, Any]) -> Selection:
@@ -199,13 +199,13 @@ def _store(spark: SparkSession, output: str) -> remote_outputs.Store:
 # --- on the executors -------------------------------------------------------------------------------------------------
 
 
-def _rewritten(how: RewriteOptions, _: int, jobs: Iterator[Job]) -> list[Told]:
+def _rewritten(how: RewriteOptions, _: int, jobs: Iterator[Job]) -> list[NamedDiagnostic]:
     """Rewrite the input of each job and rename the output into place; return the diagnostics."""
     putting = Publisher(how.token, inside=how.inside)
-    return [told for job in jobs for told in _worked(how, job, putting.put)]
+    return [found for job in jobs for found in _worked(how, job, putting.put)]
 
 
-def _sent(how: RewriteOptions, store: remote_outputs.Store, _: int, jobs: Iterator[Job]) -> list[Told]:
+def _sent(how: RewriteOptions, store: remote_outputs.Store, _: int, jobs: Iterator[Job]) -> list[NamedDiagnostic]:
     """Rewrite the input of each job into a local temporary folder and upload it to a store; return the diagnostics."""
 
     def send(job: Job, ready: FilesReady) -> None:
@@ -217,15 +217,15 @@ def _sent(how: RewriteOptions, store: remote_outputs.Store, _: int, jobs: Iterat
                 text = str(error).partition("\n")[0]
                 raise DocumentError(Diagnostic("unwritable", text, f"{store.root}/{job.input.place}")) from error
 
-    said: list[Told] = []
+    reported: list[NamedDiagnostic] = []
     for job in jobs:
         with TemporaryDirectory(prefix="absolve-") as folder:
             here = job._replace(target=f"{folder}/{job.input.place}")
-            said += _worked(how._replace(inside=OutputFolder.of(folder)), here, send)
-    return said
+            reported += _worked(how._replace(inside=OutputFolder.of(folder)), here, send)
+    return reported
 
 
-def _worked(how: RewriteOptions, job: Job, put: Callable[[Job, FilesReady], None]) -> Iterator[Told]:
+def _worked(how: RewriteOptions, job: Job, put: Callable[[Job, FilesReady], None]) -> Iterator[NamedDiagnostic]:
     for piece in rewritten(how, job):
         if isinstance(piece, Failure) or (isinstance(piece, Diagnostic) and piece.failed):
             yield job.input.name, piece

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from absolve.run.inputs import Input
     from absolve.run.links_task import ListOptions
     from absolve.run.remote_outputs import Store
-    from absolve.spark.tasks import Told
+    from absolve.spark.tasks import NamedDiagnostic
 
 ERRORS: Final = pa.schema(
     [
@@ -69,9 +69,9 @@ def tables(spark: SparkSession, inputs: Sequence[Input], how: ListOptions) -> Ta
     return Tables(rows.distinct() if how.unique else rows, errors, whole)
 
 
-def errors(spark: SparkSession, told: Iterable[Told]) -> DataFrame:
+def errors(spark: SparkSession, found: Iterable[NamedDiagnostic]) -> DataFrame:
     """Return a row for each failure among diagnostics."""
-    rows = [tuple(row[name] for name in ERRORS.names) for row in _failed(told)]
+    rows = [tuple(row[name] for name in ERRORS.names) for row in _failed(found)]
     return spark.createDataFrame(rows, from_arrow_schema(ERRORS))
 
 
@@ -88,15 +88,15 @@ def unique(spark: SparkSession, how: ListOptions, store: Store, parts: Sequence[
 
 def _listed(how: ListOptions, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield the links of each task, then the errors in rows with no other values."""
-    said: list[Told] = []
+    reported: list[NamedDiagnostic] = []
     packed = (cell.as_py() for batch in batches for cell in batch.column(0))
-    rows = tasks.rows(partial(listed, how), tasks.unpacked(packed), said)
+    rows = tasks.rows(partial(listed, how), tasks.unpacked(packed), reported)
     plain = _plain(how.columns)
     schema = pa.schema([*plain, _FAILURE])
     for table in arrow_batches.gathered(rows, arrow_batches.schema(how.columns), AT_ONCE):
         whole = [*table.cast(plain).columns, pa.nulls(table.num_rows, _FAILURE.type)]
         yield from pa.Table.from_arrays(whole, schema=schema).combine_chunks().to_batches()
-    if failed := list(_failed(said)):
+    if failed := list(_failed(reported)):
         empty = [pa.nulls(len(failed), field.type) for field in plain]
         yield pa.RecordBatch.from_arrays([*empty, pa.array(failed, _FAILURE.type)], schema=schema)
 
@@ -117,8 +117,8 @@ def _saved(how: ListOptions, store: Store, batches: Iterable[pa.RecordBatch]) ->
     yield pa.RecordBatch.from_arrays([pa.array([cell]) for cell in part], names=list(part._fields))
 
 
-def _failed(told: Iterable[Told]) -> Iterator[dict[str, Any]]:
-    for input_, piece in told:
+def _failed(found: Iterable[NamedDiagnostic]) -> Iterator[dict[str, Any]]:
+    for input_, piece in found:
         diagnostic = piece.diagnostic if isinstance(piece, Failure) else piece
         if isinstance(piece, Failure) or diagnostic.failed:
             row = {"input": input_, **diagnostic._asdict()}

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from absolve.run.inputs import Input
     from absolve.run.links_task import ListOptions
     from absolve.run.remote_outputs import Store
-    from absolve.spark.tasks import Told
+    from absolve.spark.tasks import NamedDiagnostic
 
 _TEMPORARY: Final = "_temporary"  # readers of such folders ignore names with an underscore
 _DONE: Final = "_SUCCESS"
@@ -71,13 +71,13 @@ def put(store: Store, parts: Iterable[Part]) -> None:
         store.files.move(store.path(part.temporary), store.path(part.name))
 
 
-def told(store: Store, parts: Iterable[Part]) -> Iterator[Told]:
+def diagnostics(store: Store, parts: Iterable[Part]) -> Iterator[NamedDiagnostic]:
     """Yield the diagnostics of the inputs, in the order of the parts, before the folder is complete."""
     for part in parts:
-        with store.files.open_input_stream(store.path(_told(part))) as file:
+        with store.files.open_input_stream(store.path(_diagnostics_path(part))) as file:
             for line in file.read().splitlines():
-                input_, said, excerpt = json.loads(line)
-                diagnostic = Diagnostic(*said)
+                input_, fields, excerpt = json.loads(line)
+                diagnostic = Diagnostic(*fields)
                 yield input_, diagnostic if excerpt is None else Failure(diagnostic, excerpt)
 
 
@@ -86,11 +86,11 @@ def told(store: Store, parts: Iterable[Part]) -> Iterator[Told]:
 
 def write(how: ListOptions, store: Store, number: int, inputs: Iterator[Input]) -> Part:
     """List inputs into a part; write their diagnostics to the file beside it."""
-    said: list[Told] = []
+    diagnostics: list[NamedDiagnostic] = []
     part = Part.new(number, how.format)
-    save(how, store, part, tasks.rows(partial(listed, how), inputs, said))
-    with store.files.open_output_stream(store.path(_told(part))) as file:
-        for input_, piece in said:
+    save(how, store, part, tasks.rows(partial(listed, how), inputs, diagnostics))
+    with store.files.open_output_stream(store.path(_diagnostics_path(part))) as file:
+        for input_, piece in diagnostics:
             failure = piece if isinstance(piece, Failure) else None
             diagnostic = failure.diagnostic if failure else piece
             line = json.dumps((input_, diagnostic, failure and failure.excerpt))
@@ -104,5 +104,5 @@ def save(how: ListOptions, store: Store, part: Part, chunks: Iterable[Any]) -> N
         sinks.by_name(how.format).write(how.columns, chunks, file)
 
 
-def _told(part: Part) -> str:
-    return f"{part.temporary}.told"
+def _diagnostics_path(part: Part) -> str:
+    return f"{part.temporary}.diagnostics"

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from absolve.run.load import ReadOptions
 
     Task = Input | Job
-    Told = tuple[str, Diagnostic | Failure]  # of an input, by its name
+    NamedDiagnostic = tuple[str, Diagnostic | Failure]  # of an input, by its name
 
 RANGE: Final = 64 << 20  # bytes of a range of an archive; bytes of inputs from which on a task gets no more
 MOST: Final = 1000  # inputs in a task
@@ -90,14 +90,16 @@ def unpacked(groups: Iterable[bytes | bytearray]) -> Iterator[Any]:
             yield from group
 
 
-def rows(work: Callable[[Input], Iterable[Any]], tasks: Iterable[Input], told: list[Told]) -> Iterator[Any]:
-    """Yield the rows of each input, encoded by the sink; append its diagnostics to `told`."""
+def rows(
+    work: Callable[[Input], Iterable[Any]], tasks: Iterable[Input], reported: list[NamedDiagnostic]
+) -> Iterator[Any]:
+    """Yield the rows of each input, encoded by the sink; append its diagnostics to `reported`."""
     for input_ in tasks:
         for piece in work(input_):
             if isinstance(piece, RowChunk):
                 yield piece.chunk
             elif isinstance(piece, Diagnostic | Failure):
-                told.append((input_.name, piece))
+                reported.append((input_.name, piece))
 
 
 def _run(work: Callable[[int, Iterator[Any]], Any], number: int, partition: Iterable[Any]) -> Iterator[Any]:

@@ -18,7 +18,7 @@ from absolve.document.base_layers import retrieval_claim
 from absolve.document.walk import Settings
 from absolve.rewriting.policy import checked
 from absolve.trees.listing import rows
-from absolve.trees.reading import Said, read, write
+from absolve.trees.reading import TreeOptions, read, write
 from absolve.urls.predicates import has_scheme, is_malformed
 
 if TYPE_CHECKING:
@@ -103,10 +103,10 @@ def _entity(
     arguments.check_options(options, _OPTIONS, call, ("url",))
     adapter = _adapter(tree)
     given = {option: options.pop(option, None) for option in ("name", "charset")}
-    said = {option: arguments.text_of(value, option) for option, value in given.items() if value is not None}
+    texts = {option: arguments.text_of(value, option) for option, value in given.items() if value is not None}
     settings = Settings(**arguments.choices_of(options, Settings._field_defaults)).checked()
     claim = retrieval_claim(arguments.url_of(url)) if url is not None else _own_claim(adapter.url(tree))
-    return read(adapter, tree, settings, Said(claim, **said, bases=bases))
+    return read(adapter, tree, settings, TreeOptions(claim, **texts, bases=bases))
 
 
 def _own_claim(url: str | None) -> BaseClaim | None:

@@ -54,7 +54,7 @@ class Slot(NamedTuple):
     errors: str
 
 
-class Said(NamedTuple):
+class TreeOptions(NamedTuple):
     """The caller's facts about a tree: its retrieval claim, name and charset; `bases`: whether base elements count."""
 
     claim: BaseClaim | None
@@ -68,9 +68,9 @@ class TreeEntity(Entity):
 
     __slots__ = ("adapter", "slots")
 
-    def __init__(self, reading: _Reading, said: Said) -> None:
-        charset = inside(by_label(said.charset)) if said.charset is not None else UTF_8
-        super().__init__(bytes(reading.data), charset, rules.MEDIA_TYPE, said.name, "", reading.settings)
+    def __init__(self, reading: _Reading, options: TreeOptions) -> None:
+        charset = inside(by_label(options.charset)) if options.charset is not None else UTF_8
+        super().__init__(bytes(reading.data), charset, rules.MEDIA_TYPE, options.name, "", reading.settings)
         self.adapter = reading.adapter
         self.slots = reading.slots
 
@@ -84,13 +84,15 @@ class TreeEntity(Entity):
         return self.line(position), 0
 
 
-def read(adapter: Adapter, tree: Any, settings: Settings, said: Said) -> TreeEntity:
+def read(adapter: Adapter, tree: Any, settings: Settings, options: TreeOptions) -> TreeEntity:
     """Return the entity of a tree; raise DocumentError if it exceeds a limit."""
-    reading = _Reading(adapter, settings, said.bases)
+    reading = _Reading(adapter, settings, options.bases)
     for seen in nodes(adapter, tree):
         reading.node(seen)
-    entity = TreeEntity(reading, said)
-    own = establish(DEFAULT, [said.claim] if said.claim is not None else [], settings.profile, None, settings.max_url)
+    entity = TreeEntity(reading, options)
+    own = establish(
+        DEFAULT, [options.claim] if options.claim is not None else [], settings.profile, None, settings.max_url
+    )
     try:
         fold(entity, reading.events, Bases(own, own))
     except WalkError as error:
@@ -202,14 +204,14 @@ class _Reading:
         """
         text = self.own_text(seen)
         value, _ = _encoded(text)
-        said = None if self.has_retrieval else retrieval_url(value, 0, len(value), UTF_8)
+        retrieval = None if self.has_retrieval else retrieval_url(value, 0, len(value), UTF_8)
         span = rules.conditional(value, 0, len(value)) if self.settings.conditional_comments and seen.inside else None
-        if said is None and span is None:
+        if retrieval is None and span is None:
             return
         start, _ = self.put(seen.node, None, text)
-        if said is not None:
+        if retrieval is not None:
             self.has_retrieval = True
-            self.events.append(BaseClaim(Layer.RETRIEVAL, *said, start))
+            self.events.append(BaseClaim(Layer.RETRIEVAL, *retrieval, start))
         if span is not None:
             self.events.append(Part(rules.MEDIA_TYPE, start + span[0], start + span[1], _CODING))
 

@@ -58,8 +58,10 @@ def differences(before: Entity, document: Document, after: bytes, policy: Policy
     try:
         rewritten = walk(written, before.settings, is_proof=True)
     except DocumentError as error:  # XML that is no longer well-formed
-        said = error.diagnostic
-        text = f"the rewritten document cannot be read: {said.text} (after: {said.line}:{said.column})"
+        diagnostic = error.diagnostic
+        text = (
+            f"the rewritten document cannot be read: {diagnostic.text} (after: {diagnostic.line}:{diagnostic.column})"
+        )
         return [Diagnostic("unreadable", text, before.name)]
     hold(rewritten, links=False)  # inner entities are used repeatedly; `Meant` holds those of `before`
     found = Differences(before, rewritten)

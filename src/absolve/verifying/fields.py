@@ -45,9 +45,9 @@ def judged(one: Entity, other: Entity, meant: Meant) -> Iterator[tuple[str, str]
     """Yield the differences that the second check finds between two inner documents."""
     found = Differences(one, other)
     judge(one, other, meant, found)
-    for said in found.diagnostics:
-        place = f"at {said.line}:{said.column} of this body: " if said.line is not None else ""
-        yield said.code, f"{place}{said.text}"
+    for diagnostic in found.diagnostics:
+        place = f"at {diagnostic.line}:{diagnostic.column} of this body: " if diagnostic.line is not None else ""
+        yield diagnostic.code, f"{place}{diagnostic.text}"
 
 
 def _references(place: LinkSite, value: str) -> list[str]:

@@ -90,8 +90,8 @@ class _Entry:
             return
         found = Differences(inside, its_inside)
         judge(inside, its_inside, self._meant, found)
-        for said in found.diagnostics:
-            yield said.code, f"at {said.line}:{said.column} of this body: {said.text}"
+        for diagnostic in found.diagnostics:
+            yield diagnostic.code, f"at {diagnostic.line}:{diagnostic.column} of this body: {diagnostic.text}"
 
 
 def _is(text: str, data: bytes) -> bool:

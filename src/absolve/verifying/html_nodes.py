@@ -278,8 +278,8 @@ class _Doctype(Node):
     def __init__(self, name: str | None, public: str | None, system: str | None) -> None:
         super().__init__(DOCTYPE, "")
         self.childNodes.append(name or "")
-        said = {"publicId": public, "systemId": system}
-        self.attributes = {key: value for key, value in said.items() if value is not None}
+        identifiers = {"publicId": public, "systemId": system}
+        self.attributes = {key: value for key, value in identifiers.items() if value is not None}
 
 
 class _Document(Node):

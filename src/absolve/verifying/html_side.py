@@ -50,7 +50,7 @@ class Side:
         self.depth = depth
         self._at = at
         self._entity = Entity(b"", like.charset, like.media_type, like.name, "", like.settings)
-        self._entity.deep = like.deep
+        self._entity.text_left = like.text_left
         claim = _claim(tree, like.charset)
         base = around.own if at is None else around.base
         if claim is not None:
@@ -62,7 +62,7 @@ class Side:
     @property
     def leaves(self) -> bool:
         """Return whether absolve skipped documents nested as deep as those inside this one, by its nesting budget."""
-        return self.depth >= ENTERED and self._entity.deep is not None and self._entity.deep.is_full
+        return self.depth >= ENTERED and self._entity.text_left is not None and self._entity.text_left.is_exceeded
 
     def inside(self, tree: Tree, step: str, at: Position) -> Side:
         """Return the side of a tree inside this one: of a srcdoc (a document of its own), or of a comment."""

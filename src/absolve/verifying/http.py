@@ -91,11 +91,11 @@ def _text(value: str) -> str:
 
 def _lengths(old: _Read, new: _Read) -> Iterator[tuple[str, str]]:
     """Check that Content-Length has its new value, if it was right; line ends after the body do not count."""
-    said, changed = ([value.strip() for value in read.last.get_all("content-length", [])] for read in (old, new))
-    expected = said
-    if len(said) == 1 and said[0].isdecimal() and _without_chunks(old) == old.body:
-        behind = old.body[int(said[0]) :]
-        if int(said[0]) <= len(old.body) and not behind.strip(b"\r\n"):
+    lengths, changed = ([value.strip() for value in read.last.get_all("content-length", [])] for read in (old, new))
+    expected = lengths
+    if len(lengths) == 1 and lengths[0].isdecimal() and _without_chunks(old) == old.body:
+        behind = old.body[int(lengths[0]) :]
+        if int(lengths[0]) <= len(old.body) and not behind.strip(b"\r\n"):
             expected = [str(len(new.body) - len(behind))]
     if changed != expected:
         yield "attribute", f"Content-Length changed to {shown(str(changed))}, expected {shown(str(expected))}"

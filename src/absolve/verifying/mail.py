@@ -127,8 +127,8 @@ class _Judge:
             if place is None or one is None or other is None:
                 self._say("attribute", f"the field {shown(str(field))} changed to {shown(str(changed))}", path)
             else:
-                for said in faults(place, str(field[1]), str(changed[1]), one, other, self._meant):
-                    self._say(*said, path)
+                for difference in faults(place, str(field[1]), str(changed[1]), one, other, self._meant):
+                    self._say(*difference, path)
 
     def _body(self, old: bytes, new: bytes, one: Entity | None, other: Entity | None, path: str) -> None:
         if old == new:
@@ -141,8 +141,8 @@ class _Judge:
             if _BLANKS_AT_END.sub(b"", entity.data) != _BLANKS_AT_END.sub(b"", decoded):
                 self._say("unjudged", "email decodes this body differently from absolve", path)
                 return
-        for said in judged(inside, its_inside, self._meant):
-            self._say(*said, path)
+        for difference in judged(inside, its_inside, self._meant):
+            self._say(*difference, path)
 
     def _say(self, code: str, words: str, path: str) -> None:
         self._differences.add(code, f"email: {words}{f' (in part {path})' if path else ''}", None, None)

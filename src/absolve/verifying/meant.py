@@ -57,7 +57,7 @@ class Meant:
                 new = None if sealed or event.place.stays == "always" else self._policy(resolved)
                 if new is not None and self.by_policy:
                     new = new.strip(_BLANKS)  # as the rewriter does with the result of a policy
-                if new is not None and not resolved.rule.may_write(new):
+                if new is not None and not resolved.context.may_write(new):
                     new = None
                 values = {resolved.reference} if new is None else self._written(resolved, new, charset)
                 self._links[id(event)] = values

@@ -40,11 +40,11 @@ def fault(name: str, old: Read, new: Read) -> str | None:
 def _description(old: Any, new: Any, read: Read, read_new: Read) -> str | None:
     """Check that two descriptions are equal except for digests and sizes, and that these are right."""
     for resource, its in zip(old.get("resources", []), new.get("resources", []), strict=True):
-        for said, now in ((resource, its), (resource.get("stats", {}), its.get("stats", {}))):
+        for stated, now in ((resource, its), (resource.get("stats", {}), its.get("stats", {}))):
             path = resource.get("path")
-            for key in {"hash", "bytes"} & said.keys() & now.keys():
-                was, value = said[key], now.pop(key)
-                was_right = _says(said.pop(key), path, read)
+            for key in {"hash", "bytes"} & stated.keys() & now.keys():
+                was, value = stated[key], now.pop(key)
+                was_right = _says(stated.pop(key), path, read)
                 if not (_says(value, path, read_new) if was_right else was == value):
                     return f"the {key} of {path} is wrong"
     return None if old == new else "other values of it differ"
@@ -72,7 +72,7 @@ def _index(name: str, old: Read, new: Read) -> str | None:
         key, _, text = line.partition("{")
         its_key, _, its_text = its.partition("{")
         entry, now = (json.loads(f"{{{rest}") if rest else {} for rest in (text, its_text))
-        steady, its_steady = ({word: said for word, said in one.items() if word not in _MOVING} for one in (entry, now))
+        steady, its_steady = ({key: it for key, it in one.items() if key not in _MOVING} for one in (entry, now))
         if key != its_key or steady != its_steady:
             return f"the entry {line[:80]!r} changed to {its[:80]!r}"
         about = str(entry.get("filename") or about)

@@ -140,8 +140,8 @@ def _faults(
         return
     if old.others != new.others:
         yield "attribute", f"its header differs: {_first(old.others, new.others)}"
-    for (name, said), (_, value) in zip(old.fields, new.fields, strict=False):
-        expected = str(len(new.block)) if said == str(len(old.block)) else said
+    for (name, length), (_, value) in zip(old.fields, new.fields, strict=False):
+        expected = str(len(new.block)) if length == str(len(old.block)) else length
         if name.lower() in _LENGTHS and value != expected:
             yield "attribute", f"its {name} changed to {shown(value)}, expected {shown(expected)}"
     if old.digests is True and new.digests is not True:

@@ -75,7 +75,7 @@ class Side:
         self.elements = elements(str(root.tag), lazy=like.settings.lazy)
         self._before = set(before)
         self._entity = Entity(b"", like.charset, like.media_type, like.name, "", like.settings)
-        self._entity.deep = like.deep
+        self._entity.text_left = like.text_left
         own = like.bases.own
         claim = self._claim()
         base = own

@@ -72,8 +72,10 @@ class _Judge:
             return
         found = Differences(inside[0], inside[1])
         judge(inside[0], inside[1], self._meant, found)
-        for said in found.diagnostics:
-            self._say(said.code, f"at {said.line}:{said.column} of this member: {said.text}", entry)
+        for diagnostic in found.diagnostics:
+            self._say(
+                diagnostic.code, f"at {diagnostic.line}:{diagnostic.column} of this member: {diagnostic.text}", entry
+            )
 
     def _say(self, code: str, words: str, entry: zipfile.ZipInfo) -> None:
         self._differences.add(code, f"zipfile: {words} (member {shown(entry.filename)})", None, None)

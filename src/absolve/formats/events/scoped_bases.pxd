@@ -16,7 +16,7 @@ cdef class ScopedBases:
     cdef dict _made
 
     cpdef Py_ssize_t add(
-        self, Py_ssize_t start, Py_ssize_t end, object coding, object says, Py_ssize_t outer
+        self, Py_ssize_t start, Py_ssize_t end, object coding, object read_base, Py_ssize_t outer
     ) except? -1
     cpdef object at(self, Py_ssize_t number)
     cdef object _remember(self, Py_ssize_t number, object claim, Py_ssize_t outer)

@@ -53,20 +53,25 @@ class ScopedBases:
     @cython.ccall
     @cython.exceptval(-1, check=True)
     def add(
-        self, start: cython.Py_ssize_t, end: cython.Py_ssize_t, coding: Coding, says: ReadBase, outer: cython.Py_ssize_t
+        self,
+        start: cython.Py_ssize_t,
+        end: cython.Py_ssize_t,
+        coding: Coding,
+        read_base: ReadBase,
+        outer: cython.Py_ssize_t,
     ) -> cython.Py_ssize_t:
         """Add the claim of the value in this span (byte offsets), and return its number; -1 if it is no claim.
 
         `outer` is the number of the enclosing claim, -1 without one.
         """
         way: cython.Py_ssize_t = 0
-        claim = says(coding.decode(self._data[start:end]), start)
+        claim = read_base(coding.decode(self._data[start:end]), start)
         if claim is None:
             return -1
-        while way < len(self._ways) and not (self._ways[way][0] is coding and self._ways[way][1] is says):
+        while way < len(self._ways) and not (self._ways[way][0] is coding and self._ways[way][1] is read_base):
             way += 1
         if way == len(self._ways):  # few: one for each quote character and kind of attribute
-            self._ways.append((coding, says))
+            self._ways.append((coding, read_base))
         self._starts.add(start)
         self._ends.add(end)
         self._outer.add(outer)
@@ -82,8 +87,8 @@ class ScopedBases:
         found = self._made.get(number)
         if found is None:
             start = self._starts.at(number)
-            coding, says = self._ways[self._how.at(number)]
-            claim = says(coding.decode(self._data[start : self._ends.at(number)]), start)
+            coding, read_base = self._ways[self._how.at(number)]
+            claim = read_base(coding.decode(self._data[start : self._ends.at(number)]), start)
             found = self._remember(number, claim, self._outer.at(number))  # type: ignore[arg-type]  # `add` checked it
         return found
 

@@ -56,13 +56,13 @@ _ALL = cython.declare(cython.ulonglong, names.WORD_MASK)
 _START = cython.declare(cython.int, 1)  # start tags
 _END_TAG = cython.declare(cython.int, 2)  # end tags
 _NOT_FRAMESET = cython.declare(cython.int, 4)  # start tags while the frameset-ok flag is "ok"
-_told = bytes(
+_element_flags = bytes(
     bool(found & Trait.RELEVANT) * _START
     | bool(found & Trait.RELEVANT_END) * _END_TAG
     | bool(found & Trait.NOT_FRAMESET) * _NOT_FRAMESET
     for found in names.ELEMENT_TRAITS
 )
-_TOLD = cython.declare(bytes, _told)
+_ELEMENT_FLAGS = cython.declare(bytes, _element_flags)
 _ELEMENT_SLOTS = cython.declare(bytes, names.ELEMENT_SLOTS)
 _ELEMENT_CELLS = cython.declare(bytes, names.ELEMENT_CELLS)
 _ANNOTATION_XML = cython.declare(cython.int, ELEMENT_ID[b"annotation-xml"])
@@ -206,7 +206,7 @@ class Tokenizer:
         attributes: Attributes = self.attributes
         p: cython.p_const_uchar = self.data
         interest: cython.p_const_uchar = self.interest
-        told: cython.p_const_uchar = _TOLD
+        flags_of: cython.p_const_uchar = _ELEMENT_FLAGS
         k: cython.int
         row: cython.int = self.element
         if self.tree.every:
@@ -215,7 +215,7 @@ class Tokenizer:
             self.namespace = self.tree.namespace
             if self.element == _NOSCRIPT:
                 self._in_noscript()
-        elif told[self.element] & _START or (told[self.element] & _NOT_FRAMESET and self.tree.frameset_ok):
+        elif flags_of[self.element] & _START or (flags_of[self.element] & _NOT_FRAMESET and self.tree.frameset_ok):
             self.fate = self.tree.start(self.element, b"", self.attributes.self_closing, self._decided())
             self.namespace = self.tree.namespace
             if self.element == _NOSCRIPT:
@@ -316,7 +316,7 @@ class Tokenizer:
         """Process an end tag from behind the `</` (13.2.5.7); return the offset at which the scan continues."""
         p: cython.p_const_uchar = self.data
         classes: cython.p_const_uchar = _CLASSES
-        told: cython.p_const_uchar = _TOLD
+        flags_of: cython.p_const_uchar = _ELEMENT_FLAGS
         n: cython.Py_ssize_t = self.size
         name: cython.Py_ssize_t = i
         name_end: cython.Py_ssize_t
@@ -341,7 +341,7 @@ class Tokenizer:
         element = lookup(_ELEMENT_SLOTS, _ELEMENT_CELLS, word, p, name, name_end - name)
         if self.tree.foreign.depth:
             self.tree.end(element, b"" if element else p[name:name_end].lower())
-        elif told[element] & _END_TAG:
+        elif flags_of[element] & _END_TAG:
             self.tree.end(element, b"")
         elif self.tree.started[element] > self.tree.ended[element]:
             self.tree.ended[element] += 1

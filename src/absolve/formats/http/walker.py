@@ -59,20 +59,20 @@ def _body(data: bytes, response: Response, options: WalkOptions) -> list[Part | 
     if response.status == _PARTIAL:
         return [Finding("partial", "this body is a part of a document, and stays as it is", start)]
     derived: list[Derived] = []
-    codings, said = codings_of(data, response, options)
+    codings, findings = codings_of(data, response, options)
     if not any(isinstance(coding, Chunked) for coding in codings):
         length = _length(data, response)
         if length is not None:
             end = start + length[1]
             if end > len(data) or (end < len(data) and data[end:].strip(b"\r\n")):
                 text = f"Content-Length says {length[1]} and the body has {len(data) - start} bytes: it stays as it is"
-                return [*said, Finding("wrong-length", text, start, failed=True)]
+                return [*findings, Finding("wrong-length", text, start, failed=True)]
             derived = [new(Derived, (length[0].start, length[0].end, _in_digits))]
     coding: Coding = Stack(codings) if codings else IDENTITY
     if not media_type:
         media_type = sniffed(data[start:end], coding)
     part = Part(media_type, start, end, coding, name="body", own_charset=True, encloses=False, derived=derived)
-    return [*said, part]
+    return [*findings, part]
 
 
 def _in_digits(raw: bytes) -> bytes:

@@ -225,11 +225,11 @@ class _Walk:
         elif rest == ("@base",):
             self._rebase(context, text, first + value.start, first + value.end)
         elif rest[1:] in ((), ("@id",), ("@type",)) and not str(rest[0]).startswith("@"):
-            name, says = str(rest[0]), rest[1:]
-            term = context.terms.get(name, _NO_TERM) if says else _NO_TERM
+            name, typed = str(rest[0]), rest[1:]
+            term = context.terms.get(name, _NO_TERM) if typed else _NO_TERM
             meaning = text or ""
             context.size += name not in context.terms
-            context.terms[name] = _Term(term.iri, meaning) if says == ("@type",) else _Term(meaning, term.type)
+            context.terms[name] = _Term(term.iri, meaning) if typed == ("@type",) else _Term(meaning, term.type)
 
     def _rebase(self, context: _Context, reference: str | None, start: int, end: int) -> None:
         """Add the claim of an @base, resolved against the previous base; null removes the base (5.7)."""

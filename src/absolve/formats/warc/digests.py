@@ -39,19 +39,19 @@ def payloads(options: WalkOptions) -> Sequence[Content]:
     return tuple(partial(payload, options=options, count=count) for count in (0, 1, None))
 
 
-def renewed(said: bytes, old: Bytes, new: Bytes, contents: Sequence[Content] = WHOLE) -> bytes:
-    """Return the digest of `new` in the algorithm, label and encoding of `said`, the digest of `old`.
+def renewed(digest: bytes, old: Bytes, new: Bytes, contents: Sequence[Content] = WHOLE) -> bytes:
+    """Return the digest of `new` in the algorithm, label and encoding of `digest`, the digest of `old`.
 
     `contents` are the functions that select the digested bytes; the first one that matches `old` is used. A digest that
     matches none of them was wrong before, and is returned unchanged.
     """
     import hashlib  # here, because it loads OpenSSL: 4 MB that few documents need
 
-    label, colon, value = said.rpartition(b":")
+    label, colon, value = digest.rpartition(b":")
     value = value.strip()
     algorithm = label.decode("latin-1").strip().lower().replace("sha-", "sha")
     if colon and (algorithm not in hashlib.algorithms_available or algorithm.startswith("shake")):
-        return said
+        return digest
     for content in contents:
         try:
             for name in (algorithm,) if colon else _UNLABELLED:
@@ -59,10 +59,10 @@ def renewed(said: bytes, old: Bytes, new: Bytes, contents: Sequence[Content] = W
                 for form in _FORMS:
                     if form(before) == value:
                         after = hashlib.new(name, content(new), usedforsecurity=False).digest()
-                        return said.replace(value, form(after))
+                        return digest.replace(value, form(after))
         except CodingError:
             continue
-    return said
+    return digest
 
 
 def _upper_hex(digest: bytes) -> bytes:

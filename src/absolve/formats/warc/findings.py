@@ -10,24 +10,24 @@ from absolve.core.model import Finding
 from absolve.formats.warc.headers import record_at
 
 
-def said(code: str, text: str, offset: int, url: str = "") -> Finding:
+def record_finding(code: str, text: str, offset: int, url: str = "") -> Finding:
     """Return the finding for a segment that is left unchanged."""
     return Finding(code, f"{text}; it stays as it is{f' ({in_short(url)})' if url else ''}", offset, failed=True)
 
 
 def cut_off(what: str, offset: int, url: str = "") -> Finding:
     """Return the finding for a segment (`what` names its kind) that the end of the file cuts off."""
-    return said("truncated", f"the file ends before the end of this {what}", offset, url)
+    return record_finding("truncated", f"the file ends before the end of this {what}", offset, url)
 
 
 def wrong_length(offset: int, url: str) -> Finding:
     """Return the finding for a record whose length does not lead to the next record."""
-    return said("wrong-length", "the length of this record does not lead to the next one", offset, url)
+    return record_finding("wrong-length", "the length of this record does not lead to the next one", offset, url)
 
 
 def too_large(limit: int, offset: int, url: str = "") -> Finding:
     """Return the finding for a record of more than `limit` bytes."""
-    return said("too-large", f"this record has more than {limit} bytes (--max-decompressed)", offset, url)
+    return record_finding("too-large", f"this record has more than {limit} bytes (--max-decompressed)", offset, url)
 
 
 def url_at(data: bytes, start: int) -> str:

@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Final
 
 from absolve.core.errors import CodingError
 from absolve.formats.compression import BROKEN, ZSTD_FRAME, Gzip, Zstandard, decompressor, frame_end, is_skippable
-from absolve.formats.warc.findings import cut_off, said, too_large, url_at, wrong_length
+from absolve.formats.warc.findings import cut_off, record_finding, too_large, url_at, wrong_length
 from absolve.formats.warc.gzip_members import begins_record, consumed, is_there
 from absolve.formats.warc.headers import LONGEST_HEAD, LONGEST_LINE
 from absolve.formats.warc.reader_window import CHUNK
@@ -194,7 +194,7 @@ class _Cutter(MemberWindow):
         extent = extent_at(self._held, self._at)
         offset = self._offset()
         if extent is None:
-            yield from self._lost(said("no-record", "no record begins here", offset), 0)
+            yield from self._lost(record_finding("no-record", "no record begins here", offset), 0)
             return
         size = extent.end - self._at
         head = extent.block - self._at
@@ -321,7 +321,7 @@ class _Cutter(MemberWindow):
         machine = self._machine
         url = url_at(b"".join(self._values)[:LONGEST_HEAD], 0)
         if self._broken is not None:
-            yield from self._lost(said("broken", self._broken, offset, url), 3)
+            yield from self._lost(record_finding("broken", self._broken, offset, url), 3)
         elif sum(map(len, self._values)) > self._limit:
             yield RawSegment(offset, b"", findings=(too_large(self._limit, offset, url),))
             yield from self._rest_of_member(machine, self._used)
@@ -352,7 +352,7 @@ class _Cutter(MemberWindow):
                     yield RawSegment(offset, self._taken(size), findings=(cut_off("zstd frame", offset),))
                     return
         except CodingError as error:
-            yield from self._lost(said(error.code, str(error), offset), 4)
+            yield from self._lost(record_finding(error.code, str(error), offset), 4)
             return
         if end - self._at > self._limit:  # the frame was in the buffer already
             yield from self._lost(too_large(self._limit, offset), 4)
@@ -361,7 +361,7 @@ class _Cutter(MemberWindow):
         try:
             yield self._frame_of(offset, raw)
         except CodingError as error:
-            yield RawSegment(offset, raw, findings=(said(error.code, str(error), offset),))
+            yield RawSegment(offset, raw, findings=(record_finding(error.code, str(error), offset),))
 
     def _frame_of(self, offset: int, raw: bytes) -> RawSegment:
         """Return the segment of a complete frame; a skippable one holds the dictionary of the others, or no records."""

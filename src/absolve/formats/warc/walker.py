@@ -249,6 +249,6 @@ class _Digest:
         self._is_whole = field.name == "warc-block-digest"
 
     def __call__(self, new: bytes) -> bytes:
-        said = self._data[self._start : self._end]
+        digest = self._data[self._start : self._end]
         contents = WHOLE if self._is_whole else payloads(self._options)
-        return renewed(said, memoryview(self._data)[self._block : self._block_end], new, contents)
+        return renewed(digest, memoryview(self._data)[self._block : self._block_end], new, contents)

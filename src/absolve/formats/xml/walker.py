@@ -306,12 +306,12 @@ class _Walk:
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def claim(
-        self, says: ReadBase, start: cython.Py_ssize_t, end: cython.Py_ssize_t, outer: cython.Py_ssize_t
+        self, read_base: ReadBase, start: cython.Py_ssize_t, end: cython.Py_ssize_t, outer: cython.Py_ssize_t
     ) -> cython.Py_ssize_t:
         """Add the claim of a value in the scope of `outer`, and return its number; -1 where it makes no claim."""
         if self.events.scopes is None:
             self.events.scopes = ScopedBases(self.data)
-        return self.events.scopes.add(start, end, self.last.coding(start), says, outer)
+        return self.events.scopes.add(start, end, self.last.coding(start), read_base, outer)
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)

@@ -201,13 +201,13 @@ def _entry(data: bytes, position: int, end: _End) -> _Entry:
         raise WalkError("broken", "the central directory is broken: an entry goes on past its end", position)
     raw_name = data[position + _CENTRAL.size : name_end]
     known = {"value": (value, position + 24), "size": (size, position + 20), "offset": (offset, position + 42)}
-    said, fields = numbers(data, known, name_end, name_end + extra_size)
-    header = said["offset"] + end.base
+    values, fields = numbers(data, known, name_end, name_end + extra_size)
+    header = values["offset"] + end.base
     place = Place(fields["offset"].start, fields["offset"].width, header)
     named = [Field("crc", position + 16, 4), fields["size"], fields["value"]]
     name = _name(raw_name, flags)
-    member = Member(name, header, header, header, header, method, crc, said["value"])
-    return _Entry(member, raw_name, flags, said["size"], named, place, following)
+    member = Member(name, header, header, header, header, method, crc, values["value"])
+    return _Entry(member, raw_name, flags, values["size"], named, place, following)
 
 
 def _name(raw: bytes, flags: int) -> str:

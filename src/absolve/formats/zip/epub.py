@@ -57,8 +57,8 @@ def facts(read: Callable[[str], bytes | None], names: Container[str]) -> Facts:
         if name == "item" and "href" in found:
             path = _path(document, found["href"])
             if path in names:
-                said = found.get("media-type", "").strip().lower()
-                media_types[path] = types.setdefault(said, said)
+                declared = found.get("media-type", "").strip().lower()
+                media_types[path] = types.setdefault(declared, declared)
 
     def cipher(name: str, found: _Attributes) -> None:  # 4.2.6.3.2
         if name == "CipherReference":

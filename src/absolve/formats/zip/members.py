@@ -193,9 +193,9 @@ def located(
     if end > most:
         return member._replace(fault=("truncated", "its data goes on past the central directory"))
     known = {"value": (its_value, member.header + 22), "size": (its_size, member.header + 18)}
-    said, places = numbers(data, known, name_end, start)
+    values, places = numbers(data, known, name_end, start)
     right = {"crc": member.crc, "size": size, "value": member.size}
-    found = [(Field("crc", member.header + 14, 4), crc), *((places[name], said[name]) for name in known)]
+    found = [(Field("crc", member.header + 14, 4), crc), *((places[name], values[name]) for name in known)]
     for field, number in found:
         if number == right[field.name]:
             fields.append(field)

@@ -112,8 +112,8 @@ class Package:
         self._members = members
         self._options = options
         self._old = {name: self._content(members[name]) for name in self._listed()}
-        said = _objects(self._old[DESCRIPTION])
-        paths = {_text(self._old[DESCRIPTION], value) for path, value in said.items() if path[-1:] == ("path",)}
+        values = _objects(self._old[DESCRIPTION])
+        paths = {_text(self._old[DESCRIPTION], value) for path, value in values.items() if path[-1:] == ("path",)}
         self._files = {name for name in members if is_record_file(name) or (name in paths and name not in self._old)}
         for name in filter(_INDEX.fullmatch, self._old):
             for _, value in _blocks(name, self._old[name], options.max_decompressed):
@@ -155,20 +155,20 @@ class Package:
     def _following(self, held: PackedEdits) -> list[Edit]:
         """Return the edits of the indexes and descriptions."""
         files: dict[str, Moves] = {}
-        said = _Description(self._old[DESCRIPTION])
+        description = _Description(self._old[DESCRIPTION])
         changed: dict[str, bytes] = {}
         for member, new in self._changed(held.parts()):
             old = zip_members.decompressed(self._data[member.start : member.end], member)
             if is_record_file(member.name):
                 files[_file_name(member.name)] = self._moves(old, new)
-            said.take(member.name, old, new)
-        if not files and not said.edits:
+            description.take(member.name, old, new)
+        if not files and not description.edits:
             return []
         for name in sorted(filter(_INDEX.fullmatch, self._old), key=_is_table_of_blocks):  # these speak of the others
             new, files[_file_name(name)] = self._rewritten(name, files)
-            said.take(name, self._old[name], new)
+            description.take(name, self._old[name], new)
             changed[name] = new
-        changed[DESCRIPTION] = said.made()
+        changed[DESCRIPTION] = description.made()
         if DIGEST in self._old:
             about = _Description(self._old[DIGEST])
             about.take(DESCRIPTION, self._old[DESCRIPTION], changed[DESCRIPTION])
@@ -244,28 +244,28 @@ class Package:
         for path, found in entry.items():
             text = line[found.start : found.end]
             if path == ("offset",):
-                said = b"%d" % new.start
+                new_value = b"%d" % new.start
             elif path == ("length",) and text.isdigit():  # some writers count the line ends after a record, some do not
-                said = b"%d" % (int(text) + len(new.raw) - len(old.raw))
+                new_value = b"%d" % (int(text) + len(new.raw) - len(old.raw))
             elif path in {("digest",), ("recordDigest",)}:
-                said = self._digest(text, old, new)
+                new_value = self._digest(text, old, new)
             else:
                 continue
-            edits.append(Edit(found.start, found.end, said))
+            edits.append(Edit(found.start, found.end, new_value))
         return _spliced(line, edits)
 
-    def _digest(self, said: bytes, old: Segment, new: Segment) -> bytes:
+    def _digest(self, digest: bytes, old: Segment, new: Segment) -> bytes:
         """Return the new digest: of all bytes of the segment, or else of the block or payload of its record.
 
         A digest that matched none of them stays unchanged.
         """
-        found = renewed(said, old.raw, new.raw)
-        if found != said:
+        found = renewed(digest, old.raw, new.raw)
+        if found != digest:
             return found
         one, other = map(self._block, (old, new))
         if one is None or other is None or one == other:
-            return said
-        return renewed(said, one, other, payloads(self._options))
+            return digest
+        return renewed(digest, one, other, payloads(self._options))
 
     def _block(self, stretch: Segment) -> bytes | None:
         """Return the block of the record in a segment; None if there is no record."""
@@ -349,7 +349,7 @@ class _Description:
     def __init__(self, text: bytes) -> None:
         self.edits: list[Edit] = []
         self._text = text
-        self._said: dict[str, list[tuple[bool, Value]]] = {}  # by file: whether the value is a digest, and the value
+        self._fields: dict[str, list[tuple[bool, Value]]] = {}  # by file: whether the value is a digest, and the value
         found = _objects(text)
         for path, value in found.items():
             if path[-1:] not in {("hash",), ("bytes",)} or "signedData" in path:
@@ -358,15 +358,15 @@ class _Description:
             above = next((path[:size] for size in levels if (*path[:size], "path") in found), None)
             if above is not None:
                 name = _text(text, found[*above, "path"])
-                self._said.setdefault(name, []).append((path[-1] == "hash", value))
+                self._fields.setdefault(name, []).append((path[-1] == "hash", value))
 
     def take(self, name: str, old: bytes, new: bytes) -> None:
         """Add the edits that replace the size and digest of a file by those of its new content."""
-        for is_digest, value in self._said.get(name, ()):
-            said = self._text[value.start : value.end]
+        for is_digest, value in self._fields.get(name, ()):
+            old_value = self._text[value.start : value.end]
             if is_digest:
-                self.edits.append(Edit(value.start, value.end, renewed(said, old, new)))
-            elif said == b"%d" % len(old):
+                self.edits.append(Edit(value.start, value.end, renewed(old_value, old, new)))
+            elif old_value == b"%d" % len(old):
                 self.edits.append(Edit(value.start, value.end, b"%d" % len(new)))
 
     def made(self) -> bytes:
@@ -378,8 +378,8 @@ def _replaced(member: Member, value: bytes) -> Iterator[Edit]:
     """Yield the edits that replace the content of a member."""
     raw = zip_members.compressed(value, member)
     yield Edit(member.start, member.end, raw)
-    for start, end, said in member.derived:
-        yield Edit(start, end, said(raw))
+    for start, end, value_of in member.derived:
+        yield Edit(start, end, value_of(raw))
 
 
 def _spliced(data: bytes, edits: Iterable[Edit]) -> bytes:

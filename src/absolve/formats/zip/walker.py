@@ -145,12 +145,12 @@ class _Package:
                 fault = self._unread(member, media_type)
             if fault:
                 events.append(self._finding(member, *fault))
-            is_told = media_type and not fault
-            if is_told and media_type not in kinds:
+            is_read = media_type and not fault
+            if is_read and media_type not in kinds:
                 kinds[media_type] = len(kinds)
                 self._media_types.append(media_type)
-            self._kinds.append(kinds[media_type] if is_told else -1)
-            if is_told:
+            self._kinds.append(kinds[media_type] if is_read else -1)
+            if is_read:
                 numbers.append(len(events))
                 starts.append(member.start)
                 events.add_numbered_part(number, member.start, member.end)

@@ -32,9 +32,11 @@ def _lines(columns: Sequence[str], rows: Columns) -> list[str]:
     return [templates[number] % own for number, own in zip(rows.ruled.numbers.cells(), values, strict=bool(cells))]
 
 
-def _template(columns: Sequence[str], said: dict[str, str]) -> str:
+def _template(columns: Sequence[str], shared: dict[str, str]) -> str:
     """Return the line of rows with these shared values, with %s for each other column."""
-    pairs = [f"{string(name)}: {string(said[name]).replace('%', '%%') if name in said else '%s'}" for name in columns]
+    pairs = [
+        f"{string(name)}: {string(shared[name]).replace('%', '%%') if name in shared else '%s'}" for name in columns
+    ]
     return f"{{{', '.join(pairs)}}}\n"
 
 

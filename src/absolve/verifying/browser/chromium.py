@@ -119,9 +119,9 @@ class Chromium:
             self.devtools.deadline = time.monotonic() + _START
             self.version: str = self.devtools.call("Browser.getVersion")["product"]
         except (OSError, DevToolsError) as error:
-            said = self._said()
+            errors = self._errors()
             self.close()
-            raise NoBrowserError(f"{program} does not start: {said or error}") from error
+            raise NoBrowserError(f"{program} does not start: {errors or error}") from error
         except BaseException:  # an interrupt
             self.close()
             raise
@@ -134,12 +134,12 @@ class Chromium:
         sandbox = ("--no-sandbox",) if os.geteuid() == 0 else ()
         command = (program, *_FLAGS, *sandbox, f"--user-data-dir={folder}", "about:blank")
         try:
-            with Path(folder, "stderr").open("wb") as said:
+            with Path(folder, "stderr").open("wb") as errors:
                 self._process = subprocess.Popen(  # noqa: S603 - the user's browser, without a shell
                     (sys.executable, "-I", "-S", "-c", _CONNECT, str(theirs_in), str(theirs_out), *command),
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
-                    stderr=said,
+                    stderr=errors,
                     pass_fds=(theirs_in, theirs_out),
                     start_new_session=True,  # a process group to kill; Ctrl-C does not reach it
                     env={**os.environ, "HOME": folder},
@@ -149,7 +149,7 @@ class Chromium:
             os.close(theirs_out)
         return DevTools(*self._pipes)
 
-    def _said(self) -> str:
+    def _errors(self) -> str:
         with suppress(OSError):
             lines = Path(self._profile.name, "stderr").read_text("utf-8", "replace").strip().splitlines()
             return lines[-1][:200] if lines else ""
