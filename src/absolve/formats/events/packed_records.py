@@ -102,10 +102,10 @@ def _put(numbers: Varints, number: cython.Py_ssize_t) -> cython.int:
     data: cython.p_uchar = numbers._data  # noqa: SLF001 - a method in all but speed
     at: cython.Py_ssize_t = numbers.written
     while number > 127:
-        data[at] = cython.cast(cython.uchar, number & 127 | 128)
+        data[at] = number & 127 | 128
         number >>= 7
         at += 1
-    data[at] = cython.cast(cython.uchar, number)
+    data[at] = number
     numbers.written = at + 1
     return 0
 
@@ -119,13 +119,13 @@ def _next(numbers: Varints) -> cython.Py_ssize_t:
     """Return the next number, as `Varints.next` does."""
     data: cython.p_uchar = numbers._data  # noqa: SLF001 - likewise
     at: cython.Py_ssize_t = numbers.position
-    byte: cython.uchar = data[at]
+    byte: cython.Py_ssize_t = data[at]
     number: cython.Py_ssize_t = byte & 127
     shift: cython.int = 7
     while byte > 127:
         at += 1
         byte = data[at]
-        number |= cython.cast(cython.Py_ssize_t, byte & 127) << shift
+        number |= (byte & 127) << shift
         shift += 7
     numbers.position = at + 1
     return number
@@ -248,7 +248,7 @@ class PackedRecords:
             self._restart(number >> _STEP)
         while self.current < number:
             self.current += 1
-            self.template = cython.cast(cython.int, _next(numbers)) - 1
+            self.template = _next(numbers) - 1
             if self.template == OBJECT:
                 self.object_number += 1
                 continue

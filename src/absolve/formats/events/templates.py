@@ -89,11 +89,11 @@ class LinkTemplates:
         if self._recent is None:
             for template in self.templates:
                 if _has(template, place, coding, base, claim):
-                    return cython.cast(cython.int, template.tag_end)
+                    return template.tag_end
         else:
             recent: Link | None = self._recent[bucket(place, coding)]
             if recent is not None and _has(recent, place, coding, base, claim):
-                return cython.cast(cython.int, recent.tag_end)
+                return recent.tag_end
         return self._added(place, coding, base, claim)
 
     @cython.cfunc
@@ -109,7 +109,7 @@ class LinkTemplates:
             if known is not None:
                 template = self.templates[known]
                 self._recent[bucket(place, coding)] = template  # type: ignore[index]  # it came with the numbers
-                return cython.cast(cython.int, template.tag_end)
+                return template.tag_end
             if number >= MOST:
                 return -1
             self._numbers[key] = number
@@ -139,7 +139,7 @@ class LinkTemplates:
                 self._recent[bucket(template.place, template.coding)] = template
                 key = _key(template.place, template.coding, template.base, template.claim)
                 self._numbers[key] = template.tag_end
-        return cython.cast(cython.int, number)
+        return number
 
     @cython.cfunc
     def coding(self, shared: Unquoted, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> Unquoted:
