@@ -20,10 +20,13 @@ hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "default")
 
 
 def pytest_configure() -> None:
-    """Let interrupts through, and refuse extensions older than their sources: an editable installation keeps old ones."""
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN and threading.current_thread() is threading.main_thread():
-        # A shell lets what runs in its background ignore interrupts, and so do the processes that tests interrupt.
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    """Handle signals, and refuse extensions older than their sources: an editable installation keeps old ones."""
+    if threading.current_thread() is threading.main_thread():
+        # A background job of a shell ignores SIGINT, one under nohup SIGHUP: so would the processes that tests signal.
+        for name, handler in (("SIGINT", signal.default_int_handler), ("SIGHUP", signal.SIG_DFL)):
+            number = getattr(signal, name, None)  # Windows has no SIGHUP
+            if number is not None and signal.getsignal(number) is signal.SIG_IGN:
+                signal.signal(number, handler)
     for source in (ROOT / "src").rglob("*.py"):
         built = [source.with_name(source.stem + suffix) for suffix in importlib.machinery.EXTENSION_SUFFIXES]
         written = max(file.stat().st_mtime for file in (source, source.with_suffix(".pxd")) if file.exists())

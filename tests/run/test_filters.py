@@ -6,7 +6,8 @@ import pytest
 
 import absolve
 from absolve.core.errors import UsageError
-from absolve.core.model import PROBLEMS, SCOPES
+from absolve.core.model import SCOPES
+from absolve.inventory import PROBLEMS
 from absolve.run.filters import Selection, only
 
 URL = "https://h/d/p"

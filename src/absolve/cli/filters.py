@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from absolve.cli.options import completes_files
 from absolve.core.errors import DocumentError, UsageError
-from absolve.core.model import KINDS, PROBLEMS, SCOPES
+from absolve.core.model import KINDS, SCOPES
+from absolve.inventory import PROBLEMS
 from absolve.rewriting.policy import absolute
 from absolve.run import inputs
 

@@ -71,7 +71,7 @@ def run(options: argparse.Namespace, report: Report) -> None:
     if to_stdout and not sinks.is_stream(format_):
         raise UsageError(f"{format_} cannot be written to the standard output: give -o FILE")
     on_terminal = to_stdout and is_terminal(sys.stdout)
-    if on_terminal and format_ not in {"jsonl", "csv"}:
+    if on_terminal and not sinks.is_text(format_):
         raise UsageError(f"{format_} cannot be written to a terminal: give -o FILE")
     how = ListOptions(
         shared.reading(options),
@@ -82,8 +82,8 @@ def run(options: argparse.Namespace, report: Report) -> None:
         options.unique,
         Cells(
             masked=not options.show_credentials,
-            printable=on_terminal and format_ == "csv",
-            literal=options.csv_safe and format_ == "csv",
+            printable=on_terminal and sinks.is_spreadsheet(format_),
+            literal=options.csv_safe and sinks.is_spreadsheet(format_),
         ),
     )
     sink = sinks.by_name(format_)

@@ -160,7 +160,7 @@ def add_profile(parser: argparse._ActionsContainer) -> None:
         discovered=True,
         choices=tuple(PROFILES),
         default=Settings().profile,
-        help="resolve by RFC 1808 (default), by RFC 3986, or by the URL Standard, as browsers do",
+        help="resolve by " + "; by ".join(f"{row.summary} ({name})" for name, row in PROFILES.items()),
     )
 
 

@@ -132,11 +132,7 @@ class LinkSite(NamedTuple):
 KINDS = frozenset(
     "navigation image media script stylesheet frame form font feed metadata other".split()  # docs/decisions.md, I1
 )
-SCOPES = ("same-document", "internal", "external", "other")  # of targets; `inventory` determines them and the problems
-PROBLEMS = (
-    "unresolved unsuitable-base relative-base ignored-base malformed too-long above-root divergent empty insecure"
-    " scheme-relative backslash whitespace"
-).split()
+SCOPES = ("same-document", "internal", "external", "other")  # of targets; `inventory` determines them
 
 
 @cython.final

@@ -1,7 +1,7 @@
 """The interfaces (typing.Protocol) between packages, each with its contract; used for type checking only.
 
-Offsets and Coding map values to raw bytes; Resolver and Profile implement RFC 1808 section 4 (resolution); Sink writes
-tables.
+Offsets and Coding map values to raw bytes; Resolver and ResolverFactory implement RFC 1808 section 4 (resolution);
+Sink writes tables.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Resolver(Protocol):
     def __call__(self, reference: str, /) -> str | None: ...
 
 
-class Profile(Protocol):
+class ResolverFactory(Protocol):
     """Return the resolver for a base; `charset` is the document's, used for queries by the URL Standard."""
 
     def __call__(self, base: str, charset: str = "utf-8", /) -> Resolver: ...

@@ -55,7 +55,6 @@ _NO_BYTE = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 
 
 _NOTHING: frozenset[str] = frozenset()
-LONGER = 6  # most characters in a URL per byte of a reference in UTF-8, for a character that the charset lacks
 ROOM = 16  # most characters by which the prefix for a reference is longer than the base URL (often by a slash)
 
 

@@ -31,12 +31,13 @@ from absolve.document.diagnostics import (
     with_url,
 )
 from absolve.document.entity import Inner
-from absolve.document.resolved import LONGER, ROOM
+from absolve.document.resolved import ROOM
 from absolve.document.settings import Settings
 from absolve.encodings.charsets import DETECT, UTF_8, inside
 from absolve.encodings.codings import IDENTITY, LOOK_AHEAD, Raw, ShiftedText
 from absolve.formats import registry
 from absolve.formats.registry import HTML, JSON_LD, PACKAGES, WALKERS, XML, canonical, essence_of, kind_of, walker
+from absolve.urls import PROFILES
 from absolve.urls.cache import LONGEST
 from absolve.urls.predicates import has_scheme, runs_code
 
@@ -241,23 +242,23 @@ def _measure(entity: Entity, events: EventList) -> None:
         each += max(size, LONGEST_IN_PLACE)
     entity.repeated += entity.count * (2 * each + len(entity.name) + len(entity.path) + _WORDS)
     room: cython.Py_ssize_t = entity.settings.max_url - base - ROOM
-    if declares or size > room or (LONGER * size > room and entity.settings.profile == "whatwg"):
-        _find_too_long(entity, events, room, every=declares)
+    growth: cython.Py_ssize_t = PROFILES[entity.settings.profile].growth
+    if declares or growth * size > room:
+        _find_too_long(entity, events, room, growth, every=declares)
 
 
 @cython.cfunc
 def _find_too_long(
-    entity: Entity, events: EventList, room: cython.Py_ssize_t, every: cython.bint
+    entity: Entity, events: EventList, room: cython.Py_ssize_t, growth: cython.Py_ssize_t, every: cython.bint
 ) -> None:
     """Add a finding for the first link whose URL would be too long; `every`: references may exceed their bytes."""
     index: cython.Py_ssize_t
-    each: cython.Py_ssize_t = LONGER if entity.settings.profile == "whatwg" else 1
     for index in range(len(events)):
         event: Link | None = events.link(index)
-        if event is None or (not every and each * (event.end - event.start) <= room):
+        if event is None or (not every and growth * (event.end - event.start) <= room):
             continue
         value = event.coding.decode(entity.cut(event.start, event.end))
-        if each * len(value) > room and LinkContext(entity, event).is_too_long(text(value)):
+        if growth * len(value) > room and LinkContext(entity, event).is_too_long(text(value)):
             entity.findings.append(url_too_long(entity, event.start))
             return
 

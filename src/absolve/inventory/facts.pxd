@@ -29,15 +29,17 @@ cdef class BaseFacts:
     cdef object site
     cdef bytes site_name
     cdef bytes own_page
-    cdef bint secure
-    cdef bint tidies
+    cdef str own
+    cdef bint normalizes
     cdef Py_ssize_t room
     cdef set held
     cdef str where
     cdef tuple codes
     cdef PrefixResolver appending
     cdef bytes scheme
-    cdef tuple beside
+    cdef tuple http_codes
+    cdef tuple https_codes
+    cdef tuple relative_codes
     cdef int _shape
     cdef bytes _prefix
     cdef dict _prefixes

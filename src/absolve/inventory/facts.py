@@ -12,7 +12,17 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from absolve.document.resolved import ROOM, Resolved
-from absolve.inventory.problems import BEGINNING, OF_DOCUMENTS, WHITE_SPACE, is_never, problems, scope, site_of
+from absolve.inventory.problems import (
+    OF_DOCUMENTS,
+    WHITE_SPACE,
+    beginning,
+    is_never,
+    problems,
+    scope,
+    site_of,
+    target_problems,
+)
+from absolve.urls import PROFILES
 from absolve.urls.cache import remembered
 from absolve.urls.parse import NEVER_RELATIVE
 from absolve.urls.predicates import is_plain, split_fragment
@@ -57,7 +67,6 @@ _is_plain = remembered(1024)(is_plain)
 
 # Problem codes of references on the fast path.
 _NONE = cython.declare(tuple, ())
-_INSECURE = cython.declare(tuple, ("insecure",))
 _SCHEME_RELATIVE = cython.declare(tuple, ("scheme-relative",))
 _SPACED = cython.declare(tuple, (WHITE_SPACE,))
 
@@ -125,8 +134,8 @@ class BaseFacts:
         self.site = site_of(own)
         self.site_name = (self.site or "").encode("utf-8", "surrogatepass")
         self.own_page = split_fragment(own)[0].encode("utf-8", "surrogatepass")
-        self.secure = own[:6].lower() == "https:"
-        self.tidies = entity.settings.profile == "whatwg"
+        self.own = own
+        self.normalizes = PROFILES[entity.settings.profile].normalizes
         self.room = entity.settings.max_url - len(url) - ROOM  # like `LinkContext.room`
         self.held = entity.held
         self.where, self.codes = self.seen(url)  # of targets on the same host
@@ -134,8 +143,10 @@ class BaseFacts:
         if isinstance(resolver, PrefixResolver) and resolver.usable and url.isascii():
             self.appending = resolver if base_context.compared().is_harmless() else None
         self.scheme = url[: url.find(":") + 1].encode("utf-8", "surrogatepass")
-        # Problem codes of a reference with a host and no scheme.
-        self.beside = (*_INSECURE, *_SCHEME_RELATIVE) if self.secure and self.scheme == b"http:" else _SCHEME_RELATIVE
+        # Problem codes of references with a plain host: with the schemes http and https, and without any.
+        self.http_codes = target_problems("http://h", own)
+        self.https_codes = target_problems("https://h", own)
+        self.relative_codes = (*target_problems(f"{url[: url.find(':') + 1]}//h", own), *_SCHEME_RELATIVE)
         self._shape = 0
         self._prefix = b""
         self._prefixes: dict[int, bytes] = {}
@@ -143,9 +154,9 @@ class BaseFacts:
 
     @cython.cfunc
     def seen(self, url: str) -> Seen:
-        """Return the scope of targets on the host of a URL, and the problem codes of its scheme."""
-        insecure = self.secure and url[:5].lower() == "http:"
-        return "internal" if site_of(url) == self.site else "external", _INSECURE if insecure else _NONE
+        """Return the scope and the problem codes of targets with the scheme and the authority of a URL."""
+        codes = target_problems(beginning(url), self.own)
+        return "internal" if site_of(url) == self.site else "external", codes
 
     @cython.cfunc
     def prefix(self, of: cython.int) -> bytes:
@@ -238,10 +249,10 @@ class RowFacts:
         # Long texts are freed as early as possible.
         target = resolved.target
         where = scope(resolved, target)
-        beginning = None if target is None else target[:BEGINNING]
+        begins = None if target is None else beginning(target)
         led = None if target is None else (target if _is_characters(target) else shown(target)).encode()
         del target
-        codes = tuple(problems(resolved, beginning))
+        codes = tuple(problems(resolved, begins))
         spaceable = self._is_url and WHITE_SPACE not in codes and not is_never(reference)
         seen = value if _is_characters(reference) else shown(reference).encode()
         return ReferenceFacts(seen, led, where, codes, spaceable)
@@ -266,7 +277,7 @@ class RowFacts:
             return False
         self.target = b""
         self.dots = 0
-        if not base_facts.tidies:
+        if not base_facts.normalizes:
             host_end = _host_end(p, start, end)
             if host_end > 0:
                 host = start + 8 if p[start + 4] == 115 else start + 7
@@ -276,7 +287,7 @@ class RowFacts:
             host = start + 2
             self.target = base_facts.scheme
             self.where = "internal" if _is(p, host, find(p, 47, host, end), base_facts.site_name) else "external"
-            self.codes = base_facts.beside
+            self.codes = base_facts.relative_codes
             return self._complete(link, data, start, end)
         if found >= FRAGMENT:
             if found >> DOTS:
@@ -287,7 +298,9 @@ class RowFacts:
             self.where = base_facts.where
             self.codes = base_facts.codes
             return self._complete(link, data, start, end)
-        if found == OPAQUE and link.claim is None and not base_facts.tidies and base_facts.site and not base_facts.held:
+        if base_facts.normalizes or base_facts.held:
+            return False
+        if found == OPAQUE and link.claim is None and base_facts.site:
             value: bytes = data[start:end]
             self.where = "other"
             self.codes = _NONE
@@ -302,7 +315,7 @@ class RowFacts:
         base_facts: BaseFacts = self._base_facts
         if is_name(data, host, end):  # then `is_plain` is true, and `site_of` returns the name
             self.where = "internal" if _is(data, host, end, base_facts.site_name) else "external"
-            self.codes = _INSECURE if base_facts.secure and host == start + 7 else _NONE
+            self.codes = base_facts.http_codes if host == start + 7 else base_facts.https_codes
             return True
         url = data[start:end]
         if url not in self._hosts:

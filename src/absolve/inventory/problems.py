@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from absolve.core.model import PACKAGE_ROOT
-from absolve.document.resolved import LONGER
+from absolve.urls import PROFILES
 from absolve.urls.base import TOO_LONG, claimed_url, found_as, same_document
 from absolve.urls.cache import remembered
 from absolve.urls.parse import NEVER_RELATIVE
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from absolve.document.resolved import Resolved
 
 WHITE_SPACE: Final = "whitespace"
-BEGINNING: Final = len("http:")  # characters of a target that its problems depend on
+_BEGINNING: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*+:(?://[^/?#]*+)?")
+_GROWTH: Final = 4 * max(row.growth for row in PROFILES.values())  # per character: four bytes of UTF-8
 _INNER_SPACE: Final = re.compile(r"[\t\n\f\r ]")
 _SCHEME_RELATIVE: Final = re.compile(r"//|[\\/]{2}")
 
@@ -67,10 +68,27 @@ def _hostless_scope(target: str | None, own: str | None) -> str:
 _HOSTLESS: Final = frozenset({"file", scheme(PACKAGE_ROOT)})
 
 
-def problems(resolved: Resolved, target: str | None) -> Iterator[str]:
-    """Yield the problem codes of a reference in order (docs/decisions.md, I2); white space around it is `_spaced`.
+def beginning(url: str) -> str:
+    """Return the scheme and the authority of a URL."""
+    found = _BEGINNING.match(url)
+    return found[0] if found is not None else ""
 
-    Of the target only the first BEGINNING characters are used, and whether it is None.
+
+def target_problems(target: str, own: str) -> tuple[str, ...]:
+    """Return the problem codes that follow from the `beginning` of a target and of the document's own URL.
+
+    They must be the same for all host names in lower case whose last label begins with a letter (`prefixing.is_name`).
+    """
+    is_insecure = target[:5].lower() == "http:" and own[:6].lower() == "https:"
+    return ("insecure",) if is_insecure else ()
+
+
+def problems(resolved: Resolved, target: str | None) -> Iterator[str]:
+    """Yield the problem codes of a reference in the order of `inventory.PROBLEMS` (docs/decisions.md, I2).
+
+    White space around it is `_spaced`.
+
+    Of the target only its `beginning` is used, and whether it is None.
     """
     reference = resolved.reference
     never = is_never(reference)
@@ -92,8 +110,8 @@ def problems(resolved: Resolved, target: str | None) -> Iterator[str]:
         yield "divergent"
     if not reference and resolved.link.place.empty != "own" and resolved.link.claim is None:
         yield "empty"
-    if target is not None and target[:5].lower() == "http:" and resolved.own.url[:6].lower() == "https:":
-        yield "insecure"
+    if target is not None:
+        yield from target_problems(target, resolved.own.url)
     if _SCHEME_RELATIVE.match(reference):
         yield "scheme-relative"
     if "\\" in reference and not never:
@@ -136,7 +154,7 @@ def _is_too_long(resolved: Resolved, claim: BaseClaim) -> bool:
     """Return whether the URL of a claim has too many characters, so that it cannot be used as a base."""
     if resolved.element in OF_DOCUMENTS:
         return any(fate.base is claim and fate.verdict == TOO_LONG for fate in resolved.entity.bases.base.chain)
-    if LONGER * 4 * len(resolved.reference) <= resolved.context.room:  # four bytes of UTF-8
+    if _GROWTH * len(resolved.reference) <= resolved.context.room:
         return False
     url = claimed_url(claim, resolved.base, resolved.entity.settings.profile)
     return url is not None and len(url) > resolved.context.longest

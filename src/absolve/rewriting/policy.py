@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from absolve.core import arguments, printable
+from absolve.urls import PROFILES
 from absolve.urls.base import found_as
-from absolve.urls.predicates import has_scheme, runs_code, scheme
-from absolve.urls.whatwg import REMOVED, SPECIAL, STRIPPED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,7 +56,7 @@ def absolute_of(reference: str, context: LinkContext) -> str | None:
         return None if context.empty == "nothing" or not context.elsewhere else context.target(reference, False)
     if reference.startswith("#") and (context.stays_as_fragment or context.keeps_fragments):
         return None
-    if ":" in reference and _is_absolute(reference, context):
+    if ":" in reference and PROFILES[context.settings.profile].is_absolute(reference, context.base.url):
         return None
     target = context.target(reference, False)
     return None if context.held and target is not None and found_as(target) in context.held else target
@@ -74,18 +73,3 @@ def _rules(resolved: Resolved) -> bool:
     if not chain or chain[0].verdict != "won" or chain[0].base is not claim or resolved.element == "header":
         return False
     return resolved.entity.base_context(None).resolver("x") is not None
-
-
-def _is_absolute(reference: str, context: LinkContext) -> bool:
-    """Return whether a reference is absolute, so that its bytes stay.
-
-    By the URL Standard (4.4) `http:g` is relative if the base has the scheme http too. A reference that a browser reads
-    as `javascript:` or the like is absolute in every profile.
-    """
-    if context.settings.profile != "whatwg":
-        return has_scheme(reference) or runs_code(reference)
-    bare = reference.strip(STRIPPED).translate(REMOVED)
-    found = scheme(bare)
-    if found is None or found not in SPECIAL or found != scheme(context.base.url):
-        return found is not None
-    return bare[len(found) + 1 : len(found) + 3].replace("\\", "/") == "//"

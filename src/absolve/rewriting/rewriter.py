@@ -17,6 +17,7 @@ from absolve.formats.events.packed_edits import ordered
 from absolve.formats.grammars import WHITE_SPACE
 from absolve.rewriting.edits import settled
 from absolve.rewriting.policy import absolute
+from absolve.urls import PROFILES
 from absolve.urls.base import TOO_LONG
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ class _Edits:
     policy: Policy
     is_absolute: cython.bint
     empties_base: cython.bint
-    keeps_opaque: cython.bint
+    any_scheme: cython.bint
     found: list[Edit]
     whole: cython.bint
     open: Coding | None
@@ -138,7 +139,7 @@ class _Edits:
         self.policy = policy
         self.is_absolute = policy is absolute
         self.empties_base = entity.settings.base == "empty"
-        self.keeps_opaque = entity.settings.profile != "whatwg"
+        self.any_scheme = PROFILES[entity.settings.profile].any_scheme
         self.found = []
         self.whole = whole
         self.open = None  # the coding of a value that is encoded as a whole when its last link is known,
@@ -262,7 +263,7 @@ class _Edits:
     @cython.inline
     def stays_absolute(self, shaped: cython.int) -> cython.bint:
         """Return whether a reference of this shape is absolute, and so stays whatever its site is."""
-        return shaped == ABSOLUTE or (shaped == OPAQUE and self.keeps_opaque)
+        return shaped == ABSOLUTE or (shaped == OPAQUE and self.any_scheme)
 
     @cython.cfunc
     def is_closed(self, index: cython.Py_ssize_t) -> cython.bint:

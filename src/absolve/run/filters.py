@@ -8,8 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core.errors import UsageError
-from absolve.core.model import KINDS, PROBLEMS, SCOPES
+from absolve.core.model import KINDS, SCOPES
 from absolve.document.resolved import value_of
+from absolve.inventory import PROBLEMS
 from absolve.inventory.facts import KnownBases, RowFacts
 from absolve.rewriting.policy import absolute
 

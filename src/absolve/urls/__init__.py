@@ -1,28 +1,54 @@
 """Resolve references against base URLs: RFC 1808 section 4 in three profiles.
 
-In: a base URL, a reference and a profile's name. Out: an absolute URL, or None. `PROFILES` has one row per profile;
-`resolver` caches the resolvers of bases. The package also implements sections 2 (`parse`) and 3 (`base`).
+In: a base URL, a reference and a profile's name. Out: an absolute URL, or None. `PROFILES` has one row per profile,
+the only place where other packages ask about one; `resolver` caches the resolvers of bases. The package also implements
+sections 2 (`parse`) and 3 (`base`).
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from absolve.core import arguments
 from absolve.core.errors import UsageError, in_short
 from absolve.urls import rfc1808, rfc3986, whatwg
 from absolve.urls.cache import LONGEST
+from absolve.urls.predicates import is_absolute, is_absolute_in_browsers
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
-    from absolve.core.protocols import Profile, Resolver, URLObject
+    from absolve.core.protocols import Resolver, ResolverFactory, URLObject
+
+
+class Profile(NamedTuple):
+    """A way to resolve references, and what others must know about it.
+
+    `summary` is a few words for the help. `is_absolute(reference, base)`: the reference uses no part of the base, so a
+    rewrite keeps its bytes; `any_scheme`: that is so for each reference with a scheme. `normalizes`: an absolute URL is
+    serialized in a normal form. `growth` is the greatest number of characters in a URL per byte of a reference (UTF-8).
+    """
+
+    resolver: ResolverFactory
+    summary: str
+    is_absolute: Callable[[str, str], bool] = is_absolute
+    any_scheme: bool = True
+    normalizes: bool = False
+    growth: int = 1
+
 
 PROFILES: Mapping[str, Profile] = {
-    "rfc1808": rfc1808.profile,  # the default: RFC 1808, literally
-    "rfc3986": rfc3986.profile,  # its successor, strict
-    "whatwg": whatwg.profile,  # the URL Standard, as in browsers; loads ada-url on first use
+    "rfc1808": Profile(rfc1808.profile, "RFC 1808, literally"),  # the default
+    "rfc3986": Profile(rfc3986.profile, "RFC 3986, strict"),
+    "whatwg": Profile(  # loads ada-url on first use
+        whatwg.profile,
+        "the URL Standard, as browsers do",
+        is_absolute_in_browsers,
+        any_scheme=False,
+        normalizes=True,
+        growth=whatwg.GROWTH,
+    ),
 }
 
 
@@ -54,10 +80,10 @@ def resolver(profile: str, base: str, charset: str = "utf-8") -> Resolver:
     `charset` is the document's, for queries in the whatwg profile. Raise UsageError for an unknown profile or charset.
     """
     if len(base) > LONGEST:
-        return by_name(profile)(base, charset)
+        return by_name(profile).resolver(base, charset)
     return _kept(profile, base, charset)
 
 
 @lru_cache(maxsize=1024)  # each entry of a feed may have a base; most feeds have fewer entries
 def _kept(profile: str, base: str, charset: str) -> Resolver:
-    return by_name(profile)(base, charset)
+    return by_name(profile).resolver(base, charset)

@@ -92,6 +92,23 @@ def runs_code(reference: str) -> cython.bint:
     return parsed_scheme(reference) in _RUNS_CODE
 
 
+def is_absolute(reference: str, _base: str) -> bool:
+    """Return whether a reference (str) uses no part of the base: it has a scheme (RFC 1808 4, step 2a).
+
+    A reference that a browser reads as `javascript:` or the like uses none in any profile.
+    """
+    return has_scheme(reference) or runs_code(reference)
+
+
+def is_absolute_in_browsers(reference: str, base: str) -> bool:
+    """Return the same by the URL Standard (4.4): `http:g` is relative if the base (str) has the scheme http, too."""
+    bare = reference.strip(whatwg.STRIPPED).translate(whatwg.REMOVED)
+    found = scheme(bare)
+    if found is None or found not in whatwg.SPECIAL or found != scheme(base):
+        return found is not None
+    return bare[len(found) + 1 : len(found) + 3].replace("\\", "/") == "//"
+
+
 def without_controls(url: str) -> str:
     """Return a URL (str) with its control characters (C0 and DEL) percent-encoded, as in the URL Standard (1.3)."""
     return url if url.isprintable() else CONTROL.sub(lambda found: f"%{ord(found[0]):02X}", url)

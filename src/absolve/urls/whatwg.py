@@ -33,6 +33,9 @@ HOSTED = frozenset(("http", "https", "ftp", "ws", "wss"))
 ENCODED = frozenset(("http", "https", "ftp", "file"))
 SPECIAL = ENCODED | {"ws", "wss"}
 
+# Characters in a URL per byte of a reference in UTF-8, at most: %26%23NNN%3B for a character that the charset lacks.
+GROWTH = 6
+
 
 def profile(base: str, charset: str = "utf-8", /) -> Resolver:
     """Return the resolver of the URL Standard for a base URL (str) in a document of this charset (a label).

@@ -19,18 +19,21 @@ class Format(NamedTuple):
     """The module of a sink, and its properties.
 
     `stream`: it writes to any open file, also to a pipe; else it requires the path of a new file. `columns`: it writes
-    `inventory.Columns` without encoding them to chunks first.
+    `inventory.Columns` without encoding them to chunks first. `text`: it may be written to a terminal. `spreadsheet`:
+    programs that open it may run a cell as a formula, and its cells have no escapes for control characters.
     """
 
     module: str
     stream: bool = True
     columns: bool = False
+    text: bool = False
+    spreadsheet: bool = False
 
 
 # The name of a format is its suffix without the dot.
 SINKS: Final[dict[str, Format]] = {
-    ".jsonl": Format("absolve.inventory.sinks.jsonl"),
-    ".csv": Format("absolve.inventory.sinks.csv"),
+    ".jsonl": Format("absolve.inventory.sinks.jsonl", text=True),
+    ".csv": Format("absolve.inventory.sinks.csv", text=True, spreadsheet=True),
     ".parquet": Format("absolve.inventory.sinks.parquet", columns=True),
     ".sqlite": Format("absolve.inventory.sinks.sqlite", stream=False),
     ".duckdb": Format("absolve.inventory.sinks.duckdb", stream=False, columns=True),
@@ -58,6 +61,16 @@ def name_of(path: str) -> str:
 def is_stream(name: str) -> bool:
     """Return whether a format (one of FORMATS) can be written to the standard output."""
     return SINKS[f".{name}"].stream
+
+
+def is_text(name: str) -> bool:
+    """Return whether a format (one of FORMATS) can be written to a terminal."""
+    return SINKS[f".{name}"].text
+
+
+def is_spreadsheet(name: str) -> bool:
+    """Return whether cells of a format (one of FORMATS) may be read as formulas, or as control characters."""
+    return SINKS[f".{name}"].spreadsheet
 
 
 def takes_columns(name: str) -> bool:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import csv
 import io
-from typing import IO, TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
-from absolve.inventory.sinks.rows import joined
+from absolve.inventory.sinks.rows import joined, write_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,7 +26,4 @@ def encode(columns: Sequence[str], rows: Iterable[Sequence[Any]] | Columns) -> b
     return text.getvalue().encode("utf-8", "replace")
 
 
-def write(columns: Sequence[str], chunks: Iterable[bytes], file: IO[bytes]) -> None:
-    """Write the header line, then the encoded chunks."""
-    file.write(encode((), [columns]))
-    file.writelines(chunks)
+write = partial(write_lines, encode)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from absolve.inventory.columns import Columns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 
 def joined(columns: Sequence[str], rows: Iterable[Sequence[Any]] | Columns) -> Iterator[Sequence[Any]]:
@@ -17,3 +17,14 @@ def joined(columns: Sequence[str], rows: Iterable[Sequence[Any]] | Columns) -> I
     else:
         for row in rows:
             yield [" ".join(cell) if isinstance(cell, list) else cell for cell in row]
+
+
+def write_lines(
+    encode: Callable[[Sequence[str], Iterable[Sequence[Any]]], bytes],
+    columns: Sequence[str],
+    chunks: Iterable[bytes],
+    file: IO[bytes],
+) -> None:
+    """Write a header line, encoded like a row, then the encoded chunks."""
+    file.write(encode((), [columns]))
+    file.writelines(chunks)
