@@ -72,6 +72,7 @@ _SPACED = cython.declare(tuple, (WHITE_SPACE,))
 
 _NO_CHARACTER: Final = re.compile("[\ud800-\udfff]")
 _MOST_KNOWN: Final = 10_000  # references, or hosts, in a cache
+_SHORT: Final = 1 << 10  # characters of a target that is not freed early
 _LONGEST_KNOWN: Final = 1 << 16  # bytes of a cached reference with its target
 
 
@@ -249,7 +250,7 @@ class RowFacts:
         # Long texts are freed as early as possible.
         target = resolved.target
         where = scope(resolved, target)
-        begins = None if target is None else beginning(target)
+        begins = target if target is None or len(target) <= _SHORT else beginning(target)
         led = None if target is None else (target if _is_characters(target) else shown(target)).encode()
         del target
         codes = tuple(problems(resolved, begins))

@@ -88,7 +88,7 @@ def problems(resolved: Resolved, target: str | None) -> Iterator[str]:
 
     White space around it is `_spaced`.
 
-    Of the target only its `beginning` is used, and whether it is None.
+    Of the target only its `beginning` is used, and whether it is None: no more need be given.
     """
     reference = resolved.reference
     never = is_never(reference)
