@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from absolve.inventory import sinks
+
 if TYPE_CHECKING:
     from pathlib import Path
 
     from command_runner import Runner
 
+STREAMS = " or ".join(filter(sinks.is_stream, sinks.FORMATS))
 MASTER = "--engine", "spark", "--master", "local[2]"
 
 
@@ -21,8 +24,8 @@ MASTER = "--engine", "spark", "--master", "local[2]"
         (("x.html", "--master", "local[2]"), "--master needs --engine spark"),
         (("x.html", "--jobs", "2", *MASTER), "--jobs needs --engine local"),
         (("-", "-o", "x.parquet", *MASTER), "cannot read the standard input (-)"),
-        (("x.html", *MASTER), "--engine spark writes jsonl or csv or parquet: give -o FOLDER"),
-        (("x.html", "-o", "x.sqlite", *MASTER), "--engine spark writes jsonl or csv or parquet: give -o FOLDER"),
+        (("x.html", *MASTER), f"--engine spark writes {STREAMS}: give -o FOLDER"),
+        (("x.html", "-o", "x.sqlite", *MASTER), f"--engine spark writes {STREAMS}: give -o FOLDER"),
     ],
 )
 def test_options_that_do_not_go_with_an_engine_are_used_wrongly(

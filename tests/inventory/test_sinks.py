@@ -24,7 +24,7 @@ ROWS: list[tuple[Any, ...]] = [
 ]
 
 
-STREAMS = ["jsonl", "csv"]
+STREAMS = [name for name in sinks.FORMATS if sinks.is_text(name)]
 
 
 def written(format_: str, rows: list[tuple[Any, ...]]) -> bytes:

@@ -117,7 +117,7 @@ def test_a_base_whose_query_is_written_in_another_charset_diverges_where_it_did(
 
 
 def judged(base: str, reference: str) -> bool:
-    targets = [PROFILES[name].resolver(base)(reference) for name in PROFILES]
+    targets = [PROFILES[name].resolver(base)(reference) for name in ("rfc1808", "rfc3986", "whatwg")]
     parsed = {None if target is None else whatwg.parse(target) for target in targets}
     return None not in parsed and len(parsed) > 1
 

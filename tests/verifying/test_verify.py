@@ -14,6 +14,8 @@ from absolve import Diagnostic, Document
 from absolve.core.model import Link, LinkSite
 from absolve.document.walk import Settings, walk
 from absolve.encodings.codings import quoted
+from absolve.formats import registry
+from absolve.verifying import JUDGES
 
 if TYPE_CHECKING:
     from absolve import Resolved
@@ -21,6 +23,13 @@ if TYPE_CHECKING:
     from absolve.rewriting.policy import Policy
 
 URL = "http://h/d/p.html"
+
+# Media types of parts and single entries: the judge of the document around them compares those, too.
+OF_PARTS = {"message/part", "message/part-of-digest", "text/css;declarations", "application/har-entry"}
+
+
+def test_every_format_has_a_second_check() -> None:
+    assert set(registry.WALKERS) - set(JUDGES) == OF_PARTS | {"application/x.other"}  # that one has no links
 
 
 def rewritten(page: bytes | str, **options: Any) -> bytes:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from absolve.run.links_task import ListOptions
 
 ENGINES: Final = ("local", "spark")
+_FORMATS: Final = tuple(filter(sinks.is_stream, sinks.FORMATS))  # that tasks write
 
 
 def add_engine(group: argparse._ActionsContainer) -> None:
@@ -30,7 +31,7 @@ def add_engine(group: argparse._ActionsContainer) -> None:
         choices=ENGINES,
         default="local",
         help="local (default): processes on this machine; spark: a cluster (needs absolve[spark]). OUT is then the path"
-        " or URL of a new folder, to which each task writes a file: *.parquet, *.jsonl or *.csv",
+        f" or URL of a new folder, to which each task writes a file: {' or '.join(f'*.{name}' for name in _FORMATS)}",
     )
     group.add_argument("--master", metavar="URL", help="with --engine spark, the cluster: spark://host:7077, yarn, ...")
 
@@ -50,8 +51,8 @@ def is_wanted(options: argparse.Namespace) -> bool:
 
 def run(options: argparse.Namespace, how: ListOptions, found: Iterator[Input], report: Report) -> None:
     """List the inputs on Spark. Diagnostics and failures are reported here, when all tasks are done."""
-    if options.output in {None, outputs.STDOUT} or not sinks.is_stream(how.format):
-        formats = " or ".join(filter(sinks.is_stream, sinks.FORMATS))
+    if options.output in {None, outputs.STDOUT} or how.format not in _FORMATS:
+        formats = " or ".join(_FORMATS)
         raise UsageError(f"--engine spark writes {formats}: give -o FOLDER with such a suffix, or --format")
     from absolve import spark as cluster  # imports pyspark
 

@@ -55,8 +55,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--csv-safe",
         discovered=True,
         action="store_true",
-        help="in CSV, put ' before a cell that begins with =, +, -, @, a tab or a line end, so that a spreadsheet does"
-        " not run it as a formula",
+        help="in CSV and other formats for spreadsheets, put ' before a cell that begins with =, +, -, @, a tab or a"
+        " line end, so that a spreadsheet does not run it as a formula",
     )
     filters.add_table(filters.add_selection(parser, "selection of links and columns"))
     shared.add_settings(parser)
