@@ -366,3 +366,12 @@ def test_a_page_may_have_a_base_longer_than_those_of_inner_documents_together(
     page = f'<!doctype html><base href="{base}"><a href="x">x</a>'
     rewritten = absolve.rewrite(page.encode(charset), charset=charset)
     assert rewritten.decode(charset) == page.replace('"x"', f'"{base}x"')
+
+
+@pytest.mark.parametrize("charset", ["utf-8", "utf-16", "iso-8859-1"])
+def test_json_ld_stays_in_every_charset_unless_it_is_wanted(charset: str) -> None:
+    data = '{"@id": "x"}'.encode(charset)
+    media_type = f"application/ld+json; charset={charset}"
+    assert absolve.rewrite(data, media_type=media_type, url="http://u/") is data
+    rewritten = absolve.rewrite(data, media_type=media_type, url="http://u/", json_ld=True)
+    assert rewritten == '{"@id": "http://u/x"}'.encode(charset)

@@ -175,3 +175,21 @@ def test_a_hostile_header_takes_linear_time(data: bytes) -> None:
     began = time.perf_counter()
     events(data)
     assert time.perf_counter() - began < 5
+
+
+@pytest.mark.parametrize("media_type", ["message/rfc822", "application/http;msgtype=response"])
+def test_an_absolute_url_in_an_encoded_word_keeps_its_bytes(media_type: str) -> None:
+    start = b"HTTP/1.1 200 OK\r\n" if "http" in media_type else b""
+    data = start + b"Content-Location: =?utf-8?q?http://a/b?=\r\n\r\n"
+    assert absolve.rewrite(data, media_type=media_type, url="http://u/d/") == data
+    assert [row.target for row in absolve.links(data, media_type=media_type, url="http://u/d/")] == ["http://a/b"]
+
+
+@pytest.mark.parametrize("fields", [(b"http://c/d/", b"b"), (b"b", b"c")])
+def test_a_second_content_location_is_relative_to_the_first(fields: tuple[bytes, bytes]) -> None:
+    data = b"Content-Location: %b\nContent-Location: %b\n\n" % fields
+    first, second = (row.target for row in absolve.links(data, media_type="message/rfc822", url="http://u/"))
+    assert second == absolve.resolve(str(first), fields[1].decode())
+    rewritten = absolve.rewrite(data, media_type="message/rfc822", url="http://u/")
+    assert rewritten == f"Content-Location: {first}\nContent-Location: {second}\n\n".encode()
+    assert absolve.verify(data, rewritten, media_type="message/rfc822", url="http://u/") == []

@@ -148,5 +148,11 @@ def test_what_was_recovered_is_judged_as_html() -> None:
     assert found(before, rewritten(before, recover=True), recover=True) == []
 
 
+def test_utf_16_that_was_recovered_is_judged_as_html() -> None:
+    before = "<?xml version='1.0' encoding='utf-16'?><rss><a href=x></rss>".encode("utf-16")
+    after = absolve.rewrite(before, media_type=TYPE, url=URL, recover=True)
+    assert found(before, after, recover=True) == []
+
+
 def test_a_charset_that_only_python_knows_may_be_said() -> None:
     assert charsets.by_label("IBM855").name == "cp855"

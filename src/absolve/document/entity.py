@@ -302,15 +302,21 @@ class Entity:
         _, _, _, _, against, _, _ = cython.cast(tuple, link.place)
         if against == "base":  # as most are
             return self.base_context(link.base)
-        return self.base_context(link.base, against == "own" or (against == "header" and self._gives_base(link.claim)))
+        return self.base_context(link.base, against == "own" or (against == "header" and self.gives_base(link.claim)))
 
-    def _gives_base(self, claim: BaseClaim | None) -> bool:
+    @cython.ccall
+    def context_key(self, link: Link) -> Any:
+        """Return a key that links with the same context share: site, scope, and whether a header claim is used."""
+        key = id(link.place) if link.base is None else (id(link.place), id(link.base))
+        return (key, self.gives_base(link.claim)) if link.claim is not None and link.place.against == "header" else key
+
+    def gives_base(self, claim: BaseClaim | None) -> bool:
         """Return whether a claim is not ignored: no other claim of its layer precedes it."""
         return any(fate.base is claim and fate.verdict != "ignored" for fate in self.bases.base.chain)
 
     def hold(self, name: MessageIds) -> None:
         """Add the keys of references that identify parts of the message: links to those are internal."""
-        own = name.claim is not None and self._gives_base(name.claim)
+        own = name.claim is not None and self.gives_base(name.claim)
         resolver = self.base_context(None, own).resolver
         self.held.update(found_as(url) for url in map(resolver, name.references) if url)
 

@@ -73,7 +73,7 @@ class LinkContext:
         place: LinkSite = link.place
         self.place = place
         self.scope = link.base
-        _, _, syntax, _, _, empty, stays = cython.cast(tuple, place)
+        element, _, syntax, _, _, empty, stays = cython.cast(tuple, place)
         base_context: BaseContext = entity.ruled(link)
         self.base = base_context.base
         self.resolver = base_context.resolver
@@ -93,7 +93,9 @@ class LinkContext:
         self.room = self.longest - len(self.base.url) - ROOM
         self.short: PrefixResolver | None = None
         if isinstance(self.resolver, PrefixResolver) and self.resolver.usable and syntax in _AS_IT_STANDS:
-            self.short = None if self.held or entity.charset.in_comment else self.resolver
+            # Bytes of a header field may be an encoded word (RFC 2047 2), whatever they look like.
+            is_coded = element == "header" or entity.charset.in_comment
+            self.short = None if self.held or is_coded else self.resolver
 
     @cython.ccall
     def target(self, reference: str, claims: cython.bint) -> str | None:
@@ -136,7 +138,7 @@ def link_context(entity: Entity, link: Link) -> LinkContext:
 
     The cache is for entities whose bases are established, and whose message IDs are known.
     """
-    key = id(link.place) if link.base is None else (id(link.place), id(link.base))
+    key = entity.context_key(link)
     found: LinkContext | None = entity.contexts.get(key)
     if found is None:
         if len(entity.contexts) >= _MOST_CONTEXTS:

@@ -141,9 +141,14 @@ def _begin(entity: Entity, around: Bases, mark: cython.Py_ssize_t, depth: cython
     entity.events.append(part)
     entity.depth = depth - 1
     _enter(entity, part, 0, inside(charset))
-    inner: Entity = inner_at(entity, 0).entity  # type: ignore[union-attr]  # `_enter` has added it
-    entity.bases = inner.bases
-    entity.media_type = inner.media_type
+    found: Inner | None = inner_at(entity, 0)
+    if found is None:  # JSON-LD that is not rewritten
+        return
+    entity.bases = found.entity.bases
+    if found.entity.media_type != entity.media_type:  # XML that was read as HTML
+        entity.media_type = part.media_type = found.entity.media_type
+        entity.events = EventList()
+        entity.events.append(part)
 
 
 _AS_IT_IS = frozenset({HTML, registry.RECORDS})  # the most frequent values, without parameters to be parsed

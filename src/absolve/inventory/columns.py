@@ -431,7 +431,7 @@ class _Events:
     @cython.cfunc
     def link(self, columns: Columns, link: Link) -> cython.int:
         ruled = self._ruled
-        if ruled is None or link.place is not ruled.place or link.base is not ruled.scope:
+        if ruled is None or link.place is not ruled.place or link.base is not ruled.scope or link.claim is not None:
             ruled = self._ruled = self.ruled(link)
         data = self._data
         first: cython.Py_ssize_t = link.start
@@ -461,7 +461,7 @@ class _Events:
     @cython.cfunc
     def ruled(self, link: Link) -> RowFacts:
         """Return the row facts of a link, cached by site and scope."""
-        key = id(link.place) if link.base is None else (id(link.place), id(link.base))
+        key = self._entity.context_key(link)
         ruled: RowFacts | None = self._rules.get(key)
         if ruled is None:
             if len(self._rules) >= _MOST_RULES:  # few documents have as many bases

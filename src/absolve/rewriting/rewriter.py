@@ -295,7 +295,7 @@ class _Edits:
         # A policy may keep the link: it gets an object of its own.
         link = events.link(index) if self.is_absolute else events.at(index)  # type: ignore[assignment]  # it is one
         context = self.context
-        if context is None or link.place is not context.place or link.base is not context.scope:
+        if context is None or link.place is not context.place or link.base is not context.scope or events.has_claim:
             context = self.context = link_context(self.entity, link)
         if by_itself:
             if template >= 0 and (self.whole or not events.is_bare):
