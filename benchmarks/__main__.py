@@ -1,6 +1,6 @@
-"""Print how fast absolve is beside its peers, and how its time grows: `python -m benchmarks`, from the project's root.
+"""Measure the speed of absolve, beside other libraries and by document size: `python -m benchmarks`, from the root.
 
-What it races is the extra `bench`: pip install -e '.[bench]'. See README.md beside this file.
+The other libraries are in the extra `bench`: pip install -e '.[bench]'. See README.md in this folder.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from benchmarks.measure import Result
     from benchmarks.peers import Peer, Work
 
-    Found = tuple[str, bool]  # a part's text, and whether all is as it should be
+    Found = tuple[str, bool]  # the text of a part, and whether it met its limits
 
 COMMAND = "python -m benchmarks"
 RESULTS = Path(__file__).with_name("RESULTS.md")
@@ -41,25 +41,25 @@ RESULTS = Path(__file__).with_name("RESULTS.md")
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog=COMMAND, description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--megabytes", type=float, default=10, help="how much of each corpus is taken (10)")
+    parser.add_argument("--megabytes", type=float, default=10, help="size of each corpus, in megabytes (10)")
     parser.add_argument("--runs", type=int, default=3, help="interleaved runs of each race (3)")
-    parser.add_argument("--only", choices=PARTS, help="one part of it; Spark's and the memory of hostile shapes are measured only so")
-    parser.add_argument("--files", type=int, default=2000, help="files in the folder whose listing takes memory (2000)")
-    parser.add_argument("--archive", type=float, default=0.2, help="gigabytes of the archive, likewise (0.2)")
-    parser.add_argument("--sizes", default="0.25,0.5", help="megabytes of each hostile shape (0.25,0.5)")
+    parser.add_argument("--only", choices=PARTS, help="run one part; spark and shapes run only with this option")
+    parser.add_argument("--files", type=int, default=2000, help="number of files for the part memory (2000)")
+    parser.add_argument("--archive", type=float, default=0.2, help="gigabytes of the archive for the part memory (0.2)")
+    parser.add_argument("--sizes", default="0.25,0.5", help="sizes of each hostile shape, in megabytes (0.25,0.5)")
     parser.add_argument(
-        "--longest", type=float, default=math.inf, help="seconds beyond which a shape grows no further (no end)"
+        "--longest", type=float, default=math.inf, help="skip sizes of a shape beyond this many seconds (no limit)"
     )
     parser.add_argument("--shapes", default="", help="only hostile shapes whose names match this regular expression")
-    parser.add_argument("--write", action="store_true", help="keep the tables in RESULTS.md: of the parts that run")
+    parser.add_argument("--write", action="store_true", help="write the tables of the parts that run to RESULTS.md")
     options = parser.parse_args()
     if options.write and options.shapes:
-        parser.error("--write keeps the table of all shapes, not of some (--shapes)")
+        parser.error("--write needs the table of all shapes: remove --shapes")
     return options
 
 
 def races(megabytes: float, runs: int) -> Iterator[Result]:
-    """Every race, one after the other."""
+    """Run every race of HTML and CSS, in order."""
     pages, site = corpus.pages(megabytes), corpus.site(megabytes)
     yield raced("pages", pages, "absolve.rewrite", peers.rewrite, peers.ABSOLUTIZE, runs)
     yield raced("a few pages", corpus.pages(megabytes / 10), "absolve.rewrite", peers.rewrite, peers.SLOW, runs)
@@ -76,7 +76,7 @@ def races(megabytes: float, runs: int) -> Iterator[Result]:
 
 
 def races_of_xml(runs: int) -> Iterator[Result]:
-    """Files as they are found, many of them small; and one large document of each of three kinds."""
+    """Race over the small XML files of the corpus, and over one large document of each of three kinds."""
     small = corpus.markup()
     yield raced("XML files", small, "absolve.rewrite", peers.rewrite_xml, peers.XML_ABSOLUTIZE, runs)
     yield raced("XML files, listed", small, "absolve.links", peers.links_xml, peers.XML_LIST, runs)
@@ -93,7 +93,7 @@ def raced(name: str, documents: list[Document], label: str, ours: Work, others: 
 
 
 def to_parquet(documents: list[Document], runs: int) -> Result:
-    """The rows of all documents in one file, beside listing each of them."""
+    """Race writing the rows of all documents into one file, against listing each document."""
     works = peers.works("absolve.links", peers.links, peers.LIST)
     documents = peers.able(works, documents)
     works.pop("absolve.links")
@@ -158,11 +158,11 @@ def of_shapes(options: argparse.Namespace) -> Found:
 
 
 class Part(NamedTuple):
-    """One section of the results: what makes its text, and says whether it is as it should be."""
+    """One section of the results: its title, and the function that returns its text and whether it met its limits."""
 
     title: str
     run: Callable[[argparse.Namespace], Found]
-    is_asked: bool = False  # whether it runs only where it is asked for
+    is_asked: bool = False  # whether it runs only with --only
 
 
 PARTS = {
@@ -180,11 +180,11 @@ PARTS = {
 
 
 def measured() -> str:
-    """When, by which command, on which machine and with what: one line, without a path."""
+    """Return one line with the date, the command, the machine and the versions, without any path."""
     found = re.search(r"^model name\s*: (.*)", _read("/proc/cpuinfo"), re.MULTILINE)
     processor = found[1] if found else platform.processor() or platform.machine()
     compiled = (tokenizer.__file__ or "").endswith(tuple(importlib.machinery.EXTENSION_SUFFIXES))
-    said = [
+    facts = [
         f"{processor}, {os.cpu_count()} cores, {platform.system()}",
         f"{platform.python_implementation()} {sys.version.split()[0]}",
         f"absolve {absolve.__version__}, {'compiled' if compiled else 'interpreted'}",
@@ -192,7 +192,7 @@ def measured() -> str:
         "saved pages and sites" if corpus.SHARED.is_dir() else "generated documents, there is no ../shared",
     ]
     command = shlex.join([*COMMAND.split(), *(word for word in sys.argv[1:] if word != "--write")])
-    return f"Measured on {time.strftime('%Y-%m-%d')} by `{command}`: {'; '.join(said)}."
+    return f"Measured on {time.strftime('%Y-%m-%d')} by `{command}`: {'; '.join(facts)}."
 
 
 def _read(name: str) -> str:
@@ -213,7 +213,7 @@ def main() -> int:
         text, is_good = part.run(options)
         status |= not is_good
         print(f"\n## {part.title}\n\n{text}", flush=True)
-        if options.write:  # each part when it is done: a later one may take an hour
+        if options.write:  # after each part: a later one may take an hour
             RESULTS.write_text(merged(_read(str(RESULTS)), section(part.title, line, text)), "utf-8")
     return status
 

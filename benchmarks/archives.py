@@ -1,6 +1,6 @@
-"""WARC files beside fastwarc, which only reads their records; and the memory that listing them takes.
+"""Measure WARC files against fastwarc, which only reads their records, and the memory of listing them.
 
-The file is on the disk, made by repeating the records of a real one, or of a generated one where there is none.
+The file is on disk. It repeats the records of a real file, or of a generated one where no real file exists.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ _COMMAND = "import sys; from absolve.cli import main; main(sys.argv[1:])"
 
 
 class Measured(NamedTuple):
-    """One file: its times, and the megabytes of listing it."""
+    """One file: its times, and the megabytes of memory that listing it takes."""
 
     result: Result
     memory: float
 
 
 def measured(megabytes: float) -> Iterator[Measured]:
-    """A file of so many megabytes of records, as it is and compressed."""
+    """Measure a file of this many megabytes of records, compressed and not compressed."""
     for name, records in units().items():
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "x.warc.gz"
@@ -49,7 +49,7 @@ def measured(megabytes: float) -> Iterator[Measured]:
 
 
 def units() -> Mapping[str, bytes]:
-    """Records that are compressed one by one, and not at all."""
+    """Return records that are compressed one by one, and the same records uncompressed."""
     if ARCHIVE.is_file():
         members = ARCHIVE.read_bytes()
         return {"compressed": members, "not compressed": gzip.decompress(members)}
@@ -58,7 +58,7 @@ def units() -> Mapping[str, bytes]:
 
 
 def record(page: bytes, url: str) -> bytes:
-    """A page as a WARC record, not compressed."""
+    """Return a page as an uncompressed WARC record."""
     http = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" + page
     fields = f"WARC-Type: response\r\nWARC-Target-URI: {url}\r\nContent-Type: application/http\r\n"
     return f"WARC/1.1\r\n{fields}Content-Length: {len(http)}\r\n\r\n".encode() + http + b"\r\n\r\n"
@@ -82,7 +82,7 @@ def _jobs(path: Path) -> dict[str, Callable[[], object]]:
             for stretch in stretches(file, "x.warc", Settings()):
                 if columns is not None and stretch.entity is not None:
                     for _ in inventory.fill(columns, stretch.entity):
-                        pass  # full, and emptied then
+                        pass  # the columns were full, and are emptied here
 
     return {
         "fastwarc reads": read,
@@ -97,7 +97,7 @@ def _memory(path: Path) -> float:
 
 
 def archives_table(results: Iterator[Measured]) -> str:
-    """Speeds in megabytes of records, how much of fastwarc's each is, and the memory of the whole command."""
+    """Return a table: MB/s of records, the share of fastwarc's speed, and the peak memory of the command."""
     rows = []
     for measured in results:
         result = measured.result

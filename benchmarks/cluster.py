@@ -1,7 +1,7 @@
-"""Rows a second of each core: from Spark's executors, beside those from one process of the local engine.
+"""Measure rows per second and core: Spark's executors against one process of the local engine.
 
-All list the same files into Parquet with all columns. What counts is the processor's time in all processes together:
-the clock's wants a machine that does nothing else. What it takes until a cluster stands and has its modules is told apart.
+Both list the same files into Parquet with all columns. Figures are CPU time of all processes together, because
+wall-clock time needs an otherwise idle machine. The cost of starting the cluster and loading its modules is reported separately.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
     from benchmarks.corpus import Document
 
-CORES: Final = 2  # of the cluster
+CORES: Final = 2  # in the cluster
 TASKS: Final = "written by its tasks"
 FRAME: Final = "a DataFrame, written by Spark"
 
 
 class Engine(NamedTuple):
-    """Where the work is done, on how many cores, and who writes the rows."""
+    """A Spark master, its number of cores, and what writes the rows: the tasks, or a DataFrame."""
 
     master: str
     cores: int
@@ -49,7 +49,7 @@ NOTHING: Final = Cost(0, 0)
 
 
 class Listed(NamedTuple):
-    """What one kind of input cost in one place: the best of the runs, by the processor."""
+    """The cost of one kind of input on one engine: the best run by CPU time."""
 
     name: str
     size: int
@@ -61,7 +61,7 @@ class Listed(NamedTuple):
 
 
 def compared(documents: Sequence[Document], megabytes: float, runs: int) -> Iterator[Listed]:
-    """List so many megabytes of pages in a folder, and of records in WARC files, one for each core; all in turn."""
+    """List a folder of pages and one WARC file per core, each of this many megabytes, with all engines in turn."""
     for name in ("pages in a folder", "WARC files"):
         with tempfile.TemporaryDirectory() as folder:
             root = Path(folder) / "site"
@@ -69,7 +69,7 @@ def compared(documents: Sequence[Document], megabytes: float, runs: int) -> Iter
             size = (_pages if name.startswith("pages") else _archive)(root, documents, megabytes)
             found = [[_here(root), *(_there(root, engine) for engine in ENGINES)] for _ in range(runs)]
             if len({one.rows for run in found for one in run}) > 1:
-                raise ValueError(f"{name}: not the same rows everywhere: {found}")
+                raise ValueError(f"{name}: the engines returned different numbers of rows: {found}")
             for where in zip(*found, strict=True):
                 yield min(where, key=lambda one: one.cost.processor)._replace(name=name, size=size)
 
@@ -115,12 +115,12 @@ def _there(root: Path, engine: Engine) -> Listed:
 
 
 def run(path: str, output: str, master: str, cores: int, writer: str) -> None:
-    """List on a cluster; what its start and the listing cost is printed as JSON."""
+    """List on a cluster; print the costs of the start and of the listing as JSON."""
     from absolve import spark
 
     began = _now(NOTHING)
     with spark.session("benchmark", master) as session:
-        _stands(session, cores)
+        _wait_for_executors(session, cores)
         start = _now(began)
         began = _now(NOTHING)
         if writer == TASKS:
@@ -132,8 +132,8 @@ def run(path: str, output: str, master: str, cores: int, writer: str) -> None:
         print(json.dumps((start, _now(began))))
 
 
-def _stands(session: SparkSession, cores: int) -> None:
-    """Wait for the executors; each has a task that imports what the others will want."""
+def _wait_for_executors(session: SparkSession, cores: int) -> None:
+    """Wait for the executors: each runs a task that imports the modules that later tasks need."""
 
     def imported(_: object) -> None:
         import absolve.spark  # noqa: F401
@@ -142,7 +142,7 @@ def _stands(session: SparkSession, cores: int) -> None:
 
         for name in registry.WALKERS:
             registry.walker(name)
-        time.sleep(1)  # so that each executor has one
+        time.sleep(1)  # so that every executor gets a task
 
     session.sparkContext.parallelize(range(cores), cores).foreach(imported)
 
@@ -152,12 +152,12 @@ def _now(since: Cost) -> Cost:
 
 
 def _processor() -> float:
-    """Seconds of the processor in this process and all that came of it, Java's and the executors' Python too."""
+    """Return the CPU seconds of this process and all its descendants, including Java and the executors' Python."""
     parents, ticks = {}, {}
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
             fields = path.read_text("utf-8", "replace").rpartition(")")[2].split()
-        except OSError:  # it has ended
+        except OSError:  # the process has ended
             continue
         number = int(path.parent.name)
         parents[number] = int(fields[1])
@@ -172,7 +172,7 @@ def _processor() -> float:
 
 
 def cluster_table(results: Iterator[Listed]) -> str:
-    """What each took; and rows a second of a core, by the processor, and what they are of the local engine's."""
+    """Return a table of costs: rows per second and core by CPU time, and their share of the local engine's."""
     head = ("", "MB", "rows", "", "start, s", "processor, s", "then, s", "processor, s", "rows/s a core", "share")
     lines = []
     local: Listed | None = None

@@ -1,4 +1,4 @@
-"""The documents that are timed: real pages where the test material lies beside the project, else pages of our own."""
+"""The documents that are timed: real pages where the shared folder exists, else generated ones."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Document(NamedTuple):
 
 
 def pages(megabytes: float) -> list[Document]:
-    """Saved pages with their URLs, evenly drawn from all of them; generated ones where there are none."""
+    """Return saved pages with their URLs, sampled evenly; generated pages where the folder is missing."""
     index = SHARED / "pages" / "index.tsv"
     if not index.is_file():
         return generated(megabytes)
@@ -31,27 +31,27 @@ def pages(megabytes: float) -> list[Document]:
 
 
 def site(megabytes: float) -> list[Document]:
-    """Pages of documentation, where every other word is a link."""
+    """Return pages of documentation, which are dense in links."""
     files = sorted((SHARED / "sites").rglob("*.html")) if SHARED.is_dir() else []
     return drawn([(file, URL) for file in files], megabytes) if files else generated(megabytes, links=40)
 
 
 def sheets() -> list[Document]:
-    """The style sheets of the sites and pages, as often as it takes to be measured."""
+    """Return the style sheets of the sites, repeated until they reach 4 MB."""
     files = sorted((SHARED / "sites").rglob("*.css")) if SHARED.is_dir() else []
     found = [Document(file.read_bytes()) for file in files] or [Document(_RULES * 500)]
     return found * max(1, 4_000_000 // sum(len(document.data) for document in found))
 
 
 def markup() -> list[Document]:
-    """Feeds, drawings, and the pages and packages of books: many small files, as most of XML is."""
+    """Return feeds, drawings, and the pages and packages of books: many small XML files."""
     files = sorted((SHARED / "xml").rglob("*")) if SHARED.is_dir() else []
     kinds = {".xml", ".svg", ".xhtml", ".opf", ".ncx"}
     return [Document(file.read_bytes()) for file in files if file.suffix in kinds] or [feed(0.01)] * 500
 
 
 def feed(megabytes: float) -> Document:
-    """An Atom feed of entries with links and escaped HTML in them, some of which have bases of their own."""
+    """Return an Atom feed of entries with links and escaped HTML, each with an `xml:base`."""
     entry = (
         b'<entry xml:base="year%d/">\n<title>Entry %d</title><id>tag:example.org,2026:%d</id>\n'
         b'<link rel="alternate" type="text/html" href="%d.html?x=1&amp;y=%d"/>\n'
@@ -63,13 +63,13 @@ def feed(megabytes: float) -> Document:
 
 
 def sitemap(megabytes: float) -> Document:
-    """A sitemap whose addresses are short for what they should be."""
+    """Return a sitemap with relative URLs."""
     entry = b"<url><loc>/pages/%d/index.html?n=%d</loc><lastmod>2026-01-02</lastmod><priority>0.5</priority></url>\n"
     return _repeated(b'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n', entry, b"</urlset>", megabytes)
 
 
 def chapter(megabytes: float) -> Document:
-    """A page of XHTML, as books have them."""
+    """Return a page of XHTML like the chapters of e-books."""
     entry = (
         b'<div class="section" id="s%d">\n<h2>Heading %d</h2>\n<p>See <a class="ref" href="part%d.xhtml#s%d">there</a>'
         b' and <i>here</i>. <img src="../images/%d.png" alt="an image"/></p>\n<p>' + _TEXT + b"</p>\n</div>\n"
@@ -79,14 +79,14 @@ def chapter(megabytes: float) -> Document:
 
 
 def _repeated(head: bytes, entry: bytes, tail: bytes, megabytes: float) -> Document:
-    """A document of entries that have their own number wherever one is wanted."""
+    """Return a document of entries; each has its own number wherever `entry` has a `%d`."""
     numbers = entry.count(b"%d")
     count = max(1, round(megabytes * 1e6 / len(entry)))
     return Document(b"".join([head, *(entry % ((number,) * numbers) for number in range(count)), tail]))
 
 
 def drawn(files: list[tuple[Path, str]], megabytes: float) -> list[Document]:
-    """Every so many-th file, so that all of them make about this many megabytes."""
+    """Return every n-th file, so that their total is about this many megabytes."""
     total = sum(file.stat().st_size for file, _ in files)
     step = max(1, round(total / (megabytes * 1e6)))
     return [Document(file.read_bytes(), url) for file, url in files[::step]]
@@ -97,7 +97,7 @@ _TEXT: Final = b"It is a truth universally acknowledged, that a single man in po
 
 
 def generated(megabytes: float, links: int = 6) -> list[Document]:
-    """Pages of about 50 KB: a head, a style sheet, a script, and paragraphs with this many links each."""
+    """Return pages of about 50 KB: a head, a style sheet, a script, and paragraphs with this many links each."""
     paragraph = (
         b"<div class='section level2' id=s%d>\n<h2>Heading %d</h2>\n<p>"
         + b"".join(b'<a href="../part%d/page%%d.html?x=1&amp;y=%%d#s" class="ref">a link</a> and ' % n for n in range(links))
@@ -120,7 +120,7 @@ def tiny(count: int) -> list[Document]:
 
 
 def big(megabytes: float) -> list[Document]:
-    """One document of that size."""
+    """Return one document of this size."""
     return [Document(b"\n".join(document.data for document in generated(megabytes)))]
 
 

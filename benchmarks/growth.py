@@ -1,6 +1,6 @@
-"""How time grows with size: for each hostile shape, the ratios for each doubling; linear means about 2.
+"""Measure how time grows with size: for each hostile shape, the ratio of times for each doubling; about 2 if linear.
 
-Ratios of instructions stand beside those of times where the system counts them: neither caches nor neighbours change those.
+Where the system counts instructions, their ratios are printed too: caches and other programs do not change those.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ if TYPE_CHECKING:
     from benchmarks.measure import Job
     from tests.shapes.makers import Shape
 
-MOST = 2.2  # for a doubling
-SHORT = 0.1  # seconds: what takes less at the largest size is not judged, fresh memory alone takes some of it
-ENOUGH = 0.01  # seconds: what takes less is repeated for so long, and the least counts
-SETTLED = 0.1  # seconds: a shape that is judged is gone through again and again for so long
-PATIENCE = 30.0  # seconds: for so long where it seems not to be linear, but not much more than `AGAIN` times
+MOST = 2.2  # times the cost, for a doubling
+SHORT = 0.1  # seconds at the largest size: shapes below are not judged, since allocating memory alone takes part of it
+ENOUGH = 0.01  # seconds: shorter jobs are repeated for this long, and the minimum counts
+SETTLED = 0.1  # seconds: shapes that are judged are measured repeatedly for this long
+PATIENCE = 30.0  # seconds: the same for shapes that seem not to be linear, but at most about `AGAIN` times
 AGAIN = 4
 _TRIM_THRESHOLD, _MMAP_MAX = -1, -4  # <malloc.h>
 
 
 class Took(NamedTuple):
-    """Processor seconds of one run, and how many of them Python's cyclic garbage collector took.
+    """CPU seconds of one run, those of Python's cyclic garbage collector among them, and the instructions.
 
-    And its instructions: 0 where the system counts none.
+    `instructions` is 0 where the system does not count them.
     """
 
     seconds: float
@@ -47,12 +47,12 @@ class Took(NamedTuple):
     instructions: int = 0
 
     def or_less(self, other: Took) -> Took:
-        """The least of two runs, by time and by instructions."""
+        """Return the minimum of two runs, for time and for instructions."""
         return min(self, other)._replace(instructions=min(self.instructions, other.instructions))
 
 
 class Growth(NamedTuple):
-    """What one shape took at each size: those that were asked for, and what the documents really have (megabytes)."""
+    """The costs of one shape at each size: the sizes asked for, and the real sizes of the documents (megabytes)."""
 
     shape: str
     job: str
@@ -66,16 +66,16 @@ class Growth(NamedTuple):
 
     @property
     def own_ratios(self) -> list[float]:
-        """The same of what is left without the garbage collector."""
+        """Return the ratios of times without the garbage collector."""
         return self._ratios([took.seconds - took.collecting for took in self.took])
 
     @property
     def ratios_of_instructions(self) -> list[float]:
-        """Of all of them, the garbage collector's too; empty where the system counts none."""
+        """Return the ratios of instructions, with the garbage collector; an empty list where the system counts none."""
         return self._ratios([took.instructions for took in self.took])
 
     def _ratios(self, spent: Sequence[float]) -> list[float]:
-        """How many times as much twice the size takes; a shape may grow by more, or less, from one size to the next."""
+        """Return the ratio of costs for twice the bytes; a shape may grow by more or less than that between two sizes."""
         if not all(spent):
             return []
         rates = [took / size for took, size in zip(spent, self.real, strict=True)]
@@ -87,22 +87,22 @@ class Growth(NamedTuple):
 
     @property
     def has_steep(self) -> bool:
-        """Whether a single doubling takes more than it may: on a busy machine that may be chance."""
+        """Return whether one doubling takes more time than allowed; on a busy machine that may be chance."""
         return self.is_judged and max(self.ratios, default=0) > MOST
 
     @property
     def has_steep_instructions(self) -> bool:
-        """The same by instructions: that is never chance."""
+        """Return whether one doubling takes more instructions than allowed; this is never chance."""
         return self.is_judged and max(self.ratios_of_instructions, default=0) > MOST
 
     @property
     def is_linear(self) -> bool:
-        """Whether it takes no more for a doubling on the average over all of them."""
+        """Return whether the average doubling is within the limit."""
         return not self.is_judged or prod(self.ratios) <= MOST ** (len(self.sizes) - 1)
 
 
 def rewritten(shape: Shape, data: bytes) -> object:
-    with suppress(absolve.DocumentError):  # of a shape that is refused
+    with suppress(absolve.DocumentError):  # shapes that are refused
         return absolve.rewrite(data, media_type=shape.media_type, charset=shape.charset, url="http://h.example/d/")
     return data
 
@@ -121,7 +121,7 @@ _counter = cache(counter)
 
 
 class _Collecting:
-    """Adds up what the garbage collector takes; it runs as it does for every user of Python."""
+    """Sums the seconds of the garbage collector, which runs with its default settings."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
@@ -136,7 +136,7 @@ class _Collecting:
 
 
 def _once(job: Job) -> Took:
-    """The least of as many runs as take `ENOUGH`; what the last one left behind is collected before, not in it."""
+    """Return the minimum over enough runs to take `ENOUGH` seconds; garbage of earlier jobs is collected before."""
     least: Took | None = None
     spent = 0.0
     gc.collect()
@@ -155,21 +155,21 @@ def _once(job: Job) -> Took:
 
 
 def _instructions() -> int:
-    """So far; 0 where the system counts none."""
+    """Return the instructions executed so far; 0 where the system counts none."""
     counting = _counter()
     return counting.count() if counting else 0
 
 
 def keep_memory() -> None:
-    """Let the C library keep all that it has been given: else each large block would be fresh memory, and only those."""
+    """Let the C library keep freed memory: otherwise every large block, and only those, would be fresh memory."""
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
-    if mallopt is not None:  # glibc's
+    if mallopt is not None:  # in glibc
         mallopt(_MMAP_MAX, 0)
         mallopt(_TRIM_THRESHOLD, (1 << 31) - 1)
 
 
 def grown(names: Iterable[str], sizes: Sequence[float], longest: float) -> Iterator[Growth]:
-    """Each shape at each size in megabytes, as far as none would take longer than these seconds; at two sizes always."""
+    """Measure each shape at each size (megabytes), at least at two; skip larger sizes that would take longer than `longest`."""
     keep_memory()
     for name in names:
         shape = SHAPES[name]
@@ -183,7 +183,7 @@ def grown(names: Iterable[str], sizes: Sequence[float], longest: float) -> Itera
 def _first(
     job: Callable[[bytes], object], documents: Sequence[bytes], sizes: Sequence[float], longest: float
 ) -> tuple[Took, ...]:
-    """What the sizes took that it is worth to measure."""
+    """Return the costs of one run at each size within the time limit."""
     took: list[Took] = []
     for size, data in zip(sizes, documents, strict=True):
         if len(took) > 1 and took[-1].seconds * size / sizes[len(took) - 1] > longest:
@@ -193,7 +193,7 @@ def _first(
 
 
 def _settled(growth: Growth, work: Callable[[Shape, bytes], object], documents: Sequence[bytes]) -> Growth:
-    """The least of more runs; the sizes take turns, so that what else the machine does meets them alike."""
+    """Measure again and keep the minimum; the sizes take turns, so that other load affects all of them alike."""
     jobs = [partial(work, SHAPES[growth.shape], data) for data in documents[: len(growth.sizes)]]
     once = spent = sum(took.seconds for took in growth.took)
     while growth.is_judged and (spent < SETTLED or (growth.has_steep and spent < min(PATIENCE, AGAIN * once))):
@@ -204,9 +204,9 @@ def _settled(growth: Growth, work: Callable[[Shape, bytes], object], documents: 
 
 
 def growth_table(found: Sequence[Growth]) -> str:
-    """The slowest first; before all others those of which a doubling takes too much, and what it takes without gc.
+    """Return tables: shapes with a steep doubling, also without garbage collection; then all, slowest first.
 
-    `!` marks what is not linear.
+    `!` marks a shape that is not linear.
     """
     ordered = sorted(found, key=lambda growth: -growth.took[-1].seconds / growth.real[-1])
     steep = [growth for growth in ordered if growth.has_steep or growth.has_steep_instructions]
@@ -254,7 +254,7 @@ def _cells(growth: Growth) -> list[str]:
 
 
 def _shown(growth: Growth, sizes: int, kinds: Sequence[str]) -> list[str]:
-    """The ratios; a dash for each size that was left out."""
+    """Return the ratios, with a dash for each size that was skipped."""
     shown: list[str] = []
     for kind in kinds:
         ratios = _RATIOS[kind](growth)

@@ -1,4 +1,4 @@
-"""The instructions that a thread executes, as the processor counts them: caches, clocks and neighbours have no part in it."""
+"""Count the instructions that a thread executes, which do not depend on caches, clocks or other programs."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import struct
 import sys
 from typing import Final
 
-# perf_event_open(2), whose number is not the same everywhere; <linux/perf_event.h>, struct perf_event_attr, version 0.
+# perf_event_open(2), whose number depends on the architecture; <linux/perf_event.h>, struct perf_event_attr, version 0.
 _CALLS: Final = {"x86_64": 298, "aarch64": 241, "riscv64": 241, "ppc64le": 319, "s390x": 331}
 _ATTRIBUTES: Final = struct.Struct("=IIQQQQQIIQ")
-_HARDWARE, _INSTRUCTIONS = 0, 1  # its type, its config
-_USER_SPACE: Final = 1 << 5 | 1 << 6  # neither the kernel's nor the hypervisor's
+_HARDWARE, _INSTRUCTIONS = 0, 1  # PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS
+_USER_SPACE: Final = 1 << 5 | 1 << 6  # exclude_kernel, exclude_hv
 
 
 class Counter:
-    """Counts those of the thread that makes it, outside the kernel; OSError where that cannot be."""
+    """Counts the instructions of the calling thread in user space; raises OSError where that is not possible."""
 
     def __init__(self) -> None:
         call = _CALLS.get(platform.machine()) if sys.platform == "linux" else None
@@ -34,7 +34,7 @@ class Counter:
         self._file = file
 
     def count(self) -> int:
-        """How many there were since it was made."""
+        """Return the number of instructions since this counter was created."""
         return int.from_bytes(os.read(self._file, 8), sys.byteorder)
 
     def close(self) -> None:
@@ -42,12 +42,12 @@ class Counter:
 
 
 def counter() -> Counter | None:
-    """One that counts; None where the system has none, or refuses."""
+    """Return a counter; None where the system has none or denies access."""
     try:
         made = Counter()
     except OSError:
         return None
     if made.count() < made.count():
         return made
-    made.close()  # as a virtual machine may have it
+    made.close()  # some virtual machines have a counter that never counts
     return None

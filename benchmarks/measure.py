@@ -1,6 +1,6 @@
-"""Times of competitors in one process: interleaved runs, so that whatever else the machine does meets all of them alike.
+"""Time competitors in one process, in interleaved runs, so that other load affects all of them alike.
 
-The time is the processor's (`time.process_time`), not the clock's: other programs that share the cores do not count.
+Times are CPU time (`time.process_time`), not wall-clock time: other programs on the same cores do not count.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Timing(NamedTuple):
-    """The seconds of the processor that one competitor took in each run."""
+    """The CPU seconds of one competitor in each run."""
 
     name: str
     seconds: tuple[float, ...]
@@ -35,16 +35,16 @@ class Result(NamedTuple):
     timings: tuple[Timing, ...]
 
     def speed(self, timing: Timing) -> float:
-        """Megabytes a second in the median run."""
+        """Return megabytes per second in the median run."""
         return self.size / timing.median / 1e6
 
     def ratios(self, timing: Timing) -> list[float]:
-        """How many times faster ours was, run by run."""
+        """Return how many times faster absolve was, for each run."""
         return [theirs / ours for theirs, ours in zip(timing.seconds, self.timings[0].seconds, strict=True)]
 
 
 def once(job: Job) -> float:
-    """Return the seconds of one run; garbage of the run before is collected first, and not counted."""
+    """Return the CPU seconds of one run, without the collection of earlier garbage."""
     gc.collect()
     began = time.process_time()
     job()
@@ -52,7 +52,7 @@ def once(job: Job) -> float:
 
 
 def race(workload: str, size: int, jobs: Mapping[str, Job], runs: int) -> Result:
-    """Run every job once unmeasured, then all of them in turn, as often as asked."""
+    """Run every job once as a warm-up, then all of them in turn, `runs` times."""
     for job in jobs.values():
         job()
     seconds: dict[str, list[float]] = {name: [] for name in jobs}
@@ -63,7 +63,7 @@ def race(workload: str, size: int, jobs: Mapping[str, Job], runs: int) -> Result
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A Markdown table that can be read as it is: the first column to the left, the others to the right."""
+    """Return a Markdown table with aligned columns: the first to the left, the others to the right."""
     widths = [max(len(row[column]) for row in (head, *rows)) for column in range(len(head))]
 
     def line(cells: Sequence[str]) -> str:
@@ -75,7 +75,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def race_table(results: Sequence[Result]) -> str:
-    """Speeds, and how many times faster we are: the least, the median and the greatest ratio of the runs."""
+    """Return a table of speeds, with the minimum, median and maximum ratio of the runs."""
     rows = []
     for result in results:
         ours, *others = result.timings

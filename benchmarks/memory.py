@@ -1,7 +1,7 @@
-"""The memory that each process of `absolve links` takes at most, over a folder of very many files and over a large archive.
+"""Measure the peak memory of each process of `absolve links`, over a folder of many files and over a large archive.
 
-What is measured is what a user would run. While it runs the kernel's own mark of each process (VmHWM) is read over and
-over: it never falls, so what is missed is what the last moment of a process added to it. Linux only.
+The command runs as a user would run it. Meanwhile the kernel's peak of each process (VmHWM) is polled. It never falls,
+so only what a process allocates just before it ends can be missed. Linux only.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 FORMATS = ("jsonl", "csv", "sqlite", "parquet")
 LIMIT = 400  # megabytes
-EVERY = 0.02  # seconds between two looks
+EVERY = 0.02  # seconds between two polls
 _IN_A_FOLDER = 1000
 
 
 class Taken(NamedTuple):
-    """One run: over what, into which format, bytes read and written, and megabytes at most.
+    """One run: its input, format, bytes read and written, and peak memory in megabytes.
 
-    `parent` is the process that the user starts; `worker` the largest of the others, 0 where there is none.
+    `parent` is the process that the user starts; `worker` is the largest of the others, 0 without workers.
     """
 
     what: str
@@ -45,12 +45,12 @@ class Taken(NamedTuple):
 
     @property
     def is_little(self) -> bool:
-        """Whether each process took less than 400 MB."""
+        """Return whether each process stayed below 400 MB."""
         return max(self.parent, self.worker) < LIMIT
 
 
 def taken(documents: Sequence[Document], files: int, gigabytes: float) -> Iterator[Taken]:
-    """List so many files in a folder, and an archive of so many gigabytes, into each format."""
+    """List a folder of this many files, and an archive of this many gigabytes, into each format."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         size = _files(folder / "site", documents, files)
@@ -84,7 +84,7 @@ def _archive(path: Path, documents: Sequence[Document], size: float) -> int:
 def _listed(what: str, source: Path, size: int, format_: str) -> Taken:
     output = source.with_name(f"links.{format_}")
     argv = [sys.executable, "-m", "absolve", "links", str(source), "--url=http://example.com/", "--quiet", "-o", str(output)]
-    # Of real pages some are no documents: that is said of each, and the status is 1.
+    # Some real pages are rejected, which is reported for each, and makes the exit status 1.
     with subprocess.Popen(argv, env={**os.environ, "ABSOLVE_CONFIG": ""}, stderr=subprocess.DEVNULL) as run:
         most = _watched(run)
     if run.returncode not in {0, 1}:
@@ -96,7 +96,7 @@ def _listed(what: str, source: Path, size: int, format_: str) -> Taken:
 
 
 def _watched(run: subprocess.Popen[bytes]) -> dict[int, float]:
-    """The megabytes at most of a process and of all below it, by their numbers, when it has ended."""
+    """Return the peak megabytes of a process and of its descendants by process id, once it has ended."""
     most: dict[int, float] = {}
     while run.poll() is None:
         for number in _below(run.pid):
@@ -107,7 +107,7 @@ def _watched(run: subprocess.Popen[bytes]) -> dict[int, float]:
 
 
 def _below(number: int) -> Iterator[int]:
-    """The number of a process, and those of its children and theirs."""
+    """Yield the id of a process and of its descendants."""
     yield number
     for path in Path(f"/proc/{number}/task").glob("*/children"):
         for child in _read(path).split():
@@ -122,12 +122,12 @@ def _mark(number: int) -> float | None:
 def _read(path: Path) -> str:
     try:
         return path.read_text()
-    except OSError:  # it has ended
+    except OSError:  # the process has ended
         return ""
 
 
 def memory_table(results: Sequence[Taken]) -> str:
-    """Megabytes of each process; those of a run in one process are the parent's."""
+    """Return a table of the megabytes of each process; a run without workers has only the parent."""
     head = ("inputs", "format", "MB read", "MB written", "MB of the command", "of its largest worker")
     rows = [
         [

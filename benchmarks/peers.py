@@ -1,4 +1,4 @@
-"""Who is raced: what each competitor does with one document. A peer that is not installed is left out, and said."""
+"""The competitors, and the work of each on one document. One that is not installed is skipped and reported."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ PACKAGES = (
     *("lxml", "turbohtml", "python-lolhtml", "selectolax", "beautifulsoup4", "html.parser"),
     *("tinycss2", "pyarrow", "fastwarc"),
 )
-STANDARD = frozenset({"html.parser"})  # what comes with Python
-# What holds one URL each, for peers that know nothing of links: those in lists, in CSS and in meta are none to them.
+STANDARD = frozenset({"html.parser"})  # included in Python
+# Attributes with one URL each, for libraries without a list of links: lists, CSS and meta elements are not covered.
 ATTRIBUTES = ("href", "src", "action", "background", "cite", "data", "formaction", "poster")
 SELECTOR = ",".join(f"[{name}]" for name in ATTRIBUTES)
 
 
 def versions() -> dict[str, str | None]:
-    """The version of each peer, None where it is not installed."""
+    """Return the version of each library, None where it is not installed."""
     found: dict[str, str | None] = {}
     for package in PACKAGES:
         try:
@@ -73,7 +73,7 @@ def arrow(document: Document) -> object:
 
 
 def parquet(documents: Sequence[Document]) -> object:
-    """One file for all of them."""
+    """Write the rows of all documents into one file."""
     from absolve import arrow
     from absolve.inventory.sinks import parquet
 
@@ -84,16 +84,16 @@ def parquet(documents: Sequence[Document]) -> object:
 
 
 def scan(document: Document) -> object:
-    """What stands where, no base and no target."""
+    """Find the links, without bases or targets."""
     return walker.walk(document.data, of_html(document.data)[0], Settings())
 
 
 def lxml_rewrite() -> Work:
-    """It obeys the last base element, resolves none of what stands in CSS, and writes every tag anew."""
+    """Return lxml's rewrite: obeys the last base element, resolves nothing in CSS, serializes every tag."""
     from lxml.html import document_fromstring, tostring
 
     def work(document: Document) -> object:
-        tree: Any = document_fromstring(document.data)  # the stubs know only elements of XML
+        tree: Any = document_fromstring(document.data)  # the stubs know only XML elements
         tree.make_links_absolute(document.url, handle_failures="ignore")
         return tostring(tree)
 
@@ -110,16 +110,16 @@ def lxml_links() -> Work:
     return work
 
 
-# What holds one URL each in the XML of most files, by the names that lxml gives it.
+# Names of attributes and elements with one URL each in common XML vocabularies, in lxml's notation.
 _XLINK = "{http://www.w3.org/1999/xlink}href"
 XML_ATTRIBUTES = ("href", "src", _XLINK, "url", "uri")
 XML_TEXTS = frozenset({"link", "loc", "url", "uri", "comments", "docs", "icon", "logo"})
 
 
 def lxml_xml_rewrite() -> Work:
-    """It knows `xml:base`, but of vocabularies only names: neither bases in XHTML nor CSS, srcset or HTML inside feeds.
+    """Return lxml.etree's rewrite: knows `xml:base`, but neither bases in XHTML nor CSS, srcset or HTML inside feeds.
 
-    What is written anew is the whole document; the references of `xml:base` itself stay.
+    It serializes the whole document; the values of `xml:base` itself stay.
     """
     from lxml import etree
 
@@ -137,7 +137,7 @@ def lxml_xml_rewrite() -> Work:
 
 
 def lxml_xml_links() -> Work:
-    """An element, an attribute, a value and a target, of what the rewrite knows."""
+    """Return lxml.etree's listing: element, attribute, value and target of the links that the rewrite knows."""
     from lxml import etree
 
     def work(document: Document) -> object:
@@ -148,7 +148,7 @@ def lxml_xml_links() -> Work:
 
 
 def lxml_xml_references(root: Any) -> Iterator[tuple[Any, str, str]]:
-    """Each element with a reference; its attribute, or nothing for its text; the reference."""
+    """Yield each element with a reference, the name of the attribute ("" for its text), and the reference."""
     for element in root.iter("*"):
         attributes = element.attrib
         if attributes:
@@ -161,7 +161,7 @@ def lxml_xml_references(root: Any) -> Iterator[tuple[Any, str, str]]:
 
 
 def turbohtml_rewrite() -> Work:
-    """It obeys no base element, and writes every tag anew."""
+    """Return turbohtml's rewrite: obeys no base element, serializes every tag."""
     import turbohtml
 
     def work(document: Document) -> object:
@@ -173,7 +173,7 @@ def turbohtml_rewrite() -> Work:
 
 
 def lolhtml_rewrite() -> Work:
-    """It obeys no base element, leaves lists and CSS, and takes documents in UTF-8 only; a Python function a link."""
+    """Return lol-html's rewrite: obeys no base element, skips lists and CSS, needs UTF-8, calls Python per link."""
     import lolhtml
 
     class Handler:
@@ -187,7 +187,7 @@ def lolhtml_rewrite() -> Work:
                     element.set_attribute(name, joined(self.url, value))
 
     def work(document: Document) -> object:
-        file: Any = io.BytesIO()  # its stubs want a sink that takes more than bytes
+        file: Any = io.BytesIO()  # the stubs ask for a sink of more than bytes
         rewriter = lolhtml.HTMLRewriter(file.write)
         rewriter.on(SELECTOR, Handler(document.url))
         rewriter.write(document.data)
@@ -198,7 +198,7 @@ def lolhtml_rewrite() -> Work:
 
 
 def selectolax_rewrite() -> Work:
-    """It obeys no base element, leaves lists and CSS, and writes every tag anew."""
+    """Return selectolax's rewrite: obeys no base element, skips lists and CSS, serializes every tag."""
     from selectolax.lexbor import LexborHTMLParser
 
     def work(document: Document) -> object:
@@ -215,7 +215,7 @@ def selectolax_rewrite() -> Work:
 
 
 def soup_rewrite() -> Work:
-    """It obeys no base element, leaves lists and CSS, and writes every tag anew."""
+    """Return BeautifulSoup's rewrite: obeys no base element, skips lists and CSS, serializes every tag."""
     from bs4 import BeautifulSoup
 
     def work(document: Document) -> object:
@@ -234,7 +234,7 @@ def _has_link(node: Any) -> bool:
 
 
 def html_parser_links() -> Work:
-    """It knows no charset, no lists and no CSS, resolves nothing, and keeps no place: a tag, an attribute and a value."""
+    """Return a listing of tag, attribute and value, without charsets, lists, CSS, resolving or positions."""
 
     class Collector(HTMLParser):
         def __init__(self) -> None:
@@ -254,7 +254,7 @@ def html_parser_links() -> Work:
 
 
 def joined(url: str, reference: str) -> str:
-    """What the standard library makes of a reference; the reference itself where it refuses it."""
+    """Return the reference resolved by the standard library, or unchanged where that raises ValueError."""
     try:
         return urljoin(url, reference)
     except ValueError:
@@ -262,13 +262,13 @@ def joined(url: str, reference: str) -> str:
 
 
 def tinycss2_parse() -> Work:
-    """Only the parser: it changes nothing."""
+    """Return tinycss2's parser: it changes nothing."""
     import tinycss2
 
     return lambda document: tinycss2.parse_stylesheet_bytes(document.data)
 
 
-# Workload -> ours, and the peers that do something like it: label, package, what makes the work.
+# For each kind of work, the competitors with something similar: label, package, factory of the work.
 Peer = tuple[str, str, "Callable[[], Work]"]
 ABSOLUTIZE: list[Peer] = [
     ("turbohtml resolve_links, serialize", "turbohtml", turbohtml_rewrite),
@@ -284,13 +284,13 @@ SHEETS: list[Peer] = [("tinycss2, parsing only", "tinycss2", tinycss2_parse)]
 
 
 def works(label: str, ours: Work, peers: Sequence[Peer]) -> dict[str, Work]:
-    """Ours and the peers that are installed, by what the table calls them."""
+    """Return the work of absolve and of the installed libraries, by their labels in the table."""
     there = versions()
     return {label: ours} | {name: make() for name, package, make in peers if there[package]}
 
 
 def able(works: Mapping[str, Work], documents: Sequence[Document]) -> list[Document]:
-    """The documents that every competitor takes: lxml refuses those that hold no element."""
+    """Return the documents that every competitor accepts: lxml refuses those without any element."""
     return [document for document in documents if all(_takes(work, document) for work in works.values())]
 
 
@@ -303,7 +303,7 @@ def _takes(work: Work, document: Document) -> bool:
 
 
 def jobs(works: Mapping[str, Work], documents: Sequence[Document]) -> dict[str, Job]:
-    """Each competitor's work on all of the documents."""
+    """Return a job for each competitor: its work on all documents."""
     return {name: partial(_all, work, documents) for name, work in works.items()}
 
 

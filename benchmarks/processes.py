@@ -1,9 +1,7 @@
-"""How much faster a folder is listed and rewritten, and one archive listed, by two processes than by one.
+"""Compare listing and rewriting a folder, and listing an archive, in one process and in two.
 
-By the clock, and by the processor.
-
-The clock's ratio wants a machine that does nothing else. The processor's is what two free cores would come to: all that
-the run cost, its starts included, shared between them.
+The ratio of wall-clock times needs an otherwise idle machine. The ratio of CPU times is what two free cores would give:
+the whole cost of the run, process start included, divided between them.
 """
 
 from __future__ import annotations
@@ -26,19 +24,19 @@ if TYPE_CHECKING:
     from benchmarks.corpus import Document
 
 PAGES = 5000
-# Runs the command in a process of its own, whose children are its workers and nothing else.
+# Run the command in a subprocess that has no children but its workers.
 _TIMED = "import os, sys; from absolve.cli import main; main(sys.argv[1:]); print(sum(os.times()[:4]))"
 
 
 class Cost(NamedTuple):
-    """Seconds of one run: of the clock, and of the processor in all processes together."""
+    """Wall-clock seconds of one run, and CPU seconds of all its processes."""
 
     clock: float
     processor: float
 
 
 class Compared(NamedTuple):
-    """One command's costs in one process and in two, run by run; what it works on."""
+    """The costs of one command in one process and in two, run by run, and its input."""
 
     command: str
     source: str
@@ -55,7 +53,7 @@ class Compared(NamedTuple):
 
 
 def compared(documents: Sequence[Document], runs: int, megabytes: float) -> list[Compared]:
-    """List and rewrite 5,000 pages, and list a WARC file of so many megabytes, in one process and in two, in turn."""
+    """List and rewrite 5,000 pages, and list a WARC file of this many megabytes, in one process and in two, in turn."""
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         for number, document in enumerate(islice(cycle(documents), PAGES)):
@@ -92,7 +90,7 @@ def cost(argv: list[str], folder: Path) -> Cost:
 
 
 def processes_table(results: Sequence[Compared]) -> str:
-    """The table of RESULTS.md."""
+    """Return the table of RESULTS.md."""
     lines = [
         "| command | of | one process (s) | two (s) | faster by the clock | by the processor |",
         "|---|---|---|---|---|---|",

@@ -1,4 +1,4 @@
-"""RESULTS.md: a section for each part of the benchmarks, which says itself when, where and how it was measured."""
+"""RESULTS.md: a section for each part of the benchmarks, with the date, command and machine of its measurement."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from typing import Final
 
 HEAD: Final = """# Results
 
-Each section is written by `python -m benchmarks --write` when its part is run, and stays until it is run again; README.md
-says what is timed.
+Each part of the benchmarks replaces its section when it runs with `python -m benchmarks --write`; README.md
+describes the parts.
 """
 _SECTION: Final = re.compile(r"^(?=## )", re.MULTILINE)
 
 
 def section(title: str, measured: str, text: str) -> str:
-    """One part's section: its title, the line that says how it was measured, what came of it."""
+    """Return one part's section: its title, the line about its measurement, and its text."""
     return f"## {title}\n\n{measured}\n\n{text.strip()}\n"
 
 
 def merged(results: str, new: str) -> str:
-    """The results with a new section in the place of that with its title, or behind all others; the rest stays."""
+    """Return the results with a new section in place of the one with the same title, else at the end."""
     _, *sections = _SECTION.split(results)
     title = _title(new)
     kept = [new if _title(old) == title else old.strip() + "\n" for old in sections]

@@ -1,4 +1,4 @@
-"""What hostile shapes take in memory: each is rewritten in a process of its own."""
+"""Report the memory that hostile shapes take, each rewritten and listed in a process of its own."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def shapes_table(found: Sequence[Took]) -> str:
-    """Those that take more than a document should, the worst first."""
+    """Return a table of the shapes above the limit, the worst first."""
     much = sorted((took for took in found if took.beyond > MOST), key=lambda took: -took.beyond)
     rows = [
         [took.shape, took.job, f"{took.size:.1f}", f"{took.result:.1f}", f"{took.memory:.0f}", f"{took.beyond:.1f}"]

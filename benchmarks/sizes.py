@@ -1,4 +1,4 @@
-"""One document by its size and by its links: the time, how it grows, and the memory that a process takes at most."""
+"""Measure one document by its size and by its links: the time, its growth, and the peak memory."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.shapes.memory import peak
 
 MEGABYTES = (1, 10, 100)
 LINKS = (10_000, 100_000, 1_000_000)
-SHORTEST = 2_000_000  # links of as few bytes as can be, without quotes and without text
+SHORTEST = 2_000_000  # of the fewest bytes possible, without quotes or text
 RUNS = 3
 SHORTEST_BASES = {
     f"{SHORTEST:,} <a href=x>, a base of {len(base)} bytes": base
@@ -28,7 +28,7 @@ with open(sys.argv[1], "rb") as file:
 
 
 class Sized(NamedTuple):
-    """One document: what it is, its bytes and its rewrite's, the processor seconds of that, and megabytes of memory."""
+    """One document: its name, its bytes, those of its rewrite, the CPU seconds, and megabytes of memory."""
 
     name: str
     size: int
@@ -38,7 +38,7 @@ class Sized(NamedTuple):
 
 
 def sized() -> list[Sized]:
-    """Pages of text and links joined into one document, and documents of nothing but links."""
+    """Measure pages of text and links joined into one document, and documents of nothing but links."""
     documents = {f"{megabytes} MB": big(megabytes)[0].data for megabytes in MEGABYTES}
     for count in LINKS:
         documents[f"{count:,} links"] = b"".join(b"<a href='p%d.html'>%d</a>\n" % (n, n) for n in range(count))
@@ -66,9 +66,9 @@ def _memory(data: bytes, url: str) -> float:
 
 
 def sizes_table(found: list[Sized]) -> str:
-    """The memory beyond 50 MB as so many times the document, and what of it no rewrite can do without.
+    """Return a table: memory beyond 50 MB as a multiple of the document, and the part that no rewrite can avoid.
 
-    A rewrite may take four times as much, where the document and the result leave room for it.
+    A rewrite may take four times the document, unless document and result alone need more.
     """
     rows = [
         [

@@ -1,7 +1,7 @@
-"""What one page takes from the start of a process to its end, beside `import lxml.html` alone.
+"""Measure one page in a whole process, from start to exit, against `import lxml.html` alone.
 
-By the processor, in all programs together with the kernel's part: files are opened and mapped there. Byte code is kept
-between the runs, as an installed package has it. Not on Windows, which does not say what a child took.
+Figures are CPU time of all processes with the kernel's part, which opens and maps files. Byte code is cached between
+runs, as in an installed package. Not on Windows, which does not report the CPU time of children.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
     from benchmarks.corpus import Document
 
-SIZE = 100_000  # bytes of the page, about
-RUNS = 10  # for each that is asked for: a process is short
-MOST = 2.0  # times what importing lxml.html takes
+SIZE = 100_000  # approximate bytes of the page
+RUNS = 10  # for each one of `--runs`: a process is short
+MOST = 2.0  # times the CPU time of importing lxml.html
 BESIDE = "import lxml.html"
 
 _LIBRARY = "import sys, absolve; absolve.{0}(open(sys.argv[1], 'rb').read(), url='http://example.com/')"
@@ -31,7 +31,7 @@ _COMMAND = ("-m", "absolve")
 
 
 class Taken(NamedTuple):
-    """The seconds that each run of a program took, and how many times those of `BESIDE` that ran next to it."""
+    """The seconds of each run of a program, and their ratios to the run of `BESIDE` next to it."""
 
     program: str
     seconds: list[float]
@@ -43,12 +43,12 @@ class Taken(NamedTuple):
 
 
 def page(documents: Sequence[Document]) -> Document:
-    """The one whose size is nearest to what is asked."""
+    """Return the document whose size is nearest to `SIZE`."""
     return min(documents, key=lambda document: abs(len(document.data) - SIZE))
 
 
 def taken(document: Document, runs: int) -> list[Taken]:
-    """Run each program once unmeasured, then all of them in turn."""
+    """Run each program once as a warm-up, then all of them in turn."""
     with tempfile.TemporaryDirectory() as temporary:
         path = Path(temporary, "page.html")
         path.write_bytes(document.data)
@@ -78,7 +78,7 @@ def taken(document: Document, runs: int) -> list[Taken]:
 
 
 def _seconds(arguments: Sequence[str], folder: str) -> float:
-    import resource  # there is none on Windows
+    import resource  # not on Windows
 
     environment = {**os.environ, "ABSOLVE_CONFIG": ""}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -90,7 +90,7 @@ def _seconds(arguments: Sequence[str], folder: str) -> float:
 
 
 def start_table(found: Sequence[Taken]) -> str:
-    """Milliseconds of the median run, and how many times `BESIDE`: the least, the median and the greatest of the runs."""
+    """Return a table: milliseconds of the median run, and the minimum, median and maximum ratio to `BESIDE`."""
     rows = []
     for one in found:
         shown = [f"{ratio:.2f}" for ratio in (min(one.ratios), median(one.ratios), max(one.ratios))]
