@@ -1,7 +1,7 @@
 """Tasks of the project: `pipx run nox -s quick`, or `nox -l` for the list.
 
 Every session runs in `.venv`, the environment of CONTRIBUTING.md, and creates it where it is missing: compiling the
-package takes a minute, so it is done once and not once a session. `ci` and `full` create environments of their own.
+package takes a minute, so it is done once, not once per session. `ci` and `full` create their own environments.
 Arguments after `--` go to the program: `nox -s quick -- tests/urls`, `nox -s fuzz -- html --seconds 600`.
 """
 
@@ -55,23 +55,23 @@ def test(session: nox.Session) -> None:
 
 @nox.session(python=False)
 def bench(session: nox.Session) -> None:
-    """Compare the speed with that of other libraries; those that are not installed are left out."""
+    """Compare the speed with that of other libraries; those that are not installed are skipped."""
     run(session, "python", "-m", "benchmarks", *(session.posargs or ["--only", "races"]))
 
 
 @nox.session(python=False)
 def fuzz(session: nox.Session) -> None:
-    """Fuzz every target for 10 seconds with random mutations; docs/testing.md has the way with coverage."""
+    """Fuzz every target for 10 seconds with random mutations; docs/testing.md describes coverage-guided fuzzing."""
     run(session, "python", "tests/fuzz", *(session.posargs or ["all", "--engine", "mutate", "--seconds", "10"]))
 
 
 @nox.session(python=False)
 def ci(session: nox.Session) -> None:
-    """Run what must hold after each change, from a bare machine, in environments of its own; needs bash."""
+    """Run the checks for each change, from a bare machine, in their own environments; needs bash."""
     session.run("bash", ".ci/run", external=True)
 
 
 @nox.session(python=False)
 def full(session: nox.Session) -> None:
-    """Run `ci` and all that takes longer; needs bash."""
+    """Run `ci` and the slower checks; needs bash."""
     session.run("bash", ".ci/full", external=True)

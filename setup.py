@@ -1,10 +1,10 @@
-"""Compiles the modules that gain by it, where there is a compiler; everything else stands in pyproject.toml.
+"""Compile the modules of `COMPILED` where there is a compiler; all other metadata is in pyproject.toml.
 
-The sources are plain Python: where Cython or a compiler is missing, and with ABSOLVE_PURE=1, they run interpreted.
-ABSOLVE_SANITIZE=1 compiles them so that they watch over what they do, as .ci/sanitize wants it.
+The sources are plain Python: without Cython or a compiler, and with ABSOLVE_PURE=1, they run interpreted.
+ABSOLVE_SANITIZE=1 compiles them with AddressSanitizer and UndefinedBehaviorSanitizer, for .ci/sanitize.
 
 Extensions are hardened as far as compiler and linker can: stack protector, checked string functions, relocations that
-are read-only once the extension is loaded. No path of the machine that builds them is searched for libraries.
+are read-only once the extension is loaded. They search no library path of the build machine at run time.
 """
 
 import hashlib
@@ -21,10 +21,10 @@ from setuptools.command.build import build
 from setuptools.command.build_ext import build_ext
 from setuptools.errors import CompileError, LinkError, PlatformError
 
-# Each module that is compiled, and how far the C compiler optimizes it: -O3 where -O2 takes 1 % more of a race, -O2
-# where it gains most for the compiler's time, else -O1. The comment is what the module has to gain, counted by valgrind
-# (callgrind): the largest share (%) of the instructions of a race that is its own; interpreted, those are 3 to 60 times
-# as many. Modules below 0.5 are here because compiled ones need their C functions or classes. A missing one is skipped.
+# Compiled modules, and the optimization level of the C compiler: -O3 where -O2 costs a race 1 % more, -O2 where the
+# gain is largest for the compile time, else -O1. The comment is the possible gain, counted by valgrind (callgrind): the
+# module's own share (%) of the instructions of a race, where that is largest; interpreted, these are 3 to 60 times as
+# many. Modules below 0.5 are here because compiled ones need their C functions or classes. Missing ones are skipped.
 COMPILED = {
     "absolve.api": 1,  # 1.87, tiny ones
     "absolve.core.byte_builder": 2,  # 0.90, tiny ones
@@ -95,23 +95,23 @@ SHARED = "absolve.core._cython_shared"  # Cython's own functions, compiled once 
 
 PROTECTED = ["-fstack-protector-strong"]
 FORTIFIED = ["-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=2"]
-READ_ONLY = ["-Wl,-z,relro", "-Wl,-z,now"]  # GNU ld, gold, lld and mold take them; that of macOS does not
+READ_ONLY = ["-Wl,-z,relro", "-Wl,-z,now"]  # GNU ld, gold, lld and mold accept them; the linker of macOS does not
 RPATH = ("-rpath", "--rpath", "-R")
-SMALL = ["-fno-asynchronous-unwind-tables"]  # a sixth of the compiler's time; only debuggers read those tables
+SMALL = ["-fno-asynchronous-unwind-tables"]  # saves a sixth of the compile time; only debuggers read those tables
 PROBE = "int probe(int number) { return number; }\n"
 PYTHON = "#include <Python.h>\n"
-UNFORTIFIED = "#if _FORTIFY_SOURCE > 1\n#error\n#endif\n"  # distributions have compilers that do it unasked
+UNFORTIFIED = "#if _FORTIFY_SOURCE > 1\n#error\n#endif\n"  # some distributions' compilers enable it by default
 SANITIZED = "-O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all"
 
 
 class Build(build_ext):
-    """Builds extensions that are hardened, and do not look for libraries where Python's builder had them.
+    """Builds hardened extensions, without the library paths that Python's own build added.
 
-    They need each other (C functions and classes), so either all of them are installed or none.
+    The extensions need each other (C functions and classes), so either all of them are installed or none.
     """
 
     def finalize_options(self) -> None:
-        """Compile for an editable installation where others are compiled, too: what is there is not compiled again."""
+        """Use the build folder of normal installations for editable ones too, to reuse up-to-date extensions."""
         if self.editable_mode:
             usual = build(self.distribution)
             usual.ensure_finalized()
@@ -119,7 +119,7 @@ class Build(build_ext):
         super().finalize_options()
 
     def run(self) -> None:
-        """Build, and delete extensions of earlier builds that are not built any more: Python would prefer them."""
+        """Build, and delete extensions of earlier builds that are no longer built: Python would import them first."""
         super().run()
         suffix = sysconfig.get_config_var("EXT_SUFFIX")
         built = {f"{extension.name.replace('.', '/')}{suffix}" for extension in self.extensions}
@@ -129,13 +129,13 @@ class Build(build_ext):
                     file.unlink()
 
     def build_extensions(self) -> None:
-        """Add the flags that work here to those of every extension, and build them all; none without a compiler."""
+        """Add the supported flags to every extension, and build them all; build none without a compiler."""
         if not self.works():
             self.warn("no C compiler, or no headers of Python: absolve will run interpreted, which is slower")
             self.extensions = []
             return
         if self.compiler.compiler_type == "unix" and os.environ.get("ABSOLVE_SANITIZE") != "1":
-            # pyenv, conda and others have -rpath among the words that Python itself was linked with.
+            # The link command of pyenv's and conda's Pythons contains -rpath.
             for name in ("linker_so", "linker_so_cxx"):
                 setattr(self.compiler, name, without_rpath(getattr(self.compiler, name, None) or []))
             os.environ.pop("LD_RUN_PATH", None)
@@ -153,7 +153,7 @@ class Build(build_ext):
             self.extensions = []
 
     def works(self) -> bool:
-        """Return whether there is a compiler, and Python's headers for it."""
+        """Return whether a C program that includes Python.h compiles."""
         with tempfile.TemporaryDirectory() as folder:
             source = Path(folder, "probe.c")
             source.write_text(PYTHON + PROBE, "utf-8")
@@ -164,12 +164,12 @@ class Build(build_ext):
         return True
 
     def takes(self, code: str, compiled: list[str], linked: Sequence[str] = ()) -> bool:
-        """Return whether compiler and linker make a library of the code with these flags."""
+        """Return whether the compiler and linker accept these flags for this code."""
         with tempfile.TemporaryDirectory() as folder:
             source = Path(folder, "probe.c")
             source.write_text(code, "utf-8")
             try:
-                flags = ["-O3", "-Werror", *compiled]  # clang only warns of a flag that it does not know
+                flags = ["-O3", "-Werror", *compiled]  # clang only warns of unknown flags
                 objects = self.compiler.compile([str(source)], output_dir=folder, extra_postargs=flags)
                 self.compiler.link_shared_object(objects, str(Path(folder, "probe.so")), extra_postargs=list(linked))
             except (CompileError, LinkError):
@@ -178,9 +178,9 @@ class Build(build_ext):
 
 
 def without_rpath(words: list[str]) -> list[str]:
-    """Return the words of a linker's command without those that say where libraries are looked for at run time."""
+    """Return the words of a link command without the run-time library paths (-rpath)."""
     given = iter(words)
-    expanded: list[tuple[str, bool]] = []  # and whether it is for the linker, not for the compiler that calls it
+    expanded: list[tuple[str, bool]] = []  # and whether it is for the linker, not for the compiler driver
     for word in given:
         if word.startswith("-Wl,"):
             expanded += [(own, True) for own in word.split(",")[1:]]
@@ -190,7 +190,7 @@ def without_rpath(words: list[str]) -> list[str]:
     skipped = False
     for word, for_linker in expanded:
         if skipped or word in RPATH:
-            skipped = not skipped  # its value is the next word
+            skipped = not skipped  # the next word is its value
         elif not word.startswith(("-rpath=", "--rpath=", "-R")):
             kept += ["-Xlinker", word] if for_linker else [word]
     return kept
@@ -207,7 +207,7 @@ def extensions() -> list[Extension]:
         Extension(
             name,
             [source.as_posix()],
-            define_macros=[("CYTHON_CLINE_IN_TRACEBACK", "0")],  # lines of C, which tracebacks do not show anyway
+            define_macros=[("CYTHON_CLINE_IN_TRACEBACK", "0")],  # tracebacks do not show lines of C anyway
             extra_compile_args=watched or ([] if sys.platform == "win32" else [f"-O{level}", "-g0"]),
             extra_link_args=watched,
             optional=True,
@@ -225,9 +225,9 @@ def has_cython() -> bool:
 
 
 def translate(wanted: list[Extension]) -> None:
-    """Make C of the sources on every core, unless that was done before of the same sources by the same Cython.
+    """Translate the sources to C on every core, unless the same Cython already translated the same sources.
 
-    Contents are compared, not times: pip installs a Cython of its own each time, whose files are always new.
+    Contents are compared, not times: pip installs a new Cython for each build, whose files are always newer.
     """
     import Cython
 
@@ -248,7 +248,7 @@ def translate(wanted: list[Extension]) -> None:
         sources.write_text(of, "ascii")
     for extension, file in zip(wanted, made, strict=True):
         extension.sources = [str(file)]
-        extension.depends = [str(rules)]  # flags are in this file
+        extension.depends = [str(rules)]  # the flags are in this file
 
 
 def cythonized(wanted: list[Extension], processes: int, *, force: bool) -> None:
@@ -280,7 +280,7 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-if __name__ == "__main__":  # processes that translate may import this file
+if __name__ == "__main__":  # the worker processes of cythonize may import this file
     setup(
         ext_modules=extensions(),
         cmdclass={"build_ext": Build},

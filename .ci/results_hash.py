@@ -1,11 +1,11 @@
-"""Print one hash over what the command makes of the real pages and the hostile shapes: rewrites, rows, diagnostics.
+"""Print one hash of the command's results for the real pages and the hostile shapes: rewrites, rows, diagnostics.
 
-Two versions that print the same lines treat all of them alike:
+Two versions that print the same lines give the same results:
 
     .venv/bin/python .ci/results_hash.py .venv/bin/absolve --jobs 2 --save after.txt
 
-Of diagnostics the code, the place and whether they are errors count, and not the words. `--every 20` takes a twentieth
-of the files. The folder is `$ABSOLVE_SHARED`, else ../shared; hostile shapes are those of tests/shapes.
+Of a diagnostic the code, the position and the severity count, not the text. `--every 20` takes every 20th file. The
+folder is `$ABSOLVE_SHARED`, else ../shared; the hostile shapes are in tests/shapes.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def digest(data: bytes) -> str:
 
 
 def run(argv: list[str], source: Path, results: Path, options: tuple[str, ...], jobs: str) -> Iterator[tuple[str, str]]:
-    """Yield a name and a hash for each file that is written, for all rows, and for all diagnostics of one folder."""
+    """Yield a name and a hash for each written file, for all rows, and for all diagnostics of one folder."""
     shared = ["--jobs", jobs, "--quiet", *options]
     for number, (profile, chosen) in enumerate(PROFILES.items()):
         output, errors, rows = (results / f"{number}.{name}" for name in ("out", "errors.jsonl", "rows.jsonl"))
@@ -67,7 +67,7 @@ def diagnostics(path: Path) -> str:
 
 
 def linked(folder: Path, every: int) -> None:
-    """Fill a folder with links to a part of the real files, in the folders where they are."""
+    """Fill a folder with hard links to every n-th real file, in the same subfolders."""
     shared = Path(os.environ.get("ABSOLVE_SHARED") or ROOT.parent / "shared").resolve()
     files = [path for name in FOLDERS for path in sorted((shared / name).rglob("*")) if path.is_file()]
     for path in files[::every]:
@@ -77,7 +77,7 @@ def linked(folder: Path, every: int) -> None:
 
 
 def hostile() -> Iterator[tuple[tuple[str, ...], str, bytes]]:
-    """Yield the options that a shape is read with, its name, and itself."""
+    """Yield for each shape the command-line options, its name, and its bytes."""
     sys.path.insert(0, str(ROOT))
     from tests.shapes.hostile import SHAPES
 
@@ -89,9 +89,9 @@ def hostile() -> Iterator[tuple[tuple[str, ...], str, bytes]]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("command", nargs="+", help="the command to ask: .venv/bin/absolve")
+    parser.add_argument("command", nargs="+", help="the command to run: .venv/bin/absolve")
     parser.add_argument("--jobs", default="1")
-    parser.add_argument("--every", type=int, default=1, help="take every so many files")
+    parser.add_argument("--every", type=int, default=1, help="take every n-th file")
     parser.add_argument("--save", type=Path, help="write a line for each file, to compare two versions by diff")
     given = parser.parse_args()
     lines: list[str] = []

@@ -1,10 +1,10 @@
-"""Compare the code of two revisions: which modules differ beyond comments, docstrings and the names of modules.
+"""Compare the code of two revisions: list modules that differ beyond comments, docstrings and module names.
 
-    python .ci/same_code.py HEAD~1            # that revision, and the files as they are now
+    python .ci/same_code.py HEAD~1            # that revision and the working tree
     python .ci/same_code.py HEAD~2 HEAD~1     # two revisions
-    python .ci/same_code.py HEAD~1 absolve.old.name=absolve.new.name    # what git cannot know
+    python .ci/same_code.py HEAD~1 absolve.old.name=absolve.new.name    # renames that git cannot detect
 
-Files that git takes for moved are paired; names of modules are mapped back before the syntax trees are compared, and
+Files that git reports as renamed are paired; module names are mapped back before the syntax trees are compared, and
 the order of imports does not count. Exit status 1 if any module differs. Declarations (.pxd) are compared as text.
 """
 
@@ -31,7 +31,7 @@ def dotted(path: str) -> str:
 
 
 class Canonical(ast.NodeTransformer):
-    """A tree without docstrings, with each imported name in full; `renamed` maps the names of modules."""
+    """Removes module renames from a tree: every imported name in full; `renamed` maps new module names to old ones."""
 
     def __init__(self, renamed: dict[str, str], modules: set[str]) -> None:
         self._renamed = renamed
@@ -40,7 +40,7 @@ class Canonical(ast.NodeTransformer):
         self.imports: set[str] = set()
 
     def old(self, name: str) -> str:
-        """Map the longest part of a dotted name that is a module."""
+        """Map the longest prefix of a dotted name that is a module."""
         parts = name.split(".")
         for end in range(len(parts), 0, -1):
             module = ".".join(parts[:end])
@@ -49,7 +49,7 @@ class Canonical(ast.NodeTransformer):
         return name
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
-        """Note what each name is; C imports count apart."""
+        """Record the full name of each import; imports of C declarations are kept apart."""
         module = node.module or ""
         prefix = "cython.cimports." if module.startswith("cython.cimports.") else ""
         for alias in node.names:
@@ -84,7 +84,7 @@ def declared(source: str, canonical: Canonical) -> str:
 
 
 def moved(given: dict[str, str], old: str) -> list[tuple[str, str]]:
-    """Return the files of modules that are given as renamed."""
+    """Return the files of modules that the command line lists as renamed."""
     found = []
     for before, after in given.items():
         path = f"src/{before.replace('.', '/')}"

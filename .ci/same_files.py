@@ -1,6 +1,6 @@
-"""Compare a wheel with the files in src: `same_files.py WHEEL`, run by the interpreter that the tests ran with.
+"""Compare a wheel with the files in src: `same_files.py WHEEL`, with the interpreter that ran the tests.
 
-Extensions for other interpreters, and what building leaves behind, are passed over. Exit status 1 if any file differs.
+Extensions for other interpreters, and other build products, are ignored. Exit status 1 if any file differs.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Checks an installed absolve from outside: `smoke.py compiled` or `smoke.py interpreted`.
+"""Check an installed absolve from outside: `smoke.py compiled` or `smoke.py interpreted`.
 
-Run it with the interpreter that absolve is installed for, in a folder that holds no absolve.
+Run it with the interpreter of the installation, in a folder without a copy of absolve.
 """
 
 import ast
@@ -18,7 +18,7 @@ RIGHT = b"<!DOCTYPE html><base href=http://h/a/><p><a href='http://h/a/b?x=1&amp
 
 
 def modules() -> list[str]:
-    """The modules that setup.py compiles and that are here, by reading its table, not by running it."""
+    """Return the modules that setup.py compiles and that exist, by parsing its table, not by running it."""
     tree = ast.parse((ROOT / "setup.py").read_text("utf-8"))
     tables = {ast.unparse(node.targets[0]): node.value for node in tree.body if isinstance(node, ast.Assign)}
     names: list[str] = ast.literal_eval(tables["COMPILED"])
@@ -26,14 +26,14 @@ def modules() -> list[str]:
 
 
 def command(*arguments: str, data: bytes = b"") -> tuple[int, bytes]:
-    """Run `absolve` with these arguments and this input: its exit status and output; errors go where ours go."""
+    """Run `absolve` with these arguments and this input; return exit status and stdout. Stderr is inherited."""
     argv = [sys.executable, "-m", "absolve", *arguments]
     done = subprocess.run(argv, input=data, stdout=subprocess.PIPE, check=False)
     return done.returncode, done.stdout
 
 
 def file_of(name: str) -> str:
-    """The file of a module; one that wants an extra that is not here can only be found, not imported."""
+    """Return the file of a module; a module that needs a missing extra is located without importing it."""
     try:
         return importlib.import_module(name).__file__ or ""
     except importlib.import_module("absolve").UsageError:
@@ -59,7 +59,7 @@ def faults(wanted: str) -> Iterator[str]:
 
 def main() -> int:
     found = list(faults(sys.argv[1]))
-    print("\n".join(found) or f"{sys.argv[1]}, Python {sys.version.split()[0]}: as it should be")
+    print("\n".join(found) or f"{sys.argv[1]}, Python {sys.version.split()[0]}: all checks passed")
     return 1 if found else 0
 
 

@@ -1,7 +1,7 @@
-# What .ci/run and .ci/full are made of; they read it, it is not run.
+# The stages of .ci/run and .ci/full, which source this file.
 #
-# A stage is a function. Its name is printed before it runs and its time after; the run ends where one fails. What is not
-# there is skipped, and the stage prints why. `together` runs stages side by side that share no state.
+# A stage is a function. Its name is printed before it runs and its time after; the first failure ends the run. A stage
+# whose requirements are missing is skipped and prints why. `together` runs stages without common state in parallel.
 # shellcheck shell=bash
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -18,13 +18,13 @@ for name in resolve base html values xml mime http_warc; do cases+=("$shared/cas
 finish() {
     local status=$? jobs
     jobs=$(jobs -p)
-    [ -z "$jobs" ] || kill $jobs 2>/dev/null || true # those side by side, after an interrupt
+    [ -z "$jobs" ] || kill $jobs 2>/dev/null || true # parallel stages, after an interrupt
     rm -rf "$scratch"
     [ "$status" = 0 ] || echo "== $current: FAILED" >&2
 }
 trap finish EXIT
 
-stage() { # NAME COMMAND...: run the command, print its name before and its time after
+stage() { # NAME COMMAND...: run the command; print its name before it and its time after it
     local began=$SECONDS
     current=$1
     echo "== $current"
@@ -32,7 +32,7 @@ stage() { # NAME COMMAND...: run the command, print its name before and its time
     echo "== $current: passed in $((SECONDS - began)) s"
 }
 
-together() { # NAME FUNCTION [NAME FUNCTION]...: run stages side by side, print the output of each when all have ended
+together() { # NAME FUNCTION [NAME FUNCTION]...: run stages in parallel; print their output when all have ended
     local names=() processes=() failed=() number
     current=side_by_side
     while [ $# -gt 0 ]; do
@@ -48,21 +48,21 @@ together() { # NAME FUNCTION [NAME FUNCTION]...: run stages side by side, print 
     [ ${#failed[@]} = 0 ] || { current="${failed[*]}" && return 1; }
 }
 
-has_shared() { # or say that what wants it is skipped
+has_shared() { # true if the shared folder exists; else print that its users are skipped
     [ -e "$shared/check_cases.py" ] || { echo "skipped: there is no $shared (set ABSOLVE_SHARED)" && return 1; }
 }
 
 # --- the machine ---
 
-suits() { # PYTHON: 3.11 or newer, able to make a virtual environment
+suits() { # PYTHON: true if it is 3.11 or newer and can create a virtual environment
     "$1" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null
 }
 
-has_headers() { # PYTHON: what C extensions are compiled against is there
+has_headers() { # PYTHON: true if its C headers are installed
     "$1" -c 'import os, sys, sysconfig; sys.exit(not os.path.isfile(os.path.join(sysconfig.get_path("include"), "Python.h")))' 2>/dev/null
 }
 
-find_python() { # the first python3 on PATH, and then the newer ones by name, that suits; nothing if none does
+find_python() { # print the first suitable interpreter: python3 on PATH, then those with a version in the name
     local name
     for name in $(type -ap python3 python3.11 python3.12 python3.13 python3.14); do
         if suits "$name" && has_headers "$name"; then
@@ -72,7 +72,7 @@ find_python() { # the first python3 on PATH, and then the newer ones by name, th
     done
 }
 
-machine() { # a C compiler, and a `python3` that suits
+machine() { # ensure a C compiler and a suitable `python3`
     local python
     python=$(find_python)
     if [ -z "$python" ] || ! command -v cc >/dev/null; then
@@ -90,7 +90,7 @@ machine() { # a C compiler, and a `python3` that suits
         echo "no Python 3.11 or newer, and the distribution has none" >&2
         return 1
     fi
-    # README's commands say python3: let that be the one that was found.
+    # README's commands call python3: make that the interpreter that was found.
     mkdir "$scratch/bin"
     printf '#!/bin/sh\nexec "%s" "$@"\n' "$python" >"$scratch/bin/python3"
     chmod +x "$scratch/bin/python3"
@@ -103,7 +103,7 @@ has_browser() {
     [ -n "$(type -P chromium chromium-browser google-chrome)" ]
 }
 
-browser() { # what the tests of `absolve browser` drive; without one they are skipped, and say so
+browser() { # ensure a browser for the tests of `absolve browser`, which are skipped without one
     if has_browser; then
         return
     elif command -v apt-get >/dev/null && [ "$(id -u)" = 0 ]; then
@@ -112,35 +112,35 @@ browser() { # what the tests of `absolve browser` drive; without one they are sk
         apt-get install -qq -y --no-install-recommends chromium >/dev/null
         chromium --version 2>/dev/null
     else
-        echo "skipped: no browser is here, and only root can install Debian's"
+        echo "skipped: no browser is installed, and only root can install Debian's"
     fi
 }
 
 # --- requirements ---
 
-pinned() { # NAME: from now on pip takes the versions of .ci/requirements/NAME.txt, whatever else it may be asked for
-    # Without hashes: pip would want them of the project itself, too.
+pinned() { # NAME: constrain all later calls of pip to the versions of .ci/requirements/NAME.txt
+    # Without hashes: pip would demand one for the project itself, too.
     sed -E '/^ +(--hash|#)/d; s/ \\$//' ".ci/requirements/$1.txt" >"$scratch/$1-versions.txt"
     export PIP_CONSTRAINT=$scratch/$1-versions.txt PIP_BUILD_CONSTRAINT=$scratch/$1-versions.txt
 }
 
-install_locked() { # PYTHON NAME: what .ci/requirements/NAME.txt lists, each file by its hash
+install_locked() { # PYTHON NAME: install .ci/requirements/NAME.txt, each file checked by its hash
     env -u PIP_CONSTRAINT "$1" -m pip install -q --no-compile --require-hashes -r ".ci/requirements/$2.txt"
 }
 
-requirements() { # what README's commands would install: they find it there, and install what is in this folder
+requirements() { # install the dependencies first, so that README's commands install only the project
     python3 -m venv .venv
     install_locked .venv/bin/python test
 }
 
-developer_tools() { # in an environment of their own: README's commands run without them
+developer_tools() { # in a separate environment: README's commands run without them
     python3 -m venv "$scratch/tools"
     install_locked "$scratch/tools/bin/python" dev
 }
 
 # --- what users get ---
 
-distributions() { # the wheel is built from nothing but the source distribution; what was compiled is kept for README's commands
+distributions() { # build the wheel from the source distribution alone; keep build/ for README's commands
     {
         "$scratch/tools/bin/python" -m build --sdist --outdir "$scratch/dist" . &&
         mkdir "$scratch/source" &&
@@ -155,25 +155,25 @@ distributions() { # the wheel is built from nothing but the source distribution;
     (cd "$scratch/dist" && ls)
 }
 
-wheel() { # the wheel has all that it needs to run
+wheel() { # check the wheel in an environment without anything else
     python3 -m venv "$scratch/wheel"
     "$scratch/wheel/bin/python" -m pip install -q "$scratch"/dist/*.whl
     (cd "$scratch" && wheel/bin/python "$root/.ci/smoke.py" compiled)
     cases_by_the_library "$scratch/wheel/bin/python"
 }
 
-cases_by_the_library() { # PYTHON: the acceptance cases, which lie beside the project
+cases_by_the_library() { # PYTHON: run the acceptance cases of the shared folder
     if has_shared; then
         (cd "$scratch" && "$1" "$shared/check_cases.py" --library "${cases[@]}")
     fi
 }
 
-tested_is_built() { # the suite ran on the files of the wheel, byte for byte
+tested_is_built() { # check that the tested files are byte for byte those of the wheel
     (cd "$scratch" && "$root/.venv/bin/python" "$root/.ci/smoke.py" compiled)
     .venv/bin/python .ci/same_files.py "$scratch"/dist/*.whl
 }
 
-no_compiler() { # nothing asked for, and the compiler fails: the installation must not
+no_compiler() { # the installation must succeed although the compiler fails
     python3 -m venv "$scratch/without"
     CC=false "$scratch/without/bin/python" -m pip install -q "$scratch"/dist/*.tar.gz
     (cd "$scratch" && without/bin/python "$root/.ci/smoke.py" interpreted)
@@ -182,34 +182,34 @@ no_compiler() { # nothing asked for, and the compiler fails: the installation mu
 
 # --- README's commands ---
 
-readme_command() { # PATTERN: the one line of README.md's code blocks that sets all up and has this in it
+readme_command() { # PATTERN: print the one set-up line in README.md's code blocks that matches
     local lines
     lines=$(sed -nE 's/^ *(\$ )?(python3 -m venv .*)/\2/p' README.md | grep -e "$1" || true)
     if [ -z "$lines" ] || [ "$(wc -l <<<"$lines")" != 1 ]; then
-        echo "README.md should have one such line with '$1'" >&2
+        echo "README.md should have one set-up line with '$1'" >&2
         return 1
     fi
     echo "$lines"
 }
 
-from_readme() { # PATTERN: runs that line as it stands there
+from_readme() { # PATTERN: run that line unchanged
     local line
     line=$(readme_command "$1")
     echo "$line"
     bash -euo pipefail -c "$line"
 }
 
-main_job() { # README's other command: its output is not looked at here, only that there is some
+main_job() { # README's other command: check only that it prints more than one line
     from_readme 'absolve rewrite' >"$scratch/main-job"
     test "$(wc -l <"$scratch/main-job")" -gt 1
 }
 
-with_nothing_beside() { # README's test command where there is no ../shared: all is collected, and what wants it is skipped
+with_nothing_beside() { # README's test command without ../shared: all tests are collected, those that need it are skipped
     local clone=$scratch/alone/absolve line
     line=$(readme_command '-m pytest')
     line="${line##*&& } -m 'slow or not slow'"
     mkdir -p "$clone"
-    # Stages beside this one create files in the folder: tar's status 1 means only that it changed meanwhile.
+    # Parallel stages create files in the folder: tar's status 1 only means that it changed meanwhile.
     { tar -cf - --exclude ./.git --exclude ./.venv --exclude ./build --exclude './.*_cache' --exclude '*.so' . || [ $? = 1 ]; } |
         tar -xf - -C "$clone"
     ln -s "$root/.venv" "$clone/.venv"
@@ -228,7 +228,7 @@ readme_tests() {
     from_readme '-m pytest'
 }
 
-real_files() { # a sample of the slow tests: every 20th real page and file, and all pages that a browser has resolved, by name
+real_files() { # a sample of the slow tests: every 20th real file, and all pages with results of a browser
     if has_shared; then
         .venv/bin/python -m pytest -q -n auto -m slow tests/conformance
     fi
@@ -244,13 +244,13 @@ mypy() {
     "$scratch/tools/bin/mypy"
 }
 
-# --- what only .ci/full does ---
+# --- only in .ci/full ---
 
-whole_suite() { # the slow tests as well, on all files of ../shared, with more kills
+whole_suite() { # all tests with the slow ones, on all files of ../shared, with more kills
     ABSOLVE_EVERY=1 ABSOLVE_SHARE=1 ABSOLVE_KILLS=${ABSOLVE_KILLS:-20} .venv/bin/python -m pytest -q -n auto -m 'slow or not slow'
 }
 
-interpreted() { # the whole default suite on the same files without a compiler, and how much of them it covers
+interpreted() { # the default suite on the uncompiled sources, with coverage
     local python=$scratch/pure/bin/python
     python3 -m venv "$scratch/pure"
     install_locked "$python" dev
@@ -261,21 +261,21 @@ interpreted() { # the whole default suite on the same files without a compiler, 
     COVERAGE_FILE=$scratch/coverage "$python" -m coverage report
 }
 
-cases_by_the_command() { # twice: a rewrite that is rewritten must not change
+cases_by_the_command() { # twice: rewriting a rewrite must not change it
     if has_shared; then
         "$scratch/wheel/bin/python" "$shared/check_cases.py" --absolve "$scratch/wheel/bin/absolve" --twice "${cases[@]}"
     fi
 }
 
-pages_in_a_browser() { # on our own pages, now; on real ones tests/conformance/test_browser_truth.py compares by name
+pages_in_a_browser() { # on the fixtures; for real pages see tests/conformance/test_browser_truth.py
     if has_browser; then
         .venv/bin/absolve browser --compare fixtures/retrieval.html fixtures/saved-page.html
     else
-        echo "skipped: no browser is here, and only root can install Debian's"
+        echo "skipped: no browser is installed, and only root can install Debian's"
     fi
 }
 
-sanitizers() { # the extensions watch over every byte and number
+sanitizers() { # extensions compiled with AddressSanitizer and UndefinedBehaviorSanitizer
     if [ "$(gcc -print-file-name=libasan.so 2>/dev/null || echo libasan.so)" = libasan.so ]; then
         echo "skipped: there is no gcc with AddressSanitizer"
         return
@@ -283,10 +283,10 @@ sanitizers() { # the extensions watch over every byte and number
     PYTHON=$scratch/tools/bin/python .ci/sanitize 10 10
 }
 
-on_spark() { # the wheel with Spark, in an environment of its own: executors in processes of their own
+on_spark() { # the wheel with Spark, in a separate environment; executors run in processes of their own
     if ! command -v java >/dev/null; then
         if ! command -v apt-get >/dev/null || [ "$(id -u)" != 0 ]; then
-            echo "skipped: no Java is here, and only root can install Debian's"
+            echo "skipped: no Java is installed, and only root can install Debian's"
             return
         fi
         export DEBIAN_FRONTEND=noninteractive
@@ -302,14 +302,14 @@ on_spark() { # the wheel with Spark, in an environment of its own: executors in 
     env -u SPARK_HOME timeout 900 "$scratch/spark/bin/python" -m pytest -q -p no:cacheprovider -m slow tests/spark
 }
 
-other_python() { # PYTHON: installs, compiles and runs there too
-    rm -rf "$scratch/other" # the one before
+other_python() { # PYTHON: install, compile and run with another version
+    rm -rf "$scratch/other" # of the previous version
     "$1" -m venv "$scratch/other"
     "$scratch/other/bin/python" -m pip install -q "$scratch"/dist/*.tar.gz
     (cd "$scratch" && other/bin/python "$root/.ci/smoke.py" compiled)
 }
 
-other_pythons() { # one of each version that is supported and is here
+other_pythons() { # one interpreter of each supported version that is installed
     local ours version python
     ours=$(python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')
     for version in 3.11 3.12 3.13 3.14; do
@@ -320,13 +320,13 @@ other_pythons() { # one of each version that is supported and is here
                 continue 2
             fi
         done
-        echo "== Python $version: skipped: there is none with its C headers"
+        echo "== Python $version: skipped: not installed with its C headers"
     done
 }
 
 # --- the two runs ---
 
-run() { # what must hold after each change
+run() { # the checks for each change
     stage "machine" machine
     pinned dev
     together "requirements" requirements "developer tools" developer_tools
@@ -336,10 +336,10 @@ run() { # what must hold after each change
     stage "README's tests" readme_tests
     stage "the tests ran on the files of the wheel" tested_is_built
     stage "real pages and files, and the view of a browser" real_files
-    together "ruff" ruff "mypy" mypy "no compiler" no_compiler "README's tests, with nothing beside the clone" with_nothing_beside
+    together "ruff" ruff "mypy" mypy "no compiler" no_compiler "README's tests, without the shared folder" with_nothing_beside
 }
 
-full() { # and what takes longer
+full() { # the slower checks
     stage "a browser" browser
     stage "the whole suite" whole_suite
     stage "pages in a browser" pages_in_a_browser

@@ -1,6 +1,6 @@
-"""Make the links of a tree of lxml absolute, in place, and print them: python examples/lxml_trees.py PAGE [URL]
+"""Make the links of an lxml tree absolute, in place, and print them: python examples/lxml_trees.py PAGE [URL]
 
-Where lxml's own function was used, one import changes:
+To replace lxml's own function, change one import:
 
     from lxml.html import make_links_absolute
     from absolve.trees import make_links_absolute

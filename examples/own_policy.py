@@ -1,4 +1,4 @@
-"""Move a site: every link to the old host leads to the new one, all others stay.
+"""Move a site: change every link to the old host to the new one, keep all others.
 
 python examples/own_policy.py PAGE OLD-HOST NEW-HOST > moved.html
 """

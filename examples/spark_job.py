@@ -1,6 +1,6 @@
-"""Links and errors of many inputs from a cluster: spark-submit examples/spark_job.py INPUT... OUTPUT
+"""Write the links and errors of many inputs on a cluster: spark-submit examples/spark_job.py INPUT... OUTPUT
 
-INPUT is a file, a folder or an archive where every executor sees it; OUTPUT is a folder, or a URL that Spark writes.
+INPUT is a file, a folder or an archive that every executor can read; OUTPUT is a folder, or a URL that Spark can write.
 """
 
 import sys
