@@ -1,4 +1,4 @@
-"""Where the test material lies, how hypothesis runs, and that what is tested is what the sources say."""
+"""Fixtures and settings of all tests: the shared folder, hypothesis profiles, and a check for outdated extensions."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "default")
 
 
 def pytest_configure() -> None:
-    """Handle signals, and refuse extensions older than their sources: an editable installation keeps old ones."""
+    """Restore signal handlers, and refuse extensions older than their sources, which editable installations keep."""
     if threading.current_thread() is threading.main_thread():
-        # A background job of a shell ignores SIGINT, one under nohup SIGHUP: so would the processes that tests signal.
+        # Background jobs ignore SIGINT, jobs under nohup SIGHUP; processes that tests signal would inherit that.
         for name, handler in (("SIGINT", signal.default_int_handler), ("SIGHUP", signal.SIG_DFL)):
             number = getattr(signal, name, None)  # Windows has no SIGHUP
             if number is not None and signal.getsignal(number) is signal.SIG_IGN:
@@ -35,14 +35,14 @@ def pytest_configure() -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Name what a run leaves out by default."""
+    """Print which tests the default run deselects."""
     if config.option.markexpr == "not slow":
         terminalreporter.write_line("slow tests are left out: -m 'slow or not slow' runs them too, as .ci/full does")
 
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
-    """Give the folder of test material that lies beside the project; skip where there is none."""
+    """Return the folder of shared test data; skip the test without it."""
     if not SHARED.is_dir():
         pytest.skip(f"there is no {SHARED} (set ABSOLVE_SHARED)")
     return SHARED

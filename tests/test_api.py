@@ -1,4 +1,4 @@
-"""The library: bytes or text in, the same type out, and errors that name what is wrong."""
+"""The library: bytes or text in, the same type out, and errors that name the argument at fault."""
 
 from __future__ import annotations
 
@@ -22,41 +22,41 @@ PAGE = "<a href=x>é</a>"
 DONE = "<a href=http://doc.example/dir/x>é</a>"
 
 
-def test_what_changes_nothing_gives_the_very_same_object() -> None:
+def test_an_unchanged_document_is_returned_as_the_same_object() -> None:
     for source in ("<p>as it was</p>", b"<p>as it was</p>", PAGE, PAGE.encode(), ""):
         assert absolve.rewrite(source) is source
     document = Document(b"<a href=http://h/>")
     assert absolve.rewrite(document, url=URL) is document.data
 
 
-def test_text_gives_text_and_bytes_give_bytes() -> None:
+def test_text_returns_text_and_bytes_return_bytes() -> None:
     assert absolve.rewrite(PAGE, url=URL) == DONE
     assert absolve.rewrite(PAGE.encode(), url=URL) == DONE.encode()
     assert absolve.rewrite(Document(PAGE.encode(), url=URL)) == DONE.encode()
 
 
 @pytest.mark.parametrize("wrapped", [bytearray, memoryview])
-def test_whatever_holds_bytes_is_read(wrapped: Callable[[bytes], Any]) -> None:
+def test_any_buffer_of_bytes_is_accepted(wrapped: Callable[[bytes], Any]) -> None:
     source = wrapped(PAGE.encode())
     assert absolve.rewrite(source, url=URL) == DONE.encode()
     assert [row.reference for row in absolve.links(source)] == ["x"]
 
 
 @pytest.mark.parametrize("text", ["\ud800", "\udcff\ud83d", "\ufeff"])
-def test_text_may_hold_what_is_no_character(text: str) -> None:
+def test_text_may_contain_lone_surrogates(text: str) -> None:
     page = f"{text}<a href='{text}'>{text}</a><a href=x>"
     assert absolve.rewrite(page) is page
     rewritten = absolve.rewrite(page, url="http://h/")
     assert rewritten.startswith(f"{text}<a href='http://h/{text}'>{text}</a><a href=http://h/x>")
 
 
-def test_text_is_in_no_charset() -> None:
+def test_charset_declarations_are_ignored_in_text() -> None:
     page = "<meta charset=windows-1251><a href='é'>"
     assert absolve.rewrite(page, url="http://h/") == "<meta charset=windows-1251><a href='http://h/é'>"
     assert absolve.rewrite(page, url="http://h/", charset="koi8-r").endswith("<a href='http://h/é'>")
 
 
-def test_what_a_document_says_of_itself_gives_way_to_the_call() -> None:
+def test_arguments_override_what_the_document_declares() -> None:
     document = Document(PAGE, url="http://other.example/", name="x.html")
     assert absolve.rewrite(document, url=URL) == DONE.encode()
     assert absolve.base(document).url == "http://other.example/"
@@ -74,7 +74,7 @@ def test_a_media_type_may_carry_a_charset() -> None:
 
 
 @pytest.mark.parametrize("source", [PAGE, PAGE.encode(), Document(PAGE)])
-def test_an_option_that_is_none_is_named(source: str | bytes | Document) -> None:
+def test_an_unknown_option_is_named_in_the_error(source: str | bytes | Document) -> None:
     for call in (absolve.rewrite, absolve.links, absolve.base):
         with pytest.raises(TypeError, match="colour"):
             call(source, colour="red")
@@ -94,7 +94,7 @@ def test_an_option_that_is_none_is_named(source: str | bytes | Document) -> None
         ("url", "http://[x"),
     ],
 )
-def test_a_value_that_is_none_is_named(option: str, value: str | None) -> None:
+def test_an_unknown_value_is_named_in_the_error(option: str, value: str | None) -> None:
     with pytest.raises(UsageError, match=re.escape(repr(value))):
         absolve.rewrite(PAGE.encode(), **{option: value})
 
@@ -102,18 +102,18 @@ def test_a_value_that_is_none_is_named(option: str, value: str | None) -> None:
 @pytest.mark.parametrize(
     ("data", "media_type"), [(b"\x89PNG\r\n\x1a\n\0\0", None), (b"\0\1\2", None), (b"x", "image/png"), (b"x", "nonsense")]
 )
-def test_a_document_of_no_kind_that_is_read_is_an_error_of_ours(data: bytes, media_type: str | None) -> None:
+def test_a_document_of_unknown_type_raises_an_absolve_error(data: bytes, media_type: str | None) -> None:
     with pytest.raises(AbsolveError, match="unknown-media-type"):
         absolve.rewrite(data, media_type=media_type, name="some.file")
 
 
-def test_resolve_is_the_resolver_alone() -> None:
+def test_resolve_resolves_one_reference_without_a_document() -> None:
     assert absolve.resolve(URL, "../x") == "http://doc.example/x"
     assert absolve.resolve(URL, "a b", profile="whatwg") == "http://doc.example/dir/a%20b"
     assert absolve.resolve("mailto:a@b", "x") is None
 
 
-def test_a_policy_is_asked_for_every_link_and_may_leave_it() -> None:
+def test_a_policy_is_called_for_every_link_and_may_leave_it_unchanged() -> None:
     asked = []
 
     def policy(resolved: absolve.Resolved) -> str | None:
@@ -133,7 +133,7 @@ def test_a_policy_is_asked_for_every_link_and_may_leave_it() -> None:
     ]
 
 
-def test_a_policy_may_keep_what_it_gets() -> None:
+def test_a_policy_may_keep_the_links_that_it_receives() -> None:
     kept: list[absolve.Resolved] = []
 
     def policy(resolved: absolve.Resolved) -> None:
@@ -147,7 +147,7 @@ def test_a_policy_may_keep_what_it_gets() -> None:
     ]
 
 
-def test_a_rewrite_does_not_look_into_documents_that_stay_unless_a_policy_is_to_be_asked() -> None:
+def test_inner_documents_that_stay_unchanged_are_walked_only_for_a_policy() -> None:
     page = '<script type=application/ld+json>{"url": "y"}</script><a href=x>'
     asked: list[str] = []
     absolve.rewrite(page, url=URL, policy=lambda resolved: asked.append(resolved.reference))

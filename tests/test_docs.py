@@ -1,4 +1,4 @@
-"""The pages for developers: what they name exists, and what the code names is in them."""
+"""Documentation pages for developers: the files, tests, modules and decisions that they name exist."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def functions(path: Path) -> frozenset[str]:
 
 @cache
 def defined(path: Path) -> frozenset[str]:
-    """Return the names of the classes, functions and values of a module, and of what its classes have."""
+    """Return the names of a module's classes, functions and values, and of the attributes of its classes."""
     names = set()
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
@@ -48,7 +48,7 @@ def defined(path: Path) -> frozenset[str]:
 
 
 def anchors(path: Path) -> set[str]:
-    """Return what a link into a page may name: its explicit anchors, and its headings as they are made anchors."""
+    """Return the anchors of a page: explicit ones, and those generated from headings."""
     found = path.read_text("utf-8")
     headings = re.findall(r"^#+ (.+)$", found, re.MULTILINE)
     made = {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
@@ -59,7 +59,7 @@ def anchors(path: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_every_test_that_a_page_names_exists(page: str) -> None:
+def test_every_test_named_by_a_page_exists(page: str) -> None:
     for name, function in re.findall(r"`(tests/[\w/]+\.py)(?:::(\w+))?`", text(page)):
         assert (ROOT / name).is_file(), name
         assert not function or function in functions(ROOT / name), f"{name}::{function}"
@@ -77,7 +77,7 @@ def test_every_relative_link_of_a_page_resolves(page: str) -> None:
 
 
 @pytest.mark.parametrize("page", DOCS)
-def test_every_file_that_a_page_names_exists(page: str) -> None:
+def test_every_file_named_by_a_page_exists(page: str) -> None:
     folders = (ROOT, ROOT / "src/absolve", ROOT / "src/absolve/formats", ROOT / "tests/fuzz", ROOT / "tests/conformance")
     for name in re.findall(r"`([\w./-]*\w\.(?:py|md|json|toml|pxd))`", text(page)):
         assert any((folder / name).is_file() for folder in folders), name
@@ -98,7 +98,7 @@ def test_decisions_are_numbered_in_each_part() -> None:
 
 
 @pytest.mark.parametrize("anchor", DECISIONS)
-def test_a_decision_has_a_clause_and_a_test_that_keeps_it(anchor: str) -> None:
+def test_every_decision_has_a_clause_and_an_existing_test(anchor: str) -> None:
     number, body = DECISIONS[anchor]
     assert number == anchor
     assert re.search(r"\bStandard:\s+\S", body)
@@ -122,7 +122,7 @@ def test_every_decision_that_the_code_refers_to_exists() -> None:
     assert len(referred) > 5
 
 
-def test_the_code_refers_to_no_page_that_is_not_in_the_repository() -> None:
+def test_the_code_refers_only_to_pages_in_the_repository() -> None:
     elsewhere = re.compile(r"\b(?:design|house|style)\.md\b|\(design\b|\bthe\s+design\s+says\b")
     found = [str(path) for path in sources() if path != Path(__file__) and elsewhere.search(path.read_text("utf-8"))]
     assert found == []
@@ -148,7 +148,7 @@ def test_the_tasks_of_contributing_are_the_sessions_of_nox() -> None:
     assert set(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)) == sessions
 
 
-def test_pre_commit_has_the_ruff_that_ci_installs() -> None:
+def test_pre_commit_uses_the_ruff_version_of_ci() -> None:
     pinned = re.findall(r"^ruff==([\d.]+)", text(".ci/requirements/dev.txt"), re.MULTILINE)
     assert re.findall(r"ruff-pre-commit\n +rev: v([\d.]+)$", text(".pre-commit-config.yaml"), re.MULTILINE) == pinned
 

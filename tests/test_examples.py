@@ -1,4 +1,4 @@
-"""Every example runs on a fixture, prints what it promises, and is short."""
+"""Every example runs on a fixture, prints the expected output, and is short."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ RUNS = {
 }
 
 
-ALONE = [path for path in EXAMPLES if path.name != "spark_job.py"]  # which wants Spark: tests/spark
+ALONE = [path for path in EXAMPLES if path.name != "spark_job.py"]  # needs Spark: tests/spark
 
 
 @pytest.mark.parametrize("example", ALONE, ids=lambda path: path.name)
-def test_an_example_does_what_it_says(example: Path) -> None:
+def test_an_example_prints_the_expected_output(example: Path) -> None:
     arguments, promised = RUNS[example.name]
     argv = [sys.executable, str(example), *arguments]
     done = subprocess.run(argv, cwd=ROOT, capture_output=True, check=True)

@@ -1,7 +1,7 @@
 """The order of the rooms: a room imports only rooms before it, and siblings do not import each other.
 
-An import inside a function counts like any other. Under `if TYPE_CHECKING` siblings may name each other's types; a room
-that comes later may not be named there either.
+An import inside a function counts like any other. Under `if TYPE_CHECKING` siblings may name each other's types, but
+still no types of later rooms.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ def test_a_room_imports_only_rooms_before_it() -> None:
         ("document.walk", "formats.html.walker", False, True),
     ],
 )
-def test_the_rule_forbids_later_rooms_and_siblings(importer: str, imported: str, for_types: bool, allowed: bool) -> None:
+def test_the_layer_check_reports_later_rooms_and_siblings(importer: str, imported: str, for_types: bool, allowed: bool) -> None:
     assert (fault(Import(f"absolve.{importer}", f"absolve.{imported}", for_types, 1)) is None) == allowed
 
 
@@ -137,7 +137,7 @@ HEAVY = set(  # each takes longer than all that an import of absolve does
 
 
 def loaded(*arguments: str) -> set[str]:
-    """What a fresh interpreter imports when it is given these arguments, beyond what it imports by itself."""
+    """Return the modules that a fresh interpreter imports with these arguments, beyond those of Python's start."""
 
     def run(*given: str) -> set[str]:
         argv = [sys.executable, "-X", "importtime", *given]
@@ -148,7 +148,7 @@ def loaded(*arguments: str) -> set[str]:
 
 
 @pytest.mark.parametrize("arguments", [("-c", "import absolve"), ("-m", "absolve", "--version")], ids=" ".join)
-def test_starting_imports_nothing_heavy(arguments: tuple[str, ...]) -> None:
+def test_the_start_imports_no_slow_module(arguments: tuple[str, ...]) -> None:
     names = loaded(*arguments)
     assert "absolve" in names
     assert not names & HEAVY

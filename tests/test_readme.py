@@ -1,4 +1,4 @@
-"""README shows what absolve does: each of its examples is run here."""
+"""The examples in README.md run here, and print what it shows."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
 
 
-def test_the_first_block_becomes_the_second_one() -> None:
+def test_the_first_readme_block_is_rewritten_to_the_second() -> None:
     before, after = blocks("html")
     assert absolve.rewrite(before) == after
 
 
-def test_the_commands_print_what_is_shown(
+def test_the_readme_commands_print_the_shown_output(
     monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes], tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -49,7 +49,7 @@ def test_the_commands_print_what_is_shown(
 
 
 def sqlite(file: str, query: str) -> str:
-    """What SQLite's shell prints; where it is not installed, what it would print."""
+    """Return the output of SQLite's shell; where it is not installed, the same text made by Python."""
     shell = shutil.which("sqlite3")
     if shell is not None:
         return subprocess.run([shell, file, query], capture_output=True, check=True, text=True).stdout
@@ -57,7 +57,7 @@ def sqlite(file: str, query: str) -> str:
         return "".join("|".join(map(str, row)) + "\n" for row in database.execute(query))
 
 
-def test_the_python_code_gives_what_its_comments_say(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_readme_python_code_returns_the_values_in_its_comments(capsys: pytest.CaptureFixture[str]) -> None:
     (code,) = blocks("python")
     names: dict[str, object] = {}
     exec(compile(code, "README.md", "exec"), names)  # noqa: S102 - our own

@@ -1,4 +1,4 @@
-"""What absolve depends on: each licence is listed, CI's versions are pinned with hashes, and fit what pyproject.toml says."""
+"""Dependencies: each licence is listed, and CI's versions are pinned with hashes within the ranges of pyproject.toml."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NAMES_OF: Final = {  # of licences, as packages state them that are older than S
 
 
 def required(extras: tuple[str, ...]) -> dict[str, Requirement]:
-    """What the project needs with these extras, by name; an extra may be made of others."""
+    """Return the requirements of the project with these extras, by name; an extra may include others."""
     lines = list(PROJECT["project"]["dependencies"])
     wanted = list(extras)
     for extra in wanted:
@@ -48,18 +48,18 @@ def required(extras: tuple[str, ...]) -> dict[str, Requirement]:
 
 
 def locked(name: str) -> dict[str, list[tuple[str, Marker | None]]]:
-    """The versions that a file pins, each with the condition under which it is the one."""
+    """Return the versions that a file pins, each with its environment marker."""
     text = (ROOT / ".ci" / "requirements" / f"{name}.txt").read_text("utf-8")
     found: dict[str, list[tuple[str, Marker | None]]] = {}
     for pin in PINNED.finditer(text):
         found.setdefault(pin[1], []).append((pin[2], Marker(pin[3]) if pin[3] else None))
     lines = [line for line in text.splitlines() if not line.startswith((" ", "#"))]
-    assert sum(map(len, found.values())) == len(lines), "each version has a hash, and nothing else is in the file"
+    assert sum(map(len, found.values())) == len(lines), "every line is a version with a hash"
     return found
 
 
 @pytest.mark.parametrize("name", LOCKS)
-def test_what_ci_installs_is_pinned_as_the_project_allows(name: str) -> None:
+def test_pinned_versions_satisfy_the_requirements_of_the_project(name: str) -> None:
     pins = locked(name)
     for package, requirement in required(LOCKS[name]).items():
         for python in PYTHONS:
@@ -70,12 +70,12 @@ def test_what_ci_installs_is_pinned_as_the_project_allows(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", LOCKS)
-def test_the_pins_say_nothing_of_where_packages_come_from(name: str) -> None:
+def test_the_pins_name_no_package_index(name: str) -> None:
     text = (ROOT / ".ci" / "requirements" / f"{name}.txt").read_text("utf-8")
     assert not re.findall(r"://|^ *-(?!-hash=).*|@ ", text, re.MULTILINE)
 
 
-def test_the_tools_of_developers_come_with_the_versions_of_the_tests() -> None:
+def test_the_dev_lock_file_has_the_versions_of_the_test_lock_file() -> None:
     test, dev = locked("test"), locked("dev")
     for name, pins in test.items():
         assert [version for version, _ in dev[name]] == [version for version, _ in pins]
@@ -90,7 +90,7 @@ def listed() -> dict[str, tuple[str, str]]:
     return {package: (licence, purposes) for package, licence, purposes in rows if package != "package"}
 
 
-def test_every_dependency_is_listed_with_what_it_is_needed_for() -> None:
+def test_every_dependency_is_listed_with_its_extra() -> None:
     groups = {"build": PROJECT["build-system"]["requires"], "run": PROJECT["project"]["dependencies"], **EXTRAS}
     purposes: dict[str, list[str]] = {}
     for group, lines in groups.items():
@@ -102,7 +102,7 @@ def test_every_dependency_is_listed_with_what_it_is_needed_for() -> None:
 
 
 @pytest.mark.parametrize("package", listed())
-def test_the_licence_is_what_the_package_states(package: str) -> None:
+def test_the_listed_licence_is_that_of_the_package(package: str) -> None:
     try:
         found = metadata.metadata(package)
     except metadata.PackageNotFoundError:

@@ -1,4 +1,4 @@
-"""The library takes what can mean one thing only; anything else is a TypeError that says what to do instead."""
+"""Arguments of the library: unambiguous types are accepted, others raise a TypeError that names the alternative."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ CALLS: dict[str, Callable[..., Any]] = {
 
 
 class Bytes(bytes):
-    """Bytes of a class of its own."""
+    """A class with `__bytes__`."""
 
     def __bytes__(self) -> bytes:
         return b"something else"
@@ -48,20 +48,20 @@ class Bytes(bytes):
 
 
 class Word(str):  # noqa: SLOT000 - as libraries have them
-    """Text of a class of its own."""
+    """A class with `__str__`."""
 
     def __str__(self) -> str:
         return "something else"
 
 
 class Names(StrEnum):
-    """Names that are text."""
+    """A subclass of str."""
 
     HOME = URL
 
 
 class OwnURL:
-    """A URL as httpx and yarl have it."""
+    """A URL object like those of httpx and yarl."""
 
     scheme = "http"
 
@@ -69,7 +69,7 @@ class OwnURL:
         return URL
 
 
-# --- what can be meant in one way
+# --- unambiguous arguments
 
 
 @pytest.mark.parametrize(
@@ -77,18 +77,18 @@ class OwnURL:
     [bytearray(PAGE), memoryview(PAGE), memoryview(PAGE[::-1])[::-1], np.bytes_(PAGE), Bytes(PAGE), array.array("B", PAGE), np.frombuffer(PAGE, np.uint8)],
     ids=lambda source: type(source).__name__,
 )
-def test_whatever_holds_bytes_is_taken(source: Any) -> None:
+def test_any_buffer_of_bytes_is_accepted_as_a_document(source: Any) -> None:
     assert absolve.rewrite(source, url=URL) == DONE
     assert Document(source).data == PAGE
 
 
-def test_a_file_mapped_into_memory_is_taken(tmp_path: Path) -> None:
+def test_a_memory_mapped_file_is_accepted(tmp_path: Path) -> None:
     (tmp_path / "page.html").write_bytes(PAGE)
     with (tmp_path / "page.html").open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
         assert absolve.rewrite(mapped, url=URL) == DONE
 
 
-def test_text_of_any_class_is_its_characters() -> None:
+def test_a_str_subclass_is_accepted_as_its_characters() -> None:
     assert absolve.rewrite(Word(PAGE.decode()), url=Word(URL)) == DONE.decode()
     assert absolve.rewrite(PAGE, url=URL, media_type=Word("text/html"), charset=Word("utf-8")) == DONE
     assert absolve.rewrite(PAGE, url=URL, policy=lambda _: Word("new")) == b"<a href=new>"
@@ -96,7 +96,7 @@ def test_text_of_any_class_is_its_characters() -> None:
 
 
 @pytest.mark.parametrize("url", [httpx.URL(URL), OwnURL()], ids=lambda url: type(url).__name__)
-def test_an_object_that_is_a_url_is_its_text(url: Any) -> None:
+def test_a_url_object_is_accepted_as_its_text(url: Any) -> None:
     for source in (PAGE, bytearray(PAGE), Document(PAGE)):
         assert absolve.rewrite(source, url=url) == DONE
     assert Document(PAGE, url=url).url == URL
@@ -113,7 +113,7 @@ def test_a_name_may_be_a_path() -> None:
     assert [row.document for row in absolve.links(b"a{b:url(x)}", name=Path("s.css"))] == ["s.css"]
 
 
-# --- sources that are none
+# --- unsupported sources
 
 
 @pytest.mark.parametrize("call", CALLS)
@@ -141,18 +141,18 @@ def test_a_name_may_be_a_path() -> None:
     ],
     ids=lambda value: "" if isinstance(value, str) else type(value).__name__,
 )
-def test_a_source_that_is_no_document_is_refused_with_what_to_do(call: str, source: object, advice: str) -> None:
+def test_an_unsupported_source_is_rejected_with_an_alternative(call: str, source: object, advice: str) -> None:
     with pytest.raises(TypeError, match=re.escape(advice)) as caught:
         CALLS[call](source)
     assert str(caught.value).startswith(f"{call} takes bytes")
 
 
-def test_what_came_out_must_be_a_document_too() -> None:
+def test_verify_rejects_an_unsupported_result_document() -> None:
     with pytest.raises(TypeError, match=re.escape("absolve.verify() takes bytes, str or an absolve.Document, not None")):
         absolve.verify(PAGE, None)  # type: ignore[arg-type]
 
 
-def test_a_document_is_none_of_another() -> None:
+def test_a_document_of_a_document_is_rejected() -> None:
     with pytest.raises(TypeError, match=r"not absolve\.core\.model\.Document: it is one already"):
         Document(Document(PAGE))  # type: ignore[arg-type]
 
@@ -178,7 +178,7 @@ def test_a_document_is_none_of_another() -> None:
     ],
     ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )
-def test_a_value_of_another_type_is_refused_with_what_to_do(call: str, option: str, value: object, advice: str) -> None:
+def test_an_option_value_of_a_wrong_type_is_rejected_with_an_alternative(call: str, option: str, value: object, advice: str) -> None:
     with pytest.raises(TypeError, match=re.escape(advice)):
         CALLS[call](PAGE, **{option: value})
 
@@ -194,7 +194,7 @@ def test_a_value_of_another_type_is_refused_with_what_to_do(call: str, option: s
         ("max_size", 1e6, "max_size must be a whole number, not 1000000.0"),
     ],
 )
-def test_a_setting_of_another_type_is_refused(
+def test_a_setting_of_a_wrong_type_is_rejected(
     source: bytes | Document, option: str, value: Any, advice: str
 ) -> None:
     with pytest.raises(TypeError, match=re.escape(advice)):
@@ -203,17 +203,17 @@ def test_a_setting_of_another_type_is_refused(
         trees.links(lxml.html.fromstring("<p>"), **{option: value})
 
 
-def test_a_number_of_any_library_is_one() -> None:
+def test_integers_of_other_libraries_are_accepted() -> None:
     assert absolve.rewrite(PAGE, url=URL, max_size=np.int64(1000)) == DONE
 
 
 @pytest.mark.parametrize(("base", "reference"), [(None, "x"), (b"http://h/", "x"), (URL, None), (URL, b"x"), (URL, 3)])
-def test_the_resolver_takes_text_and_urls_alone(base: Any, reference: Any) -> None:
+def test_resolve_accepts_only_text_and_url_objects(base: Any, reference: Any) -> None:
     with pytest.raises(TypeError, match=r"(base|reference) must be a str, not (None|bytes|int)"):
         absolve.resolve(base, reference)
 
 
-def test_a_url_of_another_scheme_than_its_text_has_is_an_error_of_ours() -> None:
+def test_a_url_object_whose_scheme_differs_from_its_text_raises_an_absolve_error() -> None:
     class Message(EmailMessage):
         scheme = "From"
 
@@ -221,7 +221,7 @@ def test_a_url_of_another_scheme_than_its_text_has_is_an_error_of_ours() -> None
         absolve.rewrite(PAGE, url=Message())
 
 
-# --- options that are none
+# --- unknown options
 
 
 @pytest.mark.parametrize(
@@ -244,7 +244,7 @@ def test_a_misspelt_option_names_the_function_and_the_nearest(
         call(source, **{option: "x"})
 
 
-def test_a_misspelt_option_is_named_by_verify_and_by_trees() -> None:
+def test_verify_and_trees_name_a_misspelt_option() -> None:
     with pytest.raises(TypeError, match=re.escape("absolve.verify() has no option 'polcy': did you mean 'policy'?")):
         absolve.verify(PAGE, PAGE, polcy=None)
     with pytest.raises(TypeError, match=re.escape("absolve.trees.links() has no option 'nam': did you mean 'name'?")):
@@ -264,7 +264,7 @@ def test_a_misspelt_option_is_named_by_verify_and_by_trees() -> None:
     ],
     ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )
-def test_a_policy_that_returns_no_text_is_an_error_with_the_link(returned: Any, advice: str) -> None:
+def test_a_policy_that_returns_no_text_raises_an_error_that_names_the_link(returned: Any, advice: str) -> None:
     for call in (
         lambda: absolve.rewrite(PAGE, url=URL, policy=lambda _: returned),
         lambda: absolve.verify(PAGE, DONE, url=URL, policy=lambda _: returned),
@@ -274,7 +274,7 @@ def test_a_policy_that_returns_no_text_is_an_error_with_the_link(returned: Any, 
             call()
 
 
-def test_the_link_of_that_error_has_no_credentials_in_it() -> None:
+def test_the_error_of_a_policy_contains_no_credentials() -> None:
     with pytest.raises(TypeError, match=r"for 'http://\*\*\*@h/\\u202e' \(a href\)"):
         absolve.rewrite("<a href='http://user:word@h/\u202e'>", policy=lambda _: 3)
 

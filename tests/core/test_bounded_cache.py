@@ -1,11 +1,11 @@
-"""BoundedCache: entries are found until the cache is full; then it begins again."""
+"""BoundedCache: entries are found until the cache is full; then it is emptied."""
 
 from __future__ import annotations
 
 from absolve.core.bounded_cache import BoundedCache
 
 
-def test_entries_are_found_until_one_more_than_fits_is_added() -> None:
+def test_a_bounded_cache_keeps_entries_until_it_is_full() -> None:
     cache: BoundedCache[str, int] = BoundedCache(3)
     entries = cache.entries
     assert [cache.put(key, number) for number, key in enumerate("abc")] == [0, 1, 2]
@@ -15,7 +15,7 @@ def test_entries_are_found_until_one_more_than_fits_is_added() -> None:
     assert cache.entries is entries
 
 
-def test_it_never_has_more_entries_than_it_may() -> None:
+def test_a_bounded_cache_never_exceeds_its_limit() -> None:
     cache: BoundedCache[int, int] = BoundedCache(7)
     for number in range(100):
         cache.put(number, -number)

@@ -1,4 +1,4 @@
-"""The cells of columns: what is put into them, and the bytes that Arrow takes."""
+"""Column buffers: values that are added, and the bytes that Arrow reads."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from absolve.core.column_buffers import DictColumn, IntColumn, TextColumn
 
 
 @pytest.mark.parametrize(("narrow", "code", "most"), [(False, "q", 1 << 62), (True, "i", (1 << 31) - 1)])
-def test_numbers_are_kept_in_so_many_bits(narrow: bool, code: str, most: int) -> None:
+def test_an_int_column_stores_numbers_in_its_width(narrow: bool, code: str, most: int) -> None:
     numbers = IntColumn(narrow=narrow)
     assert (len(numbers), numbers.raw()) == (0, b"")
     expected = array(code, [0, -1, most, *range(1000)])
@@ -20,10 +20,10 @@ def test_numbers_are_kept_in_so_many_bits(narrow: bool, code: str, most: int) ->
     assert (len(numbers), numbers.raw()) == (len(expected), expected.tobytes())
 
 
-def test_the_last_numbers_may_be_let_go() -> None:
+def test_the_last_numbers_of_an_int_column_may_be_removed() -> None:
     cut = getattr(IntColumn(), "cut", None)
-    if cut is None:  # compiled, it is there for C only
-        pytest.skip("asked in C")
+    if cut is None:  # compiled, it is a C method only
+        pytest.skip("cut is a C method here")
     numbers = IntColumn()
     for number in range(5):
         numbers.add(number)
@@ -32,7 +32,7 @@ def test_the_last_numbers_may_be_let_go() -> None:
     assert numbers.raw() == array("q", [0, 1, 9]).tobytes()
 
 
-def test_numbers_that_are_places_give_what_stands_there() -> None:
+def test_mapping_an_int_column_of_indexes_returns_the_indexed_numbers() -> None:
     places, numbers = IntColumn(narrow=True), IntColumn(narrow=True)
     assert places.mapped(numbers).raw() == b""
     for place in (0, 1, 1, 2, 0):
@@ -46,7 +46,7 @@ def test_numbers_that_are_places_give_what_stands_there() -> None:
 
 
 @pytest.mark.parametrize("first", [None, b""])
-def test_a_long_text_may_come_first_and_be_followed(first: bytes | None) -> None:
+def test_a_text_column_may_begin_with_a_long_text(first: bytes | None) -> None:
     long = "é".encode() * 100_000
     for more in ([], [b"x"], [long], [None, b"x" * 500_000, b"y"]):
         texts = TextColumn()
@@ -58,7 +58,7 @@ def test_a_long_text_may_come_first_and_be_followed(first: bytes | None) -> None
         assert texts.raw() == b"".join(text or b"" for text in expected)
 
 
-def test_a_long_text_is_taken_where_there_was_room_for_others() -> None:
+def test_a_text_column_sized_by_an_earlier_one_accepts_longer_texts() -> None:
     before = TextColumn()
     for _ in range(1000):
         before.add(b"x" * 100)
@@ -68,7 +68,7 @@ def test_a_long_text_is_taken_where_there_was_room_for_others() -> None:
     assert texts.cells() == ["y" * 200_000, "z"]
 
 
-def test_texts_stand_one_behind_the_other_and_may_be_missing() -> None:
+def test_a_text_column_stores_texts_contiguously_and_may_have_nulls() -> None:
     texts = TextColumn()
     assert (len(texts), texts.raw(), texts.present()) == (0, b"", None)
     for text in ("a", "", "é"):
@@ -82,14 +82,14 @@ def test_texts_stand_one_behind_the_other_and_may_be_missing() -> None:
     assert present[0] & 0b1111 == 0b0111
 
 
-def test_long_texts_make_room_for_themselves() -> None:
+def test_a_text_column_grows_for_long_texts() -> None:
     texts = TextColumn()
     for size in range(300):
         texts.add(b"x" * size)
     assert texts.raw() == b"x" * sum(range(300))
 
 
-def test_room_that_is_there_at_once_changes_nothing() -> None:
+def test_the_initial_capacity_does_not_change_the_contents() -> None:
     texts = TextColumn()
     texts.add(b"x" * 2000)
     for before in (texts, TextColumn(), None):
@@ -105,7 +105,7 @@ def test_room_that_is_there_at_once_changes_nothing() -> None:
         assert numbers.raw() == array("q", range(4)).tobytes()
 
 
-def test_words_are_kept_once_in_the_order_in_which_they_came_first() -> None:
+def test_a_dict_column_stores_each_value_once_in_order_of_first_use() -> None:
     words = DictColumn()
     for word in "abbca":
         words.add(word)
@@ -113,7 +113,7 @@ def test_words_are_kept_once_in_the_order_in_which_they_came_first() -> None:
     assert words.numbers.raw() == array("i", [0, 1, 1, 2, 0]).tobytes()
 
 
-def test_words_that_are_sequences_give_what_stands_in_them() -> None:
+def test_a_dict_column_of_sequences_has_their_items_and_end_offsets() -> None:
     words = DictColumn()
     assert (words.items(), words.ends().raw()) == ([], array("i", [0]).tobytes())
     for codes in ((), ("empty",), (), ("insecure", "whitespace"), ("empty",)):
@@ -125,7 +125,7 @@ def test_words_that_are_sequences_give_what_stands_in_them() -> None:
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
 @pytest.mark.parametrize("apart", [False, True], ids=["in the pickle", "beside it"])
 @pytest.mark.parametrize("size", [0, 1, 1000])
-def test_what_goes_to_another_process_is_there_what_it_was_and_can_grow(protocol: int, apart: bool, size: int) -> None:
+def test_a_pickled_column_has_the_same_values_and_can_grow(protocol: int, apart: bool, size: int) -> None:
     kept = IntColumn(narrow=True), IntColumn(), TextColumn(), DictColumn()
     for number in range(size):
         kept[0].add(number)
@@ -133,11 +133,11 @@ def test_what_goes_to_another_process_is_there_what_it_was_and_can_grow(protocol
         kept[2].add(f"é{number}".encode() if number % 3 else None)
         kept[3].add((str(number % 7),))
     if apart and protocol < 5:
-        pytest.skip("it has no buffers beside it")
+        pytest.skip("this column has no separate buffers")
     buffers: list[pickle.PickleBuffer] | None = [] if apart else None
     packed = pickle.dumps(kept, protocol, buffer_callback=buffers.append if buffers is not None else None)
     assert len(buffers or ()) == (5 if apart else 0)
-    # As they come from a connection: a part of what can be written over afterwards.
+    # Chunks of a connection: slices of a buffer that is reused afterwards.
     blocks = [bytearray(b"-") + buffer.raw() for buffer in buffers or ()]
     narrow, wide, texts, words = pickle.loads(packed, buffers=[memoryview(block)[1:] for block in blocks])  # noqa: S301 - our own
     for block in blocks:

@@ -1,4 +1,4 @@
-"""What stands in for Cython: the shim for the interpreter, the stub for mypy; both have what the sources use."""
+"""Replacements for Cython: the shim for the interpreter and the stub for mypy define the names that the sources use."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def used_names() -> set[str]:
     return {node.attr for node in attributes if isinstance(node.value, ast.Name) and node.value.id == "cython"}
 
 
-@pytest.mark.skipif(not STUB.exists(), reason="the sources are not here")
+@pytest.mark.skipif(not STUB.exists(), reason="the stub is not in this installation")
 def test_shim_and_stub_have_the_same_names() -> None:
     assert stub_names() == SHIM
 
 
-def test_every_name_that_the_sources_use_is_there() -> None:
+def test_the_shim_has_every_name_that_the_sources_use() -> None:
     assert used_names() <= SHIM
 
 
@@ -44,16 +44,16 @@ def test_the_shim_is_not_compiled() -> None:
 
 
 @pytest.mark.parametrize("name", ["cclass", "final", "cfunc", "ccall", "inline", "nogil"])
-def test_a_plain_decorator_gives_back_what_it_decorates(name: str) -> None:
+def test_a_shim_decorator_returns_its_function(name: str) -> None:
     assert getattr(_cython, name)(test_the_shim_is_not_compiled) is test_the_shim_is_not_compiled
 
 
 @pytest.mark.parametrize("name", ["boundscheck", "exceptval", "freelist", "locals", "returns", "wraparound"])
-def test_a_decorator_with_arguments_gives_back_what_it_decorates(name: str) -> None:
+def test_a_shim_decorator_with_arguments_returns_its_function(name: str) -> None:
     given = {"i": _cython.int} if name == "locals" else {}
     decorator = getattr(_cython, name)(*([] if given else [0]), **given)
     assert decorator(test_the_shim_is_not_compiled) is test_the_shim_is_not_compiled
 
 
-def test_a_cast_gives_back_the_value() -> None:
+def test_a_shim_cast_returns_the_value() -> None:
     assert _cython.cast(_cython.uchar, 300) == 300

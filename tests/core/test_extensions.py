@@ -1,4 +1,4 @@
-"""What is compiled is hardened, and does not look for libraries in a folder of the machine that built it."""
+"""Compiled extensions are hardened, and have no library path of the build machine."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ READELF = shutil.which("readelf")
 
 
 def built() -> list[str]:
-    """The extensions that are installed."""
+    """Return the installed extensions."""
     found = [importlib.util.find_spec(name) for name in (ast.literal_eval(TABLES["SHARED"]), *COMPILED)]
     origins = [spec.origin for spec in found if spec is not None and spec.origin is not None]
     return [origin for origin in origins if not origin.endswith(".py")]
@@ -30,12 +30,12 @@ def built() -> list[str]:
 
 @pytest.fixture(scope="module")
 def read() -> dict[str, str]:
-    """What readelf says of each extension."""
+    """Return readelf's output for each extension."""
     files = built()
     if not files:
-        pytest.skip("nothing is compiled here")
+        pytest.skip("no compiled extensions")
     if sys.platform != "linux" or READELF is None:
-        pytest.skip("only readelf, on Linux, tells what is in an extension")
+        pytest.skip("needs readelf, on Linux")
     said = {
         file: subprocess.run([READELF, "-dlsW", file], capture_output=True, text=True, check=True).stdout
         for file in files
@@ -45,11 +45,11 @@ def read() -> dict[str, str]:
     return said
 
 
-def test_no_extension_looks_for_libraries_where_it_was_built(read: dict[str, str]) -> None:
+def test_no_extension_has_a_run_path(read: dict[str, str]) -> None:
     assert not [file for file, text in read.items() if "(RPATH)" in text or "(RUNPATH)" in text]
 
 
-def test_what_an_extension_is_linked_to_is_read_only_once_it_is_loaded(read: dict[str, str]) -> None:
+def test_relocations_of_extensions_are_read_only(read: dict[str, str]) -> None:
     assert not [file for file, text in read.items() if "GNU_RELRO" not in text]
     assert not [file for file, text in read.items() if "BIND_NOW" not in text and "Flags: NOW" not in text]
 
@@ -58,7 +58,7 @@ def test_the_stack_of_every_extension_is_protected(read: dict[str, str]) -> None
     assert not [file for file, text in read.items() if "__stack_chk_fail" not in text]
 
 
-def test_no_extension_has_a_stack_that_can_be_executed(read: dict[str, str]) -> None:
+def test_no_extension_has_an_executable_stack(read: dict[str, str]) -> None:
     stacks = {file: line for file, text in read.items() for line in text.splitlines() if "GNU_STACK" in line}
     assert stacks.keys() == read.keys()
     assert not [file for file, line in stacks.items() if "RWE" in line]
@@ -71,7 +71,7 @@ def source(name: str) -> Path:
     return ROOT.joinpath("src", *name.split(".")).with_suffix(".py")
 
 
-def test_every_module_that_is_compiled_exists_and_is_listed_once_in_order() -> None:
+def test_the_list_of_compiled_modules_is_sorted_and_each_exists() -> None:
     table = TABLES["COMPILED"]
     assert isinstance(table, ast.Dict)
     names = [ast.literal_eval(key) for key in table.keys if key is not None]
@@ -80,21 +80,21 @@ def test_every_module_that_is_compiled_exists_and_is_listed_once_in_order() -> N
 
 
 @pytest.mark.parametrize("name", COMPILED)
-def test_what_a_compiled_module_imports_in_c_is_compiled(name: str) -> None:
+def test_modules_that_a_compiled_module_cimports_are_compiled(name: str) -> None:
     files = [file for file in (source(name), source(name).with_suffix(".pxd")) if file.is_file()]
     texts = [text for file in files for text in file.read_text("utf-8").splitlines() if "cimport" in text]
     wanted = {found[1] for text in texts for found in CIMPORT.finditer(text)}
     assert not {module for module in wanted if source(module).is_file()} - COMPILED.keys()
 
 
-def test_no_interpreted_module_asks_whether_it_is_compiled() -> None:
+def test_no_interpreted_module_checks_cython_compiled() -> None:
     files = {source(name) for name in COMPILED}
     others = [file for file in (ROOT / "src").rglob("*.py") if file not in files]
     assert not [file for file in others if "if cython.compiled" in file.read_text("utf-8")]
 
 
 def function(name: str) -> Any:
-    """A function of setup.py, which nobody can import without running it."""
+    """Return a function of setup.py, which cannot be imported without running it."""
     wanted: list[ast.stmt] = [node for node in SETUP.body if isinstance(node, ast.FunctionDef) and node.name == name]
     space: dict[str, Any] = {"RPATH": ast.literal_eval(TABLES["RPATH"])}
     exec(compile(ast.Module(wanted, []), "setup.py", "exec"), space)  # noqa: S102 - it is ours
@@ -115,5 +115,5 @@ def function(name: str) -> Any:
         ("gcc -Wl,-rpath-link,/p x.o", "gcc -Xlinker -rpath-link -Xlinker /p x.o"),
     ],
 )
-def test_the_run_path_that_python_was_linked_with_is_left_out(command: str, kept: str) -> None:
+def test_the_run_path_in_the_link_command_of_python_is_removed(command: str, kept: str) -> None:
     assert function("without_rpath")(command.split()) == kept.split()

@@ -1,4 +1,4 @@
-"""Patterns of rules match what Python's would, in time that grows as the text's length; what cannot is refused."""
+"""Patterns of rules match as in Python, in time linear in the length of the text; others are rejected."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ def automaton(pattern: str) -> Automaton:
 
 
 @pytest.mark.parametrize("pattern", PLAIN)
-def test_a_pattern_with_one_way_to_match_is_left_to_python(pattern: str) -> None:
+def test_an_unambiguous_pattern_uses_the_matcher_of_python(pattern: str) -> None:
     assert is_plain(linear_patterns._parser.parse(pattern))
 
 
 @pytest.mark.parametrize("pattern", AUTOMATA)
-def test_a_pattern_with_several_ways_is_an_automaton(pattern: str) -> None:
+def test_an_ambiguous_pattern_becomes_an_automaton(pattern: str) -> None:
     assert not is_plain(linear_patterns._parser.parse(pattern))
 
 
@@ -104,7 +104,7 @@ def grown(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
 @given(st.recursive(ATOMS, grown, max_leaves=8), st.lists(st.text("ab-\n", max_size=7), min_size=1, max_size=8))
 @example("(a|ab)(bc|c)?", ["abc"])
 @example("((a)|b)+", ["ab"])
-def test_any_pattern_matches_as_python_matches_it(pattern: str, texts: list[str]) -> None:
+def test_any_pattern_matches_as_in_python(pattern: str, texts: list[str]) -> None:
     try:
         rule = Substitution(pattern, r"[\g<0>]")
         ours = automaton(pattern)
@@ -129,7 +129,7 @@ def test_any_pattern_matches_as_python_matches_it(pattern: str, texts: list[str]
     ],
 )
 @pytest.mark.parametrize("pattern", [r"(\w)/(?P<two>\w)(x*)", r"(\w)/(?P<two>.*.*)(x)?"], ids=["plain", "automaton"])
-def test_a_template_is_filled_as_python_fills_it(pattern: str, template: str, new: str | None) -> None:
+def test_a_replacement_template_expands_as_in_python(pattern: str, template: str, new: str | None) -> None:
     if new is None:
         with pytest.raises(UsageError):
             Substitution(pattern, template)
@@ -140,7 +140,7 @@ def test_a_template_is_filled_as_python_fills_it(pattern: str, template: str, ne
     assert match.expand(template) == new
 
 
-def test_a_rule_goes_to_other_processes() -> None:
+def test_a_rule_can_be_pickled() -> None:
     rule = pickle.loads(pickle.dumps(Substitution("(.*)/(.*)", r"\2/\1")))  # noqa: S301 - our own
     assert rule("a/b") == "b/a"
 
@@ -165,7 +165,7 @@ def test_a_rule_goes_to_other_processes() -> None:
     ],
     ids=lambda value: str(value)[:20],
 )
-def test_what_cannot_be_linear_is_refused_with_the_reason(pattern: str, why: str) -> None:
+def test_a_pattern_that_cannot_be_linear_is_rejected_with_the_reason(pattern: str, why: str) -> None:
     with pytest.raises(UsageError, match=why):
         Substitution(pattern, "x")
 
@@ -185,8 +185,8 @@ def test_what_cannot_be_linear_is_refused_with_the_reason(pattern: str, why: str
         (r"\b(?:\w+\b-?)+!", "a-"),
     ],
 )
-def test_an_automaton_takes_each_character_once(pattern: str, unit: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Steps are counted, with what is remembered of earlier ones forgotten; Python's matcher would not come to an end."""
+def test_an_automaton_reads_each_character_once(pattern: str, unit: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Count steps with an empty cache; Python's matcher would take exponential time."""
     steps = 0
     step = Automaton._step
 
@@ -213,7 +213,7 @@ def test_an_automaton_takes_each_character_once(pattern: str, unit: str, monkeyp
             assert steps <= len(text)
 
 
-def test_what_an_automaton_remembers_has_a_limit() -> None:
+def test_the_cache_of_an_automaton_is_bounded() -> None:
     ours = automaton("(.|..)*")
     for number in range(0x4E00, 0x4E00 + 10_000):
         ours.fullmatch(chr(number))
@@ -221,8 +221,8 @@ def test_what_an_automaton_remembers_has_a_limit() -> None:
 
 
 @pytest.mark.parametrize("pattern", PLAIN)
-def test_a_plain_pattern_does_not_need_more_than_linear_time(pattern: str) -> None:
-    """Doublings: one that tried pairs of places would take 65,536 times as long for the last text as for the first."""
+def test_an_unambiguous_pattern_takes_linear_time(pattern: str) -> None:
+    """Double the text repeatedly: a quadratic matcher would take 65,536 times as long for the last text as for the first."""
     for unit in ("http://o/", "1", "1/", "a", "/", ".html", "x"):
         for text in ("http://o/" + unit * 250_000, "http://o/blog/1/" + unit * 250_000 + "!", "abc" + unit * 250_000):
             Substitution(pattern, "x")(text)

@@ -1,4 +1,4 @@
-"""Text for people has no character that moves a cursor, reorders or hides, and no user information."""
+"""Printable text has no character that moves a cursor, reorders or hides text, and no user information of URLs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HOSTILE = "\n\r\t\x00\x07\x08\x1b\x7f\x85\x9b\u200b\u200e\u2028\u2029\u202e\u206
 
 
 @pytest.mark.parametrize("text", ["", "plain", "a b", "é", "日本語", "🙂", 'q"\\', "&lt;"])
-def test_text_that_is_visible_stays(text: str) -> None:
+def test_visible_text_is_unchanged(text: str) -> None:
     assert printable.printable(text) == text
 
 
@@ -33,18 +33,18 @@ def test_text_that_is_visible_stays(text: str) -> None:
         ("\U000e0041", "\\U000e0041"),
     ],
 )
-def test_a_character_that_is_not_visible_is_escaped(text: str, escaped: str) -> None:
+def test_an_invisible_character_is_escaped(text: str, escaped: str) -> None:
     assert printable.printable(text) == escaped
 
 
-def test_no_control_and_no_format_character_is_left_of_all_of_unicode() -> None:
+def test_all_control_and_format_characters_of_unicode_are_escaped() -> None:
     text = printable.printable("".join(map(chr, range(sys.maxunicode + 1))))
     categories = {unicodedata.category(character) for character in text}
     assert not categories & {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 
 
 @given(st.text(st.sampled_from(HOSTILE + "a\\x🙂é")))
-def test_to_escape_twice_is_to_escape_once(text: str) -> None:
+def test_escaping_is_idempotent(text: str) -> None:
     once = printable.printable(text)
     assert printable.printable(once) == once
     assert not set(HOSTILE) & set(once)
@@ -95,7 +95,7 @@ def test_user_information_is_masked(text: str, masked: str | None) -> None:
     assert printable.masked(found) == found
 
 
-def test_a_message_is_both_unless_credentials_are_shown() -> None:
+def test_a_message_is_escaped_and_masked_unless_credentials_are_shown() -> None:
     assert printable.message("http://u:p@h/\x1b") == "http://***@h/\\x1b"
     assert printable.message("http://u:p@h/\x1b", credentials=True) == "http://u:p@h/\\x1b"
 
@@ -120,7 +120,7 @@ def test_the_caret_is_below_its_column_whatever_is_escaped_before_it() -> None:
 
 
 @pytest.mark.parametrize("unit", ["http:/", "//", " //a", ":/a", "http:\\", ":", "/", ' "//'])
-def test_masking_looks_at_each_character_a_few_times_at_most(unit: str) -> None:
-    """Where a match can begin the rest is looked at up to the next slash or blank, and no other match begins there."""
+def test_masking_user_information_takes_linear_time(unit: str) -> None:
+    """A candidate match is examined up to the next slash or blank, before which no other match begins."""
     for text in ("@" + unit * 50_000, unit * 50_000 + "@"):
         assert len(printable.masked(text)) <= len(text) + 3

@@ -1,4 +1,4 @@
-"""Bases and references for the properties: made of the characters and pieces that the algorithms look at."""
+"""Hypothesis strategies for bases and references, made of the characters that the algorithms distinguish."""
 
 from hypothesis import strategies as st
 

@@ -1,4 +1,4 @@
-"""The examples of RFC 1808 section 5 and RFC 3986 section 5.4: (reference, absolute URL) by the table they stand in."""
+"""The examples of RFC 1808 section 5 and RFC 3986 section 5.4: (reference, absolute URL), by table."""
 
 BASE_1808 = "http://a/b/c/d;p?q#f"
 

@@ -1,4 +1,4 @@
-"""RFC 1808 section 3: the innermost claim that can be a base rules, and every claim's fate is kept."""
+"""RFC 1808 section 3: the innermost claim that can be a base applies, and every claim's outcome is recorded."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def verdicts(base: BaseURL) -> list[str]:
     return [claim.verdict for claim in base.chain]
 
 
-def test_without_claims_the_next_layer_out_rules() -> None:
+def test_without_claims_the_next_outer_layer_gives_the_base() -> None:
     assert establish(OWN, [], "rfc1808") == OWN
     assert establish(DEFAULT, [], "rfc1808") == DEFAULT == BaseURL("", Layer.DEFAULT)
 
@@ -29,7 +29,7 @@ def test_without_claims_the_next_layer_out_rules() -> None:
     "reference",
     ["javascript:1", "JavaScript:1", " data:,x", "data:text/html,x", "http://[x", "http://", "//[x/"],
 )
-def test_what_can_be_no_base_leads_to_the_next_layer_out_and_is_kept(reference: str) -> None:
+def test_an_unusable_claim_is_recorded_and_the_next_outer_layer_applies(reference: str) -> None:
     base = establish(OWN, [embedded(reference)], "rfc1808")
     assert base[:3] == OWN[:3]
     assert verdicts(base) == ["unsuitable"]
@@ -37,7 +37,7 @@ def test_what_can_be_no_base_leads_to_the_next_layer_out_and_is_kept(reference: 
 
 
 @pytest.mark.parametrize("reference", ["", "  ", "sub/", "/x/", "//h.example/", "?q", "."])
-def test_a_relative_claim_with_nothing_outside_is_none(reference: str) -> None:
+def test_a_relative_claim_without_an_outer_base_gives_no_base(reference: str) -> None:
     assert establish(DEFAULT, [embedded(reference)], "rfc1808")[:2] == ("", Layer.DEFAULT)
 
 
@@ -53,19 +53,19 @@ def test_a_relative_claim_with_nothing_outside_is_none(reference: str) -> None:
         ("//h.example/x/", "http://h.example/x/"),
         ("\thttp://h.example/x/ ", "http://h.example/x/"),
         ("http://h.example", "http://h.example"),
-        ("mailto:a@b", "mailto:a@b"),  # a base, of no use
+        ("mailto:a@b", "mailto:a@b"),  # a base, but an opaque one
         ("about:blank", "about:blank"),
         ("app://h/x/", "app://h/x/"),
     ],
 )
 @pytest.mark.parametrize("profile", ["rfc1808", "rfc3986"])
-def test_a_claim_gives_a_url_inside_the_next_layer(reference: str, url: str, profile: str) -> None:
+def test_a_claim_is_resolved_against_the_next_outer_layer(reference: str, url: str, profile: str) -> None:
     assert claimed_url(embedded(reference), OWN, profile) == url
     base = establish(OWN, [embedded(reference)], profile)
     assert (base.url, base.layer) == (url, Layer.EMBEDDED)
 
 
-def test_the_first_claim_of_a_layer_that_can_be_a_base_rules() -> None:
+def test_the_first_usable_claim_of_a_layer_applies() -> None:
     base = establish(OWN, [embedded("javascript:1"), embedded("/1/"), embedded("/2/")], "rfc1808")
     assert base.url == "http://doc.example/1/"
     assert verdicts(base) == ["unsuitable", "won", "ignored"]
@@ -73,19 +73,19 @@ def test_the_first_claim_of_a_layer_that_can_be_a_base_rules() -> None:
 
 
 @pytest.mark.parametrize(("reference", "verdict"), [("/x/", "resolved against"), ("http://h.example/", "overruled")])
-def test_the_outer_claims_stay_in_the_chain(reference: str, verdict: str) -> None:
+def test_outer_claims_are_kept_in_the_chain_of_claims(reference: str, verdict: str) -> None:
     said = establish(DEFAULT, [BaseClaim(Layer.RETRIEVAL, OWN.url, "--url")], "rfc1808")
     base = establish(said, [embedded(reference)], "rfc1808")
     assert verdicts(base) == ["won", verdict]
     assert [claim.base.layer for claim in base.chain] == [Layer.EMBEDDED, Layer.RETRIEVAL]
 
 
-def test_the_source_says_the_line_where_it_is_known() -> None:
+def test_the_source_of_a_base_includes_the_line_if_known() -> None:
     assert establish(OWN, [embedded("/x/")], "rfc1808").source == "base element"
     assert establish(OWN, [embedded("/x/")], "rfc1808", lambda position: position + 1).source == "base element, line 8"
 
 
-def test_an_inner_document_inherits_as_from_its_encapsulating_entity() -> None:
+def test_an_inner_document_inherits_the_base_of_its_encapsulating_entity() -> None:
     assert inherited(DEFAULT, "srcdoc") == DEFAULT
     said = establish(DEFAULT, [BaseClaim(Layer.RETRIEVAL, OWN.url, "--url")], "rfc1808")
     base = inherited(said, "srcdoc")
@@ -107,15 +107,15 @@ def test_an_inner_document_inherits_as_from_its_encapsulating_entity() -> None:
         ("", "", True),
     ],
 )
-def test_two_urls_are_of_one_document_if_only_fragments_differ(one: str, other: str, same: bool) -> None:
+def test_urls_that_differ_only_in_fragments_are_the_same_document(one: str, other: str, same: bool) -> None:
     assert same_document(one, other) is same
 
 
-def test_layers_are_named_as_rows_name_them() -> None:
+def test_layer_names_are_those_of_the_rows() -> None:
     assert [layer.label for layer in Layer] == ["embedded", "encapsulating", "retrieval", "default"]
 
 
-def test_a_byte_of_the_users_url_that_is_no_character_is_none_in_the_document_either() -> None:
+def test_an_undecodable_byte_in_the_url_of_the_user_is_percent_escaped() -> None:
     page = b"<meta charset=gbk><a href=x>"
     assert rewrite(page, url=b"http://h/\xe9a/".decode("utf-8", "surrogateescape")) == page.replace(b"=x", b"=http://h/%E9a/x")
     assert rewrite(page, url="http://h/\ud800/").endswith(b"/x>")

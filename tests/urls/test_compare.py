@@ -1,4 +1,4 @@
-"""Questions about a reference and its base together."""
+"""Predicates on a reference together with its base."""
 
 import pytest
 from hypothesis import example, given
@@ -30,7 +30,7 @@ CLIMBS = [
     ("http://h/b", "g;x/../../y", True),  # RFC 3986: ;x is path
     ("mailto:u", "../x", False),
     ("", "../x", False),
-    ("http://h/../a", "x", False),  # it is the base that climbs
+    ("http://h/../a", "x", False),  # the base itself climbs above the root
     ("http://h/a/b", "x/..", False),
     ("http://h/a/b", "../../x;..", True),
     ("http://h/a", "x;/../../y", True),
@@ -38,7 +38,7 @@ CLIMBS = [
 
 
 @pytest.mark.parametrize(("base", "reference", "climbs"), CLIMBS)
-def test_climbing_above_the_root_of_the_base(base: str, reference: str, climbs: bool) -> None:
+def test_references_that_climb_above_the_root_of_the_base_are_found(base: str, reference: str, climbs: bool) -> None:
     assert compare.climbs_above_root(base, reference) == climbs
 
 
@@ -50,7 +50,7 @@ DIVERGENT = [
     ("http://a/b/c/d;p?q", "", False),
     ("http://a/b/c/d;p?q", "?", True),
     ("http://a/b/c/d;p?q", "http:g", True),
-    ("http://a/b/c/d;p?q", "G g|é", False),  # mere spelling
+    ("http://a/b/c/d;p?q", "G g|é", False),  # only the spelling differs
     ("http://a/b/c/d", "", False),
     ("http://a/b/c/d", "g g?h i#j k", False),
     ("http://a/b/c/d", " g", True),
@@ -72,16 +72,16 @@ DIVERGENT = [
     ("http://a/b", "http://h/a\\b/../c", True),
     ("file:///C:/a", "/x", True),
     ("file:///a/b", "/x", False),
-    ("mailto:u", "#x", False),  # no target but in one profile
+    ("mailto:u", "#x", False),  # a target in one profile only
     ("http://a/b", "http://[x", False),
     ("http://a/b", "mailto:u@h", False),
     ("", "g", False),
-    # What may be long decides by being there: a query, a fragment, user information.
+    # The presence of these components matters, not their length: a query, a fragment, user information.
     ("http://a/b;c?q", "?", True),
     ("http://a/b?c ", "#f", True),
     ("http://a/b?c\n ", "#f", True),
     ("http://a/b?c\t", "#f", False),
-    ("http://a/b;c?\t ", "?", False),  # the URL Standard takes white space from the end
+    ("http://a/b;c?\t ", "?", False),  # the URL Standard strips trailing white space
     ("http://a/b;c", "?  ", False),
     ("http://a?b/c;d", "g", True),  # RFC 1808: a?b is the host
     ("http://a/b;c#f", "", True),
@@ -94,7 +94,7 @@ DIVERGENT = [
     ("http://a/b", "//u@v\\w@a/b", False),
     ("http://a/b", "//@/c", False),
     ("http://a/b", "x://u@h/../c", False),
-    ("http://a/b", "x:c/../d", True),  # a path that is no hierarchy for one of them
+    ("http://a/b", "x:c/../d", True),  # an opaque path in one of the profiles
     ("http://a/b", "x:c?d/../e", False),
     ("file:///a/b", "file:c", True),
     ("http://a/b", "https:c", False),
@@ -102,15 +102,15 @@ DIVERGENT = [
 
 
 @pytest.mark.parametrize(("base", "reference", "divergent"), DIVERGENT)
-def test_profiles_diverge_where_their_urls_differ_once_parsed(base: str, reference: str, divergent: bool) -> None:
+def test_profiles_diverge_if_their_parsed_targets_differ(base: str, reference: str, divergent: bool) -> None:
     assert compare.divergent(base, reference) == divergent
 
 
-def test_the_charset_of_the_query_is_no_divergence() -> None:
+def test_a_query_encoded_in_another_charset_is_no_divergence() -> None:
     assert not compare.divergent("http://a/b", "\udce9/é|?é", "windows-1252")
 
 
-def test_a_base_whose_query_is_written_in_another_charset_diverges_where_it_did() -> None:
+def test_a_base_with_a_query_in_another_charset_keeps_its_divergence() -> None:
     assert compare.divergent("http://a/b;c?é", "", "windows-1252")
     assert not compare.divergent("http://a/b;c?é", "")
     assert not compare.divergent("http://a/b;c?e", "", "windows-1252")
@@ -123,12 +123,12 @@ def judged(base: str, reference: str) -> bool:
 
 
 @pytest.mark.parametrize(("base", "reference", "divergent"), DIVERGENT)
-def test_the_table_is_what_the_three_resolvers_say(base: str, reference: str, divergent: bool) -> None:
+def test_the_divergence_table_agrees_with_the_three_resolvers(base: str, reference: str, divergent: bool) -> None:
     assert judged(base, reference) == divergent
 
 
 @given(bases, references)
-def test_the_quick_answers_are_those_of_the_three_resolvers(base: str, reference: str) -> None:
+def test_the_divergence_shortcuts_agree_with_the_three_resolvers(base: str, reference: str) -> None:
     assert compare.divergent(base, reference) == judged(base, reference)
 
 
@@ -136,7 +136,7 @@ def test_the_quick_answers_are_those_of_the_three_resolvers(base: str, reference
     st.lists(st.sampled_from(["a", ":", "@", "%", "é", "[", "<", "|", "?", "\\", "%40", ";", "\udce9"])).map("".join),
     st.sampled_from(["g", "/g", "../g", "?g", "#g", "", "//i/g", "//i", "g:h"]),
 )
-def test_the_quick_answers_hold_on_bases_with_user_information(user: str, reference: str) -> None:
+def test_the_divergence_shortcuts_agree_for_bases_with_user_information(user: str, reference: str) -> None:
     base = f"http://{user}@h/d/e"
     assert compare.divergent(base, reference) == judged(base, reference)
 
@@ -151,14 +151,14 @@ def test_the_quick_answers_hold_on_bases_with_user_information(user: str, refere
         for _ in range(2)
     ],
 )
-def test_the_quick_answers_hold_whatever_is_left_out_of_long_urls(base: str, rest: str, reference: str) -> None:
+def test_the_divergence_of_long_urls_is_found_from_shortened_ones(base: str, rest: str, reference: str) -> None:
     assert compare.divergent(base + rest, reference) == judged(base + rest, reference)
 
 
 @pytest.mark.parametrize("base", ["http://h/a", "http://h/a;b"])
 @pytest.mark.parametrize("unit", ["'", "€", "@", "../", "..;/", "\\", "a\t", "?", "#"])
 @pytest.mark.parametrize("before", ["", "//", "http://h/", "x:", "?", "#", "http://u"])
-def test_long_references_are_judged_as_short_ones_are(base: str, before: str, unit: str) -> None:
+def test_divergence_does_not_depend_on_the_length_of_the_reference(base: str, before: str, unit: str) -> None:
     long = before + unit * 6000 + "@g/x"
     assert compare.divergent(base, long) == judged(base, long) == compare.divergent(base, before + unit * 6 + "@g/x")
 
@@ -178,7 +178,7 @@ def test_long_references_are_judged_as_short_ones_are(base: str, before: str, un
 @example("http://h/b/", "a " * 50 + ";", "../c")
 @example("http://h/b/", " " * 80 + ".\\", " " * 80 + "./")
 @example("http://h/b/", "%20" * 30 + ".\\", " " * 30 + "./")
-def test_long_names_are_judged_as_they_stand(base: str, rest: str, name: str) -> None:
+def test_divergence_of_names_beyond_the_length_limit_agrees_with_the_resolvers(base: str, rest: str, name: str) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(compare, "LONGEST", 0)
         assert compare.divergent(base + rest, name) == judged(base + rest, name)
@@ -193,12 +193,12 @@ def test_long_names_are_judged_as_they_stand(base: str, rest: str, name: str) ->
     ).map("".join),
 )
 @example("", "//h:x")
-def test_the_quick_answers_hold_on_ordinary_bases(path: str, reference: str) -> None:
+def test_the_divergence_shortcuts_agree_for_ordinary_bases(path: str, reference: str) -> None:
     base = f"http://h/{path}"
     assert compare.divergent(base, reference) == judged(base, reference)
 
 
-def test_to_judge_a_base_with_a_long_host_takes_linear_time() -> None:
+def test_divergence_of_a_base_with_a_long_host_takes_linear_time() -> None:
     host = "a" * 300_000
     assert compare.harmless(f"http://{host}/b")
     assert not compare.harmless(f"http://{host}/%2e")

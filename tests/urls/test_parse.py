@@ -1,4 +1,4 @@
-"""Parsing by RFC 1808 section 2.4, in its order, and back."""
+"""Parsing in the order of RFC 1808 section 2.4, and serialization."""
 
 import pytest
 from hypothesis import given
@@ -27,7 +27,7 @@ PARSED = [
 
 
 @pytest.mark.parametrize(("text", "reference"), PARSED)
-def test_components_are_taken_in_the_order_of_2_4(text: str, reference: Reference) -> None:
+def test_components_are_parsed_in_the_order_of_section_2_4(text: str, reference: Reference) -> None:
     assert split(text) == reference
     assert unsplit(reference) == text
 
@@ -37,7 +37,7 @@ def test_parsing_loses_nothing(text: str) -> None:
     assert unsplit(split(text)) == text
 
 
-def test_the_categories_of_2_3_are_as_the_text_has_them() -> None:
+def test_the_scheme_categories_are_those_of_section_2_3() -> None:
     assert {"mailto", "news", "telnet"} <= NEVER_RELATIVE
     assert {scheme for scheme in SCHEMES if SCHEMES[scheme] is Category.SOMETIMES} == {"gopher", "prospero", "wais"}
     assert {scheme for scheme in SCHEMES if SCHEMES[scheme] is Category.ALWAYS} == {"file", "ftp", "http", "nntp"}

@@ -1,4 +1,4 @@
-"""Questions about one URL."""
+"""Predicates on one URL."""
 
 import pytest
 from hypothesis import given
@@ -31,7 +31,7 @@ def test_a_scheme_is_a_name_before_a_colon(reference: str, scheme: str | None) -
 @pytest.mark.parametrize(
     ("url", "parts"), [("", ("", None)), ("#", ("", "")), ("a#b#c", ("a", "b#c")), ("a?b", ("a?b", None))]
 )
-def test_the_fragment_is_after_the_first_crosshatch(url: str, parts: tuple[str, str | None]) -> None:
+def test_the_fragment_begins_after_the_first_number_sign(url: str, parts: tuple[str, str | None]) -> None:
     assert predicates.split_fragment(url) == parts
 
 
@@ -77,7 +77,7 @@ def test_host_and_port_are_compared_without_case_and_default_port(url: str, host
         "app://",
     ],
 )
-def test_what_parses_or_has_no_authority_is_not_malformed(url: str) -> None:
+def test_a_url_that_parses_or_has_no_authority_is_not_malformed(url: str) -> None:
     assert not predicates.is_malformed(url)
 
 
@@ -121,7 +121,7 @@ def test_an_authority_that_does_not_parse_is_malformed(url: str) -> None:
         ),
     )
 )
-def test_malformed_is_what_the_url_standard_cannot_parse(url: str) -> None:
+def test_malformed_urls_have_an_authority_and_do_not_parse_by_the_url_standard(url: str) -> None:
     assert predicates.is_malformed(url) == (whatwg.parse(url) is None and predicates.AUTHORITY.match(url) is not None)
 
 
@@ -165,7 +165,7 @@ def test_malformed_is_what_the_url_standard_cannot_parse(url: str) -> None:
         ("http://[::1]/", False),
     ],
 )
-def test_plain_is_what_needs_no_parser(url: str, is_plain: bool) -> None:
+def test_plain_urls_need_no_parser(url: str, is_plain: bool) -> None:
     assert predicates.is_plain(url) == is_plain
 
 
@@ -176,7 +176,7 @@ def test_plain_is_what_needs_no_parser(url: str, is_plain: bool) -> None:
         "".join
     ),
 )
-def test_what_is_plain_parses_and_has_an_authority(scheme: str, slashes: str, rest: str) -> None:
+def test_every_plain_url_parses_and_has_an_authority(scheme: str, slashes: str, rest: str) -> None:
     url = scheme + slashes + rest
     if predicates.is_plain(url):
         assert predicates.has_scheme(url)

@@ -1,4 +1,4 @@
-"""The short way gives what the steps give, and takes only what every profile appends."""
+"""PrefixResolver gives the same targets as the full algorithm, for references that every profile appends."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def by_steps(profile: str, base: str, reference: str) -> str | None:
 
 
 @given(st.sampled_from(["rfc1808", "rfc3986", "whatwg"]), bases, references)
-def test_every_reference_leads_where_the_steps_lead(profile: str, base: str, reference: str) -> None:
+def test_prefix_resolver_gives_the_target_of_the_full_algorithm(profile: str, base: str, reference: str) -> None:
     assert resolve(base, reference, profile) == by_steps(profile, base, reference)
 
 
@@ -36,7 +36,7 @@ LEFT_HOSTS += ["//xn--a/x", "//a.xn--a/x", "//[x/y", "//o/../x", "//é/x", "//a_
 
 @pytest.mark.parametrize("profile", ["rfc1808", "rfc3986", "whatwg"])
 @pytest.mark.parametrize("reference", [*TAKEN, *LEFT, *TAKEN_HOSTS, *LEFT_HOSTS])
-def test_either_way_gives_the_same_target(profile: str, reference: str) -> None:
+def test_prefix_and_full_resolution_give_the_same_target(profile: str, reference: str) -> None:
     assert resolve(BASE, reference, profile) == by_steps(profile, BASE, reference)
 
 
@@ -58,5 +58,5 @@ def test_either_way_gives_the_same_target(profile: str, reference: str) -> None:
         ("/x?a&copy=1", "http://h/x?a&copy=1"),
     ],
 )
-def test_what_is_written_in_a_document_is_told_by_what_it_stands_for(written: str, changed: str) -> None:
+def test_the_shape_of_an_encoded_reference_is_that_of_its_decoded_text(written: str, changed: str) -> None:
     assert rewrite(f'<a href="{written}">', url=BASE) == f'<a href="{changed}">'

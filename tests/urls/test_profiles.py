@@ -1,4 +1,4 @@
-"""The table of profiles: chosen by name, none loaded before it is needed."""
+"""The table of profiles: chosen by name, loaded on first use."""
 
 import subprocess
 import sys
@@ -16,7 +16,7 @@ def test_rfc1808_is_the_default() -> None:
 @pytest.mark.parametrize(
     ("profile", "target"), [("rfc1808", "http://a/../G g"), ("rfc3986", "http://a/G g"), ("whatwg", "http://a/G%20g")]
 )
-def test_each_profile_resolves_its_own_way(profile: str, target: str) -> None:
+def test_each_profile_resolves_by_its_own_rules(profile: str, target: str) -> None:
     assert resolve("http://a/b", "../G g", profile) == target
     assert resolve("http://a/b", "../G g", profile=profile) == target
 

@@ -1,4 +1,4 @@
-"""The rfc1808 profile: the tables of section 5 whole, the letter of sections 2.4 and 4, the short way."""
+"""The rfc1808 profile: all tables of section 5, the algorithm of sections 2.4 and 4, and PrefixResolver."""
 
 import pytest
 from hypothesis import example, given
@@ -49,25 +49,25 @@ LETTER = [
     # 2.4.5: the params may hold slashes, in the base too
     ("http://a/b;v=1/c/d", "g", "http://a/g"),
     ("http://a/b/c/d", "g;x=1/../y", "http://a/b/c/g;x=1/../y"),
-    # step 6 works on the whole path, step 5 on none
+    # step 6 applies to the whole path, step 5 to none
     ("http://a/b/../c/./d", "g", "http://a/c/g"),
     ("http://a/b/../c/./d", "?y", "http://a/b/../c/./d?y"),
     ("http://a/b//c/d", "../../g", "http://a/b/g"),
     ("http://a/b/c", "x/..", "http://a/b/"),
-    # a path is not taken for a net_loc
+    # a path must not become a net_loc
     ("app:/a", ".//x", "app:/.//x"),
 ]
 
 
 @pytest.mark.parametrize(("base", "reference", "target"), LETTER)
-def test_the_text_is_followed_to_the_letter(base: str, reference: str, target: str) -> None:
+def test_rfc1808_is_followed_literally(base: str, reference: str, target: str) -> None:
     assert rfc1808.profile(base)(reference) == target
 
 
 @pytest.mark.parametrize(
     "base", ["mailto:u@h#f", "news:a.b", "data:,x", "telnet://h/", "TELNET://h/", "urn:a:b", "http:g"]
 )
-def test_an_opaque_base_or_one_of_2_3_resolves_only_the_empty_and_the_absolute(base: str) -> None:
+def test_an_opaque_or_non_generic_base_resolves_only_empty_and_absolute_references(base: str) -> None:
     resolve = rfc1808.profile(base)
     assert [resolve(reference) for reference in ("g", "/g", "//g", "?y", "#s", ";x", ".")] == [None] * 7
     assert resolve("") == base
@@ -81,7 +81,7 @@ def test_without_an_absolute_base_only_the_absolute_is_resolved(base: str) -> No
     assert resolve("http://h/../g") == "http://h/../g"
 
 
-def test_bytes_that_are_no_text_pass_through() -> None:
+def test_lone_surrogates_pass_through_the_resolver() -> None:
     assert rfc1808.profile("http://h/\udce9/a")("\udce8?\udce7") == "http://h/\udce9/\udce8?\udce7"
 
 
@@ -98,7 +98,7 @@ def test_a_long_climb_takes_linear_time() -> None:
 
 
 def removed(path: str) -> str:
-    """Step 6, from 6a to 6d, on the segments behind the first slash."""
+    """Apply steps 6a to 6d literally to the segments after the first slash."""
     segments = [segment for segment in path.split("/")[1:-1] if segment != "."]
     last = path.rpartition("/")[2]
     index = 0
@@ -118,5 +118,5 @@ def removed(path: str) -> str:
 @example("x./.././b/x.")
 @example("../../a/../../b/./..")
 @example("./.")
-def test_dot_segments_are_removed_by_the_letter_of_step_6(path: str) -> None:
+def test_dot_segments_are_removed_as_in_step_6_of_rfc1808(path: str) -> None:
     assert rfc1808.merge("/d/e", path) == removed("/d/" + path)

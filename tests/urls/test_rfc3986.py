@@ -1,4 +1,4 @@
-"""The rfc3986 profile: the tables of section 5.4 whole, dot segments, the short way."""
+"""The rfc3986 profile: all tables of section 5.4, dot segments, and PrefixResolver."""
 
 import pytest
 from hypothesis import example, given
@@ -21,13 +21,13 @@ def test_abnormal_examples_of_5_4_2(reference: str, target: str) -> None:
 
 
 MORE = [
-    # 5.2.2: what is defined replaces, empty or not
+    # 5.2.2: a defined component replaces the base's, even if empty
     ("http://a/b?q#f", "?", "http://a/b?"),
     ("http://a/b?q#f", "#", "http://a/b?q#"),
     ("http://a/b?q#f", "", "http://a/b?q"),
     ("http://a/b?q", "//", "http://"),
     ("http://a/b", "///x", "http:///x"),
-    # 3.2: the authority ends at a question mark, too
+    # 3.2: a question mark also ends the authority
     ("http://a/b", "//h?q/../x", "http://h?q/../x"),
     ("http://h?q/x", "g", "http://h/g"),
     # 3.1: a scheme begins with a letter
@@ -36,7 +36,7 @@ MORE = [
     ("http://a/b", "http://h/a/../b/./c", "http://h/b/c"),
     ("http://a/b", "x:./y", "x:y"),
     ("http://a/b", "//h/../y", "http://h/y"),
-    # but not where the path is no hierarchy
+    # except where the path is opaque
     ("http://a/b", "data:,a/../b", "data:,a/../b"),
     ("http://a/b", "data://h/a/../b", "data://h/b"),
     # 3.3: without an authority a path cannot begin with two slashes
@@ -81,7 +81,7 @@ def test_dot_segments_are_removed_by_5_2_4(path: str, result: str) -> None:
 
 
 def literal(path: str) -> str:
-    """Give what the text of 5.2.4 gives, word for word, with strings for its two buffers."""
+    """Apply the algorithm of 5.2.4 literally, with strings for its two buffers."""
     output = ""
     while path:
         if path.startswith(("../", "./")):  # A
@@ -103,7 +103,7 @@ def literal(path: str) -> str:
 
 @given(references | st.lists(st.sampled_from([".", "..", "a", "a.", ".a", "...", "/"])).map("".join))
 @example("a./../b")
-def test_the_list_of_segments_is_the_output_buffer(path: str) -> None:
+def test_removing_dot_segments_by_list_equals_the_output_buffer_of_rfc3986(path: str) -> None:
     assert rfc3986.remove_dot_segments(path) == literal(path)
 
 
@@ -141,7 +141,7 @@ def test_a_long_climb_takes_linear_time() -> None:
 
 @pytest.mark.parametrize("at_once", [1, 3, 1 << 14])
 @given(st.lists(st.sampled_from(["", ".", "..", "a"]), max_size=9).map("/".join))
-def test_segments_are_what_stands_between_slashes(at_once: int, path: str) -> None:
+def test_segments_are_the_parts_between_slashes(at_once: int, path: str) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rfc3986, "_AT_ONCE", at_once)
         assert list(rfc3986.segments(path)) == path.split("/")

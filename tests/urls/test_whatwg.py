@@ -1,4 +1,4 @@
-"""The whatwg profile: the URL Standard, its own tests, queries in the document's charset, the short way."""
+"""The whatwg profile: the URL Standard and its tests, queries in the document's charset, and PrefixResolver."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FILE = SHARED / "suites" / "urls" / "tests" / "wpt" / "percent-encoding.json"
 
 
 class Query(NamedTuple):
-    """One case of the suite: a query, and what it is encoded to in each of some charsets."""
+    """One case of the suite: a query, and its encodings in several charsets."""
 
     name: str
     text: str
@@ -30,11 +30,11 @@ class Query(NamedTuple):
 
 def queries() -> Iterator[Query]:
     for number, row in enumerate(json.loads(FILE.read_text(encoding="utf-8"))):
-        if isinstance(row, dict):  # texts between the cases are headings
+        if isinstance(row, dict):  # strings between the cases are headings
             yield Query(f"{FILE.name}:{number}", row["input"], row["output"])
 
 
-def test_every_query_of_the_web_platform_tests_is_encoded_alike() -> None:
+def test_every_query_of_the_web_platform_tests_has_the_expected_encoding() -> None:
     if not FILE.is_file():
         pytest.skip(missing(FILE))
     check(queries(), is_encoded_alike)
@@ -45,17 +45,17 @@ def is_encoded_alike(query: Query) -> None:
     assert found == {charset: f"http://h/?{encoded}" for charset, encoded in query.encoded.items()}
 
 
-# All of the web-platform-tests of hosts are in tests/conformance/test_url_suites.py: they are of ada-url more than of us.
+# The web-platform-tests of hosts are in tests/conformance/test_url_suites.py: they test ada-url more than absolve.
 HOSTS = [
     ("//EXAMPLE.com", "http://example.com/"),  # lower case
     ("//ex%41mple.com", "http://example.com/"),  # percent-decoded before anything else
     ("//b\u00fccher.example", "http://xn--bcher-kva.example/"),  # Punycode
-    ("//fa\u00df.example", "http://xn--fa-hia.example/"),  # no transitional processing: sharp s is kept
+    ("//fa\u00df.example", "http://xn--fa-hia.example/"),  # nontransitional processing: sharp s is kept
     ("//\uff45xample\u3002com", "http://example.com/"),  # full-width forms and the ideographic full stop are mapped
     ("//ex\u00adample.com", "http://example.com/"),  # a soft hyphen is ignored
     ("//xn--a", "http://xn--a/"),  # a host in ASCII is not validated,
     ("//xn--a.\u00df", None),  # any other is, label by label
-    ("//a..b", "http://a..b/"),  # empty labels are the DNS's matter
+    ("//a..b", "http://a..b/"),  # empty labels are left to DNS
     ("//h.", "http://h./"),
     ("//a b", None),  # a forbidden host code point
     ("//a%00b", None),
@@ -71,7 +71,7 @@ HOSTS = [
 
 
 @pytest.mark.parametrize(("reference", "target"), HOSTS)
-def test_a_host_is_written_as_the_standard_says(reference: str, target: str | None) -> None:
+def test_a_host_is_serialized_as_in_the_url_standard(reference: str, target: str | None) -> None:
     assert resolve("http://base/", reference, "whatwg") == target
 
 
@@ -83,7 +83,7 @@ QUERIES = [
     ("windows-1252", "http://h/a", "?Ω'<", "http://h/a?%26%23937%3B%27%3C"),
     ("windows-1252", "http://h/a", "HTTPS://o/?\té\n", "https://o/?%E9"),
     ("windows-1252", "app://h/a", "?é", "app://h/a?%C3%A9"),  # not special
-    ("windows-1252", "ws://h/a", "?é", "ws://h/a?%C3%A9"),  # special, but UTF-8 all the same
+    ("windows-1252", "ws://h/a", "?é", "ws://h/a?%C3%A9"),  # special, but always UTF-8
     ("windows-1252", "http://h/a", "app://o/?é", "app://o/?%C3%A9"),
     ("windows-1252", "http://h/a", "mailto:u?é", "mailto:u?%C3%A9"),
     ("windows-1252", "http://h/a", "?\udce9", "http://h/a?%26%2365533%3B"),
@@ -94,7 +94,7 @@ QUERIES = [
     ("gbk", "http://h/a", "?€", "http://h/a?%80"),
     ("utf-16le", "http://h/a", "?é", "http://h/a?%C3%A9"),
     ("replacement", "http://h/a", "?é", "http://h/a?%C3%A9"),
-    ("cp437", "http://h/a", "?é", "http://h/a?%82"),  # Python's, not the Encoding Standard's
+    ("cp437", "http://h/a", "?é", "http://h/a?%82"),  # a charset of Python, not of the Encoding Standard
     ("utf-7", "http://h/a", "?é", "http://h/a?%C3%A9"),
 ]
 
@@ -112,7 +112,7 @@ def test_an_unknown_charset_is_an_error(charset: str) -> None:
         whatwg.profile("http://h/", charset)
 
 
-def test_bytes_that_are_no_text_become_replacement_characters() -> None:
+def test_lone_surrogates_become_replacement_characters() -> None:
     assert whatwg.profile("http://h/\udce9/a")("\udce8") == "http://h/%EF%BF%BD/%EF%BF%BD"
 
 
@@ -127,6 +127,6 @@ def test_without_a_usable_base_only_the_absolute_is_resolved(base: str) -> None:
 @example("http://h/a", "a/%2e%2e/b")
 @example("file:///C:/a", "/x")
 @example("http://h?q", "x")
-def test_the_short_way_gives_what_the_parser_gives(base: str, reference: str) -> None:
+def test_prefix_resolver_gives_the_target_of_the_whatwg_parser(base: str, reference: str) -> None:
     outer = whatwg.parse(base)
     assert whatwg.profile(base)(reference) == whatwg.parse(reference, outer)
