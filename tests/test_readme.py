@@ -64,6 +64,6 @@ def test_the_readme_python_code_returns_the_values_in_its_comments(capsys: pytes
     assert "base element, line 1" in capsys.readouterr().out
     results = re.findall(r"^((?:absolve|lxml\.html)\.\w+\(.*)(?:  |\n)# (.*)$", code, re.MULTILINE)
     assert len(results) == 5
-    for expression, said in results:
+    for expression, shown in results:
         value = repr(eval(expression, names))  # noqa: S307 - our own
-        assert value.startswith(said.removesuffix(")").removesuffix("...").removesuffix(", "))
+        assert value.startswith(shown.removesuffix(")").removesuffix("...").removesuffix(", "))

@@ -111,7 +111,7 @@ def test_the_listed_licence_is_that_of_the_package(package: str) -> None:
     if "License-Expression" in found:
         assert found["License-Expression"] == licence
         return
-    said = [line.rpartition(" :: ")[2] for line in found.get_all("Classifier") or [] if line.startswith("License ::")]
+    licences = [line.rpartition(" :: ")[2] for line in found.get_all("Classifier") or [] if line.startswith("License ::")]
     if "License" in found:
-        said.append(found["License"])
-    assert NAMES_OF[licence].intersection(said)
+        licences.append(found["License"])
+    assert NAMES_OF[licence].intersection(licences)

@@ -1,4 +1,4 @@
-"""Runs commands for their tests: in this process, or in one of their own where that matters."""
+"""Run commands in tests: in this process, or in a subprocess where the test needs one."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Done(NamedTuple):
         return self.out.decode().splitlines()
 
 
-# What `resource` says of this process would be that of the one that started it, where that is larger.
+# Peak memory from `resource` starts at that of the parent process, where that is larger.
 MEASURED = """
 import re, resource, sys
 from absolve.cli import main
@@ -65,7 +65,7 @@ class Runner:
 
     @staticmethod
     def measured(*arguments: object) -> tuple[int, int]:
-        """The status of a run in processes of its own, and the most bytes of memory that any of them took; on Linux."""
+        """Return the exit status of a run in a subprocess, and the peak bytes of any of its processes; Linux only."""
         argv = [sys.executable, "-c", MEASURED, *map(str, arguments)]
         done = subprocess.run(argv, stdout=subprocess.PIPE, check=True)
         status, kilobytes = map(int, done.stdout.split())

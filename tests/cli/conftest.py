@@ -1,4 +1,4 @@
-"""The fixtures of the commands' tests."""
+"""Fixtures of the tests of commands."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _state(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyP
 
 @pytest.fixture
 def page(tmp_path: Path) -> Path:
-    """Give a page that says itself where it came from, with one link that changes and one that does not."""
+    """Return a page that states its own URL, with one relative and one absolute link."""
     path = tmp_path / "page.html"
     path.write_bytes(PAGE)
     return path

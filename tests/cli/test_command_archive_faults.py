@@ -1,4 +1,4 @@
-"""Broken records in archives: each stays, is named by its byte and its URL, and the records around it are worked on."""
+"""Broken records in archives stay unchanged and are reported with offset and URL; the other records are rewritten."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ GOOD, BAD = "http://good.example/d/p.html", "http://bad.example/d/p.html"
 PAGE, ABSOLUTE = b'<a href="x">x</a>', b'<a href="http://good.example/d/x">x</a>'
 
 
-def record(body: bytes, url: str = BAD, fields: bytes = b"", length: int = 0, said: int = 0) -> bytes:
-    """A record whose own length, and whose body's, are off by so much."""
+def record(body: bytes, url: str = BAD, fields: bytes = b"", length: int = 0, body_error: int = 0) -> bytes:
+    """Return a record whose length fields, of the record and of the body, are off by these numbers."""
     http = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n%bContent-Length: %d\r\n\r\n%b" % (
         fields,
-        len(body) + said,
+        len(body) + body_error,
         body,
     )
     head = b"WARC/1.1\r\nWARC-Type: response\r\nWARC-Target-URI: %b\r\nContent-Type: application/http\r\nContent-Length: %d\r\n\r\n"
@@ -38,12 +38,12 @@ CHUNKED, GZIP, DEFLATE = (
 )
 BOMB = gzip.compress(PAGE + bytes(3 << 20))
 
-# What is broken, and the code of what is said. None of it may change.
+# Faults, and the problem codes of their diagnostics. Each of these records must stay unchanged.
 BROKEN: dict[str, tuple[bytes, str]] = {
     "a record longer than it says": (record(PAGE, length=-5), "wrong-length"),
     "a record shorter than it says": (record(PAGE, length=5), "wrong-length"),
-    "a body longer than it says": (record(PAGE, said=-5), "wrong-length"),
-    "a body shorter than it says": (record(PAGE, said=5), "wrong-length"),
+    "a body longer than it says": (record(PAGE, body_error=-5), "wrong-length"),
+    "a body shorter than it says": (record(PAGE, body_error=5), "wrong-length"),
     "a chunk of a wrong size": (record(b"5\r\n" + PAGE + b"\r\n0\r\n\r\n", fields=CHUNKED), "wrong-chunk"),
     "a chunk of no size": (record(b"11\r\n" + PAGE + b"\r\nx\r\n\r\n", fields=CHUNKED), "wrong-chunk"),
     "no last chunk": (record(b"11\r\n" + PAGE + b"\r\n", fields=CHUNKED), "wrong-chunk"),
@@ -59,7 +59,7 @@ ARGUMENTS = ("--max-decompressed", "2M")
 
 @pytest.mark.parametrize(("broken", "code"), BROKEN.values(), ids=BROKEN)
 @pytest.mark.parametrize("compressed", [False, True])
-def test_a_broken_record_stays_and_is_named(
+def test_a_broken_record_stays_and_is_reported_by_offset(
     absolve: Runner, tmp_path: Path, broken: bytes, code: str, compressed: bool
 ) -> None:
     pack = gzip.compress if compressed else bytes
@@ -92,7 +92,7 @@ MEMBERS: dict[str, tuple[bytes, str]] = {
 
 
 @pytest.mark.parametrize(("broken", "code"), MEMBERS.values(), ids=MEMBERS)
-def test_a_broken_member_stays_and_is_named(absolve: Runner, tmp_path: Path, broken: bytes, code: str) -> None:
+def test_a_broken_gzip_member_stays_and_is_reported_by_offset(absolve: Runner, tmp_path: Path, broken: bytes, code: str) -> None:
     before = gzip.compress(record(PAGE, GOOD))
     path = tmp_path / "x.warc.gz"
     path.write_bytes(before + broken + before)
@@ -107,7 +107,7 @@ def test_a_broken_member_stays_and_is_named(absolve: Runner, tmp_path: Path, bro
 
 @pytest.mark.parametrize("compressed", [False, True])
 @pytest.mark.parametrize("missing", [1, 5, 40, 150])
-def test_a_file_that_ends_too_early_loses_only_its_last_record(
+def test_in_a_truncated_archive_only_the_last_record_stays_unchanged(
     absolve: Runner, tmp_path: Path, missing: int, compressed: bool
 ) -> None:
     pack = gzip.compress if compressed else bytes
@@ -116,7 +116,7 @@ def test_a_file_that_ends_too_early_loses_only_its_last_record(
     path = tmp_path / "x.warc"
     path.write_bytes(before + broken)
     done = absolve("rewrite", path)
-    whole = not compressed and missing < len(b"\r\n\r\n") + 1  # the empty lines behind it are none of the record
+    whole = not compressed and missing < len(b"\r\n\r\n") + 1  # the blank lines after it do not belong to the record
     if whole:
         assert done.status == 0
         return
@@ -127,7 +127,7 @@ def test_a_file_that_ends_too_early_loses_only_its_last_record(
     assert (gzip.decompress(first) if compressed else first) == record(ABSOLUTE, GOOD)
 
 
-def test_the_limit_is_of_each_record_and_not_of_the_file(absolve: Runner, tmp_path: Path) -> None:
+def test_size_limits_apply_to_each_record_not_to_the_archive(absolve: Runner, tmp_path: Path) -> None:
     path = tmp_path / "x.warc"
     path.write_bytes(record(PAGE + b" " * 1000, GOOD) * 50)
     done = absolve("rewrite", path, "--max-decompressed", "2K", "--max-size", "2K")
@@ -146,7 +146,7 @@ def test_the_limit_is_of_each_record_and_not_of_the_file(absolve: Runner, tmp_pa
         ("links", "absolve.inventory.columns.fill"),
     ],
 )
-def test_a_fault_of_ours_leaves_its_record_and_no_other(
+def test_an_internal_error_leaves_only_its_record_unchanged(
     absolve: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, place: str, compressed: bool
 ) -> None:
     pack = gzip.compress if compressed else bytes

@@ -1,4 +1,4 @@
-"""WARC and ARC files on the command line: record by record, in little memory, complete or not at all."""
+"""WARC and ARC files on the command line: record by record, in little memory, written completely or not at all."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def arc(page: bytes) -> bytes:
     return b"%b 127.0.0.1 20240101000000 text/html %d\n%b\n" % (URL.encode(), len(http), http)
 
 
-# How records are written in a file, by its suffix, and read again.
+# Compression of records by file suffix: how to write them, and how to read them.
 KINDS: dict[str, tuple[Callable[[bytes], bytes], Callable[[bytes], bytes]]] = {
     "warc": (record, bytes),
     "warc.gz": (lambda page: gzip.compress(record(page)), gzip.decompress),
@@ -59,7 +59,7 @@ def kind(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def archive(tmp_path: Path) -> Path:
-    """Give an archive of two records that change, and one between them that does not."""
+    """Return an archive of two records that change, with one between them that does not."""
     path = tmp_path / "x.warc"
     path.write_bytes(record(PAGE) + record(ABSOLUTE) + record(PAGE))
     return path
@@ -84,7 +84,7 @@ def test_an_archive_in_which_nothing_changes_is_not_touched(absolve: Runner, tmp
 # --- what changes ------------------------------------------------------------------------------------------------------
 
 
-def test_every_kind_is_rewritten_record_by_record(absolve: Runner, tmp_path: Path, kind: str) -> None:
+def test_every_kind_of_archive_is_rewritten_record_by_record(absolve: Runner, tmp_path: Path, kind: str) -> None:
     write, read = KINDS[kind]
     path, out = tmp_path / f"x.{kind}", tmp_path / f"out.{kind}"
     path.write_bytes(write(PAGE) + write(ABSOLUTE) + write(PAGE))
@@ -93,7 +93,7 @@ def test_every_kind_is_rewritten_record_by_record(absolve: Runner, tmp_path: Pat
     assert absolve("rewrite", out).out == out.read_bytes()
 
 
-def test_every_kind_is_listed_as_in_one_piece(absolve: Runner, tmp_path: Path, kind: str) -> None:
+def test_every_kind_of_archive_is_listed_completely(absolve: Runner, tmp_path: Path, kind: str) -> None:
     path = tmp_path / f"x.{kind}"
     path.write_bytes(KINDS[kind][0](PAGE + PAGE) * 3)
     rows = [json.loads(line) for line in absolve("links", path).lines]
@@ -107,7 +107,7 @@ def test_an_archive_may_come_from_the_standard_input(absolve: Runner) -> None:
     assert gzip.decompress(absolve.process("rewrite", "-", stdin=gzip.compress(record(PAGE))).out) == record(ABSOLUTE)
 
 
-def test_rows_are_written_however_many_records_they_come_from(
+def test_rows_of_many_records_are_written_in_batches(
     absolve: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("absolve.run.links_task.AT_ONCE", 4)
@@ -144,7 +144,7 @@ def test_a_dry_run_counts_the_links_of_all_records(absolve: Runner, archive: Pat
     assert archive.read_bytes() == old
 
 
-def test_archives_in_a_folder_are_documents_of_it(absolve: Runner, archive: Path, tmp_path: Path) -> None:
+def test_archives_in_a_folder_are_processed(absolve: Runner, archive: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     folder = tmp_path / "in"
     folder.mkdir()
@@ -154,14 +154,14 @@ def test_archives_in_a_folder_are_documents_of_it(absolve: Runner, archive: Path
 
 
 @pytest.mark.skipif(not Path("/dev/stdout").exists(), reason="there is no /dev/stdout")
-def test_a_device_is_written_as_it_is(absolve: Runner, archive: Path) -> None:
+def test_an_archive_can_be_written_to_a_device(absolve: Runner, archive: Path) -> None:
     assert absolve.process("rewrite", archive, "-o", "/dev/stdout").out == NEW
 
 
 # --- what goes wrong ---------------------------------------------------------------------------------------------------
 
 
-def test_a_broken_record_stays_and_the_run_goes_on_and_ends_with_1(
+def test_a_run_with_a_broken_record_continues_and_exits_with_1(
     absolve: Runner, archive: Path, tmp_path: Path
 ) -> None:
     broken = record(PAGE).replace(b"http\r\nContent-Length: ", b"http\r\nContent-Length: 1")
@@ -172,7 +172,7 @@ def test_a_broken_record_stays_and_the_run_goes_on_and_ends_with_1(
     assert (tmp_path / "out.warc").read_bytes() == record(ABSOLUTE) + broken + record(ABSOLUTE)
 
 
-def test_a_record_that_is_not_proved_stays_and_the_others_go_on(
+def test_a_record_that_fails_verification_stays_and_the_others_are_rewritten(
     absolve: Runner, archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other = record(PAGE, "http://cheated.example/d/")
@@ -190,13 +190,13 @@ def test_a_record_that_is_not_proved_stays_and_the_others_go_on(
     assert (tmp_path / "out.warc").read_bytes() == record(ABSOLUTE) + other + record(ABSOLUTE)
 
 
-def test_an_output_that_cannot_be_written_is_said_and_nothing_is_there(absolve: Runner, archive: Path) -> None:
+def test_an_output_that_cannot_be_written_is_reported_and_leaves_no_file(absolve: Runner, archive: Path) -> None:
     done = absolve("rewrite", archive, "-o", archive / "x" / "y")
     assert done.status == 1
     assert "unwritable" in done.err
 
 
-def test_an_empty_archive_is_said_to_be_empty(absolve: Runner, tmp_path: Path) -> None:
+def test_an_empty_archive_is_reported(absolve: Runner, tmp_path: Path) -> None:
     path = tmp_path / "x.warc"
     path.write_bytes(b"")
     done = absolve("links", path)
@@ -204,7 +204,7 @@ def test_an_empty_archive_is_said_to_be_empty(absolve: Runner, tmp_path: Path) -
     assert "empty-file" in done.err
 
 
-def test_that_no_base_is_known_is_said_once_for_all_records(absolve: Runner, tmp_path: Path) -> None:
+def test_a_missing_base_is_reported_once_for_all_records(absolve: Runner, tmp_path: Path) -> None:
     path = tmp_path / "x.warc"
     path.write_bytes(record(PAGE, "").replace(b"WARC-Target-URI: \r\n", b"") * 3)
     assert absolve("links", path).err.count("no-base") == 1
@@ -218,7 +218,7 @@ MB = 1 << 20
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="there is no /proc/self/status")
 @pytest.mark.parametrize(("command", "compressed"), [("links", False), ("links", True), ("rewrite", True)])
-def test_an_archive_of_100_mb_takes_less_than_100(
+def test_an_archive_of_100_mb_takes_less_than_100_mb_of_memory(
     absolve: Runner, tmp_path: Path, command: str, compressed: bool
 ) -> None:
     unit = record(b"<p>" + b"words " * (40 << 10) + PAGE)
@@ -236,7 +236,7 @@ def test_an_archive_of_100_mb_takes_less_than_100(
 
 @pytest.fixture
 def cut(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let each record be worth a process; a run that takes long says once more at its end what failed."""
+    """Treat every record as large enough for a worker; long runs repeat failures at the end."""
     monkeypatch.setattr(progress, "EVERY", 3600.0)
     monkeypatch.setattr(many, "WORTH_A_POOL", 1)
     monkeypatch.setattr(segment_inputs, "LARGE", 1)
@@ -244,7 +244,7 @@ def cut(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("cut")
-def test_an_archive_is_listed_by_many_processes_as_by_one(absolve: Runner, tmp_path: Path, kind: str) -> None:
+def test_several_processes_list_the_same_rows_of_an_archive_as_one(absolve: Runner, tmp_path: Path, kind: str) -> None:
     write = KINDS[kind][0]
     path = tmp_path / f"x.{kind}"
     path.write_bytes(b"".join(map(write, (PAGE, b"<p>", PAGE * 3, PAGE))))
@@ -252,7 +252,7 @@ def test_an_archive_is_listed_by_many_processes_as_by_one(absolve: Runner, tmp_p
 
 
 @pytest.mark.usefixtures("cut")
-def test_what_is_said_of_an_archive_in_parts_is_said_once(absolve: Runner, tmp_path: Path) -> None:
+def test_diagnostics_of_an_archive_split_among_workers_appear_once(absolve: Runner, tmp_path: Path) -> None:
     path = tmp_path / "x.warc"
     path.write_bytes(record(PAGE, "javascript:0") * 3 + b"junk" + record(PAGE)[:-30])
     by_many, by_one = ([line for line in done.err.splitlines() if "x.warc" in line] for done in _both(absolve, path))
@@ -266,7 +266,7 @@ def _both(absolve: Runner, path: Path) -> tuple[Any, ...]:
 
 @pytest.mark.usefixtures("cut")
 @pytest.mark.parametrize("options", [[], ["--unique", "--columns", "reference"], ["--where", "entity < 'record[5]'"]], ids=str)
-def test_archives_in_archives_and_several_are_listed_by_many_as_by_one(
+def test_several_processes_list_the_same_rows_of_nested_archives_as_one(
     absolve: Runner, tmp_path: Path, options: list[str]
 ) -> None:
     nested = record(PAGE + record(PAGE) * 5)
@@ -278,5 +278,5 @@ def test_archives_in_archives_and_several_are_listed_by_many_as_by_one(
     by_many, by_one = (absolve("links", *names, names[0], "--verbose", *options, jobs) for jobs in ("-j2", "-j1"))
     assert by_many.out == by_one.out != b""
     assert by_many.status == by_one.status == 1
-    said = [[line for line in done.err.splitlines() if str(tmp_path) in line] for done in (by_many, by_one)]
-    assert said[0] == said[1] != []
+    message = [[line for line in done.err.splitlines() if str(tmp_path) in line] for done in (by_many, by_one)]
+    assert message[0] == message[1] != []

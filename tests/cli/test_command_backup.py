@@ -1,4 +1,4 @@
-"""Backups: they go where nothing is, and an earlier one is never replaced."""
+"""Backups are written to unused names; an earlier backup is never replaced."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ RESPONSE = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<a href=x.html>"
 
 @pytest.fixture(params=["page", "archive", "large page"])
 def document(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    """Give a document of each way in which results are written, with a link that a rewrite changes."""
+    """Return a document for each way of writing results, with a link that a rewrite changes."""
     if request.param == "archive":
         path = tmp_path / "a.warc"
         path.write_bytes(WARC % (len(RESPONSE), RESPONSE))
@@ -53,13 +53,13 @@ def test_a_backup_does_not_follow_a_link(absolve: Runner, document: Path, tmp_pa
     assert document.with_name(document.name + ".orig.1").read_bytes() == before
 
 
-def test_a_backup_is_not_made_through_a_dangling_link(absolve: Runner, document: Path, tmp_path: Path) -> None:
+def test_a_backup_is_not_written_through_a_dangling_link(absolve: Runner, document: Path, tmp_path: Path) -> None:
     document.with_name(document.name + ".orig").symlink_to(tmp_path / "made")
     assert absolve(*IN_PLACE, document).status == 0
     assert not (tmp_path / "made").exists()
 
 
-def test_a_backup_that_exists_stays_and_the_next_one_has_a_number(absolve: Runner, document: Path) -> None:
+def test_an_existing_backup_stays_and_the_next_gets_a_number(absolve: Runner, document: Path) -> None:
     before = document.read_bytes()
     for name in (".orig", ".orig.1"):
         document.with_name(document.name + name).write_bytes(b"an earlier one")
@@ -69,7 +69,7 @@ def test_a_backup_that_exists_stays_and_the_next_one_has_a_number(absolve: Runne
     assert document.with_name(document.name + ".orig.2").read_bytes() == before
 
 
-def test_a_backup_with_these_very_bytes_is_not_made_again(absolve: Runner, document: Path) -> None:
+def test_no_second_backup_is_made_of_the_same_bytes(absolve: Runner, document: Path) -> None:
     kept = document.with_name(document.name + ".orig")
     kept.write_bytes(document.read_bytes())
     state = kept.stat()
@@ -78,7 +78,7 @@ def test_a_backup_with_these_very_bytes_is_not_made_again(absolve: Runner, docum
     assert (kept.stat().st_ino, kept.stat().st_mtime_ns) == (state.st_ino, state.st_mtime_ns)
 
 
-def test_backups_with_numbers_are_no_inputs_either(absolve: Runner, tmp_path: Path) -> None:
+def test_numbered_backups_are_no_inputs(absolve: Runner, tmp_path: Path) -> None:
     (tmp_path / "page.html").write_bytes(PAGE)
     (tmp_path / "page.html.orig").write_bytes(b"<a href=1>")
     (tmp_path / "page.html.orig.1").write_bytes(b"<a href=2>")
@@ -92,7 +92,7 @@ def test_backups_with_numbers_are_no_inputs_either(absolve: Runner, tmp_path: Pa
     }
 
 
-def test_where_a_backup_cannot_be_made_nothing_is_written(
+def test_without_a_backup_nothing_is_written(
     absolve: Runner, document: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = document.read_bytes()
@@ -108,7 +108,7 @@ def test_where_a_backup_cannot_be_made_nothing_is_written(
     assert document.read_bytes() == before
 
 
-def test_a_backup_is_made_where_there_are_no_hard_links(
+def test_a_backup_is_copied_without_hard_links(
     absolve: Runner, document: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = document.read_bytes()
@@ -124,7 +124,7 @@ def test_a_backup_is_made_where_there_are_no_hard_links(
     assert len(names(document.parent)) == 3
 
 
-def test_a_file_that_comes_between_is_not_replaced(tmp_path: Path) -> None:
+def test_a_backup_does_not_replace_a_file_created_meanwhile(tmp_path: Path) -> None:
     with outputs.preparing(tmp_path / "kept", is_new=True) as (file, made):
         file.write(b"ours")
     (tmp_path / "kept").write_bytes(b"theirs")

@@ -34,7 +34,7 @@ BOXES = r"""
 """.strip().splitlines()
 
 
-def test_the_boxes_are_drawn_as_the_rfc_draws_them(absolve: Runner) -> None:
+def test_base_draws_the_boxes_of_the_rfc(absolve: Runner) -> None:
     path = FIXTURES / "saved-page.html"
     done = absolve("base", path)
     assert done.lines == [
@@ -47,20 +47,20 @@ def test_the_boxes_are_drawn_as_the_rfc_draws_them(absolve: Runner) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "message"),
     [
         ("default", "base URL: none: relative links are left unchanged"),
         ("embedded", "base URL: http://example.com/embedded/ (embedded: base element, line 4)"),
         ("retrieval", "base URL: http://example.com/retrieval/saved.html?1 (retrieval: saved from url comment, line 2)"),
     ],
 )
-def test_each_layer_can_win(absolve: Runner, name: str, said: str) -> None:
+def test_base_names_the_layer_that_gives_the_base(absolve: Runner, name: str, message: str) -> None:
     lines = absolve("base", FIXTURES / f"{name}.html").lines
-    assert said in lines
+    assert message in lines
     assert sum("=>" in line for line in lines) == 1
 
 
-def test_all_shows_the_documents_inside_too(absolve: Runner) -> None:
+def test_base_with_all_shows_inner_documents(absolve: Runner) -> None:
     path = FIXTURES / "encapsulating.html"
     lines = absolve("base", path, "--all").lines
     assert lines[: len(lines) // 2][0] == str(path)
@@ -68,30 +68,30 @@ def test_all_shows_the_documents_inside_too(absolve: Runner) -> None:
     assert lines[-1] == "base URL: http://example.com/outer/ (encapsulating: srcdoc (base element, line 3))"
 
 
-def test_all_goes_through_a_charset_coding(absolve: Runner) -> None:
+def test_base_with_all_shows_inner_documents_in_other_charsets(absolve: Runner) -> None:
     page = "<base href=http://h/><iframe srcdoc='<a href=x>'></iframe>".encode("utf-16")
     assert absolve("base", "-", "--all", stdin=page).out.count(b"base URL: http://h/") == 2
 
 
-def test_every_claim_is_there_with_its_fate(absolve: Runner) -> None:
+def test_base_shows_every_claim_with_its_outcome(absolve: Runner) -> None:
     page = b"<!-- saved from url=(0009)http://s/ -->\n<base href='javascript:x'>"
     done = absolve("base", "-", "--url", "http://u/", stdin=page)
     text = done.out.decode()
-    for said in ("line 2: javascript:x", "--url: http://u/", "line 1: http://s/"):
-        assert said in text
+    for message in ("line 2: javascript:x", "--url: http://u/", "line 1: http://s/"):
+        assert message in text
     for verdict in ("unsuitable", "won", "ignored"):
         assert VERDICTS[verdict] in text
     assert "-:2: unsuitable-base: " in done.err
 
 
-def test_a_long_url_is_cut_in_the_box_and_whole_below(absolve: Runner) -> None:
+def test_a_long_url_is_shortened_in_the_box_and_complete_below(absolve: Runner) -> None:
     url = "http://h/" + "x" * 500
     lines = absolve("base", "-", "--url", url).lines
     assert max(map(len, lines[1:-1])) < 120
     assert url in lines[-1]
 
 
-def test_what_stands_in_a_page_cannot_steer_the_terminal(absolve: Runner) -> None:
+def test_control_characters_of_a_page_are_escaped_in_boxes(absolve: Runner) -> None:
     done = absolve("base", "-", stdin=b"<base href='http://h/\x1b[31m\x07'>")
     assert b"\x1b" not in done.out
     assert b"\\x1b[31m\\x07" in done.out
@@ -103,7 +103,7 @@ def test_wide_characters_keep_the_boxes_straight(absolve: Runner) -> None:
     assert {len(line) + 2 * (line in wide) for line in lines} == {len(lines[0])}
 
 
-def test_colours_are_for_terminals_that_want_them(
+def test_boxes_have_colours_only_on_terminals(
     absolve: Runner, page: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert b"\x1b" not in absolve("base", page).out

@@ -1,4 +1,4 @@
-"""`absolve browser`: with a browser that is made up, and with a real one where there is one."""
+"""`absolve browser`: with a fake browser, and with a real one where one is installed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LINKS = [("a", "href", "x.html?a&b", "http://h/d/x.html?a&b"), ("a", "href", "ht
 
 @pytest.fixture
 def links(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[tuple[str, str, str, str | None]]:
-    """Give the links that a made up browser finds in every page whose name does not say that it cannot."""
+    """Replace the browser by a fake that returns these links; pages with "unseen" in the name fail."""
     found: list[tuple[str, str, str, str | None]] = list(LINKS)
 
     def view(_: Browser, document: Document, entity: Entity) -> View:
@@ -40,7 +40,7 @@ def links(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[tuple[str, st
 
 
 @pytest.mark.usefixtures("links")
-def test_a_page_is_a_line(absolve: Runner, page: Path, tmp_path: Path) -> None:
+def test_browser_prints_a_line_for_each_page(absolve: Runner, page: Path, tmp_path: Path) -> None:
     done = absolve("browser", page, page)
     assert (done.status, done.err, len(done.lines)) == (0, "", 2)
     assert json.loads(done.lines[0]) == {
@@ -56,13 +56,13 @@ def test_a_page_is_a_line(absolve: Runner, page: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("links")
-def test_equal_pages_are_said_to_be(absolve: Runner, page: Path) -> None:
+def test_browser_reports_pages_without_differences(absolve: Runner, page: Path) -> None:
     assert absolve("browser", "--compare", page) == (0, f"{page}: equal, 2 links\n".encode(), "")
     done = absolve("browser", "--compare", "-", "--url", "http://h/d/", stdin=PAGE)
     assert (done.status, done.out) == (0, b"-: equal, 2 links\n")
 
 
-def test_a_difference_is_said_and_the_status_is_1(
+def test_a_difference_to_the_browser_is_reported_with_status_1(
     absolve: Runner, page: Path, links: list[tuple[str, str, str, str | None]]
 ) -> None:
     links.pop()
@@ -76,7 +76,7 @@ def test_a_difference_is_said_and_the_status_is_1(
 
 @pytest.mark.usefixtures("links")
 @pytest.mark.parametrize("way", [(), ("--compare",)])
-def test_a_page_that_fails_is_said_and_the_rest_goes_on(absolve: Runner, page: Path, way: tuple[str, ...]) -> None:
+def test_a_page_that_fails_in_the_browser_is_reported_and_the_rest_continues(absolve: Runner, page: Path, way: tuple[str, ...]) -> None:
     unseen = page.with_name("unseen.html")
     unseen.write_bytes(PAGE)
     done = absolve("browser", *way, unseen, page.with_name("none.html"), page)
@@ -91,20 +91,20 @@ def test_a_page_that_fails_is_said_and_the_rest_goes_on(absolve: Runner, page: P
     [("--compare", "-o", "x"), ("--timeout", "0"), ("--timeout", "x"), ("--timeout", "nan"), ("--browser", "./none")],
     ids=" ".join,
 )
-def test_what_is_used_wrongly_is_said(absolve: Runner, page: Path, arguments: tuple[str, ...]) -> None:
+def test_wrong_usage_of_browser_is_reported(absolve: Runner, page: Path, arguments: tuple[str, ...]) -> None:
     done = absolve("browser", page, *arguments)
     assert (done.status, done.out) == (2, b"")
     assert done.err.startswith("absolve browser: error: ")
 
 
-def test_the_output_may_not_be_an_input(absolve: Runner, page: Path, links: list[object]) -> None:
+def test_the_output_of_browser_must_not_be_an_input(absolve: Runner, page: Path, links: list[object]) -> None:
     assert links
     assert absolve("browser", page, "-o", page).status == 2
     assert page.read_bytes() == PAGE
 
 
 @pytest.mark.slow
-def test_with_a_real_browser(absolve: Runner, page: Path) -> None:
+def test_browser_finds_the_same_links_in_a_real_browser(absolve: Runner, page: Path) -> None:
     try:
         find()
     except NoBrowserError as error:

@@ -1,4 +1,4 @@
-"""`--engine`: what does not go together is said before anything is read."""
+"""`--engine`: incompatible options are rejected before any input is read."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MASTER = "--engine", "spark", "--master", "local[2]"
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (("x.html", "--master", "local[2]"), "--master needs --engine spark"),
         (("x.html", "--jobs", "2", *MASTER), "--jobs needs --engine local"),
@@ -28,15 +28,15 @@ MASTER = "--engine", "spark", "--master", "local[2]"
         (("x.html", "-o", "x.sqlite", *MASTER), f"--engine spark writes {STREAMS}: give -o FOLDER"),
     ],
 )
-def test_options_that_do_not_go_with_an_engine_are_used_wrongly(
-    absolve: Runner, arguments: tuple[str, ...], said: str
+def test_options_incompatible_with_an_engine_are_a_usage_error(
+    absolve: Runner, arguments: tuple[str, ...], message: str
 ) -> None:
     done = absolve("links", *arguments)
     assert done.status == 2
-    assert said in " ".join(done.err.split())
+    assert message in " ".join(done.err.split())
 
 
-def test_without_pyspark_it_is_said_what_to_install(
+def test_without_pyspark_the_error_names_the_extra_to_install(
     absolve: Runner, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setitem(sys.modules, "pyspark", None)

@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh"])
-def test_there_is_a_script_with_every_command(absolve: Runner, shell: str) -> None:
+def test_the_completion_script_names_every_command(absolve: Runner, shell: str) -> None:
     done = absolve("completion", shell)
     assert (done.status, done.err) == (0, "")
     for word in (b"rewrite", b"links", b"resolve", b"fragments", b"whatwg"):
         assert word in done.out
 
 
-def test_no_other_shell_is_promised(absolve: Runner) -> None:
+def test_completion_for_an_unknown_shell_is_a_usage_error(absolve: Runner) -> None:
     assert absolve("completion", "cmd.exe").status == 2
 
 
@@ -36,7 +36,7 @@ def test_no_other_shell_is_promised(absolve: Runner) -> None:
     ],
     ids=" ".join,
 )
-def test_bash_completes(absolve: Runner, words: list[str], found: list[str]) -> None:
+def test_bash_completes_commands_and_options(absolve: Runner, words: list[str], found: list[str]) -> None:
     script = absolve("completion", "bash").out.decode()
     ask = f"COMP_WORDS=({' '.join(words)}); COMP_CWORD={len(words) - 1}; _shtab_absolve; echo \"${{COMPREPLY[@]}}\""
     bash = ["bash", "--norc", "-c", f"{script}\n{ask}"]

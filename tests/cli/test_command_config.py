@@ -1,4 +1,4 @@
-"""The configuration file: options under their own names, which the command line wins over."""
+"""The configuration file: options under their own names, which the command line overrides."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ PAGE = b"<a href=';x'>x</a><img data-src=y.png><a href=/z>z</a>"
 
 @pytest.fixture(autouse=True)
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give a folder with a page in a folder in it, which is the working folder."""
+    """Create a folder that contains a folder with a page; it is the working folder."""
     (tmp_path / "site").mkdir()
     (tmp_path / "site/page.html").write_bytes(PAGE)
     monkeypatch.chdir(tmp_path / "site")
     return tmp_path / "site"
 
 
-def test_options_hold_under_their_names(absolve: Runner) -> None:
+def test_the_configuration_file_sets_options_by_their_names(absolve: Runner) -> None:
     Path("absolve.toml").write_text('url = "http://h/d;p"\nprofile = "rfc3986"\nlazy = true\n')
     done = absolve("rewrite", "page.html")
     assert done == (0, b"<a href='http://h/;x'>x</a><img data-src=http://h/y.png><a href=http://h/z>z</a>", "")
@@ -38,19 +38,19 @@ def test_options_hold_under_their_names(absolve: Runner) -> None:
         ("absolve.toml", "lazy = false\n[rewrite]\nlazy = true\nurl = 'http://h/'\n[links]\nlazy = false"),
     ],
 )
-def test_a_file_of_this_folder_or_one_above_counts(absolve: Runner, name: str, text: str) -> None:
+def test_the_configuration_file_is_found_in_this_folder_or_one_above(absolve: Runner, name: str, text: str) -> None:
     Path(name).write_text(text)
     assert b"data-src=http://h/y.png" in absolve("rewrite", "page.html").out
 
 
 @pytest.mark.parametrize("text", ["[tool.other]\nlazy = true", "this is no TOML"])
-def test_a_project_file_that_says_nothing_of_us_is_none_of_ours(absolve: Runner, text: str) -> None:
+def test_a_pyproject_without_our_table_is_ignored(absolve: Runner, text: str) -> None:
     Path("../absolve.toml").write_text("url = 'http://h/'")
     Path("pyproject.toml").write_text(text)
     assert b"href=http://h/z" in absolve("rewrite", "page.html").out
 
 
-def test_the_command_line_wins_whole_lists_too(absolve: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_line_overrides_the_configuration_lists_included(absolve: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("absolve.toml").write_text("url = 'http://h/'\nkind = ['image', 'script']\n[rewrite]\nin-place = true\n")
     monkeypatch.setenv("ABSOLVE_CONFIG", "absolve.toml")
     assert absolve("links", "page.html").out == b""
@@ -63,7 +63,7 @@ def test_the_command_line_wins_whole_lists_too(absolve: Runner, monkeypatch: pyt
     assert Path("page.html").read_bytes() != PAGE
 
 
-def test_paths_are_relative_to_the_file_and_one_word_is_a_list(absolve: Runner) -> None:
+def test_configured_paths_are_relative_to_the_file_and_a_string_may_be_a_list(absolve: Runner) -> None:
     Path("../moved.csv").write_text("http://h,http://g\n")
     Path("../absolve.toml").write_text(
         "url='http://h/'\nremap-file = 'moved.csv'\nkind = 'navigation'\nmax-size = '1K'"
@@ -71,7 +71,7 @@ def test_paths_are_relative_to_the_file_and_one_word_is_a_list(absolve: Runner) 
     assert b"<a href=http://g/z>" in absolve("rewrite", "page.html", "--config", "../absolve.toml").out
 
 
-def test_the_environment_names_another_file_or_none(absolve: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_selects_another_configuration_file_or_none(absolve: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("absolve.toml").write_text("no TOML at all")
     Path("other.toml").write_text("url = 'http://h/'")
     monkeypatch.setenv("ABSOLVE_CONFIG", "other.toml")
@@ -81,7 +81,7 @@ def test_the_environment_names_another_file_or_none(absolve: Runner, monkeypatch
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("no TOML at all", "absolve.toml: "),
         ("colour = 'red'", "unknown option 'colour'"),
@@ -95,22 +95,22 @@ def test_the_environment_names_another_file_or_none(absolve: Runner, monkeypatch
         ("help = true", "unknown option 'help'"),
     ],
 )
-def test_what_is_wrong_in_it_is_said_before_anything_is_done(absolve: Runner, text: str, said: str) -> None:
+def test_errors_in_the_configuration_are_reported_before_any_work(absolve: Runner, text: str, message: str) -> None:
     Path("absolve.toml").write_text(text)
     done = absolve("rewrite", "page.html")
     assert (done.status, done.out) == (2, b"")
-    assert said in done.err
+    assert message in done.err
     assert "absolve.toml: " in done.err
 
 
-def test_an_option_of_another_command_is_none_of_this_one(absolve: Runner) -> None:
+def test_a_configured_option_of_another_command_is_ignored(absolve: Runner) -> None:
     Path("absolve.toml").write_text("columns = 'kind'\nurl = 'http://h/'")
     assert absolve("rewrite", "page.html").status == 0
     assert absolve("links", "page.html").lines[0] == '{"kind": "navigation"}'
     assert absolve("resolve", "http://h/", "x").lines == ["http://h/x"]
 
 
-def test_config_shows_what_holds_and_whence(absolve: Runner, site: Path) -> None:
+def test_config_shows_options_with_their_sources(absolve: Runner, site: Path) -> None:
     Path("absolve.toml").write_text("profile = 'whatwg'\n[rewrite]\nkind = 'image'\n")
     lines = [line.split("  #") for line in absolve("config", "rewrite", "links").lines]
     shown = {line[0].strip(): line[-1].strip() for line in lines}

@@ -1,4 +1,4 @@
-"""A configuration file that is merely found sets only what cannot write, run or connect; one that is named sets all."""
+"""A discovered configuration file sets only options that cannot write, run or connect; a named one sets all."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CHANGING = "fragments base json-ld"
 CHOOSING = "include exclude mirror-layout kind scope problem"
 RUNNING = "jobs quiet verbose"
 
-# All that a file may set that nobody named. An option that is not listed here is not trusted.
+# All options that a discovered file may set. Options that are not listed here are not trusted.
 TRUSTED = {
     "rewrite": f"{READING} {CHANGING} {CHOOSING} {RUNNING} verify dry-run diff",
     "links": f"{READING} {CHANGING} {CHOOSING} {RUNNING} format columns unique csv-safe",
@@ -37,7 +37,7 @@ TRUSTED = {
     "resolve": "profile",
 }
 
-# What writes, runs or connects; what changes where absolute links lead, lifts a protection or names files.
+# Options that write, run or connect, change the targets of absolute links, lift a protection or name files.
 UNTRUSTED = {
     *"output errors in-place backup from url-map remap-file browser engine master".split(),
     *"remap where resume break-signatures file-urls show-credentials".split(),
@@ -49,7 +49,7 @@ OPTIONS = [
 
 @pytest.fixture(autouse=True)
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give a folder with a page in a folder in it, which is the working folder."""
+    """Create a folder that contains a folder with a page; it is the working folder."""
     (tmp_path / "site").mkdir()
     (tmp_path / "site/page.html").write_bytes(PAGE)
     monkeypatch.chdir(tmp_path / "site")
@@ -65,7 +65,7 @@ def tree() -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_only_the_listed_options_of_a_command_may_come_from_a_file_that_is_found(command: str) -> None:
+def test_only_the_listed_options_may_come_from_a_discovered_file(command: str) -> None:
     trusted = {name for of, name, action in OPTIONS if of == command and is_discovered(action)}
     assert trusted == set(TRUSTED.get(command, "").split())
 
@@ -97,14 +97,14 @@ def test_an_option_is_not_trusted_unless_its_declaration_says_so() -> None:
         ("rewrite", "remap = '//h=javascript:alert(1)//'"),
         ("rewrite", "url-map = 'victim.html'"),
         ("rewrite", "from = 'victim.html'"),
-        ("rewrite", "output = 12"),  # nor is it looked at
+        ("rewrite", "output = 12"),  # an ignored option is not even validated
         ("links", "output = 'victim.html'"),
         ("links", "where = 'true'"),
         ("links", "engine = 'spark'\nmaster = 'spark://evil.example:7077'"),
         ("browser", "browser = './evil'"),
     ],
 )
-def test_a_file_that_is_found_neither_writes_nor_runs_nor_connects(
+def test_a_discovered_file_cannot_make_a_run_write_execute_or_connect(
     absolve: Runner, command: str, text: str, place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Path("victim.html").write_bytes(b"as it was")
@@ -118,14 +118,14 @@ def test_a_file_that_is_found_neither_writes_nor_runs_nor_connects(
     done = absolve(command, "page.html", "--url", "http://h/")
     assert tree() == before
     names = ", ".join(line.partition(" ")[0] for line in text.splitlines())
-    said = [line for line in done.err.splitlines() if "ignored-option" in line]
+    message = [line for line in done.err.splitlines() if "ignored-option" in line]
     text = f"a file that was found, not named, may not set {names} (to use it, name it with --config FILE or $ABSOLVE_CONFIG)"
-    assert said == [f"{Path(place).resolve()}: ignored-option: {text}"]
+    assert message == [f"{Path(place).resolve()}: ignored-option: {text}"]
     if command == "rewrite":
         assert (done.status, done.out) == (0, ABSOLUTE)
 
 
-def test_a_file_that_is_named_sets_everything(absolve: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_named_configuration_file_sets_all_options(absolve: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("mine.toml").write_text("url = 'http://h/'\n[rewrite]\nin-place = true\nbackup = '.orig'\nremap = '//h=//g'\n")
     assert absolve("rewrite", "page.html", "--config", "mine.toml") == (0, b"", "")
     assert Path("page.html").read_bytes() == ABSOLUTE.replace(b"//h", b"//g")
@@ -136,7 +136,7 @@ def test_a_file_that_is_named_sets_everything(absolve: Runner, monkeypatch: pyte
     assert Path("out.html").read_bytes() == ABSOLUTE
 
 
-def test_config_names_another_file_than_the_environment_or_none(
+def test_the_option_config_overrides_the_environment(
     absolve: Runner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("a", "b", "absolve"):
@@ -153,14 +153,14 @@ def test_config_names_another_file_than_the_environment_or_none(
     assert "unknown option 'config'" in absolve("rewrite", "--config", "c.toml", "page.html").err
 
 
-def test_what_the_command_line_gives_needs_no_word_about_the_file(absolve: Runner) -> None:
+def test_ignored_settings_that_the_command_line_gives_are_not_reported(absolve: Runner) -> None:
     Path("absolve.toml").write_text("output = 'a.html'\nurl = 'http://h/'")
     assert absolve("rewrite", "page.html", "-o", "b.html") == (0, b"", "")
     assert absolve("base", "page.html").err == ""
     assert sorted(path.name for path in Path().iterdir()) == ["absolve.toml", "b.html", "page.html"]
 
 
-def test_config_shows_what_is_ignored_and_why(absolve: Runner, site: Path) -> None:
+def test_config_shows_untrusted_settings_with_reasons(absolve: Runner, site: Path) -> None:
     Path("absolve.toml").write_text("output = 'a.html'\nprofile = 'whatwg'\n[rewrite]\nin-place = true")
     done = absolve("config", "rewrite", "links")
     path = site / "absolve.toml"
@@ -206,7 +206,7 @@ def test_the_search_ends_at_the_home_of_the_user(
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
-def test_what_is_no_regular_file_is_passed_over_without_opening_it(absolve: Runner) -> None:
+def test_special_files_are_skipped_without_opening_them_as_configuration(absolve: Runner) -> None:
     os.mkfifo("absolve.toml")
     Path("pyproject.toml").mkdir()
     Path("../absolve.toml").symlink_to("/dev/zero")
@@ -214,7 +214,7 @@ def test_what_is_no_regular_file_is_passed_over_without_opening_it(absolve: Runn
 
 
 @pytest.mark.skipif(os.name != "posix", reason="a working folder cannot be removed here")
-def test_a_working_folder_that_was_removed_has_no_file(site: Path) -> None:
+def test_in_a_removed_working_folder_no_configuration_is_found(site: Path) -> None:
     code = "import os; os.rmdir(os.getcwd()); from absolve.cli import main; main(['resolve', 'http://h/', 'x'])"
     (site / "gone").mkdir()
     done = subprocess.run([sys.executable, "-c", code], cwd=site / "gone", capture_output=True, check=False)
@@ -227,7 +227,7 @@ STRANGER = 54_321
 
 
 def given_away(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a file or link be another user's than who runs absolve."""
+    """Give a file or link to another user."""
     if not hasattr(os, "geteuid"):
         pytest.skip("files have no such owners here")
     if os.geteuid() == 0:
@@ -237,7 +237,7 @@ def given_away(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("name", ["absolve.toml", "../absolve.toml", "pyproject.toml"])
-def test_a_file_of_another_user_is_ignored_and_that_is_said_once(
+def test_a_configuration_file_of_another_user_is_ignored_with_one_warning(
     absolve: Runner, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     header = "[tool.absolve]\n" if name == "pyproject.toml" else ""
@@ -255,7 +255,7 @@ def test_a_file_of_another_user_is_ignored_and_that_is_said_once(
     assert "unknown option 'colour'" in absolve("rewrite", "page.html", "--config", name).err
 
 
-def test_behind_a_file_of_another_user_the_search_goes_on(absolve: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_search_continues_after_a_file_of_another_user(absolve: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
     if not hasattr(os, "geteuid") or os.geteuid() != 0:
         pytest.skip("only root can give one file away")
     Path("absolve.toml").write_text("this is no TOML")
@@ -266,7 +266,7 @@ def test_behind_a_file_of_another_user_the_search_goes_on(absolve: Runner, monke
     assert done.err.count("\n") == 1
 
 
-def test_a_project_file_of_another_user_that_does_not_name_us_is_none_of_ours(
+def test_a_pyproject_of_another_user_without_our_table_is_ignored_silently(
     absolve: Runner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Path("pyproject.toml").write_text("[tool.other]\nx = 1")
@@ -276,7 +276,7 @@ def test_a_project_file_of_another_user_that_does_not_name_us_is_none_of_ours(
 
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="files have no such modes here")
 @pytest.mark.parametrize("mode", [0o666, 0o602])
-def test_a_file_that_every_user_may_write_is_ignored(absolve: Runner, mode: int) -> None:
+def test_a_world_writable_configuration_file_is_ignored(absolve: Runner, mode: int) -> None:
     Path("absolve.toml").write_text("url = 'http://evil/'")
     Path("absolve.toml").chmod(mode)
     done = absolve("rewrite", "page.html")
@@ -288,7 +288,7 @@ def test_a_file_that_every_user_may_write_is_ignored(absolve: Runner, mode: int)
 
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="folders have no such modes here")
 @pytest.mark.parametrize("mode", [0o1777, 0o777])
-def test_in_a_folder_where_others_may_write_a_link_does_not_count(absolve: Runner, mode: int) -> None:
+def test_a_linked_configuration_file_in_a_shared_folder_is_ignored(absolve: Runner, mode: int) -> None:
     Path("../mine.toml").write_text("url = 'http://h/'")
     made = Path("absolve.toml")
     ways = (made.symlink_to, made.hardlink_to)
@@ -296,7 +296,7 @@ def test_in_a_folder_where_others_may_write_a_link_does_not_count(absolve: Runne
         Path().chmod(0o755)
         way(Path("../mine.toml"))
         assert absolve("rewrite", "page.html").out == ABSOLUTE
-        Path().chmod(mode)  # in /tmp anybody may link what is ours under this name
+        Path().chmod(mode)  # in /tmp anyone may create a link with this name to a file of this user
         done = absolve("rewrite", "page.html")
         assert done.out == PAGE
         assert "in a folder where other users may write" in done.err
@@ -305,7 +305,7 @@ def test_in_a_folder_where_others_may_write_a_link_does_not_count(absolve: Runne
     assert absolve("rewrite", "page.html") == (0, ABSOLUTE, "")  # only its owner wrote it
 
 
-def test_a_link_of_another_user_does_not_count(absolve: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_configuration_link_of_another_user_is_ignored(absolve: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
     if not hasattr(os, "geteuid") or os.geteuid() != 0:
         pytest.skip("only root can give a link away")
     Path("../mine.toml").write_text("url = 'http://h/'")
@@ -316,7 +316,7 @@ def test_a_link_of_another_user_does_not_count(absolve: Runner, monkeypatch: pyt
     assert "it is a symbolic link that belongs to another user" in done.err
 
 
-def test_a_file_that_cannot_be_read_stops_nothing_if_it_is_another_users(
+def test_an_unreadable_configuration_file_of_another_user_is_ignored(
     absolve: Runner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def unreadable(_: Path) -> tuple[bytes, str]:
@@ -355,7 +355,7 @@ HOSTILE = {
 
 @pytest.mark.parametrize("found", [True, False], ids=["found", "named"])
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
-def test_a_hostile_file_is_an_error_with_its_name(absolve: Runner, text: str, *, found: bool) -> None:
+def test_an_invalid_configuration_file_is_an_error_with_its_name(absolve: Runner, text: str, *, found: bool) -> None:
     name = "absolve.toml" if found else "mine.toml"
     Path(name).write_text(text)
     done = absolve("rewrite", "page.html", *([] if found else ["--config", name]))
@@ -365,13 +365,13 @@ def test_a_hostile_file_is_an_error_with_its_name(absolve: Runner, text: str, *,
 
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
-def test_a_hostile_project_file_that_says_nothing_of_us_is_none_of_ours(absolve: Runner, text: str) -> None:
+def test_an_invalid_pyproject_without_our_table_is_ignored(absolve: Runner, text: str) -> None:
     Path("pyproject.toml").write_text(text)
     assert absolve("rewrite", "page.html", "--url", "http://h/") == (0, ABSOLUTE, "")
 
 
 @pytest.mark.parametrize("text", ["tool = 1", "[tool]\nabsolve = 1", "[[tool]]\nabsolve = {}", "[[tool.absolve]]"])
-def test_a_project_file_of_another_shape_is_none_of_ours(absolve: Runner, text: str) -> None:
+def test_a_pyproject_with_another_kind_of_tool_table_is_ignored(absolve: Runner, text: str) -> None:
     Path("pyproject.toml").write_text(text)
     assert absolve("rewrite", "page.html", "--url", "http://h/") == (0, ABSOLUTE, "")
     assert absolve("rewrite", "page.html", "--url", "http://h/", "--config", "pyproject.toml") == (0, ABSOLUTE, "")

@@ -1,4 +1,4 @@
-"""`--errors FILE` never replaces what a run reads or writes, and is written whole or not at all."""
+"""`--errors FILE` never replaces an input or output of the run, and is written completely or not at all."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BROKEN = b"<a href='//[x'>"
 
 @pytest.fixture(autouse=True)
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give a folder of two pages, a link to it, a list, tables, and a page with other names."""
+    """Create a folder of two pages, with a link to it, a list, tables, and a page with other names."""
     monkeypatch.chdir(tmp_path)
     Path("site/sub").mkdir(parents=True)
     for name in ("site/a.html", "site/sub/b.html", "page.html"):
@@ -34,7 +34,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         Path("link.html").symlink_to("page.html")
         Path("hard.html").hardlink_to("page.html")
     except OSError:
-        pytest.skip("there are no links here")
+        pytest.skip("no hard or symbolic links here")
     return tmp_path
 
 
@@ -65,7 +65,7 @@ def files() -> dict[str, bytes]:
         ("--url-map=urls.csv page.html", "urls.csv"),
     ],
 )
-def test_a_file_that_is_read_or_is_in_a_folder_that_is_read_is_refused(
+def test_an_errors_file_that_is_or_may_become_an_input_is_refused(
     absolve: Runner, command: list[str], given: str, errors: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = files()
@@ -76,7 +76,7 @@ def test_a_file_that_is_read_or_is_in_a_folder_that_is_read_is_refused(
     assert files() == before
 
 
-def test_a_file_that_is_written_is_refused(absolve: Runner) -> None:
+def test_an_errors_file_that_is_an_output_is_refused(absolve: Runner) -> None:
     Path("out").mkdir()
     before = files()
     for arguments in (
@@ -91,7 +91,7 @@ def test_a_file_that_is_written_is_refused(absolve: Runner) -> None:
         assert files() == before
 
 
-def test_a_file_beside_the_inputs_or_in_the_output_folder_is_written(absolve: Runner) -> None:
+def test_an_errors_file_beside_the_inputs_or_in_the_output_folder_is_written(absolve: Runner) -> None:
     Path("site/a.html").write_bytes(BROKEN)
     for errors in ("site.jsonl", "site/../site.html", "out/errors.jsonl"):
         Path(errors).parent.mkdir(exist_ok=True)
@@ -99,7 +99,7 @@ def test_a_file_beside_the_inputs_or_in_the_output_folder_is_written(absolve: Ru
         assert Path(errors).exists()
 
 
-def test_a_name_in_a_list_that_comes_by_a_pipe_is_refused_before_it_is_read(absolve: Runner) -> None:
+def test_an_errors_file_named_in_a_piped_list_is_refused_before_it_is_read(absolve: Runner) -> None:
     done = absolve("links", "--from", "-", "--errors", "link.html", stdin=b"site/a.html\npage.html\n")
     assert done.status == 2
     assert "--errors link.html is also a file of the run (page.html)" in done.err
@@ -109,7 +109,7 @@ def test_a_name_in_a_list_that_comes_by_a_pipe_is_refused_before_it_is_read(abso
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
-def test_the_file_stays_as_it_was_where_the_run_is_interrupted(number: int) -> None:
+def test_an_interrupted_run_leaves_the_errors_file_unchanged(number: int) -> None:
     os.mkfifo("pipe")
     Path("errors.jsonl").write_text("as it was")
     argv = [sys.executable, "-m", "absolve", "links", "none.html", "pipe", "--errors", "errors.jsonl"]
@@ -124,14 +124,14 @@ def test_the_file_stays_as_it_was_where_the_run_is_interrupted(number: int) -> N
     assert not [path for path in Path().iterdir() if ".absolve" in path.name]
 
 
-def test_the_file_stays_as_it_was_where_the_run_ends_in_an_error(absolve: Runner) -> None:
+def test_a_failing_run_leaves_the_errors_file_unchanged(absolve: Runner) -> None:
     Path("errors.jsonl").write_text("as it was")
     Path("out.csv").mkdir()
     assert absolve("links", "none.html", "-o", "out.csv", "--errors", "errors.jsonl").status == 1
     assert Path("errors.jsonl").read_text() == "as it was"
 
 
-def test_a_failure_that_cannot_be_written_leaves_the_file_as_it_was(
+def test_a_write_error_leaves_the_errors_file_unchanged(
     absolve: Runner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Full:

@@ -1,4 +1,4 @@
-"""The filters of `absolve links` and `absolve rewrite`: which links, rows and columns; and what old URLs become."""
+"""Filters of `absolve links` and `absolve rewrite` choose links, rows and columns; `--remap` replaces old URLs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LINKS = b"<a href=x>1</a><img src=i.png><a href=http://g/>2</a><a href=x>3</a>"
 
 @pytest.fixture
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give a folder of two pages with links to the same URLs."""
+    """Create a folder of two pages with links to the same URLs."""
     (tmp_path / "site").mkdir()
     for name in ("a.html", "b.html"):
         (tmp_path / "site" / name).write_bytes(LINKS)
@@ -51,14 +51,14 @@ def test_only_rows_that_pass_all_filters_are_listed(absolve: Runner, options: li
 
 
 @pytest.mark.usefixtures("site")
-def test_columns_come_in_the_order_that_is_asked_for(absolve: Runner) -> None:
+def test_columns_have_the_order_of_the_option(absolve: Runner) -> None:
     done = absolve("links", "site/a.html", URL, "--columns", "target, kind", "--format=csv", "--kind=image")
     assert done.lines == ["target,kind", "http://h/d/i.png,image"]
 
 
 @pytest.mark.usefixtures("site")
 @pytest.mark.parametrize("jobs", ["1", "2"])
-def test_equal_rows_are_listed_once_in_the_whole_run(
+def test_unique_lists_equal_rows_once_in_the_whole_run(
     absolve: Runner, monkeypatch: pytest.MonkeyPatch, jobs: str
 ) -> None:
     monkeypatch.setattr(many, "WORTH_A_POOL", 1)
@@ -85,7 +85,7 @@ def test_equal_rows_are_listed_once_in_the_whole_run(
     ],
     ids=" ".join,
 )
-def test_what_is_no_filter_is_refused_before_anything_is_read(absolve: Runner, options: list[str]) -> None:
+def test_invalid_filters_are_refused_before_any_input_is_read(absolve: Runner, options: list[str]) -> None:
     done = absolve(options[0], "site/a.html", *options[1:])
     assert (done.status, done.out) == (2, b"")
 
@@ -94,7 +94,7 @@ def test_what_is_no_filter_is_refused_before_anything_is_read(absolve: Runner, o
 @pytest.mark.parametrize(
     "condition", ["colour = 'red'", "kind =", "target IN (SELECT * FROM read_text('site/a.html'))"]
 )
-def test_a_condition_is_checked_before_anything_is_read_and_reads_no_file(absolve: Runner, condition: str) -> None:
+def test_a_condition_is_checked_before_any_input_is_read_and_cannot_read_files(absolve: Runner, condition: str) -> None:
     pytest.importorskip("duckdb")
     pytest.importorskip("pyarrow")
     done = absolve("links", "site/a.html", "--where", condition)
@@ -131,7 +131,7 @@ def test_a_condition_is_checked_before_anything_is_read_and_reads_no_file(absolv
         pytest.param("NOT " * 300 + "true AND x", id="less deep"),
     ],
 )
-def test_what_is_more_than_one_condition_is_refused(absolve: Runner, condition: str) -> None:
+def test_more_than_one_condition_is_refused(absolve: Runner, condition: str) -> None:
     pytest.importorskip("duckdb")
     pytest.importorskip("pyarrow")
     done = absolve("links", "site/a.html", "--where", condition)
@@ -173,7 +173,7 @@ def test_a_condition_that_fails_on_a_row_fails_its_document_only(absolve: Runner
 
 
 @pytest.mark.usefixtures("site")
-def test_only_the_links_that_are_asked_for_are_rewritten(absolve: Runner) -> None:
+def test_only_the_selected_links_are_rewritten(absolve: Runner) -> None:
     assert absolve("rewrite", "site/a.html", URL, "--kind=image").out == LINKS.replace(b"i.png", b"http://h/d/i.png")
     assert absolve("rewrite", "site/a.html", URL, "--kind=image", "--dry-run").lines == [
         "site/a.html: 4 links, 1 would change"
@@ -184,7 +184,7 @@ def test_only_the_links_that_are_asked_for_are_rewritten(absolve: Runner) -> Non
     )
 
 
-def test_old_urls_become_new_ones_by_options_and_by_a_file(absolve: Runner, site: Path) -> None:
+def test_remap_rules_come_from_options_and_from_a_file(absolve: Runner, site: Path) -> None:
     for path in site.iterdir():
         path.write_bytes(LINKS.replace(b"x>3", b"z>3"))
     Path("moved.csv").write_text(
@@ -200,7 +200,7 @@ def test_old_urls_become_new_ones_by_options_and_by_a_file(absolve: Runner, site
 
 @pytest.mark.usefixtures("site")
 @pytest.mark.parametrize("row", ["http://a", "http://a,http://b,exact,more", "a,http://b", "(,http://b,regex"])
-def test_a_rule_that_is_none_is_said_with_its_line(absolve: Runner, row: str) -> None:
+def test_an_invalid_remap_rule_is_reported_with_its_line(absolve: Runner, row: str) -> None:
     Path("moved.csv").write_text(f"http://x,http://y\n{row}\n")
     done = absolve("rewrite", "site/a.html", "--remap-file=moved.csv")
     assert (done.status, done.out) == (2, b"")
@@ -208,7 +208,7 @@ def test_a_rule_that_is_none_is_said_with_its_line(absolve: Runner, row: str) ->
 
 
 @pytest.mark.usefixtures("site")
-def test_a_rule_that_cannot_be_linear_is_said_with_its_file_and_line(absolve: Runner) -> None:
+def test_a_remap_rule_that_cannot_be_linear_is_reported_with_file_and_line(absolve: Runner) -> None:
     Path("rules.csv").write_text("from,to,how\nhttp://o/(.*),http://n/\\1,regex\n(a*)*,http://n/,regex\n")
     done = absolve("rewrite", "site/a.html", "--remap-file", "rules.csv")
     assert (done.status, done.out) == (2, b"")
@@ -216,7 +216,7 @@ def test_a_rule_that_cannot_be_linear_is_said_with_its_file_and_line(absolve: Ru
 
 
 @pytest.mark.usefixtures("site")
-def test_a_rule_that_a_url_could_stall_is_done_at_once(absolve: Runner) -> None:
+def test_a_remap_rule_with_ambiguous_repetition_takes_linear_time(absolve: Runner) -> None:
     Path("rules.csv").write_text("http://o/(a|aa)+/(.*)/(.*),http://n/\\2/\\3,regex\n")
     page = b"<a href='http://o/" + b"a" * 5000 + b"'><a href='http://o/aaa/b/c'>"
     done = absolve("rewrite", "-", "--remap-file", "rules.csv", "--jobs", "2", stdin=page)

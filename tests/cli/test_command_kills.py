@@ -1,7 +1,7 @@
-"""A run that is killed at any moment leaves each file whole; one that is asked to end leaves no temporary file, too.
+"""A run that is killed at any moment leaves each file whole; with SIGTERM or SIGINT it leaves no temporary file either.
 
-$ABSOLVE_KILLS is the number of kills: of 54 ways (signal, place of the result, kind of inputs, one process or all of the
-job) each in its turn, at random moments; `-s` shows the figures.
+$ABSOLVE_KILLS is the number of kills at random moments, over 54 combinations in turn: signal, output, kind of inputs, one
+process or the whole job. `-s` prints the figures.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def package(pages: int) -> bytes:
     return file.getvalue()
 
 
-# The files of a folder, by what is in it; the first one is large.
+# The files of a folder by the kind of its inputs; the first file is large.
 FOLDERS: Final = {
     "pages": {f"{number:03}.html": PAGE * (200 if number == 0 else 4) for number in range(120)},
     "WARC": {f"{number:03}.warc": warc(300 if number == 0 else 30) for number in range(12)},
@@ -65,7 +65,7 @@ TABLES: Final = ("sqlite", "duckdb", "parquet", "csv")
 
 
 class Way(NamedTuple):
-    """How a run is killed: by which signal, where its results go, what it works on, whether workers get it, too."""
+    """How a run is killed: the signal, the output, the inputs, and whether workers receive the signal too."""
 
     number: signal.Signals
     place: list[str]
@@ -74,7 +74,7 @@ class Way(NamedTuple):
 
 
 def ways() -> list[Way]:
-    """All ways, the signals in turn and the rest mixed: so a few kills are of various ways."""
+    """Return all combinations, signals in turn and the rest shuffled, so that a few kills are of various kinds."""
     others = list(itertools.product(PLACES, FOLDERS, (False, True)))
     mixed = [random.Random(number).sample(others, len(others)) for number in SIGNALS]  # noqa: S311
     return [Way(number, *other) for turn in zip(*mixed, strict=True) for number, other in zip(SIGNALS, turn, strict=True)]
@@ -94,7 +94,7 @@ def temporary(folder: Path) -> list[Path]:
 
 
 def killed(run: subprocess.Popen[bytes], folder: Path, number: int, *, group: bool, patience: float) -> bool:
-    """Kill a run after it has begun to write; whether it was still running. All its processes are gone then."""
+    """Kill a run after it has begun to write, wait for all its processes, and return whether it was still running."""
     begun = time.monotonic()
     while not temporary(folder) and run.poll() is None and time.monotonic() - begun < 60:
         time.sleep(0.001)
@@ -102,15 +102,15 @@ def killed(run: subprocess.Popen[bytes], folder: Path, number: int, *, group: bo
     alive = run.poll() is None
     if alive:
         (os.killpg if group else os.kill)(run.pid, number)
-    _, said = run.communicate(timeout=60)
+    _, message = run.communicate(timeout=60)
     begun = time.monotonic()
-    while _is_group(run.pid):  # workers whose parent was killed end when they have told of their file
+    while _is_group(run.pid):  # workers whose parent was killed end after the message about their file
         assert time.monotonic() - begun < 30
         time.sleep(0.005)
     if alive:
         ended = -number if number == signal.SIGKILL else 128 + number
         assert run.returncode in {ended, 0}, run.returncode
-        assert not said, said
+        assert not message, message
         return run.returncode != 0
     return False
 
@@ -124,7 +124,7 @@ def _is_group(number: int) -> bool:
 
 
 def new_files(folder: Path, kind: str) -> dict[str, bytes]:
-    """Make an original of a folder, and return what an undisturbed run makes of its files."""
+    """Create the original of a folder, and return the files that an undisturbed run makes of it."""
     for name, data in FOLDERS[kind].items():
         (folder / kind).mkdir(exist_ok=True)
         (folder / kind / name).write_bytes(data)
@@ -137,7 +137,7 @@ def new_files(folder: Path, kind: str) -> dict[str, bytes]:
 
 
 def counted(work: Path, place: list[str], kind: str, new: dict[str, bytes]) -> Counter[str]:
-    """Count what is wrong: torn or lost files, and temporary ones."""
+    """Count faults: torn, lost and temporary files."""
     wrong: Counter[str] = Counter(temporary=len(temporary(work)), torn=0, lost=0)
     for name, old in FOLDERS[kind].items():
         path, backup, out = work / "site" / name, work / "site" / f"{name}.orig", work / "out" / name
@@ -156,11 +156,11 @@ def moments() -> Iterator[tuple[Way, random.Random]]:
 
 
 @pytest.mark.slow
-def test_a_killed_rewrite_leaves_whole_files_and_can_be_done_again(tmp_path: Path) -> None:
+def test_a_killed_rewrite_leaves_whole_files_and_can_be_repeated(tmp_path: Path) -> None:
     new = {kind: new_files(tmp_path, kind) for kind in FOLDERS}
     figures: dict[str, Counter[str]] = {one.name: Counter() for one in SIGNALS}
     for turn, (way, chance) in enumerate(moments()):
-        is_one = chance.random() < 0.25  # a large file, in this process
+        is_one = chance.random() < 0.25  # a large file, in the main process
         inputs = [f"site/{next(iter(FOLDERS[way.kind]))}"] if is_one else ["site", chance.choice(["-j1", "-j2"])]
         arguments = ["rewrite", "--quiet", *inputs, *way.place]
         while True:
@@ -192,7 +192,7 @@ def links(data: bytes) -> int:
 
 
 def rows(table: Path) -> int:
-    """The rows of a table that was finished just before the kill."""
+    """Return the rows of a table that was finished just before the kill."""
     if table.suffix == ".csv":
         return table.read_bytes().count(b"\n") - 1
     if table.suffix == ".sqlite":
@@ -208,7 +208,7 @@ def rows(table: Path) -> int:
 
 
 @pytest.mark.slow
-def test_a_killed_list_leaves_the_table_as_it_was(tmp_path: Path) -> None:
+def test_a_killed_listing_leaves_the_table_unchanged(tmp_path: Path) -> None:
     pytest.importorskip("duckdb")
     pytest.importorskip("pyarrow")
     for name, data in FOLDERS["pages"].items():

@@ -1,4 +1,4 @@
-"""What all commands have in common: --version, --help, how they end."""
+"""Behaviour common to all commands: --version, --help, exit status."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from absolve.cli.reporting import colours
 from absolve.formats.html import tokenizer
 
 
-def test_version_says_whether_the_scanner_is_compiled(absolve: Runner) -> None:
+def test_version_prints_whether_the_scanner_is_compiled(absolve: Runner) -> None:
     kind = "interpreted" if (tokenizer.__file__ or "").endswith(".py") else "compiled"
     assert absolve("--version") == (0, f"absolve {library.__version__} ({kind})\n".encode(), "")
 
 
-def test_version_imports_next_to_nothing() -> None:
+def test_version_imports_few_modules() -> None:
     code = "import sys; sys.argv[1:] = ['--version']; before = {*sys.modules}\nfrom absolve.cli import main\nmain()\n"
     tell = "print(*sorted({name.partition('.')[0] for name in {*sys.modules} - before}))"
     done = subprocess.run([sys.executable, "-c", code + tell], capture_output=True, check=True, text=True)
@@ -42,26 +42,26 @@ def test_help_has_examples_and_fits_a_terminal(absolve: Runner, command: str, mo
     assert max(map(len, done.lines)) <= 100
 
 
-def test_the_help_of_all_names_every_command(absolve: Runner) -> None:
+def test_the_help_of_absolve_names_every_command(absolve: Runner) -> None:
     text = absolve("--help").out.decode()
     assert all(f"    {command}" in text for command in COMMANDS)
 
 
 @pytest.mark.parametrize("arguments", [(), ("frobnicate",), ("links", "--frobnicate"), ("resolve", "http://h/")])
-def test_what_is_no_command_is_used_wrongly(absolve: Runner, arguments: tuple[str, ...]) -> None:
+def test_an_unknown_command_is_a_usage_error(absolve: Runner, arguments: tuple[str, ...]) -> None:
     done = absolve(*arguments)
     assert (done.status, done.out) == (2, b"")
     assert done.err.startswith("absolve")
     assert "--help" in done.err
 
 
-def test_it_runs_as_a_process_from_pipe_to_pipe(absolve: Runner) -> None:
+def test_the_command_runs_from_pipe_to_pipe(absolve: Runner) -> None:
     assert absolve.process("rewrite", "-", stdin=PAGE) == (0, ABSOLUTE, "")
 
 
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 @pytest.mark.parametrize("command", [("rewrite",), ("links",), ("links", "--format", "csv")], ids=" ".join)
-def test_a_reader_that_goes_away_ends_it_quietly(tmp_path: Path, command: tuple[str, ...], unbuffered: str) -> None:
+def test_a_closed_output_pipe_ends_the_command_quietly(tmp_path: Path, command: tuple[str, ...], unbuffered: str) -> None:
     path = tmp_path / "page.html"
     path.write_bytes(b"<a href=x>\n" * 50_000)
     argv = [sys.executable, "-m", "absolve", *command, str(path), "--url", "http://h/"]
@@ -76,7 +76,7 @@ def test_a_reader_that_goes_away_ends_it_quietly(tmp_path: Path, command: tuple[
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
-def test_an_interrupt_ends_it_quietly_and_leaves_the_output_as_it_was(tmp_path: Path) -> None:
+def test_an_interrupt_ends_the_command_quietly_and_leaves_the_output_unchanged(tmp_path: Path) -> None:
     out = tmp_path / "out.csv"
     out.write_bytes(b"as it was")
     pipe = tmp_path / "pipe"
@@ -84,7 +84,7 @@ def test_an_interrupt_ends_it_quietly_and_leaves_the_output_as_it_was(tmp_path: 
     argv = [sys.executable, "-m", "absolve", "links", str(pipe), "-o", str(out)]
     with (
         subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process,
-        pipe.open("wb"),  # waits until it reads there
+        pipe.open("wb"),  # waits until the run reads there
     ):
         process.send_signal(signal.SIGINT)
         assert process.communicate() == (b"", b"")
@@ -94,7 +94,7 @@ def test_an_interrupt_ends_it_quietly_and_leaves_the_output_as_it_was(tmp_path: 
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
-def test_a_full_disk_is_said() -> None:
+def test_a_full_disk_is_reported() -> None:
     with Path("/dev/full").open("wb") as full:
         argv = [sys.executable, "-m", "absolve", "rewrite", str(FIXTURES / "saved-page.html")]
         done = subprocess.run(argv, stdout=full, stderr=subprocess.PIPE, check=False)

@@ -1,4 +1,4 @@
-"""`absolve links`: the inventory, to the standard output or a file."""
+"""`absolve links`: the inventory, to stdout or a file."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def test_an_empty_file_has_no_rows_and_its_table_is_a_header(absolve: Runner, tm
     assert absolve("links", tmp_path / "empty.html", "--format", "csv").lines == [",".join(COLUMNS)]
 
 
-def test_json_lines_are_what_the_library_gives(absolve: Runner) -> None:
+def test_json_lines_are_the_rows_of_the_library(absolve: Runner) -> None:
     path = FIXTURES / "saved-page.html"
     rows = [row._asdict() for row in library.links(path.read_bytes(), name=str(path))]
     assert [json.loads(line) for line in absolve("links", path).lines] == rows
     assert len(rows) > 30
 
 
-def test_the_suffix_says_the_format_and_format_overrules_it(absolve: Runner, page: Path, tmp_path: Path) -> None:
+def test_the_suffix_selects_the_format_and_the_option_overrides_it(absolve: Runner, page: Path, tmp_path: Path) -> None:
     for name, options, start in (
         ("out.jsonl", (), '{"document"'),
         ("out.CSV", (), "document,"),
@@ -44,12 +44,12 @@ def test_the_suffix_says_the_format_and_format_overrules_it(absolve: Runner, pag
         assert (tmp_path / name).read_text("utf-8").startswith(start)
 
 
-def test_the_rows_of_all_inputs_stand_in_one_table(absolve: Runner, page: Path) -> None:
+def test_the_rows_of_all_inputs_are_in_one_table(absolve: Runner, page: Path) -> None:
     done = absolve("links", page, "-", "--format", "csv", stdin=PAGE)
     assert [row["document"] for row in csv.DictReader(io.StringIO(done.out.decode()))] == [str(page)] * 2 + ["-"] * 2
 
 
-def test_what_cannot_be_read_is_named_and_the_rest_is_listed(absolve: Runner, page: Path, tmp_path: Path) -> None:
+def test_unreadable_inputs_are_reported_and_the_rest_is_listed(absolve: Runner, page: Path, tmp_path: Path) -> None:
     (tmp_path / "binary").write_bytes(b"\x7fELF\x02\x01\x01\x00\x00\x00")
     done = absolve("links", tmp_path / "binary", tmp_path / "none", page)
     assert (done.status, len(done.lines)) == (1, 2)
@@ -57,7 +57,7 @@ def test_what_cannot_be_read_is_named_and_the_rest_is_listed(absolve: Runner, pa
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (("-o", "links.xls"), "links.xls: no format has this suffix"),
         (("--format", "xls"), "invalid choice"),
@@ -74,23 +74,23 @@ def test_what_cannot_be_read_is_named_and_the_rest_is_listed(absolve: Runner, pa
     ],
     ids=str,
 )
-def test_what_is_used_wrongly_writes_nothing(
-    absolve: Runner, page: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], said: str
+def test_wrong_usage_writes_nothing(
+    absolve: Runner, page: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], message: str
 ) -> None:
     monkeypatch.chdir(page.parent)
     Path("link.csv").symlink_to(page)
     done = absolve("links", page, *arguments)
     assert (done.status, done.out) == (2, b"")
-    assert said in done.err
+    assert message in done.err
     assert page.read_bytes() == PAGE
 
 
-def test_an_output_that_cannot_be_written_is_named(absolve: Runner, page: Path, tmp_path: Path) -> None:
+def test_an_output_that_cannot_be_written_is_reported_by_name(absolve: Runner, page: Path, tmp_path: Path) -> None:
     done = absolve("links", page, "-o", tmp_path / "none" / "out.csv")
     assert (done.status, done.err) == (1, f"{tmp_path / 'none' / 'out.csv'}: unwritable: No such file or directory\n")
 
 
-def test_a_fault_in_one_document_does_not_end_the_run(
+def test_an_internal_error_in_one_document_does_not_end_the_run(
     absolve: Runner, page: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def faulty(document: library.Document, settings: Settings) -> Entity:

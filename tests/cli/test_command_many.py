@@ -1,4 +1,4 @@
-"""Whole folders and lists: what is worked on, what goes where, and what one process or several make of it."""
+"""Whole folders and lists: which files are processed, where results go, and the same results with several processes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ FILES = {
 
 @pytest.fixture
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give a folder with documents and other files; the working folder is the one that it is in."""
+    """Create a folder with documents and other files; the working folder is its parent."""
     for place, data in FILES.items():
         path = tmp_path / "site" / place
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -46,7 +46,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture(params=[1, 2])
 def jobs(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Give the option for one process and for two, which few small files would not be worth."""
+    """Yield the option for one process and for two, which so few small files would not get by default."""
     monkeypatch.setattr(many, "WORTH_A_POOL", 1)
     return f"--jobs={request.param}"
 
@@ -58,7 +58,7 @@ def tree(root: Path) -> dict[str, bytes]:
 # --- listing -----------------------------------------------------------------------------------------------------------
 
 
-def test_the_documents_of_a_folder_are_listed_and_its_other_files_passed_over(
+def test_the_documents_of_a_folder_are_listed_and_other_files_are_skipped(
     absolve: Runner, site: Path, jobs: str
 ) -> None:
     done = absolve("links", "site", "--url", URL, jobs)
@@ -76,13 +76,13 @@ def test_the_documents_of_a_folder_are_listed_and_its_other_files_passed_over(
 
 
 @pytest.mark.usefixtures("site")
-def test_a_map_of_urls_is_named_as_what_said_so(absolve: Runner) -> None:
+def test_a_url_map_is_named_as_the_source_of_the_base(absolve: Runner) -> None:
     Path("urls.csv").write_text("path,url\nsite/index.html,http://map/\n")
     (line,) = absolve("links", "site", "--include", "/index.html", "--url-map", "urls.csv").lines
     assert [json.loads(line)[name] for name in ("target", "base_source")] == ["http://map/x.html", "--url-map"]
 
 
-def test_a_mirrors_layout_counts_after_what_a_page_says(absolve: Runner, tmp_path: Path) -> None:
+def test_a_url_stated_in_the_page_precedes_the_mirror_layout(absolve: Runner, tmp_path: Path) -> None:
     for name, data in (("a.html", LINK), ("b.html", PAGE)):
         path = tmp_path / "mirror" / "www.example.com" / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -102,7 +102,7 @@ def test_a_list_names_files_in_their_order_from_a_file_or_the_standard_input(abs
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (("links", "site/index.html", "--include", "*"), "need a folder as INPUT"),
         (("links", "site", "--url", "http://h/?x"), "no query"),
@@ -122,15 +122,15 @@ def test_a_list_names_files_in_their_order_from_a_file_or_the_standard_input(abs
     ],
     ids=str,
 )
-def test_what_is_used_wrongly_writes_nothing(
-    absolve: Runner, site: Path, arguments: tuple[str, ...], said: str
+def test_wrong_usage_writes_nothing(
+    absolve: Runner, site: Path, arguments: tuple[str, ...], message: str
 ) -> None:
     Path("soft").symlink_to("site")
     Path("file").touch()
     Path("other/site").mkdir(parents=True)
     done = absolve(*arguments)
     assert (done.status, done.out) == (2, b"")
-    assert said in done.err
+    assert message in done.err
     assert tree(site) == FILES
 
 
@@ -157,7 +157,7 @@ def test_a_copy_of_a_folder_has_its_layout_its_other_files_modes_and_times(
 
 
 @pytest.mark.usefixtures("site")
-def test_a_link_in_the_output_folder_leads_nothing_out_of_it(absolve: Runner, tmp_path: Path) -> None:
+def test_links_in_the_output_folder_are_not_followed_out_of_it(absolve: Runner, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "out").mkdir()
     (tmp_path / "out/a").symlink_to("../elsewhere")
@@ -168,7 +168,7 @@ def test_a_link_in_the_output_folder_leads_nothing_out_of_it(absolve: Runner, tm
 
 
 @pytest.mark.usefixtures("site")
-def test_what_is_listed_goes_to_its_own_path_in_the_folder_and_twice_is_once(absolve: Runner, tmp_path: Path) -> None:
+def test_listed_files_keep_their_paths_in_the_output_folder_and_duplicates_are_written_once(absolve: Runner, tmp_path: Path) -> None:
     names = f"site/index.html\n{tmp_path}/site/a/note\n./site/index.html\n../x.html\n"
     done = absolve("rewrite", "--from", "-", "--url", URL, "-o", "out", stdin=names.encode())
     assert [line.split(": ")[1] for line in done.err.splitlines()] == ["taken", "outside"]
@@ -193,7 +193,7 @@ def test_in_place_only_what_changes_is_written_and_backups_are_no_inputs(
     assert (site / "link.html").is_symlink()
 
 
-def test_in_place_another_name_of_a_file_keeps_the_old_bytes(absolve: Runner, tmp_path: Path) -> None:
+def test_in_place_another_hard_link_keeps_the_old_bytes(absolve: Runner, tmp_path: Path) -> None:
     (tmp_path / "site").mkdir()
     (tmp_path / "site/page.html").write_bytes(PAGE)
     (tmp_path / "kept.html").hardlink_to(tmp_path / "site/page.html")
@@ -202,7 +202,7 @@ def test_in_place_another_name_of_a_file_keeps_the_old_bytes(absolve: Runner, tm
     assert (tmp_path / "kept.html").read_bytes() == PAGE
 
 
-def test_an_interrupt_leaves_whole_files_and_nothing_else(tmp_path: Path) -> None:
+def test_an_interrupt_leaves_whole_files_and_no_temporary_ones(tmp_path: Path) -> None:
     for number in range(400):
         path = tmp_path / "site" / f"{number % 7}" / f"{number}.html"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -214,8 +214,8 @@ def test_an_interrupt_leaves_whole_files_and_nothing_else(tmp_path: Path) -> Non
         time.sleep(0.01)
         assert run.poll() is None
     run.send_signal(signal.SIGINT)
-    _, said = run.communicate(timeout=30)
-    assert (run.returncode, said) == (130, b"")
+    _, message = run.communicate(timeout=30)
+    assert (run.returncode, message) == (130, b"")
     files = [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
     assert 2 <= len(files) < 400
     assert not [path for path in files if path.name.startswith(".")]
@@ -226,7 +226,7 @@ def test_an_interrupt_leaves_whole_files_and_nothing_else(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("suffix", ["jsonl", "csv", "sqlite", "parquet", "duckdb"])
-def test_a_table_is_there_complete_or_as_it_was(
+def test_a_table_is_written_completely_or_stays_unchanged(
     absolve: Runner, site: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
 ) -> None:
     if suffix in {"parquet", "duckdb"}:
@@ -247,7 +247,7 @@ def interrupted(*_: object) -> None:
 
 
 @pytest.mark.skipif(BASH is None, reason="there is no bash here")
-def test_who_reads_only_the_first_lines_is_not_told_off(tmp_path: Path) -> None:
+def test_a_reader_of_only_the_first_lines_causes_no_error_message(tmp_path: Path) -> None:
     (tmp_path / "page.html").write_bytes(LINK * 50_000)
     command = f"{sys.executable} -m absolve links {tmp_path} --url {URL} | head -n 1"
     assert BASH

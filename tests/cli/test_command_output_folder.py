@@ -1,4 +1,4 @@
-"""Nothing leaves the output folder, whatever links are in it, and whoever puts one there meanwhile."""
+"""Nothing is written outside the output folder, whatever links it contains, even if they are created meanwhile."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ EXCHANGE = 2  # RENAME_EXCHANGE
 
 @pytest.fixture
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give a folder with a file of each kind in a folder in a folder; `outside` is one that nothing may come to."""
+    """Create files of each kind in nested folders; `outside` is a folder into which nothing may be written."""
     monkeypatch.chdir(tmp_path)
     for name, data in KINDS.items():
         path = tmp_path / "site/sub/deep" / name
@@ -52,7 +52,7 @@ def everything(root: Path) -> list[str]:
 @pytest.mark.usefixtures("site")
 @pytest.mark.parametrize("link", ["sub", "sub/deep"])
 @pytest.mark.parametrize("to", ["relative", "absolute", "inside", "above"])
-def test_no_folder_is_made_and_no_file_written_through_a_link(
+def test_no_folder_is_created_through_a_link_in_the_output_folder(
     absolve: Runner, tmp_path: Path, jobs: str, link: str, to: str
 ) -> None:
     path = tmp_path / "out" / link
@@ -76,7 +76,7 @@ def test_no_folder_is_made_and_no_file_written_through_a_link(
 
 @pytest.mark.usefixtures("site")
 @pytest.mark.parametrize("to", ["outside/made", "outside/there", "out/other"])
-def test_no_file_is_written_through_a_link(absolve: Runner, tmp_path: Path, jobs: str, to: str) -> None:
+def test_no_file_is_written_through_a_link_in_the_output_folder(absolve: Runner, tmp_path: Path, jobs: str, to: str) -> None:
     (tmp_path / "outside/there").write_bytes(b"as it was")
     (tmp_path / "out/sub/deep").mkdir(parents=True)
     for name in KINDS:
@@ -96,7 +96,7 @@ def test_the_output_folder_itself_may_be_a_link(absolve: Runner, tmp_path: Path,
 
 
 @pytest.mark.usefixtures("site")
-def test_a_folder_that_is_there_as_a_file_is_named(absolve: Runner, tmp_path: Path) -> None:
+def test_a_file_in_place_of_an_output_folder_is_reported(absolve: Runner, tmp_path: Path) -> None:
     (tmp_path / "out/sub").touch()
     done = absolve("rewrite", "site", URL, "-o", "out")
     assert done.status == 1
@@ -105,7 +105,7 @@ def test_a_folder_that_is_there_as_a_file_is_named(absolve: Runner, tmp_path: Pa
     ]
 
 
-def test_folders_in_any_depth_and_number_are_written(absolve: Runner, tmp_path: Path, jobs: str) -> None:
+def test_deep_and_many_output_folders_are_written(absolve: Runner, tmp_path: Path, jobs: str) -> None:
     places = [f"{'d/' * depth}f{depth}.html" for depth in range(150)] + [f"w{n}/f.html" for n in range(150)]
     for place in places:
         (tmp_path / "site" / place).parent.mkdir(parents=True, exist_ok=True)
@@ -115,14 +115,14 @@ def test_folders_in_any_depth_and_number_are_written(absolve: Runner, tmp_path: 
 
 
 @pytest.mark.skipif(os.sep != "/", reason="the root of the file system has no name of its own")
-def test_the_root_of_the_file_system_beside_others_has_its_place_in_the_output_folder(
+def test_the_root_of_the_file_system_and_another_input_are_refused_together(
     absolve: Runner, site: Path, tmp_path: Path
 ) -> None:
     place = (site / "sub/deep/p.html").relative_to("/").as_posix()
     (tmp_path / "page.html").write_bytes(LINK)
     command = ["rewrite", "/", "page.html", "--include", f"/{place}", "-o", tmp_path / "out", URL]
     done = absolve(*command, *(f"--exclude={name}" for name in ("proc", "sys", "dev")), "--quiet")
-    assert done.status == 2  # one is inside the other
+    assert done.status == 2  # one input is inside the other
     assert (site / "sub/deep/p.html").read_bytes() == LINK
 
 
@@ -130,7 +130,7 @@ def test_the_root_of_the_file_system_beside_others_has_its_place_in_the_output_f
 
 
 def exchange(one: Path, other: Path) -> None:
-    """Let two names have each other's files, at once."""
+    """Exchange two names atomically."""
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.renameat2(-100, os.fsencode(one), -100, os.fsencode(other), EXCHANGE):
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), str(one))
@@ -150,7 +150,7 @@ def can_exchange(folder: Path) -> bool:
 
 
 def raced(tmp_path: Path, files: int, evil: str, *options: str) -> int:
-    """Write a folder while its folder is exchanged with a link that leads out, over and over; how many were written."""
+    """Write into a folder while it is repeatedly exchanged with a link that leads out; return the number of files."""
     if sys.platform != "linux" or not can_exchange(tmp_path):
         pytest.skip("there is no renameat2 here")
     for number in range(files):
@@ -188,5 +188,5 @@ def raced(tmp_path: Path, files: int, evil: str, *options: str) -> int:
 
 @pytest.mark.parametrize("evil", ["out/link", "link"])
 @pytest.mark.parametrize("jobs", ["-j1", "-j2"])
-def test_a_link_that_is_swapped_in_meanwhile_changes_nothing(tmp_path: Path, evil: str, jobs: str) -> None:
+def test_a_link_swapped_in_during_the_run_is_not_followed(tmp_path: Path, evil: str, jobs: str) -> None:
     raced(tmp_path, 1500, evil, jobs)

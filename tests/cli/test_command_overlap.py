@@ -1,4 +1,4 @@
-"""Two runs at the same time: what they may share, by whatever name they call it."""
+"""Two simultaneous runs may share inputs but no outputs, under whatever names."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no 
 
 @pytest.fixture
 def _sites(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Give folders with pages, some by two names, and a list of the files in one of them."""
+    """Create folders with pages, some under two names, and a list of the files in one of them."""
     monkeypatch.chdir(tmp_path)
     for place in ("site/a.html", "site/sub/b.html", "other/c.html", "other/d.html"):
         path = tmp_path / place
@@ -41,7 +41,7 @@ def _sites(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @contextmanager
 def at_work(*arguments: str) -> Iterator[None]:
-    """Let a run be at work: the last one of its inputs is a pipe into which nothing comes."""
+    """Keep a run busy: its last input is a pipe to which nothing is written."""
     state = Path(os.environ["XDG_STATE_HOME"]) / "absolve"
     argv = [sys.executable, "-m", "absolve", "rewrite", *arguments, "--from", "held", "--url=http://h/", "-q", "-j1"]
     run = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
@@ -53,8 +53,8 @@ def at_work(*arguments: str) -> Iterator[None]:
         yield
         with Path("held").open("wb"):
             pass
-        _, said = run.communicate(timeout=30)
-        assert (run.returncode, said) == (0, b"")
+        _, message = run.communicate(timeout=30)
+        assert (run.returncode, message) == (0, b"")
         assert not list(state.glob("*.run"))
     finally:
         run.kill()
@@ -81,7 +81,7 @@ def at_work(*arguments: str) -> Iterator[None]:
         ("out other --in-place", "site -o softout"),
     ],
 )
-def test_runs_that_would_write_the_same_files_are_refused(absolve: Runner, first: str, second: str) -> None:
+def test_a_second_run_that_would_write_the_same_files_is_refused(absolve: Runner, first: str, second: str) -> None:
     with at_work(*first.split()):
         done = absolve("rewrite", *second.split(), "--url=http://h/")
         assert (done.status, done.out) == (2, b"")
@@ -99,13 +99,13 @@ def test_runs_that_would_write_the_same_files_are_refused(absolve: Runner, first
         ("site -o out", "site -o elsewhere"),
     ],
 )
-def test_runs_on_other_files_may_be_at_work_together(absolve: Runner, first: str, second: str) -> None:
+def test_runs_on_different_files_may_run_at_the_same_time(absolve: Runner, first: str, second: str) -> None:
     with at_work(*first.split()):
         assert absolve("rewrite", *second.split(), "--url=http://h/") == (0, b"", "")
 
 
 @pytest.mark.usefixtures("_sites")
-def test_a_run_that_was_killed_is_no_longer_at_work(absolve: Runner) -> None:
+def test_a_killed_run_does_not_block_later_runs(absolve: Runner) -> None:
     state = Path(os.environ["XDG_STATE_HOME"]) / "absolve"
     argv = [sys.executable, "-m", "absolve", "rewrite", "site", "--in-place", "--from", "held"]
     run = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

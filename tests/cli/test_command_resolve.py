@@ -1,4 +1,4 @@
-"""`absolve resolve`: the resolver alone."""
+"""`absolve resolve`: resolve references without a document."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def test_an_absolute_reference_needs_no_base(absolve: Runner) -> None:
     assert absolve("resolve", "", "http://h/a") == (0, b"http://h/a\n", "")
 
 
-def test_every_reference_has_a_line(absolve: Runner) -> None:
+def test_resolve_prints_a_line_for_each_reference(absolve: Runner) -> None:
     assert absolve("resolve", "http://a/b/c/d;p?q", "../g", "", "//g").lines == [
         "http://a/b/g",
         "http://a/b/c/d;p?q",
@@ -22,7 +22,7 @@ def test_every_reference_has_a_line(absolve: Runner) -> None:
     ]
 
 
-def test_the_line_of_one_that_has_no_url_is_empty_and_the_status_says_so(absolve: Runner) -> None:
+def test_a_reference_that_cannot_be_resolved_gives_an_empty_line_and_status_1(absolve: Runner) -> None:
     done = absolve("resolve", "mailto:a@b", "x", "http://h/")
     assert (done.status, done.lines) == (1, ["", "http://h/"])
     assert done.err == "resolve: unresolved: 'x' cannot be resolved against 'mailto:a@b'\n"
@@ -31,9 +31,9 @@ def test_the_line_of_one_that_has_no_url_is_empty_and_the_status_says_so(absolve
 @pytest.mark.parametrize(
     ("profile", "url"), [("rfc1808", "http://a/../g"), ("rfc3986", "http://a/g"), ("whatwg", "http://a/g")]
 )
-def test_the_profile_decides(absolve: Runner, profile: str, url: str) -> None:
+def test_resolve_uses_the_given_profile(absolve: Runner, profile: str, url: str) -> None:
     assert absolve("resolve", "--profile", profile, "http://a/b/c/d", "../../../g").lines == [url]
 
 
-def test_two_hyphens_end_the_options(absolve: Runner) -> None:
+def test_two_hyphens_end_the_options_of_resolve(absolve: Runner) -> None:
     assert absolve("resolve", "http://a/b", "--", "--g").lines == ["http://a/--g"]

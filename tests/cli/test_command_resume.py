@@ -1,4 +1,4 @@
-"""A run that was killed goes on where it was; what is done, and has not changed since, is not done again."""
+"""`--resume` continues a killed run: files that are done and unchanged since are skipped."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 URL = "--url=http://h/"
 PAGE = b"<a href='%d.html'>x</a>" + b"<p>text</p>" * 200
-REMAP = "--remap=http://h=http://h/old"  # done twice it would be seen
+REMAP = "--remap=http://h=http://h/old"  # a second pass over the same file would be visible
 
 
 def made(root: Path, number: int) -> Path:
@@ -46,13 +46,13 @@ def where(request: pytest.FixtureRequest, site: Path) -> list[str]:
     return ["--in-place"] if request.param == "in-place" else ["-o", str(site.with_name("out"))]
 
 
-def skipped(said: str) -> int:
-    words = [line.split() for line in said.splitlines() if line.endswith(" skipped: done by an earlier run")]
+def skipped(message: str) -> int:
+    words = [line.split() for line in message.splitlines() if line.endswith(" skipped: done by an earlier run")]
     return int(words[0][1]) if words else 0
 
 
 @pytest.mark.parametrize("jobs", ["-j1", "-j2"])
-def test_what_is_done_is_not_done_again(absolve: Runner, site: Path, where: list[str], jobs: str) -> None:
+def test_resume_skips_finished_files(absolve: Runner, site: Path, where: list[str], jobs: str) -> None:
     command = ["rewrite", str(site), URL, REMAP, jobs, *where]
     assert absolve(*command) == (0, b"", "")
     out = site if where == ["--in-place"] else site.with_name("out")
@@ -65,7 +65,7 @@ def test_what_is_done_is_not_done_again(absolve: Runner, site: Path, where: list
     assert b"http://h/old/0/0.html" in after["0/0.html"]
 
 
-def test_what_changed_since_is_done_again(absolve: Runner, site: Path, where: list[str]) -> None:
+def test_resume_repeats_files_that_changed_since(absolve: Runner, site: Path, where: list[str]) -> None:
     command = ["rewrite", str(site), URL, REMAP, *where]
     absolve(*command)
     (site / "0/0.html").write_bytes(b"<a href=changed>")
@@ -79,7 +79,7 @@ def test_what_changed_since_is_done_again(absolve: Runner, site: Path, where: li
         assert b"http://h/old/2/2.html" in (out / "2/2.html").read_bytes()
 
 
-def test_with_other_options_all_is_done_again(absolve: Runner, site: Path) -> None:
+def test_resume_with_other_options_repeats_all_files(absolve: Runner, site: Path) -> None:
     command = ["rewrite", str(site), "-o", str(site.with_name("out"))]
     absolve(*command, URL)
     assert skipped(absolve(*command, URL, "--resume", "--jobs=1", "--quiet").err) == 0
@@ -89,7 +89,7 @@ def test_with_other_options_all_is_done_again(absolve: Runner, site: Path) -> No
     assert b"http://g/0/0.html" in (site.with_name("out") / "0/0.html").read_bytes()
 
 
-def test_rules_in_a_file_count_by_what_they_say(absolve: Runner, site: Path) -> None:
+def test_resume_compares_the_contents_of_a_file_of_rules(absolve: Runner, site: Path) -> None:
     rules = site.with_name("moved.csv")
     rules.write_text("http://h,http://one\n")
     command = ["rewrite", str(site), URL, "-o", str(site.with_name("out")), "--remap-file", str(rules)]
@@ -99,7 +99,7 @@ def test_rules_in_a_file_count_by_what_they_say(absolve: Runner, site: Path) -> 
     assert b"http://two/0/0.html" in (site.with_name("out") / "0/0.html").read_bytes()
 
 
-def test_what_failed_is_tried_again(absolve: Runner, site: Path) -> None:
+def test_resume_repeats_failed_files(absolve: Runner, site: Path) -> None:
     (site / "broken.html").write_bytes(b"\x7fELF\x02\x01\x01\0")
     command = ["rewrite", str(site), URL, "--in-place"]
     assert absolve(*command).status == 1
@@ -110,7 +110,7 @@ def test_what_failed_is_tried_again(absolve: Runner, site: Path) -> None:
     assert (site / "broken.html").read_bytes() == b"<a href=http://h/x>"
 
 
-def test_without_the_option_all_is_done(absolve: Runner, site: Path) -> None:
+def test_without_resume_all_files_are_processed(absolve: Runner, site: Path) -> None:
     command = ["rewrite", str(site), URL, "--in-place", REMAP]
     absolve(*command)
     assert absolve(*command) == (0, b"", "")
@@ -118,7 +118,7 @@ def test_without_the_option_all_is_done(absolve: Runner, site: Path) -> None:
 
 
 @pytest.mark.parametrize("options", [["site/0/0.html", "--in-place"], ["site", "--dry-run"], ["site/0/0.html"]])
-def test_it_goes_with_runs_that_have_a_journal(
+def test_resume_needs_a_run_with_a_journal(
     absolve: Runner, site: Path, monkeypatch: pytest.MonkeyPatch, options: list[str]
 ) -> None:
     monkeypatch.chdir(site.parent)
@@ -126,7 +126,7 @@ def test_it_goes_with_runs_that_have_a_journal(
     assert (done.status, done.out) == (2, b"")
 
 
-def test_without_a_place_for_a_journal_a_run_has_none(
+def test_a_run_without_a_state_folder_has_no_journal(
     absolve: Runner, site: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (site.parent / "file").touch()
@@ -135,7 +135,7 @@ def test_without_a_place_for_a_journal_a_run_has_none(
     assert absolve("rewrite", site, URL, "--in-place", "--resume").status == 2
 
 
-def test_journals_that_nobody_went_on_with_for_long_are_removed(absolve: Runner, site: Path) -> None:
+def test_journals_unused_for_90_days_are_removed(absolve: Runner, site: Path) -> None:
     folder = Path(os.environ["XDG_STATE_HOME"]) / "absolve"
     command = ["rewrite", str(site), URL, "--in-place"]
     assert absolve(*command).status == 0
@@ -148,13 +148,13 @@ def test_journals_that_nobody_went_on_with_for_long_are_removed(absolve: Runner,
 
 
 def killed_and_resumed(folder: Path, files: int, kills: int, seed: int) -> None:
-    """Kill an in-place run at random moments, go on each time, and compare with a run that nobody disturbed."""
+    """Kill an in-place run at random moments, resume it each time, and compare with an undisturbed run."""
     before = tree(made(folder / "site", files))
     command = [sys.executable, "-m", "absolve", "rewrite", str(folder / "site"), URL, REMAP, "--in-place", "-j2"]
     environment = {**os.environ, "XDG_STATE_HOME": str(folder / "state")}
     chance = random.Random(seed)  # noqa: S311 - moments, no secrets
     new = {name: data.replace(b"='", f"='http://h/old/{name[:2]}".encode()) for name, data in before.items()}
-    names = sorted(before)  # the order of the run
+    names = sorted(before)  # in the order of the run
     at = 0
     for turn in range(kills):
         at = chance.randint(at, at + (files - at) // (kills - turn + 1))
@@ -170,7 +170,7 @@ def killed_and_resumed(folder: Path, files: int, kills: int, seed: int) -> None:
         assert all(now[name] in {before[name], new[name]} for name in names)
         assert all(".absolve-" in name for name in now.keys() - before.keys())
         at = next(index for index, name in enumerate(names) if now[name] == before[name])
-    time.sleep(0.5)  # a worker whose parent was killed may have been at a file
+    time.sleep(0.5)  # a worker whose parent was killed may still be writing a file
     done = subprocess.run([*command, "--resume"], env=environment, capture_output=True, check=True, text=True)
     assert tree(folder / "site") == new
     assert done.stderr.endswith("skipped: done by an earlier run\n")
@@ -178,18 +178,18 @@ def killed_and_resumed(folder: Path, files: int, kills: int, seed: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="there is no SIGKILL here")
-def test_killed_at_random_moments_every_file_is_whole_and_the_end_is_the_same(tmp_path: Path) -> None:
+def test_a_run_killed_repeatedly_and_resumed_gives_the_same_files(tmp_path: Path) -> None:
     times = int(os.environ.get("ABSOLVE_KILLS", "4"))
     killed_and_resumed(tmp_path, files=2000 if times > 4 else 600, kills=times, seed=1)
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="modes are of POSIX systems")
 @pytest.mark.parametrize("before", [None, 0o755])
-def test_nobody_else_can_read_what_a_run_has_worked_on(
+def test_journals_are_readable_only_by_their_user(
     absolve: Runner, site: Path, monkeypatch: pytest.MonkeyPatch, before: int | None
 ) -> None:
     folder = Path(os.environ["XDG_STATE_HOME"]) / "absolve"
-    if before is not None:  # as earlier versions have left it
+    if before is not None:  # as earlier versions left it
         folder.mkdir(mode=before)
         folder.chmod(before)
     modes: dict[str, int] = {}
@@ -208,7 +208,7 @@ def test_nobody_else_can_read_what_a_run_has_worked_on(
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root may give folders away")
-def test_a_state_folder_of_another_user_is_no_place_for_a_journal(absolve: Runner, site: Path) -> None:
+def test_no_journal_is_written_to_a_state_folder_of_another_user(absolve: Runner, site: Path) -> None:
     folder = Path(os.environ["XDG_STATE_HOME"]) / "absolve"
     folder.mkdir()
     os.chown(folder, 12345, 12345)

@@ -1,4 +1,4 @@
-"""`absolve rewrite`: what goes where, what is refused, what is kept."""
+"""`absolve rewrite`: where results go, which inputs and outputs are refused, and which bytes and metadata are kept."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ def left_behind(folder: Path) -> list[Path]:
 # --- nothing changes ---------------------------------------------------------------------------------------------------
 
 
-def test_a_page_without_a_base_comes_out_as_it_was_and_that_is_said(absolve: Runner) -> None:
+def test_a_page_without_a_base_is_unchanged_with_a_diagnostic(absolve: Runner) -> None:
     data = (FIXTURES / "default.html").read_bytes()
     done = absolve("rewrite", FIXTURES / "default.html")
     assert (done.status, done.out) == (0, data)
     assert ": no-base: " in done.err
 
 
-def test_nothing_is_said_of_a_page_whose_links_are_absolute_all(absolve: Runner) -> None:
+def test_a_page_with_only_absolute_links_causes_no_diagnostic(absolve: Runner) -> None:
     assert absolve("rewrite", "-", stdin=b"<a href=http://h/>").err == ""
 
 
-def test_an_empty_file_comes_out_empty_and_that_is_said(absolve: Runner, tmp_path: Path) -> None:
+def test_an_empty_file_stays_empty_with_a_diagnostic(absolve: Runner, tmp_path: Path) -> None:
     (tmp_path / "empty.html").touch()
     done = absolve("rewrite", tmp_path / "empty.html", "-o", tmp_path / "out.html")
     assert done.status == 0
@@ -38,7 +38,7 @@ def test_an_empty_file_comes_out_empty_and_that_is_said(absolve: Runner, tmp_pat
     assert f"{tmp_path / 'empty.html'}: empty-file: " in done.err
 
 
-def test_in_place_does_not_touch_a_file_in_which_nothing_changes(absolve: Runner, page: Path) -> None:
+def test_in_place_does_not_write_an_unchanged_file(absolve: Runner, page: Path) -> None:
     absolve("rewrite", "--in-place", page)
     before = page.stat()
     assert absolve("rewrite", "--in-place", "--backup", ".bak", page).status == 0
@@ -61,7 +61,7 @@ def test_dry_run_writes_nothing(absolve: Runner, page: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["default", "embedded", "encapsulating", "retrieval", "saved-page"])
-def test_each_fixture_becomes_what_stands_beside_it(absolve: Runner, name: str) -> None:
+def test_each_fixture_is_rewritten_to_its_expected_file(absolve: Runner, name: str) -> None:
     right = (FIXTURES / f"{name}.absolute.html").read_bytes()
     assert absolve("rewrite", FIXTURES / f"{name}.html").out == right
     assert absolve("rewrite", FIXTURES / f"{name}.absolute.html").out == right
@@ -71,11 +71,11 @@ def test_one_input_goes_to_the_standard_output(absolve: Runner, page: Path) -> N
     assert absolve("rewrite", page) == (0, ABSOLUTE, "")
 
 
-def test_no_input_is_the_standard_input(absolve: Runner) -> None:
+def test_without_inputs_the_standard_input_is_read(absolve: Runner) -> None:
     assert absolve("rewrite", stdin=PAGE).out == absolve("rewrite", "-", stdin=PAGE).out == ABSOLUTE
 
 
-def test_an_output_file_takes_mode_and_times_of_the_input(absolve: Runner, page: Path, tmp_path: Path) -> None:
+def test_an_output_file_gets_mode_and_times_of_the_input(absolve: Runner, page: Path, tmp_path: Path) -> None:
     page.chmod(0o640)
     os.utime(page, ns=(10**18, 10**18))
     out = tmp_path / "out.html"
@@ -99,7 +99,7 @@ def test_several_inputs_go_into_a_folder_by_their_names(absolve: Runner, page: P
 
 
 @pytest.mark.parametrize("out", ["folder", "made/"])
-def test_one_input_goes_into_a_folder_that_is_there_or_is_written_as_one(
+def test_one_input_goes_into_a_folder_that_exists_or_whose_name_ends_with_a_slash(
     absolve: Runner, page: Path, tmp_path: Path, out: str
 ) -> None:
     (tmp_path / "folder").mkdir()
@@ -118,7 +118,7 @@ def test_in_place_keeps_mode_and_times_and_the_backup_has_the_original(absolve: 
     assert not left_behind(page.parent)
 
 
-def test_in_place_writes_the_file_that_a_link_leads_to(absolve: Runner, page: Path, tmp_path: Path) -> None:
+def test_in_place_writes_the_target_of_a_symbolic_link(absolve: Runner, page: Path, tmp_path: Path) -> None:
     link = tmp_path / "link.html"
     link.symlink_to(page)
     assert absolve("rewrite", "--in-place", link).status == 0
@@ -140,7 +140,7 @@ def test_an_output_that_is_its_own_input_is_refused(absolve: Runner, page: Path,
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (("a.html", "b.html"), "several inputs"),
         (("a.html", "d/a.html", "-o", "out"), "both be written to"),
@@ -156,19 +156,19 @@ def test_an_output_that_is_its_own_input_is_refused(absolve: Runner, page: Path,
     ],
     ids=" ".join,
 )
-def test_what_contradicts_itself_is_used_wrongly(
-    absolve: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], said: str
+def test_contradictory_options_are_a_usage_error(
+    absolve: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], message: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("a.html").write_bytes(PAGE)
     done = absolve("rewrite", *arguments)
     assert done.status == 2
     assert done.err.startswith("absolve rewrite: error: ")
-    assert said in done.err
+    assert message in done.err
     assert Path("a.html").read_bytes() == PAGE
 
 
-def test_a_read_only_file_stays_and_the_rest_goes_on(absolve: Runner, page: Path) -> None:
+def test_a_read_only_file_stays_and_the_rest_is_rewritten(absolve: Runner, page: Path) -> None:
     closed = page.with_name("closed.html")
     closed.write_bytes(PAGE)
     closed.chmod(0o444)
@@ -178,7 +178,7 @@ def test_a_read_only_file_stays_and_the_rest_goes_on(absolve: Runner, page: Path
     assert not closed.with_name("closed.html.bak").exists()
 
 
-def test_what_cannot_be_read_is_named_and_the_rest_goes_on(absolve: Runner, page: Path, tmp_path: Path) -> None:
+def test_unreadable_inputs_are_reported_and_the_rest_is_rewritten(absolve: Runner, page: Path, tmp_path: Path) -> None:
     (tmp_path / "binary.html").write_bytes(b"\x7fELF\x02\x01\x01\x00\x00\x00")
     done = absolve("rewrite", "--in-place", tmp_path / "none.html", tmp_path / "binary.html", page)
     assert done.status == 1
@@ -187,7 +187,7 @@ def test_what_cannot_be_read_is_named_and_the_rest_goes_on(absolve: Runner, page
     assert page.read_bytes() == ABSOLUTE
 
 
-def test_an_output_that_cannot_be_written_is_named(absolve: Runner, page: Path, tmp_path: Path) -> None:
+def test_an_output_that_cannot_be_written_is_reported_by_name(absolve: Runner, page: Path, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     done = absolve("rewrite", page, "-o", tmp_path / "file" / "out.html")
     assert done.status == 1
@@ -201,7 +201,7 @@ LINES = [b"<p>%d\n" % number for number in range(40)]
 
 
 def changed(*places: int) -> list[bytes]:
-    """Lines with a link in some places."""
+    """Return lines of which these have a link."""
     return [b"<a href=x%d>\n" % number if number in places else line for number, line in enumerate(LINES)]
 
 
@@ -224,7 +224,7 @@ def changed(*places: int) -> list[bytes]:
         "<a href=x>é\n<a href=y>\n".encode("utf-16"),
     ],
 )
-def test_patch_makes_of_the_diff_what_rewrite_writes(absolve: Runner, tmp_path: Path, data: bytes) -> None:
+def test_patch_applied_with_the_diff_gives_the_rewrite(absolve: Runner, tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "a page.html"
     path.write_bytes(data)
     right = absolve("rewrite", path, "--url", "http://h/").out
@@ -246,13 +246,13 @@ def test_the_diff_shows_three_lines_around_what_changes(absolve: Runner, tmp_pat
     assert lines[3:6] == [" <p>0", "-<a href=x1>", "+<a href=http://h/x1>"]
 
 
-def test_the_diff_of_one_long_line_takes_one_pass(absolve: Runner, tmp_path: Path) -> None:
+def test_the_diff_of_one_long_line_takes_linear_time(absolve: Runner, tmp_path: Path) -> None:
     path = tmp_path / "page.html"
     path.write_bytes(b"<a href=x>" * 100_000)
     assert len(absolve("rewrite", path, "--url", "http://h/", "--diff").lines) == 7
 
 
-def test_json_ld_is_changed_where_that_is_asked_for(absolve: Runner, tmp_path: Path) -> None:
+def test_json_ld_is_rewritten_with_its_option(absolve: Runner, tmp_path: Path) -> None:
     data = b'{"@context": "https://schema.org", "url": "x"}'
     path = tmp_path / "a.jsonld"
     path.write_bytes(data)
@@ -260,7 +260,7 @@ def test_json_ld_is_changed_where_that_is_asked_for(absolve: Runner, tmp_path: P
     assert absolve("rewrite", path, "--url", "http://h/", "--json-ld").out == data.replace(b'"x"', b'"http://h/x"')
 
 
-def test_a_file_of_another_kind_is_copied_as_it_is_and_that_is_said(absolve: Runner, page: Path, tmp_path: Path) -> None:
+def test_a_file_of_an_unsupported_format_is_copied_with_a_diagnostic(absolve: Runner, page: Path, tmp_path: Path) -> None:
     script, image = tmp_path / "x.js", tmp_path / "x.png"
     script.write_bytes(b"document.write('<a href=x>')")
     image.write_bytes(b"\x89PNG\r\n\0")
@@ -277,7 +277,7 @@ def test_a_file_of_another_kind_is_copied_as_it_is_and_that_is_said(absolve: Run
     assert absolve("rewrite", "--media-type", "text/html", script, "--url", "http://h/").out.count(b"http://h/x") == 1
 
 
-def test_text_without_a_tag_on_the_standard_input_comes_out_as_it_is(absolve: Runner) -> None:
+def test_plain_text_on_the_standard_input_is_unchanged(absolve: Runner) -> None:
     done = absolve("rewrite", stdin=b"plain text")
     assert (done.status, done.out, done.err.partition(" (")[0]) == (
         0,

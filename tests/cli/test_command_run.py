@@ -1,4 +1,4 @@
-"""How a run over many inputs goes: what it says while it lasts and at its end, and what becomes of bad inputs."""
+"""Runs over many inputs: progress, the summary, and the handling of bad inputs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ BROKEN = b"\x7fELF\x02\x01\x01\0"
 
 @pytest.fixture
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give a folder of three files, the second of which is no document; the working folder is the one it is in."""
+    """Create a folder of three files, the second of which is no document; it is the working folder."""
     (tmp_path / "site").mkdir()
     for name, data in (("a.html", PAGE), ("b.html", BROKEN), ("c.html", PAGE)):
         (tmp_path / "site" / name).write_bytes(data)
@@ -38,10 +38,10 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "site"
 
 
-# --- what is said --------------------------------------------------------------------------------------------------------
+# --- messages ----------------------------------------------------------------------------------------------------------
 
 
-def test_what_failed_goes_to_a_file_too(absolve: Runner, site: Path) -> None:
+def test_failures_are_also_written_to_the_errors_file(absolve: Runner, site: Path) -> None:
     (site / "a.html").write_bytes(b"<a href='//[x'>")
     assert absolve("links", "site", "none.html", URL, "--errors", "errors.jsonl").status == 1
     errors = [json.loads(line) for line in Path("errors.jsonl").read_text().splitlines()]
@@ -53,27 +53,27 @@ def test_what_failed_goes_to_a_file_too(absolve: Runner, site: Path) -> None:
 
 
 @pytest.mark.usefixtures("site")
-def test_a_run_without_failures_leaves_an_empty_file_of_errors(absolve: Runner) -> None:
+def test_a_run_without_failures_leaves_an_empty_errors_file(absolve: Runner) -> None:
     Path("errors.jsonl").write_text("of yesterday")
     assert absolve("rewrite", "site/a.html", URL, "--errors", "errors.jsonl").status == 0
     assert Path("errors.jsonl").read_bytes() == b""
 
 
 @pytest.mark.usefixtures("site")
-def test_the_file_of_errors_is_none_of_the_inputs(absolve: Runner) -> None:
+def test_the_errors_file_is_no_input(absolve: Runner) -> None:
     assert absolve("links", "site/a.html", "--errors", "site/a.html").status == 2
     assert Path("site/a.html").read_bytes() == PAGE
     assert absolve("links", "site/a.html", "--errors", "no/folder").status == 1
 
 
 @pytest.mark.usefixtures("site")
-def test_only_failures_are_said_if_asked_for(absolve: Runner) -> None:
+def test_quiet_prints_only_failures(absolve: Runner) -> None:
     assert "no-base" in absolve("links", "site").err
     assert absolve("links", "site/a.html", "--quiet").err == ""
     assert absolve("links", "site", "-q").err.count("\n") == 1
 
 
-def test_what_many_inputs_share_is_said_of_the_first_and_counted(absolve: Runner, site: Path) -> None:
+def test_a_diagnostic_of_many_inputs_is_printed_20_times_then_counted(absolve: Runner, site: Path) -> None:
     (site / "b.html").unlink()  # two are left, and 20 are named
     for number in range(18):
         (site / f"{number}.html").write_bytes(PAGE)
@@ -87,7 +87,7 @@ def test_what_many_inputs_share_is_said_of_the_first_and_counted(absolve: Runner
     assert len(done.err.splitlines()) == done.err.count(": no-base: no base URL is known: ") == 22
 
 
-def test_where_much_was_said_what_failed_stands_at_the_end(absolve: Runner, site: Path) -> None:
+def test_failures_are_repeated_at_the_end_of_a_long_output(absolve: Runner, site: Path) -> None:
     for number in range(30):
         (site / f"{number}.html").write_bytes(PAGE)
     *_, failure, summary = absolve("links", "site").err.splitlines()
@@ -98,7 +98,7 @@ def test_where_much_was_said_what_failed_stands_at_the_end(absolve: Runner, site
     assert absolve("links", "site").err.splitlines()[-2] == "... and 11 more (--errors FILE lists all)"
 
 
-def test_a_long_run_says_every_few_seconds_how_far_it_is(
+def test_a_long_run_reports_its_progress_every_few_seconds(
     absolve: Runner, site: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(progress, "EVERY", 0.0)
@@ -130,7 +130,7 @@ def test_a_long_interpreted_run_prints_once_that_a_compiler_makes_it_faster(
     assert "C compiler" in reporting.INTERPRETED
 
 
-def test_on_a_terminal_a_bar_shows_how_far_it_is(site: Path) -> None:
+def test_on_a_terminal_a_bar_shows_the_progress(site: Path) -> None:
     pytest.importorskip("rich")
     code = "import sys; from absolve.cli import main, progress; progress.PATIENCE = 0; sys.exit(main(sys.argv[1:]))"
     ours, theirs = pty.openpty()
@@ -138,12 +138,12 @@ def test_on_a_terminal_a_bar_shows_how_far_it_is(site: Path) -> None:
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100", "XDG_STATE_HOME": str(site.parent / "state")}
     with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=theirs, env=environment) as run:
         os.close(theirs)
-        said = b""
+        shown = b""
         while piece := _read(ours):
-            said += piece
+            shown += piece
     os.close(ours)
     assert run.returncode == 1
-    text = said.decode()
+    text = shown.decode()
     assert "3 inputs, 0.0 MB, 1 failed, " in text
     assert "unknown-media-type" in text
     assert "absolve: 3 inputs, 0.0 MB, 1 failed in " in text.splitlines()[-1]
@@ -152,7 +152,7 @@ def test_on_a_terminal_a_bar_shows_how_far_it_is(site: Path) -> None:
 def _read(terminal: int) -> bytes:
     try:
         return os.read(terminal, 65_536)
-    except OSError:  # Linux' way to say that nobody writes there any more
+    except OSError:  # Linux: the writing end of the terminal is closed
         return b""
 
 
@@ -165,7 +165,7 @@ def jobs(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str
     return str(request.param)
 
 
-def test_a_read_only_file_stays_and_the_rest_goes_on(absolve: Runner, site: Path, jobs: str) -> None:
+def test_a_read_only_file_stays_and_the_rest_is_rewritten(absolve: Runner, site: Path, jobs: str) -> None:
     (site / "b.html").write_bytes(PAGE)
     (site / "b.html").chmod(0o444)
     done = absolve("rewrite", "site", URL, "--in-place", jobs)
@@ -174,7 +174,7 @@ def test_a_read_only_file_stays_and_the_rest_goes_on(absolve: Runner, site: Path
     assert [path.read_bytes() for path in sorted(site.iterdir())] == [NEW, PAGE, NEW]
 
 
-def test_a_file_that_disappears_is_said_and_the_rest_goes_on(
+def test_a_file_that_disappears_is_reported_and_the_rest_continues(
     absolve: Runner, site: Path, monkeypatch: pytest.MonkeyPatch, jobs: str
 ) -> None:
     (site / "b.html").write_bytes(PAGE)
@@ -193,7 +193,7 @@ def test_a_file_that_disappears_is_said_and_the_rest_goes_on(
 
 
 @pytest.mark.parametrize("again", ["site/a.html", "./site/a.html", "site/../site/a.html"])
-def test_what_is_named_twice_is_rewritten_in_place_once(absolve: Runner, site: Path, jobs: str, again: str) -> None:
+def test_an_input_named_twice_is_rewritten_in_place_once(absolve: Runner, site: Path, jobs: str, again: str) -> None:
     (site / "b.html").unlink()
     remap = "--remap=http://h/=http://h/old/"
     assert absolve("rewrite", "site/a.html", "site", again, URL, "--in-place", remap, jobs) == (0, b"", "")
@@ -201,7 +201,7 @@ def test_what_is_named_twice_is_rewritten_in_place_once(absolve: Runner, site: P
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere names are text")
-def test_a_name_that_is_not_utf_8_is_worked_on_like_any_other(absolve: Runner, site: Path, jobs: str) -> None:
+def test_a_file_whose_name_is_not_utf_8_is_processed(absolve: Runner, site: Path, jobs: str) -> None:
     odd = os.fsencode(site) + b"/\xff\xe9.html"
     Path(os.fsdecode(odd)).write_bytes(PAGE)
     (site / "b.html").unlink()
@@ -217,7 +217,7 @@ def test_a_name_that_is_not_utf_8_is_worked_on_like_any_other(absolve: Runner, s
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """Give a file system of 200 KB; skip where there can be none."""
+    """Mount a file system of 200 KB; skip where that is not possible."""
     disk = tmp_path / "disk"
     disk.mkdir()
     mount, unmount = shutil.which("mount"), shutil.which("umount")
@@ -230,7 +230,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run([unmount, disk], check=True)
 
 
-def test_on_a_full_disk_what_is_written_is_whole_and_the_rest_is_named(
+def test_on_a_full_disk_written_files_are_whole_and_the_rest_is_reported(
     absolve: Runner, site: Path, small_disk: Path, jobs: str
 ) -> None:
     for number in range(10):
@@ -253,7 +253,7 @@ FULL = "No space left on device"
     ("suffix", "reason"),
     [("jsonl", FULL), ("csv", FULL), ("parquet", FULL), ("sqlite", "database or disk is full"), ("duckdb", FULL)],
 )
-def test_a_table_for_which_the_disk_is_too_small_is_not_there(
+def test_a_table_that_does_not_fit_on_the_disk_leaves_no_file(
     absolve: Runner, site: Path, small_disk: Path, suffix: str, reason: str
 ) -> None:
     for package in {"parquet": ["pyarrow"], "duckdb": ["pyarrow", "duckdb"]}.get(suffix, []):
@@ -265,7 +265,7 @@ def test_a_table_for_which_the_disk_is_too_small_is_not_there(
 
 
 @pytest.mark.slow
-def test_a_folder_of_very_many_files_is_worked_on(absolve: Runner, tmp_path: Path) -> None:
+def test_a_folder_of_very_many_files_is_processed(absolve: Runner, tmp_path: Path) -> None:
     number = int(os.environ.get("ABSOLVE_FILES", "2000"))
     (tmp_path / "site").mkdir()
     for index in range(number):
@@ -279,7 +279,7 @@ def test_a_folder_of_very_many_files_is_worked_on(absolve: Runner, tmp_path: Pat
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="there is no /proc/self/status")
 @pytest.mark.parametrize(("suffix", "jobs"), [("jsonl", "-j2"), ("sqlite", "-j1")])
-def test_a_folder_takes_no_more_memory_for_having_more_files(
+def test_memory_does_not_grow_with_the_number_of_files(
     absolve: Runner, tmp_path: Path, suffix: str, jobs: str
 ) -> None:
     number = int(os.environ.get("ABSOLVE_FILES", "2000"))
@@ -292,4 +292,4 @@ def test_a_folder_takes_no_more_memory_for_having_more_files(
     status, memory = absolve.measured("links", tmp_path / "site", URL, "-q", "-o", out, jobs)
     assert status == 0
     assert out.stat().st_size > 25_000 * number
-    assert memory < 90 << 20  # what 1,500 files come to would not go in
+    assert memory < 90 << 20  # the results of 1,500 files would not fit into this

@@ -1,4 +1,4 @@
-"""What a command shows: no control character, no forged line, no credentials; what programs read stays exact."""
+"""Output for people has no control character, no forged line and no credentials; output for programs is exact."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def is_clean(text: str) -> bool:
 
 
 def on_terminal(*arguments: str) -> str:
-    """What a terminal is sent."""
+    """Return the bytes that a terminal receives."""
     pty = pytest.importorskip("pty")
     ours, theirs = pty.openpty()
     environment = {**os.environ, "NO_COLOR": "1"}
@@ -70,7 +70,7 @@ def test_a_name_is_escaped_in_the_message_about_it(absolve: Runner, command: str
     assert not any(line.startswith("other.html") for line in done.err.splitlines())
 
 
-def test_a_name_is_escaped_in_what_verify_says(absolve: Runner) -> None:
+def test_a_name_is_escaped_in_the_output_of_verify(absolve: Runner) -> None:
     Path(FORGED).write_bytes(PAGE)
     Path("after").write_bytes(b"<a href='y'>x</a>\n")
     done = absolve("verify", FORGED, "after")
@@ -100,13 +100,13 @@ def test_a_usage_error_is_escaped(absolve: Runner, arguments: tuple[str, ...]) -
     assert len(done.err.splitlines()) == 2
 
 
-def test_the_list_of_errors_is_exact(absolve: Runner) -> None:
+def test_names_in_the_errors_file_are_exact(absolve: Runner) -> None:
     absolve("links", FORGED, "--errors", "errors.jsonl")
     (line,) = Path("errors.jsonl").read_text().splitlines()
     assert json.loads(line)["input"] == json.loads(line)["name"] == FORGED
 
 
-def test_a_name_in_what_a_dry_run_counts_is_one_line(absolve: Runner) -> None:
+def test_a_name_in_the_counts_of_a_dry_run_is_one_line(absolve: Runner) -> None:
     odd = os.fsdecode(b"\xff\n1 link.html")
     Path(odd).write_bytes(PAGE)
     assert absolve("rewrite", odd, "--dry-run", "--url", "http://h/").lines == [
@@ -130,7 +130,7 @@ def test_resolve_writes_a_url_on_one_line_with_percent_escapes(absolve: Runner, 
     assert is_clean(done.out.decode())
 
 
-def test_resolve_leaves_all_that_is_visible(absolve: Runner) -> None:
+def test_resolve_leaves_visible_characters_unescaped(absolve: Runner) -> None:
     assert absolve("resolve", "http://h/", "é 日%\\").lines == ["http://h/é 日%\\"]
 
 
@@ -211,7 +211,7 @@ def test_json_lines_have_escapes_on_a_terminal_and_the_same_values(absolve: Runn
     assert "\u202e" in exact
 
 
-def test_a_table_for_programs_does_not_go_to_a_terminal() -> None:
+def test_a_binary_table_is_not_written_to_a_terminal() -> None:
     Path("p.html").write_bytes(PAGE)
     assert on_terminal("links", "p.html", "--format", "parquet") == ""
 
@@ -234,7 +234,7 @@ def texts(done: Done) -> list[str]:
     return [row["text"] for row in csv.DictReader(io.StringIO(done.out.decode()))]
 
 
-def test_csv_has_cells_as_they_are_unless_they_are_to_be_safe(absolve: Runner) -> None:
+def test_csv_cells_are_exact_unless_safe_csv_is_requested(absolve: Runner) -> None:
     exact = absolve("links", "-", "--format", "csv", stdin=FORMULAS)
     assert texts(exact) == ["=HYPERLINK(1)", "+1", "-1", "@x", "plain"]
     safe = absolve("links", "-", "--format", "csv", "--csv-safe", stdin=FORMULAS)
@@ -245,12 +245,12 @@ def test_csv_has_cells_as_they_are_unless_they_are_to_be_safe(absolve: Runner) -
     "more",
     [("--unique", "--columns", "text"), ("--kind", "navigation"), ("--where", "true"), ("--columns", "text,line")],
 )
-def test_csv_is_safe_however_rows_are_chosen(absolve: Runner, more: tuple[str, ...]) -> None:
+def test_safe_csv_applies_with_filters(absolve: Runner, more: tuple[str, ...]) -> None:
     done = absolve("links", "-", "--format", "csv", "--csv-safe", *more, stdin=FORMULAS)
     assert texts(done)[0] == "'=HYPERLINK(1)"
 
 
-def test_other_formats_have_cells_as_they_are(absolve: Runner) -> None:
+def test_safe_csv_does_not_change_other_formats(absolve: Runner) -> None:
     done = absolve("links", "-", "--csv-safe", stdin=FORMULAS)
     assert json.loads(done.lines[0])["text"] == "=HYPERLINK(1)"
 
@@ -281,7 +281,7 @@ def test_rewriting_keeps_user_information(absolve: Runner) -> None:
     ],
     ids=lambda arguments: " ".join(arguments)[:60],
 )
-def test_user_information_is_masked_unless_it_is_asked_for(absolve: Runner, arguments: tuple[str, ...]) -> None:
+def test_user_information_is_masked_by_default(absolve: Runner, arguments: tuple[str, ...]) -> None:
     Path("p.html").write_bytes(b"<base href='javascript:1'><a href='x'>x</a>")
     Path("user.html").write_bytes(f"<a href='{SECRET}'>x</a>".encode())
     if arguments[0] == "config":
@@ -293,7 +293,7 @@ def test_user_information_is_masked_unless_it_is_asked_for(absolve: Runner, argu
     assert "user:secret@h" in done.out.decode() + done.err
 
 
-def test_user_information_is_masked_in_a_diagnostic_and_in_the_list_of_errors(absolve: Runner) -> None:
+def test_user_information_is_masked_in_diagnostics_and_in_the_errors_file(absolve: Runner) -> None:
     Path("p.html").write_bytes(f"<base href='{SECRET[:-1]}'><base href='//user:secret@['><a href='x'>x</a>".encode())
     arguments = ("links", "p.html", "missing", "--url", SECRET, "--errors", "errors", "--verbose")
     assert "secret" not in absolve(*arguments).err
@@ -325,8 +325,8 @@ def targets(path: str) -> list[tuple[str]]:
         return rows
 
 
-def test_user_information_is_found_between_many_other_texts(absolve: Runner) -> None:
-    """Columns are searched as a whole: what stands before and behind a text is no part of it."""
+def test_user_information_is_masked_among_many_other_texts(absolve: Runner) -> None:
+    """Columns are searched as a whole: a match must not extend into the texts before or after."""
     links = [f"<a href='mailto:a@b'>{number}@</a><a href='x{number}'>y</a>" for number in range(2000)]
     links.insert(1234, f"<a href='{SECRET}'>mail a@b, {SECRET}</a><a href='//user:secret@g/'>z</a><a href='@'></a>")
     done = absolve("links", "-", stdin="".join(links).encode())
@@ -342,7 +342,7 @@ def test_user_information_is_found_between_many_other_texts(absolve: Runner) -> 
 
 
 @pytest.mark.parametrize("reference", ["http:user:secret@h/", "http:\\\\user:secret@h", "https:/user:secret@h"])
-def test_user_information_behind_the_slashes_that_browsers_take_is_masked(absolve: Runner, reference: str) -> None:
-    arguments = ("--profile", "whatwg", "--url", "ftp://x/")  # of another scheme: else these are paths
+def test_user_information_after_unusual_slashes_is_masked(absolve: Runner, reference: str) -> None:
+    arguments = ("--profile", "whatwg", "--url", "ftp://x/")  # a base of another scheme: else these are paths
     done = absolve("links", "-", *arguments, stdin=f"<a href={reference}>".encode())
     assert "secret" not in done.out.decode() + done.err

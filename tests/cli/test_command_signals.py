@@ -25,7 +25,7 @@ SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give a page, and a pipe in which nothing comes: whoever reads it waits."""
+    """Return a page, and a pipe to which nothing is written, so that its reader waits."""
     monkeypatch.chdir(tmp_path)
     Path("page.html").write_bytes(PAGE)
     os.mkfifo("pipe")
@@ -34,7 +34,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture(params=["parent", "group"])
 def to(request: pytest.FixtureRequest) -> Callable[[int, int], None]:
-    """A terminal and timeout(1) send signals to all processes of a job, kill(1) to one."""
+    """Send a signal to all processes of a job, as terminals and timeout(1) do, or to one, as kill(1) does."""
     return os.kill if request.param == "parent" else os.killpg
 
 
@@ -56,12 +56,12 @@ def wait_for(condition: Callable[[], object], run: subprocess.Popen[bytes]) -> N
 
 
 def at_pipe(run: subprocess.Popen[bytes]) -> Iterator[int]:
-    """Yield a descriptor for writing when the run reads the pipe."""
+    """Yield a descriptor for writing once the run reads the pipe."""
     deadline = time.monotonic() + 60
     while True:
-        with suppress(OSError):  # nobody reads there yet
+        with suppress(OSError):  # no process reads there yet
             writer = os.open("pipe", os.O_WRONLY | os.O_NONBLOCK)
-            time.sleep(0.2)  # from open() to read(): Python acts on a signal between the two only when read() returns
+            time.sleep(0.2)  # from open() to read(): Python handles a signal between the two only when read() returns
             yield writer
             return
         assert run.poll() is None
@@ -70,7 +70,7 @@ def at_pipe(run: subprocess.Popen[bytes]) -> Iterator[int]:
 
 
 def ended(run: subprocess.Popen[bytes], number: int) -> None:
-    """The run ends within seconds, silently, with the status that shells know, and leaves nothing temporary."""
+    """Assert that the run ends within seconds, silently, with the shell's exit status, and without temporary files."""
     out, err = run.communicate(timeout=120)
     assert (run.returncode, out, err) == (128 + number, b"", b"")
     assert temporary() == []
@@ -78,7 +78,7 @@ def ended(run: subprocess.Popen[bytes], number: int) -> None:
 
 @pytest.mark.parametrize("number", SIGNALS)
 @pytest.mark.parametrize("suffix", ["csv", "jsonl", "sqlite", "duckdb", "parquet"])
-def test_a_table_stays_as_it_was(suffix: str, number: int) -> None:
+def test_a_signal_leaves_the_table_unchanged(suffix: str, number: int) -> None:
     if suffix in {"duckdb", "parquet"}:
         pytest.importorskip("duckdb")
         pytest.importorskip("pyarrow")
@@ -100,7 +100,7 @@ def test_a_table_stays_as_it_was(suffix: str, number: int) -> None:
     [["pipe"], ["pipe", "-o", "page.html"], ["page.html", "pipe", "-o", "out/"], ["page.html", "pipe", "--dry-run"]],
     ids=" ".join,
 )
-def test_a_rewrite_that_waits_for_an_input_ends(arguments: list[str], number: int) -> None:
+def test_a_signal_ends_a_rewrite_that_waits_for_an_input(arguments: list[str], number: int) -> None:
     run = started("rewrite", "--quiet", *arguments)
     for writer in at_pipe(run):
         run.send_signal(number)
@@ -122,7 +122,7 @@ def site(files: int, links: int) -> None:
 @pytest.mark.parametrize(
     "place", [["-o", "out"], ["--in-place"], ["--in-place", "--backup", ".orig"]], ids=" ".join
 )
-def test_workers_end_with_the_run(place: list[str], number: int, to: Callable[[int, int], None]) -> None:
+def test_a_signal_ends_the_workers_with_the_run(place: list[str], number: int, to: Callable[[int, int], None]) -> None:
     site(200, 300)
     old, new = PAGE * 300, ABSOLUTE * 300
     run = started("rewrite", "site", "--quiet", "-j2", *place)
@@ -139,7 +139,7 @@ def test_workers_end_with_the_run(place: list[str], number: int, to: Callable[[i
 
 
 @pytest.mark.parametrize("number", SIGNALS)
-def test_processes_that_have_just_started_end_silently(number: int) -> None:
+def test_a_signal_ends_starting_processes_silently(number: int) -> None:
     site(2, 100_000)
     for delay in (0.0, 0.05, 0.1, 0.2):
         run = started("links", "site", "-j2", "-o", "links.jsonl")
@@ -149,7 +149,7 @@ def test_processes_that_have_just_started_end_silently(number: int) -> None:
         ended(run, number)
 
 
-def test_several_signals_at_once_are_one(to: Callable[[int, int], None]) -> None:
+def test_several_simultaneous_signals_act_as_one(to: Callable[[int, int], None]) -> None:
     site(200, 300)
     run = started("rewrite", "site", "--quiet", "-j2", "-o", "out")
     wait_for(temporary, run)
@@ -158,11 +158,11 @@ def test_several_signals_at_once_are_one(to: Callable[[int, int], None]) -> None
             to(run.pid, number)
         time.sleep(0.01)
     run.communicate(timeout=120)
-    assert run.returncode in {128 + number for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)}  # Python sorts them
+    assert run.returncode in {128 + number for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)}  # Python handles pending signals in numeric order
     assert temporary() == []
 
 
-def test_nohup_lets_a_run_go_on(to: Callable[[int, int], None]) -> None:
+def test_a_run_with_nohup_ignores_sighup(to: Callable[[int, int], None]) -> None:
     site(60, 300)
     nohup = ("/bin/sh", "-c", "trap '' HUP; exec \"$@\"", "sh")
     run = started("rewrite", "site", "--quiet", "-j2", "-o", "out", prefix=nohup)

@@ -1,4 +1,4 @@
-"""Folders in which there is more than files: pipes, sockets and devices, links to nothing, links to themselves."""
+"""Folders with pipes, sockets, devices, dangling links and links to themselves."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no 
 
 @pytest.fixture
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give a folder with two pages, on either side of what tests add to it."""
+    """Create a folder with two pages, whose names sort before and after what a test adds."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "site").mkdir()
     for name in ("a.html", "z.html"):
@@ -37,7 +37,7 @@ def files(root: Path) -> list[str]:
 
 
 def run(*arguments: str) -> tuple[int, str]:
-    """Run a command in a process of its own, which must not hang."""
+    """Run a command in a subprocess with a time limit."""
     argv = [sys.executable, "-m", "absolve", *arguments]
     done = subprocess.run(argv, capture_output=True, timeout=30, check=False, stdin=subprocess.DEVNULL)
     assert b"Traceback" not in done.stderr
@@ -46,15 +46,15 @@ def run(*arguments: str) -> tuple[int, str]:
 
 @pytest.mark.parametrize("command", WHERE, ids=" ".join)
 @pytest.mark.parametrize("name", ["pipe", "pipe.html", "pipe.warc"])
-def test_a_pipe_in_a_folder_is_passed_over_with_a_word(site: Path, command: tuple[str, ...], name: str) -> None:
+def test_a_pipe_in_a_folder_is_skipped_with_a_diagnostic(site: Path, command: tuple[str, ...], name: str) -> None:
     os.mkfifo(site / name)
-    status, said = run(command[0], "site", URL, *command[1:])
-    assert (status, said) == (0, f"site/{name}: special-file: skipped: a pipe, not a regular file\n")
+    status, message = run(command[0], "site", URL, *command[1:])
+    assert (status, message) == (0, f"site/{name}: special-file: skipped: a pipe, not a regular file\n")
     if "-o" in command:
         assert files(Path("out")) == ["a.html", "z.html"]
 
 
-def test_a_socket_in_a_folder_is_passed_over_with_a_word(absolve: Runner, site: Path) -> None:
+def test_a_socket_in_a_folder_is_skipped_with_a_diagnostic(absolve: Runner, site: Path) -> None:
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(str(site / "s.html"))
         done = absolve("rewrite", "site", URL, "-o", "out")
@@ -63,7 +63,7 @@ def test_a_socket_in_a_folder_is_passed_over_with_a_word(absolve: Runner, site: 
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root may make devices")
-def test_a_device_in_a_folder_is_passed_over_with_a_word(absolve: Runner, site: Path) -> None:
+def test_a_device_in_a_folder_is_skipped_with_a_diagnostic(absolve: Runner, site: Path) -> None:
     try:
         os.mknod(site / "zero.html", 0o20666, os.makedev(1, 5))  # endless
     except OSError:
@@ -73,15 +73,15 @@ def test_a_device_in_a_folder_is_passed_over_with_a_word(absolve: Runner, site: 
     assert files(Path("out")) == ["a.html", "z.html"]
 
 
-def test_a_link_to_a_pipe_is_passed_over_with_a_word(site: Path) -> None:
+def test_a_link_to_a_pipe_is_skipped_with_a_diagnostic(site: Path) -> None:
     (site / "sub").mkdir()
     os.mkfifo(site / "sub" / "pipe")
     (site / "link.html").symlink_to("sub/pipe")
-    status, said = run("rewrite", "site", URL, "-o", "out")
-    assert (status, sorted(line.split(": ")[0] for line in said.splitlines())) == (0, ["site/link.html", "site/sub/pipe"])
+    status, message = run("rewrite", "site", URL, "-o", "out")
+    assert (status, sorted(line.split(": ")[0] for line in message.splitlines())) == (0, ["site/link.html", "site/sub/pipe"])
 
 
-def test_what_is_left_out_by_its_name_is_passed_over_without_a_word(absolve: Runner, site: Path) -> None:
+def test_excluded_special_files_are_skipped_silently(absolve: Runner, site: Path) -> None:
     os.mkfifo(site / "pipe")
     (site / "nothing").symlink_to("none")
     assert absolve("rewrite", "site", URL, "-o", "out", "--include", "*.html") == (0, b"", "")
@@ -89,7 +89,7 @@ def test_what_is_left_out_by_its_name_is_passed_over_without_a_word(absolve: Run
 
 @pytest.mark.parametrize("command", [WHERE[0], WHERE[2], WHERE[3]], ids=" ".join)
 @pytest.mark.parametrize("name", ["n", "n.html", "n.warc"])
-def test_a_link_to_nothing_is_said_of_itself_and_stops_nothing(
+def test_a_dangling_link_is_reported_and_the_run_continues(
     absolve: Runner, site: Path, command: tuple[str, ...], name: str
 ) -> None:
     (site / name).symlink_to("none")
@@ -101,7 +101,7 @@ def test_a_link_to_nothing_is_said_of_itself_and_stops_nothing(
 
 @pytest.mark.parametrize("command", [WHERE[0], WHERE[2], WHERE[3]], ids=" ".join)
 @pytest.mark.parametrize("to", ["n.html", "m/n.html"])
-def test_a_link_to_itself_is_said_of_itself_and_stops_nothing(
+def test_a_link_to_itself_is_reported_and_the_run_continues(
     absolve: Runner, site: Path, command: tuple[str, ...], to: str
 ) -> None:
     (site / "n.html").symlink_to(to)
@@ -113,22 +113,22 @@ def test_a_link_to_itself_is_said_of_itself_and_stops_nothing(
         assert files(Path("out")) == ["a.html", "z.html"]
 
 
-def test_in_place_links_are_passed_over_without_a_word(absolve: Runner, site: Path) -> None:
+def test_in_place_symbolic_links_in_folders_are_skipped_silently(absolve: Runner, site: Path) -> None:
     (site / "n.html").symlink_to("n.html")
     (site / "m.html").symlink_to("none")
     assert absolve("rewrite", "site", URL, "--in-place") == (0, b"", "")
     assert (site / "z.html").read_bytes() == DONE
 
 
-def test_a_pipe_in_a_list_is_passed_over_with_a_word(site: Path) -> None:
+def test_a_pipe_in_a_list_is_skipped_with_a_diagnostic(site: Path) -> None:
     os.mkfifo(site / "p.html")
     Path("list").write_text("site/a.html\nsite/p.html\nsite/z.html\n")
-    status, said = run("rewrite", "--from", "list", URL, "-o", "out")
-    assert (status, said) == (1, "site/p.html: special-file: skipped: a pipe, not a regular file\n")
+    status, message = run("rewrite", "--from", "list", URL, "-o", "out")
+    assert (status, message) == (1, "site/p.html: special-file: skipped: a pipe, not a regular file\n")
     assert files(Path("out/site")) == ["a.html", "z.html"]
 
 
-def test_a_file_that_goes_before_it_is_copied_is_the_one_that_is_named(
+def test_a_file_removed_before_its_copy_is_the_one_reported(
     absolve: Runner, site: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (site / "b.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0")
@@ -142,7 +142,7 @@ def test_a_file_that_goes_before_it_is_copied_is_the_one_that_is_named(
     assert (done.status, done.err) == (1, "site/b.png: not-found: No such file or directory\n")
 
 
-def test_a_pipe_that_is_named_on_the_command_line_is_read(absolve: Runner, site: Path) -> None:
+def test_a_pipe_named_on_the_command_line_is_read(absolve: Runner, site: Path) -> None:
     os.mkfifo("pipe.html")
     writer = subprocess.Popen([sys.executable, "-c", "open('pipe.html', 'wb').write(b'<a href=x.html>')"])
     done = absolve("rewrite", "pipe.html", URL, "-o", "out/")
@@ -164,13 +164,13 @@ def test_a_pipe_in_the_output_folder_is_not_written(site: Path, name: str) -> No
         (site / name).write_bytes(b"WARC/1.0\r\nWARC-Type: warcinfo\r\nContent-Length: 0\r\n\r\n\r\n\r\n")
     Path("out").mkdir()
     os.mkfifo(Path("out") / name)
-    status, said = run("rewrite", "site", URL, "-o", "out")
-    assert (status, said) == (1, f"out/{name}: unwritable: this is not a regular file\n")
+    status, message = run("rewrite", "site", URL, "-o", "out")
+    assert (status, message) == (1, f"out/{name}: unwritable: this is not a regular file\n")
     assert (Path("out") / name).is_fifo()
     assert Path("out/z.html").read_bytes() == DONE
 
 
-def test_a_pipe_that_is_named_as_the_output_is_written(absolve: Runner, site: Path) -> None:
+def test_a_pipe_named_as_the_output_is_written(absolve: Runner, site: Path) -> None:
     os.mkfifo("pipe")
     reader = subprocess.Popen([sys.executable, "-c", "print(open('pipe').read())"], stdout=subprocess.PIPE)
     assert absolve("rewrite", site / "a.html", URL, "-o", "pipe").status == 0

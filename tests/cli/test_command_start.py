@@ -1,6 +1,6 @@
-"""The start of the command: what few runs need is imported by those, since importing is nearly all that one page takes.
+"""The start of the command: modules that few runs need are imported late, as imports dominate the time of one page.
 
-How long it takes `benchmarks/start.py` measures.
+`benchmarks/start.py` measures that time.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ CHANGES = "absolve.verifying absolve.rewriting.remap absolve.run.filters absolve
 
 
 def imported(*arguments: str) -> set[str]:
-    """The modules that a process of its own has at the end of the command."""
+    """Return the modules that a subprocess has loaded at the end of the command."""
     code = "import sys; from absolve.cli import main; main(); print(*sys.modules, file=sys.stderr)"
     environment = {**os.environ, "ABSOLVE_CONFIG": ""}
     argv = [sys.executable, "-c", code, *arguments]
@@ -51,7 +51,7 @@ def imported(*arguments: str) -> set[str]:
     ],
     ids=lambda given: " ".join(given) if given[0] in {"rewrite", "links", "base"} else "",
 )
-def test_one_page_imports_nothing_that_only_others_need(
+def test_a_run_over_one_page_imports_only_modules_it_needs(
     arguments: list[str], unneeded: list[str], tmp_path: Path
 ) -> None:
     page = tmp_path / "page.html"
@@ -64,13 +64,13 @@ def test_one_page_imports_nothing_that_only_others_need(
         assert (output if "-o" in arguments else page).read_bytes() == ABSOLUTE
 
 
-def test_several_files_are_flushed_by_threads(tmp_path: Path) -> None:
+def test_several_files_are_synced_by_threads(tmp_path: Path) -> None:
     for name in "ab":
         (tmp_path / name).write_bytes(PAGE)
     assert "concurrent.futures" in imported("rewrite", "--in-place", *map(str, tmp_path.iterdir()), "--url=http://h/")
 
 
-def test_the_collector_is_on_when_the_work_begins() -> None:
+def test_garbage_collection_is_enabled_when_the_work_begins() -> None:
     code = """
 import gc
 from absolve import cli
@@ -84,14 +84,14 @@ gc.disable() if sys.argv[2:] else None
 given = None if len(sys.argv) == 2 else ["state"]
 assert cli.main(given) == 0
 """
-    for arguments, said in ((["state"], "True True\n"), (["state", "as it was"], "False False\n")):
+    for arguments, message in ((["state"], "True True\n"), (["state", "as it was"], "False False\n")):
         done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, check=True, text=True)
-        assert done.stdout == said
+        assert done.stdout == message
 
 
 @pytest.mark.parametrize("arguments", [["--version"], ["resolve", "http://h.example/", "x"]], ids=" ".join)
 @pytest.mark.parametrize("state", ["enable", "disable"])
-def test_the_collector_is_as_it_was_when_the_command_is_done(arguments: list[str], state: str) -> None:
+def test_main_restores_the_state_of_garbage_collection(arguments: list[str], state: str) -> None:
     code = f"import gc; gc.{state}(); from absolve.cli import main; main(); print(gc.isenabled())"
     done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, check=True, text=True)
     assert done.stdout.endswith(f"{state == 'enable'}\n")
@@ -112,7 +112,7 @@ def test_a_run_with_duckdb_prints_nothing_when_the_process_ends(
     assert condition == "invalid" or not done.stderr
 
 
-def test_a_pattern_is_compiled_when_it_is_asked() -> None:
+def test_a_lazy_pattern_is_compiled_on_first_use() -> None:
     found = lazy_regex.pattern(rb"(a+)")
     assert found.pattern == rb"(a+)"
     for _ in range(2):

@@ -1,4 +1,4 @@
-"""Names of files that are not UTF-8, in every mode of every command."""
+"""File names that are not UTF-8, in every mode of every command."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def ran(*arguments: str | Path, strict: bool = True, cwd: str | Path = ".") -> tuple[int, bytes, bytes]:
-    """The command in a process whose standard output refuses what it cannot encode, as in most locales."""
+    """Run the command in a subprocess whose stdout is strict about encoding, as in most locales."""
     environment = {**os.environ, "PYTHONIOENCODING": "utf-8:strict" if strict else "ascii"}
     argv = [sys.executable, "-m", "absolve", *arguments]
     done = subprocess.run(argv, env=environment, cwd=cwd, capture_output=True, check=False)
@@ -52,7 +52,7 @@ def test_dry_run_escapes_a_name_that_is_not_utf8(given: str, jobs: list[str]) ->
     assert ran("rewrite", "--dry-run", *jobs, given) == (0, name + b": 2 links, 1 would change\n", b"")
 
 
-def test_dry_run_takes_a_name_that_is_not_utf8_from_a_list() -> None:
+def test_dry_run_accepts_a_name_that_is_not_utf8_from_a_list() -> None:
     Path("list").write_bytes(os.fsencode(NAME) + b"\n")
     done = ran("rewrite", "--dry-run", "--from", "list")
     assert done[:2] == (0, b"caf\\udce9.html: 2 links, 1 would change\n")

@@ -1,4 +1,4 @@
-"""`absolve verify`, and `absolve rewrite --verify`: what is said, and what is not written."""
+"""`absolve verify` and `absolve rewrite --verify`: reported differences, and files that are not written."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def spoilt(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the rewriter change the text of the first link of our page, too."""
+    """Make the rewriter also change the text of the first link of the page."""
     honest = rewriter.rewrite
     monkeypatch.setattr(rewriter, "rewrite", lambda *given: honest(*given).replace(b">x<", b">y<"))
 
@@ -26,11 +26,11 @@ def spoilt(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("name", ["default", "embedded", "encapsulating", "retrieval", "saved-page"])
-def test_of_equal_documents_nothing_is_said(absolve: Runner, name: str) -> None:
+def test_verify_is_silent_for_equal_documents(absolve: Runner, name: str) -> None:
     assert absolve("verify", FIXTURES / f"{name}.html", FIXTURES / f"{name}.absolute.html") == (0, b"", "")
 
 
-def test_a_difference_is_said_with_its_place_and_the_status_is_1(absolve: Runner, page: Path, tmp_path: Path) -> None:
+def test_verify_reports_a_difference_with_its_position_and_status_1(absolve: Runner, page: Path, tmp_path: Path) -> None:
     after = tmp_path / "after.html"
     after.write_bytes(ABSOLUTE.replace(b">x<", b">y<"))
     done = absolve("verify", page, after)
@@ -41,7 +41,7 @@ def test_a_difference_is_said_with_its_place_and_the_status_is_1(absolve: Runner
     assert done.err.startswith(f"{page}:2:26: bytes: ")
 
 
-def test_either_may_come_from_the_standard_input(absolve: Runner, page: Path, tmp_path: Path) -> None:
+def test_verify_reads_either_document_from_the_standard_input(absolve: Runner, page: Path, tmp_path: Path) -> None:
     after = tmp_path / "after.html"
     after.write_bytes(ABSOLUTE)
     assert absolve("verify", page, "-", stdin=ABSOLUTE) == (0, b"", "")
@@ -49,7 +49,7 @@ def test_either_may_come_from_the_standard_input(absolve: Runner, page: Path, tm
     assert absolve("verify", "-", "-").status == 2
 
 
-def test_options_say_what_was_meant_to_change(absolve: Runner, tmp_path: Path) -> None:
+def test_verify_accepts_the_options_of_the_rewrite(absolve: Runner, tmp_path: Path) -> None:
     before, after = tmp_path / "before.html", tmp_path / "after.html"
     before.write_bytes(b"<base href=/b/><a href=#f><img data-src=x>")
     options = ("--url", "http://h/", "--base", "empty", "--lazy", "--profile", "whatwg")
@@ -58,25 +58,25 @@ def test_options_say_what_was_meant_to_change(absolve: Runner, tmp_path: Path) -
     assert absolve("verify", before, after, "--url", "http://h/").status == 1
 
 
-def test_what_cannot_be_read_is_said(absolve: Runner, page: Path, tmp_path: Path) -> None:
+def test_verify_reports_unreadable_documents(absolve: Runner, page: Path, tmp_path: Path) -> None:
     done = absolve("verify", page, tmp_path / "none.html")
     assert (done.status, done.err) == (1, f"{tmp_path / 'none.html'}: not-found: No such file or directory\n")
 
 
-def test_two_documents_are_wanted(absolve: Runner, page: Path) -> None:
+def test_verify_needs_two_documents(absolve: Runner, page: Path) -> None:
     assert absolve("verify", page).status == 2
 
 
 # --- absolve rewrite --verify ------------------------------------------------------------------------------------------
 
 
-def test_what_verifies_is_written(absolve: Runner, page: Path) -> None:
+def test_a_verified_rewrite_is_written(absolve: Runner, page: Path) -> None:
     assert absolve("rewrite", "--verify", page) == (0, ABSOLUTE, "")
     assert absolve("rewrite", "--verify", "--in-place", page).status == 0
     assert page.read_bytes() == ABSOLUTE
 
 
-def test_what_does_not_verify_stays_and_the_rest_goes_on(
+def test_in_place_a_file_that_fails_verification_stays_and_the_rest_is_rewritten(
     absolve: Runner, page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     honest = tmp_path / "honest.html"
@@ -92,7 +92,7 @@ def test_what_does_not_verify_stays_and_the_rest_goes_on(
 
 
 @pytest.mark.parametrize("place", [("-o", "out.html"), ("-o", "out/"), (), ("--diff",), ("--dry-run",)], ids=" ".join)
-def test_what_does_not_verify_is_not_written_anywhere(
+def test_a_rewrite_that_fails_verification_is_written_nowhere(
     absolve: Runner, page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: tuple[str, ...]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -103,12 +103,12 @@ def test_what_does_not_verify_is_not_written_anywhere(
     assert [path.name for path in tmp_path.iterdir()] == [page.name]
 
 
-def test_without_the_option_nothing_is_verified(absolve: Runner, page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_verify_nothing_is_verified(absolve: Runner, page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     spoilt(monkeypatch)
     assert absolve("rewrite", page) == (0, ABSOLUTE.replace(b">x<", b">y<"), "")
 
 
-def test_a_page_in_which_the_scanner_had_to_guess_is_verified_unasked(
+def test_a_page_with_an_ambiguous_finding_is_verified_without_the_option(
     absolve: Runner, page: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def guessing(*given: Any) -> list[Any]:

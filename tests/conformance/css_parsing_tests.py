@@ -71,8 +71,8 @@ def cases(folder: Path, files: tuple[str, ...] = _FILES) -> Iterator[Case]:
 def bytes_cases(folder: Path) -> Iterator[BytesCase]:
     content = json.loads(folder.joinpath("stylesheet_bytes.json").read_text("utf-8"))
     for number, (given, (_, charset)) in enumerate(zip(content[::2], content[1::2], strict=True)):
-        said = given.get("protocol_encoding"), given.get("environment_encoding")
-        yield BytesCase(f"stylesheet_bytes:{number}", given["css_bytes"].encode("latin-1"), *said, charset)
+        encodings = given.get("protocol_encoding"), given.get("environment_encoding")
+        yield BytesCase(f"stylesheet_bytes:{number}", given["css_bytes"].encode("latin-1"), *encodings, charset)
 
 
 def _references(values: list[Any]) -> Iterator[str]:

@@ -64,7 +64,7 @@ def test_only_links_change(path: Path) -> None:
     assert len(old_records) == len(new_records)
     changed = {url for url, before, now in differing(old_records, new_records) if before != now}
     assert changed <= walked_urls(entity)
-    assert [said.code for said in after.diagnostics] == [said.code for said in entity.diagnostics]
+    assert [diagnostic.code for diagnostic in after.diagnostics] == [diagnostic.code for diagnostic in entity.diagnostics]
 
 
 @each("path", _files(SMALL), FOLDER)

@@ -149,12 +149,12 @@ def difference(kind: str, page: Page) -> Difference:
 
 def _unseen(kind: str, tree: Any, found: list[Fact], differing: set[Fact]) -> list[Fact]:
     """The differing links that `absolve.trees` finds more or less often than they stand in the tree."""
-    said = Counter((one.element, one.attribute.rpartition(":")[2], one.reference) for one in found)
+    counts = Counter((one.element, one.attribute.rpartition(":")[2], one.reference) for one in found)
     held: Counter[tuple[str, str, str]] = Counter()
     for (element, attribute, value), count in tree_witness.held(kind, tree).items():
         held[element, attribute, _readable(value)] += count
     keys = {one: (one.element, one.attribute.rpartition(":")[2], one.reference) for one in differing}
-    return [one for one, key in keys.items() if said[key] != held[key]]
+    return [one for one, key in keys.items() if counts[key] != held[key]]
 
 
 def explained(found: Difference) -> str | None:

@@ -36,13 +36,13 @@ def read() -> dict[str, str]:
         pytest.skip("no compiled extensions")
     if sys.platform != "linux" or READELF is None:
         pytest.skip("needs readelf, on Linux")
-    said = {
+    outputs = {
         file: subprocess.run([READELF, "-dlsW", file], capture_output=True, text=True, check=True).stdout
         for file in files
     }
-    if any("__asan_init" in text for text in said.values()):
+    if any("__asan_init" in text for text in outputs.values()):
         pytest.skip("these extensions are built with sanitizers")
-    return said
+    return outputs
 
 
 def test_no_extension_has_a_run_path(read: dict[str, str]) -> None:

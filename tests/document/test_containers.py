@@ -162,7 +162,7 @@ def test_a_part_that_cannot_be_walked_stays_and_that_is_said() -> None:
     data = nested(b"no body here", Url="http://u.example/")
     entity = walked(data)
     assert rewriter.rewrite(entity) is data
-    assert [(said.code, said.line, said.column, said.failed) for said in entity.diagnostics] == [
+    assert [(diagnostic.code, diagnostic.line, diagnostic.column, diagnostic.failed) for diagnostic in entity.diagnostics] == [
         ("no-body", 4, 13, True)
     ]
 
@@ -171,7 +171,7 @@ def test_a_part_that_cannot_be_decoded_stays_and_that_is_said() -> None:
     data = nested(b"!!", Type="text/html", Base64="yes")
     entity = walked(data)
     assert rewriter.rewrite(entity) is data
-    assert [(said.code, said.line, said.failed) for said in entity.diagnostics] == [("broken", 4, True)]
+    assert [(diagnostic.code, diagnostic.line, diagnostic.failed) for diagnostic in entity.diagnostics] == [("broken", 4, True)]
 
 
 def test_a_document_that_cannot_be_walked_is_an_error_with_its_place() -> None:
@@ -188,4 +188,4 @@ def test_containers_nest_to_the_depth_that_is_allowed() -> None:
     for depth, left in ((4, False), (3, True)):
         entity = walk(Document(data, url=url, media_type=CONTAINER), Settings(max_depth=depth))
         assert (rewriter.rewrite(entity) is data) is left
-        assert [said.code for said in entity.diagnostics] == ["too-deep"] * left
+        assert [diagnostic.code for diagnostic in entity.diagnostics] == ["too-deep"] * left

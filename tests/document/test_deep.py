@@ -39,7 +39,7 @@ def targets(text: str | bytes, **options: object) -> list[tuple[int, str | None]
     return [(row.entity.count("["), row.target) for row in absolve.links(text, url=URL, **options)]
 
 
-def said(text: str | bytes, media_type: str = "text/html") -> list[str]:
+def reported(text: str | bytes, media_type: str = "text/html") -> list[str]:
     entity = walk(Document(text, media_type=media_type, url=URL), Settings())
     return [f"{one.line}:{one.column}: {one.code}" for one in entity.diagnostics]
 
@@ -58,14 +58,14 @@ def most(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int
 def test_two_levels_may_have_as_many_bytes_as_they_like(levels: int) -> None:
     text = deep(levels, page(20 * LARGE), page(LARGE))
     assert sum(target == "http://h/x" for _, target in targets(text)) == 2
-    assert said(text) == []
+    assert reported(text) == []
 
 
 @pytest.mark.usefixtures("most")
 def test_small_documents_may_be_as_deep_as_they_like() -> None:
     text = deep(6, *[page(200)] * 10)
     assert sum(target == "http://h/x" for _, target in targets(text)) == 10
-    assert said(text) == []
+    assert reported(text) == []
 
 
 def test_nobody_is_likely_to_meet_the_limit() -> None:
@@ -82,7 +82,7 @@ def test_containers_are_no_levels_and_each_document_has_its_own_count() -> None:
     text = mail + inner * 3 + "--B--\n"
     found = targets(text, media_type="message/rfc822")
     assert sum(target == "http://h/x" for _, target in found) == 3
-    assert said(text, "message/rfc822") == []
+    assert reported(text, "message/rfc822") == []
 
 
 # --- what is left ---------------------------------------------------------------------------------------------------
@@ -94,17 +94,17 @@ def test_of_what_is_deeper_only_so_many_bytes_are_entered(most: int) -> None:
     found = targets(text)
     assert sum(target == "http://h/x" for _, target in found) == entered
     assert sum(target == "http://h/y" for _, target in found) == 3
-    assert len(said(text)) == 5 - entered
-    assert {one.partition(": ")[2] for one in said(text)} == {"too-deep"}
+    assert len(reported(text)) == 5 - entered
+    assert {one.partition(": ")[2] for one in reported(text)} == {"too-deep"}
 
 
 def test_one_byte_decides(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(entities, "MOST_DEEP", 2 * LARGE)
-    assert said(deep(3, page(), page())) == []
+    assert reported(deep(3, page(), page())) == []
     text = "<p>\n" + deep(3, page(), page(LARGE + 1))
     quote = "&amp;quot;"
     column = text.rindex(quote, 0, text.rindex(quote)) + len(quote) - text.index("\n")
-    assert said(text) == [f"2:{column}: too-deep"]
+    assert reported(text) == [f"2:{column}: too-deep"]
     entity = walk(Document(text, url=URL), Settings())
     assert "nested more than 2 deep" in entity.diagnostics[0].text
     assert not entity.diagnostics[0].failed
@@ -114,7 +114,7 @@ def test_one_byte_decides(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_behind_one_that_is_left_no_large_one_is_entered() -> None:
     text = deep(3, page(4 * LARGE), page(), page(100))
     assert [depth for depth, target in targets(text) if target == "http://h/x"] == [3]
-    assert len(said(text)) == 2
+    assert len(reported(text)) == 2
 
 
 def test_what_is_left_stays_and_all_else_is_rewritten_and_verified(most: int) -> None:
@@ -150,7 +150,7 @@ def test_the_charset_has_no_say(most: int, encoding: str) -> None:
 def test_html_in_a_feed_is_a_level(most: int) -> None:
     feed = f"<rss><description>{html.escape(deep(2, page(), page()))}</description></rss>"
     assert sum(target == "http://h/x" for _, target in targets(feed, media_type="application/xml")) == most // LARGE
-    assert said(feed, "application/xml")[0].endswith("too-deep")
+    assert reported(feed, "application/xml")[0].endswith("too-deep")
     new = absolve.rewrite(feed, media_type="application/xml", url=URL)
     assert absolve.verify(feed, new, media_type="application/xml", url=URL) == []
 

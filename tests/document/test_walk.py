@@ -211,10 +211,10 @@ def nested(depth: int) -> str:
     return page
 
 
-@pytest.mark.parametrize(("depth", "limit", "said"), [(3, 3, 0), (4, 3, 1), (1, 1, 0), (1, 0, 1)])
-def test_a_document_too_deep_in_others_is_left_alone_and_said(depth: int, limit: int, said: int) -> None:
+@pytest.mark.parametrize(("depth", "limit", "count"), [(3, 3, 0), (4, 3, 1), (1, 1, 0), (1, 0, 1)])
+def test_a_document_too_deep_in_others_is_left_alone_and_said(depth: int, limit: int, count: int) -> None:
     entity = walked(nested(depth), max_depth=limit)
-    assert [diagnostic.code for diagnostic in entity.diagnostics] == ["too-deep"] * said
+    assert [diagnostic.code for diagnostic in entity.diagnostics] == ["too-deep"] * count
 
 
 def test_the_limit_counts_documents_not_style_sheets() -> None:
@@ -223,8 +223,8 @@ def test_the_limit_counts_documents_not_style_sheets() -> None:
 
 def test_a_diagnostic_says_the_line_and_column_of_the_outermost_document() -> None:
     page = "\n\n  <iframe srcdoc='\n<script type=importmap>{oops}</script>'>"
-    (said,) = walked(page).diagnostics
-    assert (said.code, said.name, said.line) == ("malformed-json", "<bytes>", 4)
+    (diagnostic,) = walked(page).diagnostics
+    assert (diagnostic.code, diagnostic.name, diagnostic.line) == ("malformed-json", "<bytes>", 4)
 
 
 # --- what cannot be -------------------------------------------------------------------------------------------------
@@ -327,10 +327,10 @@ def test_a_part_that_cannot_be_walked_takes_no_step_unless_it_is_a_document() ->
 def test_what_is_said_of_many_documents_is_said_once() -> None:
     page = "<iframe srcdoc='<iframe srcdoc=&quot;<a href=x>&quot;></iframe>'></iframe>" * MANY
     entity = walked(page, max_depth=1)
-    said = len(entity.diagnostics)
-    assert said == MANY
+    count = len(entity.diagnostics)
+    assert count == MANY
     assert len(list(inners(entity))) == len(list(inners(entity))) == MANY
-    assert len(entity.diagnostics) == said
+    assert len(entity.diagnostics) == count
 
 
 @pytest.mark.usefixtures("kept_are_scaled")
@@ -338,7 +338,7 @@ def test_too_many_links_in_many_documents_are_too_many() -> None:
     page = "<iframe srcdoc='<a href=x>'></iframe>" * MANY
     assert len(inner(walked(page, max_links=2 * MANY))) == MANY
     left = walked(page, max_links=2 * MANY - 2)  # each part counts, and each link
-    assert (len(inner(left)), [said.code for said in left.diagnostics]) == (MANY - 2, ["too-many-links"] * 2)
+    assert (len(inner(left)), [diagnostic.code for diagnostic in left.diagnostics]) == (MANY - 2, ["too-many-links"] * 2)
 
 
 @pytest.mark.parametrize("links", [True, False])

@@ -134,7 +134,7 @@ def test_zlib_ng_says_of_broken_and_of_cut_data_what_zlib_says() -> None:
     zlib_ng = pytest.importorskip("zlib_ng.zlib_ng")
     whole = gzip.compress(b"".join(b"<a href='%d'>" % number for number in range(2000)), mtime=0)
 
-    def said(module: Any, data: bytes) -> list[object]:
+    def reported(module: Any, data: bytes) -> list[object]:
         machine = module.decompressobj(31)
         found: list[object] = []
         try:
@@ -149,4 +149,4 @@ def test_zlib_ng_says_of_broken_and_of_cut_data_what_zlib_says() -> None:
 
     for at in range(0, len(whole), 97):
         for data in (whole[:at], whole[:at] + bytes([whole[at] ^ 0x55]) + whole[at + 1 :], whole + whole[:at]):
-            assert said(zlib_ng, data) == said(zlib, data), at
+            assert reported(zlib_ng, data) == reported(zlib, data), at

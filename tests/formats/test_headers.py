@@ -25,9 +25,9 @@ def test_a_header_may_have_so_many_fields(media_type: str) -> None:
     assert [row.target for row in absolve.links(data % b"", media_type=media_type, url=url)] == ["http://h.example/x"]
     with pytest.raises(absolve.DocumentError) as raised:
         absolve.rewrite(data % b"B: c\n", media_type=media_type, url=url)
-    said = raised.value.diagnostic
-    assert (said.code, said.line) == ("too-many-fields", (data % b"").count(b"\n"))
-    assert said.text == "a header of more than 10000 fields"
+    diagnostic = raised.value.diagnostic
+    assert (diagnostic.code, diagnostic.line) == ("too-many-fields", (data % b"").count(b"\n"))
+    assert diagnostic.text == "a header of more than 10000 fields"
 
 
 @pytest.mark.parametrize(

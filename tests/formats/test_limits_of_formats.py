@@ -93,32 +93,32 @@ def made(case: Case, **limits: int) -> tuple[int, list[str]]:
     entity = walk(document, Settings(**limits))  # type: ignore[arg-type]
     after = Document(rewriter.rewrite(entity), media_type=case.media_type)
     absolute = sum(row.reference == "http://h/x" for row in absolve.links(after))
-    return absolute, [f"{said.code} {place(said)}" for said in entity.diagnostics]
+    return absolute, [f"{diagnostic.code} {place(diagnostic)}" for diagnostic in entity.diagnostics]
 
 
-def place(said: absolve.Diagnostic) -> str:
+def place(diagnostic: absolve.Diagnostic) -> str:
     """In an archive the byte, elsewhere line and column."""
-    return said.text[said.text.rindex("byte") :] if said.line is None else f"{said.name}:{said.line}:{said.column}"
+    return diagnostic.text[diagnostic.text.rindex("byte") :] if diagnostic.line is None else f"{diagnostic.name}:{diagnostic.line}:{diagnostic.column}"
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_what_is_within_every_limit_is_rewritten_whole(case: Case) -> None:
-    absolute, said = made(case)
-    assert (absolute, said) == (5 if case.media_type == "application/warc" else 3, [])
+    absolute, reported = made(case)
+    assert (absolute, reported) == (5 if case.media_type == "application/warc" else 3, [])
     assert made(case, max_links=case.links, max_depth=case.depth) == (absolute, [])
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_one_link_too_many_leaves_the_document_inside_and_the_rest_goes_on(case: Case) -> None:
-    absolute, said = made(case, max_links=case.links - 1)
-    assert said == [f"too-many-links {case.without_links}"]
+    absolute, reported = made(case, max_links=case.links - 1)
+    assert reported == [f"too-many-links {case.without_links}"]
     assert absolute == (2 if case.media_type == "application/warc" else 1)
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_one_level_too_many_leaves_the_document_inside_and_the_rest_goes_on(case: Case) -> None:
-    absolute, said = made(case, max_depth=case.depth - 1)
-    assert said == [f"too-deep {where}" for where in case.without_depth]
+    absolute, reported = made(case, max_depth=case.depth - 1)
+    assert reported == [f"too-deep {where}" for where in case.without_depth]
     assert absolute < made(case)[0]
 
 
@@ -139,6 +139,6 @@ def test_the_size_is_that_of_the_document_before_and_after(case: Case) -> None:
 def test_what_comes_out_of_compressed_data_or_is_in_a_record_has_a_limit(name: str, most: int, where: list[str]) -> None:
     case = CASES[name]
     assert made(case, max_decompressed=most) == made(case)
-    absolute, said = made(case, max_decompressed=most - 1)
-    assert said == [f"too-large {place}" for place in where]
+    absolute, reported = made(case, max_decompressed=most - 1)
+    assert reported == [f"too-large {place}" for place in where]
     assert 0 < absolute < made(case)[0]

@@ -172,13 +172,13 @@ def compare(judge: Judge, document: Made, after: bytes, charset: str) -> None:
 def shown(made: Case) -> str:
     """The call that shows it."""
     options = {key: value for key, value in made.options.items() if value not in {None, False, "keep", "rfc1808"}}
-    said = {
+    known = {
         "media_type": made.document.media_type,
         "name": made.document.name,
         "charset": made.document.charset,
         **options,
     }
-    words = ", ".join(f"{key}={value!r}" for key, value in said.items() if value is not None)
+    words = ", ".join(f"{key}={value!r}" for key, value in known.items() if value is not None)
     policy = ", policy=..." if made.policy is not None else ""
     return f"{made.context}, {made.charset}: rewrite({made.document.data!r}, {words}{policy})"
 

@@ -17,8 +17,8 @@ def is_honest(data: bytes, *, judged: bool = True, **options: Any) -> None:
     if after == data:
         assert after is data
         return
-    said = absolve.verify(data, after, **options)
-    assert [str(found) for found in said if judged or found.code != "unjudged"] == []
+    differences = absolve.verify(data, after, **options)
+    assert [str(found) for found in differences if judged or found.code != "unjudged"] == []
     assert absolve.rewrite(after, **options) is after
 
 

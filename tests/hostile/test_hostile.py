@@ -24,7 +24,7 @@ def listed(data: bytes, **options: object) -> list[absolve.Row]:
 
 
 def diagnostics(data: bytes, max_depth: int = MAX_DEPTH) -> list[str]:
-    return [str(said) for said in walk(absolve.Document(data), Settings(max_depth=max_depth)).diagnostics]
+    return [str(diagnostic) for diagnostic in walk(absolve.Document(data), Settings(max_depth=max_depth)).diagnostics]
 
 
 REFUSED = {  # once they are large; by which code
@@ -170,10 +170,10 @@ def test_half_a_million_references_in_one_tag_share_what_the_tag_says() -> None:
 
 def test_a_hundred_thousand_notices_have_their_columns() -> None:
     unit = b"<script type=importmap>[</script>"
-    said = walk(absolve.Document(unit * 20_000), Settings()).diagnostics
-    assert len(said) == 20_000
-    assert {finding.code for finding in said} == {"malformed-json"}
-    assert [finding.column for finding in said[:2]] == [25, 25 + len(unit)]
+    findings = walk(absolve.Document(unit * 20_000), Settings()).diagnostics
+    assert len(findings) == 20_000
+    assert {finding.code for finding in findings} == {"malformed-json"}
+    assert [finding.column for finding in findings[:2]] == [25, 25 + len(unit)]
 
 
 # --- what is cut off ends the search ---------------------------------------------------------------------------------
@@ -277,7 +277,7 @@ def test_a_charset_coding_is_no_depth() -> None:
     data = "\ufeff<a href=x><iframe srcdoc='<a href=y>'>".encode("utf-16-le")
     assert [row.reference for row in listed(data, max_depth=1)] == ["x", "y"]
     assert [row.reference for row in listed(data, max_depth=0)] == ["x"]
-    assert [said.partition(": ")[0] for said in diagnostics(data, max_depth=0)] == ["<bytes>:1:27"]
+    assert [diagnostic.partition(": ")[0] for diagnostic in diagnostics(data, max_depth=0)] == ["<bytes>:1:27"]
 
 
 def test_the_depth_that_may_be_asked_for_ends_where_the_stack_of_calls_would() -> None:
@@ -301,12 +301,12 @@ def test_json_is_read_to_its_stated_depth(levels: int, entered: bool) -> None:
     inner = b"[" * levels + b"]" * levels
     data = b'<p>\n<script type=importmap>{"imports":{"x":"/y"},\n"z":' + inner + b"}</script><a href=x>"
     assert [row.reference for row in listed(data)] == (["/y", "x"] if entered else ["x"])
-    places = [re.sub(": JSON.*", "", said) for said in diagnostics(data)]
+    places = [re.sub(": JSON.*", "", text) for text in diagnostics(data)]
     assert places == ([] if entered else ["<bytes>:3:68: too-deep"])
 
 
 def test_codes_of_notices_stand_in_the_order_of_the_document() -> None:
     page = b"<script type=importmap>[</script><iframe srcdoc=''></iframe><script type=importmap>]</script>"
-    columns = [said.column for said in walk(absolve.Document(page), Settings(max_depth=0)).diagnostics]
+    columns = [diagnostic.column for diagnostic in walk(absolve.Document(page), Settings(max_depth=0)).diagnostics]
     assert len(columns) == 3
     assert all(one < other for one, other in itertools.pairwise(column or 0 for column in columns))

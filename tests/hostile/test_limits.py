@@ -37,13 +37,13 @@ def srcdocs(depth: int) -> bytes:
 
 def refusal(data: bytes | str, **options: Any) -> absolve.Diagnostic:
     """What the error says; the three functions of the library raise the same."""
-    said = []
+    refusals = []
     for function in (absolve.rewrite, absolve.links, absolve.base):
         with pytest.raises(absolve.DocumentError) as error:
             function(data, url=URL, name="page.html", **options)
-        said.append(error.value.diagnostic)
-    assert said[0] == said[1] == said[2]
-    return said[0]
+        refusals.append(error.value.diagnostic)
+    assert refusals[0] == refusals[1] == refusals[2]
+    return refusals[0]
 
 
 # --- no limit is passed --------------------------------------------------------------------------------------------
@@ -224,8 +224,8 @@ def test_the_links_of_a_style_sheet_are_counted() -> None:
     data = b"\na{b:url(http://g/)}" * 7
     for allowed in (8, 7):
         assert absolve.rewrite(data, media_type="text/css", max_links=allowed) is data
-    said = refusal(data, media_type="text/css", max_links=6)
-    assert (said.code, said.line, said.column) == ("too-many-links", 8, 9)
+    diagnostic = refusal(data, media_type="text/css", max_links=6)
+    assert (diagnostic.code, diagnostic.line, diagnostic.column) == ("too-many-links", 8, 9)
 
 
 def test_a_walker_stops_where_nothing_more_counts() -> None:
@@ -298,7 +298,7 @@ def test_a_size_may_be_given_in_larger_units(page: Path, capfd: pytest.CaptureFi
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["--max-size", "K"], "must be a number, optionally followed by K, M or G, not 'K'"),
         (["--max-size", "-1"], "must be a number, optionally followed by K, M or G, not '-1'"),
@@ -310,6 +310,6 @@ def test_a_size_may_be_given_in_larger_units(page: Path, capfd: pytest.CaptureFi
     ],
     ids=str,
 )
-def test_a_limit_that_is_none_is_used_wrongly(page: Path, capfd: pytest.CaptureFixture[str], arguments: list[str], said: str) -> None:
+def test_a_limit_that_is_none_is_used_wrongly(page: Path, capfd: pytest.CaptureFixture[str], arguments: list[str], message: str) -> None:
     assert main(["links", str(page), *arguments]) == 2
-    assert said in capfd.readouterr().err
+    assert message in capfd.readouterr().err

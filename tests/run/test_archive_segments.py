@@ -71,7 +71,7 @@ def same_as_a_whole(data: bytes) -> None:
     rows = [row for one in found if one.entity for row in columns.rows(one.entity)]
     assert [row[:1] + row[2:] for row in rows] == [row[:1] + row[2:] for row in columns.rows(whole)]
     assert [row.entity for row in rows] == [row.entity for row in columns.rows(whole)]
-    assert sorted(said for one in found for said in one.diagnostics) == sorted(whole.diagnostics)
+    assert sorted(diagnostic for one in found for diagnostic in one.diagnostics) == sorted(whole.diagnostics)
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "compressed"])
@@ -130,7 +130,7 @@ def test_every_record_is_walked_where_that_is_asked_for() -> None:
 
 def test_a_record_that_is_too_large_is_said_to_be_whatever_its_kind() -> None:
     found = list(stretches(io.BytesIO(request() + request(400)), "x.warc", Settings(max_size=300)))
-    assert [[said.code for said in one.diagnostics] for one in found] == [[], ["too-large"]]
+    assert [[diagnostic.code for diagnostic in one.diagnostics] for one in found] == [[], ["too-large"]]
 
 
 @pytest.mark.parametrize("data", FILES.values(), ids=FILES)
@@ -155,16 +155,16 @@ def in_ranges(data: bytes, size: int, settings: Settings = DEFAULTS) -> tuple[li
     parts = [list(stretches(io.BytesIO(data), "x.warc", settings, within=within)) for within in found]
     assert b"".join(one.raw for part in parts for one in part) == data
     rows = [row for part in parts for one in part if one.entity for row in columns.rows(one.entity)]
-    return rows, [said for part in parts for one in part for said in one.diagnostics], len(found)
+    return rows, [diagnostic for part in parts for one in part for diagnostic in one.diagnostics], len(found)
 
 
 @pytest.mark.parametrize("size", [1, 300, 100_000])
 @pytest.mark.parametrize("data", FILES.values(), ids=FILES)
 def test_each_range_by_itself_gives_what_it_gives_in_the_whole(data: bytes, size: int) -> None:
-    rows, said, _ = in_ranges(data, size)
+    rows, diagnostics, _ = in_ranges(data, size)
     whole = streamed(data)
     assert rows == [row for one in whole if one.entity for row in columns.rows(one.entity)]
-    assert said == [said for one in whole for said in one.diagnostics]
+    assert diagnostics == [diagnostic for one in whole for diagnostic in one.diagnostics]
 
 
 @pytest.mark.parametrize("limit", [{"max_depth": 0}, {"max_depth": 1}, {"max_size": 400}, {"max_links": 1}], ids=str)
@@ -228,5 +228,5 @@ def test_what_is_compressed_in_a_broken_record_is_no_member() -> None:
     inside = gzip.compress(b'<a href="x">')
     broken = record(inside).replace(b"Content-Length: ", b"Content-Length: 9", 1)
     found = streamed(broken + LINKS)
-    assert [said.code for one in found for said in one.diagnostics] == ["wrong-length"]
+    assert [diagnostic.code for one in found for diagnostic in one.diagnostics] == ["wrong-length"]
     assert [one.raw for one in found if one.document] == [LINKS]

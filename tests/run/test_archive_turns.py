@@ -97,7 +97,7 @@ def joined(told: Iterable[Any]) -> tuple[bytes, list[Any], int]:
     """The rows, what is said, each thing that has no place once, and the sum of what was read."""
     rows = bytearray()
     unique = Unique()
-    said: list[Any] = []
+    others: list[Any] = []
     size = 0
     for piece in told:
         if isinstance(piece, RowChunk):
@@ -105,9 +105,9 @@ def joined(told: Iterable[Any]) -> tuple[bytes, list[Any], int]:
             rows += chunk if isinstance(chunk, bytes) else "".join(map(repr, unique.of(chunk))).encode()
         elif isinstance(piece, BytesRead):
             size += piece.read
-        elif isinstance(piece, Failure) or piece not in said:
-            said.append(piece)
-    return bytes(rows), said, size
+        elif isinstance(piece, Failure) or piece not in others:
+            others.append(piece)
+    return bytes(rows), others, size
 
 
 def in_parts(how: ListOptions, input_: Input, bounds: Iterable[int]) -> Iterator[Any]:
@@ -279,8 +279,8 @@ def part(path: Path, within: ArchiveRange, handed: Handoff) -> tuple[bytes, list
     """The rows of a range, what is said, and what is handed on, behind a 1 for what is taken."""
     asked: list[Any] = []
     told = listed(ListOptions(ReadOptions(Settings())), Input(str(path), "x", within=within), Waiting(handed, asked))
-    rows, said, _ = joined(told)
-    return rows, said, asked
+    rows, others, _ = joined(told)
+    return rows, others, asked
 
 
 def test_a_range_hands_on_where_it_ended_whatever_it_guessed(path: Path) -> None:

@@ -141,8 +141,8 @@ def test_what_does_not_get_to_the_disk_is_a_failure_and_gone(tmp_path: Path, mon
     pieces = [ready(tmp_path, number) for number in range(3)]
     found = [piece for _, piece in fsync.flushed(enumerate(pieces))]
     assert [type(piece) for piece in found] == [FilesReady, Failure, FilesReady]
-    said = str(found[1].error)
-    assert said == f"{tmp_path / '1.html'}: unwritable: No space left on device"
+    message = str(found[1].error)
+    assert message == f"{tmp_path / '1.html'}: unwritable: No space left on device"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["0.tmp", "2.tmp"]
 
 

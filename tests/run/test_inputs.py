@@ -34,9 +34,9 @@ def site(tmp_path: Path) -> Path:
 
 def places(root: Path, globs: Globs = EVERYTHING, *, follow: bool = True) -> tuple[list[str], list[str]]:
     """Give the places of what is found, and the codes of what is said."""
-    said: list[Diagnostic] = []
-    found = [place for _, place in inputs.folder(str(root), globs, said.append, follow=follow)]
-    return found, [diagnostic.code for diagnostic in said]
+    diagnostics: list[Diagnostic] = []
+    found = [place for _, place in inputs.folder(str(root), globs, diagnostics.append, follow=follow)]
+    return found, [diagnostic.code for diagnostic in diagnostics]
 
 
 def named(*names: object, origins: Origins = NOTHING_KNOWN) -> list[Input]:
@@ -69,8 +69,8 @@ def test_a_link_out_of_the_root_is_not_followed_and_that_is_said(site: Path, tmp
     (site / "out.html").symlink_to(tmp_path / "secret.html")
     (site / "up").symlink_to(tmp_path)
     (site / "dangling").symlink_to("../nothing")
-    found, said = places(site)
-    assert (len(found), said) == (5, ["outside"] * 3)
+    found, codes = places(site)
+    assert (len(found), codes) == (5, ["outside"] * 3)
 
 
 def test_a_link_inside_the_root_is_followed_once_and_never_where_it_goes_round(site: Path) -> None:
@@ -97,9 +97,9 @@ def test_a_name_that_is_not_utf_8_is_an_input_and_its_url_has_its_bytes(tmp_path
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read everything")
 def test_a_folder_that_cannot_be_read_is_said_and_the_rest_goes_on(site: Path) -> None:
     (site / "a").chmod(0)
-    found, said = places(site)
+    found, codes = places(site)
     (site / "a").chmod(0o755)
-    assert (len(found), said) == (3, ["unreadable"])
+    assert (len(found), codes) == (3, ["unreadable"])
 
 
 def test_the_only_folder_lies_in_the_output_and_of_several_each_has_its_name(site: Path) -> None:
@@ -211,7 +211,7 @@ def test_a_list_that_is_not_there_is_named(tmp_path: Path) -> None:
     ("path", "place"), [("a/b", "a/b"), ("./a//b/../c", "a/c"), ("/a/b", "a/b"), ("../a", None), ("a/../../b", None)]
 )
 def test_the_place_of_what_is_listed_is_its_path_and_never_above(path: str, place: str | None) -> None:
-    said: list[Diagnostic] = []
-    found = list(inputs.listed([path], Origins(), said.append))
+    diagnostics: list[Diagnostic] = []
+    found = list(inputs.listed([path], Origins(), diagnostics.append))
     assert [one.place for one in found] == ([place] if place else [])
-    assert [diagnostic.code for diagnostic in said] == ([] if place else ["outside"])
+    assert [diagnostic.code for diagnostic in diagnostics] == ([] if place else ["outside"])

@@ -191,9 +191,9 @@ def test_what_becomes_too_large_leaves_nothing_behind(
     (tmp_path / "a.html").write_bytes(PAGE)
     (tmp_path / "b.html").write_bytes(b"as it was")
     assert command("rewrite", "a.html", *where, "--max-size", str(len(becomes) - less)) == 1
-    said = capfdbinary.readouterr()
-    assert said.out == b""
-    assert b"too-large" in said.err
+    captured = capfdbinary.readouterr()
+    assert captured.out == b""
+    assert b"too-large" in captured.err
     assert (tmp_path / "a.html").read_bytes() == PAGE
     assert (tmp_path / "b.html").read_bytes() == b"as it was"
     assert names(tmp_path) == ["a.html", "b.html"]

@@ -61,8 +61,8 @@ def one_page(size: int) -> bytes:
 
 def book(size: int) -> bytes:
     """A package of one document, which says of as many files as there can be what they are."""
-    said = b'<rootfile full-path="p.opf" media-type="application/oebps-package+xml"/>'
-    container = b'<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container">%b</container>' % said
+    rootfile = b'<rootfile full-path="p.opf" media-type="application/oebps-package+xml"/>'
+    container = b'<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container">%b</container>' % rootfile
     items = b"".join(b'<item href="%d" media-type="text/html"/>' % number for number in range(size // 45))
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
@@ -118,8 +118,8 @@ def wacz(records: list[bytes]) -> bytes:
     lines: list[bytes] = []
     for one in records:
         digest = hashlib.sha256(one).hexdigest().encode()
-        said = b'{"offset": %d, "length": %d, "recordDigest": "sha256:%b", "filename": "d.warc"}' % (offset, len(one), digest)
-        lines.append(b"a 20251123000000 " + said + b"\n")
+        entry = b'{"offset": %d, "length": %d, "recordDigest": "sha256:%b", "filename": "d.warc"}' % (offset, len(one), digest)
+        lines.append(b"a 20251123000000 " + entry + b"\n")
         offset += len(one)
     members = {"archive/d.warc": b"".join(records), "indexes/index.cdx": b"".join(lines)}
     about = [

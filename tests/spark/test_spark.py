@@ -226,10 +226,10 @@ def test_the_command_writes_in_the_order_of_the_inputs_and_says_what_the_local_e
     cluster = ("--engine", "spark", "--master", "local[2]", "--errors", errors)
     done = absolve("links", source, gone, "-o", out, *cluster, quiet=False)
     assert here.returncode == done.returncode == 1
-    said = [line for line in here.stderr.splitlines() if " inputs, " not in line]  # how far it is
-    said = list(dict.fromkeys(said))  # a failure may stand at the end once more
-    assert len(said) >= 22  # twenty of many, what was not there, and how many there are more
-    assert [line for line in done.stderr.splitlines() if line in said] == said
+    printed = [line for line in here.stderr.splitlines() if " inputs, " not in line]  # how far it is
+    printed = list(dict.fromkeys(printed))  # a failure may stand at the end once more
+    assert len(printed) >= 22  # twenty of many, what was not there, and how many there are more
+    assert [line for line in done.stderr.splitlines() if line in printed] == printed
     written = sorted(out.glob("*.jsonl"))
     assert len(written) > 1
     assert b"".join(path.read_bytes() for path in written) == (tmp_path / "1.jsonl").read_bytes()
@@ -256,7 +256,7 @@ def test_what_a_cluster_lacks_is_said_in_a_line(tmp_path: Path) -> None:
     page.write_bytes(b"<a href=x>")
     venv.create(tmp_path / "bare", symlinks=True)
     bare = {"PYSPARK_PYTHON": str(tmp_path / "bare/bin/python"), "PYTHONPATH": ""}
-    for master, environment, said in (
+    for master, environment, message in (
         ("local[1]", {"JAVA_HOME": str(tmp_path)}, "Spark does not start: there is no Java"),
         ("local[1]", bare, "the executors cannot work: No module named '"),
         ("nowhere", {}, "Spark does not start: what it says stands above"),
@@ -264,7 +264,7 @@ def test_what_a_cluster_lacks_is_said_in_a_line(tmp_path: Path) -> None:
         run = ("links", page, "-o", tmp_path / "out.parquet", "--engine", "spark", "--master", master)
         done = absolve(*run, environment=environment)
         assert done.returncode == 2
-        assert said in " ".join(done.stderr.split())
+        assert message in " ".join(done.stderr.split())
         assert "Error: " not in done.stderr.partition("usage: ")[2]
         assert not (tmp_path / "out.parquet").is_file()
 

@@ -74,8 +74,8 @@ def test_the_first_usable_claim_of_a_layer_applies() -> None:
 
 @pytest.mark.parametrize(("reference", "verdict"), [("/x/", "resolved against"), ("http://h.example/", "overruled")])
 def test_outer_claims_are_kept_in_the_chain_of_claims(reference: str, verdict: str) -> None:
-    said = establish(DEFAULT, [BaseClaim(Layer.RETRIEVAL, OWN.url, "--url")], "rfc1808")
-    base = establish(said, [embedded(reference)], "rfc1808")
+    outer = establish(DEFAULT, [BaseClaim(Layer.RETRIEVAL, OWN.url, "--url")], "rfc1808")
+    base = establish(outer, [embedded(reference)], "rfc1808")
     assert verdicts(base) == ["won", verdict]
     assert [claim.base.layer for claim in base.chain] == [Layer.EMBEDDED, Layer.RETRIEVAL]
 
@@ -87,8 +87,8 @@ def test_the_source_of_a_base_includes_the_line_if_known() -> None:
 
 def test_an_inner_document_inherits_the_base_of_its_encapsulating_entity() -> None:
     assert inherited(DEFAULT, "srcdoc") == DEFAULT
-    said = establish(DEFAULT, [BaseClaim(Layer.RETRIEVAL, OWN.url, "--url")], "rfc1808")
-    base = inherited(said, "srcdoc")
+    outer = establish(DEFAULT, [BaseClaim(Layer.RETRIEVAL, OWN.url, "--url")], "rfc1808")
+    base = inherited(outer, "srcdoc")
     assert base[:3] == (OWN.url, Layer.ENCAPSULATING, "srcdoc (--url)")
     assert verdicts(base) == ["won", "resolved against"]
 

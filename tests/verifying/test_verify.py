@@ -40,7 +40,7 @@ def rewritten(page: bytes | str, **options: Any) -> bytes:
 def found(before: bytes | str, after: bytes | str, **options: Any) -> list[tuple[str, int | None, int | None]]:
     """The code and the place before of every difference."""
     options.setdefault("media_type", "text/html")
-    return [(said.code, said.line, said.column) for said in absolve.verify(before, after, **options)]
+    return [(diagnostic.code, diagnostic.line, diagnostic.column) for diagnostic in absolve.verify(before, after, **options)]
 
 
 # --- nothing is found ----------------------------------------------------------------------------------------------

@@ -31,8 +31,8 @@ LOCATION = b"Location: z\r\n"
 
 
 def http(body: bytes = PAGE, fields: bytes = b"", *, length: bool = True) -> bytes:
-    said = b"Content-Length: %d\r\n" % len(body) if length else b""
-    return b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n" + fields + said + b"\r\n" + body
+    length_field = b"Content-Length: %d\r\n" % len(body) if length else b""
+    return b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n" + fields + length_field + b"\r\n" + body
 
 
 def record(block: bytes, media_type: str = "application/http") -> bytes:
@@ -65,7 +65,7 @@ def seen(before: bytes, after: bytes, media_type: str) -> list[str]:
     ]
     found = Differences(*sides)
     verifying.judge(sides[0], sides[1], Meant(sides[0], absolute), found)
-    return [said.code for said in found.diagnostics]
+    return [diagnostic.code for diagnostic in found.diagnostics]
 
 
 def proved(data: bytes, media_type: str, **options: Any) -> bytes:
@@ -199,9 +199,9 @@ def test_what_else_changed_in_records_is_seen(before: bytes, after: bytes, codes
 
 
 def test_what_is_seen_names_the_record() -> None:
-    said = absolve.verify(OLD, NEW.replace(b"25>", b"26>"), media_type="application/warc")
-    assert [one.code for one in said] == ["bytes", "attribute"]
-    assert URL in said[1].text
+    differences = absolve.verify(OLD, NEW.replace(b"25>", b"26>"), media_type="application/warc")
+    assert [one.code for one in differences] == ["bytes", "attribute"]
+    assert URL in differences[1].text
 
 
 def test_without_warcio_the_bytes_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:

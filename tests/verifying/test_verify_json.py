@@ -16,7 +16,7 @@ MANIFEST = b"""{"name": "x.html", "start_url": " ../?a=1 ", "display": "standalo
 
 
 def codes(before: bytes, after: bytes, media_type: str = "application/manifest+json") -> set[str]:
-    return {said.code for said in absolve.verify(before, after, media_type=media_type, url=URL, json_ld=True)}
+    return {diagnostic.code for diagnostic in absolve.verify(before, after, media_type=media_type, url=URL, json_ld=True)}
 
 
 def test_an_honest_rewrite_is_verified() -> None:
@@ -40,8 +40,8 @@ def test_an_honest_rewrite_is_verified() -> None:
 def test_any_other_change_is_found(old: bytes, new: bytes, code: str) -> None:
     after = absolve.rewrite(MANIFEST, media_type="application/manifest+json", url=URL)
     assert old in after
-    said = absolve.verify(MANIFEST, after.replace(old, new, 1), media_type="application/manifest+json", url=URL)
-    assert code in {one.code for one in said if one.text.startswith("json")}
+    differences = absolve.verify(MANIFEST, after.replace(old, new, 1), media_type="application/manifest+json", url=URL)
+    assert code in {one.code for one in differences if one.text.startswith("json")}
 
 
 def test_each_of_100_corruptions_is_found() -> None:

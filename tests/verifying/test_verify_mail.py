@@ -39,7 +39,7 @@ epilogue
 
 
 def codes(before: bytes, after: bytes, media_type: str = "message/rfc822") -> set[str]:
-    return {said.code for said in absolve.verify(before, after, media_type=media_type, url=URL)}
+    return {diagnostic.code for diagnostic in absolve.verify(before, after, media_type=media_type, url=URL)}
 
 
 @pytest.mark.parametrize(
@@ -130,15 +130,15 @@ def test_a_mailbox_is_verified_message_by_message() -> None:
 def test_any_other_change_is_found(old: bytes, new: bytes, code: str) -> None:
     after = absolve.rewrite(MESSAGE, media_type="message/rfc822", url=URL)
     assert old in after
-    said = absolve.verify(MESSAGE, after.replace(old, new), media_type="message/rfc822", url=URL)
-    assert code in {one.code for one in said if one.text.startswith("email: ")}
+    differences = absolve.verify(MESSAGE, after.replace(old, new), media_type="message/rfc822", url=URL)
+    assert code in {one.code for one in differences if one.text.startswith("email: ")}
 
 
 def test_what_is_signed_is_meant_to_stay() -> None:
     before = b"DKIM-Signature: x\nContent-Type: text/html\n\n<a href=x>"
     assert codes(before, before) == set()
     changed = before.replace(b"href=x", b"href=http://h.example/d/x")
-    assert "target" in {said.code for said in absolve.verify(before, changed, url=URL, policy=lambda _: None)}
+    assert "target" in {diagnostic.code for diagnostic in absolve.verify(before, changed, url=URL, policy=lambda _: None)}
 
 
 def test_multiparts_too_deep_for_email_are_not_judged() -> None:

@@ -18,7 +18,7 @@ URL = "http://h/d/"
 
 def found(before: str, after: str, **options: Any) -> list[str]:
     options.setdefault("media_type", "text/html")
-    return [f"{said.code}: {said.text}" for said in absolve.verify(before, after, url=URL, **options)]
+    return [f"{diagnostic.code}: {diagnostic.text}" for diagnostic in absolve.verify(before, after, url=URL, **options)]
 
 
 HONEST = [
@@ -55,21 +55,21 @@ def in_a_feed(page: str) -> str:
 @pytest.mark.parametrize("around", [str, in_srcdoc, in_a_feed], ids=["page", "srcdoc", "feed"])
 def test_a_value_that_ends_a_noscript_element_is_found(around: Any) -> None:
     kind = "application/xml" if around is in_a_feed else "text/html"
-    said = found(around(NOSCRIPT), around(BROKEN), media_type=kind, profile="rfc3986")
-    assert said
-    assert all(text.startswith("tree: html5lib, scripting on: ") for text in said)
+    texts = found(around(NOSCRIPT), around(BROKEN), media_type=kind, profile="rfc3986")
+    assert texts
+    assert all(text.startswith("tree: html5lib, scripting on: ") for text in texts)
 
 
 def test_a_link_that_is_text_of_a_script_where_scripts_run_is_found() -> None:
     page = "<noscript><p title='</noscript><script>var a = \"'><a href=x>\"</script>"
-    said = found(page, page.replace("x>", "http://h/d/x>"))
-    assert [text for text in said if "the text in <script>" in text]
+    texts = found(page, page.replace("x>", "http://h/d/x>"))
+    assert [text for text in texts if "the text in <script>" in text]
 
 
 def test_another_reference_in_a_place_that_only_a_browser_with_scripts_sees_is_found() -> None:
     page = "<noscript><p title='</noscript><a href=\"'><a href=x>\"</a>"
-    said = found(page, page.replace("x>", "http://h/d/x>"))
-    assert [text for text in said if text.startswith("target: html5lib, scripting on: ")]
+    texts = found(page, page.replace("x>", "http://h/d/x>"))
+    assert [text for text in texts if text.startswith("target: html5lib, scripting on: ")]
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ def rewritten(text: str, **options: Any) -> str:
 
 def found(before: Any, after: Any, **options: Any) -> list[tuple[str, int | None]]:
     """The code and the line before of every difference."""
-    return [(said.code, said.line) for said in absolve.verify(before, after, media_type=TYPE, url=URL, **options)]
+    return [(diagnostic.code, diagnostic.line) for diagnostic in absolve.verify(before, after, media_type=TYPE, url=URL, **options)]
 
 
 def judged(before: str, after: str) -> list[tuple[str, int | None]]:
@@ -36,7 +36,7 @@ def judged(before: str, after: str) -> list[tuple[str, int | None]]:
     entities = [walk(Document(text, media_type=TYPE, url=URL), Settings()) for text in (before, after)]
     differences = Differences(entities[0], entities[1])
     xml.compare(entities[0], entities[1], Meant(entities[0], absolute), differences)
-    return [(said.code, said.line) for said in differences.diagnostics]
+    return [(diagnostic.code, diagnostic.line) for diagnostic in differences.diagnostics]
 
 
 HONEST = [

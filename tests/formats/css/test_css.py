@@ -210,8 +210,8 @@ def test_bytes_on_both_sides_of_an_escape_are_no_character(before: bytes, broken
     written = absolve.rewrite(sheet, **known)
     assert written == sheet.replace(b'("', b'("http://h/')
     assert absolve.verify(sheet, written, **known) == []
-    said = absolve.verify(sheet, written.replace(b"h/", b"g/"), **known)
-    assert "tinycss2: css: " in "".join(diagnostic.text for diagnostic in said)
+    differences = absolve.verify(sheet, written.replace(b"h/", b"g/"), **known)
+    assert "tinycss2: css: " in "".join(diagnostic.text for diagnostic in differences)
 
 
 @pytest.mark.parametrize(

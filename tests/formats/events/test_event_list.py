@@ -44,8 +44,8 @@ def told(event: Event) -> object:
     coding = event.coding
     made = coding.settle(b"a b") if isinstance(coding, Unquoted) else coding  # the others are shared
     if isinstance(event, Part):
-        said = (event.base, tuple(event.claims), event.own_charset, event.encloses, tuple(event.derived), event.signed_by)
-        return event.media_type, event.start, event.end, made, coding.slot, event.name, *said
+        fields = (event.base, tuple(event.claims), event.own_charset, event.encloses, tuple(event.derived), event.signed_by)
+        return event.media_type, event.start, event.end, made, coding.slot, event.name, *fields
     spans = (event.start, event.end, event.tag_start, event.tag_end)
     return event.place, *spans, made, coding.slot, event.base, event.claim
 
@@ -255,7 +255,7 @@ def chain(base: BaseClaim | None) -> tuple[str, ...]:
     return () if base is None else (base.reference, *chain(base.scope))
 
 
-def said(event: Event, data: bytes) -> Said:
+def reported(event: Event, data: bytes) -> Said:
     assert isinstance(event, Link)
     reference = data[event.start : event.end].decode()
     return event.place.element, reference, chain(event.base), event.claim.reference if event.claim is not None else None
@@ -312,9 +312,9 @@ def test_links_say_what_rules_them_wherever_they_are_read_from(
     text, expected = make(random, 900)
     data = text.encode()
     events = walk(absolve.Document(data, media_type=media_type), Settings()).events
-    assert [said(event, data) for event in events] == expected
+    assert [reported(event, data) for event in events] == expected
     for index in [*reversed(range(len(expected))), *(random.randrange(len(expected)) for _ in range(999))]:
-        assert said(events[index], data) == expected[index]
+        assert reported(events[index], data) == expected[index]
 
 
 def test_links_under_one_base_have_the_very_same() -> None:

@@ -23,7 +23,7 @@ EDITS = st.builds(
 )
 
 
-def said(edits: list[Edit]) -> list[tuple[int, int, bytes]]:
+def reported(edits: list[Edit]) -> list[tuple[int, int, bytes]]:
     return [(edit.start, edit.end, edit.new) for edit in edits]
 
 
@@ -49,7 +49,7 @@ def test_they_come_by_their_starts_and_of_two_the_one_that_came_first(some: list
     came = list(chain.from_iterable(some))
     assert len(made) == len(came)
     for _ in range(2):
-        assert said(out(made)) == said(sorted(came, key=attrgetter("start")))
+        assert reported(out(made)) == reported(sorted(came, key=attrgetter("start")))
 
 
 def test_a_field_is_put_where_it_stands_before_what_it_speaks_of() -> None:
@@ -61,7 +61,7 @@ def test_a_field_is_put_where_it_stands_before_what_it_speaks_of() -> None:
 def test_what_was_written_before_is_written_again(size: int) -> None:
     words = [bytes((letter,)) * size for letter in range(100)]  # more than are remembered
     edits = [Edit(at, at, words[at * at % 100]) for at in range(5000)]
-    assert said(out(held(edits))) == said(edits)
+    assert reported(out(held(edits))) == reported(edits)
 
 
 def test_they_are_made_some_at_a_time() -> None:
@@ -74,7 +74,7 @@ def test_they_are_made_some_at_a_time() -> None:
 @pytest.mark.parametrize("edit", [Edit(7, 5, b"x"), Edit(-1, 2, b"x")])
 def test_what_is_no_span_stays_what_it_is(edit: Edit) -> None:
     edits = out(held([Edit(1, 2, b"")], [edit]))
-    assert sorted(said(edits)) == sorted([(1, 2, b""), *said([edit])])
+    assert sorted(reported(edits)) == sorted([(1, 2, b""), *reported([edit])])
     with pytest.raises(ValueError, match="overlaps"):
         splice(b"0123456789", edits)
 

@@ -424,7 +424,7 @@ LEAVES = {  # each leaves something behind that decides about the tags of a docu
 }
 
 
-def said(page: str, **settings: Any) -> list[object]:
+def reported(page: str, **settings: Any) -> list[object]:
     return [
         (repr(event), event.claim, event.base, event.tag_start, event.tag_end) if type(event) is Link else repr(event)
         for event in events(page, **settings)
@@ -437,6 +437,6 @@ def test_a_document_is_walked_alike_whatever_was_walked_before_it(first: str) ->
         for ends in ("", "</svg></table></template></select></form></frameset>"):
             page = f"{ends}{second}"
             walker._spare.clear()  # what is used again
-            alone = said(page)
-            said(LEAVES[first], lazy=True)
-            assert said(page) == alone
+            alone = reported(page)
+            reported(LEAVES[first], lazy=True)
+            assert reported(page) == alone

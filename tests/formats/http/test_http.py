@@ -38,7 +38,7 @@ def rewritten(data: bytes, **options: Any) -> bytes:
     return absolve.rewrite(data, media_type="message/http", url=URL, **options)
 
 
-def said(data: bytes, **options: Any) -> list[tuple[str, bool]]:
+def reported(data: bytes, **options: Any) -> list[tuple[str, bool]]:
     return [(found.code, found.failed) for found in diagnostics(data, **options)]
 
 
@@ -63,7 +63,7 @@ STAYS = {
 @pytest.mark.parametrize("data", STAYS.values(), ids=STAYS)
 def test_what_stays_comes_back_as_the_same_object(data: bytes) -> None:
     assert rewritten(data) is data
-    assert said(data) == []
+    assert reported(data) == []
 
 
 @pytest.mark.parametrize(
@@ -226,7 +226,7 @@ def test_a_payload_is_the_body_however_long_the_header_is(size: int, kind: Calla
 def test_a_body_that_was_decoded_under_its_old_header_is_read_as_it_is() -> None:
     for field in ("Transfer-Encoding: chunked", "Content-Encoding: gzip"):
         assert rewritten(message(field)) == message(field, body=ABSOLUTE)
-        assert said(message(field)) == [("not-encoded", False)]
+        assert reported(message(field)) == [("not-encoded", False)]
 
 
 # --- what cannot be read ----------------------------------------------------------------------------------------------
@@ -246,7 +246,7 @@ BROKEN = {
 @pytest.mark.parametrize(("code", "data"), BROKEN.values(), ids=BROKEN)
 def test_a_body_that_cannot_be_read_stays_and_that_is_said(code: str, data: bytes) -> None:
     assert rewritten(data) is data
-    assert said(data) == [(code, True)]
+    assert reported(data) == [(code, True)]
 
 
 def test_a_link_in_the_header_of_a_broken_body_is_rewritten() -> None:
@@ -257,7 +257,7 @@ def test_a_link_in_the_header_of_a_broken_body_is_rewritten() -> None:
 def test_a_part_of_a_document_stays() -> None:
     data = message("Content-Range: bytes 100-116/1000", status="HTTP/1.1 206 Partial Content")
     assert rewritten(data) is data
-    assert said(data) == [("partial", False)]
+    assert reported(data) == [("partial", False)]
 
 
 def test_blank_lines_behind_the_body_stay() -> None:
@@ -267,7 +267,7 @@ def test_blank_lines_behind_the_body_stay() -> None:
 def test_a_bomb_stays_and_that_is_said() -> None:
     body = gzip.compress(PAGE + bytes(5000))
     data = message("Content-Encoding: gzip", body=body)
-    assert said(data, max_decompressed=5000) == [("too-large", True)]
+    assert reported(data, max_decompressed=5000) == [("too-large", True)]
     assert rewritten(data, max_decompressed=5000) is data
     assert rewritten(data, max_decompressed=6000) != data
 

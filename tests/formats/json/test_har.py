@@ -43,7 +43,7 @@ def read(data: bytes, index: int = 0) -> Any:
     return json.loads(data)["log"]["entries"][index]["response"]
 
 
-def said(data: bytes, **options: Any) -> list[tuple[str, bool]]:
+def reported(data: bytes, **options: Any) -> list[tuple[str, bool]]:
     entity = walk(Document(data, name="x.har"), Settings(**options))
     return [(found.code, found.failed) for found in entity.diagnostics]
 
@@ -79,7 +79,7 @@ STAYS = {
 @pytest.mark.parametrize("data", STAYS.values(), ids=STAYS)
 def test_what_stays_comes_back_as_the_same_object(data: bytes) -> None:
     assert rewritten(data) is data
-    assert said(data) == []
+    assert reported(data) == []
 
 
 @pytest.mark.parametrize("options", [{}, {"indent": 2}, {"separators": (",", ":")}, {"ensure_ascii": False}], ids=str)
@@ -149,9 +149,9 @@ def test_a_header_may_have_so_many_fields_that_are_links() -> None:
     def archive(count: int) -> bytes:
         return har(entry(headers=[("Link", "<x>"), ("A", "b")] * count), entry())
 
-    assert said(archive(MOST_FIELDS)) == []
+    assert reported(archive(MOST_FIELDS)) == []
     data = archive(MOST_FIELDS + 1)
-    assert said(data) == [("too-many-fields", True)]
+    assert reported(data) == [("too-many-fields", True)]
     assert [row.reference for row in absolve.links(data, name="x.har")] == ["x"]
 
 
@@ -239,7 +239,7 @@ def test_what_is_no_archive_is_an_error(data: bytes, code: str) -> None:
 )
 def test_what_cannot_be_read_stays_and_the_rest_goes_on(broken: Any, code: str, failed: bool) -> None:
     data = har(broken, entry())
-    assert said(data) == [(code, failed)]
+    assert reported(data) == [(code, failed)]
     changed = rewritten(data)
     assert read(changed, 0) == broken["response"]
     assert read(changed, 1)["content"]["text"] == ABSOLUTE

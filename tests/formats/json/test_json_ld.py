@@ -223,8 +223,8 @@ def test_so_many_terms_may_be_in_force(size: int) -> None:
     assert [row.reference for row in rows(nested(5_000))] == ["a"]
     text = nested(5_001)
     assert rows(text) == []
-    (said,) = walk(absolve.Document(text, media_type="application/ld+json"), Settings()).diagnostics
-    assert (said.code, said.column) == ("too-many-terms", text.index('{"@context"', 1) + 1)
+    (diagnostic,) = walk(absolve.Document(text, media_type="application/ld+json"), Settings()).diagnostics
+    assert (diagnostic.code, diagnostic.column) == ("too-many-terms", text.index('{"@context"', 1) + 1)
 
 
 def test_terms_of_objects_that_are_over_do_not_count() -> None:

@@ -38,7 +38,7 @@ def rows(data: bytes, media_type: str = "message/rfc822", url: str | None = URL)
 
 
 def codes(data: bytes, media_type: str = "message/rfc822", **settings: Any) -> list[tuple[str, int | None, bool]]:
-    return [(said.code, said.line, said.failed) for said in walked(data, media_type, **settings).diagnostics]
+    return [(diagnostic.code, diagnostic.line, diagnostic.failed) for diagnostic in walked(data, media_type, **settings).diagnostics]
 
 
 def html(body: bytes = LINK, header: bytes = b"") -> bytes:

@@ -57,7 +57,7 @@ def rewritten(data: bytes, **options: Any) -> bytes:
     return absolve.rewrite(data, media_type="application/warc", **options)
 
 
-def said(data: bytes, **options: Any) -> list[str]:
+def reported(data: bytes, **options: Any) -> list[str]:
     entity = walk(Document(data, name="x.warc", media_type="application/warc"), Settings(**options))
     return [found.code for found in entity.diagnostics if found.failed]
 
@@ -80,7 +80,7 @@ STAYS = {
 @pytest.mark.parametrize("data", STAYS.values(), ids=STAYS)
 def test_what_stays_comes_back_as_the_same_object(data: bytes) -> None:
     assert rewritten(data) is data
-    assert said(data) == []
+    assert reported(data) == []
 
 
 @pytest.mark.parametrize("data", STAYS.values(), ids=STAYS)
@@ -275,7 +275,7 @@ BROKEN = {
 
 @pytest.mark.parametrize(("data", "new", "codes"), BROKEN.values(), ids=BROKEN)
 def test_a_broken_record_stays_and_the_others_go_on(data: bytes, new: bytes | None, codes: list[str]) -> None:
-    assert said(data) == codes
+    assert reported(data) == codes
     if new is not None:
         assert rewritten(data) == new
     found = list(pieces(io.BytesIO(data), 1 << 20))
@@ -288,7 +288,7 @@ def test_a_broken_record_stays_and_the_others_go_on(data: bytes, new: bytes | No
     ids=["trailer cut off", "damaged", "data cut off"],
 )
 def test_a_broken_member_stays_and_the_others_go_on(broken: bytes, code: str) -> None:
-    assert said(MEMBER + broken) == [code]
+    assert reported(MEMBER + broken) == [code]
     assert rewritten(MEMBER + broken).endswith(broken)
     new = rewritten(broken + MEMBER)
     assert new.startswith(broken)
@@ -299,7 +299,7 @@ def test_a_record_larger_than_allowed_stays_and_the_others_go_on() -> None:
     large = record(http(PAGE + b" " * 5000))
     member = gzip.compress(large)  # Once: its header tells the second in which it was made.
     for data, new in ((large + GOOD, large + NEW), (member + MEMBER, None)):
-        assert said(data, max_decompressed=3000) == ["too-large"]
+        assert reported(data, max_decompressed=3000) == ["too-large"]
         made = rewritten(data, max_decompressed=3000)
         if new is not None:
             assert made == new
@@ -325,7 +325,7 @@ def test_what_is_wrong_with_a_payload_is_said_with_its_byte_and_url() -> None:
 def test_members_inside_members_are_not_opened() -> None:
     data = gzip.compress(gzip.compress(GOOD))
     assert rewritten(data, name="x.warc.gz") is data
-    assert said(data) == ["no-record"]
+    assert reported(data) == ["no-record"]
 
 
 KNOWN = {

@@ -45,7 +45,7 @@ def targets(text: str | bytes, **options: Any) -> list[str | None]:
     return [target for _, _, target in found(text, **options)]
 
 
-def said(text: str | bytes, **options: Any) -> list[Diagnostic]:
+def reported(text: str | bytes, **options: Any) -> list[Diagnostic]:
     document = Document(text, media_type="application/xml", url=URL)
     return walk(document, Settings(**options)).diagnostics
 
@@ -396,7 +396,7 @@ def test_what_a_place_cannot_hold_is_escaped(place: str, new: str, written: str)
     text = f"<feed {ATOM}>{place}</feed>"
     once = absolve.rewrite(text, media_type="application/xml", policy=lambda _: new)
     assert once == f"<feed {ATOM}>{written}</feed>"
-    assert not said(once)
+    assert not reported(once)
 
 
 @given(
@@ -407,7 +407,7 @@ def test_what_is_written_reads_back_as_it_was_meant(new: str, place: str) -> Non
     written = absolve.rewrite(f"<feed {ATOM}>{place}</feed>", media_type="application/xml", policy=lambda _: new)
     references = [row.reference for row in absolve.links(written, media_type="application/xml")]
     assert references == [new.replace("]]>", "]]%3E") if "CDATA" in place else new]
-    assert not said(written)
+    assert not reported(written)
 
 
 # --- charsets -------------------------------------------------------------------------------------------------------
@@ -492,7 +492,7 @@ def test_recover_reads_it_as_html(encoding: str) -> None:
     assert targets(data, recover=True) == ["http://doc.example/dir/\u0436"]
     expected = f"{head}<html {XHTML}><br><a href=http://doc.example/dir/\u0436>x</html>".encode(encoding)
     assert absolve.rewrite(data, media_type="application/xml", url=URL, recover=True) == expected
-    assert [(one.code, one.failed) for one in said(data, recover=True)] == [("not-well-formed", False)]
+    assert [(one.code, one.failed) for one in reported(data, recover=True)] == [("not-well-formed", False)]
 
 
 def test_what_is_well_formed_is_not_recovered() -> None:
@@ -605,7 +605,7 @@ def test_what_an_entity_hides_is_left_alone_and_said(subset: str, inner: str) ->
     text = f"<!DOCTYPE feed [{subset}]><feed {ATOM}>{inner}</feed>"
     assert found(text) == []
     assert rewritten(text) == text
-    assert "entity" in {one.code for one in said(text)}
+    assert "entity" in {one.code for one in reported(text)}
 
 
 PAGE = f"<!DOCTYPE html [<!ENTITY e '{{}}'>]><html {XHTML}>{{}}</html>"
@@ -629,7 +629,7 @@ def test_a_link_that_only_begins_or_ends_in_an_entity_is_left_alone_and_said(ent
     text = PAGE.format(entity, inner)
     assert found(text) == [] or "ping" in inner
     assert rewritten(text) == text
-    assert [one.code for one in said(text)] == ["entity"]
+    assert [one.code for one in reported(text)] == ["entity"]
 
 
 @pytest.mark.parametrize(
@@ -648,7 +648,7 @@ def test_a_link_that_only_begins_or_ends_in_an_entity_is_left_alone_and_said(ent
 def test_entities_around_and_in_links_stay_as_they_are_written(entity: str, inner: str, expected: str) -> None:
     text = PAGE.format(entity, inner)
     assert rewritten(text) == PAGE.format(entity, expected.format("http://doc.example/dir/"))
-    assert said(text) == []
+    assert reported(text) == []
 
 
 def laughs(depth: int, inner: str) -> str:

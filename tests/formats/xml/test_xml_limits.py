@@ -80,17 +80,17 @@ def test_html_may_be_as_deep_as_it_likes() -> None:
 @pytest.mark.parametrize("opened", [b"<x>", b'<x d="' + b"a" * 200 + b'">'])
 def test_the_first_element_that_is_too_deep_is_told_with_its_place(before: bytes, opened: bytes) -> None:
     data = before + nested(DEEPEST + 1, opened + b"\n")
-    said = error(data)
+    diagnostic = error(data)
     line = before.count(b"\n") + DEEPEST + 1
-    assert (said.code, said.line, said.column) == ("elements-too-deep", line, 1)
-    assert said.text == f"elements nested more than {DEEPEST} deep (--recover reads it as HTML)"
+    assert (diagnostic.code, diagnostic.line, diagnostic.column) == ("elements-too-deep", line, 1)
+    assert diagnostic.text == f"elements nested more than {DEEPEST} deep (--recover reads it as HTML)"
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "windows-1252"])
 def test_the_place_is_one_of_the_document_in_its_own_charset(encoding: str) -> None:
     text = f"<?xml version='1.0' encoding='{encoding}'?><!-- é -->" + nested(DEEPEST + 1).decode()
-    said = error(text.encode(encoding))
-    assert (said.code, said.line, said.column) == ("elements-too-deep", 1, text.index("<y") + 1)
+    diagnostic = error(text.encode(encoding))
+    assert (diagnostic.code, diagnostic.line, diagnostic.column) == ("elements-too-deep", 1, text.index("<y") + 1)
 
 
 def test_elements_that_never_end_are_too_deep_first() -> None:
@@ -99,8 +99,8 @@ def test_elements_that_never_end_are_too_deep_first() -> None:
 
 @pytest.mark.parametrize("fault", [b"</y>", b"<x a=b>", b"&", b"&nbsp;", b"]]>", b"<x a='' a=''>", b"<x>\0", b"<p:x>"])
 def test_a_document_that_is_not_well_formed_before_is_that(fault: bytes) -> None:
-    said = error(b"<x>\n" + fault + b"<x>" * 2 * DEEPEST)
-    assert (said.code, said.line) == ("not-well-formed", 2)
+    diagnostic = error(b"<x>\n" + fault + b"<x>" * 2 * DEEPEST)
+    assert (diagnostic.code, diagnostic.line) == ("not-well-formed", 2)
 
 
 def test_what_is_wrong_behind_it_nobody_looks_for() -> None:
@@ -111,7 +111,7 @@ def test_recover_reads_it_as_html() -> None:
     data = b"<html>" + b"<p>" * DEEPEST + b"<a href=x>"
     document = Document(data, media_type="application/xml", url=URL)
     settings = Settings(recover=True)
-    assert [said.code for said in walk(document, settings).diagnostics] == ["elements-too-deep"]
+    assert [diagnostic.code for diagnostic in walk(document, settings).diagnostics] == ["elements-too-deep"]
     assert absolve.rewrite(document, recover=True).endswith(b"<a href=http://h/x>")
 
 
@@ -122,7 +122,7 @@ def test_in_a_document_around_it_only_the_part_stays() -> None:
         + b"\n--B\nContent-Type: text/html\n\n<a href=x>\n--B--\n"
     )
     entity = walk(Document(data, media_type="message/rfc822", url=URL), Settings())
-    assert [(said.code, said.failed) for said in entity.diagnostics] == [("elements-too-deep", True)]
+    assert [(diagnostic.code, diagnostic.failed) for diagnostic in entity.diagnostics] == [("elements-too-deep", True)]
     new = absolve.rewrite(data, media_type="message/rfc822", url=URL)
     assert new == data.replace(b"<a href=x>", b"<a href=http://h/x>")
     assert absolve.verify(data, new, media_type="message/rfc822", url=URL) == []
@@ -145,9 +145,9 @@ UNITS = [b" a%d='b'", b" xmlns:a%d='b'", b"\n a%d\t=\r\n\"='=\"", b" a%d='/>'", 
 @pytest.mark.parametrize("before", [b"", b"<!DOCTYPE r [<!ATTLIST x a CDATA 'b'>] >"])
 def test_an_element_may_have_as_many_attributes_as_are_read(unit: bytes, before: bytes) -> None:
     assert links(before + b"<r>" + attributes(MOST_ATTRIBUTES, unit) + b"</r>") == ["http://h/a"]
-    said = error(before + b"<r>\n" + attributes(MOST_ATTRIBUTES + 1, unit) + b"</r>")
-    assert (said.code, said.line, said.column) == ("too-many-attributes", 2, 1)
-    assert said.text == f"an element with more than {MOST_ATTRIBUTES} attributes (--recover reads it as HTML)"
+    diagnostic = error(before + b"<r>\n" + attributes(MOST_ATTRIBUTES + 1, unit) + b"</r>")
+    assert (diagnostic.code, diagnostic.line, diagnostic.column) == ("too-many-attributes", 2, 1)
+    assert diagnostic.text == f"an element with more than {MOST_ATTRIBUTES} attributes (--recover reads it as HTML)"
 
 
 def test_many_elements_may_have_attributes() -> None:
@@ -191,9 +191,9 @@ def test_as_many_names_are_read_as_may_differ(unit: bytes) -> None:
     assert links(data) == ["http://h/a"]
     again = data.removesuffix(b"</x>") + data + b"</x>"
     assert links(again) == ["http://h/a"] * 2
-    said = error(named(MOST_NAMES + 4_000, unit))  # some have the hash of others
-    assert said.code == "too-many-names"
-    assert said.text == f"more than {MOST_NAMES} names of elements and attributes that differ (--recover reads it as HTML)"
+    diagnostic = error(named(MOST_NAMES + 4_000, unit))  # some have the hash of others
+    assert diagnostic.code == "too-many-names"
+    assert diagnostic.text == f"more than {MOST_NAMES} names of elements and attributes that differ (--recover reads it as HTML)"
 
 
 def test_what_is_no_name_is_not_counted() -> None:
@@ -216,9 +216,9 @@ def numbered(count: int, unit: bytes) -> list[bytes]:
 def test_an_element_may_have_as_many_defaults_as_are_read(unit: bytes) -> None:
     more = b"<!ATTLIST y b CDATA 'v' c CDATA #IMPLIED> <!ATTLIST x b CDATA #REQUIRED>"
     assert links(declared(*numbered(MOST_DEFAULTS - 1, unit), more)) == ["http://h/a"]
-    said = error(declared(more, *numbered(MOST_DEFAULTS, unit)))
-    assert (said.code, said.line) == ("too-many-declarations", MOST_DEFAULTS + 3)
-    assert said.text == f"an element with more than {MOST_DEFAULTS} attributes that have a default (--recover reads it as HTML)"
+    diagnostic = error(declared(more, *numbered(MOST_DEFAULTS, unit)))
+    assert (diagnostic.code, diagnostic.line) == ("too-many-declarations", MOST_DEFAULTS + 3)
+    assert diagnostic.text == f"an element with more than {MOST_DEFAULTS} attributes that have a default (--recover reads it as HTML)"
 
 
 UNITS_DECLARED = {
@@ -235,9 +235,9 @@ UNITS_DECLARED = {
 def test_as_much_may_be_declared_as_is_read(unit: bytes, what: str, root: bytes) -> None:
     before = what == "attributes"  # the namespace is one
     assert links(declared(*numbered(MOST_DECLARED - before, unit), root=root)) == ["http://h/a"]
-    said = error(declared(*numbered(MOST_DECLARED - before + 1, unit), root=root))
-    assert (said.code, said.line) == ("too-many-declarations", MOST_DECLARED - before + 3)
-    assert said.text == f"more than {MOST_DECLARED} {what} declared (--recover reads it as HTML)"
+    diagnostic = error(declared(*numbered(MOST_DECLARED - before + 1, unit), root=root))
+    assert (diagnostic.code, diagnostic.line) == ("too-many-declarations", MOST_DECLARED - before + 3)
+    assert diagnostic.text == f"more than {MOST_DECLARED} {what} declared (--recover reads it as HTML)"
 
 
 def test_of_two_declarations_of_a_namespace_the_first_counts() -> None:
@@ -275,9 +275,9 @@ def test_entities_may_stand_for_much_in_one_tag(
 
     most = (MUCH - 1_000 * (b"&e;" in place)) // size
     walk(Document(document(most, place % reference * 20), media_type="application/xml", url=URL), Settings())
-    said = error(document(most + 1))
-    assert (said.code, said.text) == ("entities-too-long", f"entities that stand for more than {MUCH} bytes here (--recover reads it as HTML)")
-    assert said.line == len(declarations) + 3
+    diagnostic = error(document(most + 1))
+    assert (diagnostic.code, diagnostic.text) == ("entities-too-long", f"entities that stand for more than {MUCH} bytes here (--recover reads it as HTML)")
+    assert diagnostic.line == len(declarations) + 3
 
 
 RSS = b"<!DOCTYPE rss [" + LONG + b"]><rss><channel><%b>%b</%b><link>a</link></channel></rss>"
@@ -321,7 +321,7 @@ MANY = {
 @pytest.mark.parametrize(("code", "many"), MANY.items(), ids=MANY)
 def test_recover_reads_as_html_what_has_too_many(code: str, many: bytes) -> None:
     document = Document(many + b"<a href=x>", media_type="application/xml", url=URL)
-    assert [said.code for said in walk(document, Settings(recover=True)).diagnostics] == [code]
+    assert [diagnostic.code for diagnostic in walk(document, Settings(recover=True)).diagnostics] == [code]
     assert absolve.rewrite(document, recover=True).endswith(b"<a href=http://h/x>")
 
 

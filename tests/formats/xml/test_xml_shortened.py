@@ -76,4 +76,4 @@ def _outcome(data: bytes, *, shortens: bool) -> object:
         found = checked(data) if shortens else _declared(data, data)
     except WalkError as error:
         return str(error), error.position
-    return {name: said for name, said in vars(found).items() if name != "expansion"}  # of the others
+    return {name: value for name, value in vars(found).items() if name != "expansion"}  # of the others

@@ -68,8 +68,8 @@ def wacz(
         files["indexes/index.cdx.gz"] = b"".join(packed)
         lines, start = ['!meta 0 {"format": "cdxj-gzip-1.0", "filename": "index.cdx.gz"}\n'], 0
         for line, block in zip(entries, packed, strict=True):
-            said = {"offset": start, "length": len(block), "digest": sha256(block)}
-            lines.append(f"{line.partition('{')[0]}{json.dumps(said)}\n")
+            row = {"offset": start, "length": len(block), "digest": sha256(block)}
+            lines.append(f"{line.partition('{')[0]}{json.dumps(row)}\n")
             start += len(block)
         files["indexes/index.idx"] = "".join(lines).encode()
     else:
@@ -96,7 +96,7 @@ def rewritten(data: bytes, **options: Any) -> bytes:
     return absolve.rewrite(data, name="x.wacz", **options)
 
 
-def said(data: bytes, **options: Any) -> list[tuple[str, bool]]:
+def reported(data: bytes, **options: Any) -> list[tuple[str, bool]]:
     entity = walk(Document(data, name="x.wacz"), Settings(**options))
     return [(found.code, found.failed) for found in entity.diagnostics]
 
@@ -209,7 +209,7 @@ def test_what_is_said_of_records_in_frames_with_a_dictionary_follows_them() -> N
 def test_a_package_without_a_change_comes_back_as_the_same_object() -> None:
     data = wacz(page=b'<a href="http://a.example/">')
     assert rewritten(data) is data
-    assert said(data) == []
+    assert reported(data) == []
 
 
 def test_each_record_has_its_own_url() -> None:
@@ -222,7 +222,7 @@ def test_each_record_has_its_own_url() -> None:
 def test_what_is_signed_stays_unless_signatures_may_break() -> None:
     data = wacz(signed=True)
     assert rewritten(data) is data
-    assert ("signed", False) in said(data)
+    assert ("signed", False) in reported(data)
     changed = rewritten(data, break_signatures=True)
     check(changed)
     before, after = (json.loads(opened(one)["datapackage-digest.json"]) for one in (data, changed))
@@ -244,7 +244,7 @@ def test_what_is_signed_stays_unless_signatures_may_break() -> None:
 )
 def test_what_could_not_be_kept_right_stays(more: dict[str, bytes]) -> None:
     data = wacz(more=more)
-    assert said(data) == [("unknown-index", True)] * 2
+    assert reported(data) == [("unknown-index", True)] * 2
     assert rewritten(data) is data
 
 

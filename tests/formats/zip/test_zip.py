@@ -93,7 +93,7 @@ def rewritten(data: bytes, **options: Any) -> bytes:
     return absolve.rewrite(data, name="x.zip", **options)
 
 
-def said(data: bytes, **options: Any) -> list[tuple[str, bool]]:
+def reported(data: bytes, **options: Any) -> list[tuple[str, bool]]:
     entity = walk(Document(data, name="x.zip"), Settings(**options))
     return [(found.code, found.failed) for found in entity.diagnostics]
 
@@ -119,7 +119,7 @@ STAYS = {
 @pytest.mark.parametrize("data", STAYS.values(), ids=STAYS)
 def test_what_stays_comes_back_as_the_same_object(data: bytes, options: dict[str, Any]) -> None:
     assert rewritten(data, **options) is data
-    assert said(data) == []
+    assert reported(data) == []
 
 
 ZIPS = {
@@ -317,7 +317,7 @@ def test_the_package_document_says_what_a_file_is() -> None:
     data = epub(**{"O/c h.html": page, "img.bin": page})
     changed = contents(rewritten(data))
     assert changed[-2:] == [page.replace(b'"y"', b'"http://x.example/y"'), page]
-    assert said(epub(**{"O/c h.html": b"<p>"})) == [("not-well-formed", True)]
+    assert reported(epub(**{"O/c h.html": b"<p>"})) == [("not-well-formed", True)]
 
 
 ENCRYPTION = (
@@ -337,11 +337,11 @@ def test_what_is_encrypted_or_signed_stays_and_that_is_said() -> None:
     page = XHTML % b"x"
     page = page.replace(b"<a", b'<a xml:base="http://x.example/"')
     data = epub(**{"META-INF/encryption.xml": ENCRYPTION, "O/c h.html": page, "O/o.xhtml": page})
-    assert said(data) == [("encrypted", True)]
+    assert reported(data) == [("encrypted", True)]
     assert contents(rewritten(data))[-2:] == [page, page.replace(b'"x"', b'"http://x.example/x"')]
     data = epub(**{"META-INF/signatures.xml": b"<signatures/>", "O/o.xhtml": page})
     assert rewritten(data) is data
-    assert ("signed", False) in said(data)
+    assert ("signed", False) in reported(data)
     assert rewritten(data, break_signatures=True) != data
 
 
@@ -413,7 +413,7 @@ def test_where_a_member_is_may_be_beyond_all_numbers() -> None:
     entry = edited(42, b"\xff" * 4, edited(30, struct.pack("<H", len(extra)), WHOLE[third:end]))
     size = end - DIRECTORY + len(extra)
     data = WHOLE[:third] + entry + extra + edited(12, struct.pack("<L", size), WHOLE[end:])
-    assert said(data) == [("broken", True)]
+    assert reported(data) == [("broken", True)]
 
 
 def test_what_stands_behind_the_data_of_a_member_is_nothing_of_the_directory() -> None:
@@ -423,14 +423,14 @@ def test_what_stands_behind_the_data_of_a_member_is_nothing_of_the_directory() -
     start = struct.unpack_from("<L", data, end + 16)[0]
     assert data[start - 4 : start] == data[start : start + 4]
     data = data[: start - 4] + data[start:end] + edited(16, struct.pack("<L", start - 4), data[end:])
-    assert said(data) == [("truncated", True)]
+    assert reported(data) == [("truncated", True)]
     assert rewritten(data) is data
 
 
 @pytest.mark.parametrize("name", ["../a.html", "/a.html", "d/../../a.html", "..\\a.html", "C:\\a.html", "\\a.html"])
 def test_a_name_that_leads_out_is_said(name: str) -> None:
     data = package([(name, PAGE), ("b.html", PAGE)])
-    assert said(data) == [("unsafe-name", True)]
+    assert reported(data) == [("unsafe-name", True)]
     assert contents(rewritten(data)) == [PAGE, ABSOLUTE]
 
 
@@ -440,7 +440,7 @@ def test_members_that_overlap_stay() -> None:
     data = WHOLE[:SECOND] + entry + WHOLE[SECOND:]
     end = data.rfind(b"PK\5\6")
     data = data[:end] + struct.pack("<4s4H2L", b"PK\5\6", 0, 0, 4, 4, end - DIRECTORY, DIRECTORY) + b"\0\0"
-    assert said(data) == [("overlap", True), ("overlap", True)]
+    assert reported(data) == [("overlap", True), ("overlap", True)]
     assert contents(rewritten(data)) == [PAGE, PAGE, ABSOLUTE, ABSOLUTE]
 
 
@@ -453,14 +453,14 @@ def test_two_members_of_one_name_are_both_read() -> None:
 def test_what_comes_out_of_a_package_is_bounded() -> None:
     bomb = b" " * 3_000_000
     data = package({"a.html": bomb, "b.html": bomb, "c.html": PAGE})
-    assert said(data, max_decompressed=4_000_000) == [("too-large", True)]
+    assert reported(data, max_decompressed=4_000_000) == [("too-large", True)]
     changed = rewritten(data, max_decompressed=4_000_000)
     assert contents(changed)[2] == ABSOLUTE
 
 
 def test_a_package_in_a_package_is_left_alone() -> None:
     data = package({"a.zip": package({"a.html": PAGE}), "b.html": PAGE})
-    assert said(data) == [("package-inside", False)]
+    assert reported(data) == [("package-inside", False)]
     assert contents(rewritten(data))[1] == ABSOLUTE
 
 

@@ -149,15 +149,15 @@ def test_no_script_runs(browser: Browser) -> None:
 
 
 @pytest.mark.parametrize(
-    ("document", "said"),
+    ("document", "message"),
     [
         (Document(b"<a href=x>", media_type="text/html"), "--url says it"),
         (Document(b"<a href=x>", media_type="text/html", url="file:///p.html"), "this is file:///p.html"),
         (Document(b"a {}", media_type="text/css", url=URL), "this is text/css"),
     ],
 )
-def test_what_no_browser_opens_is_said(program: str, document: Document, said: str) -> None:
-    with Browser(program, 60) as never_started, pytest.raises(DocumentError, match=said):
+def test_what_no_browser_opens_is_said(program: str, document: Document, message: str) -> None:
+    with Browser(program, 60) as never_started, pytest.raises(DocumentError, match=message):
         never_started.view(document, walk(document, Settings(profile="whatwg")))
 
 

@@ -54,7 +54,7 @@ def test_equal_links_are_not_said(page: bytes, links: Links) -> None:
 
 
 @pytest.mark.parametrize(
-    ("page", "links", "said"),
+    ("page", "links", "expected"),
     [
         (b"<p>\n<a href=x>", [], ["p:2:9: only-absolve: a href leads to http://h/d/x"]),
         (b"", [X], ["p: only-browser: a href leads to http://h/d/x"]),
@@ -68,8 +68,8 @@ def test_equal_links_are_not_said(page: bytes, links: Links) -> None:
         (CLONED.replace(b"a href", b"a id=i href") + b"<a href=x>", [X, X, X], ["p:1:17: only-absolve: a href leads to http://h/d/x"]),
     ],
 )  # fmt: skip
-def test_differences_are_said_with_their_place(page: bytes, links: Links, said: list[str]) -> None:
-    assert [str(difference) for difference in compare(page, links)] == said
+def test_differences_are_said_with_their_place(page: bytes, links: Links, expected: list[str]) -> None:
+    assert [str(difference) for difference in compare(page, links)] == expected
 
 
 def test_another_charset_is_said_where_something_differs() -> None:
