@@ -1,6 +1,6 @@
-"""The fold with entities that hold whole documents: charsets, bases from a container, derived fields, failures.
+"""Walking containers of whole documents: charsets, bases from a container, derived fields, failures.
 
-The container is of this test's own: lines `KEY: VALUE`, an empty line, then a body that the keys speak of.
+The container format exists only in this test: lines `KEY: VALUE`, an empty line, then a body that the keys describe.
 """
 
 from __future__ import annotations
@@ -95,19 +95,19 @@ def rewritten(data: bytes, url: str | None = None) -> bytes:
 LINK = b'<a href="x">'
 
 
-def test_a_document_of_no_kind_that_is_read_stays() -> None:
+def test_a_part_of_an_unsupported_format_stays() -> None:
     data = b"Type: image/png\nUrl: http://h.example/d/\n\n" + LINK
     assert rewritten(data) == data
     assert list(rows(walked(data))) == []
 
 
-def test_a_container_without_a_change_comes_back_as_the_same_object() -> None:
+def test_an_unchanged_container_is_returned_as_the_same_object() -> None:
     data = b"Type: text/html\nLength: 99\nUrl: http://h.example/d/\n\n<a href='http://a.example/'>"
     assert rewritten(data) == data
 
 
 @pytest.mark.parametrize("key", ["", "Base64: yes\n"])
-def test_a_derived_field_is_made_anew_where_the_part_changed(key: str) -> None:
+def test_a_derived_field_is_recomputed_if_its_part_changed(key: str) -> None:
     body = base64.b64encode(LINK) if key else LINK
     new = base64.b64encode(b'<a href="http://h.example/d/x">') if key else b'<a href="http://h.example/d/x">'
     head = f"Type: text/html\n{key}Length: %d\nUrl: http://h.example/d/\n\n".encode()
@@ -118,7 +118,7 @@ def test_a_derived_field_is_made_anew_where_the_part_changed(key: str) -> None:
     ("media_type", "charset"),
     [("text/html; charset=koi8-r", "koi8-r"), ('Text/HTML; x="a;b"; CHARSET="utf-16le"', "utf-16le")],
 )
-def test_a_whole_document_has_the_charset_that_its_media_type_names(media_type: str, charset: str) -> None:
+def test_a_part_with_its_own_charset_is_decoded_by_its_media_type(media_type: str, charset: str) -> None:
     page = '<a href="привет">Я</a>'.encode(charset)
     head = f"Type: {media_type}\nUrl: http://h.example/\n\n".encode()
     assert rewritten(head + page) == head + page.replace('"'.encode(charset), '"http://h.example/'.encode(charset), 1)
@@ -143,7 +143,7 @@ def test_the_base_of_a_part_comes_from_the_layers_around_it(
     assert (row.entity, row.target, row.base_layer) == ("body[1]", target, layer)
 
 
-def test_what_a_container_records_counts_before_what_a_saver_wrote() -> None:
+def test_a_url_of_the_container_precedes_a_saved_from_comment() -> None:
     page = b"<!-- saved from url=(0021)http://saved.example/-->" + LINK
     entity = walked(b"Type: text/html\nUrl: http://u.example/d/p\n\n" + page)
     chain = next(inners(entity)).entity.bases.base.chain
@@ -158,7 +158,7 @@ def nested(inner: bytes, **fields: str) -> bytes:
     return head.encode() + b"\n" + inner
 
 
-def test_a_part_that_cannot_be_walked_stays_and_that_is_said() -> None:
+def test_a_part_that_cannot_be_walked_stays_with_a_diagnostic() -> None:
     data = nested(b"no body here", Url="http://u.example/")
     entity = walked(data)
     assert rewriter.rewrite(entity) is data
@@ -167,19 +167,19 @@ def test_a_part_that_cannot_be_walked_stays_and_that_is_said() -> None:
     ]
 
 
-def test_a_part_that_cannot_be_decoded_stays_and_that_is_said() -> None:
+def test_a_part_that_cannot_be_decoded_stays_with_a_diagnostic() -> None:
     data = nested(b"!!", Type="text/html", Base64="yes")
     entity = walked(data)
     assert rewriter.rewrite(entity) is data
     assert [(diagnostic.code, diagnostic.line, diagnostic.failed) for diagnostic in entity.diagnostics] == [("broken", 4, True)]
 
 
-def test_a_document_that_cannot_be_walked_is_an_error_with_its_place() -> None:
+def test_a_document_that_cannot_be_walked_raises_an_error_with_its_position() -> None:
     with pytest.raises(DocumentError, match=r"<bytes>:2:4: no-body: there is no body"):
         walked(b"one\ntwo")
 
 
-def test_containers_nest_to_the_depth_that_is_allowed() -> None:
+def test_containers_nest_to_the_allowed_depth() -> None:
     data = LINK
     for depth in range(4):
         data = nested(data, Type=CONTAINER if depth else "text/html")

@@ -1,4 +1,4 @@
-"""Documents in documents in documents: the third level and what is deeper may have so many bytes together."""
+"""Deeply nested documents: all documents from the third level on share one limit of bytes (NestingBudget)."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from absolve.rewriting import rewriter
 from tests.shapes.scale import COMPILED, scaled
 
 URL = "http://h/"
-LARGE = 5000  # bytes; what has less than 4096 does not count
+LARGE = 5000  # bytes; documents of less than 4096 do not count
 
 
 def page(size: int = LARGE, links: str = "<a href=x>") -> str:
-    """A document of so many bytes, with a link."""
+    """Return a document of this many bytes, with a link."""
     return links.ljust(size, "-")
 
 
@@ -30,12 +30,12 @@ def around(*pages: str) -> str:
 
 
 def deep(levels: int, *innermost: str) -> str:
-    """These documents, so many levels deep."""
+    """Return these documents, nested this many levels deep."""
     return around(*innermost) if levels == 1 else around(deep(levels - 1, *innermost))
 
 
 def targets(text: str | bytes, **options: object) -> list[tuple[int, str | None]]:
-    """How deep the links are, and where they lead."""
+    """Return the depths of the links, and their targets."""
     return [(row.entity.count("["), row.target) for row in absolve.links(text, url=URL, **options)]
 
 
@@ -50,32 +50,32 @@ def most(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int
     return int(request.param)
 
 
-# --- what is entered as ever ----------------------------------------------------------------------------------------
+# --- documents within the limit ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.usefixtures("most")
 @pytest.mark.parametrize("levels", [1, 2])
-def test_two_levels_may_have_as_many_bytes_as_they_like(levels: int) -> None:
+def test_two_levels_of_documents_have_no_limit_of_bytes(levels: int) -> None:
     text = deep(levels, page(20 * LARGE), page(LARGE))
     assert sum(target == "http://h/x" for _, target in targets(text)) == 2
     assert reported(text) == []
 
 
 @pytest.mark.usefixtures("most")
-def test_small_documents_may_be_as_deep_as_they_like() -> None:
+def test_small_deep_documents_do_not_count_to_the_nesting_budget() -> None:
     text = deep(6, *[page(200)] * 10)
     assert sum(target == "http://h/x" for _, target in targets(text)) == 10
     assert reported(text) == []
 
 
-def test_nobody_is_likely_to_meet_the_limit() -> None:
+def test_a_megabyte_of_deep_documents_is_within_the_nesting_budget() -> None:
     assert MOST_DEEP == 16 << 20
     text = deep(5, page(1 << 20))
     assert targets(text)[0] == (5, "http://h/x")
 
 
 @pytest.mark.usefixtures("most")
-def test_containers_are_no_levels_and_each_document_has_its_own_count() -> None:
+def test_containers_are_no_levels_and_each_document_has_its_own_nesting_budget() -> None:
     body = deep(2, page())
     mail = "Content-Type: multipart/mixed; boundary=B\n\n"
     inner = f"--B\nContent-Type: message/rfc822\n\nContent-Type: text/html\n\n{body}\n"
@@ -85,10 +85,10 @@ def test_containers_are_no_levels_and_each_document_has_its_own_count() -> None:
     assert reported(text, "message/rfc822") == []
 
 
-# --- what is left ---------------------------------------------------------------------------------------------------
+# --- documents beyond the limit ---------------------------------------------------------------------------------------
 
 
-def test_of_what_is_deeper_only_so_many_bytes_are_entered(most: int) -> None:
+def test_deeper_documents_are_entered_until_the_nesting_budget_is_spent(most: int) -> None:
     text = deep(3, *[page()] * 5)
     entered = most // LARGE
     found = targets(text)
@@ -98,7 +98,7 @@ def test_of_what_is_deeper_only_so_many_bytes_are_entered(most: int) -> None:
     assert {one.partition(": ")[2] for one in reported(text)} == {"too-deep"}
 
 
-def test_one_byte_decides(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_byte_beyond_the_nesting_budget_is_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(entities, "MOST_DEEP", 2 * LARGE)
     assert reported(deep(3, page(), page())) == []
     text = "<p>\n" + deep(3, page(), page(LARGE + 1))
@@ -111,13 +111,13 @@ def test_one_byte_decides(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("most")
-def test_behind_one_that_is_left_no_large_one_is_entered() -> None:
+def test_after_a_skipped_document_no_large_one_is_entered() -> None:
     text = deep(3, page(4 * LARGE), page(), page(100))
     assert [depth for depth, target in targets(text) if target == "http://h/x"] == [3]
     assert len(reported(text)) == 2
 
 
-def test_what_is_left_stays_and_all_else_is_rewritten_and_verified(most: int) -> None:
+def test_skipped_documents_stay_and_all_others_are_rewritten_and_verified(most: int) -> None:
     text = deep(3, *[page()] * 5)
     new = absolve.rewrite(text, url=URL)
     assert new.count("http://h/x") == most // LARGE
@@ -127,7 +127,7 @@ def test_what_is_left_stays_and_all_else_is_rewritten_and_verified(most: int) ->
     assert absolve.verify(text, new.replace("http://h/y", "http://h/z", 1), url=URL) != []
 
 
-def test_a_policy_is_not_expected_to_change_what_was_left(most: int) -> None:
+def test_verify_expects_no_changes_in_skipped_documents(most: int) -> None:
     def policy(resolved: absolve.Resolved) -> str:
         return resolved.reference + "z"
 
@@ -140,14 +140,14 @@ def test_a_policy_is_not_expected_to_change_what_was_left(most: int) -> None:
 
 @pytest.mark.parametrize("most", [LARGE], indirect=True)
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "windows-1252", "shift_jis"])
-def test_the_charset_has_no_say(most: int, encoding: str) -> None:
+def test_the_nesting_budget_does_not_depend_on_the_charset(most: int, encoding: str) -> None:
     text = deep(3, page(), page())
     new = absolve.rewrite(text.encode(encoding), url=URL, charset=encoding)
     assert new.decode(encoding).count("http://h/x") == most // LARGE
 
 
 @pytest.mark.parametrize("most", [LARGE], indirect=True)
-def test_html_in_a_feed_is_a_level(most: int) -> None:
+def test_html_in_a_feed_is_a_nesting_level(most: int) -> None:
     feed = f"<rss><description>{html.escape(deep(2, page(), page()))}</description></rss>"
     assert sum(target == "http://h/x" for _, target in targets(feed, media_type="application/xml")) == most // LARGE
     assert reported(feed, "application/xml")[0].endswith("too-deep")
@@ -156,18 +156,18 @@ def test_html_in_a_feed_is_a_level(most: int) -> None:
 
 
 @pytest.mark.parametrize("most", [0, LARGE], indirect=True)
-def test_a_conditional_comment_is_no_level(most: int) -> None:
+def test_a_conditional_comment_is_no_nesting_level(most: int) -> None:
     text = around(f"<!--[if IE]>{deep(2, page())}<![endif]-->")
     found = targets(text, conditional_comments=True)
     assert sum(target == "http://h/x" for _, target in found) == bool(most)
 
 
 @pytest.mark.usefixtures("most")
-def test_documents_that_are_walked_again_have_the_same_in_them(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_documents_that_are_walked_again_have_the_same_inner_documents(monkeypatch: pytest.MonkeyPatch) -> None:
     number = scaled(2000)
-    if not COMPILED:  # as many fewer are kept
+    if not COMPILED:  # keep fewer documents in memory, in the same proportion
         monkeypatch.setattr(walking, "_MOST_KEPT", scaled(walking._MOST_KEPT))
-    large = "&nGt;" * 750  # of six bytes each, once decoded
+    large = "&nGt;" * 750  # each reference decodes to six bytes
     small = f'<iframe srcdoc="{large}&lt;a href=x>"></iframe>'
     text = around(*[around(small)] * number)
     document = Document(text, url=URL)

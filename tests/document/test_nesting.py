@@ -1,5 +1,5 @@
-"""Five documents one in another: a link in a style attribute in a srcdoc in quoted-printable HTML in a multipart in a
-message in a gzipped HTTP body in a WARC record. No code knows of it; the layers of RFC 1808 section 3 do.
+"""Five nested documents: a link in a style attribute in a srcdoc in quoted-printable HTML in a multipart in a message in
+a gzipped HTTP body in a WARC record. No code is specific to this combination; the layers of RFC 1808 section 3 suffice.
 """
 
 from __future__ import annotations
@@ -81,14 +81,14 @@ def archive() -> bytes:
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """Give the archive as a file."""
+    """Return the archive as a file."""
     found = tmp_path / "x.warc.gz"
     found.write_bytes(archive())
     return found
 
 
 def message_in(data: bytes) -> bytes:
-    """The message as fastwarc gives it: lengths and digests are right."""
+    """Return the message as fastwarc reads it, which checks lengths and digests."""
     records = ArchiveIterator(io.BytesIO(data), parse_http=False, verify_digests=False)
     for record in records:
         assert record.verify_block_digest()
@@ -115,7 +115,7 @@ def attribute(page: str, element: str, name: str) -> str:
     return found.attrib[name]
 
 
-def test_no_op_is_the_identity() -> None:
+def test_a_nested_archive_without_changes_is_unchanged() -> None:
     data = archive()
     assert absolve.rewrite(data, name="x.warc.gz", policy=lambda _: None) is data
 
@@ -130,7 +130,7 @@ def test_links_are_resolved_through_every_layer() -> None:
         assert steps == ["record", "body", "part", "body", "srcdoc"]
 
 
-def test_the_chain_of_bases_is_shown(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_base_shows_the_chain_of_nested_bases(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["base", str(path), "--all"]) == 0
     shown = capsys.readouterr().out
     innermost = shown[shown.index("/srcdoc[") :]
@@ -147,7 +147,7 @@ def test_the_chain_of_bases_is_shown(path: Path, capsys: pytest.CaptureFixture[s
     assert "base URL: http://w.example/mail/archive/pages/images/ (encapsulating: " in innermost
 
 
-def test_the_rewrite_is_read_by_fastwarc_and_email_and_only_links_are_others(path: Path) -> None:
+def test_fastwarc_and_email_read_the_rewrite_and_only_links_differ(path: Path) -> None:
     assert main(["rewrite", str(path), "--in-place", "--verify"]) == 0
     new = path.read_bytes()
     old_message, message = message_in(archive()), message_in(new)
@@ -165,12 +165,12 @@ def test_the_rewrite_is_read_by_fastwarc_and_email_and_only_links_are_others(pat
 
 
 def quopri_free(message: bytes) -> bytes:
-    """A message without the one part that is quoted-printable."""
+    """Return a message without its quoted-printable part."""
     before, _, rest = message.partition(b"<!DOCTYPE")
     return before + rest[rest.index(b"--b") :]
 
 
-def test_a_second_run_changes_nothing() -> None:
+def test_a_second_rewrite_changes_nothing() -> None:
     new = absolve.rewrite(archive(), name="x.warc.gz")
     assert absolve.rewrite(new, name="x.warc.gz") is new
     assert absolve.verify(archive(), new, name="x.warc.gz") == []

@@ -1,4 +1,4 @@
-"""The fold: layers around a document, documents inside it, what is too deep, and what is met on the way."""
+"""Walking a document: the layers of bases around it, documents inside it, the depth limit, and diagnostics."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def inner(entity: Entity) -> list[Entity]:
 # --- the layers -----------------------------------------------------------------------------------------------------
 
 
-def test_a_document_that_nobody_says_anything_of_has_the_empty_base() -> None:
+def test_a_document_without_any_claim_has_the_default_base() -> None:
     entity = walked("<a href=x>", url=None)
     assert entity.bases.own == entity.bases.base == BaseURL("", Layer.DEFAULT)
 
@@ -58,7 +58,7 @@ def test_a_document_that_nobody_says_anything_of_has_the_empty_base() -> None:
         ("", "about:blank", "about:blank", "about:blank", "retrieval"),
     ],
 )
-def test_the_innermost_layer_that_holds_rules(page: str, url: str | None, own: str, base: str, layer: str) -> None:
+def test_the_innermost_usable_layer_gives_the_base(page: str, url: str | None, own: str, base: str, layer: str) -> None:
     bases = walked(page, url=url).bases
     assert (bases.own.url, bases.base.url, bases.base.layer.label) == (own, base, layer)
 
@@ -81,7 +81,7 @@ def test_the_innermost_layer_that_holds_rules(page: str, url: str | None, own: s
         "<base href=/b/ href=/c/>",
     ],
 )
-def test_the_first_base_element_with_an_href_rules_wherever_it_is_one(page: str) -> None:
+def test_the_first_base_element_with_an_href_gives_the_base(page: str) -> None:
     assert walked(page).bases.base.url == "http://doc.example/b/"
 
 
@@ -106,7 +106,7 @@ def test_the_first_base_element_with_an_href_rules_wherever_it_is_one(page: str)
         "<p title='<base href=/b/>'>",
     ],
 )
-def test_what_is_no_base_element_rules_nothing(page: str) -> None:
+def test_tags_that_are_no_base_elements_are_ignored(page: str) -> None:
     assert walked(page).bases.base.url == URL
 
 
@@ -118,12 +118,12 @@ def test_what_is_no_base_element_rules_nothing(page: str) -> None:
         ("<feed xmlns='http://www.w3.org/2005/Atom' xml:base='http://b.example/d/'><link href='x'/></feed>", "application/xml"),
     ],
 )
-def test_a_profile_chooses_the_resolver_and_never_the_layers(document: str, media_type: str, profile: str) -> None:
+def test_the_profile_changes_resolving_but_not_the_layers(document: str, media_type: str, profile: str) -> None:
     rows = absolve.links(document, media_type=media_type, url=URL, profile=profile)
     assert [row.target for row in rows if row.reference == "x"] == ["http://b.example/d/x"]
 
 
-def test_every_claim_is_in_the_chain_with_its_line() -> None:
+def test_the_chain_has_every_claim_with_its_line() -> None:
     page = f"{SAVED}\n<base href=/1/>\r\n\r<base href=/2/>"
     assert chain(walked(page).bases.base) == [
         ("embedded", "http://doc.example/1/", "won", 2),
@@ -132,7 +132,7 @@ def test_every_claim_is_in_the_chain_with_its_line() -> None:
     ]
 
 
-def test_what_is_kept_beside_a_file_counts_after_what_stands_in_it() -> None:
+def test_url_sources_beside_a_file_follow_those_in_the_file() -> None:
     beside = [BaseClaim(Layer.RETRIEVAL, "http://beside.example/", "user.xdg.origin.url")]
 
     def base(page: str, url: str | None = None) -> str:
@@ -144,7 +144,7 @@ def test_what_is_kept_beside_a_file_counts_after_what_stands_in_it() -> None:
     assert base("", URL) == URL
 
 
-# --- documents inside -----------------------------------------------------------------------------------------------
+# --- inner documents -----------------------------------------------------------------------------------------------
 
 
 def test_a_srcdoc_has_the_base_of_the_document_around_it() -> None:
@@ -154,29 +154,29 @@ def test_a_srcdoc_has_the_base_of_the_document_around_it() -> None:
     assert one.path == "srcdoc[1]"
 
 
-def test_a_srcdoc_may_have_a_base_of_its_own() -> None:
+def test_a_base_element_in_a_srcdoc_applies_there() -> None:
     (one,) = inner(walked("<base href=/b/><iframe srcdoc='<base href=c/><a href=x>'></iframe>"))
     assert one.bases.own.url == "http://doc.example/b/"
     assert one.bases.base[:2] == ("http://doc.example/b/c/", Layer.EMBEDDED)
 
 
-def test_a_srcdoc_with_nothing_around_it_has_the_empty_base() -> None:
+def test_a_srcdoc_without_any_base_has_the_default_base() -> None:
     (one,) = inner(walked("<iframe srcdoc='<a href=x>'>", url=None))
     assert one.bases.base == BaseURL("", Layer.DEFAULT)
 
 
-def test_what_a_saver_wrote_in_a_srcdoc_gives_way_to_what_is_around() -> None:
+def test_a_saved_from_comment_in_a_srcdoc_follows_the_encapsulating_base() -> None:
     (one,) = inner(walked(f"<iframe srcdoc='{SAVED}'></iframe>"))
     assert one.bases.base.url == URL
 
 
-def test_srcdocs_are_counted_and_nested_in_the_path() -> None:
+def test_the_path_of_an_entity_has_the_numbers_of_nested_srcdocs() -> None:
     entity = walked("<style>@import 'x'</style><iframe srcdoc='&lt;iframe srcdoc=&lt;p&gt;&gt;'></iframe><iframe srcdoc=x>")
     _, one, two = inner(entity)
     assert [one.path, *(found.path for found in inner(one)), two.path] == ["srcdoc[1]", "srcdoc[1]/srcdoc[1]", "srcdoc[2]"]
 
 
-def test_style_has_the_layer_and_the_base_of_its_document() -> None:
+def test_links_in_style_have_the_layer_and_base_of_their_document() -> None:
     entity = walked("<base href=/b/><style>a{b:url(x)}</style><p style='a:url(x)'>")
     for found in inner(entity):
         assert found.bases == entity.bases
@@ -193,7 +193,7 @@ def test_a_style_sheet_is_read_in_its_charset(charset: str) -> None:
     assert not inner(one)
 
 
-def test_a_utf_16_document_is_one_document() -> None:
+def test_the_charset_coding_of_utf_16_is_no_inner_document() -> None:
     entity = walked("<base href=/b/><a href=x>".encode("utf-16"))
     (one,) = inner(entity)
     assert entity.bases == one.bases
@@ -201,7 +201,7 @@ def test_a_utf_16_document_is_one_document() -> None:
     assert one.path == ""
 
 
-# --- limits and notices ---------------------------------------------------------------------------------------------
+# --- limits and diagnostics ---------------------------------------------------------------------------------------------
 
 
 def nested(depth: int) -> str:
@@ -212,50 +212,50 @@ def nested(depth: int) -> str:
 
 
 @pytest.mark.parametrize(("depth", "limit", "count"), [(3, 3, 0), (4, 3, 1), (1, 1, 0), (1, 0, 1)])
-def test_a_document_too_deep_in_others_is_left_alone_and_said(depth: int, limit: int, count: int) -> None:
+def test_a_document_beyond_the_depth_limit_stays_with_a_diagnostic(depth: int, limit: int, count: int) -> None:
     entity = walked(nested(depth), max_depth=limit)
     assert [diagnostic.code for diagnostic in entity.diagnostics] == ["too-deep"] * count
 
 
-def test_the_limit_counts_documents_not_style_sheets() -> None:
+def test_the_depth_limit_counts_documents_not_style_sheets() -> None:
     assert walked("<style>a{b:url(x)}</style><p style='a:url(x)'>", max_depth=0).diagnostics == []
 
 
-def test_a_diagnostic_says_the_line_and_column_of_the_outermost_document() -> None:
+def test_a_diagnostic_has_line_and_column_in_the_outermost_document() -> None:
     page = "\n\n  <iframe srcdoc='\n<script type=importmap>{oops}</script>'>"
     (diagnostic,) = walked(page).diagnostics
     assert (diagnostic.code, diagnostic.name, diagnostic.line) == ("malformed-json", "<bytes>", 4)
 
 
-# --- what cannot be -------------------------------------------------------------------------------------------------
+# --- errors -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("data", "name"), [(b"", None), (b"x<p>", "x.unknown"), (b"<p>\0", None), ("é".encode("utf-16"), None), (b"\xff\xfe", None)]
 )
-def test_text_of_no_known_kind_is_html(data: bytes, name: str | None) -> None:
+def test_text_of_unknown_type_is_html(data: bytes, name: str | None) -> None:
     assert walk(Document(data, name=name), Settings()).media_type == "text/html"
 
 
 @pytest.mark.parametrize("name", ["s.css", "S.CSS", "dir.html/s.css"])
-def test_a_name_says_the_kind(name: str) -> None:
+def test_the_name_selects_the_format(name: str) -> None:
     assert walk(Document(b"x", name=name), Settings()).media_type == "text/css"
 
 
 @pytest.mark.parametrize(("data", "media_type"), [(b"\0\0\0", None), (b"x", "image/png"), (b"x", ""), (b"x", ";")])
-def test_another_kind_is_an_error_that_names_the_document(data: bytes, media_type: str | None) -> None:
+def test_an_unsupported_media_type_is_an_error_that_names_the_document(data: bytes, media_type: str | None) -> None:
     with pytest.raises(DocumentError, match=r"p\.html: unknown-media-type"):
         walk(Document(data, name="p.html", media_type=media_type), Settings())
 
 
 @pytest.mark.parametrize("url", ["", "x", "/x", "//h/", "http://[", "http://a b/", "http://h:x/"])
-def test_a_retrieval_url_must_be_one(url: str) -> None:
+def test_an_invalid_retrieval_url_is_an_error(url: str) -> None:
     with pytest.raises(UsageError, match="retrieval URL"):
         walked("", url=url)
 
 
 @pytest.mark.parametrize("setting", [{"profile": "x"}, {"fragments": "x"}, {"base": "x"}])
-def test_a_setting_must_be_one_of_its_choices(setting: dict[str, str]) -> None:
+def test_an_unknown_value_of_a_setting_is_an_error(setting: dict[str, str]) -> None:
     with pytest.raises(UsageError, match="'x'"):
         walked("", **setting)
 
@@ -263,7 +263,7 @@ def test_a_setting_must_be_one_of_its_choices(setting: dict[str, str]) -> None:
 # --- scoped bases -----------------------------------------------------------------------------------------------------
 
 
-def test_what_rules_in_each_entry_of_a_feed_is_found_out_once() -> None:
+def test_the_link_context_of_each_entry_of_a_feed_is_computed_once() -> None:
     entity = walked("")
     scopes = [BaseClaim(Layer.EMBEDDED, f"{number}/", "xml:base attribute", number) for number in range(4000)]
     found = [entity.base_context(scope) for scope in scopes]
@@ -271,27 +271,27 @@ def test_what_rules_in_each_entry_of_a_feed_is_found_out_once() -> None:
     assert all(entity.base_context(scope) is base_context for scope, base_context in zip(scopes, found, strict=True))
 
 
-def test_what_a_saver_wrote_in_a_document_inside_is_overruled_by_what_encapsulates_it() -> None:
+def test_an_encapsulating_base_overrides_the_saved_from_comment_of_an_inner_document() -> None:
     (one,) = inner(walked(f"<base href=/b/><iframe srcdoc='{SAVED}<a href=x>'></iframe>"))
     assert chain(one.bases.base)[0][2] == "won"
     assert chain(one.bases.base)[-1] == ("retrieval", "http://saved.example/", "overruled", 1)
 
 
-# --- many documents inside one ----------------------------------------------------------------------------------------
+# --- many inner documents ----------------------------------------------------------------------------------------
 
-MANY = scaled(2300)  # more than are kept
+MANY = scaled(2300)  # more than are kept in memory
 DEEP = "<iframe srcdoc='<a href=x><iframe srcdoc=&quot;<p style=background:url(%d)>&quot;></iframe>'></iframe>"
 
 
 @pytest.fixture
 def kept_are_scaled(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep as many fewer documents as `MANY` is smaller."""
+    """Reduce the number of kept documents in proportion to `MANY`."""
     if not COMPILED:
         monkeypatch.setattr(walking, "_MOST_KEPT", scaled(walking._MOST_KEPT))
 
 
 @pytest.mark.usefixtures("kept_are_scaled")
-def test_each_of_many_documents_is_listed_and_rewritten_as_if_it_were_one_of_a_few() -> None:
+def test_many_inner_documents_are_listed_and_rewritten_like_a_few() -> None:
     pieces = [DEEP % number for number in range(MANY)]
     found = list(absolve.links("".join(pieces), url=URL))
     assert [row.entity for row in found[:2]] == ["srcdoc[1]", "srcdoc[1]/srcdoc[1]"]
@@ -303,28 +303,28 @@ def test_each_of_many_documents_is_listed_and_rewritten_as_if_it_were_one_of_a_f
 
 
 @pytest.mark.usefixtures("kept_are_scaled")
-def test_style_sheets_among_many_parts_take_no_step_in_the_path() -> None:
+def test_style_sheets_are_not_numbered_in_the_path() -> None:
     page = "<p style=background:url(a)><iframe srcdoc='<a href=x>'></iframe><svg><style>@import 'b'</style></svg>" * MANY
     paths = [row.entity for row in absolve.links(page, url=URL)]
     assert paths == [path for number in range(MANY) for path in ("", f"srcdoc[{number + 1}]", "")]
 
 
 @pytest.mark.usefixtures("kept_are_scaled")
-def test_only_events_with_a_document_inside_have_one() -> None:
+def test_only_events_with_an_inner_document_return_one() -> None:
     page = "<a href=x><iframe srcdoc='<a href=x>'></iframe><p style=background:url(a)><style>a{}</style><a href=x>" * MANY
     entity = walked(page)
     has = [inner_at(entity, index) is not None for index in range(len(entity.events))]
     assert has == [type(event) is Part for event in entity.events]
 
 
-def test_a_part_that_cannot_be_walked_takes_no_step_unless_it_is_a_document() -> None:
+def test_a_part_that_cannot_be_walked_is_numbered_only_if_it_is_a_document() -> None:
     broken = "<script type=importmap>{</script>"
     page = f"{broken}<iframe srcdoc='<a href=x>'></iframe>"
     assert [row.entity for row in absolve.links(page * 2, url=URL)] == ["srcdoc[1]", "srcdoc[2]"]
 
 
 @pytest.mark.usefixtures("kept_are_scaled")
-def test_what_is_said_of_many_documents_is_said_once() -> None:
+def test_diagnostics_of_many_inner_documents_appear_once() -> None:
     page = "<iframe srcdoc='<iframe srcdoc=&quot;<a href=x>&quot;></iframe>'></iframe>" * MANY
     entity = walked(page, max_depth=1)
     count = len(entity.diagnostics)
@@ -334,7 +334,7 @@ def test_what_is_said_of_many_documents_is_said_once() -> None:
 
 
 @pytest.mark.usefixtures("kept_are_scaled")
-def test_too_many_links_in_many_documents_are_too_many() -> None:
+def test_the_limit_of_links_counts_all_inner_documents() -> None:
     page = "<iframe srcdoc='<a href=x>'></iframe>" * MANY
     assert len(inner(walked(page, max_links=2 * MANY))) == MANY
     left = walked(page, max_links=2 * MANY - 2)  # each part counts, and each link
@@ -343,7 +343,7 @@ def test_too_many_links_in_many_documents_are_too_many() -> None:
 
 @pytest.mark.parametrize("links", [True, False])
 @pytest.mark.usefixtures("kept_are_scaled")
-def test_documents_that_are_held_are_the_very_same(links: bool) -> None:
+def test_kept_inner_documents_are_the_same_objects(links: bool) -> None:
     links_in_it = "<a href=x>" * 9
     page = f"<iframe srcdoc='{links_in_it}<iframe srcdoc=&quot;{links_in_it}&quot;></iframe>'></iframe>"
     entity = walked(page * MANY)
