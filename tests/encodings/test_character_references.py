@@ -1,4 +1,4 @@
-"""Character references against html5lib-tests' token lists and html5lib itself."""
+"""Character references, against html5lib-tests' token lists and html5lib itself."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TOKENIZER = SHARED / "suites" / "html5lib-tests" / "tokenizer"
 
 
 class Case(NamedTuple):
-    """One case of a file of the suite: its markup, and the tokens that it expects."""
+    """One case of a file of the suite: its markup, and the expected tokens."""
 
     name: str
     markup: str
@@ -50,7 +50,7 @@ def decode(value: str, attribute: bool) -> str:
 
 
 CASES = [
-    # value, as an attribute, as text; None: it stays as it is
+    # value, decoded as an attribute, decoded as text; None: unchanged
     ("", None, None),
     ("no reference", None, None),
     ("&", None, None),
@@ -76,7 +76,7 @@ CASES = [
     ("&copy/", "©/", "©/"),
     ("&copyé", "©é", "©é"),
     ("&not.in;", "¬.in;", "¬.in;"),
-    # with one; the longest name counts
+    # with one; the longest name is used
     ("&copy;=3", "©=3", "©=3"),
     ("&notin;", "∉", "∉"),
     ("&amp;copy;", "&copy;", "&copy;"),
@@ -84,7 +84,7 @@ CASES = [
     ("&CounterClockwiseContourIntegrals;", None, None),
     ("&NotEqualTilde;", "≂\u0338", "≂\u0338"),
     ("a&lt;b&gt;", "a<b>", "a<b>"),
-    # numbers
+    # numeric references
     ("&#65;&#x41;&#X41;&#65&#x41 &#065;", "AAAAA A", "AAAAA A"),
     ("&#65=", "A=", "A="),
     ("&#x80;&#129;&#x9f;", "€\x81Ÿ", "€\x81Ÿ"),
@@ -96,23 +96,23 @@ CASES = [
 
 
 @pytest.mark.parametrize(("value", "attribute", "text"), CASES, ids=[case[0][:30] for case in CASES])
-def test_a_reference_stands_for_what_the_standard_says(value: str, attribute: str | None, text: str | None) -> None:
+def test_a_character_reference_is_decoded_as_in_the_html_standard(value: str, attribute: str | None, text: str | None) -> None:
     assert decode(value, attribute=True) == (value if attribute is None else attribute)
     assert decode(value, attribute=False) == (value if text is None else text)
 
 
-def test_all_names_stand_for_what_pythons_table_has() -> None:
+def test_all_named_references_agree_with_the_table_of_python() -> None:
     for name in html5:
         for reference in (f"&{name}", f"&{name.rstrip(';')}", f"&{name.rstrip(';')}=", f"&{name.rstrip(';')}x"):
             assert decode(reference, attribute=False) == html.unescape(reference)
 
 
-def test_spans_are_in_bytes() -> None:
+def test_spans_of_character_references_are_in_bytes() -> None:
     assert all_references.references("é&amp;&copy=&#x41;".encode(), attribute=True) == [(2, 7, b"&"), (13, 19, b"A")]
 
 
 @pytest.mark.parametrize("name", ["namedEntities", "numericEntities"])
-def test_the_suites_references_in_text(name: str) -> None:
+def test_references_of_the_suite_are_decoded_in_text(name: str) -> None:
     check(suite(name), is_decoded_in_text)
 
 
@@ -121,7 +121,7 @@ def is_decoded_in_text(case: Case) -> None:
 
 
 @pytest.mark.parametrize("name", ["namedEntities", "numericEntities"])
-def test_the_suites_references_at_the_end_of_an_attribute(name: str) -> None:
+def test_references_of_the_suite_are_decoded_at_the_end_of_an_attribute(name: str) -> None:
     check(suite(name), is_decoded_at_the_end_of_an_attribute)
 
 
@@ -130,7 +130,7 @@ def is_decoded_at_the_end_of_an_attribute(case: Case) -> None:
     assert decode(case.markup, attribute=True) == (case.markup if unfinished else case.text)
 
 
-def test_the_suites_references_in_attributes() -> None:
+def test_references_of_the_suite_are_decoded_in_attributes() -> None:
     cases = suite("entities")
     check(cases, is_decoded_where_it_is)
     assert any(case.markup.startswith("<h a=") for case in cases)
@@ -149,14 +149,14 @@ PIECES = st.sampled_from(
 
 
 @given(st.lists(PIECES, max_size=8).map("".join))
-def test_html5lib_reads_the_same(value: str) -> None:
+def test_html5lib_decodes_the_same_references(value: str) -> None:
     parsed = html5lib.parseFragment(f'<p a="{value}">x{value}', container="div", namespaceHTMLElements=False)
     assert decode(value, attribute=True) == parsed[0].get("a")
     assert "x" + decode(value, attribute=False) == parsed[0].text
 
 
 @given(st.lists(PIECES, max_size=8).map("".join), st.booleans())
-def test_what_needs_no_escape_is_read_as_it_stands_and_what_needs_one_is_not(value: str, attribute: bool) -> None:
+def test_exactly_the_values_that_need_an_escape_would_be_decoded(value: str, attribute: bool) -> None:
     raw = value.encode()
     needed = [at for at, byte in enumerate(raw) if byte == 0x26 and needs_escape(raw, at, attribute)]
     pieces = [b"&amp;" if at in needed else raw[at : at + 1] for at in range(len(raw))]
@@ -165,10 +165,10 @@ def test_what_needs_no_escape_is_read_as_it_stands_and_what_needs_one_is_not(val
 
 
 @pytest.mark.parametrize("unit", ["&", "&a", "&#", "&amp", "&amp;", "a", "&#1", "&#x1;", "9", "&CounterClockwise"])
-def test_a_long_value_takes_linear_time(unit: str) -> None:
+def test_decoding_references_of_a_long_value_takes_linear_time(unit: str) -> None:
     for start in ("", "&", "&#", "&#x"):
         value = start + unit * (200_000 // len(unit))
         began = time.perf_counter()
         decode(value, attribute=True)
         decode(value, attribute=False)
-        assert time.perf_counter() - began < 10  # well under a second; quadratic takes minutes
+        assert time.perf_counter() - began < 10  # well under a second; quadratic time would be minutes

@@ -1,4 +1,4 @@
-"""Charsets: labels, what a document says of itself, and bytes that come back as they were."""
+"""Charsets: labels, declarations in documents, and lossless decoding of any bytes."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ TRANSPARENT = [charset for charset in CHARSETS if charset.transparent]
 
 @pytest.mark.parametrize("label", ["", " ", "utf-7", "klingon", "utf 8", "replacement", "hz-gb-2312", "x-user-defined"])
 @pytest.mark.parametrize("odd", ["", "\udc81", "\u212a", "\0"])
-def test_a_label_of_no_charset_with_characters_is_none(label: str, odd: str) -> None:
+def test_labels_of_unsupported_charsets_give_none(label: str, odd: str) -> None:
     assert lookup(label + odd) is None
     with pytest.raises(UsageError, match="unknown charset"):
         by_label(label + odd)
 
 
 @pytest.mark.parametrize("label", ["ut\udc81-8", "\u212aoi8-r", "utf-8\u2003", "utf\0-8"])
-def test_a_label_is_ascii(label: str) -> None:
+def test_a_label_with_other_characters_than_ascii_is_unknown(label: str) -> None:
     assert lookup(label) is None
     with pytest.raises(UsageError, match="unknown charset"):
         by_label(label)
@@ -72,7 +72,7 @@ def test_a_label_is_ascii(label: str) -> None:
         ("logical", "iso-8859-8-i"),
     ],
 )
-def test_a_label_is_read_as_browsers_read_it(label: str, name: str) -> None:
+def test_labels_are_matched_as_in_the_encoding_standard(label: str, name: str) -> None:
     assert by_label(label).name == name
 
 
@@ -81,7 +81,7 @@ def test_every_charset_has_a_codec(charset: Charset) -> None:
     assert charset.decode(charset.encode("aé<\n>", "absolve.references")).startswith("a")
 
 
-def test_all_but_two_charsets_show_markup_as_ascii() -> None:
+def test_all_charsets_but_utf_16_and_iso_2022_jp_are_ascii_compatible() -> None:
     assert {charset.name for charset in CHARSETS} - {charset.name for charset in TRANSPARENT} == {
         "iso-2022-jp",
         "utf-16be",
@@ -91,11 +91,11 @@ def test_all_but_two_charsets_show_markup_as_ascii() -> None:
 
 # --- bytes ----------------------------------------------------------------------------------------------------------
 
-LOSSY = {"big5", "shift_jis"}  # some of their characters have two codes
+LOSSY = {"big5", "shift_jis"}  # some of their characters have two byte sequences
 
 
 @given(st.sampled_from([charset for charset in TRANSPARENT if charset.name not in LOSSY]), st.binary(max_size=12))
-def test_no_byte_is_lost(charset: Charset, raw: bytes) -> None:
+def test_decoding_and_encoding_restores_every_byte(charset: Charset, raw: bytes) -> None:
     for errors in ("absolve.references", "absolve.percent"):
         assert charset.encode(charset.decode(raw), errors) == raw or charset.decode(
             charset.encode(charset.decode(raw), errors)
@@ -113,7 +113,7 @@ def test_no_byte_is_lost(charset: Charset, raw: bytes) -> None:
         ("euc-jp", "\udc80\u3000", b"\x80\xa1\xa1", b"\x80\xa1\xa1"),
     ],
 )
-def test_half_a_character_does_not_take_the_next_one_for_its_other_half(
+def test_an_incomplete_character_does_not_consume_the_next_one(
     name: str, text: str, references: bytes, percent: bytes
 ) -> None:
     charset = by_label(name)
@@ -122,7 +122,7 @@ def test_half_a_character_does_not_take_the_next_one_for_its_other_half(
 
 
 @given(st.sampled_from([charset for charset in CHARSETS if charset.one_byte]), st.binary(max_size=12))
-def test_a_byte_of_a_one_byte_charset_is_a_character(charset: Charset, raw: bytes) -> None:
+def test_each_byte_of_a_single_byte_charset_is_a_character(charset: Charset, raw: bytes) -> None:
     text = charset.decode(raw)
     assert len(text) == len(raw)
     assert charset.encode(text, "absolve.percent") == raw
@@ -130,7 +130,7 @@ def test_a_byte_of_a_one_byte_charset_is_a_character(charset: Charset, raw: byte
 
 @pytest.mark.parametrize("name", ["utf-16le", "utf-16be"])
 @given(units=st.lists(st.integers(0, 0xFFFF), max_size=8))
-def test_a_code_unit_of_utf_16_is_kept_whatever_it_is(name: str, units: list[int]) -> None:
+def test_every_utf_16_code_unit_is_restored(name: str, units: list[int]) -> None:
     charset = by_label(name)
     raw = b"".join(unit.to_bytes(2, "little" if name == "utf-16le" else "big") for unit in units)
     assert charset.encode(charset.decode(raw), "absolve.percent") == raw
@@ -144,14 +144,14 @@ def test_a_code_unit_of_utf_16_is_kept_whatever_it_is(name: str, units: list[int
         ("windows-1253", b"\xd2", "\udcd2"),
         ("utf-8", b"a\xffb\xc3", "a\udcffb\udcc3"),
         ("shift_jis", b"\x83\x5c\x85", "\u30bd\udc85"),
-        ("gbk", b"\x810a", "\udc810a"),  # the ASCII byte after it is no part of the error
+        ("gbk", b"\x810a", "\udc810a"),  # the ASCII byte after it is not part of the error
         ("euc-jp", b"\x8fP", "\udc8fP"),
         ("iso-2022-jp", b'\x1b$B$"\x1b(B', "\u3042"),
         ("utf-16le", b"a\0\x00\xd8", "a\ud800"),
         ("utf-16be", b"\0a\x01", "a\ufffd"),
     ],
 )
-def test_what_is_no_character_is_decoded_all_the_same(label: str, raw: bytes, text: str) -> None:
+def test_invalid_bytes_are_decoded_without_an_error(label: str, raw: bytes, text: str) -> None:
     assert by_label(label).decode(raw) == text
 
 
@@ -165,12 +165,12 @@ def test_what_is_no_character_is_decoded_all_the_same(label: str, raw: bytes, te
         ("utf-16le", "éп".encode("utf-16-le"), "éп".encode("utf-16-le")),
     ],
 )
-def test_what_a_charset_lacks_is_written_as_the_place_allows(label: str, references: bytes, percent: bytes) -> None:
+def test_characters_missing_in_the_charset_are_escaped_for_their_place(label: str, references: bytes, percent: bytes) -> None:
     assert by_label(label).encode("éп", "absolve.references") == references
     assert by_label(label).encode("éп", "absolve.percent") == percent
 
 
-def test_what_an_iso_2022_jp_document_decodes_to_must_be_written_in_it_again() -> None:
+def test_text_decoded_from_iso_2022_jp_can_be_encoded_again() -> None:
     assert inside(UTF_8) is inside(by_label("utf-16be")) is UTF_8
     view = inside(by_label("iso-2022-jp"))
     assert view.name == "iso-2022-jp"
@@ -178,7 +178,7 @@ def test_what_an_iso_2022_jp_document_decodes_to_must_be_written_in_it_again() -
     assert view.encode("éあ", "absolve.references") == "&#233;あ".encode()
 
 
-# --- what a document says -------------------------------------------------------------------------------------------
+# --- charset declarations ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -193,7 +193,7 @@ def test_what_an_iso_2022_jp_document_decodes_to_must_be_written_in_it_again() -
         (b"\xfe\xff\0x", ("utf-16be", 2)),
     ],
 )
-def test_a_byte_order_mark_says_the_charset(data: bytes, mark: tuple[str, int] | None) -> None:
+def test_a_byte_order_mark_decides_the_charset(data: bytes, mark: tuple[str, int] | None) -> None:
     found = byte_order_mark(data)
     assert (found and (found[0].name, found[1])) == mark
 
@@ -234,7 +234,7 @@ FILL = b"<!-- " + b"x" * 1024 + b" -->"
         b"koi8-r",
     ],
 )
-def test_what_is_no_declaration_declares_nothing(data: bytes) -> None:
+def test_text_that_only_looks_like_a_charset_declaration_is_ignored(data: bytes) -> None:
     assert declared_in_html(data) is None
 
 
@@ -250,12 +250,12 @@ def test_what_is_no_declaration_declares_nothing(data: bytes) -> None:
         (b"<meta content='text/html;charset = \"koi8-r\"' http-equiv='content-type'>", "koi8-r"),
         (b"<meta content=charset=koi8-r; http-equiv=content-type>", "koi8-r"),
         (b"<meta http-equiv=content-type content='charset=klingon'><meta charset=koi8-r>", "koi8-r"),
-        (b"<meta charset=utf-16>", "utf-8"),  # or it could not be read
+        (b"<meta charset=utf-16>", "utf-8"),  # the meta element was read as ASCII, so it cannot be UTF-16
         (b"<meta charset=utf-16be>", "utf-8"),
         (b"<meta charset=x-user-defined>", "windows-1252"),
-        (b"<p>" + META, "koi8-r"),  # in the first 1024 bytes, wherever
+        (b"<p>" + META, "koi8-r"),  # anywhere in the first 1024 bytes
         (b"<script>'<p>'</script><style>p{}</style><title><p></title>" + META, "koi8-r"),
-        (b"<head>" + FILL + META, "koi8-r"),  # after them in the head
+        (b"<head>" + FILL + META, "koi8-r"),  # after those, in the head
         (b"<html><head><link href=x><base href=y><noscript></noscript>" + FILL + META, "koi8-r"),
         (b"<p>" + b"x" * 1000 + b"<meta name=" + b"y" * 100 + b" charset=koi8-r>", "koi8-r"),
         (b'<p title=a"b>' + META, "koi8-r"),
@@ -265,7 +265,7 @@ def test_what_is_no_declaration_declares_nothing(data: bytes) -> None:
         (b"<?xml version='1.0' encoding='utf-16'?>", "utf-8"),
     ],
 )
-def test_the_first_declaration_of_a_known_charset_counts(data: bytes, name: str) -> None:
+def test_the_first_declaration_of_a_known_charset_is_used(data: bytes, name: str) -> None:
     found = declared_in_html(data)
     assert found is not None
     assert found.name == name
@@ -277,7 +277,7 @@ def test_the_first_declaration_of_a_known_charset_counts(data: bytes, name: str)
         (b"", None, None, "utf-8", 0),
         (b"abc", None, None, "utf-8", 0),
         ("é".encode(), None, None, "utf-8", 0),
-        ("é".encode()[:1], None, None, "utf-8", 0),  # cut off in a character
+        ("é".encode()[:1], None, None, "utf-8", 0),  # truncated inside a character
         (b"\xe9", None, None, "utf-8", 0),
         (b"\xe9t\xe9", None, None, "windows-1252", 0),
         (META, None, None, "koi8-r", 0),
@@ -290,7 +290,7 @@ def test_the_first_declaration_of_a_known_charset_counts(data: bytes, name: str)
         (b"<\0", None, "utf-16be", "utf-16be", 0),
     ],
 )
-def test_mark_then_user_then_header_then_meta_then_a_guess(
+def test_the_charset_comes_from_mark_user_header_meta_or_a_guess_in_this_order(
     data: bytes, given_by_user: str | None, header: str | None, name: str, mark: int
 ) -> None:
     charset, length = of_html(data, given_by_user, header)
@@ -313,7 +313,7 @@ def test_mark_then_user_then_header_then_meta_then_a_guess(
         (b'\xef\xbb\xbf@charset "koi8-r";', "big5", None, "utf-8"),
     ],
 )
-def test_a_style_sheet_says_its_charset_in_its_first_bytes(
+def test_a_style_sheet_declares_its_charset_in_its_first_bytes(
     data: bytes, given_by_user: str | None, header: str | None, name: str
 ) -> None:
     assert of_text(data, given_by_user, header)[0].name == name
@@ -321,7 +321,7 @@ def test_a_style_sheet_says_its_charset_in_its_first_bytes(
 
 # --- html5lib-tests -------------------------------------------------------------------------------------------------
 
-# The standard's prescan looks into scripts and style sheets; Chromium, which we follow, does not.
+# The standard's prescan also reads scripts and style sheets; Chromium, which absolve follows, does not.
 INTO_TEXT = {
     b"<!DOCTYPE HTML>\n<script>document.write('<meta charset=\"ISO-8859-' + '2\">')</script>",
     b"<!DOCTYPE HTML>\n<script>document.write('<meta charset=\"iso8859-2\">')</script>",
@@ -331,7 +331,7 @@ INTO_TEXT = {
 
 
 class Case(NamedTuple):
-    """A document of the suite, and the label of the charset that it is in."""
+    """A document of the suite, and the label of its charset."""
 
     name: str
     data: bytes
@@ -351,21 +351,21 @@ def suite(name: str) -> list[Case]:
 
 
 @pytest.mark.parametrize("name", ["tests1.dat", "tests2.dat", "test-yahoo-jp.dat"])
-def test_the_suites_documents_are_in_the_charset_that_it_says(name: str) -> None:
+def test_documents_of_the_suite_have_the_expected_charset(name: str) -> None:
     check(suite(name), is_in_its_charset)
 
 
 def is_in_its_charset(case: Case) -> None:
     if declared_in_html(case.data) or byte_order_mark(case.data):
         assert of_html(case.data)[0].name == by_label(case.label).name
-    else:  # the suite takes windows-1252 for what says nothing; here it may be UTF-8
+    else:  # the suite falls back to windows-1252; absolve may choose UTF-8
         assert case.data in INTO_TEXT or by_label(case.label).name == "windows-1252"
 
 
 @given(st.lists(st.sampled_from([b"a", b"<p>", *(bytes((n,)) for n in (0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC1, 0xC2, 0xDF)),
                                  *(bytes((n,)) for n in (0xE0, 0xE1, 0xED, 0xEF, 0xF0, 0xF1, 0xF4, 0xF5)),
                                  "\u00e9".encode(), "\u20ac".encode(), "\U0001f600".encode()])).map(b"".join))
-def test_what_says_nothing_is_utf_8_if_it_is_up_to_its_end(data: bytes) -> None:
+def test_a_document_without_declaration_is_utf_8_if_all_of_it_is_valid(data: bytes) -> None:
     try:
         data.decode("utf-8")
         expected = "utf-8"

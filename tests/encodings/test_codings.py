@@ -1,6 +1,6 @@
-"""Codings: what raw bytes stand for, where its units stand, and what is written in their place.
+"""Codings: decoded values, offsets of their units in the raw bytes, and encoding of new values.
 
-The invariant of them all: for any edit of the value, the spliced raw bytes decode to the spliced value.
+The invariant of every coding: for any edit of the value, the spliced raw bytes decode to the spliced value.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def test_offsets_without_units_are_those_of_the_value() -> None:
     assert [offsets.start(at) for at in range(5)] == [offsets.end(at) for at in range(5)] == [0, 1, 2, 3, 4]
 
 
-def test_a_unit_has_a_start_and_an_end() -> None:
+def test_an_offset_map_has_the_start_and_end_of_a_unit() -> None:
     made = Decoded(b"a&amp;=CRb&letters;c")
     for start, end, new in ((1, 6, b"&"), (6, 9, b""), (10, 19, b"xy")):
         made.unit(start, end, new)
@@ -56,7 +56,7 @@ def test_a_value_may_be_longer_than_its_raw_bytes_can_be_by_32_bits() -> None:
 
 
 @given(st.lists(st.tuples(*[st.sampled_from([0, 1, 2, 127, 128, 40_000])] * 3), max_size=100), st.integers(0, 5))
-def test_units_stand_where_they_were_added(units: list[tuple[int, int, int]], beyond: int) -> None:
+def test_an_offset_map_returns_the_units_that_were_added(units: list[tuple[int, int, int]], beyond: int) -> None:
     offsets = Offsets()
     end = raw_end = 0
     added: list[tuple[int, int, int, int]] = []
@@ -75,13 +75,13 @@ def test_units_stand_where_they_were_added(units: list[tuple[int, int, int]], be
         assert offsets.end(position) == raw_end + max(position - end, 0)
 
 
-# --- what raw bytes stand for ---------------------------------------------------------------------------------------
+# --- decoding ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     "value", [b"", b"plain", "été".encode(), b"\xff", b"a&b", b"?a=1&b=2&copy=3", b"a\nb\tc", b"'", b"\\", b"%26"]
 )
-def test_a_value_without_references_stands_for_itself(value: bytes) -> None:
+def test_a_value_without_references_decodes_to_itself(value: bytes) -> None:
     assert DOUBLE.decode(value) is value or DOUBLE.decode(value) == value
     assert DOUBLE.decode_mapped(value)[0] == value
     assert DOUBLE.encode(value) == value
@@ -103,7 +103,7 @@ def test_a_value_without_references_stands_for_itself(value: bytes) -> None:
         (b"&#xD800;", "\ufffd".encode()),
     ],
 )
-def test_an_attributes_value_is_read_as_the_tokenizer_reads_it(raw: bytes, value: bytes) -> None:
+def test_an_attribute_value_is_decoded_as_by_the_tokenizer(raw: bytes, value: bytes) -> None:
     assert DOUBLE.decode(raw) == DOUBLE.decode_mapped(raw)[0] == value
 
 
@@ -121,11 +121,11 @@ def test_an_attributes_value_is_read_as_the_tokenizer_reads_it(raw: bytes, value
         (DOUBLE, b"?x&copy=3&copy;", b"?x&copy=3&amp;copy;"),
         (CharacterReferences(by_label("latin1"), b'"'), "éп".encode(), b"\xe9&#1087;"),
         (Raw(by_label("latin1")), "éп".encode(), b"\xe9%D0%BF"),
-        (Raw(by_label("latin1")), b"\x80", b"\x80"),  # a byte from elsewhere, which no text is
+        (Raw(by_label("latin1")), b"\x80", b"\x80"),  # a byte from elsewhere that is no character
         (Raw(by_label("utf-16le")), b"\x80", b"\x80\xdc"),
     ],
 )
-def test_as_little_is_escaped_as_the_place_needs(coding: Coding, value: bytes, raw: bytes) -> None:
+def test_encoding_escapes_only_what_the_place_requires(coding: Coding, value: bytes, raw: bytes) -> None:
     assert coding.encode(value) == raw
 
 
@@ -136,7 +136,7 @@ def test_as_little_is_escaped_as_the_place_needs(coding: Coding, value: bytes, r
         (b"x&", b"", b"copy", b"x&amp;"),
         (b"x&", b"", b"copy=", b"x&"),
         (b"x&am", b"", b"p;", b"x&amp;am"),
-        (b"http:", b"x&quot", b"/", b";http:"),  # it would be &quothttp
+        (b"http:", b"x&quot", b"/", b";http:"),  # otherwise it would be &quothttp
         (b"http:", b"x&quot;", b"/", b"http:"),
         (b"http:", b"x&#39", b"/", b"http:"),
         (b"1", b"x&#39", b"/", b";1"),
@@ -146,7 +146,7 @@ def test_as_little_is_escaped_as_the_place_needs(coding: Coding, value: bytes, r
         (b"http:", b"url=", b"/", b"http:"),
     ],
 )
-def test_what_stands_around_has_a_say(value: bytes, before: bytes, after: bytes, raw: bytes) -> None:
+def test_encoding_considers_the_bytes_around_the_edit(value: bytes, before: bytes, after: bytes, raw: bytes) -> None:
     assert DOUBLE.encode(value, after, before) == raw
 
 
@@ -168,20 +168,20 @@ def test_what_stands_around_has_a_say(value: bytes, before: bytes, after: bytes,
         (0, b"", b'=""'),
     ],
 )
-def test_a_value_without_quotes_gets_them_where_it_must(quote: int, raw: bytes, settled: bytes) -> None:
+def test_an_unquoted_value_gets_quotes_if_it_needs_them(quote: int, raw: bytes, settled: bytes) -> None:
     common = Unquoted(UTF_8, None, absent=not quote)
     coding = common.of((3, 4))
     assert (common.slot, coding.slot) == (None, (3, 4))
     assert common.settle(raw) == coding.settle(raw) == settled
 
 
-def test_a_quoted_value_has_one_coding_for_a_charset_and_a_quote() -> None:
+def test_quoted_values_share_one_coding_per_charset_and_quote() -> None:
     assert quoted(UTF_8, 0x22) is quoted(UTF_8, 0x22)
     assert quoted(UTF_8, 0x22) is not quoted(UTF_8, 0x27)
     assert quoted(UTF_8, 0x22).slot is None
 
 
-# --- edits inside are edits outside ---------------------------------------------------------------------------------
+# --- edits of the value are edits of the raw bytes --------------------------------------------------------------------
 
 ATOMS = st.sampled_from(
     "a x 1 ; = # & &amp; &amp &quot &quot; &#39 &#39; &copy &copy; &notit; &not it; &#x2F; &#13; &NotEqualTilde; &lt;"
@@ -192,7 +192,7 @@ NEW = st.sampled_from(["", "http://h/", "/", "x", "1", "é", "日", "a&b", "&cop
 
 
 def spliced(coding: Coding, raw: bytes, start: int, end: int, new: bytes) -> tuple[bytes, bytes]:
-    """What the raw bytes decode to after an edit of the value, and what they should decode to."""
+    """Return the decoded raw bytes after an edit of the value, and the expected value."""
     value, offsets = coding.decode_mapped(raw)
     assert offsets is not None
     written = splice(raw, lower([Edit(start, end, new)], raw, Part("", 0, len(raw), coding), offsets))
@@ -200,19 +200,19 @@ def spliced(coding: Coding, raw: bytes, start: int, end: int, new: bytes) -> tup
 
 
 def spans(value: bytes) -> list[int]:
-    """Where references begin and end: behind what is no part of a word, or at the ends."""
+    """Return offsets at which references may begin and end: after non-word characters, and at both ends."""
     return [at for at in range(len(value) + 1) if at in {0, len(value)} or value[at - 1 : at] in b" \n\t,;='\"()"]
 
 
 @pytest.mark.parametrize("quote", [b'"', b"'", b""])
 @given(data=st.data(), text=TEXTS, new=NEW)
-def test_character_references(quote: bytes, data: st.DataObject, text: str, new: str) -> None:
+def test_edits_of_values_with_character_references_decode_to_the_edited_value(quote: bytes, data: st.DataObject, text: str, new: str) -> None:
     coding = CharacterReferences(UTF_8, quote)
     raw = text.encode().replace(quote or b"<", b"")
     value = coding.decode(raw)
     assert coding.decode_mapped(raw)[0] == value
     start, end = sorted((data.draw(st.sampled_from(spans(value))), data.draw(st.sampled_from(spans(value)))))
-    assume(not re.search(rb"&#?\w*\Z", value[:start] + new.encode()))  # no `&` is left open before what follows
+    assume(not re.search(rb"&#?\w*\Z", value[:start] + new.encode()))  # no open `&` before the following text
     got, wanted = spliced(coding, raw, start, end, new.encode())
     assert got == wanted
 
@@ -253,7 +253,7 @@ def test_a_replacement_is_written_in_the_charset_or_by_reference(
     ("coding", "never"), [(DOUBLE_QUOTED, '"\n\r'), (SINGLE_QUOTED, "'\n\r"), (UNQUOTED, "\"'() \t\n\r"), (JSONString(), '"\n\r\t\\')]
 )
 @given(text=TEXTS, new=NEW)
-def test_css_and_json(coding: Coding, never: str, text: str, new: str) -> None:
+def test_edits_of_css_and_json_strings_decode_to_the_edited_value(coding: Coding, never: str, text: str, new: str) -> None:
     raw = text.translate(dict.fromkeys(map(ord, never))).rstrip("\\").encode()
     value = coding.decode(raw)
     assert coding.decode_mapped(raw)[0] == value
@@ -263,7 +263,7 @@ def test_css_and_json(coding: Coding, never: str, text: str, new: str) -> None:
 
 
 @pytest.mark.parametrize("label", ["utf-16le", "utf-16be", "iso-2022-jp", "utf-8", "shift_jis", "windows-1251"])
-def test_a_document_within_a_coding_within_a_coding(label: str) -> None:
+def test_edits_through_nested_codings_decode_to_the_edited_value(label: str) -> None:
     charset = by_label(label)
     page = "日本 <iframe srcdoc='<a href=&quot;x&quot;>п</a>'>"
     raw = charset.encode(page, "absolve.references")
@@ -289,7 +289,7 @@ def test_a_document_within_a_coding_within_a_coding(label: str) -> None:
         ("iso-2022-jp", b"\x1b&quot", "\ufffd&quot"),
         ("iso-2022-jp", b"\x1b(Ba\x1b(Jb", "ab"),
         ("iso-2022-jp", b'\x1b$B$"$$\x1b(Bx\x1b(I1\x1b(By', "あいxｱy"),
-        ("iso-2022-jp", b'\x1b$B$"\nx\x1b(B\n', "あ\ufffd\ufffd\n"),  # no line end changes the state
+        ("iso-2022-jp", b'\x1b$B$"\nx\x1b(B\n', "あ\ufffd\ufffd\n"),  # a line end does not reset the state
         ("iso-2022-jp", b'\x1b$B$"\x1b$"\x1b$@$"\x1b(J\\', "あ\ufffdああ\xa5"),
         ("iso-2022-jp", b"\x1b$B$", "\ufffd"),
         ("iso-2022-jp", b'\x1b\xa4\x1b\x1b$B$"\x1b(B\x1b\x1b(B\xff', "\ufffd\ufffd\ufffdあ\ufffd\ufffd"),
@@ -298,14 +298,14 @@ def test_a_document_within_a_coding_within_a_coding(label: str) -> None:
         ("euc-jp", b"\xf9\xa3", "\udcf9\udca3"),
     ],
 )
-def test_bytes_that_are_no_character_are_units_of_their_own(label: str, raw: bytes, value: str) -> None:
+def test_each_invalid_byte_is_a_unit(label: str, raw: bytes, value: str) -> None:
     found, offsets = Raw(by_label(label)).decode_mapped(raw)
     assert found == value.encode("utf-8", "surrogatepass")
     assert offsets is not None
     assert offsets.end(len(found)) == offsets.start(len(found)) == len(raw)
 
 
-def test_a_shift_belongs_to_the_character_after_it_and_that_back_to_ascii_to_the_one_before() -> None:
+def test_an_escape_sequence_belongs_to_the_next_character_and_the_one_to_ascii_to_the_previous() -> None:
     raw = b'a\x1b$B$"$$$&\x1b(Bb\x1b(Jc'
     value, offsets = Raw(by_label("iso-2022-jp")).decode_mapped(raw)
     assert value == "aあいうbc".encode()
@@ -315,7 +315,7 @@ def test_a_shift_belongs_to_the_character_after_it_and_that_back_to_ascii_to_the
     ]
 
 
-def test_escapes_that_shift_nothing_are_one_unit_together() -> None:
+def test_escape_sequences_without_characters_between_them_are_one_unit() -> None:
     value, offsets = Raw(by_label("iso-2022-jp")).decode_mapped(b"a\x1b\x1b\xa4b")
     assert value == "a\ufffd\ufffd\ufffdb".encode()
     assert offsets is not None
@@ -336,7 +336,7 @@ def test_offsets_of_a_long_utf_16_document_are_those_of_its_characters() -> None
 
 
 @pytest.mark.parametrize("label", ["gb18030", "shift_jis", "euc-jp", "big5", "windows-1251", "iso-8859-5"])
-def test_offsets_of_a_long_document_are_those_of_its_characters_where_ascii_is_ascii(label: str) -> None:
+def test_offsets_of_a_long_document_in_an_ascii_compatible_charset_are_those_of_its_characters(label: str) -> None:
     charset = by_label(label)
     units = [charset.encode(character, "ignore") for character in "aЖ日b" + "x" * 70 + "яc語\udcff😀 "]
     value, offsets = Raw(charset).decode_mapped(b"".join(units) * 40)
@@ -353,12 +353,12 @@ def test_offsets_of_a_long_document_are_those_of_its_characters_where_ascii_is_a
         raw_at += len(unit)
         places.append((at, raw_at))
     assert at == len(value)
-    for one, other in zip(places, reversed(places), strict=True):  # on and back again
+    for one, other in zip(places, reversed(places), strict=True):  # forwards and backwards
         assert (offsets.start(one[0]), offsets.end(other[0])) == (one[1], other[1])
 
 
 def one_by_one(charset: Charset, raw: bytes) -> list[tuple[bytes, int]]:
-    """The characters of raw bytes, as UTF-8, and how many bytes each takes; a byte that begins none is one of its own."""
+    """Decode raw bytes to UTF-8 one character at a time; return the bytes of each. An invalid byte is a character of its own."""
     found = []
     while raw:
         size = 1
@@ -376,7 +376,7 @@ def one_by_one(charset: Charset, raw: bytes) -> list[tuple[bytes, int]]:
 
 
 @given(st.data())
-def test_a_long_value_is_read_as_its_characters_are_read_one_by_one(data: st.DataObject) -> None:
+def test_a_long_value_decodes_to_its_characters_decoded_one_by_one(data: st.DataObject) -> None:
     charset = data.draw(st.sampled_from([charset for charset in TRANSPARENT if charset.codec != "utf-8"]))
     some = st.one_of(st.binary(max_size=8), st.text(max_size=8).map(lambda text: charset.encode(text, "ignore")), st.just(b"x" * 50))
     raw = b"".join(data.draw(st.lists(some, max_size=40)))

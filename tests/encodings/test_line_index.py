@@ -1,4 +1,4 @@
-"""Lines and columns, in whatever order they are asked for."""
+"""Lines and columns, queried in any order."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ UTF_16 = by_label("utf-16le")
 
 
 def slowly(text: str) -> tuple[int, int]:
-    """Line and column of what stands behind this text."""
+    """Return line and column at the end of this text."""
     lines = re.split(r"\r\n|\r|\n", text)
     return len(lines), len(lines[-1]) + 1
 
@@ -34,20 +34,20 @@ def slowly(text: str) -> tuple[int, int]:
         (b"a\rb", UTF_8, 2, (2, 1)),
         (b"a\r\nb", UTF_8, 3, (2, 1)),
         (b"a\r\nb", UTF_8, 2, (1, 3)),  # inside a line end
-        (b"a\r\n\xc3\xa9\r\nbc", UTF_8, 8, (3, 2)),  # no CR is alone
+        (b"a\r\n\xc3\xa9\r\nbc", UTF_8, 8, (3, 2)),  # no CR without LF
         (b"\r\r\n\n\r", UTF_8, 5, (5, 1)),
         (b"\xef\xbb\xbfab", UTF_8, 4, (1, 2)),  # a byte order mark is no character of the line
         (b"\xef\xbb\xbfab", UTF_8, 0, (1, 1)),
-        ("\ufeffa\nਊb".encode("utf-16-le"), UTF_16, 8, (2, 2)),  # U+0A0A ends no line
-        (b"\xff\xffb", UTF_8, 2, (1, 3)),  # bytes that are no characters count one each
+        ("\ufeffa\nਊb".encode("utf-16-le"), UTF_16, 8, (2, 2)),  # U+0A0A is no line end
+        (b"\xff\xffb", UTF_8, 2, (1, 3)),  # each invalid byte is one character
     ],
 )
-def test_a_byte_has_a_line_and_a_column(data: bytes, charset: Charset, position: int, expected: tuple[int, int]) -> None:
+def test_an_offset_has_a_line_and_a_column(data: bytes, charset: Charset, position: int, expected: tuple[int, int]) -> None:
     assert LineIndex(data, charset).at(position) == expected
 
 
 @hypothesis.given(st.text("ab\n\ré\U0001f600", max_size=60), st.lists(st.integers(0, 59), max_size=12))
-def test_the_order_of_asking_does_not_matter(text: str, asked: list[int]) -> None:
+def test_lines_and_columns_do_not_depend_on_the_order_of_queries(text: str, asked: list[int]) -> None:
     positions = LineIndex(text.encode(), UTF_8)
     for index in asked:
         before = text[:index]
@@ -56,7 +56,7 @@ def test_the_order_of_asking_does_not_matter(text: str, asked: list[int]) -> Non
         assert positions.at(len(before.encode())) == slowly(before)
 
 
-def test_going_back_and_forth_stays_right_over_long_stretches() -> None:
+def test_lines_and_columns_are_right_when_going_back_and_forth_in_a_long_text() -> None:
     text = "ab\n" * 20_000 + "é" * 20_000 + "\r" * 20_000
     data = text.encode()
     positions = LineIndex(data, UTF_8)
@@ -64,7 +64,7 @@ def test_going_back_and_forth_stays_right_over_long_stretches() -> None:
         assert positions.at(len(text[:index].encode())) == slowly(text[:index])
 
 
-def test_a_hundred_thousand_places_on_one_line_are_one_pass() -> None:
+def test_a_hundred_thousand_columns_of_one_line_take_one_pass() -> None:
     count = 100_000
     positions = LineIndex("é,,".encode() * count, UTF_8)
     assert [positions.at(4 * index) for index in range(count)] == [(1, 3 * index + 1) for index in range(count)]
