@@ -29,7 +29,7 @@ def rows(page: str | bytes, url: str | None = URL, **options: Any) -> list[Row]:
 
 
 def row(page: str | bytes, url: str | None = URL, **options: Any) -> Row:
-    """The last row, which the tests are about."""
+    """Return the last row, the subject of most tests."""
     return rows(page, url, **options)[-1]
 
 
@@ -51,7 +51,7 @@ def test_the_columns_have_the_documented_names_and_order() -> None:
 # --- document and entity --------------------------------------------------------------------------------------------
 
 
-def test_the_entity_is_the_path_of_the_document_inside() -> None:
+def test_the_entity_column_is_the_path_of_the_inner_document() -> None:
     page = "<a href=1><iframe srcdoc='<a href=2><iframe srcdoc=&quot;<a href=3>&quot;></iframe>'></iframe><iframe srcdoc='<a href=4>'>"
     assert [(row.entity, row.reference) for row in rows(page, name="p.html")] == [
         ("", "1"),
@@ -63,7 +63,7 @@ def test_the_entity_is_the_path_of_the_document_inside() -> None:
     assert {row.document for row in rows(page)} == {"<bytes>"}
 
 
-# --- where ----------------------------------------------------------------------------------------------------------
+# --- positions --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_the_entity_is_the_path_of_the_document_inside() -> None:
         ("<p style='é:url(x)'>", 1, 17),
         ("<p style='&eacute;:url(x)'>", 1, 24),
         ("<p style='\r\n&#10;:url(x)'>", 2, 11),
-        ("<!--\n--><iframe srcdoc='\n<a href=x>'>", 2, 9),  # in the document inside
+        ("<!--\n--><iframe srcdoc='\n<a href=x>'>", 2, 9),  # in the inner document
         ("<iframe srcdoc='&#10;&eacute;<a href=x>'>", 2, 10),
         ("<script type=importmap>\n{'</script><script type=importmap>\n{\"imports\":{\"a\":\"./x\"}}</script>", 3, 18),
     ],
@@ -123,7 +123,7 @@ def test_line_and_column_are_counted_in_characters(page: str, line: int, column:
     ],
 )
 @pytest.mark.parametrize("codec", ["utf-8", "utf-16-le", "utf-16-be", "iso2022_jp_2", "cp949"])
-def test_the_span_is_that_of_the_bytes_that_stand_for_the_reference(page: str, raw: str, codec: str) -> None:
+def test_the_span_covers_the_bytes_of_the_reference(page: str, raw: str, codec: str) -> None:
     charset = {"utf-16-le": "utf-16le", "utf-16-be": "utf-16be", "iso2022_jp_2": "iso-2022-jp", "cp949": "euc-kr"}.get(codec, codec)
     if codec in {"iso2022_jp_2", "cp949"}:
         page, raw = page.replace("é", "日"), raw.replace("é", "日")
@@ -132,7 +132,7 @@ def test_the_span_is_that_of_the_bytes_that_stand_for_the_reference(page: str, r
     assert data[found.start : found.end] == raw.encode(codec)
 
 
-def test_the_span_in_a_srcdoc_is_one_in_the_srcdoc() -> None:
+def test_the_span_of_a_link_in_a_srcdoc_is_relative_to_the_srcdoc() -> None:
     found = row("<iframe srcdoc='&eacute;<a href=a&amp;amp;b>'>")
     assert "é<a href=a&amp;b>".encode()[found.start : found.end] == b"a&amp;b"
 
@@ -141,7 +141,7 @@ PIECES = st.sampled_from(["a", "&amp;", "&eacute;", "é", "日", "😀", "&#x2F;
 
 
 @given(st.lists(PIECES, min_size=1, max_size=6).map("".join), st.lists(st.sampled_from(["é", "\n", "\r\n", "x", "&lt;"])).map("".join))
-def test_what_stands_in_the_span_is_what_was_written(reference: str, before: str) -> None:
+def test_the_bytes_of_the_span_decode_to_the_reference(reference: str, before: str) -> None:
     page = f"{before}<a href='{reference}'><img srcset='{reference} 1x, {reference}'><p style='a:url({reference})'>"
     data = page.encode()
     for found in rows(data):
@@ -150,7 +150,7 @@ def test_what_stands_in_the_span_is_what_was_written(reference: str, before: str
         assert lines[found.line - 1][found.column - 1 :].startswith(reference)
 
 
-# --- what -----------------------------------------------------------------------------------------------------------
+# --- element, attribute, kind, text -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -215,7 +215,7 @@ def test_names_are_those_of_html_in_lower_case_and_for_css_those_of_its_function
         ("<base href=x>", "other"),
     ],
 )
-def test_the_kind_says_what_a_link_is_for(page: str, kind: str) -> None:
+def test_the_kind_of_a_link_follows_its_element_and_attribute(page: str, kind: str) -> None:
     assert row(page).kind == kind
     assert kind in KINDS
 
@@ -231,7 +231,7 @@ def test_the_kind_says_what_a_link_is_for(page: str, kind: str) -> None:
         ("<a href=x><img alt='an image' src=y></a>", "", "an image"),
         ("<a href=x>text<img alt='an image' src=y></a>", "", "text"),
         ("<a href=x>t<!-- no --><script>no</script><style>no</style></a>", "", "t"),
-        ("<a href=x>t<i title='</a>' x= \">\">u</i><b\n>v</b></A>w", "", "t u v"),  # a quoted sign ends no tag
+        ("<a href=x>t<i title='</a>' x= \">\">u</i><b\n>v</b></A>w", "", "t u v"),  # a quoted > ends no tag
         ("<a href=x><SCRIPT>no</b></script x>t<template>no<i></template>u</a>", "", "t u"),
         ("<a href=x>t<!-->u<!--->v<!-- > --!>w<?x>y</ >z<!x></a>", "", "t u v w y z"),
         ("<a href=x>1 < 2 <3</a>", "", "1 < 2 <3"),
@@ -245,7 +245,7 @@ def test_the_kind_says_what_a_link_is_for(page: str, kind: str) -> None:
         ("<img src=x ALT='&lt;'>", "", "<"),
         ("<link rel=stylesheet href=x>", "stylesheet", ""),
         ("<form rel=noopener action=x>", "noopener", ""),
-        ("<a rel='' href=x REL=y></a>", "", ""),  # the first counts
+        ("<a rel='' href=x REL=y></a>", "", ""),  # the first attribute is used
         ("<a rel href=x rel=y></a>", "", ""),
         ("<a =rel=no /reL\n=\n'y>' href=x></a>", "y>", ""),
         ('<a title="rel=no" arel=no rels=no href=x\frel=y/></a>', "y/", ""),
@@ -253,7 +253,7 @@ def test_the_kind_says_what_a_link_is_for(page: str, kind: str) -> None:
         ("<style>a{b:url(x)}</style>", "", ""),
     ],
 )
-def test_rel_and_text_say_what_stands_beside_it(page: str, rel: str, text: str) -> None:
+def test_rel_and_text_are_those_of_the_element(page: str, rel: str, text: str) -> None:
     found = rows(page)[0]
     assert (found.rel, found.text) == (rel, text)
 
@@ -272,14 +272,14 @@ WRITTEN = st.lists(
 
 
 @given(WRITTEN.map(lambda raw: raw.replace(b"<", b"")))
-def test_the_text_of_an_anchor_is_read_folded_and_cut(raw: bytes) -> None:
+def test_the_text_of_an_anchor_is_decoded_collapsed_and_shortened(raw: bytes) -> None:
     characters = all_references.decode(raw, attribute=False).decode("utf-8", "replace").replace("\0", "\ufffd")
     found = row(b"<a href=x>" + raw + b"</a>", charset="utf-8").text
     assert found == " ".join(characters.split())[:200]
 
 
 @given(WRITTEN.map(lambda raw: raw.replace(b'"', b"")))
-def test_the_alternative_text_of_an_image_is_read_folded_and_cut(raw: bytes) -> None:
+def test_the_alternative_text_of_an_image_is_decoded_collapsed_and_shortened(raw: bytes) -> None:
     characters = all_references.decode(raw, attribute=True).decode("utf-8", "replace").replace("\0", "\ufffd")
     found = row(b'<img src=x alt="' + raw + b'">', charset="utf-8").text
     assert found == " ".join(characters.split())[:200]
@@ -293,7 +293,7 @@ def test_the_alternative_text_of_an_image_is_read_folded_and_cut(raw: bytes) -> 
         ("<a href='a&amp;b&copy=1'>", "a&b&copy=1"),
         ("<a href='a b'>", "a b"),
         ("<a href='a\r\nb'>", "a\nb"),
-        ("<a href='\xa0x'>", "\xa0x"),  # no white space of HTML
+        ("<a href='\xa0x'>", "\xa0x"),  # no-break space is no white space of HTML
         ("<a href='%41'>", "%41"),
         ("<style>a{b:url(\\41 b)}</style>", "Ab"),
         ("<style>a{b:url(' x ')}</style>", "x"),
@@ -313,7 +313,7 @@ def test_the_reference_is_decoded_and_stripped(page: str, reference: str) -> Non
         ("<a href='\ud800'>".encode("utf-16-le", "surrogatepass"), "utf-16le", "\ufffd\ufffd\ufffd"),
     ],
 )
-def test_every_text_is_one_that_any_sink_can_write(data: bytes, charset: str, reference: str) -> None:
+def test_every_text_column_can_be_encoded_in_utf_8(data: bytes, charset: str, reference: str) -> None:
     found = row(data, charset=charset)
     assert found.reference == reference
     assert found.target is not None
@@ -335,7 +335,7 @@ def test_every_text_is_one_that_any_sink_can_write(data: bytes, charset: str, re
         ("<base href=/b/><html manifest=x>", URL, (URL, "retrieval", "--url")),
         ("<p xml:base=/b/><a href=x>", URL, (URL, "retrieval", "--url")),
         ("<base href=/b/><template><a href=x></template>", URL, ("http://doc.example/b/", "embedded", "base element, line 1")),
-        ("<base href=/b/>", URL, (URL, "retrieval", "--url")),  # the claim's row: the next layer out
+        ("<base href=/b/>", URL, (URL, "retrieval", "--url")),  # the row of the claim: the next outer layer
         ("<base href=/b/><base href=/c/>", URL, (URL, "retrieval", "--url")),
         ("<p>\n<object codebase=/o/ data=x>", URL, ("http://doc.example/o/", "embedded", "codebase attribute, line 2")),
         ("<base href=/b/><object data=x codebase=o/>", URL, ("http://doc.example/b/", "embedded", "base element, line 1")),
@@ -346,12 +346,12 @@ def test_every_text_is_one_that_any_sink_can_write(data: bytes, charset: str, re
         ("<iframe srcdoc='<a href=x>'>", None, ("", "default", "")),
     ],
 )
-def test_a_row_says_which_base_ruled_and_who_said_so(page: str, url: str | None, expected: tuple[str, str, str]) -> None:
+def test_a_row_has_its_base_and_the_source_of_the_base(page: str, url: str | None, expected: tuple[str, str, str]) -> None:
     found = row(page, url)
     assert (found.base, found.base_layer, found.base_source) == expected
 
 
-def test_the_base_of_the_library_is_that_of_the_rows() -> None:
+def test_absolve_base_returns_the_base_of_the_rows() -> None:
     page = "<base href=/b/><a href=x>"
     found = base(page, url=URL)
     assert (found.url, found.layer.label, found.source) == row(page)[COLUMNS.index("base") : COLUMNS.index("base") + 3]
@@ -397,7 +397,7 @@ def test_the_target_is_the_absolute_url_or_null(page: str, url: str | None, targ
         ("whatwg", ["http://doc.example/dir/;x", "http://doc.example/y", "http://h/b", "http://doc.example/dir/z"]),
     ],
 )
-def test_the_target_is_what_the_profile_makes_of_it(profile: str, targets: list[str]) -> None:
+def test_the_target_is_resolved_by_the_profile(profile: str, targets: list[str]) -> None:
     page = "<a href=;x><a href=../../y><a href=http://h/a/../b><a href=http:z>"
     assert [row.target for row in rows(page, profile=profile)] == targets
 
@@ -427,7 +427,7 @@ def test_the_target_is_what_the_profile_makes_of_it(profile: str, targets: list[
         ("http://[x", "other"),
     ],
 )
-def test_the_scope_is_seen_from_the_documents_own_url(reference: str, scope: str) -> None:
+def test_the_scope_is_relative_to_the_own_url_of_the_document(reference: str, scope: str) -> None:
     assert row(f"<a href='{reference}'>").scope == scope
     assert row(f"<base href='http://b.example/'><form action='{reference}'>" if not reference else f"<a href='{reference}'>").scope == scope
 
@@ -444,7 +444,7 @@ def test_the_scope_is_seen_from_the_documents_own_url(reference: str, scope: str
         ("<a href=http://h/>", "file:///d/p.html", "external"),
     ],
 )
-def test_the_scope_where_bases_and_urls_are_not_what_they_are_mostly(page: str, url: str | None, scope: str) -> None:
+def test_the_scope_with_unusual_bases_and_urls(page: str, url: str | None, scope: str) -> None:
     assert row(page, url).scope == scope
 
 
@@ -458,7 +458,7 @@ CASES = [
     ("<a href='javascript:a \\ b //c'>", URL, ""),
     ("<img src='data:image/png;base64,AA BB'>", URL, ""),
     ("<a href=#t>", URL, ""),
-    # unresolved: on the links, wherever the fault lies
+    # unresolved: on the links, wherever the cause is
     ("<a href=x>", None, "unresolved"),
     ("<a href=x>", "about:blank", "unresolved"),
     ("<base href=sub/><a href=x>", None, "unresolved"),
@@ -474,7 +474,7 @@ CASES = [
     ("<a href='//[x'>", URL, "malformed scheme-relative"),
     ("<a href='http://h:x/'>", URL, "malformed"),
     ("<a href='//h.example/'>", None, "unresolved scheme-relative"),
-    # about bases: on their claim's row
+    # about bases: on the row of their claim
     ("<base href='javascript:1'>", URL, "unsuitable-base"),
     ("<base href='data:,x'>", URL, "unsuitable-base"),
     ("<base href='mailto:a@b'>", URL, "unsuitable-base"),
@@ -508,7 +508,7 @@ CASES = [
     ("<a href=';x'>", URL, "divergent"),
     ("<a href='a/../b'>", URL, ""),
     ("<a href='http:x'>", URL, "divergent"),
-    ("<a href='HTTP://DOC.example'>", URL, ""),  # mere spelling
+    ("<a href='HTTP://DOC.example'>", URL, ""),  # only the spelling differs
     ("<a href='\\x'>", URL, "divergent backslash"),
     # empty
     ("<a href=''>", URL, "empty"),
@@ -553,7 +553,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("page", "url", "codes"), CASES)
-def test_the_problems_of_a_link(page: str, url: str | None, codes: str) -> None:
+def test_a_link_has_the_expected_problem_codes(page: str, url: str | None, codes: str) -> None:
     assert row(page, url).problems == codes.split()
 
 
@@ -565,7 +565,7 @@ BASES = ["http://doc.example/dir/page.html", "https://doc.example/dir/page.html#
 @pytest.mark.parametrize("profile", ["rfc1808", "rfc3986", "whatwg"])
 @pytest.mark.parametrize("url", BASES)
 @pytest.mark.parametrize("base", ["", "<base href='http://h/b/'>", "<base href='https://doc.example/b?c'>"])
-def test_what_is_known_of_a_host_or_a_base_is_what_is_found_out(profile: str, url: str | None, base: str) -> None:
+def test_cached_facts_of_hosts_and_bases_equal_computed_ones(profile: str, url: str | None, base: str) -> None:
     page = base + "".join(f'<a href="{host}{path}"></a>' for host in HOSTS for path in PATHS)
     document = Document(page, url=url, media_type="text/html")
     entity = walk(document, Settings(profile=profile))
@@ -577,7 +577,7 @@ def test_what_is_known_of_a_host_or_a_base_is_what_is_found_out(profile: str, ur
 
 
 def found_out(entity: Entity, link: Link) -> tuple[str | None, str, list[str]]:
-    """The target, the scope and the problems of a link by what is asked for one of which nothing is known."""
+    """Return target, scope and problems of a link, computed without any cached fact."""
     resolved = Resolved(entity, link)
     target = resolved.target
     return target, problems.scope(resolved, target), list(problems.problems(resolved, target))
@@ -585,7 +585,7 @@ def found_out(entity: Entity, link: Link) -> tuple[str | None, str, list[str]]:
 
 @pytest.mark.parametrize("profile", ["rfc1808", "rfc3986", "whatwg"])
 @pytest.mark.parametrize("url", BASES)
-def test_what_is_known_of_a_claim_is_what_is_found_out(profile: str, url: str | None) -> None:
+def test_cached_facts_of_claims_equal_computed_ones(profile: str, url: str | None) -> None:
     claims = [f"{host}{path}".replace("\\", "/") for host in HOSTS for path in PATHS] + ["mailto:x", "javascript:1"]
     page = "".join(f'<a xml:base="{claim}"><b xml:base="../{claim}"/></a>' for claim in claims)
     entity = walk(Document(f"<feed>{page}</feed>", url=url, media_type="application/xml"), Settings(profile=profile))
@@ -606,23 +606,23 @@ def test_every_problem_code_has_a_case_and_the_documented_order() -> None:
 # --- rows of clones, duplicates, other documents --------------------------------------------------------------------
 
 
-def test_an_element_that_the_parser_clones_is_one_row() -> None:
+def test_an_element_cloned_by_the_parser_has_one_row() -> None:
     assert [row.reference for row in rows("<p><a href=1>one<p>two<div><a href=2>")] == ["1", "2"]
 
 
-def test_rows_stand_in_the_order_of_the_document() -> None:
+def test_rows_have_the_order_of_the_document() -> None:
     page = "<img srcset='1, 2' src=3><p style='a:url(4)'><iframe src=5 srcdoc='<a href=6>'></iframe><style>@import '7'</style><a href=8>"
     assert [row.reference for row in rows(page)] == list("12345678")
 
 
 @pytest.mark.parametrize("option", ["lazy", "conditional_comments"])
-def test_what_is_not_always_wanted_is_listed_when_it_is(option: str) -> None:
+def test_optional_links_are_listed_with_their_options(option: str) -> None:
     page = "<img data-src=a.png data-srcset='b.png 2x'>" if option == "lazy" else "<!--[if IE]><img src=a.png><img src=b.png><![endif]-->"
     assert rows(page) == []
     assert [row.reference for row in rows(page, **dict[str, Any]({option: True}))] == ["a.png", "b.png"]
 
 
-def test_columns_that_are_full_are_emptied_for_the_next_rows() -> None:
+def test_full_columns_are_emptied_for_the_next_rows() -> None:
     page = "<p>" + "<a href=x><img src=y style='a:url(z)'><iframe srcdoc='<a href=u><a href=v>'></iframe>" * 3
     entity = walk(Document(page, media_type="text/html"), Settings())
     expected = list(inventory.rows(entity))
@@ -636,7 +636,7 @@ def test_columns_that_are_full_are_emptied_for_the_next_rows() -> None:
     assert list(Columns(4)) == []
 
 
-def test_columns_are_full_when_their_texts_are_long() -> None:
+def test_columns_are_full_at_a_limit_of_text_bytes() -> None:
     page = f"<base href='http://h/{'d' * 1000}/'>" + "<a href=x>" * 20 + "<a href=//i/>"
     entity = walk(Document(page, media_type="text/html"), Settings())
     expected = list(inventory.rows(entity))
@@ -649,7 +649,7 @@ def test_columns_are_full_when_their_texts_are_long() -> None:
     assert len(expected) == 22
 
 
-def test_rows_are_the_same_where_no_more_than_one_is_held() -> None:
+def test_rows_are_the_same_with_columns_of_one_row() -> None:
     long = "\0" * 200_000 + "e\u0301" * 30_000
     page = f"<a href='{long}'><a href=x><a href='\\{long}'><a href='//[{long}'><img src='' alt=x>"
     columns = Columns()
@@ -658,14 +658,14 @@ def test_rows_are_the_same_where_no_more_than_one_is_held() -> None:
     assert list(inventory.rows(entity)) == list(columns) == list(columns.given())
 
 
-def test_columns_give_the_wanted_ones_in_the_wanted_order() -> None:
+def test_columns_have_the_selection_and_order_of_the_caller() -> None:
     entity = walk(Document("<a href=x>", media_type="text/html", url=URL), Settings())
     columns = Columns(columns=("target", "line"))
     assert list(inventory.fill(columns, entity)) == []
     assert list(columns) == [["http://doc.example/dir/x", 1]]
 
 
-def test_columns_are_the_same_in_another_process_and_when_they_are_kept() -> None:
+def test_pickled_columns_have_the_same_rows() -> None:
     columns = Columns(100, ("target", "document", "problems"))
     document = Document(b"<a href=x rel=y>z</a><a href='//['><a href=/y>" * 7, media_type="text/html", url="http://h/d/")
     for _ in inventory.fill(columns, walk(document, Settings())):
@@ -683,10 +683,10 @@ def test_columns_are_the_same_in_another_process_and_when_they_are_kept() -> Non
         assert list(found) == rows * 2
 
 
-def test_columns_are_full_where_the_bases_of_their_rows_take_much_of_what_is_written() -> None:
+def test_bases_of_rows_count_to_the_limit_of_text_bytes() -> None:
     base = b"http://h/" + b"x" * 1000 + b"/"
     document = Document(b"<base href='" + base + b"'>" + b"<a href=http://a/>" * 100)
     found = inventory.Columns(most=10_100)
     sizes = [len(found) for _ in into(found, document)]
-    assert sizes == [9] + [10] * 9  # the first row is that of the base: its reference, and its target
+    assert sizes == [9] + [10] * 9  # the first row is the claim's: its reference and its target
     assert len(found) == 2

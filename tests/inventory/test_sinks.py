@@ -1,4 +1,4 @@
-"""The sinks: which one, and what each makes of every kind of value."""
+"""Sinks: the choice by suffix, and the output for every kind of value."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_json_lines_of_no_rows_are_empty() -> None:
     assert written("jsonl", []) == b""
 
 
-def test_csv_of_no_rows_is_its_header() -> None:
+def test_csv_of_no_rows_has_only_the_header() -> None:
     assert written("csv", []) == b"name,number,nothing,list\n"
 
 
@@ -50,7 +50,7 @@ def test_json_lines_keep_null_numbers_and_lists() -> None:
     assert "é" in lines[1]
 
 
-def test_csv_has_none_as_empty_and_joins_lists_by_blanks() -> None:
+def test_csv_has_empty_cells_for_none_and_joins_lists_by_blanks() -> None:
     text = written("csv", ROWS).decode()
     assert text.startswith('name,number,nothing,list\n,0,,\n"é,""\n",1,,one two\n')
     assert list(csv.reader(io.StringIO(text, newline="")))[1:] == [
@@ -61,12 +61,12 @@ def test_csv_has_none_as_empty_and_joins_lists_by_blanks() -> None:
 
 
 @pytest.mark.parametrize("format_", STREAMS)
-def test_what_utf_8_cannot_write_is_replaced(format_: str) -> None:
+def test_sinks_replace_lone_surrogates(format_: str) -> None:
     assert b"a?b" in written(format_, [("a\udcffb", 0, None, [])])
 
 
 @pytest.mark.parametrize("format_", STREAMS)
-def test_chunks_go_out_as_they_come_and_the_file_stays_open(format_: str) -> None:
+def test_sinks_write_each_chunk_at_once_and_leave_the_file_open(format_: str) -> None:
     file = io.BytesIO()
     sink = sinks.by_name(format_)
     seen: list[int] = []
@@ -92,12 +92,12 @@ def test_chunks_go_out_as_they_come_and_the_file_stays_open(format_: str) -> Non
         ("a.parquet", "parquet"),
     ],
 )
-def test_the_suffix_says_the_format(path: str, name: str) -> None:
+def test_the_suffix_selects_the_sink(path: str, name: str) -> None:
     assert sinks.name_of(path) == name
 
 
 @pytest.mark.parametrize(("find", "name"), [(sinks.name_of, "a.xls"), (sinks.name_of, "csv"), (sinks.by_name, "xls")])
-def test_any_other_is_named_with_the_choices(find: Callable[[str], object], name: str) -> None:
+def test_an_unknown_suffix_is_an_error_with_the_choices(find: Callable[[str], object], name: str) -> None:
     with pytest.raises(UsageError, match=rf"{name}.*jsonl.*csv"):
         find(name)
 
@@ -111,7 +111,7 @@ PAGE = """<base href="http://h.example/100%/é/"><a href='"x\\n%s'>a "quoted"	te
     "columns",
     [inventory.COLUMNS, ("target", "problems", "line"), ("document", "kind"), ("problems",), ("text", "base", "entity")],
 )
-def test_the_inventorys_own_columns_are_written_as_its_rows_are(format_: str, columns: tuple[str, ...]) -> None:
+def test_sinks_write_the_same_from_columns_and_from_rows(format_: str, columns: tuple[str, ...]) -> None:
     own = api.columns(PAGE, name='100%"é".html', media_type="text/html")
     rows = [[getattr(row, name) for name in columns] for row in own]
     encode = sinks.by_name(format_).encode

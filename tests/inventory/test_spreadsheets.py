@@ -1,4 +1,4 @@
-"""What a spreadsheet would compute becomes text by an apostrophe before it."""
+"""Formulas for spreadsheets become text by a preceding apostrophe."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from absolve.inventory.sinks.spreadsheets import literal
 
 
 @pytest.mark.parametrize("text", ["", "a=b", "'", "http://h/", " =1", "#x", "/x"])
-def test_text_stays(text: str) -> None:
+def test_cells_without_formulas_are_unchanged(text: str) -> None:
     assert literal(text) == text
 
 

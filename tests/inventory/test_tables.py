@@ -1,4 +1,4 @@
-"""The sinks that are databases or Parquet: what others read from what they wrote."""
+"""Sinks for databases and Parquet: their files as other programs read them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PAGE = """<base href="http://User@Example.com:8080/d/"><a href='x?//y'> a  b </a
 <img src=" HTTP://Other.example#f "><a href=mailto:a@b.example?x=http://c/><a href=../../z>"""
 ROWS = list(absolve.links(PAGE, name="é.html"))
 HOSTS = [("example.com:8080", 3, 1), ("other.example", 1, 1)]
-LAYERS = [("embedded", 5, 1), ("default", 1, 1)]  # the base element has none outside it
+LAYERS = [("embedded", 5, 1), ("default", 1, 1)]  # the base element has no outer base
 
 
 def write(sink: Sink, target: Any, columns: tuple[str, ...] = COLUMNS, rows: list[Any] | None = None) -> None:
@@ -52,7 +52,7 @@ def test_sqlite_has_the_rows_with_lists_joined_by_blanks(tmp_path: Path) -> None
     assert "USING INDEX links_target" in plan[-1]
 
 
-def test_sqlite_answers_what_is_asked_first(tmp_path: Path) -> None:
+def test_sqlite_has_views_for_common_questions(tmp_path: Path) -> None:
     write(sinks.by_name("sqlite"), tmp_path / "x")
     with closing(sqlite3.connect(tmp_path / "x")) as database:
         assert database.execute("SELECT reference FROM broken").fetchall() == [("http://[",)]
@@ -60,7 +60,7 @@ def test_sqlite_answers_what_is_asked_first(tmp_path: Path) -> None:
         assert database.execute("SELECT * FROM by_base_layer").fetchall() == LAYERS
 
 
-def test_sqlite_of_some_columns_has_the_views_that_they_allow(tmp_path: Path) -> None:
+def test_sqlite_of_some_columns_has_the_views_that_need_only_those(tmp_path: Path) -> None:
     write(sinks.by_name("sqlite"), tmp_path / "x", ("document", "target"), [("a", "http://h/"), ("b", None)])
     with closing(sqlite3.connect(tmp_path / "x")) as database:
         views = database.execute("SELECT name FROM sqlite_schema WHERE type = 'view'").fetchall()
@@ -74,7 +74,7 @@ def test_sqlite_of_no_rows_is_an_empty_table(tmp_path: Path) -> None:
         assert database.execute("SELECT count(*) FROM links").fetchone() == (0,)
 
 
-def test_sqlite_replaces_what_utf_8_cannot_write(tmp_path: Path) -> None:
+def test_sqlite_replaces_lone_surrogates(tmp_path: Path) -> None:
     write(sinks.by_name("sqlite"), tmp_path / "x", ("text",), [("a\udcffb",)])
     with closing(sqlite3.connect(tmp_path / "x")) as database:
         assert database.execute("SELECT * FROM links").fetchall() == [("a?b",)]
@@ -89,7 +89,7 @@ def test_sqlite_replaces_what_utf_8_cannot_write(tmp_path: Path) -> None:
         ("/x/by_base_layer.json?_shape=arrays", LAYERS),
     ],
 )
-def test_datasette_serves_the_table_and_what_is_asked_first(tmp_path: Path, path: str, expected: list[Any]) -> None:
+def test_datasette_serves_the_table_and_its_views(tmp_path: Path, path: str, expected: list[Any]) -> None:
     write(sinks.by_name("sqlite"), tmp_path / "x.sqlite")
     argv = [sys.executable, "-m", "datasette", str(tmp_path / "x.sqlite"), "--get", path]
     answer = json.loads(subprocess.run(argv, capture_output=True, check=True).stdout)
@@ -111,20 +111,20 @@ def test_an_arrow_table_has_all_columns_and_only_target_may_be_null() -> None:
     assert arrow.batch(("text", "rel"), [("a\udcffb", "\udcff")]).to_pylist() == [{"text": "a\ufffdb", "rel": "\ufffd"}]
 
 
-def test_a_column_holds_without_its_batch_and_is_valid() -> None:
+def test_an_arrow_column_outlives_its_batch_and_is_valid() -> None:
     pytest.importorskip("pyarrow")
     from absolve import arrow
 
     found = {name: arrow.links(PAGE, name="é.html").column(name) for name in COLUMNS}
     for number in range(50):
-        arrow.links(PAGE, name=f"{number}.html")  # would take the memory of one that is gone
+        arrow.links(PAGE, name=f"{number}.html")  # would reuse the memory of a freed column
     for place, (name, column) in enumerate(found.items()):
         column.validate(full=True)
         assert column.to_pylist() == [row[place] for row in ROWS], name
         assert column.null_count == sum(row[place] is None for row in ROWS)
 
 
-def test_batches_of_many_documents_have_their_rows_one_behind_the_other() -> None:
+def test_batches_of_many_documents_have_their_rows_in_order() -> None:
     pytest.importorskip("pyarrow")
     from absolve import arrow
 
@@ -137,7 +137,7 @@ def test_batches_of_many_documents_have_their_rows_one_behind_the_other() -> Non
     assert list(arrow.batches([])) == []
 
 
-def test_batches_of_few_rows_are_joined_before_they_are_many() -> None:
+def test_small_batches_are_joined() -> None:
     pa = pytest.importorskip("pyarrow")
     from absolve.inventory.arrow_batches import batch, gathered, schema
 
@@ -149,7 +149,7 @@ def test_batches_of_few_rows_are_joined_before_they_are_many() -> None:
     assert [tuple(row.values()) for row in pa.concat_tables(tables).to_pylist()] == rows
 
 
-def test_tables_of_large_rows_have_as_many_as_take_little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tables_of_large_rows_are_limited_by_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("pyarrow")
     from absolve import arrow
     from absolve.inventory import arrow_batches
@@ -168,7 +168,7 @@ def test_tables_of_large_rows_have_as_many_as_take_little_memory(monkeypatch: py
 
 
 @pytest.mark.parametrize("format_", [*filter(sinks.takes_columns, sinks.FORMATS)])
-def test_what_takes_columns_writes_them_among_what_is_encoded(format_: str, tmp_path: Path) -> None:
+def test_sinks_that_accept_columns_write_them_among_encoded_rows(format_: str, tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
     if format_ == "duckdb":
         pytest.importorskip("duckdb")
@@ -190,7 +190,7 @@ def test_what_takes_columns_writes_them_among_what_is_encoded(format_: str, tmp_
 
 
 @pytest.mark.parametrize("format_", [*filter(sinks.takes_columns, sinks.FORMATS)])
-def test_a_process_that_does_not_write_loads_no_package_for_it(format_: str, tmp_path: Path) -> None:
+def test_a_worker_that_does_not_write_loads_no_package_of_the_sink(format_: str, tmp_path: Path) -> None:
     (tmp_path / "x.html").write_text(PAGE)
     program = f"""
 import sys
@@ -226,7 +226,7 @@ def parquet_file() -> io.BytesIO:
     return file
 
 
-def test_parquet_has_the_rows_compressed_and_with_dictionaries() -> None:
+def test_parquet_is_compressed_and_uses_dictionaries() -> None:
     file = parquet_file()
     from pyarrow import parquet
 
@@ -236,7 +236,7 @@ def test_parquet_has_the_rows_compressed_and_with_dictionaries() -> None:
     assert column.has_dictionary_page
 
 
-def test_parquet_begins_a_row_group_when_there_are_enough_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_parquet_starts_a_new_row_group_after_enough_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("pyarrow")
     from pyarrow import parquet
 
@@ -264,7 +264,7 @@ def test_pandas_and_duckdb_read_the_parquet_file(tmp_path: Path) -> None:
         assert found == [(row.target,) for row in ROWS]
 
 
-def test_duckdb_has_the_rows_and_answers_what_is_asked_first(tmp_path: Path) -> None:
+def test_duckdb_has_the_rows_and_views_for_common_questions(tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
     duckdb = pytest.importorskip("duckdb")
     write(sinks.by_name("duckdb"), tmp_path / "x")
@@ -277,7 +277,7 @@ def test_duckdb_has_the_rows_and_answers_what_is_asked_first(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(("format_", "package"), [("parquet", "pyarrow"), ("duckdb", "duckdb")])
-def test_where_a_package_is_missing_it_is_said_what_to_install(
+def test_a_missing_package_is_an_error_that_names_the_extra_to_install(
     monkeypatch: pytest.MonkeyPatch, format_: str, package: str
 ) -> None:
     monkeypatch.setitem(sys.modules, package, None)
