@@ -1,4 +1,4 @@
-"""A short document may not make much of itself: the URLs that are made, the rows of a document and messages are bounded."""
+"""Short documents must not produce huge output: lengths of URLs, rows of a document and messages are bounded."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PROFILES = ("rfc1808", "rfc3986", "whatwg")
 
 
 def based(length: int, links: bytes) -> bytes:
-    """A page with a base of so many characters."""
+    """Return a page with a base of this many characters."""
     base = b"http://b/"
     return b"<base href='" + base + b"x" * (length - len(base) - 1) + b"/'>\n" + links
 
@@ -40,10 +40,10 @@ def problems(data: bytes, **options: Any) -> list[tuple[str, str | None, list[st
     return [(row.reference, row.target, row.problems) for row in absolve.links(data, **options)]
 
 
-# --- nothing is too long, nothing is too much ----------------------------------------------------------------------
+# --- below the limits -------------------------------------------------------------------------------------------------
 
 
-def test_the_defaults_are_those_that_the_documentation_has() -> None:
+def test_the_default_limits_are_those_in_the_documentation() -> None:
     table = (ROOT / "README.md").read_text("utf-8").partition("## Limits")[2].partition("\n## ")[0]
     settings = Settings()
     if "--max-url" in table:
@@ -52,13 +52,13 @@ def test_the_defaults_are_those_that_the_documentation_has() -> None:
 
 
 @pytest.mark.parametrize("option", ["max_url", "max_rows_bytes"])
-def test_a_limit_that_is_none_is_refused(option: str) -> None:
+def test_an_invalid_limit_is_rejected(option: str) -> None:
     with pytest.raises(absolve.UsageError, match=f"{option} must be from 0 to"):
         absolve.links(b"", **{option: -1})
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-def test_a_long_data_url_is_no_url_that_is_made(profile: str) -> None:
+def test_a_long_data_url_of_a_document_is_not_limited(profile: str) -> None:
     data = b"<img src='data:image/gif;base64," + b"A" * 1000 + b"'><a href='http://g/" + b"y" * 1000 + b"'>"
     assert absolve.rewrite(data, url=URL, profile=profile, max_url=100) is data
     assert [(row.target == row.reference, row.problems) for row in absolve.links(data, url=URL, profile=profile, max_url=100)] == [
@@ -68,17 +68,17 @@ def test_a_long_data_url_is_no_url_that_is_made(profile: str) -> None:
     assert diagnostics(data, profile=profile, max_url=100) == []
 
 
-def test_a_policy_may_write_a_long_data_url() -> None:
+def test_a_policy_may_return_a_long_data_url() -> None:
     long = "data:," + "A" * 1000
     assert absolve.rewrite(b"<img src=x>", policy=lambda _: long, max_url=100) == f"<img src={long}>".encode()
 
 
-# --- URLs that would be too long -----------------------------------------------------------------------------------
+# --- URLs beyond the limit --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize("reference", [b"y" * 40, b"../" + b"y" * 60, b"?" + b"y" * 39, b"y y" + b"y" * 37, "ü".encode() * 40])
-def test_a_link_whose_url_would_be_too_long_stays_and_is_said_once(profile: str, reference: bytes) -> None:
+def test_a_link_whose_url_would_be_too_long_stays_with_one_diagnostic(profile: str, reference: bytes) -> None:
     data = based(60, b"<a href='" + reference + b"'>\n<a href='" + reference + b"'>\n<a href='z'>")
     target = {row.target for row in absolve.links(data, url=URL, profile=profile) if row.reference != "z"} - {None}
     length = max(len(url) for url in target if url is not None and re.search("[y%ü]", url))
@@ -95,7 +95,7 @@ def test_a_link_whose_url_would_be_too_long_stays_and_is_said_once(profile: str,
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-def test_against_a_base_that_is_too_long_nothing_is_resolved(profile: str) -> None:
+def test_no_link_is_resolved_against_a_base_that_is_too_long(profile: str) -> None:
     data = based(60, b"<a href='x'><a href='/x'><a href='#x'><a href='http://g/'><img src=''>")
     assert problems(data, url=URL, profile=profile, max_url=62) == problems(data, url=URL, profile=profile)
     assert {row.base for row in absolve.links(data, url=URL, profile=profile, max_url=60)} != {""}
@@ -112,7 +112,7 @@ def test_against_a_base_that_is_too_long_nothing_is_resolved(profile: str) -> No
     assert {(row.base, row.base_layer, row.base_source) for row in rows[1:]} == {("", "embedded", "base element, line 1")}
 
 
-def test_a_base_that_is_too_long_does_not_give_way_to_the_next_layer() -> None:
+def test_a_base_that_is_too_long_is_not_replaced_by_the_next_layer() -> None:
     found = absolve.base(based(60, b""), url=URL, max_url=59)
     assert (found.url, found.layer.label, found.source) == ("", "embedded", "base element, line 1")
     assert [(claim.verdict, claim.url) for claim in found.chain] == [("too-long", None), ("overruled", URL)]
@@ -143,7 +143,7 @@ def test_a_base_element_that_is_too_long_stays_as_it_is(base: str) -> None:
         b"<object codebase='http://g/yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy/' data='x'>",
     ],
 )
-def test_a_base_that_is_too_long_rules_all_that_is_inside(page: bytes) -> None:
+def test_a_base_that_is_too_long_applies_to_inner_documents(page: bytes) -> None:
     data = based(60, page)
     assert absolve.rewrite(data, url=URL, max_url=59) is data
     assert {row.target for row in absolve.links(data, url=URL, max_url=59) if row.reference in "xy"} == {None}
@@ -159,7 +159,7 @@ def test_nested_bases_of_xml_end_where_their_url_would_be_too_long(names: int) -
     absolve.rewrite(data, url=URL, media_type="application/xml", max_url=len(URL) + 10 * names)
 
 
-def test_what_a_policy_gives_has_the_same_limit(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_urls_of_a_policy_have_the_same_limit(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     data = b"<a href='x'>\n<p style='a:url(x)'>\n<a href='y'>"
     given = {"x": "http://h/" + "y" * 100, "y": "http://h/y"}
     assert absolve.rewrite(data, policy=lambda link: given[link.reference], max_url=108) == data.replace(b"'y'", b"'http://h/y'")
@@ -172,7 +172,7 @@ def test_what_a_policy_gives_has_the_same_limit(tmp_path: Path, capfd: pytest.Ca
     assert err == f"{path}:1:10: too-long: links whose URLs would have more than 108 characters stay (--max-url)\n"
 
 
-def test_trees_have_the_same_limit_of_urls() -> None:
+def test_trees_have_the_same_limit_for_urls() -> None:
     html = pytest.importorskip("lxml.html")
     tree = html.document_fromstring(based(60, b"<a href='x'></a>"))
     assert [row.target for row in trees.links(tree, max_url=59)][1:] == [None]
@@ -182,14 +182,14 @@ def test_trees_have_the_same_limit_of_urls() -> None:
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-def test_verify_agrees_about_what_is_too_long(profile: str) -> None:
+def test_verify_accepts_links_left_because_they_are_too_long(profile: str) -> None:
     data = based(60, b"<a href='x'><iframe srcdoc='<a href=x>'></iframe>") + b"<svg xml:base='y/'/>"
     assert absolve.verify(data, data, url=URL, profile=profile, max_url=59) == []
     long = b"<a href='" + b"y" * 100 + b"'><a href='x'>"
     assert absolve.verify(long, absolve.rewrite(long, url=URL, max_url=100), url=URL, profile=profile, max_url=100) == []
 
 
-def test_the_command_says_which_base_is_too_long(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_the_command_reports_the_base_that_is_too_long(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "page.html"
     path.write_bytes(based(60, b"<a href='x'>"))
     assert main(["rewrite", "--max-url=59", str(path)]) == 0
@@ -202,13 +202,13 @@ def test_the_command_says_which_base_is_too_long(tmp_path: Path, capfd: pytest.C
     assert "base URL: none: longer than --max-url allows (embedded: base element, line 1)" in drawn
 
 
-# --- rows that would be too many bytes -----------------------------------------------------------------------------
+# --- rows beyond the limit --------------------------------------------------------------------------------------------
 
 LINKS = b"<a href='z'>\n" * 100
 
 
 def size(data: bytes | str, **options: Any) -> int:
-    """The bytes that the limit counts."""
+    """Return the number of bytes that the limit counts."""
     return sum(
         len(value.encode())
         for row in absolve.links(data, **options)
@@ -218,7 +218,7 @@ def size(data: bytes | str, **options: Any) -> int:
 
 
 @pytest.mark.parametrize("data", [based(5000, LINKS), based(5000, b"<img srcset='" + b", ".join([b"z 2x"] * 100) + b"'>")])
-def test_a_document_may_have_rows_of_as_many_bytes_as_are_allowed(data: bytes) -> None:
+def test_a_document_may_have_rows_up_to_the_limit_of_bytes(data: bytes) -> None:
     whole = size(data)
     assert whole > 1_000_000
     assert list(absolve.links(data, max_rows_bytes=whole)) == list(absolve.links(data))
@@ -253,7 +253,7 @@ def test_rows_that_would_be_too_large_are_refused_before_the_first(media_type: s
         absolve.links(data, media_type=media_type, url=URL, max_rows_bytes=whole - 1)
 
 
-def test_rows_that_are_too_large_by_what_nobody_foresaw_end_where_they_are_too_large() -> None:
+def test_rows_that_exceed_the_limit_unexpectedly_end_there() -> None:
     data = b"<a href='http://b/' ping='" + b"z " * 10_000 + b"'>" + b"word " * 40
     whole = size(data, url=URL)
     assert len(list(absolve.links(data, url=URL, max_rows_bytes=whole))) == 10_001
@@ -285,7 +285,7 @@ def test_arrow_tables_and_batches_have_the_same_limit() -> None:
         list(arrow.batches(sources, max_rows_bytes=whole - 1))
 
 
-def test_trees_have_the_same_limit_of_rows_and_of_what_is_written() -> None:
+def test_trees_have_the_same_limits_for_rows_and_rewrites() -> None:
     html = pytest.importorskip("lxml.html")
     tree = html.document_fromstring(based(5000, LINKS))
     with pytest.raises(absolve.DocumentError, match="rows-too-large"):
@@ -297,7 +297,7 @@ def test_trees_have_the_same_limit_of_rows_and_of_what_is_written() -> None:
 
 
 @pytest.mark.parametrize("suffix", ["jsonl", "csv", "parquet", "sqlite", "duckdb"])
-def test_a_document_that_is_not_listed_is_said_and_all_others_are_listed(
+def test_a_document_beyond_the_limit_of_rows_is_reported_and_others_are_listed(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], suffix: str
 ) -> None:
     if suffix in {"parquet", "duckdb"}:
@@ -317,7 +317,7 @@ def test_a_document_that_is_not_listed_is_said_and_all_others_are_listed(
     assert out.read_bytes().count(b"c.html") >= 1
 
 
-def test_a_record_that_is_not_listed_leaves_the_others_listed(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_record_beyond_the_limit_of_rows_leaves_the_others_listed(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     head = "WARC/1.1\r\nWARC-Type: resource\r\nWARC-Target-URI: http://h/{}\r\nContent-Type: text/html\r\nContent-Length: {}\r\n\r\n"
     pages = [based(50, LINKS), based(5000, LINKS), based(50, LINKS)]
     path = tmp_path / "a.warc"
@@ -329,7 +329,7 @@ def test_a_record_that_is_not_listed_leaves_the_others_listed(tmp_path: Path, ca
     assert f"at byte {len(records[0])}" in err
 
 
-def test_the_pictures_of_documents_inside_have_the_same_limit(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_boxes_of_inner_documents_have_the_same_limit(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "page.html"
     path.write_bytes(based(5000, b"<iframe srcdoc='<a href=z>'></iframe>" * 100))
     assert main(["base", "--all", str(path), "--max-rows-bytes", "50K"]) == 1
@@ -339,10 +339,10 @@ def test_the_pictures_of_documents_inside_have_the_same_limit(tmp_path: Path, ca
     assert main(["base", "--all", str(path)]) == 0
 
 
-# --- what is held ---------------------------------------------------------------------------------------------------
+# --- memory -----------------------------------------------------------------------------------------------------------
 
 
-def test_documents_inside_with_long_bases_of_their_own_are_entered_as_long_as_there_is_room() -> None:
+def test_inner_documents_with_long_bases_are_entered_up_to_a_limit() -> None:
     inside = b"".join(b"<iframe srcdoc='<base href=q%d/><a href=z>'></iframe>\n" % number for number in range(200))
     data = based(500_000, inside)
     entity = walk(Document(data, name="page.html"), Settings())
@@ -353,14 +353,14 @@ def test_documents_inside_with_long_bases_of_their_own_are_entered_as_long_as_th
     assert "have more than 64 MiB together" in entity.diagnostics[0].text
 
 
-def test_documents_inside_that_share_a_long_base_are_all_entered() -> None:
+def test_inner_documents_that_share_a_long_base_are_all_entered() -> None:
     data = based(500_000, b"<iframe srcdoc='<a href=z>'></iframe>\n" * 200)
     entity = walk(Document(data, name="page.html"), Settings())
     assert len(list(inners(entity))) == 200
     assert entity.diagnostics == []
 
 
-def test_whether_the_profiles_agree_about_a_long_base_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_divergence_of_a_long_base_is_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
 
     def harmless(base: str) -> bool:
@@ -377,7 +377,7 @@ def test_whether_the_profiles_agree_about_a_long_base_is_asked_once(monkeypatch:
 
 
 @pytest.mark.parametrize("length", [1, 199, 200, 201, 1000])
-def test_a_text_in_a_message_loses_its_middle(length: int) -> None:
+def test_a_long_text_in_a_message_is_shortened_in_the_middle(length: int) -> None:
     text = "a" + "b" * (length - 2) + "c" if length > 1 else "a"
     short = in_short(text)
     assert len(short) == min(length, 200)
@@ -417,7 +417,7 @@ QUOTED: dict[str, tuple[str, bytes]] = {
 
 @pytest.mark.parametrize("name", QUOTED)
 @pytest.mark.parametrize("command", ["rewrite", "links", "base"])
-def test_no_message_quotes_half_a_megabyte(
+def test_messages_of_the_command_are_short_for_long_values(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], name: str, command: str
 ) -> None:
     file, data = QUOTED[name]
@@ -441,7 +441,7 @@ def test_no_message_quotes_half_a_megabyte(
         lambda long: absolve.resolve("http://h/", "x", long),
     ],
 )
-def test_no_error_of_the_library_quotes_half_a_megabyte(function: Callable[[str], object]) -> None:
+def test_errors_of_the_library_are_short_for_long_values(function: Callable[[str], object]) -> None:
     with pytest.raises(absolve.AbsolveError) as error:
         function(LONG.decode())
     assert len(str(error.value)) < 2000

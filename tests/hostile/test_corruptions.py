@@ -1,7 +1,7 @@
-"""`verify` finds what spoils a rewritten page, whatever it is, and nothing wrong with an honest rewrite of any page.
+"""`verify` finds any corruption of a rewritten page, and accepts every correct rewrite of any page.
 
-The quick run spoils our fixtures and takes every 200th page; the slow one takes every page that `ABSOLVE_EVERY` says (1:
-all), in as many processes as there are processors.
+The default run corrupts the fixtures and checks every 200th page; the slow one checks every n-th page by
+`ABSOLVE_EVERY` (1: all), in as many processes as there are processors.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ FIXTURES = Path(__file__).parents[2] / "fixtures"
 SEED = 1808
 EVERY = int(os.environ.get("ABSOLVE_EVERY", "10"))
 QUICK = 200
-BIGGEST = 60_000  # bytes of a page that is spoiled many times
+BIGGEST = 60_000  # bytes of a page that is corrupted many times
 URL = "http://absolve.example/a/page.html"
 OPTIONS = [
     {"profile": profile, "fragments": fragments, "base": base, "lazy": more, "conditional_comments": more}
@@ -50,7 +50,7 @@ class Case(NamedTuple):
 
 
 def cases(shared: Path, every: int) -> Iterator[Case]:
-    """Real pages, each with the next of the option sets; those that say no URL have one of ours."""
+    """Return real pages, each with the next set of options; pages without a known URL get a made-up one."""
     with (shared / "pages" / "index.tsv").open(encoding="utf-8", newline="") as index:
         rows = list(csv.DictReader(index, delimiter="\t", quoting=csv.QUOTE_NONE))
     for number, row in itertools.islice(enumerate(rows), 0, None, every):
@@ -60,7 +60,7 @@ def cases(shared: Path, every: int) -> Iterator[Case]:
 
 
 def fixtures() -> list[Case]:
-    """Our own pages, with each set of options."""
+    """Return the fixtures, each with every set of options."""
     paths = [path for path in sorted(FIXTURES.glob("*.html")) if ".absolute" not in path.name]
     return [Case(path.name, path.read_bytes(), {**options, "url": URL}) for path in paths for options in OPTIONS]
 
@@ -69,22 +69,22 @@ def fixtures() -> list[Case]:
 
 
 def unproved(case: Case) -> list[str]:
-    """What `verify` says of an honest rewrite."""
+    """Return the differences that `verify` finds in a correct rewrite."""
     after = absolve.rewrite(case.data, **case.options)
     return [f"{case.name} {case.options}: {found}" for found in absolve.verify(case.data, after, **case.options)]
 
 
 @pytest.mark.parametrize("case", fixtures(), ids=lambda case: case.name)
-def test_an_honest_rewrite_of_a_fixture_passes(case: Case) -> None:
+def test_verify_accepts_a_correct_rewrite_of_a_fixture(case: Case) -> None:
     assert unproved(case) == []
 
 
-def test_honest_rewrites_of_a_few_real_pages_pass(shared: Path) -> None:
+def test_verify_accepts_correct_rewrites_of_a_few_real_pages(shared: Path) -> None:
     assert [words for case in cases(shared, QUICK) for words in unproved(case)] == []
 
 
 @pytest.mark.slow
-def test_honest_rewrites_of_real_pages_pass(shared: Path) -> None:
+def test_verify_accepts_correct_rewrites_of_real_pages(shared: Path) -> None:
     with ProcessPoolExecutor() as pool:
         assert [words for found in pool.map(unproved, cases(shared, EVERY)) for words in found] == []
 
@@ -159,7 +159,7 @@ CORRUPTIONS: list[Callable[[bytes, Spans, random.Random], bytes | None]] = [
 
 
 def spoiled(case: Case, after: bytes, dice: random.Random) -> bytes:
-    """The rewritten page after one corruption: other bytes, whatever else they may be."""
+    """Return the rewritten page after one corruption, with different bytes."""
     rows: list[Row] = list(absolve.links(after, **case.options))
     links = sorted({(row.start, row.end) for row in rows if not row.entity})
     while True:
@@ -169,7 +169,7 @@ def spoiled(case: Case, after: bytes, dice: random.Random) -> bytes:
 
 
 def missed(case: Case, times: int, seed: int) -> list[str]:
-    """The corruptions of a page that `verify` does not see."""
+    """Return the corruptions of a page that `verify` does not find."""
     dice = random.Random(seed)  # noqa: S311 - a fixed seed
     after = absolve.rewrite(case.data, **case.options)
     found = []
@@ -181,14 +181,14 @@ def missed(case: Case, times: int, seed: int) -> list[str]:
     return found
 
 
-def test_each_of_500_corruptions_of_our_fixtures_is_found() -> None:
+def test_verify_finds_each_of_500_corruptions_of_the_fixtures() -> None:
     dice = random.Random(SEED)  # noqa: S311 - a fixed seed
     chosen = dice.choices(fixtures(), k=500)
     assert [words for number, case in enumerate(chosen) for words in missed(case, 1, SEED + number)] == []
 
 
 @pytest.mark.slow
-def test_each_of_500_corruptions_of_real_pages_is_found(shared: Path) -> None:
+def test_verify_finds_each_of_500_corruptions_of_real_pages(shared: Path) -> None:
     chosen = [case for case in cases(shared, 7) if 500 < len(case.data) < BIGGEST]
     chosen = random.Random(SEED).sample(chosen, 100)  # noqa: S311 - a fixed seed
     with ProcessPoolExecutor() as pool:

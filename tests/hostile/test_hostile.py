@@ -1,4 +1,4 @@
-"""Documents made to hurt: each is read to its end, in time linear in it (a quadratic way through would hang here)."""
+"""Hostile documents: each is read completely, in linear time (a quadratic algorithm would hang here)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def diagnostics(data: bytes, max_depth: int = MAX_DEPTH) -> list[str]:
     return [str(diagnostic) for diagnostic in walk(absolve.Document(data), Settings(max_depth=max_depth)).diagnostics]
 
 
-REFUSED = {  # once they are large; by which code
+REFUSED = {  # refused above some size, with this code
     "HTTP, too many fields": "too-many-fields",
     "mail, too many fields": "too-many-fields",
     "XML, elements nested too deep": "elements-too-deep",
@@ -43,7 +43,7 @@ REFUSED = {  # once they are large; by which code
 
 
 def bytes_given_back(name: str, size: int) -> None:
-    """Nothing crashes, nothing changes without a base, and a second run changes nothing."""
+    """Assert that nothing crashes, that nothing changes without a base, and that a second rewrite changes nothing."""
     shape = SHAPES[name]
     data = shape.make(size)
     known = {"media_type": shape.media_type, "charset": shape.charset}
@@ -52,7 +52,7 @@ def bytes_given_back(name: str, size: int) -> None:
             absolve.rewrite(data, url=URL, **known)
         return
     says = any(claim in data for claim in (b"base", b"Base", b"saved", b'"request"'))
-    if not says and shape.media_type not in {"application/warc", "application/wacz"}:  # nothing in it says what its base is
+    if not says and shape.media_type not in {"application/warc", "application/wacz"}:  # the document states no base
         assert absolve.rewrite(data, **known) is data
     once = absolve.rewrite(data, url=URL, **known)
     assert absolve.rewrite(once, url=URL, **known) == once
@@ -63,13 +63,13 @@ def bytes_given_back(name: str, size: int) -> None:
 
 
 @pytest.mark.parametrize("name", SHAPES)
-def test_a_small_one_of_each_shape_is_read_to_its_end(name: str) -> None:
+def test_a_small_document_of_each_hostile_shape_is_read_completely(name: str) -> None:
     bytes_given_back(name, 4_000)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SHAPES)
-def test_a_large_one_of_each_shape_is_read_to_its_end(name: str) -> None:
+def test_a_large_document_of_each_hostile_shape_is_read_completely(name: str) -> None:
     bytes_given_back(name, 1_200_000 if name in REFUSED else scaled(500_000))
 
 
@@ -128,13 +128,13 @@ OBJECTS = {  # interpreted, links and parts are objects
         *sorted(OBJECTS),
     ],
 )
-def test_a_shape_takes_little_more_than_its_size(name: str) -> None:
+def test_the_memory_of_a_hostile_shape_is_bounded_by_its_size(name: str) -> None:
     if name in OBJECTS and not COMPILED:
         pytest.skip("interpreted, links and parts are objects")
     assert name in SHAPES
     for took in memory.taken(f"^{re.escape(name)}$", 4):
-        most = memory.MOST + 1  # from one machine to another the allocator keeps a copy more, or less
-        assert not took.beyond > most, took.job  # off Linux nobody knows
+        most = memory.MOST + 1  # on some machines the allocator keeps one more copy
+        assert not took.beyond > most, took.job  # memory is measured on Linux only
 
 
 # --- lines and columns -----------------------------------------------------------------------------------------------
@@ -156,19 +156,19 @@ def test_a_hundred_thousand_links_in_parts_of_one_line_have_their_columns() -> N
     assert rows[-1].column == 99_999 * 18 + 16
 
 
-def test_lines_of_utf_16_are_those_of_its_text() -> None:
+def test_line_numbers_of_utf_16_are_those_of_its_text() -> None:
     text = "\ufeffਊ<a href=x>\r\n<p style='a:url(y)'>\n"
     rows = listed(text.encode("utf-16-le"))
     assert [(row.line, row.column, row.reference) for row in rows] == [(1, 10, "x"), (2, 17, "y")]
 
 
-def test_half_a_million_references_in_one_tag_share_what_the_tag_says() -> None:
+def test_half_a_million_references_in_one_tag_share_its_row_values() -> None:
     rows = listed(b"<a rel=r href=y ping='" + b"x " * 500_000 + b"'>text</a>")
     assert len(rows) == 500_001
     assert (rows[-1].rel, rows[-1].text) == ("r", "text")
 
 
-def test_a_hundred_thousand_notices_have_their_columns() -> None:
+def test_a_hundred_thousand_findings_have_their_columns() -> None:
     unit = b"<script type=importmap>[</script>"
     findings = walk(absolve.Document(unit * 20_000), Settings()).diagnostics
     assert len(findings) == 20_000
@@ -176,24 +176,24 @@ def test_a_hundred_thousand_notices_have_their_columns() -> None:
     assert [finding.column for finding in findings[:2]] == [25, 25 + len(unit)]
 
 
-# --- what is cut off ends the search ---------------------------------------------------------------------------------
+# --- limits of searches -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     "unit", [b"<meta ", b"<!--", b"<!x", b"</a", b"<link title=\"'\" x='", b"<script>", b"<title>", b"<a b='", b"<?"]
 )
-def test_the_prescan_looks_at_no_byte_twice(unit: bytes) -> None:
+def test_the_prescan_reads_no_byte_twice(unit: bytes) -> None:
     data = unit * (1_000_000 // len(unit))
     assert absolve.rewrite(data, url=URL) is data
 
 
-def test_a_meta_element_behind_what_is_complete_declares_the_charset() -> None:
+def test_a_meta_element_after_complete_tags_declares_the_charset() -> None:
     before = b"<!-->" + b"<!-- > -->" + b"<meta name='>' content=\">\"><link title=it's href=x>"
     page = before + b"<meta charset=windows-1251><a href='\xe9'>"
     assert listed(page)[-1].reference == "\u0439"
 
 
-def test_a_comment_of_spaces_is_no_savers() -> None:
+def test_a_comment_of_spaces_is_no_saved_from_comment() -> None:
     unit = b"<!-- Page saved with SingleFile" + b" " * 8000 + b"-->"
     data = unit * 250 + b"<a href=x>"
     assert absolve.rewrite(data, url=URL).endswith(b"<a href=http://h.example/d/x>")
@@ -215,11 +215,11 @@ def test_a_comment_of_spaces_is_no_savers() -> None:
         (b"x" * 1_000_000 + b"</a>", "x" * 200),
     ],
 )
-def test_the_text_of_an_anchor_ends_somewhere(content: bytes, text: str) -> None:
+def test_the_text_of_an_anchor_is_bounded(content: bytes, text: str) -> None:
     assert listed(b"<a href=x>" + content)[0].text == text
 
 
-def test_a_rel_of_a_megabyte_is_cut() -> None:
+def test_a_rel_of_a_megabyte_is_shortened() -> None:
     rows = listed(b"<link href=x rel='" + b"x " * 500_000 + b"'>")
     assert rows[0].rel == "x " * 99 + "x "
 
@@ -241,7 +241,7 @@ def test_a_rel_of_a_megabyte_is_cut() -> None:
         (b"<link " + b"a=1 " * 100_000 + b"rel=a href=x>", "a"),
     ],
 )
-def test_a_rel_is_read_as_the_tokenizer_reads_it(tag: bytes, rel: str) -> None:
+def test_a_rel_is_decoded_as_by_the_tokenizer(tag: bytes, rel: str) -> None:
     assert [row.rel for row in listed(tag)] == [rel]
 
 
@@ -257,12 +257,12 @@ def test_documents_are_entered_to_the_stated_depth(make: object) -> None:
     assert not diagnostics(make(MAX_DEPTH))
 
 
-def test_a_document_too_deep_is_left_and_said_with_its_place_and_the_rest_goes_on() -> None:
+def test_a_document_too_deep_stays_with_a_diagnostic_and_the_rest_is_read() -> None:
     deep = srcdocs(MAX_DEPTH + 1) + b"</iframe>"
     data = b"<p>\n" + deep + b"<a href=x>"
     rewritten = absolve.rewrite(data, url=URL)
     assert rewritten == b"<p>\n" + deep + b"<a href=http://h.example/d/x>"
-    column = deep.index(b"<a href") + 1  # where the value begins that is not read
+    column = deep.index(b"<a href") + 1  # start of the value that is not read
     text = f"documents nested more than {MAX_DEPTH} deep are left as they are (--max-depth)"
     assert diagnostics(data) == [f"<bytes>:2:{column}: too-deep: {text}"]
 
@@ -273,14 +273,14 @@ def test_a_document_at_the_limit_has_its_own_style_sheets_read() -> None:
     assert not listed(data, max_depth=0)
 
 
-def test_a_charset_coding_is_no_depth() -> None:
+def test_a_charset_coding_does_not_count_as_depth() -> None:
     data = "\ufeff<a href=x><iframe srcdoc='<a href=y>'>".encode("utf-16-le")
     assert [row.reference for row in listed(data, max_depth=1)] == ["x", "y"]
     assert [row.reference for row in listed(data, max_depth=0)] == ["x"]
     assert [diagnostic.partition(": ")[0] for diagnostic in diagnostics(data, max_depth=0)] == ["<bytes>:1:27"]
 
 
-def test_the_depth_that_may_be_asked_for_ends_where_the_stack_of_calls_would() -> None:
+def test_the_largest_depth_fits_the_call_stack() -> None:
     data = srcdocs(DEEPEST + 1, b"\"'")
     assert listed(data, max_depth=DEEPEST) == []
     assert len(listed(srcdocs(DEEPEST, b"\"'"), max_depth=DEEPEST)) == 1
@@ -290,14 +290,14 @@ def test_the_depth_that_may_be_asked_for_ends_where_the_stack_of_calls_would() -
 
 
 @pytest.mark.slow
-def test_a_thousand_levels_are_left_below_the_limit() -> None:
+def test_a_thousand_levels_beyond_the_limit_stay_unchanged() -> None:
     data = srcdocs(1000) + b"</iframe><a href=z>"
     assert [row.reference for row in listed(data)] == ["z"]
     assert len(diagnostics(data)) == 1
 
 
 @pytest.mark.parametrize(("levels", "entered"), [(63, True), (64, False), (100_000, False)])
-def test_json_is_read_to_its_stated_depth(levels: int, entered: bool) -> None:
+def test_json_is_read_to_its_documented_depth(levels: int, entered: bool) -> None:
     inner = b"[" * levels + b"]" * levels
     data = b'<p>\n<script type=importmap>{"imports":{"x":"/y"},\n"z":' + inner + b"}</script><a href=x>"
     assert [row.reference for row in listed(data)] == (["/y", "x"] if entered else ["x"])
@@ -305,7 +305,7 @@ def test_json_is_read_to_its_stated_depth(levels: int, entered: bool) -> None:
     assert places == ([] if entered else ["<bytes>:3:68: too-deep"])
 
 
-def test_codes_of_notices_stand_in_the_order_of_the_document() -> None:
+def test_findings_have_the_order_of_the_document() -> None:
     page = b"<script type=importmap>[</script><iframe srcdoc=''></iframe><script type=importmap>]</script>"
     columns = [diagnostic.column for diagnostic in walk(absolve.Document(page), Settings(max_depth=0)).diagnostics]
     assert len(columns) == 3

@@ -1,4 +1,4 @@
-"""Limits, each at its edge: what stays within is read whole, what passes one is unchanged and said with its place."""
+"""Limits at their edges: documents within a limit are read; above it they stay unchanged, with a diagnostic."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def srcdocs(depth: int) -> bytes:
 
 
 def refusal(data: bytes | str, **options: Any) -> absolve.Diagnostic:
-    """What the error says; the three functions of the library raise the same."""
+    """Return the diagnostic of the error; the three functions of the library raise the same one."""
     refusals = []
     for function in (absolve.rewrite, absolve.links, absolve.base):
         with pytest.raises(absolve.DocumentError) as error:
@@ -46,10 +46,10 @@ def refusal(data: bytes | str, **options: Any) -> absolve.Diagnostic:
     return refusals[0]
 
 
-# --- no limit is passed --------------------------------------------------------------------------------------------
+# --- below the limits -------------------------------------------------------------------------------------------------
 
 
-def test_the_defaults_are_those_that_the_documentation_has() -> None:
+def test_the_default_limits_are_those_in_the_documentation() -> None:
     table = (ROOT / "README.md").read_text("utf-8").partition("## Limits")[2].partition("\n## ")[0]
     settings = Settings()
     assert f"| `--max-depth` | `max_depth` | {settings.max_depth} |" in table
@@ -59,12 +59,12 @@ def test_the_defaults_are_those_that_the_documentation_has() -> None:
 
 @pytest.mark.parametrize("option", ["max_size", "max_links"])
 @pytest.mark.parametrize("value", [-1, sys.maxsize + 1])
-def test_a_limit_that_is_none_is_refused(option: str, value: int) -> None:
+def test_an_invalid_limit_is_rejected(option: str, value: int) -> None:
     with pytest.raises(absolve.UsageError, match=f"{option} must be from 0 to {sys.maxsize}, not {value}"):
         absolve.rewrite(b"", **{option: value})
 
 
-def test_as_much_as_can_be_counted_may_be_asked_for() -> None:
+def test_the_largest_integer_is_a_valid_limit() -> None:
     assert absolve.rewrite(b"<a href=x>", url=URL, max_size=sys.maxsize, max_links=sys.maxsize) == b"<a href=http://h/x>"
     assert absolve.rewrite(b"a{b:url(x)}", url=URL, media_type="text/css", max_links=sys.maxsize) == b"a{b:url(http://h/x)}"
     assert absolve.rewrite(b"", max_size=0, max_links=0, max_depth=0) == b""
@@ -74,7 +74,7 @@ def test_as_much_as_can_be_counted_may_be_asked_for() -> None:
 
 
 @pytest.mark.parametrize(("depth", "column"), [(1, 17), (2, 38), (3, 63)])
-def test_documents_are_entered_up_to_the_depth_allowed(depth: int, column: int) -> None:
+def test_documents_are_entered_to_the_allowed_depth(depth: int, column: int) -> None:
     data = srcdocs(depth)
     for allowed in (depth + 1, depth):
         entity = walk(Document(data, url=URL), Settings(max_depth=allowed))
@@ -92,7 +92,7 @@ PAGES = [b"<a href='http://g/'>", "<a href='http://g/é'>".encode(), "\ufeff<a h
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_a_document_may_have_as_many_bytes_as_are_allowed(page: bytes) -> None:
+def test_a_document_may_have_the_allowed_number_of_bytes(page: bytes) -> None:
     for more in (1, 0):
         assert absolve.rewrite(page, url=URL, max_size=len(page) + more) is page
     text = f"documents of more than {len(page) - 1} bytes are left as they are (--max-size)"
@@ -105,7 +105,7 @@ def test_text_has_the_size_of_its_utf_8() -> None:
 
 
 @pytest.mark.parametrize("allowed", [19, 20, 21])
-def test_what_a_document_becomes_has_the_same_limit(allowed: int) -> None:
+def test_a_rewritten_document_has_the_same_limit_of_bytes(allowed: int) -> None:
     data = b"<a href=x>"
     if allowed < len(b"<a href=http://h/x>"):
         with pytest.raises(absolve.DocumentError, match="too-large"):
@@ -114,14 +114,14 @@ def test_what_a_document_becomes_has_the_same_limit(allowed: int) -> None:
         assert absolve.rewrite(data, url=URL, max_size=allowed) == b"<a href=http://h/x>"
 
 
-def test_a_base_that_would_be_written_a_thousand_times_is_not() -> None:
+def test_a_long_base_repeated_in_many_links_exceeds_the_limit() -> None:
     data = b"<base href='http://h/" + b"x" * 100_000 + b"/'>" + b"<a href=y>" * 1000
     with pytest.raises(absolve.DocumentError, match=r"^<bytes>:1:1: too-large"):
         absolve.rewrite(data, max_size=10_000_000)
 
 
 class Doubling:
-    """A coding that decodes to more than stands there, as a compressed one does."""
+    """A coding that decodes to more bytes than it has, as compression does."""
 
     slot = None
 
@@ -136,7 +136,7 @@ class Doubling:
 
 
 @pytest.mark.parametrize(("allowed", "entered"), [(21, True), (20, True), (19, False)])
-def test_a_document_that_is_larger_once_decoded_is_left_alone_and_the_rest_goes_on(allowed: int, entered: bool) -> None:
+def test_a_part_too_large_when_decoded_stays_and_the_rest_is_rewritten(allowed: int, entered: bool) -> None:
     data = b"\n<a href=x>"
     entity = walk(Document(data, name="page.html", url=URL, media_type="text/html"), Settings(max_size=allowed))
     part = Part("text/html", 1, len(data), Doubling(), "inside")
@@ -148,7 +148,7 @@ def test_a_document_that_is_larger_once_decoded_is_left_alone_and_the_rest_goes_
     assert entity.diagnostics == ([] if entered else [Diagnostic("too-large", text, "page.html", 2, 1, failed=True)])
 
 
-# --- size of what is read ------------------------------------------------------------------------------------------
+# --- size of inputs ---------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -173,19 +173,19 @@ def test_a_file_that_is_too_large_is_not_read(page: Path, monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize(("allowed", "size"), [(101, 100), (100, 100), (99, -1)])
-def test_the_standard_input_is_read_no_further_than_allowed(monkeypatch: pytest.MonkeyPatch, allowed: int, size: int) -> None:
+def test_the_standard_input_is_read_only_to_the_limit(monkeypatch: pytest.MonkeyPatch, allowed: int, size: int) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"x" * 100)))
     assert sized("-", allowed) == size
 
 
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="there is no /dev/zero")
-def test_a_file_without_end_is_read_no_further_than_allowed() -> None:
+def test_an_endless_file_is_read_only_to_the_limit() -> None:
     assert sized("/dev/zero", 5_000_000) == -1
 
 
 # --- links ---------------------------------------------------------------------------------------------------------
 
-# Each with seven links, counting a style sheet as one; where the last of them, or its part, is.
+# Each with seven links, where a style sheet counts as one; and the position of the last one, or of its part.
 SEVEN = {
     "links": (b"\n<a href='http://g/'>" * 7, 8, 10),
     "a list": (b"\n<a ping='" + b"http://g/ " * 7 + b"'>", 2, 10 + 60),
@@ -197,7 +197,7 @@ SEVEN = {
 
 
 @pytest.mark.parametrize("name", SEVEN)
-def test_a_document_may_have_as_many_links_as_are_allowed(name: str) -> None:
+def test_a_document_may_have_the_allowed_number_of_links(name: str) -> None:
     data, line, column = SEVEN[name]
     allowed = 8 if name == "a charset" else 7
     for more in (1, 0):
@@ -207,7 +207,7 @@ def test_a_document_may_have_as_many_links_as_are_allowed(name: str) -> None:
 
 
 @pytest.mark.parametrize("second", [b"<a href=x>" * 4, b"<p style='a:url(x),url(x),url(x)'>"])
-def test_a_document_inside_with_too_many_links_is_left_alone_and_the_rest_goes_on(second: bytes) -> None:
+def test_an_inner_document_with_too_many_links_stays_and_the_rest_is_rewritten(second: bytes) -> None:
     page = b'\n<iframe srcdoc="%b"></iframe>\n<iframe srcdoc="%b"></iframe>%b'  # three links, one inside, four inside
     link, linked = b"<a href=x>", b"<a href=http://h/x>"
     data = page % (link, second, link)
@@ -228,12 +228,12 @@ def test_the_links_of_a_style_sheet_are_counted() -> None:
     assert (diagnostic.code, diagnostic.line, diagnostic.column) == ("too-many-links", 8, 9)
 
 
-def test_a_walker_stops_where_nothing_more_counts() -> None:
+def test_a_walker_stops_at_the_limit_of_links() -> None:
     assert len(list(walk_css(b"a{b:url(x)}" * 1000, max_links=10))) == 11
     assert len(walk_html(b"<a href=x>" * 1000, UTF_8, Settings(max_links=10))) == 11
 
 
-def test_events_that_come_one_by_one_are_counted_as_they_come() -> None:
+def test_events_of_a_generator_are_counted_while_they_are_yielded() -> None:
     entity = walk(Document(b"<p>", name="page.html"), Settings(max_links=3))
 
     def endless() -> Iterator[Part]:
@@ -245,7 +245,7 @@ def test_events_that_come_one_by_one_are_counted_as_they_come() -> None:
 
 
 @pytest.mark.parametrize(("allowed", "listed"), [(4, 3), (3, 3), (2, None)])
-def test_a_tree_has_the_same_limit(allowed: int, listed: int | None) -> None:
+def test_a_tree_has_the_same_limit_of_links(allowed: int, listed: int | None) -> None:
     html = pytest.importorskip("lxml.html")
     tree = html.document_fromstring("<a href=x></a>" * 3)
     if listed is not None:
@@ -264,7 +264,7 @@ def test_a_tree_has_the_same_limit(allowed: int, listed: int | None) -> None:
 @pytest.mark.parametrize(
     ("option", "code"), [("--max-size=1K", "too-large"), ("--max-links=29", "too-many-links"), ("--max-links=30", "")]
 )
-def test_the_command_says_which_file_passed_a_limit(
+def test_the_command_names_the_file_that_exceeds_a_limit(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], command: str, option: str, code: str
 ) -> None:
     path = tmp_path / "page.html"
@@ -277,7 +277,7 @@ def test_the_command_says_which_file_passed_a_limit(
     assert path.stat().st_size == 26 * 30 + 1000
 
 
-def test_the_rest_of_a_run_goes_on(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_run_continues_after_a_file_that_exceeds_a_limit(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     small, large = tmp_path / "small.html", tmp_path / "large.html"
     small.write_bytes(b"<a href=x>")
     large.write_bytes(b"<a href=x>" * 2)
@@ -310,6 +310,6 @@ def test_a_size_may_be_given_in_larger_units(page: Path, capfd: pytest.CaptureFi
     ],
     ids=str,
 )
-def test_a_limit_that_is_none_is_used_wrongly(page: Path, capfd: pytest.CaptureFixture[str], arguments: list[str], message: str) -> None:
+def test_an_invalid_limit_is_a_usage_error(page: Path, capfd: pytest.CaptureFixture[str], arguments: list[str], message: str) -> None:
     assert main(["links", str(page), *arguments]) == 2
     assert message in capfd.readouterr().err

@@ -1,4 +1,4 @@
-"""What is held while a hostile document is rewritten: a few times its bytes, whatever they are."""
+"""Memory during the rewrite of a hostile document: a few times its bytes, whatever they are."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.shapes.hostile import SHAPES
 from tests.shapes.scale import COMPILED
 
 _SIZE = 300_000
-_SOME = 500_000  # what any document may take here
+_SOME = 500_000  # bytes that any document may take here
 _NAMES = (
     "ping",
     "srcset, unquoted",
@@ -55,7 +55,7 @@ def test_a_hostile_value_takes_a_few_times_its_size(name: str) -> None:
 
 @pytest.mark.skipif(not COMPILED, reason="interpreted, links and edits are objects")
 @pytest.mark.parametrize("name", ["slashes", "percent signs", "semicolons", "at signs", "directories and parents"])
-def test_to_judge_a_long_reference_takes_a_few_times_its_size(name: str) -> None:
+def test_finding_problems_of_a_long_reference_takes_a_few_times_its_size(name: str) -> None:
     data = SHAPES[name].make(_SIZE)
     list(links(SHAPES[name].make(1000), url="http://h.example/d/"))
     tracemalloc.start()
@@ -63,10 +63,10 @@ def test_to_judge_a_long_reference_takes_a_few_times_its_size(name: str) -> None
         pass
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert peak < 13 * len(data) + _SOME  # what is found out is said of the reference and of its target, as text too
+    assert peak < 13 * len(data) + _SOME  # problems are found on the reference and on its target, also as text
 
 
-_ANEW = [  # in front, again and again, behind: what has to be written anew as a whole, each with an escape
+_ANEW = [  # before, repeated, after: references that are encoded as a whole, each with an escape
     ("text/html", b'<a href="', b"{&", b'">'),
     ("text/html", b"<img srcset=", b"{&", b">"),
     ("text/css", b"a{b:url(", "é\\(".encode(), b")}"),
@@ -76,7 +76,7 @@ _ANEW = [  # in front, again and again, behind: what has to be written anew as a
 
 @pytest.mark.skipif(not COMPILED, reason="interpreted, links and edits are objects")
 @pytest.mark.parametrize("shape", _ANEW, ids=lambda shape: shape[1].decode())
-def test_a_long_reference_is_written_anew_without_an_object_for_each_escape(shape: tuple[str, bytes, bytes, bytes]) -> None:
+def test_a_long_reference_is_encoded_without_an_object_per_escape(shape: tuple[str, bytes, bytes, bytes]) -> None:
     media_type, before, unit, behind = shape
     options = {"media_type": media_type, "url": "http://h.example/d/", "profile": "whatwg"}
     short, data = (before + unit * (size // len(unit)) + behind for size in (1000, _SIZE))
@@ -85,12 +85,12 @@ def test_a_long_reference_is_written_anew_without_an_object_for_each_escape(shap
     new = rewrite(data, **options)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert peak - 4 * len(new) < 4 * len(data) + _SOME  # its text and its bytes are held beside it
+    assert peak - 4 * len(new) < 4 * len(data) + _SOME  # its text and its bytes are in memory too
     assert new.count(b"%7B") + new.count(b"%C3") == len(data[len(before) : -len(behind)]) // len(unit)
     assert new[: len(once) // 2] == once[: len(once) // 2]
 
 
-def test_nothing_of_a_long_base_is_held_when_its_document_is_gone() -> None:
+def test_a_long_base_is_freed_with_its_document() -> None:
     page = "<base href='%d/'><a href=x>"
     rewrite(page % 1, url="http://h/")
     tracemalloc.start()
@@ -106,7 +106,7 @@ def test_nothing_of_a_long_base_is_held_when_its_document_is_gone() -> None:
 
 
 @pytest.mark.skipif(not COMPILED, reason="interpreted, links and edits are objects")
-def test_a_record_that_would_become_too_large_is_not_made_to_find_that_out() -> None:
+def test_the_size_of_a_rewritten_record_is_checked_before_writing_it() -> None:
     page = b"<base href=http://h/" + b"d" * 50_000 + b"/>" + b"<a href=x>" * 5000
     head = b"WARC/1.1\r\nWARC-Type: resource\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n" % len(page)
     tracemalloc.start()
@@ -115,4 +115,4 @@ def test_a_record_that_would_become_too_large_is_not_made_to_find_that_out() -> 
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert raised.value.diagnostic.code == "too-large"
-    assert peak < 100_000_000  # all of it would be 250 MB
+    assert peak < 100_000_000  # the whole result would be 250 MB
