@@ -1,7 +1,7 @@
-"""Documents made to hurt: each shape is a function of its size in bytes, and must take time linear in it.
+"""Hostile documents: each shape is a function of its size in bytes, and must take time linear in it.
 
-The tests read them for what becomes of them, the benchmarks for how their time grows. A document has about the size
-that is asked for, a little more where something has to stand around what is repeated.
+The tests check their results, the benchmarks their growth. A document has about the size asked for, plus the text
+around the repeated part.
 """
 
 from __future__ import annotations

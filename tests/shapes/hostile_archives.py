@@ -1,4 +1,4 @@
-"""Archives made to hurt: as many members or records as there can be, long names, and what is compressed."""
+"""Hostile archives: as many members or records as possible, long names, and compressed contents."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _WARC: Final = "application/warc"
 _ZIP: Final = "application/zip"
 _WACZ: Final = "application/wacz"
 _PAGE: Final = b"<a href=x>"
-_ENTRY: Final = 46  # bytes of an entry of the directory without its name, and of the end of that
+_ENTRY: Final = 46  # bytes of an entry of the central directory without its name, and of the end record
 _END: Final = 22
 _ENTRY_OF_INDEX: Final = 150  # bytes, about
-_HEADERS: Final = 30 + _ENTRY + _END  # of a member's two, and of the end
+_HEADERS: Final = 30 + _ENTRY + _END  # of a member's two headers, and of the end record
 
 
 def zipped(name: str, content: bytes = _PAGE, method: int = zipfile.ZIP_STORED) -> Callable[[int], bytes]:
-    """Members of this content, with another number in the place of the `%d` of their name each time."""
+    """Return a maker of packages whose members have this content, and names with a number for their `%d`."""
 
     def make(size: int) -> bytes:
         file = io.BytesIO()
@@ -39,7 +39,7 @@ def zipped(name: str, content: bytes = _PAGE, method: int = zipfile.ZIP_STORED) 
 
 
 def backwards(make: Callable[[int], bytes]) -> Callable[[int], bytes]:
-    """An archive whose directory has its members from the last to the first."""
+    """Return a maker of a ZIP file whose central directory lists the members in reverse order."""
 
     def made(size: int) -> bytes:
         data = make(size)
@@ -60,7 +60,7 @@ def one_page(size: int) -> bytes:
 
 
 def book(size: int) -> bytes:
-    """A package of one document, which says of as many files as there can be what they are."""
+    """Return a package of one document that declares as many files as possible."""
     rootfile = b'<rootfile full-path="p.opf" media-type="application/oebps-package+xml"/>'
     container = b'<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container">%b</container>' % rootfile
     items = b"".join(b'<item href="%d" media-type="text/html"/>' % number for number in range(size // 45))
@@ -72,7 +72,7 @@ def book(size: int) -> bytes:
 
 
 def record(body: bytes, header: bytes = b"Content-Type: text/html\r\n", *, digests: bool = False) -> bytes:
-    """A record of a response that has this body."""
+    """Return the record of a response with this body."""
     message = b"HTTP/1.1 200 OK\r\n" + header + b"\r\n" + body
     fields = b"WARC-Type: response\r\nWARC-Target-URI: http://a/\r\nContent-Type: application/http\r\n"
     if digests:
@@ -89,7 +89,7 @@ def one_record(size: int) -> bytes:
 
 
 def record_that_says_all(size: int) -> bytes:
-    """What most archives hold: a length in both headers, and both digests."""
+    """Return a record with a length in both headers, and both digests, as in most archives."""
     body = _PAGE * (size // len(_PAGE))
     return record(body, b"Content-Type: text/html\r\nContent-Length: %d\r\n" % len(body), digests=True)
 
@@ -101,19 +101,19 @@ def record_in_chunks(size: int) -> bytes:
 
 
 def compressed_record(size: int) -> bytes:
-    """One that does not shrink to nothing, as other shapes do."""
+    """Return a compressed record whose body is not compressible, unlike other shapes."""
     names = hashlib.shake_128(b"").hexdigest(size // 2)
     return compress(record(b"".join(b"<a href=%b>" % names[at : at + 32].encode() for at in range(0, size, 32))), mtime=0)
 
 
 def packed(make: Callable[[int], bytes]) -> Callable[[int], bytes]:
-    """A body in gzip: it decompresses to the whole size, but most of it is text."""
+    """Return a gzip body that decompresses to the whole size, most of it text."""
     header = b"Content-Type: text/html\r\nContent-Encoding: gzip\r\n"
     return lambda size: record(compress(make(size), mtime=0), header)
 
 
 def wacz(records: list[bytes]) -> bytes:
-    """A package of these records, with an index that says of each where it is and what its digest is, and a description."""
+    """Return a WACZ of these records, with an index of their offsets and digests, and a description."""
     offset = 0
     lines: list[bytes] = []
     for one in records:

@@ -1,4 +1,4 @@
-"""HTTP messages and archives of them made to hurt: whatever comes before the document, and is read for it."""
+"""Hostile HTTP messages and archives of them: headers and codings before the document."""
 
 from __future__ import annotations
 

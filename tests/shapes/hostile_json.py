@@ -1,4 +1,4 @@
-"""JSON-LD made to hurt: of any string what leads to it says what it is, and a context may stand behind what it rules."""
+"""Hostile JSON-LD: the keys above a string decide its meaning, and a context may follow the values that it governs."""
 
 from __future__ import annotations
 

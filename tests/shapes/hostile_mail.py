@@ -1,4 +1,4 @@
-"""Mail, MHTML and mailboxes made to hurt: many parts and messages, and bodies that change wherever they are encoded."""
+"""Hostile mail, MHTML and mailboxes: many parts and messages, and bodies whose encoded links change."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _numbered_parts(unit: bytes) -> Shape:
 
 
 def _body(unit: str, encoding: str, charset: str = "utf-8") -> Shape:
-    """A page of nothing but the unit, encoded."""
+    """Return a page of repeated units, encoded."""
     encode, growth = _ENCODINGS[encoding]
     named = encoding.partition(",")[0]
     header = f"Content-Type: text/html; charset={charset}\nContent-Transfer-Encoding: {named}\n\n".encode()
@@ -50,7 +50,7 @@ def _softly_broken(raw: bytes) -> bytes:
     return b"=\n".join(raw[at : at + 1].replace(b"=", b"=3D") for at in range(len(raw)))
 
 
-_ENCODINGS: Final[dict[str, tuple[Callable[[bytes], bytes], float]]] = {  # and how much longer each makes what it encodes
+_ENCODINGS: Final[dict[str, tuple[Callable[[bytes], bytes], float]]] = {  # and by how much each lengthens its contents
     "base64": (base64.encodebytes, 77 / 57),
     "base64, in one line": (base64.b64encode, 4 / 3),
     "quoted-printable, all escaped": (_escaped, 3),

@@ -1,4 +1,4 @@
-"""One URL as long as its document, or half as long, of which the profiles make different ones, or nearly."""
+"""URLs as long as their document, or half as long, on which the profiles disagree, or nearly do."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _AFTER: Final = b'">x</a><a href=y>'
-# Of each kind that a profile has steps for.
+# One of each kind that has its own steps in a profile.
 _LINKS: Final = b'<a href=x><a href=../y><a href="?q"><a href="#f"><a href="//k/z"><a href=""><a href="z;p"><a href=" v\n w">'
 
 
@@ -19,7 +19,7 @@ def _reference(unit: bytes, before: bytes = b"", after: bytes = b"") -> Shape:
 
 
 def _base(unit: bytes, before: bytes = b"http://h/", after: bytes = b"/d/") -> Shape:
-    """One half as long as its document: what is made of it stands in the row of each link."""
+    """Return a page with a base half as long as itself, which appears in the row of each link."""
     make: Callable[[int], bytes] = repeated(unit, b'<base href="' + before, after + b'">' + _LINKS)
     return Shape(lambda size: make(size // 2) + b" " * (size // 2))
 

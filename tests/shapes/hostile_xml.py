@@ -1,4 +1,4 @@
-"""XML made to hurt: what expat, the tag scan and the codings of text must get through in linear time."""
+"""Hostile XML: input that expat, the tag scan and the codings of text must process in linear time."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ _XLINK: Final = b"<x xmlns:l='http://www.w3.org/1999/xlink'>"
 
 
 def _deep(size: int) -> bytes:
-    """As deep as is read, again and again."""
+    """Return elements nested to the allowed depth, repeatedly."""
     levels = b"<x>" * 4_998 + b"<y l:href='a'/>" + b"</x>" * 4_998
     return _XLINK + levels * max(size // len(levels), 1) + b"</x>"
 
 
 def _with_attributes(unit: bytes) -> Callable[[int], bytes]:
-    """Elements with as many attributes as are read."""
+    """Return elements with as many attributes as allowed."""
     element = b"<y l:href='a'" + b"".join(unit % number for number in range(9_999)) + b"/>"
     return lambda size: _XLINK + element * max(size // len(element), 1) + b"</x>"
 
 
 def _with_names(unit: bytes) -> Callable[[int], bytes]:
-    """Elements with nearly as many names that differ as are read, again and again."""
+    """Return elements with nearly as many different names as allowed, repeatedly."""
     elements = b"".join(unit % number for number in range(40_000))
     return lambda size: _XLINK + elements * max(size // len(elements), 1) + b"</x>"
 
 
 def _with_defaults(unit: bytes) -> Callable[[int], bytes]:
-    """Elements that have as many attributes as may have a default."""
+    """Return elements with as many default attributes as allowed."""
     declared = b"".join(unit % number for number in range(64))
     return repeated(b"<x/>", b"<!DOCTYPE r [<!ATTLIST x" + declared + b">]><r>", b"</r>")
 

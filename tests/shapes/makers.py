@@ -1,4 +1,4 @@
-"""What hostile documents are made of: something repeated, nested, numbered, escaped again and again."""
+"""Building blocks of hostile documents: repeated, nested, numbered or repeatedly escaped units."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class Shape(NamedTuple):
-    """One hostile document for every size, and what must be said of it for it to be read as meant."""
+    """A hostile document for every size, with the options that it is read with."""
 
     make: Callable[[int], bytes]
     media_type: str = "text/html"
@@ -17,12 +17,12 @@ class Shape(NamedTuple):
 
 
 def repeated(unit: bytes, before: bytes = b"", after: bytes = b"") -> Callable[[int], bytes]:
-    """The unit as often as it takes, between what stands around it."""
+    """Return the unit repeated to the size, between a head and a tail."""
     return lambda size: before + unit * (max(0, size - len(before) - len(after)) // len(unit)) + after
 
 
 def nested(opened: bytes, closed: bytes, inside: bytes = b"<a href=x>") -> Callable[[int], bytes]:
-    """Elements in elements, each of them closed; the link stands in the innermost one."""
+    """Return nested elements, each of them closed, with the link in the innermost one."""
 
     def make(size: int) -> bytes:
         levels = (size - len(inside)) // (len(opened) + len(closed))
@@ -32,7 +32,7 @@ def nested(opened: bytes, closed: bytes, inside: bytes = b"<a href=x>") -> Calla
 
 
 def numbered(before: bytes, unit: bytes, after: bytes = b"") -> Callable[[int], bytes]:
-    """The unit again and again with another number in the place of its `%d` each time."""
+    """Return the unit repeated, with a number for each of its `%d`."""
 
     def make(size: int) -> bytes:
         count = max(1, (size - len(before) - len(after)) // (len(unit) + 4))
@@ -42,7 +42,7 @@ def numbered(before: bytes, unit: bytes, after: bytes = b"") -> Callable[[int], 
 
 
 def srcdocs(levels: int, quotes: bytes = b'"', link: bytes = b"<a href=x>") -> bytes:
-    """Documents in documents: what has been escaped once is escaped again by every level further out."""
+    """Return nested srcdoc documents: each outer level escapes the inner ones again."""
     document = link
     for level in range(levels):
         quote = quotes[level % len(quotes) : level % len(quotes) + 1]
@@ -59,20 +59,20 @@ def unquoted_srcdocs(levels: int) -> bytes:
 
 
 def _unquoted(document: bytes) -> bytes:
-    """A value that may stand without quotes."""
+    """Return a value that needs no quotes."""
     for character, reference in ((b"&", b"&amp;"), (b" ", b"&#32;"), (b">", b"&gt;")):
         document = document.replace(character, reference)
     return document
 
 
 def deep_srcdocs(make: Callable[[int], bytes]) -> Callable[[int], bytes]:
-    """As many levels as the size has room for: each multiplies the ampersands of those inside, so a thousand at most."""
+    """Return as many levels as fit: each level multiplies the ampersands of the inner ones; at most a thousand."""
 
     def grown(size: int) -> bytes:
         levels = 1
         while levels < 1000 and len(make(2 * levels)) <= size:
             levels *= 2
-        document = make(levels) + b"</iframe>"  # else what stands behind it would be text
+        document = make(levels) + b"</iframe>"  # otherwise the following markup would be text
         return document + document * ((size - len(document)) // len(document))
 
     return grown

@@ -1,4 +1,4 @@
-"""What processes take of memory at most: of any program, and of absolve for hostile shapes. Linux only."""
+"""Peak memory of processes: of any program, and of absolve for hostile shapes. Linux only."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ main(["rewrite", sys.argv[1], "-o", sys.argv[2], "--url", "http://h.example/d/",
 """
 JOBS = ("rewrite", "links")
 
-# The peak of a process of its own: what `resource` says of it begins with that of the process that started it.
+# The peak of a subprocess: the value of `resource` would start at that of the parent process.
 _PEAK = """
 with open("/proc/self/status") as file:
     print(next(line.split()[1] for line in file if line.startswith("VmHWM:")))
@@ -48,12 +48,12 @@ with open("/proc/self/status") as file:
 
 
 def peak(program: str, *arguments: str) -> float:
-    """The megabytes of memory that a process takes at most that runs a program with these arguments; nan off Linux."""
+    """Return the peak megabytes of a subprocess that runs a program with these arguments; nan except on Linux."""
     return peak_and_words(program, *arguments)[0]
 
 
 def peak_and_words(program: str, *arguments: str) -> tuple[float, list[str]]:
-    """The same, and the words that the program prints."""
+    """Return the same, and the words that the program prints."""
     if sys.platform != "linux":
         return float("nan"), []
     argv = [sys.executable, "-c", program + _PEAK, *arguments]
@@ -63,10 +63,10 @@ def peak_and_words(program: str, *arguments: str) -> tuple[float, list[str]]:
 
 
 class Took(NamedTuple):
-    """One shape: megabytes of the document, of what is made of it, of the most memory that its process had.
+    """One shape: megabytes of the document, of its result, and of the peak memory of its process.
 
-    What is made of it is what it becomes, or the longest reference and target in a row. The library gives back what
-    it becomes; the command, which is measured where that is more than twice as large, need not hold it.
+    The result is the rewritten document, or the longest reference and target in a row. The library returns it whole;
+    the command, which is measured where it is more than twice the document, need not hold it.
     """
 
     shape: str
@@ -77,12 +77,12 @@ class Took(NamedTuple):
 
     @property
     def beyond(self) -> float:
-        """Times its size, beyond what any document may take."""
+        """Return the peak beyond the memory for any document, divided by the size."""
         return max(self.memory - FREE, 0) / self.size
 
 
 def taken(pattern: str, megabytes: float, jobs: Sequence[str] = JOBS) -> Iterator[Took]:
-    """Each shape whose name matches, of so many megabytes; rewritten, and listed."""
+    """Yield each shape whose name matches, at this many megabytes, rewritten and listed."""
     for name, shape in SHAPES.items():
         if re.search(pattern, name):
             data = shape.make(int(megabytes * 1e6))
@@ -98,6 +98,6 @@ def taken(pattern: str, megabytes: float, jobs: Sequence[str] = JOBS) -> Iterato
 
 
 def _commanded(shape: Shape, path: Path) -> float:
-    """Megabytes that `absolve rewrite` takes to write what a document becomes into a file."""
+    """Return the peak megabytes of `absolve rewrite` with a file as its output."""
     known = ["--media-type", shape.media_type, *(["--charset", shape.charset] if shape.charset else [])]
     return peak(_COMMAND, str(path), str(path.with_name("y")), *known)

@@ -1,11 +1,11 @@
-"""How large the documents of tests are: by whether the modules that absolve compiles are compiled here.
+"""Sizes of documents in tests: smaller where absolve's modules are not compiled.
 
-Interpreted, they take some thirty times as long for a byte or a link. A test whose documents are large so that something
-grows, and not because some limit has just that size, takes a tenth of them there:
+Interpreted, they take about thirty times as long per byte or link. A test whose documents are large to show growth, and
+not because a limit has exactly that size, uses a tenth of the size there:
 
     data = b"<a href=x>" * scaled(100_000)
 
-A limit that a test must pass is lowered with them, by `monkeypatch`: interpreted, constants are attributes.
+A limit that a test must exceed is lowered as well, with `monkeypatch`: interpreted, constants are attributes.
 """
 
 from __future__ import annotations
