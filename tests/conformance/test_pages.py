@@ -99,7 +99,7 @@ def gaps(data: bytes, spans: list[tuple[int, int]]) -> list[bytes]:
 
 
 @PAGES
-def test_a_second_run_changes_nothing(page: Page) -> None:
+def test_a_second_rewrite_changes_nothing(page: Page) -> None:
     once = absolve.rewrite(page.data, media_type="text/html", url=page.url)
     assert absolve.rewrite(once, media_type="text/html", url=page.url) is once
 

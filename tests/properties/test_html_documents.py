@@ -115,7 +115,7 @@ def rewritten(data: bytes, charset: str | None = None) -> bytes:
 
 @given(DOCUMENTS)
 @example("<a><base href=b/><frameset>")
-def test_a_second_run_changes_nothing(text: str) -> None:
+def test_a_second_rewrite_changes_nothing(text: str) -> None:
     once = rewritten(text.encode())
     assert absolve.rewrite(once, media_type="text/html", url=URL) is once
 

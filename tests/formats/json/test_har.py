@@ -91,7 +91,7 @@ def test_only_the_link_changes_in_a_body_that_is_text(options: dict[str, Any]) -
     assert read(changed)["content"]["text"] == page.replace('"x"', '"http://h.example/d/x"', 1)
 
 
-def test_a_second_run_changes_nothing() -> None:
+def test_a_second_rewrite_changes_nothing() -> None:
     changed = rewritten(har(entry(), entry(url="http://o.example/")))
     assert rewritten(changed) is changed
 
