@@ -105,7 +105,7 @@ def test_a_second_rewrite_changes_nothing(page: Page) -> None:
 
 
 @PAGES
-def test_without_a_base_the_very_same_bytes_come_back(page: Page) -> None:
+def test_pages_without_a_base_are_returned_unchanged(page: Page) -> None:
     data = page.data
     if absolve.base(data, media_type="text/html").url or b"codebase" in data.lower():
         pytest.skip("the page says what its base is")

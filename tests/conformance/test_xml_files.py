@@ -55,7 +55,7 @@ def test_only_links_change_and_only_once(path: Path) -> None:
 
 
 @FILES
-def test_without_a_base_the_very_same_bytes_come_back(path: Path) -> None:
+def test_xml_without_a_base_is_returned_unchanged(path: Path) -> None:
     before = document(path)
     if failure(before):
         pytest.skip("it cannot be read")

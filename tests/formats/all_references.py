@@ -1,4 +1,4 @@
-"""All character references of a value, by the one that begins at each `&`."""
+"""Find all character references of a value, by testing each `&`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from absolve.encodings.character_references import reference_at
 
 
 def references(value: bytes, attribute: bool) -> list[tuple[int, int, bytes]]:
-    """The spans, and what stands there."""
+    """Return the spans of the references, and their decoded texts."""
     found: list[tuple[int, int, bytes]] = []
     position = 0
     while (at := value.find(b"&", position)) >= 0:

@@ -1,4 +1,4 @@
-"""The HTML Standard's algorithms for a srcset and a refresh, written down as they stand: the judge of the grammars."""
+"""The HTML Standard's algorithms for srcset and refresh, implemented literally, as a reference for the grammars."""
 
 from __future__ import annotations
 

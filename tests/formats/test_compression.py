@@ -1,4 +1,4 @@
-"""Compressed bytes: what is unchanged in decoding and encoding, what is broken, and that nothing grows past its limit."""
+"""Compressed data: round trips, broken data, and limits of the decompressed size."""
 
 from __future__ import annotations
 
@@ -52,28 +52,28 @@ WRITTEN: dict[str, tuple[Callable[[int], Compressed], bytes]] = {
 
 
 @pytest.mark.parametrize(("coding", "raw"), WRITTEN.values(), ids=WRITTEN)
-def test_what_is_compressed_is_read_and_written(coding: Callable[[int], Compressed], raw: bytes) -> None:
+def test_compressed_data_is_decoded_and_encoded(coding: Callable[[int], Compressed], raw: bytes) -> None:
     made = coding(LIMIT)
     assert made.decode_mapped(raw) == (TEXT, None)
     assert coding(LIMIT).decode(made.encode(TEXT + b"more")) == TEXT + b"more"
 
 
 @pytest.mark.parametrize(("coding", "raw"), WRITTEN.values(), ids=WRITTEN)
-def test_what_is_truncated_is_an_error(coding: Callable[[int], Compressed], raw: bytes) -> None:
+def test_truncated_compressed_data_is_an_error(coding: Callable[[int], Compressed], raw: bytes) -> None:
     for size in (len(raw) - 1, len(raw) // 2):
         with pytest.raises(CodingError):
             coding(LIMIT).decode(raw[:size])
 
 
 @pytest.mark.parametrize("name", sorted(CODINGS))
-def test_what_is_no_such_data_is_an_error(name: str) -> None:
+def test_other_data_in_place_of_compressed_data_is_an_error(name: str) -> None:
     with pytest.raises(CodingError) as raised:
         CODINGS[name](LIMIT).decode(b"\xff\xfe<html>")
     assert raised.value.code in {"broken", "truncated"}
 
 
 @pytest.mark.parametrize(("coding", "raw"), WRITTEN.values(), ids=WRITTEN)
-def test_the_limit_is_what_may_just_come_out(coding: Callable[[int], Compressed], raw: bytes) -> None:
+def test_decompression_is_allowed_exactly_to_the_limit(coding: Callable[[int], Compressed], raw: bytes) -> None:
     assert coding(len(TEXT)).decode(raw) == TEXT
     with pytest.raises(CodingError, match="--max-decompressed") as raised:
         coding(len(TEXT) - 1).decode(raw)
@@ -87,7 +87,7 @@ BOMB = bytes(200 << 20)
 @pytest.mark.parametrize(
     ("name", "raw"), [("gzip", gzip.compress(BOMB, 1)), ("br", brotli.compress(BOMB, quality=1)), ("zstd", zstandard.compress(BOMB))]
 )
-def test_a_bomb_takes_no_more_memory_than_its_limit(name: str, raw: bytes) -> None:
+def test_a_decompression_bomb_takes_no_more_memory_than_the_limit(name: str, raw: bytes) -> None:
     tracemalloc.start()
     try:
         with pytest.raises(CodingError, match="--max-decompressed"):
@@ -97,20 +97,20 @@ def test_a_bomb_takes_no_more_memory_than_its_limit(name: str, raw: bytes) -> No
         tracemalloc.stop()
 
 
-def test_what_follows_a_gzip_member_stays_behind_it() -> None:
+def test_bytes_after_a_gzip_member_stay_after_it() -> None:
     coding = Gzip(LIMIT)
     assert coding.decode(gzip.compress(b"a") + b"\r\n") == b"a"
     assert coding.encode(b"b").endswith(b"\r\n")
 
 
 @pytest.mark.parametrize(("coding", "package"), [("br", "brotli"), ("zstd", "zstandard")])
-def test_a_package_that_is_not_there_is_named(coding: str, package: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_decompression_package_is_named(coding: str, package: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(CodingError, match=rf"{package} is not installed \(pip install 'absolve\[compression\]'\)"):
         CODINGS[coding](LIMIT).decode(b"x")
 
 
-def test_an_unknown_coding_is_named() -> None:
+def test_an_unknown_content_coding_is_named() -> None:
     with pytest.raises(CodingError, match="'sdch'"):
         Unread("sdch").decode(b"x")
 
@@ -118,7 +118,7 @@ def test_an_unknown_coding_is_named() -> None:
 @pytest.mark.parametrize("level", [1, 19])
 @pytest.mark.parametrize("options", [{}, {"write_checksum": True}, {"write_content_size": False}], ids=str)
 @pytest.mark.parametrize("size", [0, 1, 255, 300, 70_000, 400_000])
-def test_the_end_of_a_frame_is_found_without_decompressing_it(level: int, options: dict[str, Any], size: int) -> None:
+def test_the_end_of_a_zstandard_frame_is_found_without_decompression(level: int, options: dict[str, Any], size: int) -> None:
     value = (TEXT * 400)[:size]
     raw = zstandard.ZstdCompressor(level=level, **options).compress(value)
     assert frame_end(b"before" + raw + b"after", 6) == 6 + len(raw)
@@ -130,7 +130,7 @@ def test_the_end_of_a_frame_is_found_without_decompressing_it(level: int, option
     assert not ends_with_frame(raw + b"x")
 
 
-def test_zlib_ng_says_of_broken_and_of_cut_data_what_zlib_says() -> None:
+def test_zlib_ng_reports_the_same_errors_as_zlib() -> None:
     zlib_ng = pytest.importorskip("zlib_ng.zlib_ng")
     whole = gzip.compress(b"".join(b"<a href='%d'>" % number for number in range(2000)), mtime=0)
 

@@ -1,4 +1,4 @@
-"""The references inside one value: where they stand, and that what is written there is read back as one reference."""
+"""References inside one attribute value: their spans, and that an encoded target is read back as one reference."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from absolve.formats.grammars import ESCAPES, GRAMMARS, WHITE_SPACE
 
 CASES: list[tuple[str, str, list[str]]] = [
-    # no reference at all
+    # without references
     ("srcset", "", []),
     ("srcset", " , ,\n", []),
     ("spaces", " \t\n\f\r ", []),
@@ -95,12 +95,12 @@ CASES: list[tuple[str, str, list[str]]] = [
 
 
 @pytest.mark.parametrize(("syntax", "value", "references"), CASES)
-def test_references(syntax: str, value: str, references: list[str]) -> None:
+def test_references_of_each_grammar_are_found(syntax: str, value: str, references: list[str]) -> None:
     assert read(syntax, value) == references
 
 
 @given(st.text("ab(),\t\n 1x"))
-def test_srcset_is_the_standards_algorithm(value: str) -> None:
+def test_srcset_is_parsed_as_by_the_html_standard(value: str) -> None:
     assert read("srcset", value) == srcset_by_the_letter(value)
 
 
@@ -108,12 +108,12 @@ def test_srcset_is_the_standards_algorithm(value: str) -> None:
     st.text("0.;,'\"uURrlL= \nx", max_size=16)
     | st.from_regex(r"\A[0-9.]*[;, ]*([uU][rR]?[lL]?)?[ ]*=?[ ]*['\"]?x ?['\"]?", fullmatch=False)
 )
-def test_refresh_is_the_standards_algorithm(value: str) -> None:
+def test_refresh_is_parsed_as_by_the_html_standard(value: str) -> None:
     assert read("refresh", value) == refresh_by_the_letter(value)
 
 
 @given(st.sampled_from(sorted(GRAMMARS)), st.text() | st.text("a,;=/.()'\" \n"))
-def test_spans_are_in_order_and_without_white_space_around(syntax: str, value: str) -> None:
+def test_spans_of_references_are_ordered_and_exclude_white_space(syntax: str, value: str) -> None:
     data = value.encode()
     position = 0
     for start, end in GRAMMARS[syntax](data):
@@ -168,7 +168,7 @@ def test_an_escaped_target_is_read_back_as_one_reference(syntax: str, before: st
         ("link", "<", "http://h/a b>c", "http://h/a%20b%3Ec"),
     ],
 )
-def test_only_what_the_place_needs_is_escaped(syntax: str, before: str, target: str, written: str | None) -> None:
+def test_grammars_escape_only_the_necessary_characters(syntax: str, before: str, target: str, written: str | None) -> None:
     assert ESCAPES[syntax](target.encode(), before.encode()).decode() == (written or target)
 
 
@@ -182,8 +182,8 @@ def test_parsing_a_long_value_takes_linear_time(syntax: str, unit: str) -> None:
     began = time.perf_counter()
     list(GRAMMARS[syntax](value))
     ESCAPES[syntax](value, value)
-    assert time.perf_counter() - began < 10  # well under a second; quadratic takes minutes
+    assert time.perf_counter() - began < 10  # well under a second; quadratic time would be minutes
 
 
-def test_every_grammar_has_an_escape() -> None:
+def test_every_grammar_has_an_escape_function() -> None:
     assert GRAMMARS.keys() == ESCAPES.keys()

@@ -1,4 +1,4 @@
-"""Header fields: where they and their values stand, the bases that they claim, and the links in them."""
+"""Header fields: spans of fields and values, the bases that they claim, and the links in them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def read(data: bytes, *, skip: bool = False) -> tuple[list[tuple[str, bytes]], b
 
 
 @pytest.mark.parametrize("media_type", ["message/rfc822", "message/http"])
-def test_a_header_may_have_so_many_fields(media_type: str) -> None:
+def test_the_number_of_header_fields_is_limited(media_type: str) -> None:
     begin = b"HTTP/1.1 200 OK\n" if media_type == "message/http" else b""
     data = begin + b"Content-Type: text/html\n" + b"A: b\n" * (headers.MOST_FIELDS - 1) + b"%s\n<a href=x>"
     url = "http://h.example/"
@@ -48,7 +48,7 @@ def test_a_header_may_have_so_many_fields(media_type: str) -> None:
         (b"A: b: c\nX\xe9: d\n", [("a", b"b: c")], b"X\xe9: d\n"),
     ],
 )
-def test_fields_end_at_an_empty_line_or_at_one_that_is_no_field(
+def test_a_header_ends_at_an_empty_line_or_at_another_line(
     data: bytes, fields: list[tuple[str, bytes]], body: bytes
 ) -> None:
     assert read(data) == (fields, body)
@@ -58,7 +58,7 @@ def test_lines_that_are_no_fields_can_be_skipped() -> None:
     assert read(b"A: b\r\nno field\r\nC: d\r\n\r\nbody", skip=True) == ([("a", b"b"), ("c", b"d")], b"body")
 
 
-def test_a_value_is_unfolded_text() -> None:
+def test_a_header_value_is_unfolded() -> None:
     data = b"A: multipart/mixed;\r\n\tboundary=x\r\nB: caf\xc3\xa9 \xe9\r\n"
     fields, _ = headers.fields(data)
     assert headers.first(data, fields, "a") == "multipart/mixed;\tboundary=x"
@@ -79,7 +79,7 @@ def links(data: bytes) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("data", [b"", b"Subject: http://h/\n", b"Location: San Francisco, CA, USA\n", b"Refresh: 5\n"])
-def test_other_fields_hold_no_links(data: bytes) -> None:
+def test_other_header_fields_have_no_links(data: bytes) -> None:
     assert events(data) == []
 
 
@@ -101,7 +101,7 @@ def test_other_fields_hold_no_links(data: bytes) -> None:
     ],
 )
 @pytest.mark.parametrize("name", ["Base", "CONTENT-BASE", "content-location"])
-def test_a_base_stands_in_brackets_or_quotes_or_alone(name: str, value: bytes, reference: str) -> None:
+def test_a_header_base_may_be_bracketed_quoted_or_bare(name: str, value: bytes, reference: str) -> None:
     data = name.encode() + b": " + value + b"\r\n"
     claim, link = events(data)
     assert isinstance(claim, BaseClaim)
@@ -110,7 +110,7 @@ def test_a_base_stands_in_brackets_or_quotes_or_alone(name: str, value: bytes, r
     assert links(data) == [(name.lower(), reference)]
 
 
-def test_claims_come_in_their_order_and_links_in_theirs() -> None:
+def test_header_claims_and_links_have_the_order_of_the_fields() -> None:
     data = b"Content-Location: c\nContent-Base: b\nBase: a\nLink: <d>; rel=x, <e>\nLocation: /f\nRefresh: 0;url=g\n"
     claims = [(event.reference, event.source) for event in events(data) if isinstance(event, BaseClaim)]
     assert claims == [("a", "Base header"), ("b", "Content-Base header"), ("c", "Content-Location header")]
@@ -127,18 +127,18 @@ def test_claims_come_in_their_order_and_links_in_theirs() -> None:
         (b"http://h/?a=?x?=", "http://h/?a=?x?="),
     ],
 )
-def test_encoded_words_stand_for_their_text_in_content_location(raw: bytes, reference: str) -> None:
+def test_encoded_words_are_decoded_in_content_location(raw: bytes, reference: str) -> None:
     assert links(b"Content-Location: " + raw + b"\r\n") == [("content-location", reference)]
     assert links(b"Content-Base: " + raw + b"\r\n") != [("content-base", reference)] or raw.endswith(reference.encode())
 
 
-def test_what_is_written_holds_no_character_that_ends_or_breaks_it() -> None:
+def test_encoded_header_values_have_no_character_that_ends_them() -> None:
     _, link = events(b"Content-Location: x\n")
     assert isinstance(link, Link)
     assert link.coding.encode('http://h/é >"'.encode()) == b"http://h/%C3%A9%20%3E%22"
 
 
-def test_what_comes_before_an_encoded_word_is_one_too() -> None:
+def test_a_prefix_of_an_encoded_word_is_written_as_an_encoded_word() -> None:
     data = b"Content-Location: =?utf-8?Q?x?=\n"
     _, link = events(data)
     assert isinstance(link, Link)
@@ -146,7 +146,7 @@ def test_what_comes_before_an_encoded_word_is_one_too() -> None:
     assert links(data[: link.start] + written + data[link.start :]) == [("content-location", "http://h/d=1/x")]
 
 
-def test_offsets_leave_out_the_folding() -> None:
+def test_offsets_of_header_values_skip_the_folding() -> None:
     raw = b"ab \r\n  cd"
     _, link = events(b"Base: " + raw)
     assert isinstance(link, Link)

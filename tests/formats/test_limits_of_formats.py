@@ -1,4 +1,4 @@
-"""The limits at their edges in XML, messages, HTTP and archives: what passes one stays, and is said with its place."""
+"""Limits at their edges in XML, messages, HTTP and archives: data beyond a limit stays, with a diagnostic."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def record(body: bytes) -> bytes:
 
 
 class Case(NamedTuple):
-    """A document, how many links and levels it has, and the places of what is left where one less of them is allowed."""
+    """A document, its numbers of links and levels, and the positions of skipped parts if one less of them is allowed."""
 
     media_type: str
     data: bytes
@@ -88,7 +88,7 @@ CASES: Final = {
 
 
 def made(case: Case, **limits: int) -> tuple[int, list[str]]:
-    """How many links are absolute after the rewrite, and the code and place of each thing that is said."""
+    """Return the number of absolute links after the rewrite, and code and position of each diagnostic."""
     document = Document(case.data, name="f", media_type=case.media_type, url="http://h/")
     entity = walk(document, Settings(**limits))  # type: ignore[arg-type]
     after = Document(rewriter.rewrite(entity), media_type=case.media_type)
@@ -97,35 +97,35 @@ def made(case: Case, **limits: int) -> tuple[int, list[str]]:
 
 
 def place(diagnostic: absolve.Diagnostic) -> str:
-    """In an archive the byte, elsewhere line and column."""
+    """Return the byte offset in an archive, else line and column."""
     return diagnostic.text[diagnostic.text.rindex("byte") :] if diagnostic.line is None else f"{diagnostic.name}:{diagnostic.line}:{diagnostic.column}"
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
-def test_what_is_within_every_limit_is_rewritten_whole(case: Case) -> None:
+def test_documents_within_every_limit_are_rewritten_completely(case: Case) -> None:
     absolute, reported = made(case)
     assert (absolute, reported) == (5 if case.media_type == "application/warc" else 3, [])
     assert made(case, max_links=case.links, max_depth=case.depth) == (absolute, [])
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
-def test_one_link_too_many_leaves_the_document_inside_and_the_rest_goes_on(case: Case) -> None:
+def test_one_link_too_many_leaves_only_the_inner_document(case: Case) -> None:
     absolute, reported = made(case, max_links=case.links - 1)
     assert reported == [f"too-many-links {case.without_links}"]
     assert absolute == (2 if case.media_type == "application/warc" else 1)
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
-def test_one_level_too_many_leaves_the_document_inside_and_the_rest_goes_on(case: Case) -> None:
+def test_one_level_too_many_leaves_only_the_inner_document(case: Case) -> None:
     absolute, reported = made(case, max_depth=case.depth - 1)
     assert reported == [f"too-deep {where}" for where in case.without_depth]
     assert absolute < made(case)[0]
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
-def test_the_size_is_that_of_the_document_before_and_after(case: Case) -> None:
+def test_the_size_limit_applies_before_and_after_the_rewrite(case: Case) -> None:
     after = absolve.rewrite(case.data, media_type=case.media_type, url="http://h/")
-    most = max(len(case.data), len(after), 300)  # what is compressed here has less
+    most = max(len(case.data), len(after), 300)  # compressed documents are shorter
     assert absolve.rewrite(case.data, media_type=case.media_type, url="http://h/", max_size=most) == after
     for fewer in (len(case.data) - 1, len(after) - 1):
         with pytest.raises(absolve.DocumentError, match="too-large"):
@@ -136,7 +136,7 @@ def test_the_size_is_that_of_the_document_before_and_after(case: Case) -> None:
     ("name", "most", "where"),
     [("a compressed response", 20, ["f:7:1"]), ("an archive", 210, ["byte 204"]), ("a compressed archive", 214, ["byte 162"])],
 )
-def test_what_comes_out_of_compressed_data_or_is_in_a_record_has_a_limit(name: str, most: int, where: list[str]) -> None:
+def test_decompressed_data_and_records_have_a_size_limit(name: str, most: int, where: list[str]) -> None:
     case = CASES[name]
     assert made(case, max_decompressed=most) == made(case)
     absolute, reported = made(case, max_decompressed=most - 1)

@@ -1,4 +1,4 @@
-"""The links of a style sheet as tinycss2's tokens have them: the judge of the CSS walker."""
+"""Find the links of a style sheet in tinycss2's tokens, as a reference for the CSS walker."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def found(data: bytes, *, style_attribute: bool = False) -> list[tuple[LinkSite,
 
 
 def judged(nodes: Sequence[Any]) -> list[tuple[str, str]]:
-    """Walk tinycss2's tree, without recursion, for what the walker should find."""
+    """Walk tinycss2's tree without recursion, and return the links that the walker should find."""
     links: list[tuple[str, str]] = []
     stack = [level(nodes, "", direct=False)]
     while stack:
@@ -42,9 +42,9 @@ def judged(nodes: Sequence[Any]) -> list[tuple[str, str]]:
 
 
 def level(nodes: Sequence[Any], place: str, *, direct: bool) -> Iterator[Any]:
-    """Yield the links of one list of component values, and the iterators over the lists in it."""
+    """Yield the links of one list of component values, and iterators over its nested lists."""
     rule = ""
-    wanted = False  # the next token may be that of an @import
+    wanted = False  # the next token may be the URL of an @import
     for node in nodes:
         kind = node.type
         if kind in ("whitespace", "comment"):
@@ -90,7 +90,7 @@ def assert_judged(data: bytes) -> None:
     assert stripped == [(place, value.strip(b" \t\n\f\r")) for place, value in expected]
 
 
-# An escaped backslash before `)` in what remains of a bad url; a U+ range; a backslash and a newline in a url token.
+# An escaped backslash before `)` in the remnants of a bad url; a unicode-range; a backslash and a newline in a url-token.
 JUDGE_ERRS = re.compile(r"\\\\|[uU]\+|\((?:\\[^\n\r\f]|[^\"')\\])*\\[\n\r\f]")
-# Where the walker says more on purpose: it counts no blocks in a prelude that has them, and so is none.
+# Differences by design: preludes that contain blocks, which the walker does not track.
 SAID_ALL_THE_SAME = re.compile(r"@(?:namespace|font-face)(?:url\([^)]*\)|[^;{])*?(?:[\[\]})]|(?<!url)\()", re.IGNORECASE)

@@ -1,7 +1,7 @@
-"""The CSS walker finds what css-syntax-3 says is a reference, and its codings write references back.
+"""The CSS walker finds the references of css-syntax-3, and its codings write them back.
 
-tinycss2 is the judge: an independent tokenizer whose tree is walked by rules written here a second time. What is known
-to be wrong in it (JUDGE_ERRS) is kept out of the comparison.
+tinycss2 is an independent reference: its tree is searched with rules implemented separately. Its known errors
+(JUDGE_ERRS) are excluded from the comparison.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ FRAMES = {
         b"-moz-image-set('x') image-set ('x')",
     ],
 )
-def test_what_only_looks_like_a_link_is_none(data: bytes) -> None:
+def test_text_that_only_looks_like_a_link_is_not_found(data: bytes) -> None:
     assert found(data) == []
 
 
@@ -84,13 +84,13 @@ def test_what_only_looks_like_a_link_is_none(data: bytes) -> None:
         b"@import 'a\fb'",
     ],
 )
-def test_a_bad_url_and_a_bad_string_are_no_links_and_what_follows_them_is_found(data: bytes) -> None:
+def test_after_a_bad_url_or_string_links_are_found_again(data: bytes) -> None:
     assert found(data) == []
     assert found(data + b"\n url(next)") == [(URL, b"next")]
 
 
 CASES: list[tuple[bytes, list[tuple[str, str]]]] = [
-    # how a reference is written
+    # forms of references
     (b"a{b:url(x.png)}", [("url", "x.png")]),
     (b'a{b:url("x.png")}', [("url", "x.png")]),
     (b"a{b:url( \t\n'x.png' )}", [("url", "x.png")]),
@@ -101,7 +101,7 @@ CASES: list[tuple[bytes, list[tuple[str, str]]]] = [
     (b"url(a[b]{c};@d,#e:f!g<!--h-->)", [("url", "a[b]{c};@d,#e:f!g<!--h-->")]),
     (b"src('x') src(/**/ \"y\" z('w') 'v')", [("url", "x"), ("url", "y")]),
     (b"url('x' 'y' z('w') )", [("url", "x")]),
-    # the end of the file closes what is open
+    # the end of the file closes open blocks
     (b"url(x", [("url", "x")]),
     (b"url(x \n", [("url", "x")]),
     (b"url('x", [("url", "x")]),
@@ -150,7 +150,7 @@ CASES: list[tuple[bytes, list[tuple[str, str]]]] = [
     (b"@media m{@font-face/**/{a:{}b:[}];src:url(x)}b{c:url(y)}}", [("font", "x"), ("url", "y")]),
     (b"@font-face;{a:url(x)} @font-face-x{a:url(y)}", [("url", "x"), ("url", "y")]),
     (b"@font-face{a:(}url(x)", [("font", "x")]),
-    # inside image-set, and behind it
+    # inside image-set, and after it
     (b"image-set('x' 1x,url(y) 2x, url('z') type('n'))'n'url(w)",
      [("image-set", "x"), ("image-set", "y"), ("image-set", "z"), ("url", "w")]),
     (b"-webkit-image-set(\"x\" type('n'),'y')", [("image-set", "x"), ("image-set", "y")]),
@@ -158,14 +158,14 @@ CASES: list[tuple[bytes, list[tuple[str, str]]]] = [
     (b"image-set(a('n'){'n')}['n')]'x' b(url(y))) url(z)", [("image-set", "x"), ("image-set", "y"), ("url", "z")]),
     (b"image-set(image-set('x') 'y')'n'", [("image-set", "x"), ("image-set", "y")]),
     (b"@font-face{a:image-set('x');b:url(y)}", [("image-set", "x"), ("font", "y")]),
-    # bytes that are no UTF-8, and a byte order mark
+    # bytes that are not UTF-8, and a byte order mark
     (b"\xff{b:url(\xc3\xa9)}", [("url", "é")]),
     (b"\xef\xbb\xbf@import 'x'", [("import", "x")]),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("data", "links"), CASES)
-def test_a_reference_is_found_with_its_place_and_value(data: bytes, links: list[tuple[str, str]]) -> None:
+def test_a_css_reference_is_found_with_its_span_and_value(data: bytes, links: list[tuple[str, str]]) -> None:
     assert found(data) == [(LETTERS[place], value.encode()) for place, value in links]
 
 
@@ -177,12 +177,12 @@ def test_a_reference_is_found_with_its_place_and_value(data: bytes, links: list[
         (b"a:url(x);b:image-set('y')", [("url", "x"), ("image-set", "y")]),
     ],
 )
-def test_a_style_attribute_has_no_import(data: bytes, links: list[tuple[str, str]]) -> None:
+def test_import_in_a_style_attribute_is_ignored(data: bytes, links: list[tuple[str, str]]) -> None:
     assert found(data, style_attribute=True) == [(LETTERS[place], value.encode()) for place, value in links]
 
 
 @pytest.mark.parametrize("link", [b"\xe9\xff", b"\xc3", b"\xed\xa0\x80"])
-def test_bytes_that_are_no_utf_8_pass_both_ways(link: bytes) -> None:
+def test_invalid_utf_8_in_css_passes_unchanged_in_both_directions(link: bytes) -> None:
     assert found(b"\xffa{b:url(" + link + b")}") == [(URL, link)]
     assert all(coding.encode(link) == link for coding in CODINGS.values())
 
@@ -200,11 +200,11 @@ def test_bytes_that_are_no_utf_8_pass_both_ways(link: bytes) -> None:
     ],
 )
 @pytest.mark.parametrize("before", [b"", b"\\\n", b"a\\b"])
-def test_bytes_on_both_sides_of_an_escape_are_no_character(before: bytes, broken: bytes) -> None:
+def test_bytes_separated_by_an_escape_form_no_character(before: bytes, broken: bytes) -> None:
     value = DOUBLE_QUOTED.decode(before + broken)
     assert "\N{REPLACEMENT CHARACTER}" in text(value)
     assert not {"î", "€"} & set(text(value))
-    assert DOUBLE_QUOTED.decode(b"\\\xae") == b"\xae"  # it is no character alone, and is said to be none
+    assert DOUBLE_QUOTED.decode(b"\\\xae") == b"\xae"  # this byte alone is no character, and is decoded as none
     known: dict[str, Any] = {"media_type": "text/css", "url": "http://h/"}
     sheet = b'@charset "utf-8"; a{b:url("' + before + broken + b'")}'
     written = absolve.rewrite(sheet, **known)
@@ -224,7 +224,7 @@ def test_bytes_on_both_sides_of_an_escape_are_no_character(before: bytes, broken
         (b'@import " a\\\n "', [b"a\\\n"], DOUBLE_QUOTED),
     ],
 )
-def test_a_span_has_no_white_space_around_it_but_that_of_its_escapes(
+def test_a_css_span_excludes_white_space_except_that_of_escapes(
     data: bytes, spans: list[bytes], coding: Coding
 ) -> None:
     links = list(walk(data))
@@ -234,7 +234,7 @@ def test_a_span_has_no_white_space_around_it_but_that_of_its_escapes(
 
 @pytest.mark.parametrize("coding", CODINGS.values(), ids=CODINGS)
 @pytest.mark.parametrize("value", [b"", b"http://h/?a=b&c;d,e#f", b"x&copy;%20--]]", "é😀".encode(), b"\xff", b"/*!-*/"])
-def test_what_needs_no_escape_is_written_as_it_is(coding: Coding, value: bytes) -> None:
+def test_safe_characters_are_written_unescaped_in_css(coding: Coding, value: bytes) -> None:
     assert coding.encode(value) == value
 
 
@@ -264,7 +264,7 @@ def test_what_needs_no_escape_is_written_as_it_is(coding: Coding, value: bytes) 
         ("single-quoted", b"'\n", b"", b"\\'\\a"),
     ],
 )
-def test_what_would_end_or_change_the_reference_is_escaped(name: str, value: bytes, after: bytes, raw: bytes) -> None:
+def test_characters_that_would_end_or_change_a_css_reference_are_escaped(name: str, value: bytes, after: bytes, raw: bytes) -> None:
     assert CODINGS[name].encode(value, after) == raw
 
 
@@ -279,7 +279,7 @@ def test_what_would_end_or_change_the_reference_is_escaped(name: str, value: byt
         (SINGLE_QUOTED, b"\\'\0", "'\ufffd".encode(), [(0, 0), (2, 2), (2, 3), (2, 3), (3, 3)]),
     ],
 )
-def test_offsets_say_where_each_unit_begins_and_ends(
+def test_offsets_of_css_values_are_those_of_their_units(
     coding: Coding, raw: bytes, value: bytes, units: list[tuple[int, int]]
 ) -> None:
     decoded, offsets = coding.decode_mapped(raw)
@@ -311,7 +311,7 @@ VALUES = st.one_of(
 
 
 @given(st.one_of(st.binary(max_size=60), SOUP.map(str.encode)))
-def test_every_input_is_read_in_order_and_within_its_bytes(data: bytes) -> None:
+def test_css_links_are_ordered_and_within_the_input(data: bytes) -> None:
     end = 0
     for link in walk(data):
         assert end <= link.start <= link.end <= len(data)
@@ -321,7 +321,7 @@ def test_every_input_is_read_in_order_and_within_its_bytes(data: bytes) -> None:
 
 
 @given(VALUES, st.sampled_from(sorted(CODINGS)))
-def test_a_value_comes_back_from_its_context_but_for_white_space_in_quotes(value: bytes, name: str) -> None:
+def test_an_encoded_css_value_is_decoded_to_itself_in_its_context(value: bytes, name: str) -> None:
     coding, (before, behind) = CODINGS[name], FRAMES[name]
     raw = coding.encode(value)
     assert coding.decode(raw) == value
@@ -335,27 +335,27 @@ def test_a_value_comes_back_from_its_context_but_for_white_space_in_quotes(value
 
 
 @given(VALUES, VALUES, st.sampled_from(sorted(CODINGS)))
-def test_a_value_may_be_written_in_front_of_what_stays(value: bytes, rest: bytes, name: str) -> None:
+def test_a_css_value_may_be_written_before_kept_bytes(value: bytes, rest: bytes, name: str) -> None:
     coding = CODINGS[name]
     after = coding.encode(rest)
     assert coding.decode(coding.encode(value, after) + after) == value + rest
 
 
 @given(SOUP.map(str.encode))
-def test_putting_a_value_back_changes_no_link(data: bytes) -> None:
+def test_writing_the_same_css_value_changes_no_link(data: bytes) -> None:
     for link in walk(data):
         value = link.coding.decode(data[link.start : link.end])
         if not value and data[link.start : link.end]:
-            continue  # nothing but escaped newlines: what is left of the quotes may be white space that is now outside
+            continue  # only escaped newlines: the remaining white space may now be outside the quotes
         spliced = data[: link.start] + link.coding.encode(value) + data[link.end :]
         assert [entry[1].strip(b" \t") for entry in found(spliced)] == [entry[1].strip(b" \t") for entry in found(data)]
 
 
-# --- the judge
+# --- tinycss2
 
 
 @given(SOUP)
-def test_the_judge_finds_the_same_in_any_soup(soup: str) -> None:
+def test_tinycss2_finds_the_same_links_in_random_css(soup: str) -> None:
     if not JUDGE_ERRS.search(soup):
         assert_judged(soup.encode())
 
@@ -366,12 +366,12 @@ def sheets() -> Iterator[bytes]:
     for path in sorted((SHARED / "sites").rglob("*.css")):
         yield path.read_bytes()
     pages = sorted(path for path in (SHARED / "pages").rglob("*") if path.is_file())
-    share = int(os.environ.get("ABSOLVE_SHARE") or 16)  # of how many pages one is read
+    share = int(os.environ.get("ABSOLVE_SHARE") or 16)  # check one of this many pages
     for path in pages[::share]:
         for match in re.finditer(rb"(?is)<style[^>]*>(.*?)</style", path.read_bytes()):
             yield match[1]
 
 
-def test_the_judge_finds_the_same_in_real_sheets() -> None:
+def test_tinycss2_finds_the_same_links_in_real_style_sheets() -> None:
     for sheet in sheets():
         assert_judged(sheet)

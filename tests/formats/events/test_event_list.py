@@ -1,4 +1,4 @@
-"""Events come back as they were taken, in their order, whether they are kept as numbers or as they are."""
+"""EventList returns events as they were added, in order, whether stored as numbers or as objects."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def taken(*events: Event) -> EventList:
     return found
 
 
-def told(event: Event) -> object:
-    """All that can be said of an event; the same for what is equal."""
+def fields_of(event: Event) -> object:
+    """Return all fields of an event, equal for equal events."""
     if not isinstance(event, (Link, Part)):
         return event
     coding = event.coding
@@ -89,18 +89,18 @@ LINKS = {
 }
 
 
-def test_there_are_none_at_first() -> None:
+def test_a_new_event_list_is_empty() -> None:
     assert (list(taken()), len(taken()), taken().count, taken().objects) == ([], 0, 0, [])
 
 
 @pytest.mark.parametrize("link", LINKS.values(), ids=LINKS)
-def test_a_link_comes_back_as_it_was_taken(link: Link) -> None:
-    assert [told(event) for event in taken(link)] == [told(link)]
+def test_an_event_list_returns_a_link_as_it_was_added(link: Link) -> None:
+    assert [fields_of(event) for event in taken(link)] == [fields_of(link)]
 
 
 @pytest.mark.parametrize("claim", [None, CLAIM])
 @pytest.mark.parametrize("absent", [False, True])
-def test_what_values_without_quotes_have_in_common_becomes_the_coding_of_each_link(
+def test_links_in_unquoted_values_get_their_own_codings(
     absent: bool, claim: BaseClaim | None
 ) -> None:
     common = Unquoted(UTF_8, None, absent=absent)
@@ -110,26 +110,26 @@ def test_what_values_without_quotes_have_in_common_becomes_the_coding_of_each_li
         Link(HREF, start, end, Unquoted(UTF_8, (start, end), absent=absent), None, start - 8, end + 1, claim)
         for start, end in spans
     ]
-    assert [told(link) for link in found] == [told(link) for link in expected]
+    assert [fields_of(link) for link in found] == [fields_of(link) for link in expected]
     assert len(found.objects) == (0 if claim is None else 3)
 
 
-def test_events_of_all_kinds_come_back_in_their_order() -> None:
+def test_an_event_list_returns_events_of_all_kinds_in_order() -> None:
     others: list[Event] = [Part("text/css", 1, 2, DOUBLE), Finding("code", "text", 3), CLAIM]
     given: list[Event] = [event for link in LINKS.values() for event in (link, *others)] * 3
     found = taken(*given)
-    assert [told(event) for event in found] == [told(event) for event in given]
+    assert [fields_of(event) for event in found] == [fields_of(event) for event in given]
     assert (len(found), found.count, found.parts) == (len(given), len(given) // 2, len(given) // 4)
     assert [event for event in found.objects if not isinstance(event, (Link, Part))] == others[1:] * len(LINKS) * 3
 
 
 @pytest.mark.parametrize("part", PARTS.values(), ids=PARTS)
-def test_a_part_comes_back_as_it_was_taken(part: Part) -> None:
+def test_an_event_list_returns_a_part_as_it_was_added(part: Part) -> None:
     found = taken(part, *LINKS.values(), part)
-    assert (told(found[0]), told(found[len(found) - 1]), found.parts) == (told(part), told(part), 2)
+    assert (fields_of(found[0]), fields_of(found[len(found) - 1]), found.parts) == (fields_of(part), fields_of(part), 2)
 
 
-def test_parts_that_have_all_but_their_spans_in_common_are_kept_as_numbers() -> None:
+def test_parts_that_differ_only_in_spans_are_stored_as_numbers() -> None:
     common = Unquoted(UTF_8, None)
     objects = {"without quotes", "scoped", "with a claim", "with a field"}
     few = [part for name, part in PARTS.items() if name not in objects]
@@ -138,48 +138,48 @@ def test_parts_that_have_all_but_their_spans_in_common_are_kept_as_numbers() -> 
     assert [part.coding.slot for part in found if isinstance(part, Part)][-2:] == [(7, 9), (8, 10)]
 
 
-def test_parts_of_more_kinds_than_are_looked_through_come_back_all_the_same() -> None:
+def test_parts_with_more_templates_than_are_compared_are_returned_unchanged() -> None:
     given = [Part(f"text/x-{number}", number, number + 1, DOUBLE) for number in range(40)] * 2
-    assert [told(part) for part in taken(*given)] == [told(part) for part in given]
+    assert [fields_of(part) for part in taken(*given)] == [fields_of(part) for part in given]
 
 
-def test_parts_of_kinds_that_are_almost_alike_are_told_apart() -> None:
+def test_parts_with_similar_templates_are_distinguished() -> None:
     almost = [Part("text/html", 1, 2, DOUBLE, "part", own_charset=whole) for whole in (False, True)]
     almost += [Part("text/html", 1, 2, DOUBLE, "part", encloses=False), Part("text/html", 1, 2, SINGLE, "part")]
     almost += [Part("text/html", 1, 2, DOUBLE, "part", signed_by=sealed) for sealed in ("DKIM", "ARC")]
-    assert [told(part) for part in taken(*almost, *almost)] == [told(part) for part in almost * 2]
+    assert [fields_of(part) for part in taken(*almost, *almost)] == [fields_of(part) for part in almost * 2]
 
 
-def test_what_is_no_link_and_no_part_is_the_very_object() -> None:
+def test_other_events_than_links_and_parts_are_returned_as_the_same_objects() -> None:
     assert next(iter(taken(CLAIM))) is CLAIM
 
 
-def test_events_are_found_in_any_order() -> None:
+def test_events_can_be_read_in_any_order() -> None:
     given: list[Event] = []
     for link in [*LINKS.values()] * 50:
         given += (link, CLAIM)
     found = taken(*given)
     for index in (len(given) - 1, 0, *range(0, len(given), 37), *reversed(range(len(given)))):
-        assert told(found[index]) == told(given[index])
+        assert fields_of(found[index]) == fields_of(given[index])
 
 
-def test_events_that_are_taken_between_others_are_found() -> None:
+def test_events_added_after_reading_are_found() -> None:
     found = taken()
     for number in range(600):
         found.append(Link(HREF, number * 50, number * 50 + 1, DOUBLE))
-        assert [told(found[index]) for index in (number, number // 2)] == [
-            told(Link(HREF, index * 50, index * 50 + 1, DOUBLE)) for index in (number, number // 2)
+        assert [fields_of(found[index]) for index in (number, number // 2)] == [
+            fields_of(Link(HREF, index * 50, index * 50 + 1, DOUBLE)) for index in (number, number // 2)
         ]
 
 
 @pytest.mark.parametrize("size", [1, 63, 64, 127, 128, 8191, 8192, 16383, 16384, 1 << 21, 1 << 42])
-def test_spans_of_every_size_come_back(size: int) -> None:
+def test_spans_of_every_size_are_restored(size: int) -> None:
     links = [Link(HREF, start, start + size, DOUBLE, None, start - size, start + 2 * size) for start in (size, 3 * size)]
     given = [*links, *reversed(links)]
-    assert [told(event) for event in taken(*given)] == [told(link) for link in given]
+    assert [fields_of(event) for event in taken(*given)] == [fields_of(link) for link in given]
 
 
-def test_links_in_one_tag_are_in_it_wherever_they_are_read_from() -> None:
+def test_links_keep_their_tag_from_any_start_of_reading() -> None:
     given: list[Event] = []
     for number in range(0, 3000, 10):
         tag = number // 500 * 500
@@ -187,25 +187,25 @@ def test_links_in_one_tag_are_in_it_wherever_they_are_read_from() -> None:
         given.append(Link(HREF, 9 + number, 10 + number, DOUBLE))
     found = taken(*given)
     for index in (*range(255, len(given), 256), *reversed(range(len(given)))):
-        assert told(found[index]) == told(given[index])
+        assert fields_of(found[index]) == fields_of(given[index])
 
 
-def test_links_in_one_value_without_quotes_have_the_coding_of_it_all() -> None:
+def test_links_in_one_unquoted_value_share_its_coding() -> None:
     codings = [Unquoted(UTF_8, (10 * number, 10 * number + 9)) for number in range(5000)]
     starts = range(0, 50_000, 10)
     given = [Link(SRC, start + at, start + at + 1, codings[start // 10]) for start in starts for at in (0, 2, 4)]
     found = taken(*given, Link(HREF, 0, 1, DOUBLE))
-    assert [told(link) for link in found] == [*map(told, given), told(Link(HREF, 0, 1, DOUBLE))]
+    assert [fields_of(link) for link in found] == [*map(fields_of, given), fields_of(Link(HREF, 0, 1, DOUBLE))]
     assert not COMPILED or len(found.objects) < len(given)
 
 
-def test_claims_in_vain_are_not_told_for_links_without_one() -> None:
+def test_ignored_claims_do_not_leak_to_links_without_a_claim() -> None:
     given = [Link(HREF, at, at + 1, DOUBLE, claim=claim) for at in range(9) for claim in (None, IGNORED_BASE, CLAIM)]
-    assert [told(link) for link in taken(*given)] == [told(link) for link in given]
+    assert [fields_of(link) for link in taken(*given)] == [fields_of(link) for link in given]
     assert not COMPILED or len(taken(*given).objects) == len(given) // 3
 
 
-def test_thousands_of_kinds_are_told_apart() -> None:
+def test_thousands_of_templates_are_distinguished() -> None:
     places = [LinkSite("a", f"x{number}") for number in range(5000)]
     found = taken(*(Link(place, 1, 2, coding) for place in places * 2 for coding in (DOUBLE, SINGLE)))
     assert [(link.place, link.coding) for link in found if isinstance(link, Link)] == [
@@ -216,7 +216,7 @@ def test_thousands_of_kinds_are_told_apart() -> None:
 def test_links_outlive_their_events() -> None:
     links = list(taken(*LINKS.values()))
     gc.collect()
-    assert [told(link) for link in links] == [told(link) for link in LINKS.values()]
+    assert [fields_of(link) for link in links] == [fields_of(link) for link in LINKS.values()]
 
 
 # --- what is made of them, some at a time ------------------------------------------------------------------------------
@@ -229,7 +229,7 @@ def test_links_outlive_their_events() -> None:
 @pytest.mark.parametrize(
     "other", ["<img srcset=a,b,c,d>", "<p style=a:url(x)><base href>", "<iframe srcdoc=<a&#32;href=x&gt;></iframe>"]
 )
-def test_many_links_become_what_each_of_them_becomes(unit: str, other: str) -> None:
+def test_many_links_are_rewritten_like_each_of_them_alone(unit: str, other: str) -> None:
     pieces = [unit.format(number) + other * (number % 3) for number in range(1500)]
     together = absolve.rewrite("<base href=http://h/>" + "".join(pieces))
     alone = [absolve.rewrite("<base href=http://h/>" + piece).removeprefix("<base href=http://h/>") for piece in pieces]
@@ -239,16 +239,16 @@ def test_many_links_become_what_each_of_them_becomes(unit: str, other: str) -> N
 
 
 @pytest.mark.parametrize("number", range(997, 1002))
-def test_a_value_is_settled_as_a_whole_wherever_a_thousand_edits_are_over(number: int) -> None:
+def test_an_unquoted_value_is_quoted_as_a_whole_across_batches_of_edits(number: int) -> None:
     before, value = "<a href='x'>" * number, "<a ping=b&#32;c&#32;d>"
-    url = "http://h/it's/"  # an apostrophe must stand in quotes
+    url = "http://h/it's/"  # an apostrophe needs quotes
     together, alone = (absolve.rewrite(page, url=url) for page in (before + value, value))
     assert together == before.replace("'x'", "'http://h/it&#39;s/x'") + alone
 
 
 # --- what rules them, and whose they are --------------------------------------------------------------------------------
 
-Said = tuple[str, str, tuple[str, ...], str | None]  # element, reference, the bases from the innermost on, its own claim
+Said = tuple[str, str, tuple[str, ...], str | None]  # element, reference, the bases from the innermost one, its own claim
 
 
 def chain(base: BaseClaim | None) -> tuple[str, ...]:
@@ -262,7 +262,7 @@ def reported(event: Event, data: bytes) -> Said:
 
 
 def feed(random: Random, count: int) -> tuple[str, list[Said]]:
-    """Elements in elements, many with a base, and what is to be said of their links."""
+    """Return nested elements, many with a base, and the expected fields of their links."""
     numbers = iter(range(count))
 
     def element(depth: int, bases: tuple[str, ...]) -> tuple[str, list[Said]]:
@@ -284,7 +284,7 @@ def feed(random: Random, count: int) -> tuple[str, list[Said]]:
 
 
 def applets(random: Random, count: int) -> tuple[str, list[Said]]:
-    """Elements with a codebase before or behind what it rules, or without one, and links that it does not rule."""
+    """Return elements with a codebase before or after the attributes that it governs, or without one, and other links."""
     pieces, expected = [], []
     for number in range(count):
         codebase = f"c{number}/" if random.random() < 0.7 else ""
@@ -305,7 +305,7 @@ def applets(random: Random, count: int) -> tuple[str, list[Said]]:
 
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize(("make", "media_type"), [(feed, "application/xml"), (applets, "text/html")], ids=["feed", "applets"])
-def test_links_say_what_rules_them_wherever_they_are_read_from(
+def test_links_have_the_same_bases_from_any_start_of_reading(
     make: Callable[[Random, int], tuple[str, list[Said]]], media_type: str, seed: int
 ) -> None:
     random = Random(seed)  # noqa: S311 - no cryptography
@@ -317,7 +317,7 @@ def test_links_say_what_rules_them_wherever_they_are_read_from(
         assert reported(events[index], data) == expected[index]
 
 
-def test_links_under_one_base_have_the_very_same() -> None:
+def test_links_under_one_base_share_its_claim_object() -> None:
     page = b"<applet code='x' archive='y,z' codebase=d/></applet>" * 300
     events = walk(absolve.Document(page, media_type="text/html"), Settings()).events
     links = [event for event in events if isinstance(event, Link)]
@@ -330,7 +330,7 @@ def test_links_under_one_base_have_the_very_same() -> None:
 XHTML = "xmlns='http://www.w3.org/1999/xhtml'"
 
 
-def test_claims_of_two_kinds_mean_the_same_when_they_are_read_again() -> None:
+def test_xml_base_and_codebase_claims_are_restored_for_thousands_of_elements() -> None:
     unit = "<div xml:base='a{0}/'><object codebase='b{0}/' data='x'/></div>"
     page = f"<html {XHTML}><body>{''.join(unit.format(number) for number in range(1500))}</body></html>"
     rows = [row for row in absolve.links(page, url="http://h/", media_type="application/xml") if row.attribute == "data"]
@@ -338,7 +338,7 @@ def test_claims_of_two_kinds_mean_the_same_when_they_are_read_again() -> None:
     assert [(row.target, row.base_source) for row in rows] == expected
 
 
-def test_parts_of_one_kind_have_the_name_and_the_base_of_each() -> None:
+def test_parts_of_one_template_keep_their_own_names_and_bases() -> None:
     style = "<g style='fill:url(x)'/><g xml:base='b/' style='fill:url(x)'/>"
     drawing = f"<svg xmlns='http://www.w3.org/2000/svg'>{style * 5}</svg>"
     rows = [row for row in absolve.links(drawing, url="http://h/") if row.attribute != "xml:base"]
@@ -371,7 +371,7 @@ NAMED = {
 @pytest.mark.parametrize(
     ("media_type", "page"), [item for pages in (NOTHING_BUT_LINKS, RULED, NAMED) for item in pages.items()]
 )
-def test_no_link_is_kept_as_an_object(media_type: str, page: bytes) -> None:
+def test_no_link_is_stored_as_an_object(media_type: str, page: bytes) -> None:
     entity = walk(absolve.Document(page, media_type=media_type), Settings())
     assert (len(entity.events) > 4, entity.events.objects) == (True, [])
 
@@ -396,7 +396,7 @@ def test_a_document_of_nothing_but_links_takes_at_most_four_times_its_size(
     empty.write_bytes(unit % (1, 1) * 1000)
     page.write_bytes(b"".join(unit % (number, number) for number in range(COUNT)))
     more = peak(program, str(page)) - peak(program, str(empty))
-    assert not more > 4 * page.stat().st_size / 1e6  # off Linux nobody knows
+    assert not more > 4 * page.stat().st_size / 1e6  # memory is measured on Linux only
 
 
 INSIDE = [b"<p style=background:url(p%d)>%d", b"<iframe srcdoc='<a href=p%d>%d</a>'></iframe>\n"]
@@ -406,7 +406,7 @@ INSIDE = [b"<p style=background:url(p%d)>%d", b"<iframe srcdoc='<a href=p%d>%d</
 @pytest.mark.skipif(not COMPILED, reason="interpreted, parts are objects")
 @pytest.mark.parametrize("program", [_REWRITE, _LIST], ids=["rewrite", "links"])
 @pytest.mark.parametrize("unit", INSIDE, ids=["style attributes", "srcdocs"])
-def test_so_does_one_of_nothing_but_documents_inside_it(tmp_path: Path, unit: bytes, program: str) -> None:
+def test_a_document_of_nothing_but_inner_documents_takes_at_most_four_times_its_size(tmp_path: Path, unit: bytes, program: str) -> None:
     empty, page = tmp_path / "empty.html", tmp_path / "page.html"
     empty.write_bytes(unit % (1, 1) * 1000)
     page.write_bytes(b"".join(unit % (number, number) for number in range(COUNT // 3)))
@@ -416,7 +416,7 @@ def test_so_does_one_of_nothing_but_documents_inside_it(tmp_path: Path, unit: by
 
 @pytest.mark.slow
 @pytest.mark.skipif(not COMPILED, reason="interpreted, links are objects")
-def test_the_shortest_links_take_less_than_the_document_beside_it_and_its_rewrite(tmp_path: Path) -> None:
+def test_the_events_of_the_shortest_links_take_less_than_document_and_rewrite(tmp_path: Path) -> None:
     empty, page = tmp_path / "empty.html", tmp_path / "page.html"
     empty.write_bytes(SHORTEST * 1000)
     page.write_bytes(SHORTEST * 2 * COUNT)
@@ -425,7 +425,7 @@ def test_the_shortest_links_take_less_than_the_document_beside_it_and_its_rewrit
     assert not more - result / 1e6 > 2 * page.stat().st_size / 1e6
 
 
-def test_parts_are_made_of_their_numbers_and_spans() -> None:
+def test_parts_are_created_from_stored_numbers_and_spans() -> None:
     def make(number: int, start: int, end: int) -> Part:
         return Part("text/html", start, end, DOUBLE, f"member {number}", derived=(Derived(number, end, bytes),))
 
@@ -437,6 +437,6 @@ def test_parts_are_made_of_their_numbers_and_spans() -> None:
             events.append(event)
         found.add_numbered_part(*made)
         events.append(make(*made))
-    assert [told(event) for event in found] == [told(event) for event in events]
-    assert [told(found[index]) for index in range(len(events) - 1, -1, -7)] == [told(event) for event in events[::-7]]
+    assert [fields_of(event) for event in found] == [fields_of(event) for event in events]
+    assert [fields_of(found[index]) for index in range(len(events) - 1, -1, -7)] == [fields_of(event) for event in events[::-7]]
     assert (found.parts, found.count) == (1500, 2000)

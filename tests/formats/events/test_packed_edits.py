@@ -1,4 +1,4 @@
-"""Edits that are held until all are known: they come out by their places, each as it was."""
+"""PackedEdits returns edits sorted by offset, each unchanged."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ def out(made: PackedEdits) -> list[Edit]:
     return list(chain.from_iterable(made.parts()))
 
 
-def test_there_may_be_none() -> None:
+def test_packed_edits_may_be_empty() -> None:
     assert len(held()) == len(held([])) == 0
     assert out(held([], [])) == []
 
 
 @given(st.lists(st.lists(EDITS)))
-def test_they_come_by_their_starts_and_of_two_the_one_that_came_first(some: list[list[Edit]]) -> None:
+def test_packed_edits_are_sorted_by_start_and_stable(some: list[list[Edit]]) -> None:
     made = held(*some)
     came = list(chain.from_iterable(some))
     assert len(made) == len(came)
@@ -52,19 +52,19 @@ def test_they_come_by_their_starts_and_of_two_the_one_that_came_first(some: list
         assert reported(out(made)) == reported(sorted(came, key=attrgetter("start")))
 
 
-def test_a_field_is_put_where_it_stands_before_what_it_speaks_of() -> None:
+def test_the_edit_of_a_length_field_precedes_those_of_the_body() -> None:
     made = held([Edit(5, 5, b"link"), Edit(20, 21, b"a"), Edit(30, 30, b"b")], [Edit(10, 12, b"length"), Edit(40, 40, b"")])
     assert [edit.start for edit in out(made)] == [5, 10, 20, 30, 40]
 
 
 @pytest.mark.parametrize("size", [0, 1, 127, 128, 1023, 1024, 1025, 1 << 16])
-def test_what_was_written_before_is_written_again(size: int) -> None:
-    words = [bytes((letter,)) * size for letter in range(100)]  # more than are remembered
+def test_repeated_replacements_are_restored(size: int) -> None:
+    words = [bytes((letter,)) * size for letter in range(100)]  # more than the cache of replacements holds
     edits = [Edit(at, at, words[at * at % 100]) for at in range(5000)]
     assert reported(out(held(edits))) == reported(edits)
 
 
-def test_they_are_made_some_at_a_time() -> None:
+def test_packed_edits_are_created_in_batches() -> None:
     few = list(held([Edit(at, at, b"x") for at in range(2500)]).parts())
     assert [len(edits) for edits in few] == [1000, 1000, 500]
     long = list(held([Edit(at, at, b"x" * 300_000) for at in range(9)]).parts())
@@ -72,7 +72,7 @@ def test_they_are_made_some_at_a_time() -> None:
 
 
 @pytest.mark.parametrize("edit", [Edit(7, 5, b"x"), Edit(-1, 2, b"x")])
-def test_what_is_no_span_stays_what_it_is(edit: Edit) -> None:
+def test_edits_with_invalid_spans_are_kept_unchanged(edit: Edit) -> None:
     edits = out(held([Edit(1, 2, b"")], [edit]))
     assert sorted(reported(edits)) == sorted([(1, 2, b""), *reported([edit])])
     with pytest.raises(ValueError, match="overlaps"):
@@ -80,7 +80,7 @@ def test_what_is_no_span_stays_what_it_is(edit: Edit) -> None:
 
 
 @pytest.mark.parametrize("words", [1, 20, 100_000])
-def test_no_object_is_kept_of_any(words: int) -> None:
+def test_packed_edits_keep_no_objects(words: int) -> None:
     tracemalloc.start()
     made = PackedEdits()
     for start in range(0, 100_000, 100):

@@ -1,4 +1,4 @@
-"""The HTML walker: every row of the tables is found, nothing else is, and what depends on other attributes."""
+"""The HTML walker: it finds every row of the link tables and nothing else, depending on other attributes."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ def events(page: str, **settings: Any) -> list[Event]:
 
 
 def found(page: str, **settings: Any) -> list[tuple[str, str, str]]:
-    """The element, attribute and reference of every link."""
+    """Return the element, attribute and reference of every link."""
     links = [event for event in events(page, **settings) if type(event) is Link]
     read = [link.coding.decode(page.encode()[link.start : link.end]).decode() for link in links]
     return [(link.place.element, link.place.attribute, text) for link, text in zip(links, read, strict=True)]
 
 
 def parts(page: str, **settings: Any) -> list[tuple[str, str, str]]:
-    """The media type, the step in the path, and the content of every document inside."""
+    """Return the media type, the path step, and the content of every inner document."""
     inner = [event for event in events(page, **settings) if type(event) is Part]
     return [(part.media_type, part.name, part.coding.decode(page.encode()[part.start : part.end]).decode()) for part in inner]
 
@@ -77,7 +77,7 @@ def parts(page: str, **settings: Any) -> list[tuple[str, str, str]]:
         '<script type=application/ld+json>{"url": "http://h/"}</script>',
     ],
 )
-def test_what_is_no_link(page: str) -> None:
+def test_the_html_walker_ignores_other_attributes_and_elements(page: str) -> None:
     assert [link for link in found(page) if link[2]] == []
 
 
@@ -124,7 +124,7 @@ def rows_of(table: tuple[LinkSite, ...], namespace: str = "") -> list[tuple[Link
     ],
     ids=lambda item: item if isinstance(item, str) else "",
 )
-def test_every_row_of_the_tables_is_found(place: LinkSite, page: str) -> None:
+def test_every_row_of_the_link_tables_is_found(place: LinkSite, page: str) -> None:
     element = "x-y" if place.element == "*" else place.element
     if place.syntax in {"css", "srcdoc"}:
         assert [part[2] for part in parts(page)] == [VALUES[place.syntax]]
@@ -133,7 +133,7 @@ def test_every_row_of_the_tables_is_found(place: LinkSite, page: str) -> None:
 
 
 @pytest.mark.parametrize("place", link_tables.LAZY, ids=lambda place: f"{place.element}-{place.attribute}")
-def test_lazy_attributes_are_found_where_they_are_asked_for(place: LinkSite) -> None:
+def test_lazy_attributes_are_found_with_the_option(place: LinkSite) -> None:
     page = page_for(place)
     wanted = "x.png" if place.syntax == "likely" else "x"
     assert found(page) == []
@@ -142,7 +142,7 @@ def test_lazy_attributes_are_found_where_they_are_asked_for(place: LinkSite) -> 
 
 @pytest.mark.parametrize("attribute", ["name", "property"])
 @pytest.mark.parametrize("name", link_tables.META)
-def test_the_urls_of_meta(attribute: str, name: str) -> None:
+def test_links_in_meta_elements_are_found(attribute: str, name: str) -> None:
     value = VALUES[link_tables.META[name].syntax]
     assert found(f"<meta {attribute}='{name.upper()}' content='{value}'>") == [("meta", "content", "x")]
 
@@ -161,7 +161,7 @@ def test_the_urls_of_meta(attribute: str, name: str) -> None:
         ("<meta name=msapplication-config content=none>", []),
     ],
 )
-def test_what_a_meta_says_decides_about_its_content(page: str, references: list[str]) -> None:
+def test_the_name_of_a_meta_decides_whether_its_content_is_a_link(page: str, references: list[str]) -> None:
     assert [link[2] for link in found(page)] == references
 
 
@@ -197,12 +197,12 @@ def test_what_a_meta_says_decides_about_its_content(page: str, references: list[
         "<a =href=y href=x>",
     ],
 )
-def test_a_link_counts_wherever_the_parser_makes_an_element_of_it(page: str) -> None:
+def test_a_link_is_found_wherever_the_parser_creates_its_element(page: str) -> None:
     assert found(page)[-1][:2] == ("a", "href")
     assert found(page)[-1][2].rstrip("/") == "x"
 
 
-def test_the_first_of_duplicate_attributes_counts() -> None:
+def test_the_first_of_duplicate_attributes_is_used() -> None:
     assert found("<a href=1 HREF=2><img srcset=3 src=4 srcset=5>") == [
         ("a", "href", "1"),
         ("img", "srcset", "3"),
@@ -210,7 +210,7 @@ def test_the_first_of_duplicate_attributes_counts() -> None:
     ]
 
 
-def test_attributes_of_an_element_stand_in_their_order() -> None:
+def test_links_of_an_element_have_the_order_of_its_attributes() -> None:
     assert [link[1] for link in found("<video poster=1 src=2>")] == ["poster", "src"]
     assert [link[1] for link in found("<video src=2 poster=1>")] == ["src", "poster"]
 
@@ -238,7 +238,7 @@ def test_attributes_of_an_element_stand_in_their_order() -> None:
         ("x y", ["x y"]),
     ],
 )
-def test_white_space_around_a_url_is_none_of_it_however_it_is_written(value: str, references: list[str]) -> None:
+def test_a_span_excludes_white_space_also_as_character_references(value: str, references: list[str]) -> None:
     assert [link[2] for link in found(f"<a href='{value}'>")] == references
     assert [link[2] for link in found(f'<a href="{value}">')] == references
 
@@ -254,11 +254,11 @@ def test_white_space_around_a_url_is_none_of_it_however_it_is_written(value: str
         ("<object archive='1 2'><applet archive='3, 4'>", ["1", "2", "3", "4"]),
     ],
 )
-def test_a_grammar_reads_what_the_bytes_stand_for(page: str, references: list[str]) -> None:
+def test_grammars_read_decoded_values(page: str, references: list[str]) -> None:
     assert [link[2] for link in found(page)] == references
 
 
-def test_trail_bytes_that_look_like_markup_are_none() -> None:
+def test_trail_bytes_are_not_read_as_markup() -> None:
     data = "<a href='ソ' title='表'><img srcset='ソ,ソ 2x, 表'>".encode("cp932")
     charset = by_label("shift_jis")
     links = [event for event in walk(data, charset, Settings()) if type(event) is Link]
@@ -268,7 +268,7 @@ def test_trail_bytes_that_look_like_markup_are_none() -> None:
 # --- bases ----------------------------------------------------------------------------------------------------------
 
 
-def test_the_first_base_claims_for_the_document_and_all_others_in_vain() -> None:
+def test_only_the_first_base_element_makes_a_claim() -> None:
     page = "<template><base href=0></template><base href=' 1 '><base href=2>"
     claims = [event for event in events(page) if type(event) is BaseClaim]
     links = [event for event in events(page) if type(event) is Link]
@@ -289,7 +289,7 @@ def test_the_first_base_claims_for_the_document_and_all_others_in_vain() -> None
         ("<iframe codebase=cb src=1>", set()),
     ],
 )
-def test_codebase_rules_some_attributes_of_its_element(page: str, ruled: set[str]) -> None:
+def test_codebase_applies_to_some_attributes_of_its_element(page: str, ruled: set[str]) -> None:
     links = [event for event in events(page) if type(event) is Link]
     assert {link.place.attribute for link in links if link.base is not None} == ruled
     assert {link.base.reference for link in links if link.base is not None} <= {"cb"}
@@ -320,7 +320,7 @@ CSS, DECLARATIONS, HTML = "text/css", "text/css;declarations", "text/html"
         "<!--[if IE]><a href=x><![endif]-->",
     ],
 )
-def test_what_cannot_hold_a_link_is_no_document_inside(page: str) -> None:
+def test_content_that_cannot_have_a_link_is_no_inner_document(page: str) -> None:
     assert parts(page) == []
 
 
@@ -339,7 +339,7 @@ def test_what_cannot_hold_a_link_is_no_document_inside(page: str) -> None:
         ("<p style='a:URL(&quot;x&quot;)'>", [(DECLARATIONS, "", 'a:URL("x")')]),
         ("<p style='a:ur&#108;(x)'>", [(DECLARATIONS, "", "a:url(x)")]),
         ("<p style='a:url&lpar;x)'>", [(DECLARATIONS, "", "a:url(x)")]),
-        ("<p style='a:&#39;b&#39;,&#34;c&#34;,&quot;(d)&quot;'>", []),  # quotes make no url(
+        ("<p style='a:&#39;b&#39;,&#34;c&#34;,&quot;(d)&quot;'>", []),  # quoted text is no url()
         ("<p style='a:u\\72l(x)'>", [(DECLARATIONS, "", "a:u\\72l(x)")]),
         ("<p style='a:src(\"x\")'>", [(DECLARATIONS, "", 'a:src("x")')]),
         ("<p style='a:image-set(\"x\" 1x)'>", [(DECLARATIONS, "", 'a:image-set("x" 1x)')]),
@@ -349,7 +349,7 @@ def test_what_cannot_hold_a_link_is_no_document_inside(page: str) -> None:
         ("<script type=' SpeculationRules '>{}</script>", [("application/speculationrules+json", "", "{}")]),
     ],
 )
-def test_documents_inside(page: str, expected: list[tuple[str, str, str]]) -> None:
+def test_inner_documents_have_their_type_path_and_content(page: str, expected: list[tuple[str, str, str]]) -> None:
     assert parts(page) == expected
 
 
@@ -358,21 +358,21 @@ def test_documents_inside(page: str, expected: list[tuple[str, str, str]]) -> No
     [
         ("<!--[if IE]>x<![endif]-->", ["x"]),
         ("<!--[if lt IE 9]>\n<a href=x>\n<![endif]-->", ["\n<a href=x>\n"]),
-        ("<!--[if !IE]><!-->x<!--<![endif]-->", []),  # its content is markup for everybody
+        ("<!--[if !IE]><!-->x<!--<![endif]-->", []),  # every browser reads its content as markup
         ("<!--[if IE]>x-->", []),
         ("<!-- [if IE]>x<![endif]-->", []),
         ("<!--<![endif]-->", []),
         ("<![if IE]>x<![endif]>", []),
     ],
 )
-def test_conditional_comments_where_they_are_asked_for(comment: str, expected: list[str]) -> None:
+def test_conditional_comments_are_inner_documents_with_the_option(comment: str, expected: list[str]) -> None:
     assert parts(comment) == []
     assert [part[2] for part in parts(comment, conditional_comments=True)] == expected
 
 
 def test_nul_bytes_are_counted() -> None:
-    told = [event for data in (b"a\0", b"a\0\0") for event in walk(data, UTF_8, Settings())]
-    assert [event.text for event in told if isinstance(event, Finding)] == ["a NUL byte, which stays", "2 NUL bytes, which stay"]
+    found = [event for data in (b"a\0", b"a\0\0") for event in walk(data, UTF_8, Settings())]
+    assert [event.text for event in found if isinstance(event, Finding)] == ["a NUL byte, which stays", "2 NUL bytes, which stay"]
 
 
 @pytest.mark.parametrize(
@@ -385,13 +385,13 @@ def test_nul_bytes_are_counted() -> None:
         (b"<div></div>", None, None),
     ],
 )
-def test_what_is_odd_about_the_whole_document_is_said(data: bytes, code: str | None, position: int | None) -> None:
-    told = walk(data, UTF_8, Settings())
-    findings = [(event.code, event.position) for event in told if isinstance(event, Finding)]
+def test_oddities_of_the_whole_document_are_reported(data: bytes, code: str | None, position: int | None) -> None:
+    found = walk(data, UTF_8, Settings())
+    findings = [(event.code, event.position) for event in found if isinstance(event, Finding)]
     assert findings == ([] if code is None else [(code, position)])
 
 
-def test_of_long_keywords_nothing_outlives_the_document() -> None:
+def test_long_keywords_are_freed_with_their_document() -> None:
     kept = keywords.link_places(UTF_8)
     for rel, is_kept in ((b"stylesheet next-one", True), (b"x " * 1000 + b"stylesheet", False)):
         absolve.rewrite(b"<link href=x rel='%b'>" % rel, url="http://h/", media_type="text/html")
@@ -400,7 +400,7 @@ def test_of_long_keywords_nothing_outlives_the_document() -> None:
 
 # --- one walker for many documents ----------------------------------------------------------------------------------
 
-LEAVES = {  # each leaves something behind that decides about the tags of a document that it is still in
+LEAVES = {  # each changes state of the walker that affects later tags of the same document
     "nothing": "<p><a href=x>",
     "a cut off tag": "<a href=x><img src='y",
     "a base": "<base href=b/><a href=x>",
@@ -432,11 +432,11 @@ def reported(page: str, **settings: Any) -> list[object]:
 
 
 @pytest.mark.parametrize("first", LEAVES)
-def test_a_document_is_walked_alike_whatever_was_walked_before_it(first: str) -> None:
+def test_a_reused_walker_has_no_state_of_earlier_documents(first: str) -> None:
     for second in LEAVES.values():
         for ends in ("", "</svg></table></template></select></form></frameset>"):
             page = f"{ends}{second}"
-            walker._spare.clear()  # what is used again
+            walker._spare.clear()  # the walker that is reused
             alone = reported(page)
             reported(LEAVES[first], lazy=True)
             assert reported(page) == alone

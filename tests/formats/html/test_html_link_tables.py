@@ -1,4 +1,4 @@
-"""The tables of places: every row says something that the walker understands, and the rows that matter are there."""
+"""The link tables: every row has values that the walker knows, and the important rows exist."""
 
 from __future__ import annotations
 
@@ -38,23 +38,23 @@ ALL = [*itertools.chain(*TABLES.values()), *itertools.chain(*(table.values() for
         ("image", "src"),
     ],
 )
-def test_an_attribute_that_holds_no_url_has_no_row(element: str, attribute: str) -> None:
+def test_attributes_without_urls_have_no_row(element: str, attribute: str) -> None:
     assert not [place for place in HTML if place.attribute == attribute and place.element in {element, "*"}]
 
 
 @pytest.mark.parametrize("name", ["article:author", "og:title", "og:site_name", "description", "dc.identifier"])
-def test_a_meta_that_may_hold_text_has_no_row(name: str) -> None:
+def test_meta_names_with_text_have_no_row(name: str) -> None:
     assert name not in META
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_a_place_has_one_row(table: str) -> None:
+def test_each_element_and_attribute_has_one_row(table: str) -> None:
     names = [(place.element, place.attribute) for place in TABLES[table]]
     assert len(names) == len(set(names))
 
 
 @pytest.mark.parametrize("place", ALL, ids=lambda place: f"{place.element}-{place.attribute}")
-def test_a_row_uses_the_words_that_place_defines(place: LinkSite) -> None:
+def test_rows_use_the_values_that_link_site_defines(place: LinkSite) -> None:
     assert place.kind in KINDS
     assert place.syntax in {*GRAMMARS, "css", "srcdoc"}
     assert place.against in {"base", "own", "codebase"}
@@ -65,20 +65,20 @@ def test_a_row_uses_the_words_that_place_defines(place: LinkSite) -> None:
 
 
 @pytest.mark.parametrize("table", METAS)
-def test_meta_tables_have_lower_case_names_and_the_place_meta_content(table: str) -> None:
+def test_meta_tables_have_lower_case_names_and_sites_in_meta_content(table: str) -> None:
     for name, place in METAS[table].items():
         assert name == name.lower()
         assert place[:2] == ("meta", "content")
 
 
-def test_the_kinds_of_links_are_kinds() -> None:
+def test_link_types_map_to_known_kinds() -> None:
     assert set(LINK_REL_KINDS.values()) <= KINDS | {"as", "type"}
     assert {*AS_KINDS.values(), *TYPE_KINDS.values()} <= KINDS
     assert {link_tables.LINK_KIND, link_tables.AS_KIND, link_tables.TYPE_KIND} <= KINDS
 
 
 @pytest.mark.parametrize("attribute", sorted(defs.link_attrs))
-def test_every_link_attribute_that_lxml_knows_is_here(attribute: str) -> None:
+def test_every_link_attribute_of_lxml_has_a_row(attribute: str) -> None:
     assert attribute in link_tables.ATTRIBUTE_NAMES
 
 
@@ -102,7 +102,7 @@ def test_every_link_attribute_that_lxml_knows_is_here(attribute: str) -> None:
     ],
     ids=lambda row: f"{row.element}-{row.attribute}",
 )
-def test_html_row(row: LinkSite) -> None:
+def test_important_html_attributes_have_their_row(row: LinkSite) -> None:
     assert row in HTML
 
 
@@ -112,7 +112,7 @@ def test_a_reference_into_its_own_document_stays_in_svg_but_not_in_an_svg_a() ->
     assert not rows["a", "href"] + rows["a", "xlink:href"]
 
 
-def test_the_names_of_all_tables_are_collected() -> None:
+def test_names_of_all_link_tables_are_collected() -> None:
     assert {"a", "image", "meta", "feimage", "mglyph", "amp-img"} <= link_tables.ELEMENT_NAMES
     assert {"href", "xlink:href", "content", "style", "fill", "data-src"} <= link_tables.ATTRIBUTE_NAMES
     assert "*" not in link_tables.ELEMENT_NAMES

@@ -1,4 +1,4 @@
-"""The comments of programs that save pages: each form that they write, and what only looks like one."""
+"""Comments of programs that save pages: every form that they write, and similar comments."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def found_in(comment: str, charset: Charset = UTF_8) -> tuple[str, str] | None:
         " Created by HTTrack Website Copier/3.49-2 [XR&CO'2014] ",
     ],
 )
-def test_a_comment_that_does_not_say_where_a_page_was_says_nothing(comment: str) -> None:
+def test_comments_without_a_saved_url_are_ignored(comment: str) -> None:
     assert found_in(comment) is None
 
 
@@ -59,8 +59,8 @@ def test_a_comment_that_does_not_say_where_a_page_was_says_nothing(comment: str)
         (" saved from url=(0031)https://h.example/a-%2Db.html?q#f ", "https://h.example/a-%2Db.html?q#f", ZONE),
         (" saved from url=(0022)file:///C:/dir/a b.htm ", "file:///C:/dir/a b.htm", ZONE),
         (" saved from url=(0012)http://h.example/moved/p.html ", "http://h.example/moved/p.html", ZONE),  # edited since
-        (f" saved from url=(10024)http://h.example/?{'x' * 10006} ", None, ZONE),  # longer than what is looked at
-        # SingleFile, by both of its names, with what it may add
+        (f" saved from url=(10024)http://h.example/?{'x' * 10006} ", None, ZONE),  # longer than the examined part
+        # SingleFile, under both of its names, with its optional parts
         (
             "\n Page saved with SingleFile \n url: https://h.example/p \n saved date: Mon Jan 06 2025 10:00:00 GMT+0100\n",
             "https://h.example/p",
@@ -70,7 +70,7 @@ def test_a_comment_that_does_not_say_where_a_page_was_says_nothing(comment: str)
         ("\r\n Page saved with SingleFile \r\n url: https://h.example/p \r\n", "https://h.example/p", SINGLEFILE),
         ("\n Page saved with SingleFile \n url: https://h.example/p", "https://h.example/p", SINGLEFILE),
         ("\n Archive processed by SingleFile \n url: https://h.example/p \n saved date: x\n", "https://h.example/p", SINGLEFILE),
-        # monolith; the date had another form before 2.4
+        # monolith; the date format changed in 2.4
         (" Saved from https://h.example/p at 2025-01-06T10:00:00Z using monolith v2.8.3 ", "https://h.example/p", MONOLITH),
         (" Saved from https://h.example/p at Mon, 6 Jan 2020 10:00:00 GMT using monolith v2.2.5 ", "https://h.example/p", MONOLITH),
         # HTTrack: no scheme, or the whole URL
@@ -83,14 +83,14 @@ def test_a_comment_that_does_not_say_where_a_page_was_says_nothing(comment: str)
         (" Mirrored from file:///dir/p by HTTrack Website Copier/3.x [XR&CO'2014], x ", "file:///dir/p", HTTRACK),
     ],
 )
-def test_a_savers_comment_says_where_the_page_was(comment: str, url: str | None, source: str) -> None:
+def test_a_saved_from_comment_gives_the_url_of_the_page(comment: str, url: str | None, source: str) -> None:
     found = found_in(comment)
     assert found is not None
     assert found[1] == source
     assert url is None or found[0] == url
 
 
-def test_the_url_is_read_in_the_documents_charset() -> None:
+def test_a_saved_url_is_decoded_in_the_charset_of_the_document() -> None:
     comment = " saved from url=(0023)http://h.example/папка/ "
     assert found_in(comment, by_label("windows-1251")) == ("http://h.example/папка/", ZONE)
 
@@ -102,24 +102,24 @@ def test_a_long_comment_is_not_read_to_its_end() -> None:
 @pytest.mark.parametrize(
     ("page", "url"),
     [
-        # the first that says where counts
+        # the first comment with a URL is used
         ("<!-- saved from url=(0014)about:internet --><!-- saved from url=(0019)http://h.example/d/ -->", "http://h.example/d/"),
         ("<!-- saved from url=(0019)http://h.example/1/ --><!-- saved from url=(0019)http://h.example/2/ -->", "http://h.example/1/"),
-        # where it stands: after the doctype, in html, at the end
+        # positions: after the doctype, in html, at the end
         ("<!doctype html>\n<!-- saved from url=(0019)http://h.example/1/ -->\n<html>", "http://h.example/1/"),
         ("<!doctype html><html><!--\n Page saved with SingleFile \n url: http://h.example/1/ \n-->", "http://h.example/1/"),
         ("<p>x</p></body><!-- Mirrored from h.example/1/ by HTTrack Website Copier/3.x [XR&CO'2014], x -->\n</html>", "http://h.example/1/"),
-        # what is no comment
+        # not a comment
         ("<script><!-- saved from url=(0019)http://h.example/1/ --></script>", ""),
         ("<title><!-- saved from url=(0019)http://h.example/1/ --></title>", ""),
         ("<p title='<!-- saved from url=(0019)http://h.example/1/ -->'>", ""),
     ],
 )
-def test_a_comment_counts_wherever_it_is_one(page: str, url: str) -> None:
+def test_a_saved_from_comment_is_found_anywhere_in_the_document(page: str, url: str) -> None:
     assert base(page, media_type="text/html").url == url
 
 
-def test_what_the_user_says_goes_before_what_the_saver_wrote() -> None:
+def test_the_url_option_precedes_a_saved_from_comment() -> None:
     page = "<!-- saved from url=(0019)http://h.example/1/ --><a href=x>"
     assert rewrite(page, media_type="text/html") == page.replace("href=x", "href=http://h.example/1/x")
     assert rewrite(page, url="http://u.example/") == page.replace("href=x", "href=http://u.example/x")

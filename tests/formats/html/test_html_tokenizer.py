@@ -1,4 +1,4 @@
-"""The scanner finds the tags, the attributes, and the ends of text that is no markup, as HTML Standard 13.2.5 has them."""
+"""The scanner finds tags, attributes, and the ends of raw text as in HTML Standard 13.2.5."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ EVERYTHING = b"\1" * (ROWS * ATTRIBUTES)
 
 
 def tags(data: bytes, interest: bytes = EVERYTHING) -> list[bytes]:
-    """The start tags that are reported, each as it stands."""
+    """Return the bytes of each reported start tag."""
     scanner = Tokenizer(data, interest)
     found = []
     while (kind := scanner.next()) != names.END:
@@ -23,7 +23,7 @@ def tags(data: bytes, interest: bytes = EVERYTHING) -> list[bytes]:
 
 
 def attributes(data: bytes) -> list[tuple[bytes, bytes, int]]:
-    """Name, value and quote of each attribute of the first start tag."""
+    """Return name, value and quote of each attribute of the first start tag."""
     record: list[tuple[int, int, int, int, int]] = []
     assert Tokenizer(data, NOTHING, record).next() == names.TAG
     return [(data[name:name_end], data[value:value_end], quote) for name, name_end, value, value_end, quote in record]
@@ -51,7 +51,7 @@ def attributes(data: bytes) -> list[tuple[bytes, bytes, int]]:
         b"\0\xff\x80",
     ],
 )
-def test_what_is_no_start_tag_is_not_reported(data: bytes) -> None:
+def test_only_start_tags_are_reported(data: bytes) -> None:
     assert tags(data) == []
 
 
@@ -77,19 +77,19 @@ def test_a_start_tag_ends_at_its_own_angle_bracket(data: bytes) -> None:
         (b"<a b=`c`>", [(b"b", b"`c`", names.UNQUOTED)]),
     ],
 )
-def test_attributes_are_recorded_as_they_stand(data: bytes, expected: list[tuple[bytes, bytes, int]]) -> None:
+def test_attributes_are_recorded_unchanged(data: bytes, expected: list[tuple[bytes, bytes, int]]) -> None:
     assert attributes(data) == expected
 
 
 def element(data: bytes) -> int:
-    """The number of the first start tag's name, whether or not the tree takes it."""
+    """Return the number of the first start tag's name, whether or not the tree accepts it."""
     scanner = Tokenizer(data, NOTHING, [])
     assert scanner.next() == names.TAG
     return scanner.element
 
 
 @pytest.mark.parametrize("name", [*names.ELEMENT_ID])
-def test_an_element_is_known_in_any_case_and_by_its_whole_name(name: bytes) -> None:
+def test_element_names_are_matched_in_any_case_and_completely(name: bytes) -> None:
     assert element(b"<%b>" % name) == element(b"<%b>" % name.upper()) == names.ELEMENT_ID[name]
     for other in likenesses(name):
         if other[:1].isalpha():
@@ -97,7 +97,7 @@ def test_an_element_is_known_in_any_case_and_by_its_whole_name(name: bytes) -> N
 
 
 @pytest.mark.parametrize("name", [*names.ATTRIBUTE_ID])
-def test_an_attribute_is_known_in_any_case_and_by_its_whole_name(name: bytes) -> None:
+def test_attribute_names_are_matched_in_any_case_and_completely(name: bytes) -> None:
     known = b"\0" + b"\1" * (ATTRIBUTES - 1)
     assert tags(b"<i %b=x>" % name, known * ROWS)
     assert tags(b"<i %b=x>" % name.upper(), known * ROWS)
@@ -107,19 +107,19 @@ def test_an_attribute_is_known_in_any_case_and_by_its_whole_name(name: bytes) ->
 
 
 def likenesses(name: bytes) -> list[bytes]:
-    """Names that differ from this one in a byte, in a bit of it, or in their length."""
+    """Return names that differ from this one in a byte, in a bit of it, or in their length."""
     flipped = [name[:-1] + bytes((name[-1] ^ bit,)) for bit in (1, 16, 64, 128)]
     first = [bytes((name[0] ^ bit,)) + name[1:] for bit in (1, 128)]
     others = [b"x" + name, name + b"x", b"\1" + name, b"\0" + name, name[1:], name[:-1], b"aaaaaaaa" + name, *flipped, *first]
     return [other.lower() for other in others if other and not set(other) & set(b"\t\n\f\r /=>\"'<")]
 
 
-def test_the_first_of_duplicate_attributes_counts() -> None:
+def test_the_first_of_duplicate_attributes_is_used() -> None:
     data = b"<a href=1 HREF=2 href=3>"
     scanner = Tokenizer(data, EVERYTHING)
     assert scanner.next() == names.TAG
     found = scanner.attributes
-    if hasattr(found, "order"):  # compiled, the fields of attributes are seen by the walker only
+    if hasattr(found, "order"):  # compiled, the fields of attributes are visible to the walker only
         number = found.order[0]
         assert (found.found, data[found.value_start[number] : found.value_end[number]]) == (1, b"1")
 
@@ -149,7 +149,7 @@ def test_the_first_of_duplicate_attributes_counts() -> None:
         b"<svg><![CDATA[%s]]></svg>",
     ],
 )
-def test_the_text_ends_where_the_next_tag_is_found(data: bytes) -> None:
+def test_raw_text_ends_at_its_end_tag(data: bytes) -> None:
     text = b"<b q>" if not data.startswith(b"<!%") else b"b q>"
     assert tags(data.replace(b"%s", text) + b"<u href=x>")[-1] == b"<u href=x>"
     assert b"<b q>" not in tags(data.replace(b"%s", text) + b"<u href=x>")
@@ -165,14 +165,14 @@ def test_the_text_ends_where_the_next_tag_is_found(data: bytes) -> None:
         b"<title>%s</title",
     ],
 )
-def test_text_that_nothing_ends_reaches_to_the_end(data: bytes) -> None:
+def test_unterminated_raw_text_extends_to_the_end(data: bytes) -> None:
     assert len(tags(data.replace(b"%s", b"<b q>"))) == 1
 
 
 @pytest.mark.parametrize(
     "data", [b"<svg><title>%s", b"<svg><style>%s", b"<svg><script>%s", b"<noscript>%s", b"<![CDATA[x>%s"]
 )
-def test_what_is_no_text_mode_here_hides_no_tag(data: bytes) -> None:
+def test_tags_are_found_in_elements_without_a_text_mode(data: bytes) -> None:
     assert tags(data.replace(b"%s", b"<b q>"))[-1] == b"<b q>"
 
 
@@ -200,7 +200,7 @@ def test_what_is_no_text_mode_here_hides_no_tag(data: bytes) -> None:
         (b"<title>x</title", -1),
     ],
 )
-def test_what_the_end_of_the_file_cuts_off_is_known(data: bytes, offset: int) -> None:
+def test_markup_truncated_by_the_end_of_the_file_is_detected(data: bytes, offset: int) -> None:
     scanner = Tokenizer(data, NOTHING)
     while scanner.next() != names.END:
         pass

@@ -1,7 +1,7 @@
-"""The simulation of tree construction: which start tags reach the tree, in which namespace, and what it cannot know.
+"""Simulated tree construction: which start tags reach the tree, in which namespace, and which cases are uncertain.
 
-A row is a document in which each start tag says what becomes of it: `o` reaches the tree, `x` does not; `html`, `svg`
-and `math` say the namespace. html5lib and its suite are the judge of the whole (`test_html5lib_tests.py`).
+A row is a document whose start tags state their expected fate: `o` reaches the tree, `x` does not; `html`, `svg` and
+`math` are namespaces. html5lib and its suite check the whole (`test_html5lib_tests.py`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ NAMESPACES = (b"html", b"svg", b"math")
 
 
 def scanned(document: bytes) -> Tokenizer:
-    """A scanner at the end of the document."""
+    """Return a scanner at the end of the document."""
     scanner = Tokenizer(document, bytes(ROWS * ATTRIBUTES))
     while scanner.next() != names.END:
         pass
@@ -25,7 +25,7 @@ def scanned(document: bytes) -> Tokenizer:
 
 
 def checked(document: bytes) -> None:
-    """Every start tag with a claim is what it says."""
+    """Assert that every start tag has the fate that it states."""
     record: list[tuple[int, int, int, int, int]] = []
     scanner = Tokenizer(document, bytes(ROWS * ATTRIBUTES), record)
     while (kind := scanner.next()) != names.END:
@@ -48,7 +48,7 @@ def checked(document: bytes) -> None:
         b"<table><tr><td><table><tr><td></table></table>",
     ],
 )
-def test_what_is_closed_leaves_nothing_open(document: bytes) -> None:
+def test_closed_elements_leave_nothing_open(document: bytes) -> None:
     tree = scanned(document).tree
     assert (tree.foreign.depth, tree.tables.template_depth, tree.guessed) == (0, 0, False)
 
@@ -68,7 +68,7 @@ def test_what_is_closed_leaves_nothing_open(document: bytes) -> None:
         b"<!-- c --> <head o>",
     ],
 )
-def test_a_head_counts_while_there_is_none(document: bytes) -> None:
+def test_a_head_tag_counts_only_before_the_head_exists(document: bytes) -> None:
     checked(document)
 
 
@@ -102,7 +102,7 @@ def test_a_form_in_a_form_is_ignored(document: bytes) -> None:
         b"<table><td></th><table></table><td o>",
     ],
 )
-def test_parts_of_a_table_count_in_a_table(document: bytes) -> None:
+def test_table_parts_count_only_in_a_table(document: bytes) -> None:
     checked(document)
 
 
@@ -129,7 +129,7 @@ def test_parts_of_a_table_count_in_a_table(document: bytes) -> None:
         b"<template><svg></template><colgroup x>",
     ],
 )
-def test_the_first_tag_in_a_template_says_what_counts_in_it(document: bytes) -> None:
+def test_the_first_tag_in_a_template_decides_which_tags_count(document: bytes) -> None:
     checked(document)
 
 
@@ -164,7 +164,7 @@ def test_the_first_tag_in_a_template_says_what_counts_in_it(document: bytes) -> 
         b"<svg>&#32;</svg><frameset o>",
     ],
 )
-def test_a_frameset_counts_while_nothing_else_has(document: bytes) -> None:
+def test_a_frameset_counts_only_before_other_content(document: bytes) -> None:
     checked(document)
 
 
@@ -214,7 +214,7 @@ def test_a_select_in_a_select_ends_it(document: bytes) -> None:
         b"<math><annotation-xml encoding=text/xml><a math>",
         b"<svg><annotation-xml encoding=text/html><a svg>",
         b"<svg><image svg></svg><image html>",
-        b"<svg><one><title></other><a html>",  # names without a number are told apart
+        b"<svg><one><title></other><a html>",  # names without a number are distinguished
         b"<svg><one><title></one><a svg>",
     ],
 )
@@ -238,7 +238,7 @@ def test_foreign_content_has_its_namespace(document: bytes) -> None:
         b"<svg><desc><table><td></td></table></desc><a svg>",
     ],
 )
-def test_what_ends_around_foreign_content_ends_it(document: bytes) -> None:
+def test_end_tags_of_outer_elements_end_foreign_content(document: bytes) -> None:
     checked(document)
 
 
@@ -256,7 +256,7 @@ def test_what_ends_around_foreign_content_ends_it(document: bytes) -> None:
         b"<svg><template></template><a svg>",
     ],
 )
-def test_an_end_tag_that_ends_nothing_leaves_foreign_content_open(document: bytes) -> None:
+def test_unmatched_end_tags_leave_foreign_content_open(document: bytes) -> None:
     checked(document)
 
 
@@ -266,7 +266,7 @@ def test_an_end_tag_that_ends_nothing_leaves_foreign_content_open(document: byte
         (b"<svg><g></svg></g>", False),
         (b"<svg></a>", False),
         (b"<a><svg></a>", True),
-        (b"<one><svg></one>", True),  # names without a number are counted together
+        (b"<one><svg></one>", True),  # names without a number share one counter
         (b"<one><svg></two>", True),
         (b"<one></one><svg></one>", False),
         (b"<frameset>", False),
@@ -281,7 +281,7 @@ def test_an_end_tag_that_ends_nothing_leaves_foreign_content_open(document: byte
         (b"<noscript><body><noscript>", False),
     ],
 )
-def test_a_guess_is_known_to_be_one(document: bytes, *, guessed: bool) -> None:
+def test_uncertain_tree_construction_is_marked_as_guessed(document: bytes, *, guessed: bool) -> None:
     assert bool(scanned(document).tree.guessed) is guessed
 
 
@@ -302,5 +302,5 @@ def test_a_guess_is_known_to_be_one(document: bytes, *, guessed: bool) -> None:
         b"<svg><desc><template><table><td><svg></td></table></template></desc></svg>",
     ],
 )
-def test_nothing_is_too_deep(unit: bytes) -> None:
+def test_deep_html_is_scanned_completely(unit: bytes) -> None:
     assert scanned(unit * scaled(5_000)).truncated == -1

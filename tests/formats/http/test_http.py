@@ -1,4 +1,4 @@
-"""HTTP messages: what stays, the fields that are links, bodies in every coding, and what cannot be read."""
+"""HTTP messages: unchanged messages, fields with links, bodies in every coding, and unreadable messages."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ STAYS = {
 
 
 @pytest.mark.parametrize("data", STAYS.values(), ids=STAYS)
-def test_what_stays_comes_back_as_the_same_object(data: bytes) -> None:
+def test_unchanged_data_is_returned_as_the_same_object(data: bytes) -> None:
     assert rewritten(data) is data
     assert reported(data) == []
 
@@ -73,7 +73,7 @@ def test_every_status_line_is_read(line: str) -> None:
     assert rewritten(message(status=line)) == message(status=line, body=ABSOLUTE)
 
 
-def test_lines_may_end_without_a_carriage_return() -> None:
+def test_http_lines_may_end_without_a_carriage_return() -> None:
     data = message("Content-Length: 17").replace(b"\r", b"")
     assert rewritten(data) == message("Content-Length: 36", body=ABSOLUTE).replace(b"\r", b"")
 
@@ -96,7 +96,7 @@ def test_lines_may_end_without_a_carriage_return() -> None:
         ("Base: <URL:x/>", "Base: <URL:http://h.example/d/x/>"),
     ],
 )
-def test_links_in_fields(field: str, new: str) -> None:
+def test_links_in_http_fields_are_found(field: str, new: str) -> None:
     assert rewritten(message(field, body=b"")) == message(new, body=b"")
 
 
@@ -110,12 +110,12 @@ def test_links_in_fields(field: str, new: str) -> None:
         (("Content-Base: sub/",), "http://h.example/d/sub/", "encapsulating"),
     ],
 )
-def test_the_base_of_a_body(fields: tuple[str, ...], base: str, layer: str) -> None:
+def test_http_bodies_have_the_expected_base(fields: tuple[str, ...], base: str, layer: str) -> None:
     row = list(absolve.links(message(*fields), media_type="message/http", url=URL))[-1]
     assert (row.base, row.base_layer, row.entity) == (base, layer, "body[1]")
 
 
-def test_the_links_of_a_field_may_be_thousands_and_what_rules_them_may_come_behind() -> None:
+def test_thousands_of_links_in_a_field_get_the_base_of_a_later_field() -> None:
     value = ", ".join(f"<{number}>; rel=x" for number in range(3000))
     data = message(f"Link: {value}", "Content-Base: /o/", "Location: y", body=b"<a href=x>")
     rows = list(absolve.links(data, media_type="message/http", url=URL))
@@ -138,7 +138,7 @@ def test_of_several_responses_the_last_one_has_the_body() -> None:
 
 
 @pytest.mark.parametrize("body", [PAGE, b"<!doctype html>" + PAGE, b"\n <HTML>" + PAGE])
-def test_a_body_without_a_media_type_is_known_by_its_content(body: bytes) -> None:
+def test_the_format_of_a_body_without_media_type_is_detected(body: bytes) -> None:
     assert rewritten(message(media_type="", body=body)).endswith(ABSOLUTE)
     assert b"http" not in rewritten(message(media_type="", body=b"\x89PNG" + PAGE))[20:]
 
@@ -171,7 +171,7 @@ CODED: dict[str, tuple[Callable[[bytes], bytes], Callable[[bytes], bytes]]] = {
 
 @pytest.mark.parametrize("name", CODED)
 @pytest.mark.parametrize("in_chunks", [False, True])
-def test_a_coded_body_is_opened_and_coded_again(name: str, in_chunks: bool) -> None:
+def test_a_compressed_body_is_decompressed_and_compressed_again(name: str, in_chunks: bool) -> None:
     encode, decode = CODED[name]
     raw = encode(PAGE)
     field = "Transfer-Encoding: chunked" if in_chunks else f"Content-Length: {len(raw)}"
@@ -181,7 +181,7 @@ def test_a_coded_body_is_opened_and_coded_again(name: str, in_chunks: bool) -> N
     assert in_chunks or head.endswith(b"Content-Length: %d" % len(new))
 
 
-def test_codings_are_stacked_in_the_order_in_which_they_were_applied() -> None:
+def test_several_content_codings_are_removed_in_reverse_order() -> None:
     data = message("Content-Encoding: deflate, gzip", body=gzip.compress(zlib.compress(PAGE)))
     new = rewritten(data).partition(b"\r\n\r\n")[2]
     assert zlib.decompress(gzip.decompress(new)) == ABSOLUTE
@@ -200,7 +200,7 @@ DATA = st.tuples(st.binary(min_size=1, max_size=40), st.sampled_from([b"\r\n", b
 
 
 @given(st.lists(DATA), st.sampled_from([b"0\r\n\r\n", b"00;l\r\nT: 1\r\n\r\n", b"0\n"]), st.binary(max_size=90))
-def test_a_body_in_chunks_comes_back_and_another_one_is_in_the_same(
+def test_a_changed_body_keeps_its_chunks(
     chunks: list[tuple[bytes, bytes]], last: bytes, other: bytes
 ) -> None:
     raw = b"".join(b"%03x" % len(data) + end + data + b"\r\n" for data, end in chunks) + last
@@ -215,7 +215,7 @@ def test_a_body_in_chunks_comes_back_and_another_one_is_in_the_same(
 
 @pytest.mark.parametrize("size", [10, (1 << 16) - 39, (1 << 16) - 38, (1 << 16) - 37, 1 << 17])
 @pytest.mark.parametrize("kind", [bytes, memoryview])
-def test_a_payload_is_the_body_however_long_the_header_is(size: int, kind: Callable[[bytes], bytes]) -> None:
+def test_the_payload_is_the_body_after_a_header_of_any_length(size: int, kind: Callable[[bytes], bytes]) -> None:
     for end in (b"\r\n\r\n", b"\r\n"):
         found = message("X: " + "x" * size)[: -len(PAGE) - 4] + end + (PAGE if len(end) == 4 else b"")
         body = found.partition(b"\r\n\r\n")[2]
@@ -223,7 +223,7 @@ def test_a_payload_is_the_body_however_long_the_header_is(size: int, kind: Calla
         assert bytes(payload(kind(found), options=Settings(), count=None)) == body
 
 
-def test_a_body_that_was_decoded_under_its_old_header_is_read_as_it_is() -> None:
+def test_a_body_already_decoded_despite_its_header_is_read_unchanged() -> None:
     for field in ("Transfer-Encoding: chunked", "Content-Encoding: gzip"):
         assert rewritten(message(field)) == message(field, body=ABSOLUTE)
         assert reported(message(field)) == [("not-encoded", False)]
@@ -244,7 +244,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize(("code", "data"), BROKEN.values(), ids=BROKEN)
-def test_a_body_that_cannot_be_read_stays_and_that_is_said(code: str, data: bytes) -> None:
+def test_an_unreadable_body_stays_with_a_diagnostic(code: str, data: bytes) -> None:
     assert rewritten(data) is data
     assert reported(data) == [(code, True)]
 
@@ -254,17 +254,17 @@ def test_a_link_in_the_header_of_a_broken_body_is_rewritten() -> None:
     assert rewritten(data) == message("Content-Length: 99", "Link: <http://h.example/d/x>")
 
 
-def test_a_part_of_a_document_stays() -> None:
+def test_a_partial_response_stays() -> None:
     data = message("Content-Range: bytes 100-116/1000", status="HTTP/1.1 206 Partial Content")
     assert rewritten(data) is data
     assert reported(data) == [("partial", False)]
 
 
-def test_blank_lines_behind_the_body_stay() -> None:
+def test_blank_lines_after_the_body_stay() -> None:
     assert rewritten(message("Content-Length: 17") + b"\r\n\r\n") == message("Content-Length: 36", body=ABSOLUTE) + b"\r\n\r\n"
 
 
-def test_a_bomb_stays_and_that_is_said() -> None:
+def test_a_decompression_bomb_stays_with_a_diagnostic() -> None:
     body = gzip.compress(PAGE + bytes(5000))
     data = message("Content-Encoding: gzip", body=body)
     assert reported(data, max_decompressed=5000) == [("too-large", True)]
@@ -272,18 +272,18 @@ def test_a_bomb_stays_and_that_is_said() -> None:
     assert rewritten(data, max_decompressed=6000) != data
 
 
-def test_what_is_no_message_is_an_error() -> None:
+def test_data_that_is_no_http_message_is_an_error() -> None:
     with pytest.raises(absolve.AbsolveError, match="no-http"):
         rewritten(b"<html>" + PAGE)
 
 
-def test_rewriting_twice_is_rewriting_once() -> None:
+def test_rewriting_is_idempotent() -> None:
     body = chunked(gzip.compress(PAGE))
     data = message("Content-Encoding: gzip", "Transfer-Encoding: chunked", "Link: <x>", body=body)
     once = rewritten(data)
     assert rewritten(once) is once
 
 
-def test_a_message_is_known_by_its_first_line() -> None:
+def test_an_http_message_is_detected_by_its_first_line() -> None:
     entity = walk(Document(message(), url=URL), Settings())
     assert rewrite(entity) == message(body=ABSOLUTE)

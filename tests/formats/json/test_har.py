@@ -1,4 +1,4 @@
-"""HTTP Archives: what stays, the responses by the URLs of their requests, and what cannot be read."""
+"""HTTP Archives: unchanged archives, responses with the URLs of their requests, and unreadable archives."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ STAYS = {
 
 
 @pytest.mark.parametrize("data", STAYS.values(), ids=STAYS)
-def test_what_stays_comes_back_as_the_same_object(data: bytes) -> None:
+def test_unchanged_data_is_returned_as_the_same_object(data: bytes) -> None:
     assert rewritten(data) is data
     assert reported(data) == []
 
@@ -96,16 +96,16 @@ def test_a_second_rewrite_changes_nothing() -> None:
     assert rewritten(changed) is changed
 
 
-def test_the_escapes_of_a_link_stay_where_they_mean_the_same() -> None:
+def test_unchanged_escapes_of_a_link_stay() -> None:
     page = '<a href="../\u00e9\U0001f600/\u00e9?">'
     data = har(entry(page, content={"size": 1})).replace(b"/\\u00e9?", b"\\/\\u00E9?")
     assert rewritten(data) == data.replace(b'"../', b'"http://h.example/') != data
 
 
-def test_the_size_of_the_content_is_made_anew_where_it_was_right() -> None:
+def test_the_content_size_is_recomputed_if_it_was_right() -> None:
     assert read(rewritten(har(entry())))["content"]["size"] == len(ABSOLUTE)
     assert read(rewritten(har(entry(content={"size": 7}))))["content"]["size"] == 7
-    assert read(rewritten(har(entry(bodySize=20))))["bodySize"] == 20  # what came over the wire
+    assert read(rewritten(har(entry(bodySize=20))))["bodySize"] == 20  # the size transferred over the network
 
 
 def test_bytes_in_base64_stay_in_one_line() -> None:
@@ -117,7 +117,7 @@ def test_bytes_in_base64_stay_in_one_line() -> None:
     assert content["size"] == len(new)
 
 
-def test_text_is_characters_whatever_its_page_says_of_its_charset() -> None:
+def test_the_charset_declared_in_a_text_body_is_ignored() -> None:
     data = har(entry('<meta charset=koi8-r><a href="я">Я</a>'))
     assert read(rewritten(data))["content"]["text"] == '<meta charset=koi8-r><a href="http://h.example/d/я">Я</a>'
     feed = '<?xml version="1.0" encoding="koi8-r"?><feed xmlns="http://www.w3.org/2005/Atom"><link href="я"/></feed>'
@@ -140,12 +140,12 @@ def test_text_is_characters_whatever_its_page_says_of_its_charset() -> None:
         ("Base", "<URL:x/>", "<URL:http://h.example/d/x/>"),
     ],
 )
-def test_fields_of_the_header_are_links(name: str, value: str, new: str) -> None:
+def test_links_in_response_headers_are_found(name: str, value: str, new: str) -> None:
     changed = rewritten(har(entry(None, headers=[("A", "b"), (name, value), ("Server", "x")])))
     assert [field["value"] for field in read(changed)["headers"]] == ["b", new, "x"]
 
 
-def test_a_header_may_have_so_many_fields_that_are_links() -> None:
+def test_the_number_of_header_fields_with_links_is_limited() -> None:
     def archive(count: int) -> bytes:
         return har(entry(headers=[("Link", "<x>"), ("A", "b")] * count), entry())
 
@@ -155,7 +155,7 @@ def test_a_header_may_have_so_many_fields_that_are_links() -> None:
     assert [row.reference for row in absolve.links(data, name="x.har")] == ["x"]
 
 
-def test_the_header_base_rules_the_header_and_the_body() -> None:
+def test_a_header_base_applies_to_header_and_body() -> None:
     data = har(entry(headers=[("Location", "l"), ("Base", "<URL:http://b.example/>")], redirectURL="/r"))
     changed = read(rewritten(data))
     assert changed["headers"][0]["value"] == "http://b.example/l"
@@ -187,7 +187,7 @@ def test_each_of_thousands_of_entries_has_the_url_of_its_own_request() -> None:
     assert list(absolve.links(rewritten(data), name="x.har"))[2999].reference.startswith("http://h2999/")
 
 
-def test_the_links_of_a_field_may_be_thousands() -> None:
+def test_a_header_field_may_have_thousands_of_links() -> None:
     value = ", ".join(f"<{number}>; rel=x" for number in range(3000))
     data = har(entry(headers=[("Link", value), ("Content-Base", "http://o/d/")]))
     rows = [row for row in absolve.links(data, name="x.har") if row.attribute == "link"]
@@ -195,18 +195,18 @@ def test_the_links_of_a_field_may_be_thousands() -> None:
     assert read(rewritten(data))["headers"][0]["value"] == value.replace("<", "<http://o/d/")
 
 
-def test_each_field_is_written_in_its_own_way() -> None:
+def test_header_fields_keep_their_own_codings() -> None:
     data = har(entry(headers=[("Link", "<a>"), ("Content-Location", "=?utf-8?Q?b=2Fc?="), ("SourceMap", "<d e>")]))
     rows = [row for row in absolve.links(data, name="x.har") if row.element == "header"]
     assert [row.reference for row in rows] == ["a", "b/c", "de"]
 
 
-def test_the_url_may_stand_behind_the_response() -> None:
+def test_the_request_url_may_follow_the_response() -> None:
     data = har(dict(reversed(entry().items())))
     assert read(rewritten(data))["content"]["text"] == ABSOLUTE
 
 
-def test_an_archive_is_known_by_its_content() -> None:
+def test_an_http_archive_is_detected_by_its_content() -> None:
     assert list(absolve.links(har(entry(), indent=1)))
     assert list(absolve.links(b"\xef\xbb\xbf" + har(entry())))
 
@@ -222,7 +222,7 @@ def test_an_archive_is_known_by_its_content() -> None:
         (har(entry(content={"comment": json.loads("[" * 90 + "]" * 90)})), "too-deep"),
     ],
 )
-def test_what_is_no_archive_is_an_error(data: bytes, code: str) -> None:
+def test_json_that_is_no_http_archive_is_an_error(data: bytes, code: str) -> None:
     with pytest.raises(absolve.DocumentError) as caught:
         rewritten(data)
     assert caught.value.diagnostic.code == code
@@ -237,7 +237,7 @@ def test_what_is_no_archive_is_an_error(data: bytes, code: str) -> None:
         (entry("<x", media_type="application/xml"), "not-well-formed", True),
     ],
 )
-def test_what_cannot_be_read_stays_and_the_rest_goes_on(broken: Any, code: str, failed: bool) -> None:
+def test_unreadable_entries_stay_and_the_others_are_rewritten(broken: Any, code: str, failed: bool) -> None:
     data = har(broken, entry())
     assert reported(data) == [(code, failed)]
     changed = rewritten(data)
@@ -245,7 +245,7 @@ def test_what_cannot_be_read_stays_and_the_rest_goes_on(broken: Any, code: str, 
     assert read(changed, 1)["content"]["text"] == ABSOLUTE
 
 
-def test_a_rewrite_is_verified() -> None:
+def test_verify_accepts_a_har_rewrite_and_finds_its_corruptions() -> None:
     encoded = base64.b64encode(PAGE.encode()).decode()
     data = har(
         entry(headers=[("Location", "l"), ("Server", "s")], redirectURL="l"),

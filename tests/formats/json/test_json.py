@@ -1,4 +1,4 @@
-"""Import maps, speculation rules and web app manifests: which strings are references, and how they are written."""
+"""Import maps, speculation rules and web app manifests: their references, and the encoding of new ones."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def references(kind: str, text: str) -> list[str]:
         ("rules", '{"prefetch": [{"urls": {"a": "b"}, "tag": "t"}], "tag": "x"}'),
     ],
 )
-def test_a_string_elsewhere_is_no_reference(kind: str, text: str) -> None:
+def test_other_json_strings_are_no_references(kind: str, text: str) -> None:
     assert [reference for reference in references(kind, text) if reference != "b"] == []
 
 
@@ -69,7 +69,7 @@ def test_a_string_elsewhere_is_no_reference(kind: str, text: str) -> None:
         ("rules", '{"prerender": [{"where": {"href_matches": "/x"}}, {"urls": ["d"]}]}', ["d"]),
     ],
 )
-def test_references_are_found_in_their_order(kind: str, text: str, expected: list[str]) -> None:
+def test_json_references_are_found_in_order(kind: str, text: str, expected: list[str]) -> None:
     assert references(kind, text) == expected
 
 
@@ -80,7 +80,7 @@ def test_references_are_found_in_their_order(kind: str, text: str, expected: lis
         *(r'["\x"]', '["\\', '["a\n"]', '["a', "[-]", "[nul]"),
     ],
 )
-def test_what_is_no_json_is_left_alone_and_said(text: str) -> None:
+def test_invalid_json_stays_with_a_diagnostic(text: str) -> None:
     (finding,) = walk_import_map(text.encode(), UTF_8, Settings())
     assert isinstance(finding, Finding)
     assert finding.code in {"malformed-json", "too-deep"}
@@ -102,7 +102,7 @@ def texts(value: object) -> list[str]:
 
 
 @given(VALUES, st.booleans())
-def test_every_string_is_found_and_decoded_as_json_decodes_it(value: object, ascii_only: bool) -> None:
+def test_json_strings_are_decoded_as_by_python(value: object, ascii_only: bool) -> None:
     data = json.dumps(value, ensure_ascii=ascii_only, indent=1).encode("utf-8", "surrogatepass")
     found = [value for value in values(data) if isinstance(value, Value) and value.kind in {"key", "string"}]
     coding = JSONString()
@@ -112,7 +112,7 @@ def test_every_string_is_found_and_decoded_as_json_decodes_it(value: object, asc
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))
 @example('</script><!--\\"\n\x00')
-def test_what_is_encoded_decodes_to_itself_and_does_not_end_a_script(text: str) -> None:
+def test_encoded_json_strings_decode_to_themselves_and_end_no_script(text: str) -> None:
     raw = JSONString().encode(text.encode())
     assert JSONString().decode(raw) == text.encode()
     assert json.loads(b'"' + raw + b'"') == text
@@ -136,12 +136,12 @@ MANIFEST = {
 URLS = ["/app", "./?home", "/a/", "i.png", "s.png", "/new", "n.png", "share", "/p?%s", "open", "r.webmanifest", "sw.js"]
 
 
-def test_a_manifest_has_its_urls_in_known_members() -> None:
+def test_urls_in_known_members_of_a_manifest_are_found() -> None:
     assert references("manifest", json.dumps(MANIFEST)) == URLS
     assert references("manifest", json.dumps({"x": MANIFEST, "id": "app", "start_url": ["./x", {"y": "z"}][1]})) == []
 
 
-def test_what_names_an_app_stays() -> None:
+def test_the_id_of_a_manifest_stays() -> None:
     done = json.loads(absolve.rewrite(json.dumps(MANIFEST), name="a.webmanifest", url="http://h.example/m/"))
     assert (done["id"], done["scope"], done["icons"][0]["src"]) == ("/app", "http://h.example/a/", "http://h.example/m/i.png")
 
@@ -157,7 +157,7 @@ def test_what_names_an_app_stays() -> None:
         ("x.importmap", "{}", "application/importmap+json"),
     ],
 )
-def test_a_document_is_told_by_its_name_and_how_it_begins(
+def test_json_formats_are_detected_by_name_and_content(
     name: str, text: str, media_type: str | None
 ) -> None:
     assert registry.sniff(text.encode(), name) == media_type
@@ -181,7 +181,7 @@ def test_import_maps_and_speculation_rules_are_documents_too(media_type: str, te
     ("kind", "text"),
     [("map", '{"imports": {"./a": "./b"}}'), ("rules", '{"prefetch": [{"urls": ["a"]}]}'), ("manifest", '{"start_url": "a"}')],
 )
-def test_no_object_is_kept_for_a_link(kind: str, text: str) -> None:
+def test_json_links_are_stored_without_objects(kind: str, text: str) -> None:
     events = WALKERS[kind](text.encode(), UTF_8, Settings())
     assert isinstance(events, EventList)
     assert (len(events) > 0, events.objects) == (True, [])

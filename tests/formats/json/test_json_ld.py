@@ -1,4 +1,4 @@
-"""JSON-LD: which strings are references, which base rules them, and that nothing else changes."""
+"""JSON-LD: which strings are references, which base applies to them, and that nothing else changes."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def rewritten(text: str, media_type: str = "application/ld+json") -> str:
         '{"@context": {"@base": null}, "a": {"@context": {"@base": "sub/"}, "@id": "x"}}',
     ],
 )
-def test_what_is_no_reference_is_neither_listed_nor_changed(text: str) -> None:
+def test_other_json_ld_strings_are_neither_listed_nor_changed(text: str) -> None:
     assert listed(text) == []
     assert rewritten(text) == text
 
@@ -90,16 +90,16 @@ def test_what_is_no_reference_is_neither_listed_nor_changed(text: str) -> None:
         (f'{{{SCHEMA}, "url": " x\\u002fy "}}', [("url", "x/y")]),
     ],
 )
-def test_references_are_listed_by_their_property(text: str, expected: list[tuple[str, str]]) -> None:
+def test_json_ld_references_are_listed_with_their_property(text: str, expected: list[tuple[str, str]]) -> None:
     assert listed(text) == expected
 
 
-def test_an_empty_reference_means_the_document_as_an_id_and_else_nothing() -> None:
+def test_an_empty_json_ld_id_is_the_document_and_other_empty_strings_are_ignored() -> None:
     found = rows(f'{{{SCHEMA}, "@id": "", "url": ""}}')[1:]
     assert [(row.target, row.problems) for row in found] == [(URL, ["empty"]), (None, ["empty"])]
 
 
-def test_contexts_that_stand_elsewhere_are_links_against_the_document() -> None:
+def test_remote_contexts_are_links_resolved_against_the_document() -> None:
     text = '{"@context": ["c.jsonld", {"@base": "http://b.example/", "@import": "i.jsonld"}, "schema.org"], "@id": "x"}'
     targets = [(row.attribute, row.target) for row in rows(text)]
     assert targets == [
@@ -110,7 +110,7 @@ def test_contexts_that_stand_elsewhere_are_links_against_the_document() -> None:
     ]
 
 
-def test_an_at_base_rules_its_node_and_what_is_inside_it() -> None:
+def test_an_at_base_applies_to_its_node_and_nested_nodes() -> None:
     text = """{"@id": "a", "p": {"@id": "b", "q": {"@id": "c"}, "@context": {"@base": "one/"}},
         "r": {"@context": [{"@base": "two/"}, {"@base": "three/"}], "@id": "d", "s": {"@context": {"@base": "/e/"}, "@id": "f"}},
         "t": {"@context": null, "@id": "g"}}"""
@@ -125,19 +125,19 @@ def test_an_at_base_rules_its_node_and_what_is_inside_it() -> None:
     assert found["g"][0] == "http://h.example/d/g"
 
 
-def test_null_takes_a_base_away_and_an_absolute_one_gives_one_again() -> None:
+def test_a_null_base_removes_the_base_until_an_absolute_one() -> None:
     text = '{"@context": [{"@base": null}, {"@base": "http://b.example/"}], "@id": "x", "p": {"@context": null, "@id": "y"}}'
     assert [row.target for row in rows(text)][1:] == ["http://b.example/x", "http://h.example/d/y"]
 
 
-def test_links_are_rewritten_only_where_that_is_asked_for() -> None:
+def test_json_ld_links_are_rewritten_only_with_the_option() -> None:
     text = f'{{{SCHEMA}, "@base": "no", "@id": "#me", "url": "a\\/b\\u0041", "image": ["i.png"], "name": "x.html"}}'
     assert absolve.rewrite(text, media_type="application/ld+json", url=URL) is text
     done = text.replace('"a\\/', '"http://h.example/d/a\\/').replace('"i.png', '"http://h.example/d/i.png')
     assert rewritten(text) == done
 
 
-def test_a_policy_changes_them_only_where_that_is_asked_for_either() -> None:
+def test_a_policy_changes_json_ld_links_only_with_the_option() -> None:
     text = f'{{{SCHEMA}, "url": "x"}}'
     options: dict[str, Any] = {
         "media_type": "application/ld+json",
@@ -149,12 +149,12 @@ def test_a_policy_changes_them_only_where_that_is_asked_for_either() -> None:
     assert absolve.verify(text, done, json_ld=True, **options) == []
 
 
-def test_an_at_base_is_made_absolute_and_what_it_rules_with_it() -> None:
+def test_an_at_base_and_its_links_are_made_absolute() -> None:
     text = '{"@context": {"@base": "sub/"}, "@id": "x", "@graph": []}'
     assert rewritten(text) == text.replace("sub/", "http://h.example/d/sub/").replace('"x"', '"http://h.example/d/sub/x"')
 
 
-def test_a_script_in_a_page_takes_the_base_of_the_page() -> None:
+def test_json_ld_in_a_script_has_the_base_of_the_page() -> None:
     script = f'<base href="/b/"><script type="application/ld+json">{{{SCHEMA}, "url": "%s", "name": "</b>"}}</script>'
     row = list(absolve.links(script % "x", media_type="text/html", url=URL))[-1]
     assert (row.element, row.attribute, row.target, row.entity) == ("json-ld", "url", "http://h.example/b/x", "")
@@ -164,27 +164,27 @@ def test_a_script_in_a_page_takes_the_base_of_the_page() -> None:
 
 
 @pytest.mark.parametrize("parameters", ["", "; charset=utf-8", ';profile="http://www.w3.org/ns/json-ld#framed"'])
-def test_the_type_of_a_script_may_have_parameters(parameters: str) -> None:
+def test_the_json_ld_type_of_a_script_may_have_parameters(parameters: str) -> None:
     page = f"<script type='application/ld+json{parameters}'>{{{SCHEMA}, \"url\": \"x\"}}</script>"
     assert [row.target for row in absolve.links(page, media_type="text/html", url=URL)][-1] == "http://h.example/d/x"
 
 
-def test_a_script_in_xhtml_is_read_too() -> None:
+def test_json_ld_in_an_xhtml_script_is_read() -> None:
     page = '<html xmlns="http://www.w3.org/1999/xhtml"><script type="application/ld+json">{"url": "x"}</script></html>'
     assert rewritten(page, "application/xhtml+xml") == page.replace('"x"', '"http://h.example/d/x"')
 
 
-def test_what_is_no_json_is_left_alone_and_said() -> None:
+def test_invalid_json_stays_with_a_diagnostic() -> None:
     text = '{"url": "x", }, "url": "y"'
     assert rewritten(text) == text
     assert rows(text) == []
 
 
-def test_a_document_is_told_by_its_name() -> None:
+def test_json_ld_is_detected_by_its_name() -> None:
     assert registry.sniff(b"{}", "a.jsonld") == "application/ld+json"
 
 
-def test_a_property_stands_in_one_table() -> None:
+def test_each_json_ld_property_is_in_one_table() -> None:
     found = [*json_ld_tables.URLS, *json_ld_tables.THINGS, *json_ld_tables.TEXTS]
     assert len(found) == len(set(found))
     assert {*json_ld_tables.URLS.values(), *json_ld_tables.THINGS.values()} <= KINDS
@@ -208,13 +208,13 @@ def test_a_property_stands_in_one_table() -> None:
         ('{"@context": {"@base": "b/"}, "a": {}, "url": "x", "@graph": [{}, {"url": "y"}]}', ["/d/b/", "/d/b/x", "/d/b/y"]),
     ],
 )  # fmt: skip
-def test_a_context_rules_its_object_wherever_it_stands(text: str, targets: list[str], size: int) -> None:
+def test_a_context_applies_to_its_whole_object_from_any_position(text: str, targets: list[str], size: int) -> None:
     known = f'{{"@context": "https://schema.org", "@graph": {text}}}' + " " * size
     assert [row.target for row in rows(known)][1:] == [f"http://h.example{target}" for target in targets]
 
 
 @pytest.mark.parametrize("size", [0, 1 << 16])
-def test_so_many_terms_may_be_in_force(size: int) -> None:
+def test_the_number_of_terms_in_scope_is_limited(size: int) -> None:
     def nested(terms: int) -> str:
         inner = ", ".join(f'"t{number}": {{"@id": "x", "@type": "@id"}}' for number in range(terms))
         outer = ", ".join(f'"u{number}": "x"' for number in range(5_000))
@@ -227,7 +227,7 @@ def test_so_many_terms_may_be_in_force(size: int) -> None:
     assert (diagnostic.code, diagnostic.column) == ("too-many-terms", text.index('{"@context"', 1) + 1)
 
 
-def test_terms_of_objects_that_are_over_do_not_count() -> None:
+def test_terms_of_closed_objects_do_not_count() -> None:
     context = {f"t{number}": {"@id": "x", "@type": "@id"} for number in range(6_000)}
     assert [row.reference for row in rows(json.dumps([{"@context": context, "t0": "a"}] * 3))] == ["a"] * 3
 

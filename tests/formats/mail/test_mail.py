@@ -1,4 +1,4 @@
-"""Messages: which bodies are read, under which base, and that nothing else changes."""
+"""Messages: which bodies are read, with which base, and that nothing else changes."""
 
 from __future__ import annotations
 
@@ -67,24 +67,24 @@ NOTHING = [
 
 
 @pytest.mark.parametrize("data", NOTHING)
-def test_where_nothing_changes_the_very_same_object_comes_back(data: bytes) -> None:
+def test_an_unchanged_message_is_returned_as_the_same_object(data: bytes) -> None:
     assert absolve.rewrite(data, media_type="message/rfc822", url=URL) is data
     assert codes(data) == []
 
 
 @pytest.mark.parametrize("media_type", ["message/rfc822", "multipart/related; boundary=x", "application/x-mimearchive"])
 @pytest.mark.parametrize("before", [b"", b"From me@h.example\n", b">From x\n", b"\xef\xbb\xbf"])
-def test_a_message_is_read_whatever_stands_before_its_header(media_type: str, before: bytes) -> None:
+def test_a_message_is_read_after_an_mbox_line_or_a_byte_order_mark(media_type: str, before: bytes) -> None:
     assert rewritten(before + html(), media_type) == before + html(DONE)
 
 
-def test_a_multipart_without_a_header_is_told_by_its_first_line() -> None:
+def test_a_multipart_without_a_header_is_detected_by_its_first_line() -> None:
     data = b"--B \r\nContent-Type: text/html\r\n\r\n%b\r\n--B--"
     assert rewritten(data % LINK, "multipart/related") == data % DONE
 
 
 @pytest.mark.parametrize("end", [b"\r\n", b"\n"])
-def test_preamble_boundaries_and_epilogue_stay(end: bytes) -> None:
+def test_preamble_boundaries_and_epilogue_of_a_multipart_stay(end: bytes) -> None:
     lines = [
         b"Content-Type: multipart/mixed;",
         b'\tboundary="a b(c"',
@@ -112,13 +112,13 @@ def test_preamble_boundaries_and_epilogue_stay(end: bytes) -> None:
     assert rewritten(data % LINK) == data % DONE
 
 
-def test_line_ends_may_be_mixed() -> None:
+def test_line_ends_of_a_message_may_be_mixed() -> None:
     data = b"A: b\r\nContent-Type: multipart/mixed; boundary=B\n\r\n--B\nContent-Type: text/html\r\n\n%b\r\n--B--\n"
     assert rewritten(data % LINK) == data % DONE
 
 
 @pytest.mark.parametrize(("outer", "inner"), [("B", "B1"), ("B1", "B"), ("a b", "a"), ("a", "a b"), ("-", "--")])
-def test_a_boundary_that_begins_another_is_told_apart(outer: str, inner: str) -> None:
+def test_boundaries_that_are_prefixes_of_each_other_are_distinguished(outer: str, inner: str) -> None:
     within = f'Content-Type: multipart/mixed; boundary="{inner}"\n\n--{inner}\n'.encode() + html()
     within += f"\n--{inner}--\n".encode()
     data = f'Content-Type: multipart/mixed; boundary="{outer}"\n\n--{outer} \n'.encode() + within
@@ -128,14 +128,14 @@ def test_a_boundary_that_begins_another_is_told_apart(outer: str, inner: str) ->
     assert [row.entity for row in rows(data)] == ["part[1]/part[1]/body[1]", "part[2]/body[1]"]
 
 
-def test_a_closing_boundary_may_be_missing_inside_and_the_parts_around_go_on() -> None:
+def test_a_missing_inner_closing_boundary_does_not_end_the_outer_parts() -> None:
     inner = b"Content-Type: multipart/mixed; boundary=C\n\n--C\n" + html()
     data = multipart(inner, html())
     assert rewritten(data) == data.replace(LINK, DONE)
     assert codes(data) == [("no-closing-boundary", 9, False)]
 
 
-def test_a_missing_closing_boundary_is_said_and_the_last_part_read() -> None:
+def test_a_missing_closing_boundary_is_reported_and_the_last_part_is_read() -> None:
     data = multipart(html(), html(), end=b"\n")
     assert rewritten(data) == data.replace(LINK, DONE)
     assert codes(data) == [("no-closing-boundary", 11, False)]
@@ -144,14 +144,14 @@ def test_a_missing_closing_boundary_is_said_and_the_last_part_read() -> None:
 @pytest.mark.parametrize(
     "data", [b"Content-Type: multipart/mixed\n\n--B\n", b"Content-Type: multipart/x; boundary=C\n\n"]
 )
-def test_a_multipart_without_a_boundary_stays_and_that_is_said(data: bytes) -> None:
+def test_a_multipart_without_a_boundary_stays_with_a_diagnostic(data: bytes) -> None:
     data += b"--B\n" + html() + b"\n--B--\n"
     assert rewritten(data) is data
     assert codes(data) == [("no-boundary", 3, True)]
 
 
 @pytest.mark.parametrize("begin", [b"text/html; a=", b"text/html;\r\n a=", b'text/html; a="'])
-def test_a_content_type_may_have_so_many_characters(begin: bytes) -> None:
+def test_the_length_of_a_content_type_is_limited(begin: bytes) -> None:
     most = begin + b"b" * (8_192 - len(begin.replace(b"\r\n", b"")))
     assert codes(b"Content-Type: " + most + b"\n\n" + LINK) == []
     header = b"Content-Location: y\nContent-Type: " + most + b"b\n\n"
@@ -159,24 +159,24 @@ def test_a_content_type_may_have_so_many_characters(begin: bytes) -> None:
     assert rewritten(header + LINK) == header.replace(b"y\n", b"http://h.example/d/y\n", 1) + LINK
 
 
-def test_many_parameters_take_linear_time() -> None:
+def test_many_parameters_of_a_content_type_take_linear_time() -> None:
     began = time.perf_counter()
     rows(b"Content-Type: text/html" + b";a=b" * 1_000_000 + b"\n\n" + LINK)
     assert time.perf_counter() - began < 10
 
 
-def test_a_multipart_with_the_boundary_of_the_one_around_it_has_no_parts() -> None:
+def test_a_multipart_with_the_boundary_of_its_parent_has_no_parts() -> None:
     data = multipart(b"Content-Type: multipart/mixed; boundary=B\n\n", html())
     assert rewritten(data) == data.replace(LINK, DONE)
     assert codes(data) == [("no-boundary", 6, True)]
 
 
-def test_an_empty_part_is_one() -> None:
+def test_an_empty_body_part_is_counted() -> None:
     data = b"Content-Type: multipart/mixed; boundary=B\n\n--B\n--B\n" + html() + b"\n--B--"
     assert rewritten(data) == data.replace(LINK, DONE)
 
 
-def test_messages_in_messages_have_a_base_of_their_own() -> None:
+def test_a_nested_message_has_its_own_base() -> None:
     inner = b"Content-Type: message/rfc822\n\nContent-Base: sub/\n" + html()
     digest = multipart(b"\nSubject: in a digest\n" + html(), kind=b"digest").replace(b"B", b"D")
     data = multipart(inner, digest, header=b"Base: <URL:http://b.example/b/c>\n")
@@ -195,18 +195,18 @@ def test_messages_in_messages_have_a_base_of_their_own() -> None:
         (b"base64", b"PGEgaHJl\nZj0ieCI+", b"PGEgaHJl\nZj0iaHR0\ncDovL2gu\nZXhhbXBs\nZS9kL3gi\nPg=="),
     ],
 )
-def test_bodies_are_read_through_their_encoding(encoding: bytes, raw: bytes, done: bytes) -> None:
+def test_bodies_are_read_through_their_content_transfer_encoding(encoding: bytes, raw: bytes, done: bytes) -> None:
     data = multipart(html(b"%b\n", b"Content-Transfer-Encoding:" + encoding + b"\n"))
     assert rewritten(data % raw) == data % done
 
 
-def test_the_end_of_a_reference_that_goes_on_after_a_soft_break_stays() -> None:
+def test_the_kept_end_of_a_reference_after_a_soft_line_break_stays() -> None:
     header = b"Content-Transfer-Encoding: quoted-printable\n"
     data = html(b'<a href=3D"%blong/=\nname.html">', header)
     assert rewritten(data % b"") == data % b"http://h.example/d/"
 
 
-def test_what_cannot_be_decoded_stays_and_the_rest_goes_on() -> None:
+def test_undecodable_bodies_stay_and_the_rest_is_rewritten() -> None:
     broken = html(b"PGE!", b"Content-Transfer-Encoding: base64\n")
     unknown = html(LINK, b"Content-Transfer-Encoding: x-uuencode\n")
     data = multipart(broken, unknown, html())
@@ -217,7 +217,7 @@ def test_what_cannot_be_decoded_stays_and_the_rest_goes_on() -> None:
 @pytest.mark.parametrize(
     "raw", [b"PGE", b"PGE!", b"PGEg=aHJlZj14Pg==", b"PGEgaHJlZj14Pg==\n-- \na list of mail", b"PGEgaHJlZj14Pg==PGEg"]
 )
-def test_broken_base64_is_left_as_it_is_and_that_is_said(raw: bytes) -> None:
+def test_a_body_of_broken_base64_stays_with_a_diagnostic(raw: bytes) -> None:
     data = html(raw, b"Content-Transfer-Encoding: base64\n")
     assert rewritten(data) is data
     assert codes(data) == [("broken-base64", 4, True)]
@@ -226,13 +226,13 @@ def test_broken_base64_is_left_as_it_is_and_that_is_said(raw: bytes) -> None:
 @pytest.mark.parametrize(
     "charset", [b"", b"; charset=", b'; charset=""', b"; charset=x-unknown", b"; charset=us-ascii", b"; charset=utf-7"]
 )
-def test_bytes_of_a_charset_that_is_not_said_or_not_known_stay(charset: bytes) -> None:
+def test_bytes_in_an_undeclared_or_unknown_charset_stay(charset: bytes) -> None:
     data = b"Content-Type: text/html" + charset + b'\n\n\xff<a href="\xe9%b">\xe9</a>'
     assert rewritten(data % b"") == (data % b"").replace(b'"\xe9', b'"http://h.example/d/\xe9')
     assert codes(data % b"") == []
 
 
-def test_a_charset_is_that_of_the_part_or_else_found_out() -> None:
+def test_the_charset_is_that_of_the_part_or_else_detected() -> None:
     page = '<a href="\u0451">'.encode("koi8-r")
     data = b"Content-Type: text/html; charset*=us-ascii'en'koi8-r\n\n" + page
     assert rows(data)[0].reference == "\u0451"
@@ -240,7 +240,7 @@ def test_a_charset_is_that_of_the_part_or_else_found_out() -> None:
     assert rewritten(data) == data.replace(b'"', b'"http://h.example/d/', 1)
 
 
-def test_boundaries_in_several_pieces_are_put_together() -> None:
+def test_a_boundary_split_by_rfc_2231_is_joined() -> None:
     data = b"Content-Type: multipart/mixed; boundary*0=a; boundary*1=b\n\n--ab\n" + html() + b"\n--ab--"
     assert rewritten(data) == data.replace(LINK, DONE)
 
@@ -268,11 +268,11 @@ def test_header_bases_are_rows_and_made_absolute() -> None:
         (b"Content-Location: http://[x", ["unsuitable-base", "malformed"]),
     ],
 )
-def test_what_is_wrong_with_a_header_base_stands_on_its_row(header: bytes, problems: list[str]) -> None:
+def test_problems_of_a_header_base_are_on_its_row(header: bytes, problems: list[str]) -> None:
     assert rows(header + b"\n\n", url=None)[0].problems == problems
 
 
-def test_the_next_claim_rules_where_the_first_cannot() -> None:
+def test_the_next_header_claim_applies_if_the_first_is_unusable() -> None:
     data = b"Content-Base: data:,\nContent-Location: c/d\n" + html()
     assert [row.target for row in rows(data)] == ["data:,", "http://h.example/d/c/d", "http://h.example/d/c/x"]
 
@@ -287,7 +287,7 @@ HELD = multipart(
 )
 
 
-def test_what_is_in_the_same_message_is_internal_and_its_links_stay() -> None:
+def test_links_to_parts_of_the_same_message_are_internal_and_stay() -> None:
     scopes = [(row.element, row.scope) for row in rows(HELD)]
     assert scopes == [
         ("header", "internal"),
@@ -300,13 +300,13 @@ def test_what_is_in_the_same_message_is_internal_and_its_links_stay() -> None:
     assert rewritten(HELD) == done.replace(b"Location: i.png", b"Location: http://h.example/d/i.png")
 
 
-def test_what_is_in_another_message_of_a_mailbox_is_not() -> None:
+def test_links_to_parts_of_another_message_are_not_internal() -> None:
     other = multipart(html(b'<img src="i.png">'), kind=b"related")
     data = b"From a\n" + HELD + b"\nFrom b\n" + other
     assert rewritten(data, "application/mbox").endswith(other.replace(b"i.png", b"http://h.example/d/i.png"))
 
 
-def test_what_is_held_is_absolute_where_its_base_is_emptied() -> None:
+def test_links_to_parts_become_absolute_when_the_base_is_emptied() -> None:
     page = html(b'<base href="http://b.example/"><img src="i.png">')
     image = b"Content-Type: image/png\nContent-Location: http://b.example/i.png\n\n"
     data = multipart(page, image)
@@ -323,24 +323,24 @@ SIGNED = [
 
 
 @pytest.mark.parametrize(("data", "line"), SIGNED)
-def test_what_is_signed_stays_and_that_is_said(data: bytes, line: int) -> None:
+def test_signed_parts_stay_with_a_diagnostic(data: bytes, line: int) -> None:
     assert rewritten(data) is data
     assert {row.target for row in rows(data)} == {"http://h.example/d/x"}
     assert codes(data) == [("signed", line, False)]
 
 
 @pytest.mark.parametrize("data", [data for data, _ in SIGNED])
-def test_signatures_are_broken_where_the_user_says_so(data: bytes) -> None:
+def test_signed_parts_are_rewritten_with_the_option(data: bytes) -> None:
     done = data.replace(LINK, DONE).replace(b"<x>", b"<http://h.example/d/x>")
     assert rewritten(data, break_signatures=True) == done
     assert codes(data, break_signatures=True) == []
 
 
-def test_what_is_signed_is_not_spoken_of_where_nothing_would_change() -> None:
+def test_unchanged_signed_parts_cause_no_diagnostic() -> None:
     assert codes(b"DKIM-Signature: x\n" + html(b'<a href="http://other.example/#x">')) == []
 
 
-def test_what_is_signed_and_encoded_for_it_is_said() -> None:
+def test_opaque_signed_messages_stay_with_a_diagnostic() -> None:
     data = b"Content-Type: application/pkcs7-mime; smime-type=signed-data\n\nMII=\n"
     assert rewritten(data) is data
     assert codes(data) == [("signed", 3, False)]
@@ -360,7 +360,7 @@ X-Mozilla-Status: 0001
 """
 
 
-def test_each_message_of_a_mailbox_is_a_document_of_its_own() -> None:
+def test_each_message_of_a_mailbox_is_a_document() -> None:
     data = MAILBOX % (html(), html())
     found = rows(data, "application/mbox")
     assert [(row.entity, row.target, row.base_layer) for row in found] == [
@@ -372,7 +372,7 @@ def test_each_message_of_a_mailbox_is_a_document_of_its_own() -> None:
     assert rewritten(data, "application/mbox") == MAILBOX % (html(one), html(DONE))
 
 
-def test_what_is_no_mailbox_is_an_error() -> None:
+def test_data_that_is_no_mailbox_is_an_error() -> None:
     with pytest.raises(absolve.AbsolveError, match="no-message"):
         absolve.rewrite(b"Subject: x\n\n", media_type="application/mbox")
 
@@ -392,16 +392,16 @@ def test_what_is_no_mailbox_is_an_error() -> None:
         (b"<p>\nFrom: a\nTo: b\n", None, "text/html"),
     ],
 )
-def test_a_message_is_told_by_its_name_or_its_header(data: bytes, name: str | None, media_type: str) -> None:
+def test_a_message_is_detected_by_its_name_or_header(data: bytes, name: str | None, media_type: str) -> None:
     assert registry.sniff(data, name) == media_type
 
 
-def test_a_body_that_begins_with_no_header_is_said() -> None:
+def test_a_body_part_without_a_header_is_reported() -> None:
     assert codes(b"no header\n") == [("no-header", 1, False)]
 
 
 @pytest.mark.parametrize("data", [b"\n", b"\r\n", b" \n\n"])
-def test_a_message_of_nothing_but_blanks_has_no_header_and_needs_none(data: bytes) -> None:
+def test_a_blank_message_causes_no_diagnostic(data: bytes) -> None:
     assert codes(data) == codes(b"From a 10:00\n" + data + b"\nFrom b 11:00\n" + data, "application/mbox") == []
 
 
@@ -414,7 +414,7 @@ def test_a_hundred_thousand_parts_and_messages_are_counted() -> None:
         walked(parts, max_links=9)
 
 
-def test_what_base64_would_become_is_not_made_where_it_is_too_much() -> None:
+def test_a_base64_body_beyond_the_limit_is_not_built() -> None:
     page = b"<base href='http://h/" + b"d" * 100_000 + b"/'>" + b"<a href=x>" * 2_000
     mail = html(base64.encodebytes(page), b"Content-Transfer-Encoding: base64\n")
     tracemalloc.start()
@@ -427,7 +427,7 @@ def test_what_base64_would_become_is_not_made_where_it_is_too_much() -> None:
 
 @pytest.mark.parametrize("fields", [b"", b"Link: <l>\n", b"Content-Base: <http://b.example/c/>\nLink: <l>, <m?n>\n"])
 @pytest.mark.parametrize("end", [b"\n--B--\n", b""], ids=["closed", "not closed"])
-def test_of_a_message_in_messages_only_what_has_links_is_held_and_nothing_else_is_different(
+def test_nested_messages_give_the_same_results_whatever_is_kept_in_memory(
     fields: bytes, end: bytes
 ) -> None:
     def message(padding: bytes) -> bytes:
@@ -452,7 +452,7 @@ def test_of_a_message_in_messages_only_what_has_links_is_held_and_nothing_else_i
         entity = inner.entity
 
 
-def test_multiparts_are_read_to_the_depth_that_is_allowed() -> None:
+def test_multiparts_are_read_to_the_allowed_depth() -> None:
     heads = [b"Content-Type: multipart/mixed; boundary=b%d\n\n--b%d\n" % (depth, depth) for depth in range(10_000)]
     data = b"".join(heads) + html()
     began = time.perf_counter()
@@ -488,7 +488,7 @@ def test_hostile_messages_take_linear_time(data: bytes, media_type: str) -> None
 
 @pytest.mark.parametrize("charset", ["shift_jis", "gbk", "utf-8", "iso-8859-1"])
 @pytest.mark.parametrize("header", [b"Content-Base: http://b.example/\xe9a/", b"Base: <URL:http://b.example/\xe9a/>"])
-def test_a_byte_of_a_header_that_is_no_character_is_none_in_the_body_either(header: bytes, charset: str) -> None:
+def test_undecodable_bytes_of_a_header_base_are_percent_escaped_in_the_body(header: bytes, charset: str) -> None:
     head = header + b"\nContent-Type: text/html; charset=%b\n\n" % charset.encode()
     done = rewritten(head + LINK)
     assert done == head + b'<a href="http://b.example/%E9a/x">x</a>'

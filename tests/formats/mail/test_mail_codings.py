@@ -1,4 +1,4 @@
-"""Quoted-printable and base64: what they stand for, where its units are, and how little changes by an edit."""
+"""Quoted-printable and base64: decoding, offsets of units, and minimal changes by an edit."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from absolve.rewriting.edits import lower, splice
         (b"\xe9", b"\xe9"),
     ],
 )
-def test_quoted_printable_stands_for_octets(raw: bytes, value: bytes) -> None:
+def test_quoted_printable_is_decoded_to_octets(raw: bytes, value: bytes) -> None:
     coding = QuotedPrintable(raw)
     assert coding.decode(raw) == coding.decode_mapped(raw)[0] == value
 
@@ -62,11 +62,11 @@ def edited(raw: bytes, *edits: tuple[int, int, bytes]) -> bytes:
         (b"a", (1, 1, b"x\r\ny"), b"ax=0D=0Ay"),
     ],
 )
-def test_an_edit_changes_no_other_byte(raw: bytes, edit: tuple[int, int, bytes], done: bytes) -> None:
+def test_an_edit_of_quoted_printable_changes_no_other_byte(raw: bytes, edit: tuple[int, int, bytes], done: bytes) -> None:
     assert edited(raw, edit) == done
 
 
-def test_only_lines_that_grow_too_long_are_broken() -> None:
+def test_only_quoted_printable_lines_that_become_too_long_are_broken() -> None:
     long = b"y" * 90
     raw = long + b"\n" + b"x" * 70 + b"\n" + b"z" * 70 + b"\n"
     assert edited(raw, (0, 1, b"q"), (91, 91, b"123456")) == (
@@ -77,14 +77,14 @@ def test_only_lines_that_grow_too_long_are_broken() -> None:
     )
 
 
-def test_a_break_cuts_no_octet_and_makes_no_line_that_means_something() -> None:
+def test_a_soft_line_break_splits_no_octet_and_creates_no_boundary() -> None:
     raw = b"a" * 70 + b"=3D" + b"\r\n"
     assert edited(raw, (0, 0, b"1234")) == b"1234" + b"a" * 70 + b"=\r\n=3D\r\n"
     raw = b"a" * 70 + b"--B\r\n"
     assert edited(raw, (0, 0, b"12345")) == b"12345" + b"a" * 69 + b"=\r\na--B\r\n"
 
 
-def test_a_line_with_a_thousand_edits_is_broken_as_one_with_them_written_into_it() -> None:
+def test_a_line_with_a_thousand_edits_is_broken_like_the_edited_line() -> None:
     edits = [(at, at + 1, b"=E9.-") for at in range(0, 9_000, 3)]
     raw = b"abc" * 3_000
     done = edited(raw + b"\r\nabc\r\n", *edits)
@@ -98,7 +98,7 @@ LINES = st.lists(st.text("ab=. -Fé", max_size=100), max_size=6)
 
 
 @given(LINES, st.sampled_from(["\n", "\r\n"]), st.lists(st.tuples(st.integers(0, 600), st.text("xy=é ")), max_size=5))
-def test_any_edits_are_read_back_and_no_line_grows_too_long(
+def test_edits_of_quoted_printable_decode_to_the_edited_value_within_the_line_length(
     lines: list[str], end: str, insertions: list[tuple[int, str]]
 ) -> None:
     value = end.join(lines).encode()
@@ -129,19 +129,19 @@ def test_base64_keeps_its_width_and_line_ends(raw: bytes, new: bytes) -> None:
 
 @pytest.mark.parametrize("width", [1, 4, 57, 76, 999, 1000, 1001, 4000])
 @pytest.mark.parametrize("size", [0, 2999, 3000, 3001, 20_000])
-def test_base64_of_any_width_is_that_of_all_of_it_in_lines(width: int, size: int) -> None:
+def test_base64_lines_of_any_width_equal_the_whole_encoding(width: int, size: int) -> None:
     value = bytes(at * at % 251 for at in range(size))
     text = binascii.b2a_base64(value, newline=False)
     lines = b"\r\n".join(text[start : start + width] for start in range(0, len(text), width))
     assert Base64(b" " + b"A" * width + b"\r\nAA\r\n").encode(value) == b" " + lines + b"\r\n"
 
 
-def test_a_line_of_base64_alone_is_broken_where_it_grows_too_long() -> None:
+def test_a_single_line_of_base64_is_broken_if_it_becomes_too_long() -> None:
     assert Base64(b"YWJj\n").encode(b"a" * 60) == binascii.b2a_base64(b"a" * 57) + b"YWFh\n"
 
 
 @pytest.mark.parametrize("raw", [b"Y", b"YQ", b"YWI", b"YQ==YQ==", b"Y!Q=", b"YQ==\r\n____\r\na list of mail"])
-def test_broken_base64_is_said(raw: bytes) -> None:
+def test_broken_base64_is_an_error(raw: bytes) -> None:
     with pytest.raises(CodingError, match="base64 is broken"):
         Base64(raw).decode_mapped(raw)
 

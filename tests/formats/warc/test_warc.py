@@ -1,4 +1,4 @@
-"""WARC and ARC: records that stay, records that are walked, what they say of themselves, and broken files."""
+"""WARC and ARC: unchanged records, walked records, their length and digest fields, and broken files."""
 
 from __future__ import annotations
 
@@ -78,13 +78,13 @@ STAYS = {
 
 
 @pytest.mark.parametrize("data", STAYS.values(), ids=STAYS)
-def test_what_stays_comes_back_as_the_same_object(data: bytes) -> None:
+def test_unchanged_data_is_returned_as_the_same_object(data: bytes) -> None:
     assert rewritten(data) is data
     assert reported(data) == []
 
 
 @pytest.mark.parametrize("data", STAYS.values(), ids=STAYS)
-def test_the_pieces_of_a_file_are_all_of_it(data: bytes) -> None:
+def test_the_segments_of_an_archive_cover_all_bytes(data: bytes) -> None:
     for whole in (data, data + data, data[:-5], data[5:]):
         found = list(pieces(io.BytesIO(whole), 1 << 20))
         assert b"".join(piece.raw for piece in found) == whole
@@ -122,19 +122,19 @@ WALKED = {
 
 
 @pytest.mark.parametrize(("data", "new"), WALKED.values(), ids=WALKED)
-def test_a_record_is_walked_and_says_its_new_length(data: bytes, new: bytes) -> None:
+def test_a_changed_record_gets_its_new_length(data: bytes, new: bytes) -> None:
     assert rewritten(data) == new
     assert rewritten(new) is new
 
 
 @pytest.mark.parametrize(("data", "new"), WALKED.values(), ids=WALKED)
-def test_the_same_where_all_of_it_is_one_gzip_member(data: bytes, new: bytes) -> None:
+def test_records_in_one_gzip_member_are_rewritten(data: bytes, new: bytes) -> None:
     compressed = gzip.compress(data)
     assert gzip.decompress(rewritten(compressed)) == new
 
 
 @pytest.mark.parametrize("wrap", [bytes, gzip.compress], ids=["in a file", "in a gzip member"])
-def test_of_many_records_each_becomes_what_it_does_alone(wrap: Callable[[bytes], bytes]) -> None:
+def test_each_of_many_records_is_rewritten_like_one_alone(wrap: Callable[[bytes], bytes]) -> None:
     field = f"WARC-Block-Digest: {digest('sha1', 'base32', http())}"
     records = [record(http(), field), *STAYS.values(), *(old for old, _ in WALKED.values())]
     records = [one for one in records if not one.startswith(b"\x1f\x8b")]
@@ -150,7 +150,7 @@ def test_of_many_records_each_becomes_what_it_does_alone(wrap: Callable[[bytes],
     ]
 
 
-def test_members_that_do_not_change_are_copied() -> None:
+def test_unchanged_gzip_members_are_copied() -> None:
     first, second = gzip.compress(record(http(ABSOLUTE)), 1), gzip.compress(record(http()), 1)
     new = rewritten(first + second + first)
     assert new.startswith(first)
@@ -159,14 +159,14 @@ def test_members_that_do_not_change_are_copied() -> None:
 
 
 @pytest.mark.parametrize("skippable", [b"", b"\x50\x2a\x4d\x18\x01\x00\x00\x00x"])
-def test_frames_of_zstandard_are_opened(skippable: bytes) -> None:
+def test_zstandard_frames_are_decompressed(skippable: bytes) -> None:
     new = rewritten(skippable + zstandard.compress(record(http())) * 2)
     assert new.startswith(skippable)
     with zstandard.ZstdDecompressor().stream_reader(new, read_across_frames=True) as reader:
         assert reader.read() == record(http(ABSOLUTE)) * 2
 
 
-def test_frames_may_share_a_dictionary() -> None:
+def test_zstandard_frames_may_share_a_dictionary() -> None:
     samples: list[bytes | bytearray | memoryview] = [record(http(PAGE * count)) + b"%d" % count for count in range(1, 200)]
     dictionary = zstandard.train_dictionary(2000, samples)
     compressor = zstandard.ZstdCompressor(dict_data=dictionary)
@@ -192,7 +192,7 @@ def digest(algorithm: str, form: str, data: bytes) -> str:
 
 @pytest.mark.parametrize("form", ["base32", "hex", "upper hex", "bare base32", "base64"])
 @pytest.mark.parametrize("algorithm", ["sha1", "sha256", "md5", "sha512"])
-def test_digests_keep_their_algorithm_and_form(algorithm: str, form: str) -> None:
+def test_recomputed_digests_keep_algorithm_and_encoding(algorithm: str, form: str) -> None:
     def with_digests(block: bytes, payload: bytes) -> bytes:
         return record(
             block,
@@ -209,7 +209,7 @@ def test_a_digest_that_was_wrong_stays(value: str) -> None:
     assert rewritten(record(http(), *fields)) == record(http(ABSOLUTE), *fields)
 
 
-def test_the_payload_is_what_it_was_for_its_archive() -> None:
+def test_the_payload_digest_is_computed_like_the_original_one() -> None:
     def chunked(body: bytes) -> bytes:
         head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n"
         return head + b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body)
@@ -224,7 +224,7 @@ def test_the_payload_is_what_it_was_for_its_archive() -> None:
         assert rewritten(with_digest(PAGE)) == with_digest(ABSOLUTE)
 
 
-def test_a_revisit_is_listed_as_such_and_keeps_the_digest_of_what_it_revisits() -> None:
+def test_a_revisit_record_keeps_the_payload_digest() -> None:
     block = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nLocation: x\r\nContent-Length: 1000\r\n\r\n"
     new = block.replace(b"Location: x", b"Location: http://w.example/d/x")
     field = f"WARC-Payload-Digest: {digest('sha1', 'base32', b'')}"
@@ -233,7 +233,7 @@ def test_a_revisit_is_listed_as_such_and_keeps_the_digest_of_what_it_revisits() 
     assert [row.entity for row in absolve.links(data)] == ["revisit[1]"]
 
 
-def test_rows_say_which_record_they_are_of() -> None:
+def test_rows_have_the_path_and_url_of_their_record() -> None:
     data = gzip.compress(record(http())) + gzip.compress(record(b"x", kind="metadata")) + gzip.compress(record(http()) * 2)
     rows = list(absolve.links(data, name="x.warc.gz"))
     assert [row.entity for row in rows] == ["record[1]/body[1]", "record[2]/body[1]", "record[3]/body[1]"]
@@ -242,7 +242,7 @@ def test_rows_say_which_record_they_are_of() -> None:
     }
 
 
-def test_the_user_s_word_comes_before_that_of_the_record() -> None:
+def test_the_url_option_precedes_the_url_of_the_record() -> None:
     row = next(absolve.links(record(http()), url="http://said.example/"))
     assert row.target == "http://said.example/x"
 
@@ -274,7 +274,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize(("data", "new", "codes"), BROKEN.values(), ids=BROKEN)
-def test_a_broken_record_stays_and_the_others_go_on(data: bytes, new: bytes | None, codes: list[str]) -> None:
+def test_a_broken_record_stays_and_the_others_are_rewritten(data: bytes, new: bytes | None, codes: list[str]) -> None:
     assert reported(data) == codes
     if new is not None:
         assert rewritten(data) == new
@@ -287,7 +287,7 @@ def test_a_broken_record_stays_and_the_others_go_on(data: bytes, new: bytes | No
     [(MEMBER[:-20], "truncated"), (MEMBER[:40] + b"\0\0\0\0" + MEMBER[44:], "broken"), (MEMBER[:40], "truncated")],
     ids=["trailer cut off", "damaged", "data cut off"],
 )
-def test_a_broken_member_stays_and_the_others_go_on(broken: bytes, code: str) -> None:
+def test_a_broken_member_stays_and_the_others_are_rewritten(broken: bytes, code: str) -> None:
     assert reported(MEMBER + broken) == [code]
     assert rewritten(MEMBER + broken).endswith(broken)
     new = rewritten(broken + MEMBER)
@@ -295,9 +295,9 @@ def test_a_broken_member_stays_and_the_others_go_on(broken: bytes, code: str) ->
     assert gzip.decompress(new[len(broken) :]) == NEW
 
 
-def test_a_record_larger_than_allowed_stays_and_the_others_go_on() -> None:
+def test_a_record_beyond_the_size_limit_stays_and_the_others_are_rewritten() -> None:
     large = record(http(PAGE + b" " * 5000))
-    member = gzip.compress(large)  # Once: its header tells the second in which it was made.
+    member = gzip.compress(large)  # compressed once: the header contains the time
     for data, new in ((large + GOOD, large + NEW), (member + MEMBER, None)):
         assert reported(data, max_decompressed=3000) == ["too-large"]
         made = rewritten(data, max_decompressed=3000)
@@ -313,7 +313,7 @@ def test_a_segment_of_a_record_stays() -> None:
     assert rewritten(data) is data
 
 
-def test_what_is_wrong_with_a_payload_is_said_with_its_byte_and_url() -> None:
+def test_faults_of_a_payload_are_reported_with_offset_and_url() -> None:
     broken = record(http(PAGE, "Content-Encoding: gzip").replace(PAGE, b"\x1f\x8b" + PAGE[2:]))
     entity = walk(Document(GOOD + broken, name="x.warc"), Settings())
     at = len(GOOD) + broken.index(b"\x1f\x8b")
@@ -322,7 +322,7 @@ def test_what_is_wrong_with_a_payload_is_said_with_its_byte_and_url() -> None:
     ]
 
 
-def test_members_inside_members_are_not_opened() -> None:
+def test_nested_gzip_members_are_not_decompressed() -> None:
     data = gzip.compress(gzip.compress(GOOD))
     assert rewritten(data, name="x.warc.gz") is data
     assert reported(data) == ["no-record"]
@@ -341,7 +341,7 @@ KNOWN = {
 
 
 @pytest.mark.parametrize(("data", "is_warc"), KNOWN.values(), ids=KNOWN)
-def test_an_archive_is_known_by_its_first_bytes(data: bytes, is_warc: bool) -> None:
+def test_warc_and_arc_are_detected_by_the_first_bytes(data: bytes, is_warc: bool) -> None:
     assert (registry.sniff(data, None) == registry.WARC) is is_warc
     assert (registry.recognised(data, "x") == registry.WARC) is is_warc
 
@@ -377,7 +377,7 @@ HEADERS = [
 
 
 @pytest.mark.parametrize("data", HEADERS)
-def test_the_extent_of_a_record_is_that_of_its_fields_read_one_by_one(data: bytes) -> None:
+def test_the_extent_of_a_record_equals_that_from_parsing_each_field(data: bytes) -> None:
     extent, found = extent_at(b"\n" + data, 1), record_at(b"\n" + data, 1)
     assert (extent and _said(extent)) == (found and _said(found))
 
@@ -386,7 +386,7 @@ def _said(found: Extent | Record) -> tuple[str, int, int]:
     return found.kind, found.block, found.end
 
 
-def test_other_readers_read_what_was_rewritten() -> None:
+def test_other_warc_readers_read_the_rewrite() -> None:
     fields = [f"WARC-{name}-Digest: {digest('sha1', 'base32', of)}" for name, of in (("Block", http()), ("Payload", PAGE))]
     new = rewritten(gzip.compress(record(http(), *fields)) * 3)
     found = ArchiveIterator(io.BytesIO(new), check_digests="raise")
@@ -395,7 +395,7 @@ def test_other_readers_read_what_was_rewritten() -> None:
     assert all(one.verify_payload_digest() for one in FastReader(io.BytesIO(new)))
 
 
-def test_a_byte_of_a_records_url_that_is_no_character_is_none_in_the_page_either() -> None:
+def test_undecodable_bytes_of_a_record_url_are_percent_escaped_in_the_page() -> None:
     page = http(PAGE).replace(b"text/html", b"text/html; charset=shift_jis")
     data = record(page, url="http://w.example/~a/").replace(b"~a", b"\xe9a")
     assert b'<a href="http://w.example/%E9a/x">x</a>' in rewritten(data)

@@ -1,4 +1,4 @@
-"""Members of gzip that libdeflate opens: what it opens zlib opens, too, as much of it and no more."""
+"""Gzip members decompressed by libdeflate: zlib decompresses them to the same bytes, and stops at the same offset."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.skipif(not gzip_members.is_there, reason="libdeflate is
 
 
 def by_zlib(raw: bytes, limit: int = LIMIT) -> bytes | None:
-    """What is in a member that is these bytes and no less, in zlib's word; None where it is something else."""
+    """Decompress these bytes with zlib; return None unless they are exactly one member."""
     machine = zlib.decompressobj(31)
     try:
         value = machine.decompress(raw, limit + 1)
@@ -37,7 +37,7 @@ def by_zlib(raw: bytes, limit: int = LIMIT) -> bytes | None:
 
 
 def member(value: bytes, level: int = 6, flags: int = 0) -> bytes:
-    """A member whose header has what these flags announce (RFC 1952 2.3.1): 2 a sum, 4 more, 8 a name, 16 words."""
+    """Return a member whose header has the parts of these flags (RFC 1952 2.3.1): 2 CRC, 4 extra field, 8 name, 16 comment."""
     header = b"\x1f\x8b\x08" + bytes((flags,)) + b"\0\0\0\0\0\xff"
     header += b"\3\0\xfe\xff\0" * bool(flags & 4) + b"name\0" * bool(flags & 8) + b"words\0" * bool(flags & 16)
     header += struct.pack("<H", zlib.crc32(header) & 0xFFFF) * bool(flags & 2)
@@ -52,21 +52,21 @@ MEMBERS = st.builds(member, VALUES, st.integers(0, 9), st.integers(0, 31))
 
 
 @given(MEMBERS)
-def test_a_whole_member_is_opened_as_zlib_opens_it(raw: bytes) -> None:
+def test_libdeflate_decompresses_a_whole_member_like_zlib(raw: bytes) -> None:
     value = decompress_member(raw, LIMIT)
-    if value is None:  # its size stands in it twice, or its header has a sum of its own
+    if value is None:  # its size occurs twice, or its header has a CRC
         assert raw[3] & 2 or raw.find(raw[-4:], 14) < len(raw) - 4
     else:
         assert value == by_zlib(raw)
 
 
 @pytest.mark.parametrize("flags", [0, 1, 4, 8, 16, 29])
-def test_most_headers_are_taken(flags: int) -> None:
+def test_libdeflate_is_used_for_most_gzip_headers(flags: int) -> None:
     assert decompress_member(member(RECORD, flags=flags), LIMIT) == RECORD
 
 
 @given(MEMBERS, st.data())
-def test_what_zlib_does_not_open_is_not_opened(raw: bytes, data: st.DataObject) -> None:
+def test_data_that_zlib_rejects_is_rejected(raw: bytes, data: st.DataObject) -> None:
     made: dict[str, Callable[[], bytes]] = {
         "cut off": lambda: raw[: data.draw(st.integers(0, len(raw)))],
         "padded": lambda: raw + data.draw(st.binary(max_size=30)),
@@ -84,7 +84,7 @@ def _changed(raw: bytes, at: int, by: int) -> bytes:
     return raw[:at] + bytes((raw[at] ^ by,)) + raw[at + 1 :]
 
 
-def test_no_changed_bit_goes_unnoticed() -> None:
+def test_every_flipped_bit_of_a_member_is_detected() -> None:
     raw = member(RECORD, flags=8)
     for at in range(len(raw)):
         for bit in range(8):
@@ -97,7 +97,7 @@ def test_no_changed_bit_goes_unnoticed() -> None:
     [
         b"",
         b"\x1f\x8b\x08\0",
-        member(b""),  # zero is what libdeflate takes for a size that is not told
+        member(b""),  # libdeflate uses zero for an unknown size
         member(RECORD, flags=2),
         member(RECORD, flags=32),
         member(RECORD) + member(RECORD),
@@ -110,17 +110,17 @@ def test_no_changed_bit_goes_unnoticed() -> None:
         member(RECORD)[:-8] + b"\0\0\0\0" + member(RECORD)[-4:],
     ],
 )
-def test_what_cannot_be_proved_is_left_to_zlib(raw: bytes) -> None:
+def test_members_of_uncertain_size_are_left_to_zlib(raw: bytes) -> None:
     assert decompress_member(raw, LIMIT) is None
 
 
-def test_no_more_is_opened_than_the_limit() -> None:
+def test_libdeflate_decompresses_only_to_the_limit() -> None:
     raw = member(RECORD)
     assert decompress_member(raw, len(RECORD)) == RECORD
     assert decompress_member(raw, len(RECORD) - 1) is None
 
 
-def test_a_size_that_no_data_of_that_length_makes_asks_for_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_impossible_declared_size_allocates_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
 
     def decompress(_raw: bytes, size: int) -> bytearray:
@@ -135,7 +135,7 @@ def test_a_size_that_no_data_of_that_length_makes_asks_for_no_memory(monkeypatch
     assert len(asked) == 1
 
 
-def test_the_densest_data_there_is_are_opened() -> None:
+def test_maximally_compressed_members_are_decompressed() -> None:
     assert decompress_member(member(bytes(1 << 20), 9), 1 << 20) == bytes(1 << 20)
 
 
@@ -150,7 +150,7 @@ def test_the_densest_data_there_is_are_opened() -> None:
         (b"\x1f\x1f\x1f\x8b\x1f\x8b\x07\0", 0, -1),
     ],
 )
-def test_a_member_begins_as_its_header_does(data: bytes, start: int, found_at: int) -> None:
+def test_the_beginning_of_a_gzip_member_is_recognized(data: bytes, start: int, found_at: int) -> None:
     assert next_member(data, start, len(data)) == found_at
     assert next_member(data, start, found_at + 3) == -1
 
@@ -159,7 +159,7 @@ def test_a_member_begins_as_its_header_does(data: bytes, start: int, found_at: i
 
 
 def same_without(data: bytes) -> None:
-    """The pieces are the same where libdeflate is not installed."""
+    """Assert that the pieces are the same without libdeflate."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reader, "is_there", False)
         expected = found(io.BytesIO(data))
@@ -181,17 +181,17 @@ MORE = {
 
 @pytest.mark.parametrize("bit", MORE)
 @pytest.mark.parametrize("behind", ["", "a member", "a record", "noise", "line ends"])
-def test_a_file_has_the_same_pieces_with_libdeflate_and_without(bit: str, behind: str) -> None:
+def test_files_have_the_same_segments_with_and_without_libdeflate(bit: str, behind: str) -> None:
     same_without(MORE["a member"] + MORE[bit] + MORE.get(behind, b""))
 
 
 @given(st.lists(st.sampled_from(sorted(MORE)), max_size=8))
-def test_so_has_any_file_that_is_put_together(bits: list[str]) -> None:
+def test_generated_files_have_the_same_segments_with_and_without_libdeflate(bits: list[str]) -> None:
     same_without(b"".join([MORE[bit] for bit in bits]))
 
 
 def given_to_libdeflate(data: bytes, monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many bytes libdeflate is given, each time."""
+    """Return the number of bytes passed to libdeflate in each call."""
     asked: list[int] = []
     decompress = gzip_members._decompress
     assert decompress is not None
@@ -205,13 +205,13 @@ def given_to_libdeflate(data: bytes, monkeypatch: pytest.MonkeyPatch) -> list[in
     return asked
 
 
-def test_members_are_opened_by_libdeflate(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_members_in_files_are_decompressed_by_libdeflate(monkeypatch: pytest.MonkeyPatch) -> None:
     members = [gzip.compress(RECORD + NOISE[: 10_000 * number]) for number in range(20)]
     assert given_to_libdeflate(b"".join(members), monkeypatch) == list(map(len, members))
 
 
 @pytest.mark.parametrize("before", range(5))
-def test_so_are_those_that_begin_where_the_bytes_that_are_held_end(
+def test_members_at_the_end_of_the_buffer_are_decompressed_by_libdeflate(
     before: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = member(NOISE[: CHUNK - before - len(member(NOISE[:65_000], 0)) + 65_000], 0)
@@ -220,7 +220,7 @@ def test_so_are_those_that_begin_where_the_bytes_that_are_held_end(
     assert given_to_libdeflate(first + second, monkeypatch) == [len(first), len(second)]
 
 
-def test_the_largest_members_are_opened_as_they_come(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_members_beyond_the_limit_of_libdeflate_are_decompressed_by_zlib(monkeypatch: pytest.MonkeyPatch) -> None:
     noise = random.Random(5).randbytes(LONGEST)  # noqa: S311 - the same in each run
     large = gzip.compress(noise)
     small = gzip.compress(RECORD)
@@ -234,7 +234,7 @@ def test_the_largest_members_are_opened_as_they_come(monkeypatch: pytest.MonkeyP
     ids=["beginnings", "beginnings apart", "members"],
 )
 @pytest.mark.parametrize("broken", [False, True])
-def test_libdeflate_is_given_no_byte_twice(inside: bytes, *, broken: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_libdeflate_receives_no_byte_twice(inside: bytes, *, broken: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     raw = gzip.compress(inside * (20_000 // len(inside)), 0)
     if broken:
         raw = raw[:-8] + bytes(8)

@@ -1,4 +1,4 @@
-"""Pieces of archives: the same ones however much of the file is read at once."""
+"""Pieces of archives: the same, however many bytes each read returns."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ BITS = {
 
 
 class Slow(io.BytesIO):
-    """A file that gives so many bytes at once at most, as a pipe may."""
+    """A file that returns at most this many bytes per read, as a pipe may."""
 
     most = 1
 
@@ -72,7 +72,7 @@ class Slow(io.BytesIO):
 
 
 def found(file: io.BytesIO | bytes) -> tuple[list[tuple[int, bytes, Any]], list[Any], bytes]:
-    """The records with their places, what is said, and all bytes."""
+    """Return the records with their offsets, the diagnostics, and all bytes."""
     all_ = list(pieces(file, LIMIT))
     records = [(piece.offset, piece.raw, piece.records) for piece in all_ if piece.records is not None]
     return records, [finding for piece in all_ for finding in piece.findings], b"".join(piece.raw for piece in all_)
@@ -90,16 +90,16 @@ def same_however_it_is_read(data: bytes, most: int) -> None:
 @pytest.mark.parametrize("most", [1000, 65_000, 1 << 20])
 @pytest.mark.parametrize("before", ["a record", "junk", "a member", "noise", "a record with a long head"])
 @pytest.mark.parametrize("bit", BITS)
-def test_pieces_do_not_depend_on_how_much_is_read_at_once(before: str, bit: str, most: int) -> None:
+def test_segments_do_not_depend_on_the_size_of_reads(before: str, bit: str, most: int) -> None:
     same_however_it_is_read(BITS[before] + BITS[bit] + RECORD + MEMBER, most)
 
 
 @given(st.lists(st.sampled_from(sorted(BITS)), max_size=6), st.sampled_from([997, 4096, 65_536, 300_000]))
-def test_nor_do_those_of_any_file_that_is_put_together(bits: list[str], most: int) -> None:
+def test_segments_of_generated_files_do_not_depend_on_the_size_of_reads(bits: list[str], most: int) -> None:
     same_however_it_is_read(b"".join([BITS[bit] for bit in bits]), most)
 
 
-def test_version_lines_without_headers_are_passed_over_in_linear_time() -> None:
+def test_version_lines_without_headers_are_skipped_in_linear_time() -> None:
     data = b"junk\n" + b"WARC/1.0\r\n" * 100_000 + RECORD
     found = list(pieces(io.BytesIO(data), 10_000_000))
     assert b"".join(piece.raw for piece in found) == data
@@ -109,7 +109,7 @@ def test_version_lines_without_headers_are_passed_over_in_linear_time() -> None:
 @pytest.mark.parametrize("before", [b"", RECORD, MEMBER], ids=["first", "behind a record", "behind a member"])
 @pytest.mark.parametrize("behind", [b"", RECORD, MEMBER, warc(NOISE)], ids=["last", "a record", "a member", "more"])
 @pytest.mark.parametrize("is_compressed", [False, True])
-def test_a_large_record_is_held_once_while_it_is_worked_on(before: bytes, behind: bytes, is_compressed: bool) -> None:
+def test_a_large_record_is_in_memory_once(before: bytes, behind: bytes, is_compressed: bool) -> None:
     record = warc(NOISE * 8)
     large = gzip.compress(record, 1) if is_compressed else record
     file = io.BytesIO(before + large + behind)
@@ -117,7 +117,7 @@ def test_a_large_record_is_held_once_while_it_is_worked_on(before: bytes, behind
     for piece in pieces(file, 9 * len(NOISE)):
         if len(piece.raw) == len(large):
             held = tracemalloc.get_traced_memory()[0] - len(piece.raw) - (len(record) if is_compressed else 0)
-            assert held < 2 * len(NOISE) + 300_000  # with what was read behind it
+            assert held < 2 * len(NOISE) + 300_000  # with the bytes read after it
             assert piece.records == record
             break
     else:

@@ -1,4 +1,4 @@
-"""XML: which references are found where, what rules them, how they are written, and what stays."""
+"""XML: which references are found, which base applies, how they are written, and which bytes stay."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ XLINK = 'xmlns:xlink="http://www.w3.org/1999/xlink"'
 
 
 def rewritten(text: str, **options: Any) -> str:
-    """The document with all links absolute; a second run changes nothing."""
+    """Return the document with all links absolute; assert that a second rewrite changes nothing."""
     once: str = absolve.rewrite(text, media_type="application/xml", url=URL, **options)
     assert absolve.rewrite(once, media_type="application/xml", url=URL, **options) == once
     return once
@@ -63,7 +63,7 @@ def error(text: str | bytes) -> Diagnostic:
     "text",
     [
         "<x/>",
-        "<x href='a' src='b' xmlns:y='c' y:href='d'>e</x>",  # a vocabulary that nobody knows
+        "<x href='a' src='b' xmlns:y='c' y:href='d'>e</x>",  # an unknown vocabulary
         f"<feed {ATOM} xmlns:x='rel/ns'><id>a</id><category scheme='b' term='c'/><updated>d</updated></feed>",
         f"<feed {ATOM}><link/><icon/><icon></icon><logo> </logo></feed>",
         f"<feed {ATOM}><!-- <link href='a'/> --><title><![CDATA[<link href='a'/>]]></title></feed>",
@@ -76,19 +76,19 @@ def error(text: str | bytes) -> Diagnostic:
         "<!DOCTYPE x [<!ENTITY y SYSTEM 'y.xml'>]><x>&y;</x>",
         "<x><?xml-stylesheet href='a'?></x><?xml-stylesheet href='b'?>",
         "<?other href='a'?><x/>",
-        f"<HTML {XHTML}><A HREF='a'/></HTML>",  # XHTML is in lower case
+        f"<HTML {XHTML}><A HREF='a'/></HTML>",  # XHTML is lower case
         f"<html {XHTML}><script>\"&lt;a href='a'>\"</script><title>&lt;a href='a'></title></html>",
         f"<html {XHTML}><style type='text/x'>a{{b:url(c)}}</style></html>",
         f"<x:a xmlns:x='http://www.w3.org/1999/xhtml2' href='a' {XHTML}/>",
         f"<x {XLINK} xlink:role='a' xlink:arcrole='b' xlink:title='c'/>",
     ],
 )
-def test_what_is_no_link_stays(text: str) -> None:
+def test_other_xml_attributes_and_texts_stay(text: str) -> None:
     assert found(text) == []
     assert rewritten(text) is text
 
 
-def test_without_a_base_the_very_same_bytes_come_back() -> None:
+def test_xml_without_a_base_is_returned_unchanged() -> None:
     data = f"\ufeff<?xml version='1.0'?>\r\n<feed {ATOM}><link\thref =\n'a&#x20;&amp;'/></feed>\r\n".encode()
     assert absolve.rewrite(data, media_type="application/xml") is data
 
@@ -143,12 +143,12 @@ def test_without_a_base_the_very_same_bytes_come_back() -> None:
         ("<map><topicref href='a'/></map>", [("topicref", "href")]),
     ],
 )
-def test_a_vocabulary_says_where_links_are(text: str, expected: list[tuple[str, str]]) -> None:
+def test_links_of_each_vocabulary_are_found(text: str, expected: list[tuple[str, str]]) -> None:
     assert [(element, attribute) for element, attribute, _ in found(text)] == expected
     assert all(target is not None and target.startswith("http://doc.example/") for target in targets(text))
 
 
-def test_namespaces_decide_and_not_prefixes() -> None:
+def test_vocabularies_are_matched_by_namespace_not_by_prefix() -> None:
     text = f"<a:feed xmlns:a='http://www.w3.org/2005/Atom' xmlns:link='urn:x'><a:link href='a'/><link:link href='b'/><x {ATOM}><link href='c'/></x></a:feed>"
     assert targets(text) == ["http://doc.example/dir/a", "http://doc.example/dir/c"]
 
@@ -167,7 +167,7 @@ def test_namespaces_decide_and_not_prefixes() -> None:
         (f"<html {XHTML}><meta property='og:image' content='a'/></html>", "image"),
     ],
 )
-def test_the_kind_of_a_link_may_depend_on_other_attributes(text: str, kind: str) -> None:
+def test_the_kind_of_an_xml_link_may_depend_on_other_attributes(text: str, kind: str) -> None:
     assert [row.kind for row in absolve.links(text, media_type="application/xml", url=URL)] == [kind]
 
 
@@ -183,7 +183,7 @@ def test_rows_have_the_rel_and_the_text_of_the_tag() -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("<x xml:base='b/' xlink:href='a'/>", "b/a"),  # of the element itself, wherever in the tag it stands
+        ("<x xml:base='b/' xlink:href='a'/>", "b/a"),  # of the element itself, wherever the attribute is in the tag
         ("<x xlink:href='a' xml:base='b/'/>", "b/a"),
         ("<x xml:base='b/'><y xml:base='c/'><z xml:base='/d/' xlink:href='a'/></y></x>", "/d/a"),
         ("<x xml:base='b/'><y xml:base='c/'/><z xlink:href='a'/></x>", "b/a"),
@@ -195,7 +195,7 @@ def test_rows_have_the_rel_and_the_text_of_the_tag() -> None:
         ("<x xml:base=' b/ '><z xlink:href='a'/></x>", "b/a"),
     ],
 )
-def test_xml_base_rules_its_element_and_what_is_in_it(text: str, expected: str) -> None:
+def test_xml_base_applies_to_its_element_and_descendants(text: str, expected: str) -> None:
     text = text.replace("<x", f"<x {XLINK}", 1)
     rows = [row for row in absolve.links(text, media_type="application/xml", url=URL) if row.attribute == "xlink:href"]
     assert [row.target for row in rows] == [absolve.resolve(URL, expected)]
@@ -213,7 +213,7 @@ def test_xml_base_is_a_link_under_the_base_around_it() -> None:
     assert "xml:base='http://doc.example/dir/b/c/'><link href='http://doc.example/dir/b/c/a'" in rewritten(text)
 
 
-def test_an_unsuitable_xml_base_is_said_on_its_row() -> None:
+def test_an_unsuitable_xml_base_is_a_problem_on_its_row() -> None:
     rows = absolve.links(f"<feed {ATOM} xml:base='data:,'/>", media_type="application/xml", url=URL)
     assert [row.problems for row in rows] == [["unsuitable-base"]]
 
@@ -230,12 +230,12 @@ def test_an_unsuitable_xml_base_is_said_on_its_row() -> None:
         ("<form action=''/>", "doc.xml"),
     ],
 )
-def test_xml_base_rules_all_that_is_in_the_element(inner: str, expected: str) -> None:
+def test_xml_base_applies_to_all_content_of_the_element(inner: str, expected: str) -> None:
     text = f"<html {XHTML}><div xml:base='/n/'>{inner}</div></html>"
     assert targets(text)[-1] == absolve.resolve(URL, expected)
 
 
-def test_the_base_element_rules_a_page_and_xml_base_is_inner_to_it() -> None:
+def test_in_xhtml_xml_base_is_resolved_against_the_base_element() -> None:
     text = f"<html {XHTML}><a href='0'/><base href='/b/'/><base href='/c/'/><a href='1'/><p xml:base='d/'><a href='2'/></p></html>"
     rows = list(absolve.links(text, media_type="application/xml", url=URL))
     assert [row.target for row in rows] == [
@@ -248,26 +248,26 @@ def test_the_base_element_rules_a_page_and_xml_base_is_inner_to_it() -> None:
     "text",
     [
         f"<html {XHTML}><template><base href='/b/'/></template><a href='a'/></html>",
-        f"<x><base href='/b/'/><a {XHTML} href='a'/></x>",  # no element of XHTML
+        f"<x><base href='/b/'/><a {XHTML} href='a'/></x>",  # not an element of XHTML
         f"<feed {ATOM}><content type='xhtml'><div {XHTML}><base href='/b/'/><a href='a'/></div></content></feed>",
     ],
 )
-def test_another_base_element_rules_nothing(text: str) -> None:
+def test_later_or_foreign_base_elements_are_ignored(text: str) -> None:
     assert absolve.base(text, media_type="application/xml", url=URL).url == URL
     assert targets(text)[-1] == "http://doc.example/dir/a"
 
 
-def test_an_instruction_stands_outside_of_every_base() -> None:
+def test_processing_instructions_are_outside_of_every_xml_base() -> None:
     text = f"<?xml-stylesheet href=\"a&amp;b\"?><html {XHTML} xml:base='/x/'><base href='/y/'/></html>"
     assert targets(text)[0] == "http://doc.example/dir/a&b"
 
 
-def test_a_reference_in_an_instruction_ends_with_it() -> None:
+def test_a_reference_in_a_processing_instruction_ends_with_it() -> None:
     assert targets('<?xml-stylesheet href="a?><x b=""/>') == []
     assert targets("<?xml-stylesheet href='?><?xml-stylesheet href='b'?><x/>") == ["http://doc.example/dir/b"]
 
 
-def test_what_is_written_in_an_instruction_does_not_end_it() -> None:
+def test_a_target_in_a_processing_instruction_does_not_end_it() -> None:
     text = "<?xml-stylesheet href='a?&gt;b'?><?xml-stylesheet href='c'?><x/>"
     new = absolve.rewrite(text, media_type="application/xml", policy=lambda found: f"{found.reference}?>")
     assert new == "<?xml-stylesheet href='a?&gt;b?&gt;'?><?xml-stylesheet href='c?&gt;'?><x/>"
@@ -276,12 +276,12 @@ def test_what_is_written_in_an_instruction_does_not_end_it() -> None:
     )
 
 
-def test_white_space_and_entities_in_an_instruction_stay_what_they_are() -> None:
+def test_white_space_and_entities_in_a_processing_instruction_stay() -> None:
     text = "<!DOCTYPE x [<!ENTITY e 'v'>]><?xml-stylesheet href='a\tb&amp;&e;'?><x/>"
     assert [row.reference for row in absolve.links(text, media_type="application/xml")] == ["a\tb&&e;"]
 
 
-def test_what_a_saver_wrote_counts_where_nobody_else_said() -> None:
+def test_a_saved_from_comment_in_xhtml_is_used_without_other_urls() -> None:
     text = f"<!-- saved from url=(0018)http://s.example/ --><svg {SVG}><image href='a'/></svg>"
     assert targets(text, url=None) == ["http://s.example/a"]
 
@@ -303,7 +303,7 @@ def test_what_a_saver_wrote_counts_where_nobody_else_said() -> None:
         ("<rss xmlns:m='http://search.yahoo.com/mrss/'><m:description type='html'>&lt;a href='x'></m:description></rss>", "description[1]"),
     ],
 )
-def test_escaped_markup_is_a_document_of_its_own(text: str, entity: str) -> None:
+def test_escaped_markup_in_xml_is_an_inner_document(text: str, entity: str) -> None:
     (row,) = absolve.links(text, media_type="application/xml", url=URL)
     assert (row.entity, row.element, row.target, row.base_layer) == (entity, "a", "http://doc.example/dir/x", "encapsulating")
     assert rewritten(text) in {text.replace(f"{quote}x", f"{quote}http://doc.example/dir/x") for quote in ("'", '"', "&quot;")}
@@ -321,7 +321,7 @@ def test_escaped_markup_is_a_document_of_its_own(text: str, entity: str) -> None
         ("\r\n<![CDATA[\r\n<a href=x>]]>\r\n&lt;b>", "\r\n<![CDATA[\r\n<a href=http://h/?a&b/x>]]>\r\n&lt;b>"),
     ],
 )
-def test_each_stretch_of_mixed_text_is_written_in_its_own_way(before: str, after: str) -> None:
+def test_each_span_of_mixed_text_keeps_its_own_coding(before: str, after: str) -> None:
     text = f"<rss><description>{before}</description></rss>"
     written = absolve.rewrite(text, media_type="application/xml", policy=lambda _: "http://h/?a&b/x")
     assert written == f"<rss><description>{after}</description></rss>"
@@ -336,14 +336,14 @@ def test_each_stretch_of_mixed_text_is_written_in_its_own_way(before: str, after
         ("&lt;a href=u<![CDATA[v]]>w>", "&lt;a href=new&amp;>"),
     ],
 )
-def test_a_reference_across_the_edge_of_a_section_leaves_it_well_formed(before: str, after: str) -> None:
+def test_a_reference_across_a_cdata_boundary_stays_well_formed(before: str, after: str) -> None:
     text = f"<rss><description>{before}</description></rss>"
     written = absolve.rewrite(text, media_type="application/xml", policy=lambda _: "new&")
     assert written == f"<rss><description>{after}</description></rss>"
     assert [row.reference for row in absolve.links(written, media_type="application/xml")] == ["new&"]
 
 
-def test_styles_and_scripts_in_xhtml_are_read_as_xml_gives_them() -> None:
+def test_styles_and_scripts_in_xhtml_are_decoded_as_xml() -> None:
     text = (
         f"<html {XHTML}><style>/*<![CDATA[*/ a>b{{c:url(d)}} /*]]>*/</style><style>a&gt;b{{c:url('e')}}</style>"
         "<script type='importmap'>{\"imports\": {\"a\": \"./f\"}}</script><p style='c:url(&quot;g&quot;)'/></html>"
@@ -373,7 +373,7 @@ def test_styles_and_scripts_in_xhtml_are_read_as_xml_gives_them() -> None:
         ("<link href='\u00e9'/>", "<link href='http://doc.example/dir/\u00e9'/>"),
     ],
 )
-def test_only_the_bytes_of_a_link_change(before: str, after: str) -> None:
+def test_only_the_bytes_of_xml_links_change(before: str, after: str) -> None:
     assert rewritten(f"<feed {ATOM}>{before}</feed>") == f"<feed {ATOM}>{after}</feed>"
 
 
@@ -392,7 +392,7 @@ def test_only_the_bytes_of_a_link_change(before: str, after: str) -> None:
         ("<icon>a</icon>", "x\ud800\uffff", "<icon>x\ufffd%EF%BF%BF</icon>"),
     ],
 )
-def test_what_a_place_cannot_hold_is_escaped(place: str, new: str, written: str) -> None:
+def test_characters_not_allowed_in_an_xml_value_are_escaped(place: str, new: str, written: str) -> None:
     text = f"<feed {ATOM}>{place}</feed>"
     once = absolve.rewrite(text, media_type="application/xml", policy=lambda _: new)
     assert once == f"<feed {ATOM}>{written}</feed>"
@@ -403,7 +403,7 @@ def test_what_a_place_cannot_hold_is_escaped(place: str, new: str, written: str)
     st.text(st.characters(exclude_categories=["Cs"], exclude_characters=" \ufffe\uffff", min_codepoint=32), min_size=1),
     st.sampled_from(["<link href='a'/>", '<link href="a"/>', "<icon>a</icon>", "<icon><![CDATA[a]]></icon>"]),
 )
-def test_what_is_written_reads_back_as_it_was_meant(new: str, place: str) -> None:
+def test_encoded_xml_values_decode_to_the_target(new: str, place: str) -> None:
     written = absolve.rewrite(f"<feed {ATOM}>{place}</feed>", media_type="application/xml", policy=lambda _: new)
     references = [row.reference for row in absolve.links(written, media_type="application/xml")]
     assert references == [new.replace("]]>", "]]%3E") if "CDATA" in place else new]
@@ -434,7 +434,7 @@ def test_a_document_is_read_and_written_in_its_charset(encoding: str, place: str
         ("<summary type='html'><![CDATA[<a href='a'>]]></summary>", "<summary type='html'><![CDATA[<a href='\u20ac&#28450;'>]]></summary>"),
     ],
 )
-def test_what_the_charset_lacks_is_written_otherwise(place: str, written: str) -> None:
+def test_characters_missing_in_the_charset_of_xml_are_escaped(place: str, written: str) -> None:
     head = f"<?xml version='1.0' encoding='windows-1252'?><feed {ATOM}>"
     before, after = (f"{head}{inner}</feed>".encode("cp1252") for inner in (place, written))
     assert absolve.rewrite(before, media_type="application/xml", policy=lambda _: "\u20ac\u6f22") == after
@@ -451,12 +451,12 @@ def test_what_the_charset_lacks_is_written_otherwise(place: str, written: str) -
         ("<?xml version='1.0'?><rss><link>\u00e9</link></rss>".encode("utf-16-le"), {}, "\u00e9"),
     ],
 )
-def test_the_charset_is_found_as_rfc_7303_says(data: bytes, options: dict[str, str], expected: str) -> None:
+def test_the_charset_of_xml_is_detected_as_in_rfc_7303(data: bytes, options: dict[str, str], expected: str) -> None:
     assert targets(data, **options) == [f"http://doc.example/dir/{expected}"]
 
 
 @pytest.mark.parametrize("data", [b"<?xml version='1.0' encoding='bogus'?><x/>", "<x/>".encode("utf-32"), b"<?xml version='1.0' encoding='utf-7'?><x/>"])
-def test_a_document_in_a_charset_that_nobody_knows_is_left_alone(data: bytes) -> None:
+def test_xml_in_an_unknown_charset_stays(data: bytes) -> None:
     assert error(data).code == "unknown-charset"
 
 
@@ -479,14 +479,14 @@ def test_a_document_in_a_charset_that_nobody_knows_is_left_alone(data: bytes) ->
         ("<x>\n\ud7ff<".encode("utf-16"), 2, 2),
     ],
 )
-def test_what_is_not_well_formed_is_an_error_at_its_line_and_column(text: str | bytes, line: int, column: int) -> None:
+def test_xml_that_is_not_well_formed_is_an_error_with_line_and_column(text: str | bytes, line: int, column: int) -> None:
     diagnostic = error(text)
     assert (diagnostic.code, diagnostic.line, diagnostic.column) == ("not-well-formed", line, column)
     assert "--recover" in diagnostic.text
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "cp1251", "utf-16"])
-def test_recover_reads_it_as_html(encoding: str) -> None:
+def test_recover_reads_rejected_xml_as_html(encoding: str) -> None:
     head = f"<?xml version='1.0' encoding='{encoding}'?>"
     data = f"{head}<html {XHTML}><br><a href=\u0436>x</html>".encode(encoding)
     assert targets(data, recover=True) == ["http://doc.example/dir/\u0436"]
@@ -495,11 +495,11 @@ def test_recover_reads_it_as_html(encoding: str) -> None:
     assert [(one.code, one.failed) for one in reported(data, recover=True)] == [("not-well-formed", False)]
 
 
-def test_what_is_well_formed_is_not_recovered() -> None:
+def test_recover_reads_well_formed_xml_as_xml() -> None:
     assert targets(f"<html {XHTML}><title/><a href='a'/></html>", recover=True) == ["http://doc.example/dir/a"]
 
 
-def test_each_base_says_what_it_is_where_it_stands_and_what_is_around_it() -> None:
+def test_each_xml_base_has_its_reference_position_and_outer_base() -> None:
     entry = "<entry xml:base='%s'><link href='a'/></entry>"
     text = f"<feed {ATOM} xml:base='/f/'>{entry % ' b/ '}{entry % 'b&#47;'}<link href='a'/></feed>"
     events = walk(Document(text.encode(), media_type="application/xml"), Settings()).events
@@ -547,11 +547,11 @@ def test_each_base_says_what_it_is_where_it_stands_and_what_is_around_it() -> No
         ("<x/><!-- <link> --><?xml-stylesheet href='b'?>", []),
     ],
 )
-def test_tags_and_their_names_are_those_that_the_standards_see(text: str, expected: list[str]) -> None:
+def test_tags_and_names_are_those_of_the_xml_standards(text: str, expected: list[str]) -> None:
     assert [row.reference for row in absolve.links(text, media_type="application/xml", url=URL)] == expected
 
 
-def test_names_are_remembered_unless_they_are_long() -> None:
+def test_short_names_are_cached() -> None:
     names = Names("", lazy=False)
     for is_known, prefix in ((True, b"p"), (False, b"p" * 2000)):
         declared = ((prefix, link_tables.XLINK),)
@@ -566,7 +566,7 @@ def test_namespaces_may_be_declared_at_any_depth(depth: int) -> None:
     assert targets(text) == ["http://doc.example/dir/b", "http://doc.example/dir/c"]
 
 
-def test_entities_in_entities_are_looked_into_only_so_deep() -> None:
+def test_the_depth_of_nested_entities_is_limited() -> None:
     entities = "".join(f"<!ENTITY e{n} '&#38;e{n - 1};'>" for n in range(1, 9_999))
     text = f"<!DOCTYPE feed [<!ENTITY e0 'alternate'>{entities}]><feed {ATOM}><link rel='&e9998;' href='a'/></feed>"
     assert targets(text) == ["http://doc.example/dir/a"]
@@ -586,7 +586,7 @@ def test_entities_in_entities_are_looked_into_only_so_deep() -> None:
         ("<!ATTLIST link href CDATA 'default'>", "<link/><link href='a'/>", "http://doc.example/dir/a"),
     ],
 )
-def test_entities_that_are_plain_text_are_known(subset: str, inner: str, target: str) -> None:
+def test_entities_of_plain_text_are_decoded(subset: str, inner: str, target: str) -> None:
     text = f"<!DOCTYPE feed [{subset}]><feed {ATOM}>{inner}</feed>"
     assert targets(text) == [target]
     assert rewritten(text) == (text if target[:8] == "http://h" else text.replace("='&b;", "='http://doc.example/dir/&b;").replace("='a'", "='http://doc.example/dir/a'"))
@@ -601,7 +601,7 @@ def test_entities_that_are_plain_text_are_known(subset: str, inner: str, target:
         ("<!ENTITY % p SYSTEM 'p'> %p;", "<link href='a&unknown;'/>"),
     ],
 )
-def test_what_an_entity_hides_is_left_alone_and_said(subset: str, inner: str) -> None:
+def test_markup_in_entities_stays_with_a_diagnostic(subset: str, inner: str) -> None:
     text = f"<!DOCTYPE feed [{subset}]><feed {ATOM}>{inner}</feed>"
     assert found(text) == []
     assert rewritten(text) == text
@@ -625,7 +625,7 @@ PAGE = f"<!DOCTYPE html [<!ENTITY e '{{}}'>]><html {XHTML}>{{}}</html>"
         ("url(x)", "<iframe srcdoc='&lt;p style=a:&e;>'/>"),
     ],
 )
-def test_a_link_that_only_begins_or_ends_in_an_entity_is_left_alone_and_said(entity: str, inner: str) -> None:
+def test_a_link_partly_in_an_entity_stays_with_a_diagnostic(entity: str, inner: str) -> None:
     text = PAGE.format(entity, inner)
     assert found(text) == [] or "ping" in inner
     assert rewritten(text) == text
@@ -645,7 +645,7 @@ def test_a_link_that_only_begins_or_ends_in_an_entity_is_left_alone_and_said(ent
         ("x", "<iframe srcdoc='&lt;p style=b:url(&e;)>'/>", "<iframe srcdoc='&lt;p style=b:url({}&e;)>'/>"),
     ],
 )
-def test_entities_around_and_in_links_stay_as_they_are_written(entity: str, inner: str, expected: str) -> None:
+def test_entities_around_and_in_links_stay_unexpanded(entity: str, inner: str, expected: str) -> None:
     text = PAGE.format(entity, inner)
     assert rewritten(text) == PAGE.format(entity, expected.format("http://doc.example/dir/"))
     assert reported(text) == []
@@ -708,14 +708,14 @@ def rows() -> Iterator[LinkSite]:
     yield from link_tables.INSTRUCTIONS.values()
 
 
-def test_the_rows_of_the_tables_use_known_kinds_and_syntaxes() -> None:
+def test_rows_of_the_xml_tables_use_known_kinds_and_syntaxes() -> None:
     for place in rows():
         assert place.kind in KINDS
         assert place.element
         assert place.syntax in {"url", "likely", "srcset", "html", "css", *rules.JSON_SCRIPTS}
 
 
-def test_a_row_stands_in_its_table_once() -> None:
+def test_each_row_is_in_its_xml_table_once() -> None:
     for vocabulary in (*link_tables.VOCABULARIES.values(), *link_tables.ROOTS.values()):
         keys = [(row.element, row.attribute) for row in vocabulary]
         assert len(keys) == len(set(keys))
@@ -744,7 +744,7 @@ def test_a_row_stands_in_its_table_once() -> None:
         ("a.xml", b"PK\x03\x04\x00", "application/zip"),
     ],
 )
-def test_xml_is_known_by_name_and_then_by_content(name: str | None, data: bytes, expected: str | None) -> None:
+def test_xml_is_detected_by_name_and_then_by_content(name: str | None, data: bytes, expected: str | None) -> None:
     from absolve.formats.registry import sniff
 
     assert sniff(data, name) == expected

@@ -1,4 +1,4 @@
-"""XML with more of something than is read: it is left alone, and that is said where it is."""
+"""XML beyond a limit of the reader: it stays unchanged, with a diagnostic at the position of the excess."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ URL = "http://h/"
 
 
 def nested(levels: int, opened: bytes = b"<x>", closed: bytes = b"</x>") -> bytes:
-    """So many elements in each other, and a link in the innermost one, which is one more."""
+    """Return this many nested elements, and a link in one more element inside them."""
     return opened * (levels - 1) + LINK + closed * (levels - 1)
 
 
@@ -35,7 +35,7 @@ def error(data: bytes) -> Diagnostic:
     return raised.value.diagnostic
 
 
-# --- what is not too deep -------------------------------------------------------------------------------------------
+# --- within the limit of depth ----------------------------------------------------------------------------------------
 
 MARKUP = {
     "text": b"",
@@ -51,34 +51,34 @@ MARKUP = {
 
 @pytest.mark.parametrize("markup", MARKUP.values(), ids=MARKUP)
 @pytest.mark.parametrize("before", [b"", b"<?p <x>?><!-- <!DOCTYPE -->\n", b"<!DOCTYPE x [<!ENTITY e '<!--'> <!-- <x> -->] >"])
-def test_as_many_elements_as_are_read_may_be_open(markup: bytes, before: bytes) -> None:
+def test_the_allowed_number_of_elements_may_be_open(markup: bytes, before: bytes) -> None:
     opened = b"<x>" + markup
     assert links(before + nested(DEEPEST, opened)) == ["http://h/a"]
     diagnostic = error(before + nested(DEEPEST + 1, opened))
     assert diagnostic.code == "elements-too-deep"
 
 
-def test_elements_beside_each_other_are_not_deep() -> None:
+def test_sibling_elements_are_not_deep() -> None:
     data = b"<r>" + b"<x><x/></x>" * 2 * DEEPEST + LINK + b"</r>"
     assert links(data) == ["http://h/a"]
 
 
-def test_elements_that_an_entity_stands_for_are_none_of_the_document() -> None:
+def test_elements_in_entities_do_not_count_to_the_depth() -> None:
     inside = b"<x>" * 2 * DEEPEST + b"</x>" * 2 * DEEPEST
     assert links(b"<!DOCTYPE y [<!ENTITY e '" + inside + b"'>]>" + LINK) == ["http://h/a"]
 
 
-def test_html_may_be_as_deep_as_it_likes() -> None:
+def test_html_has_no_limit_of_element_depth() -> None:
     page = b"<div>" * 2 * DEEPEST + b"<a href=x>"
     assert absolve.rewrite(page, url=URL) == b"<div>" * 2 * DEEPEST + b"<a href=http://h/x>"
 
 
-# --- what is ----------------------------------------------------------------------------------------------------------
+# --- beyond the limit of depth ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("before", [b"", "\ufeff<!-- é -->\n".encode(), b"<!DOCTYPE x [<!ENTITY e '&#60;x>'>\n]>"])
 @pytest.mark.parametrize("opened", [b"<x>", b'<x d="' + b"a" * 200 + b'">'])
-def test_the_first_element_that_is_too_deep_is_told_with_its_place(before: bytes, opened: bytes) -> None:
+def test_the_first_element_beyond_the_depth_is_reported_with_its_position(before: bytes, opened: bytes) -> None:
     data = before + nested(DEEPEST + 1, opened + b"\n")
     diagnostic = error(data)
     line = before.count(b"\n") + DEEPEST + 1
@@ -87,27 +87,27 @@ def test_the_first_element_that_is_too_deep_is_told_with_its_place(before: bytes
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "windows-1252"])
-def test_the_place_is_one_of_the_document_in_its_own_charset(encoding: str) -> None:
+def test_the_position_of_a_deep_element_is_in_the_charset_of_the_document(encoding: str) -> None:
     text = f"<?xml version='1.0' encoding='{encoding}'?><!-- é -->" + nested(DEEPEST + 1).decode()
     diagnostic = error(text.encode(encoding))
     assert (diagnostic.code, diagnostic.line, diagnostic.column) == ("elements-too-deep", 1, text.index("<y") + 1)
 
 
-def test_elements_that_never_end_are_too_deep_first() -> None:
+def test_unclosed_elements_are_reported_as_too_deep_first() -> None:
     assert error(b"<x>" * 100_000).code == "elements-too-deep"
 
 
 @pytest.mark.parametrize("fault", [b"</y>", b"<x a=b>", b"&", b"&nbsp;", b"]]>", b"<x a='' a=''>", b"<x>\0", b"<p:x>"])
-def test_a_document_that_is_not_well_formed_before_is_that(fault: bytes) -> None:
+def test_an_error_before_the_depth_limit_is_reported_instead(fault: bytes) -> None:
     diagnostic = error(b"<x>\n" + fault + b"<x>" * 2 * DEEPEST)
     assert (diagnostic.code, diagnostic.line) == ("not-well-formed", 2)
 
 
-def test_what_is_wrong_behind_it_nobody_looks_for() -> None:
+def test_an_error_after_the_depth_limit_is_not_reported() -> None:
     assert error(b"<x>" * (DEEPEST + 1) + b"</y>").code == "elements-too-deep"
 
 
-def test_recover_reads_it_as_html() -> None:
+def test_recover_reads_rejected_xml_as_html() -> None:
     data = b"<html>" + b"<p>" * DEEPEST + b"<a href=x>"
     document = Document(data, media_type="application/xml", url=URL)
     settings = Settings(recover=True)
@@ -115,7 +115,7 @@ def test_recover_reads_it_as_html() -> None:
     assert absolve.rewrite(document, recover=True).endswith(b"<a href=http://h/x>")
 
 
-def test_in_a_document_around_it_only_the_part_stays() -> None:
+def test_a_part_beyond_the_limits_of_xml_leaves_the_rest_rewritten() -> None:
     data = (
         b"Content-Type: multipart/mixed; boundary=B\n\n--B\nContent-Type: application/xml\n\n"
         + nested(DEEPEST + 1)
@@ -134,7 +134,7 @@ XLINK = b" xmlns:l='http://www.w3.org/1999/xlink'"
 
 
 def attributes(count: int, unit: bytes = b" a%d='b'") -> bytes:
-    """An element with so many attributes, one of which is a link."""
+    """Return an element with this many attributes, one of which is a link."""
     return b"<x" + b"".join(unit % number for number in range(count - 2)) + XLINK + b" l:href='a'/>"
 
 
@@ -143,14 +143,14 @@ UNITS = [b" a%d='b'", b" xmlns:a%d='b'", b"\n a%d\t=\r\n\"='=\"", b" a%d='/>'", 
 
 @pytest.mark.parametrize("unit", UNITS)
 @pytest.mark.parametrize("before", [b"", b"<!DOCTYPE r [<!ATTLIST x a CDATA 'b'>] >"])
-def test_an_element_may_have_as_many_attributes_as_are_read(unit: bytes, before: bytes) -> None:
+def test_an_element_may_have_the_allowed_number_of_attributes(unit: bytes, before: bytes) -> None:
     assert links(before + b"<r>" + attributes(MOST_ATTRIBUTES, unit) + b"</r>") == ["http://h/a"]
     diagnostic = error(before + b"<r>\n" + attributes(MOST_ATTRIBUTES + 1, unit) + b"</r>")
     assert (diagnostic.code, diagnostic.line, diagnostic.column) == ("too-many-attributes", 2, 1)
     assert diagnostic.text == f"an element with more than {MOST_ATTRIBUTES} attributes (--recover reads it as HTML)"
 
 
-def test_many_elements_may_have_attributes() -> None:
+def test_attributes_are_counted_per_element() -> None:
     data = b"<r>" + attributes(MOST_ATTRIBUTES // 2) * 3 + b"</r>"
     assert links(data) == ["http://h/a"] * 3
 
@@ -160,16 +160,16 @@ def test_equals_signs_in_a_value_are_no_attributes() -> None:
 
 
 @pytest.mark.parametrize("fault", [b"<x a=b/>", b"<x a='' a=''/>", b"&nbsp;", b"<p:x/>"])
-def test_what_is_not_well_formed_before_is_said(fault: bytes) -> None:
+def test_an_error_before_too_many_attributes_is_reported_instead(fault: bytes) -> None:
     assert error(b"<r>" + fault + attributes(MOST_ATTRIBUTES + 1)).code == "not-well-formed"
 
 
-def test_a_tag_that_is_none_is_not_counted() -> None:
+def test_attributes_of_a_malformed_tag_are_not_counted() -> None:
     assert error(b"<x" + b" a=b" * 2 * MOST_ATTRIBUTES + b"/>").code == "not-well-formed"
 
 
 @pytest.mark.parametrize("tail", [b"", b" ", b" a", b" a=", b" a= ", b" a='", b" a='b"])
-def test_a_tag_that_does_not_end_is_read_to_its_end(tail: bytes) -> None:
+def test_an_unterminated_tag_is_read_to_the_end(tail: bytes) -> None:
     limits.check_elements(b"<x" + b" a=''" * MOST_ATTRIBUTES + tail, 0)
     assert error(b"<x" + b" a=''" * (MOST_ATTRIBUTES + 1) + tail).code == "too-many-attributes"
 
@@ -180,23 +180,23 @@ NAMED = [b"<n%d/>", b"<n%d></n%d>", b"<n a%d='b'/>", b'<n a%d = "="\n/>', b"<n x
 
 
 def named(count: int, unit: bytes) -> bytes:
-    """An element with a link, and elements with so many names that differ from each other and from its three."""
+    """Return an element with a link, and elements with this many further names, all different."""
     each = 2 if unit.startswith(b"<n%d a") else 1
     return b"<x" + XLINK + b" l:href='a'>" + b"".join(unit.replace(b"%d", b"%d" % number) for number in range(count // each)) + b"</x>"
 
 
 @pytest.mark.parametrize("unit", NAMED)
-def test_as_many_names_are_read_as_may_differ(unit: bytes) -> None:
+def test_the_allowed_number_of_different_names_is_read(unit: bytes) -> None:
     data = named(MOST_NAMES - 4, unit)
     assert links(data) == ["http://h/a"]
     again = data.removesuffix(b"</x>") + data + b"</x>"
     assert links(again) == ["http://h/a"] * 2
-    diagnostic = error(named(MOST_NAMES + 4_000, unit))  # some have the hash of others
+    diagnostic = error(named(MOST_NAMES + 4_000, unit))  # some names have equal hashes
     assert diagnostic.code == "too-many-names"
     assert diagnostic.text == f"more than {MOST_NAMES} names of elements and attributes that differ (--recover reads it as HTML)"
 
 
-def test_what_is_no_name_is_not_counted() -> None:
+def test_only_names_are_counted_to_the_limit_of_names() -> None:
     values = b"".join(b"<n a=' a%d=' b=\"<n%d/>\">a%d=<!--<a%d b%d=''>--></n>" % ((number,) * 5) for number in range(MOST_NAMES + 9))
     assert links(b"<x" + XLINK + b" l:href='a'>" + values.replace(b'"<n', b'"&lt;n') + b"</x>") == ["http://h/a"]
 
@@ -213,7 +213,7 @@ def numbered(count: int, unit: bytes) -> list[bytes]:
 
 
 @pytest.mark.parametrize("unit", [b"<!ATTLIST x a%d CDATA 'v'>", b"<!ATTLIST x xmlns:a%d CDATA 'v'>"])
-def test_an_element_may_have_as_many_defaults_as_are_read(unit: bytes) -> None:
+def test_an_element_may_have_the_allowed_number_of_default_attributes(unit: bytes) -> None:
     more = b"<!ATTLIST y b CDATA 'v' c CDATA #IMPLIED> <!ATTLIST x b CDATA #REQUIRED>"
     assert links(declared(*numbered(MOST_DEFAULTS - 1, unit), more)) == ["http://h/a"]
     diagnostic = error(declared(more, *numbered(MOST_DEFAULTS, unit)))
@@ -232,26 +232,26 @@ UNITS_DECLARED = {
 
 @pytest.mark.parametrize(("unit", "what"), UNITS_DECLARED.items())
 @pytest.mark.parametrize("root", [b"<x l:href='a'/>", b"<x l:href='a'>&amp;</x>"])
-def test_as_much_may_be_declared_as_is_read(unit: bytes, what: str, root: bytes) -> None:
-    before = what == "attributes"  # the namespace is one
+def test_the_allowed_number_of_declarations_is_read(unit: bytes, what: str, root: bytes) -> None:
+    before = what == "attributes"  # the namespace declaration counts as one
     assert links(declared(*numbered(MOST_DECLARED - before, unit), root=root)) == ["http://h/a"]
     diagnostic = error(declared(*numbered(MOST_DECLARED - before + 1, unit), root=root))
     assert (diagnostic.code, diagnostic.line) == ("too-many-declarations", MOST_DECLARED - before + 3)
     assert diagnostic.text == f"more than {MOST_DECLARED} {what} declared (--recover reads it as HTML)"
 
 
-def test_of_two_declarations_of_a_namespace_the_first_counts() -> None:
+def test_the_first_declaration_of_a_default_namespace_is_used() -> None:
     other = b"<!ATTLIST x xmlns:l CDATA 'http://other/'>"
     assert links(declared(other)) == ["http://h/a"]
     assert links(declared().replace(b"[", b"[" + other)) == []
 
 
-def test_what_hides_a_namespace_may_be_a_default() -> None:
+def test_a_default_attribute_may_override_a_namespace() -> None:
     data = b"<!DOCTYPE r [<!ATTLIST y xmlns:l CDATA 'http://other/'>]><r" + XLINK + b"><y l:href='b'/><x l:href='a'/></r>"
     assert links(data) == ["http://h/a"]
 
 
-# --- what entities stand for ----------------------------------------------------------------------------------------
+# --- lengths of entities ----------------------------------------------------------------------------------------------
 
 MUCH = 1 << 20
 LONG = b"<!ENTITY e '" + b"v" * 1_000 + b"'>"
@@ -267,7 +267,7 @@ LONG = b"<!ENTITY e '" + b"v" * 1_000 + b"'>"
     ],
 )
 @pytest.mark.parametrize("place", [b"<y a='%s'/>", b"<y l:href='%s' a='&e;'/>", b"<y xmlns:a='%s'/>", b"<y xml:base='%s'/>"])
-def test_entities_may_stand_for_much_in_one_tag(
+def test_the_length_of_entities_in_one_tag_is_limited(
     declarations: list[bytes], reference: bytes, size: int, place: bytes
 ) -> None:
     def document(count: int, after: bytes = b"") -> bytes:
@@ -284,17 +284,17 @@ RSS = b"<!DOCTYPE rss [" + LONG + b"]><rss><channel><%b>%b</%b><link>a</link></c
 
 
 @pytest.mark.parametrize("name", [b"link", b"description"])
-def test_entities_may_stand_for_much_in_a_text(name: bytes) -> None:
+def test_the_length_of_entities_in_one_text_is_limited(name: bytes) -> None:
     most = MUCH // 1_000
     assert links(RSS % (name, b"&e;" * most, name))[-1] == "http://h/a"
     assert error(RSS % (name, b"&e;" * (most + 1), name)).code == "entities-too-long"
 
 
-def test_in_text_that_is_no_reference_they_may_stand_for_anything() -> None:
+def test_entities_outside_of_references_have_no_limit_of_length() -> None:
     assert links(RSS % (b"title", b"&e;" * 10_000, b"title")) == ["http://h/a"]
 
 
-def test_in_a_large_document_they_may_stand_for_as_much_as_it_has() -> None:
+def test_in_a_large_document_entities_may_be_as_long_as_the_document() -> None:
     data = declared(LONG, root=b"<x l:href='a'><y a='%s'/>" + b" " * 2 * MUCH + b"</x>")
     assert links(data % (b"&e;" * 2_000)) == ["http://h/a"]
     assert error(data % (b"&e;" * 3_000)).code == "entities-too-long"
@@ -306,7 +306,7 @@ def test_entities_of_entities_are_measured_in_linear_time() -> None:
     assert error(data).code == "entities-too-long"
 
 
-def test_entities_in_each_other_are_measured_once() -> None:
+def test_nested_entities_are_measured_once() -> None:
     circle = declared(b"<!ENTITY a '&#38;b;'>", b"<!ENTITY b '&#38;a;'>", root=b"<x l:href='a'>&a;&b;</x>")
     assert links(circle) == ["http://h/a"]
 
@@ -319,7 +319,7 @@ MANY = {
 
 
 @pytest.mark.parametrize(("code", "many"), MANY.items(), ids=MANY)
-def test_recover_reads_as_html_what_has_too_many(code: str, many: bytes) -> None:
+def test_recover_reads_xml_beyond_the_limits_as_html(code: str, many: bytes) -> None:
     document = Document(many + b"<a href=x>", media_type="application/xml", url=URL)
     assert [diagnostic.code for diagnostic in walk(document, Settings(recover=True)).diagnostics] == [code]
     assert absolve.rewrite(document, recover=True).endswith(b"<a href=http://h/x>")
@@ -329,7 +329,7 @@ def test_recover_reads_as_html_what_has_too_many(code: str, many: bytes) -> None
 
 
 def deep_at(data: bytes) -> int:
-    """Where the scan says that elements are too deep; -1 where it does not."""
+    """Return the offset at which the scan finds elements nested too deep; -1 if none."""
     try:
         limits.check_elements(data, 0)
     except WalkError as error:
@@ -341,9 +341,9 @@ CUT = nested(DEEPEST + 1, b"<x a='/>' b=\">\"><!-- - --><![CDATA[ ]]><?p ?>")
 
 
 @pytest.mark.parametrize("tail", range(1, 60))
-def test_a_document_that_ends_anywhere_is_read_to_its_end(tail: int) -> None:
+def test_the_depth_scan_reads_truncated_documents_to_their_end(tail: int) -> None:
     whole = CUT[: deep_at(CUT) + 1]
-    assert deep_at(whole) == -1  # nothing is known of what has not even a name
+    assert deep_at(whole) == -1  # a tag without a complete name is not counted
     assert deep_at(whole[:-tail]) == -1
 
 
@@ -357,7 +357,7 @@ _LARGE = {
 
 @pytest.mark.parametrize("kind", _LARGE)
 @hypothesis.given(pieces=st.lists(st.sampled_from(_PIECES), max_size=40))
-def test_any_bytes_are_read_to_their_end(kind: str, pieces: list[bytes]) -> None:
+def test_the_depth_scan_reads_any_bytes_to_their_end(kind: str, pieces: list[bytes]) -> None:
     before = _LARGE[kind]
     data = before + b"".join(pieces)
     with suppress(WalkError):

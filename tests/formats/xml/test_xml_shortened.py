@@ -1,4 +1,4 @@
-"""XML without its long attribute values: what expat says of it is what it says of all of it."""
+"""XML without its long attribute values: expat reports the same as for the whole document."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ DOCTYPE = b'<!DOCTYPE a PUBLIC "x" "y" [<!ENTITY e "v"><!-- c -->]>'
     ],
     ids=lambda data: str(data[:20]),
 )
-def test_what_has_no_long_value_or_little_of_them_is_the_very_same(data: bytes) -> None:
+def test_xml_with_few_long_values_is_passed_unchanged(data: bytes) -> None:
     assert shortened(data, 0) is data
 
 
-def test_long_values_are_left_out_behind_the_declarations() -> None:
+def test_long_values_after_the_declarations_are_removed() -> None:
     data = b'<a d="%b" b="">="%b"</a>' % (LONG, LONG)
     assert shortened(data, 0) == b'<a d="" b="">=""</a>'
     assert shortened(data, 3) == b'<a d="" b="">=""</a>'
@@ -57,7 +57,7 @@ def test_long_values_are_left_out_behind_the_declarations() -> None:
     ],
     ids=lambda data: str(data[:60]),
 )
-def test_it_is_told_as_if_nothing_was_left_out(data: bytes) -> None:
+def test_shortened_xml_gives_the_same_events(data: bytes) -> None:
     assert _outcome(data, shortens=True) == _outcome(data, shortens=False)
 
 
@@ -66,7 +66,7 @@ _PIECES += [b"<!--", b"-->", b"<![CDATA[", b"]]>", b"<?p ", b"?>", b"&amp;", b' 
 
 
 @hypothesis.given(st.lists(st.sampled_from(_PIECES), max_size=12), st.sampled_from([b"", DOCTYPE]))
-def test_so_it_is_whatever_stands_around(pieces: list[bytes], before: bytes) -> None:
+def test_generated_shortened_xml_gives_the_same_events(pieces: list[bytes], before: bytes) -> None:
     data = before + b"<a>" + b"".join(pieces) + b"</a>"
     assert _outcome(data, shortens=True) == _outcome(data, shortens=False)
 
@@ -76,4 +76,4 @@ def _outcome(data: bytes, *, shortens: bool) -> object:
         found = checked(data) if shortens else _declared(data, data)
     except WalkError as error:
         return str(error), error.position
-    return {name: value for name, value in vars(found).items() if name != "expansion"}  # of the others
+    return {name: value for name, value in vars(found).items() if name != "expansion"}  # except the expansion

@@ -1,4 +1,4 @@
-"""WACZ: records change, and with them what the indexes and the description say of them."""
+"""WACZ: when records change, the indexes and the description are updated."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def wacz(
     texts: bool = False,
     more: dict[str, bytes] | None = None,
 ) -> bytes:
-    """A package of two files of records, as makers of such write them."""
+    """Return a package of two files of records, as common programs write them."""
     pack = gzip.compress if compressed else bytes
     files: dict[str, bytes] = {}
     entries: list[str] = []
@@ -112,7 +112,7 @@ def entries(index: bytes) -> list[dict[str, Any]]:
 
 
 def check(data: bytes) -> None:
-    """All that the package says of its files is so."""
+    """Assert that all lengths, offsets and digests in the package are right."""
     files = opened(data)
     for resource in json.loads(files["datapackage.json"])["resources"]:
         content = files[resource["path"]]
@@ -136,7 +136,7 @@ def check(data: bytes) -> None:
 @pytest.mark.parametrize("blocks", [False, True], ids=["one table", "blocks"])
 @pytest.mark.parametrize("compressed", [False, True], ids=["plain", "gzip"])
 @pytest.mark.parametrize("texts", [False, True], ids=["numbers", "texts"])
-def test_what_is_said_of_records_follows_them(*, compressed: bool, blocks: bool, method: int, texts: bool) -> None:
+def test_indexes_follow_changed_records(*, compressed: bool, blocks: bool, method: int, texts: bool) -> None:
     data = wacz(compressed=compressed, blocks=blocks, method=method, signed=False, texts=texts)
     changed = rewritten(data)
     check(changed)
@@ -149,7 +149,7 @@ def test_what_is_said_of_records_follows_them(*, compressed: bool, blocks: bool,
 
 @pytest.mark.parametrize("page", [PAGE, b'<a href="http://a.example/">'], ids=["records change", "no record changes"])
 @pytest.mark.parametrize("signed", [None, False])
-def test_the_description_follows_pages_that_change(*, page: bytes, signed: bool | None) -> None:
+def test_the_datapackage_follows_changed_pages(*, page: bytes, signed: bool | None) -> None:
     pages = {"pages/a.html": PAGE, "pages/b.html": b"<p>", "pages/c.html": PAGE * 2}
     data = wacz(page=page, signed=signed, more=pages)
     changed = rewritten(data, url="http://u.example/")
@@ -164,7 +164,7 @@ def test_the_description_follows_pages_that_change(*, page: bytes, signed: bool 
 
 
 @pytest.mark.parametrize("step", [1, -1, 3, 5])
-def test_what_is_said_of_records_may_stand_anywhere(step: int) -> None:
+def test_indexes_may_be_at_any_position_in_the_package(step: int) -> None:
     pages = {f"pages/{number}.html": b'<a href="http://u.example/">' + PAGE * 600 for number in range(3)}
     others = {f"archive/{number}.warc": record(URLS[0], b"text") for number in range(9)}
     files = list((others | opened(wacz()) | pages).items())
@@ -179,7 +179,7 @@ def test_what_is_said_of_records_may_stand_anywhere(step: int) -> None:
     assert opened(changed)["pages/2.html"].count(b"http://u.example/pages/x") == 600
 
 
-def test_what_is_said_of_records_in_frames_with_a_dictionary_follows_them() -> None:
+def test_indexes_follow_changed_records_in_frames_with_a_dictionary() -> None:
     samples: list[bytes | bytearray | memoryview] = [record(url, b"%d" % at) for url in URLS for at in range(100)]
     dictionary = zstandard.train_dictionary(2000, samples)
     raw = dictionary.as_bytes()
@@ -206,7 +206,7 @@ def test_what_is_said_of_records_in_frames_with_a_dictionary_follows_them() -> N
     assert json.loads(files["datapackage.json"])["resources"][0]["bytes"] == len(changed)
 
 
-def test_a_package_without_a_change_comes_back_as_the_same_object() -> None:
+def test_an_unchanged_package_is_returned_as_the_same_object() -> None:
     data = wacz(page=b'<a href="http://a.example/">')
     assert rewritten(data) is data
     assert reported(data) == []
@@ -219,7 +219,7 @@ def test_each_record_has_its_own_url() -> None:
     ]
 
 
-def test_what_is_signed_stays_unless_signatures_may_break() -> None:
+def test_a_signed_package_stays_without_the_option() -> None:
     data = wacz(signed=True)
     assert rewritten(data) is data
     assert ("signed", False) in reported(data)
@@ -242,13 +242,13 @@ def test_what_is_signed_stays_unless_signatures_may_break() -> None:
     ],
     ids=["binary", "no JSON", "half a line", "no gzip", "truncated gzip"],
 )
-def test_what_could_not_be_kept_right_stays(more: dict[str, bytes]) -> None:
+def test_a_package_with_an_unreadable_index_stays(more: dict[str, bytes]) -> None:
     data = wacz(more=more)
     assert reported(data) == [("unknown-index", True)] * 2
     assert rewritten(data) is data
 
 
-def test_what_was_wrong_before_stays_as_it_is() -> None:
+def test_wrong_index_entries_stay_unchanged() -> None:
     data = wacz()
     with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(file := io.BytesIO(), "w") as new:
         for name in old.namelist():
@@ -257,7 +257,7 @@ def test_what_was_wrong_before_stays_as_it_is() -> None:
     assert [entry["digest"] for entry in entries(index)] == ["sha-256:" + "0" * 64] * 3
 
 
-def test_a_package_that_says_something_wrong_is_no_rewrite() -> None:
+def test_verify_finds_wrong_fields_in_a_rewritten_package() -> None:
     data = wacz()
     files = opened(rewritten(data))
     for name, old, new in (
@@ -275,7 +275,7 @@ def test_a_package_that_says_something_wrong_is_no_rewrite() -> None:
         assert any(name in difference.text for difference in found), name
 
 
-def test_stretches_that_have_no_counterpart_are_paired_with_none() -> None:
+def test_moves_rejects_segments_without_a_counterpart() -> None:
     one, other = Segment(b"abcd", 0, 2), Segment(b"abcd", 2, 4)
     assert Moves([one, other], [one, other]).at(2) == (other, other)
     for before, after in (([one, other], [one]), ([one], [one, other])):
@@ -283,7 +283,7 @@ def test_stretches_that_have_no_counterpart_are_paired_with_none() -> None:
             Moves(before, after)
 
 
-def test_an_index_is_no_document_whatever_its_text_looks_like() -> None:
+def test_an_index_is_not_read_as_a_document() -> None:
     raw = gzip.compress(record(URLS[0]))
     entry = {"url": f"{URLS[0]}<svg/>", "offset": 0, "length": len(raw), "filename": "d.warc.gz"}
     resources = [{"path": name, "bytes": 1, "hash": "sha256:0"} for name in ("archive/d.warc.gz", "indexes/index.cdx")]

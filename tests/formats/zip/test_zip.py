@@ -1,4 +1,4 @@
-"""ZIP packages: what stays, members that change and all that speaks of them, and broken archives."""
+"""ZIP packages: unchanged members, changed members with all fields about them, and broken archives."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ OPF = (
 
 
 class Unseekable(io.RawIOBase):
-    """What zipfile writes to with data descriptors."""
+    """An output to which zipfile writes data descriptors."""
 
     def __init__(self) -> None:
         self.data = b""
@@ -67,7 +67,7 @@ def epub(**members: bytes) -> bytes:
 
 
 def opened(data: bytes) -> zipfile.ZipFile:
-    """As zipfile read packages before Python 3.11.8: what overlaps, too."""
+    """Read packages as zipfile did before Python 3.11.8, overlapping members included."""
     found = zipfile.ZipFile(io.BytesIO(data))
     for member in found.infolist():
         if hasattr(member, "_end_offset"):
@@ -76,7 +76,7 @@ def opened(data: bytes) -> zipfile.ZipFile:
 
 
 def read(data: bytes) -> list[tuple[Any, ...]]:
-    """All that zipfile knows of each member but where it stands."""
+    """Return all that zipfile reads about each member except its offset."""
     with opened(data) as found:
         assert found.testzip() is None
         return [
@@ -117,7 +117,7 @@ STAYS = {
 
 @pytest.mark.parametrize("options", [{}, {"base": "empty"}, {"fragments": "absolute"}, {"profile": "whatwg"}], ids=str)
 @pytest.mark.parametrize("data", STAYS.values(), ids=STAYS)
-def test_what_stays_comes_back_as_the_same_object(data: bytes, options: dict[str, Any]) -> None:
+def test_unchanged_data_is_returned_as_the_same_object(data: bytes, options: dict[str, Any]) -> None:
     assert rewritten(data, **options) is data
     assert reported(data) == []
 
@@ -134,7 +134,7 @@ ZIPS = {
 
 
 @pytest.mark.parametrize("options", ZIPS.values(), ids=ZIPS)
-def test_a_member_that_changes_changes_all_that_speaks_of_it(options: dict[str, Any]) -> None:
+def test_all_fields_about_a_changed_member_are_updated(options: dict[str, Any]) -> None:
     members = {
         "mimetype": b"application/zip",
         "a.html": PAGE,
@@ -151,7 +151,7 @@ def test_a_member_that_changes_changes_all_that_speaks_of_it(options: dict[str, 
     assert absolve.verify(data, changed, name="x.zip") == []
 
 
-def test_members_that_do_not_change_are_copied_raw() -> None:
+def test_unchanged_members_are_copied_compressed() -> None:
     data = package({"a.html": PAGE, "b.html": b"<p>" * 99})
     changed = rewritten(data)
     with zipfile.ZipFile(io.BytesIO(data)) as one, zipfile.ZipFile(io.BytesIO(changed)) as other:
@@ -160,7 +160,7 @@ def test_members_that_do_not_change_are_copied_raw() -> None:
         assert data[entry.header_offset :][:size] == changed[its.header_offset :][:size]
 
 
-def test_what_stands_before_the_archive_stays_there() -> None:
+def test_bytes_before_the_archive_stay() -> None:
     data = b"#!/bin/sh\n" + package({"a.html": PAGE, "b.html": PAGE})
     assert rewritten(data).startswith(b"#!/bin/sh\nPK")
     assert contents(rewritten(data)) == [ABSOLUTE, ABSOLUTE]
@@ -183,7 +183,7 @@ def test_the_zip64_end_of_the_directory_moves(*, twice: bool) -> None:
     assert struct.unpack_from("<L", changed, len(changed) - 6) == ((start if twice else 0xFFFFFFFF),)
 
 
-def test_an_archive_may_have_a_member_less_than_too_many() -> None:
+def test_the_number_of_members_is_limited() -> None:
     data = package({"a.png": b"", "b.png": b""})
     assert rewritten(data, max_links=2) is data
     with pytest.raises(absolve.DocumentError, match="more than 1 members") as caught:
@@ -191,15 +191,15 @@ def test_an_archive_may_have_a_member_less_than_too_many() -> None:
     assert caught.value.diagnostic.code == "too-many-links"
 
 
-def test_what_looks_like_an_end_in_the_comment_is_none() -> None:
-    comment = b"PK\5\6" + b"\0" * 16 + b"\x09\0"  # which zipfile takes for the end
+def test_an_end_signature_in_the_comment_is_ignored() -> None:
+    comment = b"PK\5\6" + b"\0" * 16 + b"\x09\0"  # zipfile takes this for the end record
     with_comment = package({"a.html": PAGE}, comment=comment)
     plain = package({"a.html": PAGE}, comment=b"-" * len(comment))
     assert rewritten(with_comment) == rewritten(plain).removesuffix(b"-" * len(comment)) + comment != with_comment
 
 
 def named(raw: bytes, *, is_utf_8: bool) -> bytes:
-    """An archive of one page with a name of these bytes."""
+    """Return an archive of one page whose name has these bytes."""
     data = package({"x" * len(raw): PAGE}).replace(b"x" * len(raw), raw)
     flags = b"\0\x08" if is_utf_8 else b"\0\0"
     start = data.find(b"PK\1\2")
@@ -215,7 +215,7 @@ def named(raw: bytes, *, is_utf_8: bool) -> bytes:
         (b"\x81.html", True, "\ufffd.html"),
     ],
 )
-def test_names_are_utf_8_where_they_can_be_else_code_page_437(raw: bytes, is_utf_8: bool, name: str) -> None:
+def test_member_names_are_utf_8_if_valid_else_code_page_437(raw: bytes, is_utf_8: bool, name: str) -> None:
     assert [row.entity for row in absolve.links(named(raw, is_utf_8=is_utf_8), name="x.zip")] == [f"{name}[1]"] * 2
 
 
@@ -240,7 +240,7 @@ def test_links_between_members_are_internal() -> None:
 
 
 def in_order(data: bytes, order: Callable[[int], int]) -> bytes:
-    """The same archive with the entries of its directory in another order: by what this makes of their numbers."""
+    """Return the archive with the entries of its central directory in another order, by a function of their numbers."""
     end = data.rfind(b"PK\5\6")
     start = position = struct.unpack_from("<L", data, end + 16)[0]
     entries = []
@@ -252,7 +252,7 @@ def in_order(data: bytes, order: Callable[[int], int]) -> bytes:
 
 @pytest.mark.parametrize("options", [{}, {"streamed": True}, {"zip64": True, "method": zipfile.ZIP_STORED}], ids=str)
 @pytest.mark.parametrize("order", [lambda number: -number, lambda number: number * 7 % 300], ids=["backwards", "mixed"])
-def test_members_stand_in_any_order(order: Callable[[int], int], options: dict[str, Any]) -> None:
+def test_members_may_be_in_any_order(order: Callable[[int], int], options: dict[str, Any]) -> None:
     kinds = ["txt" if number % 9 == 1 else "html" for number in range(300)]
     members = [(f"{number}.{kind}", b"<a href=x%d>" % number) for number, kind in enumerate(kinds)]
     plain = package(members, **options)
@@ -277,7 +277,7 @@ def test_each_of_thousands_of_members_has_its_own_path_and_its_own_fields() -> N
     assert found == [b"<a href=http://h/p/%d/%d><a href=//h/>".replace(b"//h/>", b"http://h/>") % (n, n) for n in range(2500)]
 
 
-def test_each_member_is_of_its_own_kind() -> None:
+def test_the_format_of_each_member_is_detected() -> None:
     data = package({"a.css": b"a{b:url(c)}", "b.png": b"", "c.html": b"<a href=d>", "e.css": b"@import 'f'"})
     rows = list(absolve.links(data, name="x.zip", url="http://h/p/"))
     assert [(row.element, row.target) for row in rows] == [
@@ -287,7 +287,7 @@ def test_each_member_is_of_its_own_kind() -> None:
     ]
 
 
-def test_the_root_has_the_url_that_the_user_says() -> None:
+def test_the_url_option_is_the_root_of_the_package() -> None:
     data = package({"d/a b.html": "<a href=é.html><a href='%C3%A9.html'><a href=no.html>".encode(), "d/é.html": b""})
     url = "http://u.example/r/"
     assert links(data, url=url)[1:] == [
@@ -300,17 +300,17 @@ def test_the_root_has_the_url_that_the_user_says() -> None:
     )
 
 
-def test_what_a_saver_wrote_in_a_page_counts_before_its_path() -> None:
+def test_a_saved_from_comment_precedes_the_path_in_the_package() -> None:
     page = b"<!-- saved from url=(0017)http://s.example/ --><a href=x>"
     assert contents(rewritten(package({"a.html": page}))) == [page.replace(b"=x", b"=http://s.example/x")]
 
 
-def test_files_of_meta_inf_speak_of_paths_from_the_root() -> None:
+def test_paths_in_meta_inf_are_relative_to_the_root() -> None:
     found = links(epub(**{"META-INF/metadata.xml": b"<?xml-stylesheet href='O/p.opf'?><m/>"}))
     assert found[-1] == ("O/p.opf", "package:///O/p.opf", "internal")
 
 
-def test_the_package_document_says_what_a_file_is() -> None:
+def test_media_types_come_from_the_package_document() -> None:
     page = (
         b'<html xmlns="http://www.w3.org/1999/xhtml"><title/><p xml:base="http://x.example/"><a href="y"/></p></html>'
     )
@@ -327,13 +327,13 @@ ENCRYPTION = (
 
 
 @pytest.mark.parametrize("href", ["../T/ch.bin", "./../T/./ch.bin", "x/../../T/ch.bin#f"])
-def test_the_package_document_says_so_of_files_in_other_folders(href: str) -> None:
+def test_the_package_document_gives_media_types_of_files_in_other_folders(href: str) -> None:
     package_document = OPF.replace(b"c%20h.html", href.encode())
     found = links(epub(**{"O/p.opf": package_document, "T/ch.bin": XHTML % b"http://h/x"}))
     assert found[-1][0] == "http://h/x"
 
 
-def test_what_is_encrypted_or_signed_stays_and_that_is_said() -> None:
+def test_encrypted_or_signed_members_stay_with_a_diagnostic() -> None:
     page = XHTML % b"x"
     page = page.replace(b"<a", b'<a xml:base="http://x.example/"')
     data = epub(**{"META-INF/encryption.xml": ENCRYPTION, "O/c h.html": page, "O/o.xhtml": page})
@@ -373,7 +373,7 @@ BROKEN_WHOLES = {
 
 
 @pytest.mark.parametrize(("data", "code"), BROKEN_WHOLES.values(), ids=BROKEN_WHOLES)
-def test_an_archive_that_cannot_be_read_is_an_error(data: bytes, code: str) -> None:
+def test_an_unreadable_zip_file_is_an_error(data: bytes, code: str) -> None:
     with pytest.raises(absolve.DocumentError, match=r"at byte [0-9]+") as caught:
         rewritten(data)
     assert caught.value.diagnostic.code == code
@@ -396,7 +396,7 @@ BROKEN_MEMBERS = {
 
 
 @pytest.mark.parametrize(("data", "code"), BROKEN_MEMBERS.values(), ids=BROKEN_MEMBERS)
-def test_a_broken_member_stays_and_the_others_go_on(data: bytes, code: str) -> None:
+def test_a_broken_member_stays_and_the_others_are_rewritten(data: bytes, code: str) -> None:
     entity = walk(Document(data, name="x.zip"), Settings())
     assert [(found.code, found.failed) for found in entity.diagnostics] == [(code, True)]
     assert "b.html" in entity.diagnostics[0].text
@@ -406,7 +406,7 @@ def test_a_broken_member_stays_and_the_others_go_on(data: bytes, code: str) -> N
         assert [found.read(name) for name in ("a.html", "c.html")] == [ABSOLUTE, ABSOLUTE]
 
 
-def test_where_a_member_is_may_be_beyond_all_numbers() -> None:
+def test_a_member_offset_beyond_the_file_is_reported() -> None:
     end = WHOLE.rfind(b"PK\5\6")
     extra = struct.pack("<HHQ", 1, 8, (1 << 64) - 1)
     third = WHOLE.find(b"PK\1\2", SECOND + 1)
@@ -416,8 +416,8 @@ def test_where_a_member_is_may_be_beyond_all_numbers() -> None:
     assert reported(data) == [("broken", True)]
 
 
-def test_what_stands_behind_the_data_of_a_member_is_nothing_of_the_directory() -> None:
-    size = int.from_bytes(b"PK\1\2", "little")  # as its last field the descriptor has what an entry begins with
+def test_a_data_descriptor_is_not_read_as_a_directory_entry() -> None:
+    size = int.from_bytes(b"PK\1\2", "little")  # the last field of the descriptor equals the signature of a directory entry
     data = package({"a.html": PAGE + b" " * (size - len(PAGE))}, streamed=True)
     end = data.rfind(b"PK\5\6")
     start = struct.unpack_from("<L", data, end + 16)[0]
@@ -428,13 +428,13 @@ def test_what_stands_behind_the_data_of_a_member_is_nothing_of_the_directory() -
 
 
 @pytest.mark.parametrize("name", ["../a.html", "/a.html", "d/../../a.html", "..\\a.html", "C:\\a.html", "\\a.html"])
-def test_a_name_that_leads_out_is_said(name: str) -> None:
+def test_an_unsafe_member_name_is_reported(name: str) -> None:
     data = package([(name, PAGE), ("b.html", PAGE)])
     assert reported(data) == [("unsafe-name", True)]
     assert contents(rewritten(data)) == [PAGE, ABSOLUTE]
 
 
-def test_members_that_overlap_stay() -> None:
+def test_overlapping_members_stay() -> None:
     first = WHOLE.find(b"PK\1\2")
     entry = WHOLE[first:SECOND]
     data = WHOLE[:SECOND] + entry + WHOLE[SECOND:]
@@ -450,7 +450,7 @@ def test_two_members_of_one_name_are_both_read() -> None:
     assert contents(rewritten(data)) == [ABSOLUTE, ABSOLUTE]
 
 
-def test_what_comes_out_of_a_package_is_bounded() -> None:
+def test_the_decompressed_size_of_a_package_is_limited() -> None:
     bomb = b" " * 3_000_000
     data = package({"a.html": bomb, "b.html": bomb, "c.html": PAGE})
     assert reported(data, max_decompressed=4_000_000) == [("too-large", True)]
@@ -458,13 +458,13 @@ def test_what_comes_out_of_a_package_is_bounded() -> None:
     assert contents(changed)[2] == ABSOLUTE
 
 
-def test_a_package_in_a_package_is_left_alone() -> None:
+def test_a_nested_package_stays() -> None:
     data = package({"a.zip": package({"a.html": PAGE}), "b.html": PAGE})
     assert reported(data) == [("package-inside", False)]
     assert contents(rewritten(data))[1] == ABSOLUTE
 
 
-def test_the_url_of_a_package_itself_says_nothing_of_its_members() -> None:
+def test_the_own_url_of_a_package_gives_its_members_no_url() -> None:
     data = package({"a.html": b"<a href=no.html>"})
     assert links(data, url="http://u.example/r/x.zip") == [("no.html", "package:///no.html", "internal")]
     assert rewritten(data, url="http://u.example/r/x.zip") is data
@@ -473,18 +473,18 @@ def test_the_url_of_a_package_itself_says_nothing_of_its_members() -> None:
     assert [row.target for row in found] == ["package:///no.html"]
 
 
-def test_a_record_in_a_package_has_the_url_that_it_was_recorded_from() -> None:
+def test_a_record_in_a_package_has_its_recorded_url() -> None:
     har = b'{"log": {"entries": [{"request": {"url": "http://h.example/"}, "response": {"redirectURL": "x"}}]}}'
     for url in (None, "http://u.example/"):
         assert contents(rewritten(package({"a.har": har}), url=url)) == [har.replace(b'"x"', b'"http://h.example/x"')]
 
 
 @pytest.mark.parametrize("name", [None, "x", "x.epub", "X.EPUB", "x.html"])
-def test_a_package_is_known_by_its_name_or_its_content(name: str | None) -> None:
+def test_a_package_is_detected_by_its_name_or_content(name: str | None) -> None:
     assert contents(absolve.rewrite(package({"a.html": PAGE}), name=name)) == [ABSOLUTE]
 
 
-def test_what_zipfile_sees_is_verified() -> None:
+def test_verify_compares_packages_as_zipfile_reads_them() -> None:
     data = package({"a.html": PAGE, "b.png": b"\x89PNG" * 99})
     changed = rewritten(data)
     assert absolve.verify(data, changed, name="x.zip") == []
@@ -498,7 +498,7 @@ def test_what_zipfile_sees_is_verified() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
-def test_no_corruption_breaks_more_than_was_broken() -> None:
+def test_rewriting_a_corrupt_package_breaks_no_further_member() -> None:
     chance = random.Random(1808)  # noqa: S311 - no secret
     original = package({"mimetype": b"application/zip", "a.html": PAGE, "d/b.html": PAGE}, streamed=True)
     changed = 0
@@ -519,7 +519,7 @@ def test_no_corruption_breaks_more_than_was_broken() -> None:
     assert changed > 25
 
 
-def test_a_package_that_would_not_fit_its_own_fields_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_package_that_would_exceed_its_size_fields_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     data = package({"a.html": PAGE})
     huge = {"crc": 0, "size": 1 << 32, "value": 0}
     monkeypatch.setattr("absolve.formats.zip.members._Facts._known", lambda *_: huge)

@@ -1,4 +1,4 @@
-"""What a file is: by its name, by its content, and what is none that is read."""
+"""Detection of formats: by name, by content, and names of unsupported formats."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from absolve.formats import registry
         (b"\0\1", "x.html", None),
     ],
 )
-def test_text_is_html_where_its_name_says_so_or_its_beginning_or_a_tag_and_no_other_name(
+def test_text_is_html_by_name_by_its_beginning_or_by_a_tag_without_a_known_name(
     data: bytes, name: str | None, media_type: str | None
 ) -> None:
     assert registry.sniff(data, name) == media_type
@@ -59,7 +59,7 @@ SITEMAP = b"<urlset><url><loc>x</loc></url></urlset>\n"
         (b"\xef\xbb\xbf \n", registry.XML),
     ],
 )
-def test_xml_in_a_message_or_an_archive_is_in_what_the_first_line_says(
+def test_a_message_or_archive_with_xml_is_recognized_by_its_first_line(
     head: bytes, body: bytes, name: str | None, media_type: str
 ) -> None:
     assert registry.sniff(head + body, name) == media_type
@@ -67,7 +67,7 @@ def test_xml_in_a_message_or_an_archive_is_in_what_the_first_line_says(
 
 @pytest.mark.parametrize("mark", ["", "\ufeff"])
 @pytest.mark.parametrize("charset", ["utf-8", "utf-16-le", "utf-16-be"])
-def test_xml_is_known_in_every_charset_that_has_a_mark(charset: str, mark: str) -> None:
+def test_xml_is_recognized_in_every_charset_with_a_byte_order_mark(charset: str, mark: str) -> None:
     assert registry.sniff((mark + FEED.decode()).encode(charset), "-") == registry.XML
 
 
@@ -78,10 +78,10 @@ def test_xml_is_known_in_every_charset_that_has_a_mark(charset: str, mark: str) 
         (b"\0", "a.png", True, "image/png"),
         (b"x", "-", True, "plain text"),
         (b"\0", "a", True, "binary data"),
-        (b"\0", "a.html", False, "binary data"),  # it is broken, not of another kind
+        (b"\0", "a.html", False, "binary data"),  # it is broken, but not of another format
         (b"x", "a.html", False, "plain text"),
     ],
 )
-def test_what_is_of_another_kind_is_named(data: bytes, name: str, other: bool, words: str) -> None:
+def test_an_unsupported_format_is_named_in_the_error(data: bytes, name: str, other: bool, words: str) -> None:
     assert registry.is_other(data, name) == other
     assert registry.in_words(data, name) == words
