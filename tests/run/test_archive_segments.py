@@ -1,4 +1,4 @@
-"""Archives record by record: the same as in one piece, in little memory."""
+"""Archives processed record by record: the same results as for the whole archive, in little memory."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def same_as_a_whole(data: bytes) -> None:
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "compressed"])
-def test_of_records_of_a_kind_that_is_no_document_only_the_first_is_walked(pack: Callable[[bytes], bytes]) -> None:
+def test_of_records_of_an_unsupported_type_only_the_first_is_walked(pack: Callable[[bytes], bytes]) -> None:
     found = streamed(b"".join(map(pack, (request(), request(), LINKS, request(), NONE))))
     assert [one.entity is not None for one in found] == [True, False, True, False, True]
     assert [one.document is not None for one in found] == [True, False, True, False, True]
@@ -88,7 +88,7 @@ FIELDS += ["Location: /x", "LINK: </x>; rel=next", "Link : </x>", "X-Y: \r\n\tz"
 
 @pytest.mark.parametrize("body", [b"", b"\x89PNG", PAGE, b"HTTP/1.1 200 OK\r\nLocation: /y\r\n\r\n", b"\r\n"], ids=repr)
 @pytest.mark.parametrize("status", ["200 OK", "204", "206 Partial", "304 Not Modified", "x"])
-def test_no_link_and_nothing_to_be_said_is_in_what_is_not_walked(status: str, body: bytes) -> None:
+def test_records_that_are_not_walked_have_no_links_and_no_diagnostics(status: str, body: bytes) -> None:
     for one in FIELDS:
         for other in FIELDS:
             for kind in ("response", "revisit", "resource"):
@@ -96,7 +96,7 @@ def test_no_link_and_nothing_to_be_said_is_in_what_is_not_walked(status: str, bo
                 is_as_it_would_be_walked(warc(http, kind))
 
 
-def test_what_is_not_walked_is_most_that_has_no_links() -> None:
+def test_most_records_without_links_are_not_walked() -> None:
     png = b"HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nDate: now\r\n\r\n\x89PNG"
     for http, kind in ((png, "response"), (png[:-4], "revisit"), (png.replace(b"200 OK", b"304"), "revisit")):
         assert bare(warc(http, kind), DEFAULTS) == 1
@@ -105,7 +105,7 @@ def test_what_is_not_walked_is_most_that_has_no_links() -> None:
 
 
 @pytest.mark.parametrize("name", ["iana.warc.gz", "example.warc", "example.arc.gz", "example-extra.warc"])
-def test_nothing_is_in_real_records_that_are_not_walked(shared: Path, name: str) -> None:
+def test_real_records_that_are_not_walked_have_no_links(shared: Path, name: str) -> None:
     with (shared / "warc/pywb/sample_archive/warcs" / name).open("rb") as file:
         for piece in pieces(file, 1 << 30):
             if piece.records is not None:
@@ -119,7 +119,7 @@ def is_as_it_would_be_walked(data: bytes) -> None:
         assert (entity.named, list(columns.rows(entity)), entity.diagnostics) == (documents, [], []), data
 
 
-def test_every_record_is_walked_where_that_is_asked_for() -> None:
+def test_every_record_is_walked_with_the_option() -> None:
     revisit = warc(b"HTTP/1.1 304\r\nDate: now\r\n\r\n", "revisit")
     data = LINKS + revisit + request() + LINKS
     assert [one.entity is not None for one in streamed(data)] == [True, False, False, True]
@@ -128,29 +128,29 @@ def test_every_record_is_walked_where_that_is_asked_for() -> None:
     same_as_a_whole(data)
 
 
-def test_a_record_that_is_too_large_is_said_to_be_whatever_its_kind() -> None:
+def test_a_record_that_is_too_large_is_reported_for_any_media_type() -> None:
     found = list(stretches(io.BytesIO(request() + request(400)), "x.warc", Settings(max_size=300)))
     assert [[diagnostic.code for diagnostic in one.diagnostics] for one in found] == [[], ["too-large"]]
 
 
 @pytest.mark.parametrize("data", FILES.values(), ids=FILES)
-def test_record_by_record_is_the_same_as_in_one_piece(data: bytes) -> None:
+def test_record_by_record_gives_the_results_of_the_whole_archive(data: bytes) -> None:
     same_as_a_whole(data)
 
 
 @pytest.mark.parametrize("data", FILES.values(), ids=FILES)
-def test_what_does_not_change_is_the_very_same_object(data: bytes) -> None:
+def test_unchanged_records_are_the_same_objects(data: bytes) -> None:
     assert all(one.rewritten(lambda _: None) is one.raw for one in streamed(data))
 
 
 @pytest.mark.parametrize("name", ["iana.warc.gz", "example.warc", "example.arc.gz", "example-extra.warc"])
-def test_real_archives_are_the_same_in_one_piece(shared: Path, name: str) -> None:
+def test_real_archives_give_the_same_results_record_by_record(shared: Path, name: str) -> None:
     same_as_a_whole((shared / "warc/pywb/sample_archive/warcs" / name).read_bytes())
 
 
 
 def in_ranges(data: bytes, size: int, settings: Settings = DEFAULTS) -> tuple[list[Any], list[Diagnostic], int]:
-    """The rows and diagnostics of each range by itself, and how many ranges there are."""
+    """Return the rows and diagnostics of separate ranges, and the number of ranges."""
     found = list(ranges(io.BytesIO(data), settings, size))
     parts = [list(stretches(io.BytesIO(data), "x.warc", settings, within=within)) for within in found]
     assert b"".join(one.raw for part in parts for one in part) == data
@@ -160,7 +160,7 @@ def in_ranges(data: bytes, size: int, settings: Settings = DEFAULTS) -> tuple[li
 
 @pytest.mark.parametrize("size", [1, 300, 100_000])
 @pytest.mark.parametrize("data", FILES.values(), ids=FILES)
-def test_each_range_by_itself_gives_what_it_gives_in_the_whole(data: bytes, size: int) -> None:
+def test_each_separate_range_gives_its_part_of_the_whole_results(data: bytes, size: int) -> None:
     rows, diagnostics, _ = in_ranges(data, size)
     whole = streamed(data)
     assert rows == [row for one in whole if one.entity for row in columns.rows(one.entity)]
@@ -169,20 +169,20 @@ def test_each_range_by_itself_gives_what_it_gives_in_the_whole(data: bytes, size
 
 @pytest.mark.parametrize("limit", [{"max_depth": 0}, {"max_depth": 1}, {"max_size": 400}, {"max_links": 1}], ids=str)
 @pytest.mark.parametrize("data", FILES.values(), ids=FILES)
-def test_ranges_count_the_documents_that_limits_leave(data: bytes, limit: dict[str, int]) -> None:
+def test_ranges_count_documents_skipped_by_limits(data: bytes, limit: dict[str, int]) -> None:
     settings = Settings(**limit)  # type: ignore[arg-type]
     whole = list(stretches(io.BytesIO(data), "x.warc", settings))
     expected = [row for one in whole if one.entity for row in columns.rows(one.entity)]
     assert in_ranges(data, 1, settings)[0] == expected
 
 
-def test_a_range_begins_with_a_record_and_is_as_large_as_was_asked() -> None:
+def test_a_range_begins_with_a_record_and_has_the_requested_size() -> None:
     assert [in_ranges(FILES["plain"], size)[2] for size in (1, len(LINKS) + 1, 100_000)] == [3, 2, 1]
     assert [in_ranges(FILES["several in a member"], size)[2] for size in (1, 100_000)] == [2, 1]
 
 
 @pytest.mark.parametrize("name", ["iana.warc.gz", "example-extra.warc"])
-def test_ranges_of_real_archives_give_what_the_whole_gives(shared: Path, name: str) -> None:
+def test_ranges_of_real_archives_give_the_results_of_the_whole(shared: Path, name: str) -> None:
     data = (shared / "warc/pywb/sample_archive/warcs" / name).read_bytes()
     whole = streamed(data)
     rows, _, number = in_ranges(data, 1000)
@@ -192,7 +192,7 @@ def test_ranges_of_real_archives_give_what_the_whole_gives(shared: Path, name: s
 
 @pytest.mark.slow
 @pytest.mark.parametrize("compressed", [False, True])
-def test_memory_does_not_grow_with_the_file(compressed: bool) -> None:
+def test_memory_does_not_grow_with_the_archive(compressed: bool) -> None:
     unit = record(b"<p>" + b"x" * 20_000)
     peaks = []
     for count in (20, 400):
@@ -205,7 +205,7 @@ def test_memory_does_not_grow_with_the_file(compressed: bool) -> None:
 
 
 class Counted(io.BytesIO):
-    """A file that knows how often it was read; what is held is copied each time."""
+    """A file that counts its reads; each read copies."""
 
     reads = 0
 
@@ -221,10 +221,10 @@ def test_a_large_member_is_read_in_few_steps() -> None:
         file = Counted(gzip.compress(record(noise), 1))
         assert sum(len(one.raw) for one in stretches(file, "x.warc.gz", Settings())) == len(file.getvalue())
         reads.append(file.reads)
-    assert reads[1] <= reads[0] + 2  # as many again would be a copy of half the member for each
+    assert reads[1] <= reads[0] + 2  # one copy of half the member per read would need as many again
 
 
-def test_what_is_compressed_in_a_broken_record_is_no_member() -> None:
+def test_compressed_data_in_a_broken_record_is_no_member() -> None:
     inside = gzip.compress(b'<a href="x">')
     broken = record(inside).replace(b"Content-Length: ", b"Content-Length: 9", 1)
     found = streamed(broken + LINKS)

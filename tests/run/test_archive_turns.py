@@ -1,4 +1,4 @@
-"""Ranges of archives cut anywhere: whatever the file, what is told of them is what is told of the whole."""
+"""Archives split into ranges at any offset give the same results as the whole archive."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def nowhere(page: bytes) -> bytes:
 
 
 def dictionary() -> tuple[bytes, bytes]:
-    """A dictionary in a frame of its own, and a record that is compressed with it."""
+    """Return a dictionary in a frame of its own, and a record that is compressed with it."""
     words = zstandard.ZstdCompressionDict(record(b"<a href=zstd>"))
     frame = b"\x5d\x2a\x4d\x18" + len(words.as_bytes()).to_bytes(4, "little") + words.as_bytes()
     return frame, zstandard.ZstdCompressor(dict_data=words).compress(record(b"<a href=zstd>"))
@@ -93,13 +93,13 @@ BITS = {
 SMALL = Settings(max_decompressed=2500, max_size=1400, max_links=20)
 
 
-def joined(told: Iterable[Any]) -> tuple[bytes, list[Any], int]:
-    """The rows, what is said, each thing that has no place once, and the sum of what was read."""
+def joined(results: Iterable[Any]) -> tuple[bytes, list[Any], int]:
+    """Return the rows, the other results (each without a position only once), and the sum of the bytes read."""
     rows = bytearray()
     unique = Unique()
     others: list[Any] = []
     size = 0
-    for piece in told:
+    for piece in results:
         if isinstance(piece, RowChunk):
             chunk = piece.chunk
             rows += chunk if isinstance(chunk, bytes) else "".join(map(repr, unique.of(chunk))).encode()
@@ -111,9 +111,9 @@ def joined(told: Iterable[Any]) -> tuple[bytes, list[Any], int]:
 
 
 def in_parts(how: ListOptions, input_: Input, bounds: Iterable[int]) -> Iterator[Any]:
-    """What is told when the file is cut at these offsets."""
-    told = archive_turns.unbroken(_in_parts(how, input_, bounds), lambda input_: input_)
-    return (piece for _, piece in told if not isinstance(piece, End))
+    """Return the results of the file split at these offsets."""
+    results = archive_turns.unbroken(_in_parts(how, input_, bounds), lambda input_: input_)
+    return (piece for _, piece in results if not isinstance(piece, End))
 
 
 def _in_parts(how: ListOptions, input_: Input, bounds: Iterable[int]) -> Iterator[tuple[Input, Any]]:
@@ -128,11 +128,11 @@ def _in_parts(how: ListOptions, input_: Input, bounds: Iterable[int]) -> Iterato
 
 
 def same_in_parts(path: Path, *bounds: Iterable[int], url: str | None = None, **how: Any) -> None:
-    """The same is told of the whole file, and when it is cut in each of these ways."""
+    """Assert the same results for the whole file and for each of these splits."""
     input_ = Input(str(path), path.name, url)
     listing = ListOptions(ReadOptions(how.pop("settings", Settings())), **how)
     expected = joined(listed(listing, input_))
-    of_whole = slice(3 if expected[2] else 2)  # who fails does not tell what was read
+    of_whole = slice(3 if expected[2] else 2)  # a failed file does not report the bytes read
     for some in bounds:
         assert joined(in_parts(listing, input_, some))[of_whole] == expected[of_whole]
 
@@ -143,7 +143,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("bit", BITS)
-def test_a_cut_anywhere_changes_nothing(path: Path, bit: str) -> None:
+def test_splitting_an_archive_anywhere_gives_the_same_results(path: Path, bit: str) -> None:
     for around in (ONE, gzip.compress(TWO)):
         data = around + BITS[bit] + around
         path.write_bytes(data)
@@ -152,7 +152,7 @@ def test_a_cut_anywhere_changes_nothing(path: Path, bit: str) -> None:
 
 @pytest.mark.parametrize("limits", [Settings(), SMALL], ids=["no limits", "limits"])
 @pytest.mark.parametrize("bit", BITS)
-def test_nor_do_cuts_at_every_byte(path: Path, bit: str, limits: Settings) -> None:
+def test_splitting_an_archive_at_every_byte_gives_the_same_results(path: Path, bit: str, limits: Settings) -> None:
     path.write_bytes(ONE + BITS[bit] + TWO + gzip.compress(TWO))
     same_in_parts(path, range(1, path.stat().st_size + 5), settings=limits)
 
@@ -173,7 +173,7 @@ def test_nor_do_cuts_at_every_byte(path: Path, bit: str, limits: Settings) -> No
     ),
 )
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_nothing_changes_wherever_any_archive_is_cut(
+def test_splitting_generated_archives_anywhere_gives_the_same_results(
     path: Path, bits: list[str], cuts: list[float], url: str | None, how: dict[str, Any]
 ) -> None:
     data = b"".join([BITS[bit] for bit in bits])
@@ -183,7 +183,7 @@ def test_nothing_changes_wherever_any_archive_is_cut(
 
 @given(st.lists(st.sampled_from(sorted(BITS)), min_size=2, max_size=8), st.data())
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_nor_where_bytes_of_it_are_broken(path: Path, bits: list[str], draw: st.DataObject) -> None:
+def test_splitting_corrupted_archives_anywhere_gives_the_same_results(path: Path, bits: list[str], draw: st.DataObject) -> None:
     data = bytearray(b"".join([BITS[bit] for bit in bits]))
     for _ in range(draw.draw(st.integers(1, 4))):
         data[draw.draw(st.integers(0, len(data) - 1))] = draw.draw(st.sampled_from(b"\0\n\x1f\x8b\x08W:1\xff"))
@@ -191,34 +191,34 @@ def test_nor_where_bytes_of_it_are_broken(path: Path, bits: list[str], draw: st.
     same_in_parts(path, range(1 + draw.draw(st.integers(0, 50)), len(data), draw.draw(st.integers(50, 500))))
 
 
-def test_a_record_without_links_has_no_diagnostics_where_a_range_begins_with_it(path: Path) -> None:
+def test_a_range_that_begins_with_a_record_without_links_has_no_diagnostics(path: Path) -> None:
     path.write_bytes(ONE + REVISIT.replace(b"WARC-Target-URI: http://", b"WARC-Target-URI: http:/\0") + GET)
     same_in_parts(path, [10])
 
 
-def test_a_condition_sees_the_numbers_that_rows_have(path: Path) -> None:
+def test_a_condition_uses_the_record_numbers_of_the_rows(path: Path) -> None:
     path.write_bytes(ONE * 5)
     for condition in ("entity = 'record[4]/body[1]'", "false"):
         same_in_parts(path, [len(ONE), 3 * len(ONE)], where=condition)
-    told = joined(in_parts(ListOptions(ReadOptions(Settings()), where="entity LIKE 'record[4]%'"), Input(str(path), ""), [700]))
-    assert told[0].count(b"\n") == 1
+    results = joined(in_parts(ListOptions(ReadOptions(Settings()), where="entity LIKE 'record[4]%'"), Input(str(path), ""), [700]))
+    assert results[0].count(b"\n") == 1
 
 
 SIX = "CAST(reference AS INT) >= 6"
 
 
-def test_a_failure_ends_all_that_stands_behind_it(path: Path) -> None:
+def test_after_a_failure_later_ranges_of_the_archive_yield_nothing(path: Path) -> None:
     path.write_bytes(b"".join(record(b"<a href=%b>" % name) for name in (b"5", b"7", b"6", b"8", b"x", b"9")) + TWO * 3)
     assert joined(listed(ListOptions(ReadOptions(Settings()), where=SIX), Input(str(path), "x")))[0].count(b"\n") == 3
     same_in_parts(path, *([at, at + 200] for at in range(1, path.stat().st_size, 31)), where=SIX)
     same_in_parts(path, [1, 2, 3], where="CAST(entity AS INT) = 1")
 
 
-def test_of_others_it_ends_nothing() -> None:
+def test_a_failure_does_not_affect_other_archives() -> None:
     first, middle, last = ArchiveRange(0, 9, 0), ArchiveRange(9, 20, None), ArchiveRange(20, END, None)
 
-    def kept(*told: tuple[ArchiveRange, Any]) -> list[Any]:
-        inputs = [(Input("x", "x", within=within), piece) for within, piece in told]
+    def kept(*results: tuple[ArchiveRange, Any]) -> list[Any]:
+        inputs = [(Input("x", "x", within=within), piece) for within, piece in results]
         return [piece for _, piece in archive_turns.unbroken(inputs, lambda input_: input_)]
 
     end, size, rows, lost = End(), BytesRead(1), RowChunk(b"", 0), End("lost")
@@ -229,7 +229,7 @@ def test_of_others_it_ends_nothing() -> None:
 
 
 @pytest.mark.parametrize("held", [0, 3000])
-def test_what_is_held_is_bounded_and_nothing_is_lost_for_it(
+def test_kept_results_of_ranges_are_bounded_and_none_is_lost(
     path: Path, monkeypatch: pytest.MonkeyPatch, held: int
 ) -> None:
     monkeypatch.setattr("absolve.run.links_task.AT_ONCE", 2)
@@ -239,7 +239,7 @@ def test_what_is_held_is_bounded_and_nothing_is_lost_for_it(
         same_in_parts(path, range(500, path.stat().st_size, 1500))
 
 
-def test_a_range_takes_its_turn_before_it_holds_more(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_range_waits_for_its_turn_before_it_keeps_more(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(archive_turns, "HELD", 5000)
     path.write_bytes(ONE * 2)
     made: list[int] = []
@@ -252,15 +252,15 @@ def test_a_range_takes_its_turn_before_it_holds_more(path: Path, monkeypatch: py
         yield Progress(END, 1)
 
     input_ = Input(str(path), "x", within=ArchiveRange(9, 300, None))
-    told = archive_turns.in_turn(found, input_, ReadOptions(Settings()), Waiting(Handoff(Progress(len(ONE), 1)), asked))
-    assert next(told) == BytesRead(1)
+    results = archive_turns.in_turn(found, input_, ReadOptions(Settings()), Waiting(Handoff(Progress(len(ONE), 1)), asked))
+    assert next(results) == BytesRead(1)
     assert (asked, len(made)) == ([1], 6)
-    assert list(told) == [BytesRead(1)] * 99
+    assert list(results) == [BytesRead(1)] * 99
     assert asked[1].before == 2
 
 
 class Waiting(LocalHandoffs):
-    """A port that records what it is asked for, and what is handed on."""
+    """A port that records requests and handoffs."""
 
     def __init__(self, handed: Handoff, asked: list[int]) -> None:
         super().__init__()
@@ -276,18 +276,18 @@ class Waiting(LocalHandoffs):
 
 
 def part(path: Path, within: ArchiveRange, handed: Handoff) -> tuple[bytes, list[Any], list[Any]]:
-    """The rows of a range, what is said, and what is handed on, behind a 1 for what is taken."""
+    """Return the rows of a range, the other results, and the handoffs, with a 1 before each that was received."""
     asked: list[Any] = []
-    told = listed(ListOptions(ReadOptions(Settings())), Input(str(path), "x", within=within), Waiting(handed, asked))
-    rows, others, _ = joined(told)
+    results = listed(ListOptions(ReadOptions(Settings())), Input(str(path), "x", within=within), Waiting(handed, asked))
+    rows, others, _ = joined(results)
     return rows, others, asked
 
 
-def test_a_range_hands_on_where_it_ended_whatever_it_guessed(path: Path) -> None:
+def test_a_range_passes_on_its_end_even_after_a_wrong_guess(path: Path) -> None:
     path.write_bytes(NESTED + TWO + ONE)
     within = ArchiveRange(100, len(NESTED) + 1, None)
     with path.open("rb") as file:
-        assert first_record(file, within.start, within.end) not in {None, len(NESTED)}  # a wrong one
+        assert first_record(file, within.start, within.end) not in {None, len(NESTED)}  # a wrong guess
     rows, _, asked = part(path, within, Handoff(Progress(len(NESTED), 1)))
     assert [row.split(b'"')[7] for row in rows.splitlines()] == [b"record[2]/body[1]"] * 2
     assert [(it.position, it.before) for it in asked[1:]] == [(len(NESTED + TWO), 2)]
@@ -295,7 +295,7 @@ def test_a_range_hands_on_where_it_ended_whatever_it_guessed(path: Path) -> None
     assert (rows, [(it.position, it.before) for it in asked[1:]]) == (b"", [(END, 3)])
 
 
-def test_what_is_behind_a_range_that_failed_or_is_the_last_takes_nothing_from_it(path: Path) -> None:
+def test_a_range_after_a_failed_or_last_one_receives_no_handoff(path: Path) -> None:
     path.write_bytes(ONE * 3)
     assert part(path, ArchiveRange(5, 700, None), Handoff()) == (b"", [], [1, None])
     assert part(path, ArchiveRange(0, END, 0), Handoff())[2] == []
@@ -303,7 +303,7 @@ def test_what_is_behind_a_range_that_failed_or_is_the_last_takes_nothing_from_it
 
 
 @pytest.mark.parametrize("taken", [None, Progress(), Progress(len(ONE), 1)])
-def test_behind_a_range_whose_process_ended_the_numbers_are_right(path: Path, taken: Progress | None) -> None:
+def test_record_numbers_are_right_after_a_range_whose_worker_died(path: Path, taken: Progress | None) -> None:
     path.write_bytes(ONE + GET + NESTED + TWO + ONE)
     start = len(ONE + GET) + 300
     rows, _, asked = part(path, ArchiveRange(start, len(ONE + GET + NESTED + TWO), None), Handoff(taken, lost=True))
@@ -312,7 +312,7 @@ def test_behind_a_range_whose_process_ended_the_numbers_are_right(path: Path, ta
 
 
 @given(st.lists(st.sampled_from(sorted(BITS)), max_size=8), st.floats(0, 1), st.sampled_from([Settings(), SMALL]))
-def test_what_is_only_counted_is_counted_as_it_would_be_listed(bits: list[str], cut: float, limits: Settings) -> None:
+def test_counting_records_gives_the_same_numbers_as_listing_them(bits: list[str], cut: float, limits: Settings) -> None:
     data = b"".join([BITS[bit] for bit in bits])
     end = int(cut * len(data))
     listed_, passed = Progress(), Progress()
@@ -322,7 +322,7 @@ def test_what_is_only_counted_is_counted_as_it_would_be_listed(bits: list[str], 
     assert (passed.position, passed.before) == (listed_.position, listed_.before)
 
 
-def test_large_archives_are_cut_by_their_size_alone(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_archives_are_split_by_size_alone(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(segment_inputs, "LARGE", 1000)
     monkeypatch.setattr(segment_inputs, "RANGE", 500)
 
@@ -341,20 +341,20 @@ def test_large_archives_are_cut_by_their_size_alone(path: Path, monkeypatch: pyt
     assert list(segment_inputs.spread([missing], ReadOptions(Settings()), 2)) == [missing]
 
 
-def test_paths_are_numbered_anew_at_their_first_step() -> None:
+def test_renumbering_changes_the_first_step_of_a_path() -> None:
     assert renumbered("record[2]/body[1]/part[3]", 10) == "record[12]/body[1]/part[3]"
     assert renumbered("revisit[9]", 1) == "revisit[10]"
     assert renumbered("", 3) == ""
 
 
-def test_a_failure_of_its_own_has_its_turn(path: Path) -> None:
+def test_a_failure_of_a_range_is_reported_in_its_turn(path: Path) -> None:
     def found(_: Any) -> Iterator[Any]:
         yield BytesRead(1)
         raise ValueError("broken")
 
     path.write_bytes(ONE * 2)
     input_ = Input(str(path), "x", within=ArchiveRange(9, 300, None))
-    told = archive_turns.in_turn(found, input_, ReadOptions(Settings()), Waiting(Handoff(Progress(len(ONE), 1)), []))
-    assert next(told) == BytesRead(1)
+    results = archive_turns.in_turn(found, input_, ReadOptions(Settings()), Waiting(Handoff(Progress(len(ONE), 1)), []))
+    assert next(results) == BytesRead(1)
     with pytest.raises(ValueError, match="broken"):
-        next(told)
+        next(results)

@@ -1,4 +1,4 @@
-"""Which links count, by what their rows say."""
+"""Filters of links by the values of their rows."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ def of(words: str) -> frozenset[str]:
         (Selection(of("navigation"), problems=of("scheme-relative")), []),
     ],
 )
-def test_a_link_counts_where_every_filter_that_is_given_wants_it(selection: Selection, found: list[str]) -> None:
+def test_a_link_is_selected_if_it_passes_every_filter(selection: Selection, found: list[str]) -> None:
     assert [row.reference for row in absolve.links(PAGE, url=URL) if selection.wants(row)] == found
 
 
 @pytest.mark.parametrize(
     "selection", [Selection(of("picture")), Selection(scopes=of("near")), Selection(problems=of("x"))]
 )
-def test_a_word_that_is_none_is_refused(selection: Selection) -> None:
+def test_an_unknown_value_of_a_filter_is_rejected(selection: Selection) -> None:
     with pytest.raises(UsageError, match="choose from"):
         selection.checked()
 
 
-def test_what_rows_say_can_be_asked_for() -> None:
+def test_filters_select_by_the_values_of_rows() -> None:
     page = (
         b"<base href='d/'>"
         + PAGE
@@ -61,19 +61,19 @@ def test_what_rows_say_can_be_asked_for() -> None:
         (Selection(problems=of("malformed")), PAGE),
     ],
 )
-def test_only_the_links_that_are_wanted_change(selection: Selection, new: bytes) -> None:
+def test_only_selected_links_change(selection: Selection, new: bytes) -> None:
     policy = only(selection)
     assert absolve.rewrite(PAGE, url=URL, policy=policy) == new
     assert not absolve.verify(PAGE, new, url=URL, policy=policy)
 
 
-def test_links_that_stay_keep_their_base() -> None:
+def test_links_that_are_not_selected_keep_their_base() -> None:
     page = b"<base href=/e/><a href=x><img src=y>"
     policy = only(Selection(kinds=of("image")), lambda resolved: f"http://new/{resolved.reference}")
     assert absolve.rewrite(page, url=URL, policy=policy) == b"<base href=/e/><a href=x><img src=http://new/y>"
 
 
-def test_what_was_found_out_in_one_document_says_nothing_of_the_next() -> None:
+def test_filters_keep_no_state_between_documents() -> None:
     policy = only(Selection(scopes=of("internal")), lambda _: "new")
     page = b"<a href=http://h/x>"
     assert absolve.rewrite(page, url="http://g/", policy=policy) == page

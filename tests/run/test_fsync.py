@@ -1,4 +1,4 @@
-"""What is ready is told when it is on the disk, and in its order."""
+"""FilesReady results are passed on after fsync, in their order."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ def ready(folder: Path, number: int) -> FilesReady:
     return FilesReady((Made(str(temporary), str(folder / f"{number}.html")),))
 
 
-def test_what_nothing_ready_stands_before_comes_at_once() -> None:
+def test_results_without_an_earlier_pending_file_are_passed_on_at_once() -> None:
     asked: list[int] = []
 
-    def told() -> Iterator[tuple[int, Any]]:
+    def results() -> Iterator[tuple[int, Any]]:
         for number in range(3):
             asked.append(number)
             yield number, BytesRead(number)
 
-    for number, found in enumerate(fsync.flushed(told())):
+    for number, found in enumerate(fsync.flushed(results())):
         assert found == (number, BytesRead(number))
         assert asked[-1] == number
 
 
-def test_what_is_ready_comes_in_its_order_when_it_is_on_the_disk(
+def test_ready_files_are_passed_on_in_order_after_fsync(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     on_disk: set[str] = set()
@@ -52,21 +52,21 @@ def test_what_is_ready_comes_in_its_order_when_it_is_on_the_disk(
 
     monkeypatch.setattr(outputs, "flush", flush)
     monkeypatch.setattr(fsync, "TOGETHER", 15)
-    told = [(number, piece) for number in range(100) for piece in (ready(tmp_path, number), BytesRead(number))]
+    results = [(number, piece) for number in range(100) for piece in (ready(tmp_path, number), BytesRead(number))]
     found = []
-    for number, piece in fsync.flushed(told):
+    for number, piece in fsync.flushed(results):
         found.append((number, piece))
         if isinstance(piece, FilesReady):
             assert piece.flushed
             assert {made.temporary for made in piece.made} <= on_disk
-    assert found == [(number, _flushed(piece)) for number, piece in told]
+    assert found == [(number, _flushed(piece)) for number, piece in results]
 
 
 def _flushed(piece: Any) -> Any:
     return piece._replace(flushed=True) if isinstance(piece, FilesReady) else piece
 
 
-def test_what_is_ready_is_expected_many_at_a_time_when_it_is_on_the_disk(
+def test_many_ready_files_are_synced_in_parallel(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     on_disk: set[str] = set()
@@ -80,15 +80,15 @@ def test_what_is_ready_is_expected_many_at_a_time_when_it_is_on_the_disk(
         expected.extend(number for number, _ in group)
         assert {made.temporary for _, piece in group for made in piece.made} <= on_disk
 
-    told = [(number, piece) for number in range(100) for piece in (ready(tmp_path, number), BytesRead(number))]
-    for number, _ in fsync.flushed(told, expect):
+    results = [(number, piece) for number in range(100) for piece in (ready(tmp_path, number), BytesRead(number))]
+    for number, _ in fsync.flushed(results, expect):
         assert number in expected
     assert expected == list(range(100))
     assert groups == [32, 32, 36]
 
 
 class AtOnce:
-    """An executor that does what it is given when it is given it."""
+    """An executor that runs its jobs at once."""
 
     def __init__(self, _threads: int) -> None:
         pass
@@ -104,24 +104,24 @@ class AtOnce:
 
 
 @pytest.mark.parametrize(("long", "waits"), [(0.0, False), (60.0, True)])
-def test_what_is_on_the_disk_does_not_wait_long_for_others(
+def test_a_synced_file_does_not_wait_long_for_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, long: float, *, waits: bool
 ) -> None:
     monkeypatch.setattr(futures, "ThreadPoolExecutor", AtOnce)
     monkeypatch.setattr(fsync, "LONG", long)
     asked: list[int] = []
 
-    def told() -> Iterator[tuple[int, Any]]:
+    def results() -> Iterator[tuple[int, Any]]:
         for number in range(6):
             asked.append(number)
             yield number, ready(tmp_path, number)
 
-    for number, _ in fsync.flushed(told()):
+    for number, _ in fsync.flushed(results()):
         assert asked[-1] == (5 if waits else number)
 
 
 @pytest.mark.parametrize("flushed", [False, True])
-def test_what_is_not_on_the_disk_is_flushed_before_it_is_put(
+def test_a_file_is_synced_before_it_is_published(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, flushed: bool
 ) -> None:
     begun: list[bool] = []
@@ -132,7 +132,7 @@ def test_what_is_not_on_the_disk_is_flushed_before_it_is_put(
     assert (tmp_path / "0.html").read_bytes() == b"x"
 
 
-def test_what_does_not_get_to_the_disk_is_a_failure_and_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_cannot_be_synced_is_a_failure_and_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def flush(made: Made) -> None:
         if made.temporary.endswith("1.tmp"):
             raise OSError(28, "No space left on device")
@@ -146,7 +146,7 @@ def test_what_does_not_get_to_the_disk_is_a_failure_and_gone(tmp_path: Path, mon
     assert sorted(path.name for path in tmp_path.iterdir()) == ["0.tmp", "2.tmp"]
 
 
-def test_who_stops_waits_for_no_file_that_nobody_is_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_closing_does_not_wait_for_files_not_yet_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stopped = threading.Event()
 
     class Stopping(futures.ThreadPoolExecutor):
@@ -165,8 +165,8 @@ def test_who_stops_waits_for_no_file_that_nobody_is_at(tmp_path: Path, monkeypat
     monkeypatch.setattr(futures, "ThreadPoolExecutor", Stopping)
     monkeypatch.setattr(outputs, "flush", flush)
     monkeypatch.setattr(fsync, "LONG", 60.0)
-    told = ((number, ready(tmp_path, number)) for number in range(1000))
-    with closing(fsync.flushed(told)) as found:
+    results = ((number, ready(tmp_path, number)) for number in range(1000))
+    with closing(fsync.flushed(results)) as found:
         next(found)
         assert not stopped.is_set()
     assert fsync.TOGETHER <= len(begun) <= fsync.TOGETHER + fsync.AT_ONCE

@@ -1,4 +1,4 @@
-"""Globs: which files of a folder are wanted."""
+"""Globs: selection of the files of a folder."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from absolve.run.globs import Globs
 
 
 @pytest.mark.parametrize("place", ["a.html", "docs/a.html", "a", "é"])
-def test_without_globs_every_file_is_wanted(place: str) -> None:
+def test_without_globs_every_file_is_selected(place: str) -> None:
     assert Globs().wanted(place)
     assert not Globs().excluded(place)
 
@@ -38,28 +38,28 @@ def test_without_globs_every_file_is_wanted(place: str) -> None:
         ("d/[!a]", ["d/b"], ["d//"]),
     ],
 )
-def test_a_glob_matches(glob: str, matches: list[str], others: list[str]) -> None:
+def test_a_glob_matches_the_expected_paths(glob: str, matches: list[str], others: list[str]) -> None:
     for globs, wanted, unwanted in ((Globs((glob,)), matches, others), (Globs((), (glob,)), others, matches)):
         assert [place for place in wanted if not globs.wanted(place)] == []
         assert [place for place in unwanted if globs.wanted(place)] == []
 
 
-def test_a_last_slash_is_for_folders_only() -> None:
+def test_a_glob_with_a_final_slash_matches_only_folders() -> None:
     globs = Globs((), ("build/",))
     assert (globs.wanted("build"), globs.excluded("build"), globs.excluded("d/build")) == (True, True, True)
 
 
-def test_what_is_excluded_is_so_even_where_it_is_included() -> None:
+def test_exclude_overrides_include() -> None:
     assert not Globs(("*.html",), ("a*",)).wanted("a.html")
 
 
-def test_a_range_that_runs_backwards_is_no_glob() -> None:
+def test_a_reversed_range_in_a_glob_is_an_error() -> None:
     with pytest.raises(UsageError, match=r"'\[z-a\]' is not a valid glob"):
         Globs(("[z-a]",)).checked()
 
 
 def by_backtracking(glob: str) -> re.Pattern[str]:
-    """The same by Python's regular expressions, which try one way after the other."""
+    """Match by Python's regular expressions, which backtrack."""
     means = {"**/": "(?:.*/)?", "/**": "/.*", "**": ".*", "*": "[^/]*", "?": "[^/]"}
     tokens = re.findall(r"\*\*/|/\*\*\Z|\*\*|\*|\?|\[!?[a-c]+\]|.", glob.removeprefix("/"))
     regex = "".join(
@@ -74,7 +74,7 @@ def by_backtracking(glob: str) -> re.Pattern[str]:
     st.lists(st.sampled_from(["a", "b", "/", "*", "**", "**/", "?", "[ab]", "[!ab]", "."]), max_size=8).map("".join),
     st.lists(st.text("ab./\n", max_size=8), min_size=1, max_size=10),
 )
-def test_a_glob_matches_what_a_backtracking_matcher_does(glob: str, places: list[str]) -> None:
+def test_a_glob_matches_like_a_backtracking_matcher(glob: str, places: list[str]) -> None:
     regex = by_backtracking(glob.rstrip("/"))
     globs = Globs((glob.rstrip("/"),))
     assert [globs.wanted(place) for place in places] == [bool(regex.fullmatch(place)) for place in places]
@@ -92,8 +92,8 @@ def test_a_glob_matches_what_a_backtracking_matcher_does(glob: str, places: list
         ("**/" * 40 + "b", "a/"),
     ],
 )
-def test_each_character_of_a_path_is_looked_at_once(glob: str, unit: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Steps are counted: what is remembered of earlier ones is forgotten, so that each character takes one."""
+def test_a_glob_reads_each_character_of_a_path_once(glob: str, unit: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Count steps with an empty cache: each character takes one."""
     steps = 0
     follow = module._Matcher._following
 
@@ -113,7 +113,7 @@ def test_each_character_of_a_path_is_looked_at_once(glob: str, unit: str, monkey
         assert steps <= len(place)
 
 
-def test_what_is_remembered_has_a_limit() -> None:
+def test_the_cache_of_a_glob_is_bounded() -> None:
     matcher = module._Matcher("*a*b*")
     for number in range(0x4E00, 0x4E00 + 20_000):
         matcher.matches(chr(number))
@@ -121,11 +121,11 @@ def test_what_is_remembered_has_a_limit() -> None:
 
 
 @pytest.mark.parametrize("glob", ["[" * 5000, "*" * 5000, "[]", "[!]", "[z-a]"])
-def test_what_is_too_long_or_empty_is_no_glob(glob: str) -> None:
+def test_an_empty_or_too_long_glob_is_an_error(glob: str) -> None:
     with pytest.raises(UsageError, match="is not a valid glob"):
         Globs((glob,)).checked()
 
 
-def test_a_set_has_no_slash_in_it() -> None:
+def test_a_character_set_of_a_glob_matches_no_slash() -> None:
     places = [chr(number) for number in range(128)]
     assert [place for place in places if Globs(("d/[+-9]",)).wanted(f"d/{place}")] == [*"+,-.", *"0123456789"]

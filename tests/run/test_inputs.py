@@ -1,4 +1,4 @@
-"""Inputs: folders, lists, and the URLs that are known of what is in them."""
+"""Inputs: folders, lists, and the URLs known for their files."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ EVERYTHING, NOTHING_KNOWN = Globs(), Origins()
 
 @pytest.fixture
 def site(tmp_path: Path) -> Path:
-    """Give a folder with files in some depth."""
+    """Create a folder with files at several depths."""
     for place in ("b.html", "a/z.css", "a/é ?#%.html", "c/d/e.html", "B.html"):
         path = tmp_path / "site" / place
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -33,7 +33,7 @@ def site(tmp_path: Path) -> Path:
 
 
 def places(root: Path, globs: Globs = EVERYTHING, *, follow: bool = True) -> tuple[list[str], list[str]]:
-    """Give the places of what is found, and the codes of what is said."""
+    """Return the paths of the inputs, and the codes of the diagnostics."""
     diagnostics: list[Diagnostic] = []
     found = [place for _, place in inputs.folder(str(root), globs, diagnostics.append, follow=follow)]
     return found, [diagnostic.code for diagnostic in diagnostics]
@@ -46,25 +46,25 @@ def named(*names: object, origins: Origins = NOTHING_KNOWN) -> list[Input]:
 # --- folders -----------------------------------------------------------------------------------------------------------
 
 
-def test_an_empty_folder_has_nothing(tmp_path: Path) -> None:
+def test_an_empty_folder_has_no_inputs(tmp_path: Path) -> None:
     assert places(tmp_path) == ([], [])
 
 
-def test_files_come_sorted_within_each_folder_and_folders_in_their_place(site: Path) -> None:
+def test_files_and_folders_are_sorted_together(site: Path) -> None:
     assert places(site) == (["B.html", "a/z.css", "a/é ?#%.html", "b.html", "c/d/e.html"], [])
 
 
-def test_globs_choose_among_them_and_a_folder_is_left_out_with_all_in_it(site: Path) -> None:
+def test_globs_select_files_and_exclude_whole_folders(site: Path) -> None:
     assert places(site, Globs(("*.html",), ("c",)))[0] == ["B.html", "a/é ?#%.html", "b.html"]
 
 
-def test_what_a_run_has_not_finished_is_no_input(site: Path) -> None:
+def test_temporary_files_of_a_run_are_no_inputs(site: Path) -> None:
     (site / ".absolve-0123456789ab.tmp").touch()
     (site / ".absolve-01234567-0123456789ab.tmp").touch()
     assert ".absolve" not in "".join(places(site)[0])
 
 
-def test_a_link_out_of_the_root_is_not_followed_and_that_is_said(site: Path, tmp_path: Path) -> None:
+def test_a_link_out_of_the_root_is_not_followed_with_a_diagnostic(site: Path, tmp_path: Path) -> None:
     (tmp_path / "secret.html").touch()
     (site / "out.html").symlink_to(tmp_path / "secret.html")
     (site / "up").symlink_to(tmp_path)
@@ -73,7 +73,7 @@ def test_a_link_out_of_the_root_is_not_followed_and_that_is_said(site: Path, tmp
     assert (len(found), codes) == (5, ["outside"] * 3)
 
 
-def test_a_link_inside_the_root_is_followed_once_and_never_where_it_goes_round(site: Path) -> None:
+def test_a_link_inside_the_root_is_followed_once_and_never_in_a_loop(site: Path) -> None:
     (site / "a" / "round").symlink_to(site)
     (site / "f").symlink_to("c")
     (site / "g").symlink_to("c")
@@ -95,14 +95,14 @@ def test_a_name_that_is_not_utf_8_is_an_input_and_its_url_has_its_bytes(tmp_path
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read everything")
-def test_a_folder_that_cannot_be_read_is_said_and_the_rest_goes_on(site: Path) -> None:
+def test_an_unreadable_folder_is_reported_and_the_rest_continues(site: Path) -> None:
     (site / "a").chmod(0)
     found, codes = places(site)
     (site / "a").chmod(0o755)
     assert (len(found), codes) == (3, ["unreadable"])
 
 
-def test_the_only_folder_lies_in_the_output_and_of_several_each_has_its_name(site: Path) -> None:
+def test_one_folder_maps_to_the_output_itself_and_several_to_their_names(site: Path) -> None:
     assert named(site)[0].place == "B.html"
     (site.parent / "page.html").touch()
     several = named(site, site / "a", site.parent / "page.html")
@@ -113,11 +113,11 @@ def test_the_only_folder_lies_in_the_output_and_of_several_each_has_its_name(sit
     assert [found.found for found in several] == [True] * 7 + [False]
 
 
-# --- what is known of them ---------------------------------------------------------------------------------------------
+# --- URLs of inputs ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.skipif(not hasattr(os, "O_DIRECTORY"), reason="so long paths are of POSIX systems")
-def test_folders_in_folders_may_be_deeper_than_calls_in_calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_folders_may_be_deeper_than_the_recursion_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     depth = 1500
     for _ in range(depth):
@@ -128,7 +128,7 @@ def test_folders_in_folders_may_be_deeper_than_calls_in_calls(tmp_path: Path, mo
         assert places(tmp_path) == (["d/" * depth + "f.html"], [])
     finally:
         Path("f.html").unlink()
-        for _ in range(depth):  # what removes the folder of a test calls itself, too
+        for _ in range(depth):  # removing the folder of a test is recursive too
             os.chdir("..")
             Path("d").rmdir()
 
@@ -145,7 +145,7 @@ def test_the_url_of_a_folder_is_that_of_its_root(site: Path, root: str) -> None:
 
 
 @pytest.mark.usefixtures("site")
-def test_a_map_of_urls_comes_before_all_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_url_map_precedes_all_other_urls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     table = tmp_path / "urls.csv"
     table.write_text("\ufeffpath,url\nsite/b.html,http://other/\n\n./site/../site/B.html,http://third/\n", "utf-8")
@@ -158,7 +158,7 @@ def test_a_map_of_urls_comes_before_all_else(tmp_path: Path, monkeypatch: pytest
 
 
 @pytest.mark.parametrize("row", ["a.html", "a.html,b,c", "a.html,b.html", "a.html,http://["])
-def test_a_map_that_is_none_is_named_by_its_line(tmp_path: Path, row: str) -> None:
+def test_an_invalid_url_map_is_reported_with_its_line(tmp_path: Path, row: str) -> None:
     (tmp_path / "urls.csv").write_text(f"path,url\n{row}\n")
     with pytest.raises(UsageError, match=r"urls\.csv:2: "):
         inputs.read_url_map(str(tmp_path / "urls.csv"))
@@ -179,7 +179,7 @@ def test_a_map_that_is_none_is_named_by_its_line(tmp_path: Path, row: str) -> No
         ("https/www.example.com/a", "https://www.example.com/a"),
     ],
 )
-def test_a_mirror_has_the_host_in_its_layout(place: str, url: str | None) -> None:
+def test_a_mirror_layout_begins_with_the_host(place: str, url: str | None) -> None:
     assert inputs.mirrored_url(place) == url
 
 
@@ -197,12 +197,12 @@ def test_a_mirror_has_the_host_in_its_layout(place: str, url: str | None) -> Non
         (b"x" * 70_000 + b"\ny", ["x" * 70_000, "y"]),
     ],
 )
-def test_a_list_has_a_name_a_line_or_nuls_between_them(tmp_path: Path, data: bytes, paths: list[str]) -> None:
+def test_a_list_of_files_is_separated_by_lines_or_nuls(tmp_path: Path, data: bytes, paths: list[str]) -> None:
     (tmp_path / "list").write_bytes(data)
     assert list(inputs.read_list(str(tmp_path / "list"))) == paths
 
 
-def test_a_list_that_is_not_there_is_named(tmp_path: Path) -> None:
+def test_a_missing_list_of_files_is_reported_by_name(tmp_path: Path) -> None:
     with pytest.raises(DocumentError, match="list: not-found"):
         list(inputs.read_list(str(tmp_path / "list")))
 
@@ -210,7 +210,7 @@ def test_a_list_that_is_not_there_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("path", "place"), [("a/b", "a/b"), ("./a//b/../c", "a/c"), ("/a/b", "a/b"), ("../a", None), ("a/../../b", None)]
 )
-def test_the_place_of_what_is_listed_is_its_path_and_never_above(path: str, place: str | None) -> None:
+def test_listed_files_keep_their_path_and_never_leave_the_output_folder(path: str, place: str | None) -> None:
     diagnostics: list[Diagnostic] = []
     found = list(inputs.listed([path], Origins(), diagnostics.append))
     assert [one.place for one in found] == ([place] if place else [])

@@ -1,4 +1,4 @@
-"""Signals that end a run raise one exception; clean-up is not interrupted by those that follow."""
+"""Signals that end a run raise one exception; later signals do not interrupt clean-up."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _default_handlers() -> None:
 
 
 def interrupted(body: Callable[[], object]) -> int | None:
-    """Run a function where signals raise; the number of the one that ended it."""
+    """Run a function with the signal handlers installed; return the number of the signal that ended it."""
     try:
         with interrupts.raising():
             body()
@@ -57,7 +57,7 @@ def test_a_signal_that_is_ignored_stays_ignored() -> None:
     assert interrupts.received() is None
 
 
-def test_signals_that_follow_soon_do_not_interrupt_clean_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_signals_soon_after_the_first_do_not_interrupt_clean_up(monkeypatch: pytest.MonkeyPatch) -> None:
     done = []
 
     def body() -> None:
@@ -94,7 +94,7 @@ def test_a_signal_that_a_library_swallows_is_raised_by_the_next_check() -> None:
         interrupts.check()
 
     assert interrupted(body) == signal.SIGTERM
-    interrupts.check()  # which ends that run, and none after it
+    interrupts.check()  # ends this run and no later one
 
 
 def test_an_error_that_a_library_makes_of_a_signal_is_an_interrupt_again() -> None:
@@ -113,7 +113,7 @@ def test_an_error_that_a_library_makes_of_a_signal_is_an_interrupt_again() -> No
 
 
 @pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="there are no signal masks here")
-def test_a_process_that_is_started_with_blocked_signals_can_ignore_them() -> None:
+def test_a_process_started_with_blocked_signals_can_ignore_them() -> None:
     code = """
 import sys, time
 from absolve.run import interrupts
@@ -132,7 +132,7 @@ print("alive")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals that end a process")
-def test_a_process_that_ends_with_its_run_ignores_the_signals_that_come_behind_it() -> None:
+def test_an_ending_process_ignores_later_signals() -> None:
     code = """
 import signal
 from absolve.run import interrupts

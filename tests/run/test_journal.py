@@ -1,4 +1,4 @@
-"""The journal of a rewrite, on its own: what it holds for, and what it does where it cannot be written."""
+"""The journal of a rewrite: which entries are valid, and behaviour where it cannot be written."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def journal(job: Job, how: str = "", *, resume: bool = True, run: str = "1") -> 
     return Journal(Path(job.input.name).with_name("journal"), how, run, resume=resume)
 
 
-def test_what_is_written_down_and_not_put_is_not_done(job: Job) -> None:
+def test_journal_entries_of_unpublished_files_are_not_valid(job: Job) -> None:
     new = Path(job.input.name).with_name("new")
     new.write_bytes(b"<a href=http://h/x>")
     with journal(job) as first:
@@ -39,7 +39,7 @@ def test_what_is_written_down_and_not_put_is_not_done(job: Job) -> None:
         assert third.skipped == 1
 
 
-def test_what_is_written_down_is_kept_with_the_next_ones(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_journal_entries_are_committed_in_batches(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("absolve.run.journal.KEPT", 2)
     with journal(job) as found:
         assert list(found.remaining([job])) == [job]
@@ -50,7 +50,7 @@ def test_what_is_written_down_is_kept_with_the_next_ones(job: Job, monkeypatch: 
         assert kept == [False, True, False, True]
 
 
-def test_what_is_known_of_an_input_counts(job: Job) -> None:
+def test_a_journal_entry_is_valid_only_for_the_same_input(job: Job) -> None:
     with journal(job) as first:
         assert list(first.remaining([job])) == [job]
         first.note(job)
@@ -68,7 +68,7 @@ def test_what_is_known_of_an_input_counts(job: Job) -> None:
         assert list(fourth.remaining([job])) == [job]
 
 
-def test_runs_that_came_to_no_end_are_known_by_their_tokens(job: Job) -> None:
+def test_unfinished_runs_are_recognized_by_their_tokens(job: Job) -> None:
     with journal(job, run="1"):
         pass
     with journal(job, run="2") as second:
@@ -78,20 +78,20 @@ def test_runs_that_came_to_no_end_are_known_by_their_tokens(job: Job) -> None:
         assert third.tokens == {"3"}
 
 
-def test_two_runs_do_not_share_one(job: Job) -> None:
+def test_two_runs_do_not_share_a_journal(job: Job) -> None:
     with journal(job), pytest.raises(UsageError, match="another run is working"):
         journal(job)
 
 
-def test_what_is_no_journal_is_no_place_for_one(job: Job) -> None:
+def test_a_file_that_is_no_journal_is_not_used(job: Job) -> None:
     Path(job.input.name).with_name("journal").write_bytes(b"something else" * 100)
     with pytest.raises(sqlite3.DatabaseError):
         journal(job)
 
 
-def test_what_cannot_be_written_down_is_not_put(job: Job) -> None:
+def test_a_file_without_a_journal_entry_is_not_published(job: Job) -> None:
     with journal(job) as found:
         assert list(found.remaining([job])) == [job]
-        found._database.execute("PRAGMA query_only = ON")  # as a full disk would
+        found._database.execute("PRAGMA query_only = ON")  # as on a full disk
         with pytest.raises(DocumentError, match="unwritable"):
             found.note(job)

@@ -1,4 +1,4 @@
-"""What a document becomes is put down as it is made where it is large, and is there whole or not at all."""
+"""Large results are written while they are built, and the file appears completely or not at all."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def becomes() -> bytes:
 
 
 def pieces(data: bytes, made: Sequence[Edit], at_once: int = 1000) -> tuple[list[bytes], bytes, Splicer]:
-    """What is spilled, and what is left of it, of edits that come so many at once."""
+    """Return the spilled chunks and the rest, for edits that arrive in batches of this size."""
     spilled: list[bytes] = []
     splicer = Splicer(data, sys.maxsize, spilled.append)
     for start in range(0, len(made), at_once):
@@ -57,13 +57,13 @@ def pieces(data: bytes, made: Sequence[Edit], at_once: int = 1000) -> tuple[list
     return spilled, splicer.finish(), splicer
 
 
-def test_what_does_not_change_is_the_very_same() -> None:
+def test_an_unchanged_large_document_is_the_same_object() -> None:
     data = b"x" * 9 * MEGABYTE
     spilled, rest, _ = pieces(data, [])
     assert (spilled, rest is data) == ([], True)
 
 
-def test_what_is_small_is_not_spilled() -> None:
+def test_a_small_result_is_not_spilled() -> None:
     data = b"x" * 3 * MEGABYTE
     spilled, rest, _ = pieces(data, [Edit(5, 6, b"yz")])
     assert (spilled, rest) == ([], splice(data, [Edit(5, 6, b"yz")]))
@@ -71,7 +71,7 @@ def test_what_is_small_is_not_spilled() -> None:
 
 @pytest.mark.parametrize("at_once", [1, 7, 1000])
 @pytest.mark.parametrize("size", [0, 10, 30_000, MEGABYTE, 5 * MEGABYTE])
-def test_the_pieces_and_the_rest_are_what_comes_of_the_edits(size: int, at_once: int) -> None:
+def test_spilled_chunks_and_the_rest_equal_the_spliced_document(size: int, at_once: int) -> None:
     data = bytes(range(256)) * 400
     made = [Edit(at, at + 2, bytes((at % 251,)) * size) for at in range(0, len(data) - 2, len(data) // 20)]
     spilled, rest, splicer = pieces(data, made, at_once)
@@ -81,7 +81,7 @@ def test_the_pieces_and_the_rest_are_what_comes_of_the_edits(size: int, at_once:
     assert bool(spilled) is (size > 30_000)
 
 
-def test_what_is_spilled_counts_for_what_may_come_of_it() -> None:
+def test_spilled_bytes_count_to_the_size_limit() -> None:
     made = [Edit(0, 0, b"x" * 5 * MEGABYTE), Edit(1, 1, b"y" * 5 * MEGABYTE)]
     spilled: list[bytes] = []
     splicer = Splicer(b"ab", 10 * MEGABYTE, spilled.append)
@@ -91,7 +91,7 @@ def test_what_is_spilled_counts_for_what_may_come_of_it() -> None:
 
 
 @pytest.mark.parametrize("reference", ["a b%d", "../c d%d", "é%d", "e%d"])
-def test_a_long_base_is_put_down_before_a_second_link_has_it(reference: str) -> None:
+def test_a_long_base_is_spilled_before_the_second_link(reference: str) -> None:
     links = "".join(f"<a href='{reference % number}'>" for number in range(9))
     page = f"<base href='http://h/{'d,' * MEGABYTE}/e/'>{links}<p>".encode()
     spilled: list[bytes] = []
@@ -105,14 +105,14 @@ def test_a_long_base_is_put_down_before_a_second_link_has_it(reference: str) -> 
 
 
 @pytest.mark.parametrize("page", [PAGE, SMALL])
-def test_a_file_is_what_the_library_gives(tmp_path: Path, page: bytes) -> None:
+def test_a_large_file_equals_the_result_of_the_library(tmp_path: Path, page: bytes) -> None:
     (tmp_path / "a.html").write_bytes(page)
     assert command("rewrite", str(tmp_path / "a.html"), "-o", str(tmp_path / "out" / "b.html")) == 0
     assert (tmp_path / "out" / "b.html").read_bytes() == absolve.rewrite(page)
     assert names(tmp_path / "out") == ["b.html"]
 
 
-def test_in_place_the_original_is_kept(tmp_path: Path, becomes: bytes) -> None:
+def test_in_place_a_large_original_is_backed_up(tmp_path: Path, becomes: bytes) -> None:
     (tmp_path / "a.html").write_bytes(PAGE)
     (tmp_path / "a.html").chmod(0o640)
     assert command("rewrite", str(tmp_path / "a.html"), "--in-place", "--backup", ".orig") == 0
@@ -122,7 +122,7 @@ def test_in_place_the_original_is_kept(tmp_path: Path, becomes: bytes) -> None:
     assert names(tmp_path) == ["a.html", "a.html.orig"]
 
 
-def test_a_second_run_in_place_touches_nothing(tmp_path: Path, becomes: bytes) -> None:
+def test_a_second_run_in_place_writes_nothing(tmp_path: Path, becomes: bytes) -> None:
     (tmp_path / "a.html").write_bytes(becomes)
     before = (tmp_path / "a.html").stat()
     assert command("rewrite", str(tmp_path / "a.html"), "--in-place") == 0
@@ -130,7 +130,7 @@ def test_a_second_run_in_place_touches_nothing(tmp_path: Path, becomes: bytes) -
     assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
 
 
-def test_several_files_in_processes(tmp_path: Path, becomes: bytes) -> None:
+def test_several_large_files_are_rewritten_by_workers(tmp_path: Path, becomes: bytes) -> None:
     for name in "abc":
         (tmp_path / f"{name}.html").write_bytes(PAGE)
     out = tmp_path / "out"
@@ -139,7 +139,7 @@ def test_several_files_in_processes(tmp_path: Path, becomes: bytes) -> None:
     assert {path.read_bytes() == becomes for path in out.iterdir()} == {True}
 
 
-def test_the_standard_output_has_all_of_it(
+def test_a_large_result_is_written_to_the_standard_output(
     tmp_path: Path, becomes: bytes, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
     (tmp_path / "a.html").write_bytes(PAGE)
@@ -148,12 +148,12 @@ def test_the_standard_output_has_all_of_it(
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no such pipes")
-def test_a_pipe_is_written_as_it_is(tmp_path: Path, becomes: bytes) -> None:
+def test_a_large_result_can_be_written_to_a_pipe(tmp_path: Path, becomes: bytes) -> None:
     (tmp_path / "a.html").write_bytes(PAGE)
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     read: list[bytes] = []
-    reader = Thread(target=lambda: read.append(pipe.read_bytes()), daemon=True)  # who waits for ever where it is replaced
+    reader = Thread(target=lambda: read.append(pipe.read_bytes()), daemon=True)  # a reader that would wait for ever if the pipe were replaced
     reader.start()
     assert command("rewrite", str(tmp_path / "a.html"), "-o", str(pipe)) == 0
     assert pipe.is_fifo()
@@ -163,7 +163,7 @@ def test_a_pipe_is_written_as_it_is(tmp_path: Path, becomes: bytes) -> None:
 
 
 @pytest.mark.parametrize("other", [b"", b"x"])
-def test_what_is_as_it_was_is_not_put(tmp_path: Path, other: bytes) -> None:
+def test_an_unchanged_large_file_is_not_published(tmp_path: Path, other: bytes) -> None:
     path = tmp_path / "a.html"
     path.write_bytes(PAGE)
     spill = _Spill(RewriteOptions(ReadOptions(Settings()), in_place=True), Job(Input(str(path), "a.html")), PAGE)
@@ -179,7 +179,7 @@ def test_what_is_as_it_was_is_not_put(tmp_path: Path, other: bytes) -> None:
 
 @pytest.mark.parametrize("less", [1, 4 * MEGABYTE])
 @pytest.mark.parametrize("where", [(), ("-o", "b.html"), ("--in-place", "--backup", ".orig")])
-def test_what_becomes_too_large_leaves_nothing_behind(
+def test_a_result_beyond_the_limit_leaves_no_file(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     where: tuple[str, ...],
@@ -199,7 +199,7 @@ def test_what_becomes_too_large_leaves_nothing_behind(
     assert names(tmp_path) == ["a.html", "b.html"]
 
 
-def test_a_file_that_may_not_be_written_stays_and_that_is_said(
+def test_a_large_file_that_cannot_be_written_stays_with_a_diagnostic(
     tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
     (tmp_path / "a.html").write_bytes(PAGE)
@@ -210,7 +210,7 @@ def test_a_file_that_may_not_be_written_stays_and_that_is_said(
     assert names(tmp_path) == ["a.html"]
 
 
-def test_verified_it_is_the_same(tmp_path: Path) -> None:
+def test_a_verified_large_result_is_the_same(tmp_path: Path) -> None:
     page = LONG + b"<a href=../x>" * 150
     (tmp_path / "a.html").write_bytes(page)
     assert command("rewrite", str(tmp_path / "a.html"), "--verify", "-o", str(tmp_path / "b.html")) == 0
@@ -218,7 +218,7 @@ def test_verified_it_is_the_same(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not COMPILED or sys.platform != "linux", reason="interpreted, links and edits are objects")
-def test_a_result_of_a_hundred_megabytes_is_not_held(tmp_path: Path) -> None:
+def test_a_result_of_a_hundred_megabytes_is_not_kept_in_memory(tmp_path: Path) -> None:
     (tmp_path / "a.html").write_bytes(LONG + b"<a href=../x>" * 2600)
     program = "import sys\nfrom absolve.cli import main\nmain(sys.argv[1:])\n"
     took = peak(program, "rewrite", str(tmp_path / "a.html"), "-o", str(tmp_path / "b.html"))

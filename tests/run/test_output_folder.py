@@ -1,4 +1,4 @@
-"""Output folders: what is below one is reached by descriptors, and never by a link."""
+"""Output folders: files below one are opened by directory descriptors, never through a link."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ RUN = "t"
 
 @pytest.fixture(params=[True, False], ids=["descriptors", "paths"])
 def root(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[OutputFolder]:
-    """Give an output folder as this platform has it, and as one without directory descriptors does."""
+    """Return an output folder as on this platform, and as on one without directory descriptors."""
     if request.param and not HAS_DESCRIPTORS:
         pytest.skip("this platform has no directory descriptors")
     monkeypatch.setattr(output_folder, "_HAS_DESCRIPTORS", request.param)
@@ -46,7 +46,7 @@ def descriptors() -> int:
     return sum(1 for _ in Path("/proc/self/fd").iterdir())
 
 
-def test_a_file_is_written_in_folders_that_are_created(root: OutputFolder) -> None:
+def test_a_file_is_written_into_created_folders(root: OutputFolder) -> None:
     for place in ("a", "b/c", "b/d/e"):
         written(root, place)
         assert (Path(root.path) / place).read_bytes() == b"x"
@@ -54,7 +54,7 @@ def test_a_file_is_written_in_folders_that_are_created(root: OutputFolder) -> No
 
 
 @pytest.mark.parametrize("place", ["", "/a", "a//b", "../a", "a/../b", "./a", "a/.", ".."])
-def test_a_place_that_leads_elsewhere_is_none(root: OutputFolder, place: str) -> None:
+def test_a_path_out_of_the_output_folder_is_rejected(root: OutputFolder, place: str) -> None:
     with pytest.raises(OSError, match="cannot be the name of a file in a folder"):
         written(root, place)
     assert {path.name for path in Path(root.path).parent.iterdir()} == {"out", "outside"}
@@ -62,7 +62,7 @@ def test_a_place_that_leads_elsewhere_is_none(root: OutputFolder, place: str) ->
 
 @pytest.mark.parametrize("link", ["a", "a/b"])
 @pytest.mark.parametrize("to", ["../outside", "../../outside", "inside", ".", "none"])
-def test_a_link_is_not_followed_to_a_folder(root: OutputFolder, link: str, to: str) -> None:
+def test_a_link_to_a_folder_is_not_followed(root: OutputFolder, link: str, to: str) -> None:
     top = Path(root.path)
     (top / "inside").mkdir()
     (top / link).parent.mkdir(exist_ok=True)
@@ -74,7 +74,7 @@ def test_a_link_is_not_followed_to_a_folder(root: OutputFolder, link: str, to: s
 
 
 @pytest.mark.parametrize("to", ["outside/new", "outside/there", "out/other"])
-def test_a_link_is_not_followed_to_a_file(root: OutputFolder, to: str) -> None:
+def test_a_link_to_a_file_is_not_followed(root: OutputFolder, to: str) -> None:
     top = Path(root.path)
     (top.parent / "outside/there").write_bytes(b"as it was")
     (top / "a").symlink_to(top.parent / to)
@@ -84,7 +84,7 @@ def test_a_link_is_not_followed_to_a_file(root: OutputFolder, to: str) -> None:
     assert sorted(path.name for path in top.rglob("*")) == ["a"]
 
 
-def test_a_link_that_comes_before_a_file_is_put_is_not_followed(root: OutputFolder) -> None:
+def test_a_link_created_before_the_rename_is_not_followed(root: OutputFolder) -> None:
     top = Path(root.path)
     made = prepared(root, "a/b")
     (top / "a/b").symlink_to("../../outside/made")
@@ -94,7 +94,7 @@ def test_a_link_that_comes_before_a_file_is_put_is_not_followed(root: OutputFold
     assert list((top.parent / "outside").iterdir()) == []
 
 
-def test_a_folder_that_becomes_a_link_before_a_file_is_put_leads_nowhere(root: OutputFolder) -> None:
+def test_a_folder_replaced_by_a_link_before_the_rename_is_not_followed(root: OutputFolder) -> None:
     top = Path(root.path)
     made = prepared(root, "a/b")
     root._open.clear()
@@ -106,7 +106,7 @@ def test_a_folder_that_becomes_a_link_before_a_file_is_put_leads_nowhere(root: O
     assert list((top.parent / "outside").iterdir()) == []
 
 
-def test_what_is_left_behind_a_link_is_not_removed(root: OutputFolder) -> None:
+def test_temporary_files_behind_a_link_are_not_removed(root: OutputFolder) -> None:
     top = Path(root.path)
     (top.parent / "outside/.absolve-t-0.tmp").touch()
     (top / "a").symlink_to("../outside")
@@ -118,9 +118,9 @@ def test_what_is_left_behind_a_link_is_not_removed(root: OutputFolder) -> None:
     assert (top.parent / "outside/.absolve-t-0.tmp").exists()
 
 
-def test_a_folder_that_is_another_one_by_now_is_not_written(root: OutputFolder) -> None:
+def test_an_exchanged_output_folder_is_not_written(root: OutputFolder) -> None:
     top = Path(root.path)
-    there = OutputFolder(root.path, root.identity)  # as another process would have it
+    there = OutputFolder(root.path, root.identity)  # created as by another process
     top.rename(top.with_name("moved"))
     top.symlink_to("outside")
     with pytest.raises(OSError, match="replaced by another one during the run"):
@@ -128,16 +128,16 @@ def test_a_folder_that_is_another_one_by_now_is_not_written(root: OutputFolder) 
     assert list((top.parent / "outside").iterdir()) == []
 
 
-def test_a_process_has_one_object_for_each_folder(root: OutputFolder) -> None:
+def test_a_process_has_one_object_per_output_folder(root: OutputFolder) -> None:
     made = prepared(root, "a/b")
     there = pickle.loads(pickle.dumps(made))  # noqa: S301 - our own
     assert there == made
     assert there.below is not None
     assert there.below.root is root
-    assert OutputFolder.of(root.path) is not root  # whose device and inode do not matter
+    assert OutputFolder.of(root.path) is not root  # an output folder whose device and inode are not checked
 
 
-def test_a_folder_whose_identity_does_not_matter_is_created_when_it_is_wanted(root: OutputFolder) -> None:
+def test_an_output_folder_without_known_identity_is_created_on_first_use(root: OutputFolder) -> None:
     there = OutputFolder.of(f"{root.path}/in/side")
     assert not Path(there.path).exists()
     written(there, "a/b")
@@ -145,8 +145,8 @@ def test_a_folder_whose_identity_does_not_matter_is_created_when_it_is_wanted(ro
 
 
 @pytest.mark.skipif(not HAS_DESCRIPTORS or not Path("/proc/self/fd").is_dir(), reason="nobody can count descriptors here")
-def test_descriptors_are_few_and_closed_at_the_end(tmp_path: Path) -> None:
-    import resource  # which Windows lacks
+def test_directory_descriptors_are_few_and_closed_at_the_end(tmp_path: Path) -> None:
+    import resource  # not on Windows
 
     before = descriptors()
     (tmp_path / "out").mkdir()
@@ -168,7 +168,7 @@ def test_descriptors_are_few_and_closed_at_the_end(tmp_path: Path) -> None:
     assert descriptors() == before
 
 
-def test_threads_may_share_one(root: OutputFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_threads_may_share_an_output_folder(root: OutputFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(output_folder, "_CACHED", 2)
     faults: list[BaseException] = []
 
@@ -188,7 +188,7 @@ def test_threads_may_share_one(root: OutputFolder, monkeypatch: pytest.MonkeyPat
     assert sum(path.is_file() for path in Path(root.path).rglob("*")) == 400
 
 
-def test_a_folder_that_is_created_and_in_which_nothing_comes_is_removed(tmp_path: Path) -> None:
+def test_a_created_folder_that_stays_empty_is_removed(tmp_path: Path) -> None:
     (tmp_path / "there").mkdir()
     for place in ("a/b/c", "there", "there/d"):
         with created(str(tmp_path / place)):

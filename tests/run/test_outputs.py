@@ -1,4 +1,4 @@
-"""Outputs: complete, or as it was."""
+"""Output files are written completely or stay unchanged."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def fail_halfway(path: Path, fault: type[BaseException]) -> None:
 
 
 @pytest.mark.parametrize("fault", [ValueError, OSError, KeyboardInterrupt, SystemExit])
-def test_what_fails_halfway_leaves_what_was_there(tmp_path: Path, fault: type[BaseException]) -> None:
+def test_a_failing_write_leaves_the_existing_file(tmp_path: Path, fault: type[BaseException]) -> None:
     old, new = tmp_path / "old", tmp_path / "new"
     old.write_bytes(b"as it was")
     for path in (old, new):
@@ -29,7 +29,7 @@ def test_what_fails_halfway_leaves_what_was_there(tmp_path: Path, fault: type[Ba
     assert [path.name for path in tmp_path.iterdir()] == ["old"]
 
 
-def test_nothing_stands_there_until_all_does(tmp_path: Path) -> None:
+def test_an_output_appears_only_when_complete(tmp_path: Path) -> None:
     with outputs.writing(tmp_path / "new") as file:
         file.write(b"all")
         file.flush()
@@ -43,7 +43,7 @@ def test_a_new_file_has_the_mode_of_new_files(tmp_path: Path) -> None:
     assert (tmp_path / "new").stat().st_mode == (tmp_path / "usual").stat().st_mode
 
 
-def test_a_file_that_is_replaced_keeps_its_mode(tmp_path: Path) -> None:
+def test_a_replaced_file_keeps_its_mode(tmp_path: Path) -> None:
     path = tmp_path / "old"
     path.touch()
     path.chmod(0o606)
@@ -61,7 +61,7 @@ def test_a_private_file_is_never_open_to_others(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "setxattr"), reason="there are no extended attributes here")
-def test_where_a_page_came_from_is_kept_with_it(tmp_path: Path) -> None:
+def test_the_origin_attribute_of_a_page_is_kept(tmp_path: Path) -> None:
     page = tmp_path / "page"
     page.touch()
     try:
@@ -72,7 +72,7 @@ def test_where_a_page_came_from_is_kept_with_it(tmp_path: Path) -> None:
     assert os.getxattr(page, "user.xdg.origin.url") == b"http://h/"
 
 
-def test_a_link_stays_a_link(tmp_path: Path) -> None:
+def test_writing_through_a_symbolic_link_keeps_the_link(tmp_path: Path) -> None:
     (tmp_path / "real").touch()
     (tmp_path / "link").symlink_to("real")
     (tmp_path / "dangling").symlink_to("made")
@@ -91,7 +91,7 @@ def test_a_read_only_file_is_not_written(tmp_path: Path) -> None:
     assert path.read_bytes() == b"as it was"
 
 
-def test_a_folder_is_no_file(tmp_path: Path) -> None:
+def test_a_folder_as_an_output_file_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(OSError, match=str(tmp_path)):
         outputs.write(tmp_path, b"x")
 
@@ -108,7 +108,7 @@ def test_a_device_is_written_and_stays_one() -> None:
     assert Path(os.devnull).is_char_device()
 
 
-def test_the_same_file_is_seen_through_every_name(tmp_path: Path) -> None:
+def test_the_same_file_is_recognized_under_every_name(tmp_path: Path) -> None:
     page, other = tmp_path / "page", tmp_path / "other"
     page.touch()
     other.touch()
@@ -126,7 +126,7 @@ PRIVILEGED = 0o6755 | stat.S_ISVTX
 
 
 def plain(path: Path) -> bool:
-    """Whether a file has read, write and execute permissions only."""
+    """Return whether a file has read, write and execute permissions only."""
     return stat.S_IMODE(path.stat().st_mode) & ~0o777 == 0
 
 
@@ -138,7 +138,7 @@ def privileged(path: Path) -> Path:
     return path
 
 
-def test_what_is_made_like_a_privileged_file_has_no_privileges(tmp_path: Path) -> None:
+def test_a_copy_of_a_privileged_file_has_no_privileges(tmp_path: Path) -> None:
     like = privileged(tmp_path / "like")
     outputs.write(tmp_path / "new", b"x", like=like)
     with outputs.preparing(tmp_path / "kept", like=like, is_new=True) as (file, made):
@@ -150,13 +150,13 @@ def test_what_is_made_like_a_privileged_file_has_no_privileges(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("like", [True, False])
-def test_a_privileged_file_that_is_replaced_loses_its_privileges(tmp_path: Path, *, like: bool) -> None:
+def test_a_replaced_privileged_file_loses_its_privileges(tmp_path: Path, *, like: bool) -> None:
     path = privileged(tmp_path / "old")
     outputs.write(path, b"x", like=path if like else None)
     assert (path.read_bytes(), stat.S_IMODE(path.stat().st_mode)) == (b"x", 0o755)
 
 
-def test_a_privileged_table_that_is_replaced_loses_its_privileges(tmp_path: Path) -> None:
+def test_a_replaced_privileged_table_loses_its_privileges(tmp_path: Path) -> None:
     path = privileged(tmp_path / "table.sqlite")
     with outputs.replacing(path) as temporary:
         temporary.write_bytes(b"x")
@@ -168,7 +168,7 @@ CAPABILITY = bytes.fromhex("0100000200200000000000000000000000000000")
 
 
 @pytest.mark.skipif(not hasattr(os, "setxattr"), reason="there are no extended attributes here")
-def test_capabilities_and_trusted_attributes_stay_where_they_are(tmp_path: Path) -> None:
+def test_capabilities_and_trusted_attributes_are_not_copied(tmp_path: Path) -> None:
     like = tmp_path / "like"
     like.write_bytes(b"as it was")
     given = {"user.note": b"kept", "security.capability": CAPABILITY, "trusted.note": b"ours"}

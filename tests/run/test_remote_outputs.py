@@ -1,4 +1,4 @@
-"""Stores: a file is there complete or not at all, and what Hadoop is told of S3 reaches Arrow."""
+"""Remote stores: a file appears completely or not at all, and Hadoop's settings of S3 are passed to Arrow."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def nothing(_: str) -> None:
     ("output", "expected"),
     [("out", False), ("/out/", False), ("C:\\out", False), ("a:b", False), ("s3a://bucket/x", True), ("hdfs://h:1/x", True)],
 )
-def test_a_store_is_what_has_a_scheme_and_two_slashes(output: str, expected: bool) -> None:
+def test_a_store_has_a_scheme_and_two_slashes(output: str, expected: bool) -> None:
     assert remote_outputs.is_url(output) is expected
 
 
-def test_a_file_is_put_below_the_folder_and_replaces_what_stood_there(tmp_path: Path) -> None:
+def test_a_file_is_uploaded_below_the_folder_and_replaces_an_existing_one(tmp_path: Path) -> None:
     source = tmp_path / "x"
     store = remote_outputs.of(f"file://{tmp_path}/out/", nothing)
     store = pickle.loads(pickle.dumps(store))  # noqa: S301 - our own
@@ -39,7 +39,7 @@ def test_a_file_is_put_below_the_folder_and_replaces_what_stood_there(tmp_path: 
     assert [path.name for path in (tmp_path / "out/a").iterdir()] == ["b c.html"]
 
 
-def test_a_path_is_that_of_a_folder_of_this_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_path_without_a_scheme_is_a_local_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     store = remote_outputs.of("a %20 b/", nothing)
     assert store.path("x") == f"{tmp_path}/a %20 b/x"
@@ -48,7 +48,7 @@ def test_a_path_is_that_of_a_folder_of_this_machine(tmp_path: Path, monkeypatch:
     assert store.is_there
 
 
-def test_what_cannot_stand_there_leaves_nothing_behind(tmp_path: Path) -> None:
+def test_a_failed_upload_leaves_nothing(tmp_path: Path) -> None:
     source = tmp_path / "x"
     source.write_bytes(b"new")
     (tmp_path / "out/a/taken").mkdir(parents=True)
@@ -58,18 +58,18 @@ def test_what_cannot_stand_there_leaves_nothing_behind(tmp_path: Path) -> None:
     assert [path.name for path in (tmp_path / "out/a").iterdir()] == ["taken"]
 
 
-def test_s3_has_the_settings_of_hadoop() -> None:
-    told = {
+def test_s3_gets_the_settings_of_hadoop() -> None:
+    settings = {
         "fs.s3a.access.key": "who",
         "fs.s3a.secret.key": "sesame",
         "fs.s3a.endpoint": "http://localhost:9",
         "fs.s3a.endpoint.region": "here",
     }
-    store = remote_outputs.of("s3a://bucket/below", told.get)
+    store = remote_outputs.of("s3a://bucket/below", settings.get)
     assert store.root == "bucket/below"
     assert store.files.type_name == "s3"
     assert store.files.region == "here"
-    assert remote_outputs._s3(told.get) == {
+    assert remote_outputs._s3(settings.get) == {
         "access_key": "who",
         "secret_key": "sesame",
         "endpoint_override": "localhost:9",
@@ -78,6 +78,6 @@ def test_s3_has_the_settings_of_hadoop() -> None:
     }
 
 
-def test_what_is_no_store_is_used_wrongly() -> None:
+def test_an_unknown_store_is_a_usage_error() -> None:
     with pytest.raises(UsageError, match=r"^nowhere://x/y: "):
         remote_outputs.of("nowhere://x/y", nothing)

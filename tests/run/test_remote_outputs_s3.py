@@ -1,4 +1,4 @@
-"""Stores against a server that speaks S3: moto's, in a process of its own."""
+"""Remote stores with an S3 server: moto's, in a subprocess."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def told() -> Iterator[dict[str, str]]:
-    """Give what Hadoop is told of a server with an empty bucket; skip where there is no server."""
+def settings() -> Iterator[dict[str, str]]:
+    """Return Hadoop's settings of a server with an empty bucket; skip without a server."""
     command = shutil.which("moto_server")
     if command is None:
         pytest.skip("there is no moto_server (pip install 'moto[server]')")
@@ -70,7 +70,7 @@ def _wait(port: int) -> None:
 
 
 def _try(files: Any) -> None:
-    """Skip where Arrow by itself cannot write to the server: moto 5.2.1 answers the end of an upload with nothing."""
+    """Skip if Arrow alone cannot write to the server: moto 5.2.1 replies to the end of an upload with an empty body."""
     try:
         with files.open_output_stream("bucket/tried") as out:
             out.write(b"x")
@@ -84,10 +84,10 @@ def _all(files: Any) -> list[str]:
     return sorted(info.path for info in found if info.type is fs.FileType.File)
 
 
-def test_a_file_is_put_whole_and_replaces_what_stood_there(told: dict[str, str], tmp_path: Path) -> None:
-    store = remote_outputs.of("s3a://bucket/below/", told.get)
+def test_a_file_is_uploaded_to_s3_completely_and_replaces_an_existing_one(settings: dict[str, str], tmp_path: Path) -> None:
+    store = remote_outputs.of("s3a://bucket/below/", settings.get)
     source = tmp_path / "x"
-    for data in (b"old", b"new" * 4_000_000):  # the second one in several parts
+    for data in (b"old", b"new" * 4_000_000):  # the second one is uploaded in several parts
         source.write_bytes(data)
         store.put(source, "a/b c é.html")
         with store.files.open_input_stream("bucket/below/a/b c é.html") as stream:
@@ -95,8 +95,8 @@ def test_a_file_is_put_whole_and_replaces_what_stood_there(told: dict[str, str],
     assert _all(store.files) == ["bucket/below/a/b c é.html"]
 
 
-def test_what_cannot_be_put_is_said_and_not_there(told: dict[str, str], tmp_path: Path) -> None:
-    store = remote_outputs.of("s3://none/below", told.get)
+def test_a_failed_upload_to_s3_is_reported_and_leaves_no_file(settings: dict[str, str], tmp_path: Path) -> None:
+    store = remote_outputs.of("s3://none/below", settings.get)
     (tmp_path / "x").write_bytes(b"new")
     with pytest.raises(OSError, match="none"):
         store.put(tmp_path / "x", "a.html")

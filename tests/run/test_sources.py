@@ -1,4 +1,4 @@
-"""Inputs: what is read, and what a file system says of where it came from."""
+"""Sources: reading inputs, and the claims of a file system about their URLs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def page(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def origin(monkeypatch: pytest.MonkeyPatch) -> Callable[[bytes], None]:
-    """Give what sets the extended attribute of every file; the file system of the tests may have none."""
+    """Return a function that sets the extended attribute of every file, even where the file system has none."""
 
     def let_be(value: bytes) -> None:
         def getxattr(_: str, name: str) -> bytes:
@@ -53,18 +53,18 @@ def zone(page: Path, data: bytes) -> None:
     page.with_name(page.name + ":Zone.Identifier").write_bytes(data)
 
 
-def test_a_file_that_says_nothing_has_no_claims(page: Path) -> None:
+def test_a_file_without_attributes_has_no_claims(page: Path) -> None:
     document = sources.read(str(page))
     assert (document.data, document.name, document.url, document.claims) == (PAGE, str(page), None, ())
 
 
-def test_what_the_user_says_is_handed_on(page: Path) -> None:
+def test_the_url_and_charset_of_the_user_are_passed_on(page: Path) -> None:
     document = sources.read(str(page), media_type="text/css", charset="utf-8", url="http://h/")
     assert (document.media_type, document.charset, document.url) == ("text/css", "utf-8", "http://h/")
 
 
 @pytest.mark.skipif(not hasattr(os, "setxattr"), reason="there are no extended attributes here")
-def test_the_extended_attribute_is_read(page: Path) -> None:
+def test_the_extended_attribute_with_the_url_is_read(page: Path) -> None:
     try:
         os.setxattr(page, "user.xdg.origin.url", b"http://h/\xc3\xa9")
     except OSError:
@@ -78,7 +78,7 @@ def test_a_platform_without_extended_attributes_has_none(page: Path, monkeypatch
 
 
 @pytest.mark.parametrize("value", [b"", b"\0", b"about:blank", b"blob:http://h/1"])
-def test_an_attribute_that_says_nothing_is_no_claim(
+def test_an_extended_attribute_without_a_url_is_no_claim(
     page: Path, origin: Callable[[bytes], None], value: bytes
 ) -> None:
     origin(value)
@@ -116,13 +116,13 @@ def test_a_zone_identifier_without_a_host_url_is_no_claim(page: Path, data: byte
     assert claims(sources.read(str(page))) == []
 
 
-def test_a_path_is_a_retrieval_url_when_asked(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_path_is_a_retrieval_url_with_the_option(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(page.parent)
     assert claims(sources.read("a page.html", file_urls=True)) == [(PATH, page.as_uri())]
 
 
 ORDER = [
-    # --url, the comment, the attribute, the Zone.Identifier file, --file-urls: the first that is there rules
+    # --url, the comment, the attribute, the Zone.Identifier file, --file-urls: the first one that exists is used
     (True, True, True, True, "--url"),
     (False, True, True, True, "saved from url comment, line 1"),
     (False, False, True, True, XATTR),
@@ -133,7 +133,7 @@ ORDER = [
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
 @pytest.mark.parametrize(("user", "comment", "attribute", "marked", "source"), ORDER, ids=[row[-1] for row in ORDER])
-def test_retrieval_urls_count_in_the_documented_order(
+def test_retrieval_urls_are_used_in_the_documented_order(
     page: Path,
     origin: Callable[[bytes], None],
     encoding: str,
@@ -156,7 +156,7 @@ def test_retrieval_urls_count_in_the_documented_order(
 @pytest.mark.parametrize(
     ("name", "code"), [("none.html", "not-found"), ("", "directory"), ("a page.html/x", "unreadable")]
 )
-def test_what_cannot_be_read_is_named(page: Path, name: str, code: str) -> None:
+def test_an_unreadable_input_is_reported_by_name(page: Path, name: str, code: str) -> None:
     with pytest.raises(DocumentError) as caught:
         sources.read(str(page.parent / name))
     assert (caught.value.diagnostic.code, caught.value.diagnostic.name) == (code, str(page.parent / name))
@@ -167,7 +167,7 @@ def test_an_empty_name_is_not_the_current_folder() -> None:
         sources.read("")
 
 
-def test_no_standard_input_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_standard_input_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", None)
     with pytest.raises(DocumentError, match="-: unreadable: there is no standard input"):
         sources.read("-")

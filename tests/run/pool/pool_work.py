@@ -1,4 +1,4 @@
-"""Work for the tests of the pool: its processes must be able to import it."""
+"""Work functions for the tests of the pool: its processes must be able to import them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def deadly(number: int) -> Iterator[int]:
 
 
 def deadly_after_many(number: int) -> Iterator[int]:
-    """Up to 90 pieces, more than go at once; each tenth item ends its process."""
+    """Yield up to 90 pieces, more than one message has; each tenth item kills its process."""
     yield from range(number % 10 * 10)
     if number % 10 == 9:
         os.kill(os.getpid(), signal.SIGKILL)
@@ -57,7 +57,7 @@ def sleepy(path: Path) -> Iterator[int]:
 
 
 def summed(number: int, port: HandoffPort) -> Iterator[Any]:
-    """The sum of all items so far, handed on at once or at the end; some end their process before, and some behind."""
+    """Yield the sum of all items so far, and pass it on at once or at the end; some kill their process before or after that."""
     yield number
     if number % 10 == 3:
         os.kill(os.getpid(), signal.SIGKILL)
@@ -74,7 +74,7 @@ def summed(number: int, port: HandoffPort) -> Iterator[Any]:
 
 
 def careless(number: int, port: HandoffPort) -> Iterator[Any]:
-    """Only each third item takes something; what nobody takes need not be handed on."""
+    """Receive the handoff on every third item only; an unread handoff may be lost."""
     if number % 3 == 2:
         yield port.take()
     else:
@@ -84,8 +84,8 @@ def careless(number: int, port: HandoffPort) -> Iterator[Any]:
 
 
 def summed_behind_large_results(number: int, port: HandoffPort) -> Iterator[Any]:
-    """The sum of all items so far; each odd item is late, so that results of the next one are queued before it takes."""
-    time.sleep(0.5 if number % 2 else 0.05)  # more than PROMPT: what comes next is sent at once
+    """Yield the sum of all items so far; each odd item is late, so that results of the next one are queued before its handoff."""
+    time.sleep(0.5 if number % 2 else 0.05)  # more than PROMPT: the next result is sent at once
     yield b"%d" % number * 300_000
     value = (port.take().value if number else 0) + number
     port.hand_on(value)
@@ -93,7 +93,7 @@ def summed_behind_large_results(number: int, port: HandoffPort) -> Iterator[Any]
 
 
 def summed_in_files(path: Path, port: HandoffPort) -> Iterator[int]:
-    """The sum of the names so far; when it is handed on, the file is there."""
+    """Yield the sum of the names so far; create a file when the handoff is sent."""
     number = int(path.name)
     value = (port.take().value if number else 0) + number
     port.hand_on(value)

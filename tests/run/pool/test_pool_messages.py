@@ -1,4 +1,4 @@
-"""Messages between workers and their parent: what goes in comes out, large buffers as they are."""
+"""Messages between workers and the parent: round trips, with large buffers outside of the pickle."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from absolve.run.pool import messages
 from absolve.run.pool.messages import APART, Outbox, received
 from absolve.run.results import RowChunk
 
-LARGE = bytes(range(256)) * 20_000  # more than a connection holds
+LARGE = bytes(range(256)) * 20_000  # more than the buffer of a connection
 
 
 @pytest.fixture(params=[True, False], ids=["scattered", "by the connection"], autouse=True)
@@ -26,22 +26,22 @@ def scattered(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(messages, "_SCATTERED", request.param)
 
 
-def sent(*told: tuple[int, list[Any], bool], ours: Any = None, theirs: Any = None) -> list[tuple[int, bool, list[Any]]]:
+def sent(*messages: tuple[int, list[Any], bool], ours: Any = None, theirs: Any = None) -> list[tuple[int, bool, list[Any]]]:
     if ours is None:
         ours, theirs = Pipe()
     outbox = Outbox(theirs)
-    for number, some, ended in told:
+    for number, some, ended in messages:
         outbox.add(number, some, ended=ended)
     sending = Thread(target=outbox.send)
     sending.start()
-    frames = received(ours) if told else []
+    frames = received(ours) if messages else []
     sending.join(10)
     assert outbox.size == 0
     return [(number, frame.ended, frame.results()) for number, frame in frames]
 
 
 @pytest.mark.parametrize(
-    "told",
+    "messages",
     [
         [(0, [], True)],
         [(3, ["text", 1, None], False), (3, [b""], True), (2**40, [], True)],
@@ -50,11 +50,11 @@ def sent(*told: tuple[int, list[Any], bool], ours: Any = None, theirs: Any = Non
     ],
     ids=["nothing", "small", "large", "more parts than go in a call"],
 )
-def test_what_is_added_is_received_in_its_order(told: list[tuple[int, list[Any], bool]]) -> None:
-    assert sent(*told) == [(number, ended, some) for number, some, ended in told]
+def test_results_are_received_in_the_order_of_sending(messages: list[tuple[int, list[Any], bool]]) -> None:
+    assert sent(*messages) == [(number, ended, some) for number, some, ended in messages]
 
 
-def test_a_message_without_frames_comes_too_and_one_with_nothing_to_tell_does_not() -> None:
+def test_a_message_without_frames_is_sent_but_an_empty_one_is_not() -> None:
     ours, theirs = Pipe()
     Outbox(theirs).send()
     assert not ours.poll()
@@ -63,7 +63,7 @@ def test_a_message_without_frames_comes_too_and_one_with_nothing_to_tell_does_no
     assert sent((1, ["next"], True), ours=ours, theirs=theirs) == [(1, True, ["next"])]
 
 
-def test_large_buffers_are_out_of_the_pickle_and_small_ones_in_it() -> None:
+def test_only_large_buffers_are_sent_outside_of_the_pickle() -> None:
     ours, theirs = Pipe()
     outbox = Outbox(theirs)
     outbox.add(1, [RowChunk(b"x" * (APART - 1), 1), RowChunk(b"y" * APART, 1)], ended=True)
@@ -75,13 +75,13 @@ def test_large_buffers_are_out_of_the_pickle_and_small_ones_in_it() -> None:
     assert frame.results()[1].chunk.obj is frame.parts[1].obj
 
 
-def test_rows_are_pickled_by_every_protocol() -> None:
+def test_rows_can_be_pickled_with_every_protocol() -> None:
     for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
         assert pickle.loads(pickle.dumps(RowChunk(b"x", 1), protocol)) == RowChunk(b"x", 1)  # noqa: S301 - our own
 
 
 @pytest.mark.parametrize("whole", [0, 2, 10, 100, 5000, len(LARGE) // 2])
-def test_what_does_not_come_as_a_whole_is_an_end(whole: int) -> None:
+def test_an_incomplete_message_is_an_end_of_the_connection(whole: int) -> None:
     all_of_it = bytearray()
     ours, theirs = Pipe()
     outbox = Outbox(theirs)
@@ -105,13 +105,13 @@ def test_what_does_not_come_as_a_whole_is_an_end(whole: int) -> None:
 
 
 @pytest.mark.parametrize("size", range(7))
-def test_what_has_gone_is_forgotten_and_nothing_else(size: int) -> None:
+def test_only_sent_results_are_dropped_from_the_buffer(size: int) -> None:
     parts = deque([memoryview(part) for part in (b"ab", b"c", b"def")])
     messages._forget(parts, size)
     assert b"".join(parts) == b"abcdef"[size:]
 
 
-def test_parts_begin_where_arrow_wants_them() -> None:
+def test_buffers_of_a_message_are_aligned_for_arrow() -> None:
     ours, theirs = Pipe()
     outbox = Outbox(theirs)
     outbox.add(1, [RowChunk(b"x" * (APART + 1), 1), RowChunk(b"y" * (APART + 7), 1), RowChunk(b"z" * APART, 1)], ended=True)

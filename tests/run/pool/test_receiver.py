@@ -1,4 +1,4 @@
-"""The receiver: it queues results while nobody asks, up to a limit, and handles requests beyond it."""
+"""The receiver: it queues results up to a limit while nobody reads them, and handles requests even beyond it."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from absolve.run.results import RowChunk
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
-LARGE = bytes(1 << 20)  # more than a connection holds
+LARGE = bytes(1 << 20)  # more than the buffer of a connection
 
 
 def sending(connection: Connection, *numbers: int) -> Thread:
-    """Let as many large messages go, and then close."""
+    """Send this many large messages, and then close."""
 
     def send() -> None:
         for number in numbers:
@@ -40,7 +40,7 @@ def numbers(heard: receiver.Message) -> list[int] | None:
     return [number for number, _ in heard.frames] if heard.frames is not None else None
 
 
-def test_all_is_taken_while_nobody_asks_and_comes_in_its_order() -> None:
+def test_the_receiver_queues_all_messages_and_returns_them_in_order() -> None:
     ours, theirs = Pipe()
     with closing(Receiver(1 << 30)) as receiver_:
         receiver_.add(ours)
@@ -55,7 +55,7 @@ def test_all_is_taken_while_nobody_asks_and_comes_in_its_order() -> None:
     ours.close()
 
 
-def test_where_much_waits_only_whose_turn_it_is_is_heard_until_some_is_done() -> None:
+def test_a_full_receiver_reads_only_the_connection_whose_turn_it_is() -> None:
     (one, to_one), (other, to_other) = Pipe(), Pipe()
     with closing(Receiver(3 << 20)) as receiver_:
         receiver_.add(one)
@@ -64,7 +64,7 @@ def test_where_much_waits_only_whose_turn_it_is_is_heard_until_some_is_done() ->
         assert first.is_alive()
         receiver_.add(other)
         second = sending(to_other, 100, 101)
-        heard = [receiver_.next(other) for _ in range(3)]  # that of the others is here already
+        heard = [receiver_.next(other) for _ in range(3)]  # those of the others have already arrived
         assert [numbers(one) for one in heard] == [[0], [1], [2]]
         heard = [receiver_.next(other) for _ in range(3)]
         assert [numbers(one) for one in heard] == [[100], [101], None]
@@ -80,13 +80,13 @@ def test_where_much_waits_only_whose_turn_it_is_is_heard_until_some_is_done() ->
         assert numbers(receiver_.next(None)) is None
 
 
-def test_requests_are_handled_while_results_are_held_back_and_until_their_connection_ends() -> None:
+def test_requests_are_handled_under_back_pressure_until_the_connection_ends() -> None:
     (one, to_one), (other, to_other), (ours, theirs) = Pipe(), Pipe(), Pipe()
     with closing(Receiver(1)) as receiver_:
         receiver_.add(one)
         receiver_.add(other)
         threads = [sending(to_one, 1), sending(to_other, 2)]
-        assert numbers(receiver_.next(None)) in ([1], [2])  # which is not done: nothing else is read
+        assert numbers(receiver_.next(None)) in ([1], [2])  # this item has not ended: nothing else is read
         receiver_.serve(ours, lambda connection: connection.send(connection.recv() + 1))
         for number in range(20):
             theirs.send(number)
@@ -103,7 +103,7 @@ def test_requests_are_handled_while_results_are_held_back_and_until_their_connec
         assert ours.closed
 
 
-def test_an_error_of_a_handler_is_raised_where_messages_are_asked_for() -> None:
+def test_an_error_of_a_request_handler_is_raised_by_next() -> None:
     def fail(_connection: Connection) -> None:
         raise ZeroDivisionError
 
@@ -115,7 +115,7 @@ def test_an_error_of_a_handler_is_raised_where_messages_are_asked_for() -> None:
             receiver_.next(None)
 
 
-def test_a_connection_at_its_end_is_told_once_and_others_go_on() -> None:
+def test_the_end_of_a_connection_is_returned_once_and_others_continue() -> None:
     (one, to_one), (other, to_other) = Pipe(), Pipe()
     with closing(Receiver(1 << 30)) as receiver_:
         receiver_.add(one)
@@ -127,7 +127,7 @@ def test_a_connection_at_its_end_is_told_once_and_others_go_on() -> None:
         assert [numbers(receiver_.next(None)) for _ in range(2)] == [[7], None]
 
 
-def test_what_it_cannot_do_is_raised_where_it_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_of_the_receiver_thread_is_raised_by_next(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(_connection: Any) -> Any:
         raise MemoryError("all is full")
 
@@ -141,7 +141,7 @@ def test_what_it_cannot_do_is_raised_where_it_is_asked(monkeypatch: pytest.Monke
     ours.close()
 
 
-def test_it_closes_at_once_where_nothing_comes() -> None:
+def test_the_receiver_closes_at_once_without_messages() -> None:
     ours, _theirs = Pipe()
     receiver_ = Receiver(1)
     receiver_.add(ours)
