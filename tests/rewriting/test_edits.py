@@ -1,4 +1,4 @@
-"""Edits: splicing and lowering."""
+"""Edits: splicing them into bytes, and converting them to outer codings."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from absolve.encodings.offset_map import IDENTITY_OFFSETS, Offsets
 from absolve.rewriting.edits import Splicer, lower, splice
 
 
-def test_no_edits_give_the_very_same_object() -> None:
+def test_splicing_without_edits_returns_the_same_object() -> None:
     data = bytes(bytearray(b"as it was"))
     assert splice(data, []) is data
 
@@ -30,7 +30,7 @@ def test_edits_that_overlap_or_pass_the_end_are_an_error(edit: Edit) -> None:
 
 
 @given(st.lists(st.tuples(st.binary(max_size=4), st.binary(max_size=4), st.binary(max_size=4))), st.binary(max_size=4))
-def test_what_is_not_in_a_span_stays(pieces: list[tuple[bytes, bytes, bytes]], rest: bytes) -> None:
+def test_bytes_outside_of_edits_stay(pieces: list[tuple[bytes, bytes, bytes]], rest: bytes) -> None:
     edits, position = [], 0
     for kept, old, new in pieces:
         position += len(kept)
@@ -41,7 +41,7 @@ def test_what_is_not_in_a_span_stays(pieces: list[tuple[bytes, bytes, bytes]], r
 
 
 @pytest.mark.parametrize("at_once", [1, 2])
-def test_a_span_is_spliced_as_if_it_were_all(at_once: int) -> None:
+def test_splicing_a_span_equals_splicing_its_bytes(at_once: int) -> None:
     edits = [Edit(2, 2, b">" * 99), Edit(3, 5, b""), Edit(6, 8, b"<")]
     splicer = Splicer(b"0123456789", start=2, end=8)
     for start in range(0, len(edits), at_once):
@@ -56,7 +56,7 @@ def test_an_edit_beyond_the_span_is_an_error(edit: Edit) -> None:
 
 
 @pytest.mark.parametrize("growth", [0, 1, 10, 1000])
-def test_what_grows_otherwise_than_it_began_is_right(growth: int) -> None:
+def test_splicing_is_right_when_edits_change_their_growth(growth: int) -> None:
     data = bytes(range(250)) * 40
     edits = [Edit(at, at, b"x" * (growth if at < 1000 else 10 - growth % 10)) for at in range(0, len(data), 10)]
     splicer = Splicer(data)
@@ -65,7 +65,7 @@ def test_what_grows_otherwise_than_it_began_is_right(growth: int) -> None:
     assert splicer.finish() == splice(data, edits)
 
 
-def test_an_inner_edit_is_lowered_to_the_bytes_that_its_span_stands_for() -> None:
+def test_an_inner_edit_is_converted_to_the_raw_bytes_of_its_span() -> None:
     coding = quoted(UTF_8, 0x22)
     raw = b"a&amp;b&lt;c"
     value, offsets = coding.decode_mapped(raw)
@@ -81,7 +81,7 @@ def test_an_inner_edit_is_lowered_to_the_bytes_that_its_span_stands_for() -> Non
 
 
 class Shown:
-    """A coding that keeps what it is shown of what stands around."""
+    """A coding that records the bytes around an edit that it receives."""
 
     slot = None
 
@@ -99,7 +99,7 @@ class Shown:
         return value
 
 
-def test_a_coding_is_shown_what_stands_around_in_its_own_part() -> None:
+def test_a_coding_receives_the_bytes_around_the_edit_of_its_own_part() -> None:
     coding = Shown()
     lower([Edit(1, 2, b"x"), Edit(3, 3, b"y")], b"<abcd>", Part("text/html", 1, 5, coding), IDENTITY_OFFSETS)
     assert coding.around == [(b"a", b"cd"), (b"abc", b"d")]

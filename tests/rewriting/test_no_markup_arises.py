@@ -1,6 +1,6 @@
-"""No rewrite turns text into markup or code, for any reader: a case for each way in which one did.
+"""No rewrite turns text into markup or code, for any reader: regression tests for each way in which that happened.
 
-The properties are in fuzz/fuzz_harm.py; here each mechanism has its smallest documents.
+The properties are in fuzz/fuzz_harm.py; here are minimal documents for each mechanism.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def html(page: str, url: str = URL, **options: Any) -> str:
 @pytest.mark.parametrize("quote", ['"', "'", ""])
 def test_an_attribute_in_noscript_gets_no_raw_angle_brackets(quote: str) -> None:
     done = html(f"<noscript><img src={quote}{ESCAPED}/a/../b.png{quote}></noscript>")
-    written = quote or '"'  # for the = in it
+    written = quote or '"'  # because of its =
     assert done == f"<noscript><img src={written}{URL}{ESCAPED}/b.png{written}></noscript>"
 
 
@@ -85,7 +85,7 @@ def test_an_xml_attribute_gets_no_raw_angle_brackets() -> None:
         ("speculationrules", r'{"prefetch":[{"urls":["\u003c/a/../script>"]}]}', rf'{{"prefetch":[{{"urls":["{URL}\u003c/script>"]}}]}}'),
     ],
 )
-def test_json_in_a_script_gets_no_end_of_it_nor_of_a_comment(kind: str, text: str, done: str) -> None:
+def test_json_in_a_script_gets_no_end_of_script_or_comment(kind: str, text: str, done: str) -> None:
     assert html(f"<script type={kind}>{text}</script>", json_ld=True) == f"<script type={kind}>{done}</script>"
 
 
@@ -144,7 +144,7 @@ def test_a_conditional_comment_gets_no_two_hyphens(inside: str, done: str) -> No
     assert html(page.format(inside), "http://h/d--/", conditional_comments=True) == page.format(done)
 
 
-def test_a_processing_instruction_does_not_end_where_a_change_meets_what_is_kept() -> None:
+def test_a_processing_instruction_does_not_end_between_new_and_kept_bytes() -> None:
     page = '<?xml-stylesheet href="a/../&#63;>"?><a/>'
     done = rewrite(page, media_type="application/xml", url=URL)
     assert done == f'<?xml-stylesheet href="{URL}&#63;>"?><a/>'
@@ -165,7 +165,7 @@ RUN_CODE = [
 
 @pytest.mark.parametrize("profile", ["rfc1808", "rfc3986", "whatwg"])
 @pytest.mark.parametrize("base", RUN_CODE)
-def test_no_base_runs_code_as_a_browser_reads_its_scheme(base: str, profile: str) -> None:
+def test_no_base_has_a_scheme_that_a_browser_executes(base: str, profile: str) -> None:
     page = f'<base href="{base}"><a href=x><svg><a xlink:href=y /></svg><object codebase="{base}" data=x></object>'
     done = html(page, profile=profile)
     assert f'<base href="{base}"><a href={URL}x><svg><a xlink:href={URL}y /></svg>' in done
@@ -182,7 +182,7 @@ def test_a_retrieval_url_that_runs_code_is_no_base_and_that_is_reported(url: str
 
 
 @pytest.mark.parametrize("scheme", ["javascript:", "data:text/html,", "VBScript:"])
-def test_a_remapping_makes_such_a_scheme_only_where_the_rule_spells_it(scheme: str) -> None:
+def test_a_remapping_creates_an_executable_scheme_only_if_the_rule_spells_it(scheme: str) -> None:
     url = f"http://h/{scheme}alert(1)"
     assert Remapping([("http://h/(.*)", r"\1", "regex")])(url) is None
     assert Remapping([("http://h/(.*?):(.*)", rf"{scheme}\2", "regex")])(url) == f"{scheme}{'text/html,' if 'data' in scheme else ''}alert(1)"
@@ -208,7 +208,7 @@ def test_control_characters_of_a_retrieval_url_are_percent_escaped_and_reported(
     assert [diagnostic.code for diagnostic in walk(document, Settings()).diagnostics] == ["control-character"]
 
 
-def test_quotes_blanks_and_angle_brackets_of_a_base_are_written_as_each_place_escapes_them() -> None:
+def test_quotes_blanks_and_angle_brackets_of_a_base_are_escaped_in_every_coding() -> None:
     page = "<a href=x><a href='x'><img srcset='x 2x'><style>@import \"x\"</style>"
     done = html(page, "http://h/<\"'> /")
     assert done == (
@@ -217,7 +217,7 @@ def test_quotes_blanks_and_angle_brackets_of_a_base_are_written_as_each_place_es
     )
 
 
-# --- what the bytes around an edit make of it -------------------------------------------------------------------------
+# --- bytes around an edit -------------------------------------------------------------------------
 
 
 def test_an_edit_in_iso_2022_jp_begins_and_ends_in_the_state_around_it() -> None:
@@ -235,14 +235,14 @@ def test_an_edit_in_iso_2022_jp_between_two_characters_ends_in_their_state() -> 
     assert done.decode("iso2022_jp") == "<a href='うaい'>"
 
 
-def test_an_edit_in_iso_2022_jp_keeps_the_state_that_what_it_replaces_began() -> None:
+def test_an_edit_in_iso_2022_jp_keeps_the_state_after_the_replaced_bytes() -> None:
     page = b"<base href=s:/\x1b(J><style>\\"
     done = rewrite(page, charset="iso-2022-jp", media_type="text/html", base="empty")
     assert done == b'<base href="\x1b(J"><style>\\'
 
 
 @pytest.mark.parametrize(("charset", "lead"), [("gbk", 0xB3), ("gb18030", 0xB3), ("big5", 0xB3), ("shift_jis", 0x83)])
-def test_no_lead_byte_takes_in_the_escape_that_follows_it(charset: str, lead: int) -> None:
+def test_no_lead_byte_consumes_a_following_escape(charset: str, lead: int) -> None:
     page = b"<style>@import 'x'</style>"
     done = rewrite(page, charset=charset, media_type="text/html", policy=lambda _: f"{chr(0xDC00 + lead)}'<")
     assert done == b"<style>@import '%%%02X\\'\\3c'</style>" % lead
@@ -253,7 +253,7 @@ def test_a_target_that_begins_with_a_quote_is_no_quoted_url_in_a_refresh() -> No
     assert html(page, policy=lambda _: '"x"y') == "<meta http-equiv=refresh content='0;%22x\"y'>"
 
 
-# --- a noscript element that scripting splits elsewhere ----------------------------------------------------------------
+# --- noscript elements that scripting ends elsewhere ----------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -268,7 +268,7 @@ def test_a_target_that_begins_with_a_quote_is_no_quoted_url_in_a_refresh() -> No
         "<noscript><plaintext></noscript><a href=x>",
     ],
 )
-def test_a_page_that_scripting_splits_elsewhere_is_ambiguous_and_so_verified(page: str) -> None:
+def test_a_noscript_element_that_scripting_ends_elsewhere_is_ambiguous_and_verified(page: str) -> None:
     document = Document(page, media_type="text/html", url=URL)
     assert "ambiguous" in [diagnostic.code for diagnostic in walk(document, Settings()).diagnostics]
 
@@ -284,13 +284,13 @@ def test_a_page_that_scripting_splits_elsewhere_is_ambiguous_and_so_verified(pag
         "<svg><noscript><a href='</noscript>'></noscript></svg>",
     ],
 )
-def test_other_noscript_elements_are_read_alike_with_and_without_scripting(page: str) -> None:
+def test_other_noscript_elements_are_the_same_with_and_without_scripting(page: str) -> None:
     document = Document(page, media_type="text/html", url=URL)
     assert walk(document, Settings()).diagnostics == []
 
 
 def test_no_line_end_changes_the_state_of_iso_2022_jp() -> None:
-    page = b"<a href='\x1b$B!!\n/a/../b'><svg/onload=alert`1`>"  # to a browser all of it is text of two bytes a character
+    page = b"<a href='\x1b$B!!\n/a/../b'><svg/onload=alert`1`>"  # a browser reads all of it as text of two bytes per character
     assert rewrite(page, charset="iso-2022-jp", media_type="text/html", url=URL) == page
 
 
@@ -301,7 +301,7 @@ def test_no_yen_sign_is_written_as_a_backslash() -> None:
 
 
 @pytest.mark.parametrize("field", ["Location:\r", "Location: a\rb", "Location: a\0b"])
-def test_a_header_field_that_some_readers_end_early_is_left_alone(field: str) -> None:
+def test_a_header_field_that_some_readers_end_early_stays(field: str) -> None:
     message = f"HTTP/1.1 302\r\n{field}\r\n\r\n".encode()
     assert rewrite(message, media_type="message/http", policy=lambda _: "x") == message
     document = Document(message, media_type="message/http")

@@ -1,4 +1,4 @@
-"""Old URLs become new ones where a rule is about them, and only there: parts of URLs are respected."""
+"""Remapping of old URLs to new ones: rules apply to whole parts of URLs only."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ DOCS = Change("http://old.example/docs", "https://docs.example/v2")
         "",
     ],
 )
-def test_what_only_looks_like_the_old_url_stays(url: str) -> None:
+def test_urls_that_only_look_like_the_old_url_stay(url: str) -> None:
     assert Remapping([SITE, DOCS])(url) is None
 
 
@@ -52,7 +52,7 @@ def test_what_only_looks_like_the_old_url_stays(url: str) -> None:
         ("http://old.example/Docs", "https://new.example/Docs"),
     ],
 )
-def test_the_longest_prefix_that_ends_where_a_part_ends_counts(url: str, new: str) -> None:
+def test_the_longest_prefix_of_whole_url_parts_applies(url: str, new: str) -> None:
     assert Remapping([SITE, DOCS])(url) == Remapping([DOCS, SITE])(url) == new
 
 
@@ -76,7 +76,7 @@ def test_the_longest_prefix_that_ends_where_a_part_ends_counts(url: str, new: st
         ("http://\u00f6.example", "http://n", "http://xn--nda.example/x", "http://n/x"),
     ],
 )
-def test_a_prefix_is_joined_to_what_comes_behind_it(old: str, new: str, url: str, found: str | None) -> None:
+def test_the_new_prefix_is_joined_to_the_rest_of_the_url(old: str, new: str, url: str, found: str | None) -> None:
     assert Remapping([Change(old, new)])(url) == found
 
 
@@ -92,7 +92,7 @@ def test_a_prefix_is_joined_to_what_comes_behind_it(old: str, new: str, url: str
         ("http://o/A", None),
     ],
 )
-def test_an_exact_rule_is_about_one_url_and_keeps_its_fragment(url: str, new: str | None) -> None:
+def test_an_exact_rule_applies_to_one_url_and_keeps_its_fragment(url: str, new: str | None) -> None:
     rules = [Change("http://o/a", "http://n/b", "exact"), Change("http://o/a#g", "http://n/G", "exact")]
     assert Remapping(rules)(url) == new
 
@@ -111,7 +111,7 @@ def test_a_regular_expression_matches_the_whole_url(url: str, new: str | None) -
     assert Remapping([rule])(url) == new
 
 
-def test_exact_goes_before_prefix_and_prefix_before_regex() -> None:
+def test_exact_rules_precede_prefixes_and_these_regular_expressions() -> None:
     rules = [Change(r"http://o/.*", "http://regex/", "regex"), Change("http://o/a", "http://prefix/")]
     assert Remapping(rules)("http://o/a") == "http://prefix/"
     assert Remapping(rules)("http://o/b") == "http://regex/"
@@ -131,12 +131,12 @@ def test_exact_goes_before_prefix_and_prefix_before_regex() -> None:
         Change("(x)", r"http://n/\g<y>", "regex"),
     ],
 )
-def test_what_is_no_rule_is_refused(change: Change) -> None:
+def test_an_invalid_remap_rule_is_rejected(change: Change) -> None:
     with pytest.raises(UsageError):
         Remapping([change])
 
 
-def test_a_regular_expression_that_makes_no_url_changes_nothing() -> None:
+def test_a_regular_expression_whose_result_is_no_url_changes_nothing() -> None:
     assert Remapping([Change("http://o/(.*)", r"\1", "regex")])("http://o/x") is None
 
 
@@ -148,12 +148,12 @@ def test_a_regular_expression_that_makes_no_url_changes_nothing() -> None:
         ("http://o/?a=b=https://n/?a=b", Change("http://o/?a=b", "https://n/?a=b")),
     ],
 )
-def test_from_and_to_part_at_the_sign_before_a_url(text: str, change: Change) -> None:
+def test_the_two_urls_of_a_rule_are_separated_by_the_equals_sign_before_a_url(text: str, change: Change) -> None:
     assert parse(text) == change
 
 
 @pytest.mark.parametrize("text", ["http://o", "http://o=n", "http://o/?u=http://p=http://n"])
-def test_where_they_part_must_be_clear(text: str) -> None:
+def test_an_ambiguous_separator_of_a_rule_is_rejected(text: str) -> None:
     with pytest.raises(UsageError, match="--remap"):
         parse(text)
 

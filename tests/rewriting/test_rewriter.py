@@ -1,4 +1,4 @@
-"""Rewriting: what stays, what is written, and that a second run changes nothing."""
+"""Rewriting: which links stay, which bytes are written, and that a second rewrite changes nothing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DIR = "http://doc.example/dir/"
 
 
 def rewritten(page: str | bytes, url: str | None = URL, **options: object) -> str | bytes:
-    """The page rewritten; rewriting it again changes nothing."""
+    """Return the rewritten page; assert that a second rewrite changes nothing."""
     options.setdefault("media_type", "text/html")
     done = rewrite(page, url=url, **options)
     if options.get("base") != "empty":
@@ -22,7 +22,7 @@ def rewritten(page: str | bytes, url: str | None = URL, **options: object) -> st
     return done
 
 
-# --- what stays -----------------------------------------------------------------------------------------------------
+# --- unchanged documents -----------------------------------------------------------------------------------------------------
 
 STAYS = [
     "",
@@ -30,7 +30,7 @@ STAYS = [
     "<a name=x>",
     "<a href=http://h/x>",
     "<a href='HTTP://H/a b/../c'>",
-    "<a href=http:x>",  # absolute, as RFC 1808 4 step 2b has it
+    "<a href=http:x>",  # absolute by RFC 1808 section 4, step 2b
     "<a href=#t>",
     "<a href='#'>",
     "<a href=''>",
@@ -60,18 +60,18 @@ STAYS = [
     "<img data-src=x.png data-srcset='x.png 2x'>",
     "<param name=movie value=x.swf>",
     "<meta http-equiv=refresh content=5><meta http-equiv=refresh content='0; url='><meta name=refresh content='0;url=x'>",
-    "<script type=importmap>{'imports': {'a': './a'}}</script>",  # no JSON
+    "<script type=importmap>{'imports': {'a': './a'}}</script>",  # invalid JSON
 ]
 
 
 @pytest.mark.parametrize("page", STAYS)
-def test_what_stays(page: str) -> None:
+def test_references_that_must_stay_are_unchanged(page: str) -> None:
     assert rewritten(page) is page
 
 
 @pytest.mark.parametrize("page", ["<a href=x>", "<a href=/x>", "<a href=//h/x>", "<a href=?x>", "<a href=#x>", "<base href=b/><a href=x>"])
 @pytest.mark.parametrize("url", [None, "about:blank", "mailto:a@b", "data:,x"])
-def test_without_a_base_that_can_be_used_every_relative_reference_stays(page: str, url: str | None) -> None:
+def test_without_a_usable_base_every_relative_reference_stays(page: str, url: str | None) -> None:
     assert rewritten(page, url) is page
 
 
@@ -86,7 +86,7 @@ FRAGMENT = "<svg><use href='#g'/><rect fill='url(#g)'/></svg><style>a{b:url(#g)}
         (f"<base href=http://b.example/>{FRAGMENT}", {}),
     ],
 )
-def test_a_reference_to_a_thing_in_this_document_stays_always(page: str, options: dict[str, str]) -> None:
+def test_a_reference_to_an_element_of_the_same_document_always_stays(page: str, options: dict[str, str]) -> None:
     assert rewritten(page, **options) is page
 
 
@@ -105,7 +105,7 @@ def test_a_reference_to_a_thing_in_this_document_stays_always(page: str, options
         ("<base href=''><a href=#t><a href=x>", f"<base href=''><a href=#t><a href={DIR}x>", {}),
         ("<iframe srcdoc='<a href=#t>'>", "<iframe srcdoc='<a href=#t>'>", {}),
         ("<base href=http://b.example/><iframe srcdoc='<a href=#t>'>", "<base href=http://b.example/><iframe srcdoc='<a href=#t>'>", {}),
-        # the empty reference: the base, the own URL, or nothing
+        # the empty reference: the base, the own URL, or ignored
         ("<base href=/b/><a href='' ping=''>", "<base href=http://doc.example/b/><a href='http://doc.example/b/' ping=''>", {}),
         ("<base href=/b/><a href>", '<base href=http://doc.example/b/><a href="http://doc.example/b/">', {}),
         ("<base href=/b/><form action=''>", f"<base href=http://doc.example/b/><form action='{URL}'>", {}),
@@ -113,7 +113,7 @@ def test_a_reference_to_a_thing_in_this_document_stays_always(page: str, options
         ("<base href=/b/><html manifest=m>", f"<base href=http://doc.example/b/><html manifest={DIR}m>", {}),
     ],
 )
-def test_what_points_into_this_copy_stays_unless_the_base_leads_elsewhere(page: str, done: str, options: dict[str, str]) -> None:
+def test_same_document_references_stay_unless_the_base_is_another_document(page: str, done: str, options: dict[str, str]) -> None:
     assert rewritten(page, **options) == done
 
 
@@ -137,7 +137,7 @@ def test_what_points_into_this_copy_stays_unless_the_base_leads_elsewhere(page: 
         ("<object codebase='/o/' data=x>", "<object codebase='http://doc.example/o/' data=http://doc.example/o/x>"),
     ],
 )
-def test_base_empty_empties_the_base_that_rules(page: str, done: str) -> None:
+def test_base_empty_empties_the_applied_base_element(page: str, done: str) -> None:
     assert rewritten(page, base="empty") == done
 
 
@@ -165,7 +165,7 @@ def test_a_base_is_made_absolute_like_any_other_link(page: str, done: str) -> No
 @pytest.mark.parametrize(
     ("page", "done"),
     [
-        # the old bytes stay, what comes before is written
+        # the old bytes stay after the inserted prefix
         ('<a href="?a=1&amp;b&copy=2%20\xe9">', f'<a href="{URL}?a=1&amp;b&copy=2%20\xe9">'),
         ("<a href='\n x\t'>", f"<a href='\n {DIR}x\t'>"),
         ("<a href='&#32;x&#10;'>", f"<a href='&#32;{DIR}x&#10;'>"),
@@ -190,21 +190,21 @@ def test_a_base_is_made_absolute_like_any_other_link(page: str, done: str) -> No
         ("<a ping='a\nb'>", f"<a ping='{DIR}a\n{DIR}b'>"),
         ("<meta http-equiv=refresh content='0; URL=&quot;x&quot; y'>", f"<meta http-equiv=refresh content='0; URL=&quot;{DIR}x&quot; y'>"),
         ("<meta http-equiv=refresh content='0;url=&#39x&#39'>", f"<meta http-equiv=refresh content='0;url=&#39{DIR}x&#39'>"),
-        # a reference without its semicolon would go on in what is inserted
+        # a reference without its semicolon would include inserted text
         ("<meta http-equiv=refresh content='0;url=&quot/x&quot'>", "<meta http-equiv=refresh content='0;url=&quot;http://doc.example/x&quot'>"),
         ("<p style='a:url(&quot/x&quot)'>", "<p style='a:url(&quot;http://doc.example/x&quot)'>"),
         ("<iframe srcdoc='<a href=&quot/x&quot>'>", "<iframe srcdoc='<a href=&quot;http://doc.example/x&quot>'>"),
-        # inside one another
+        # nested documents
         (
             "<iframe srcdoc='<iframe srcdoc=&quot;<p style=a:url(&amp;apos;x&amp;apos;)>&quot;>'>",
-            f"<iframe srcdoc='<iframe srcdoc=&quot;<p style=&amp;quot;a:url(&amp;apos;{DIR}x&amp;apos;)&amp;quot;>&quot;>'>",  # quotes only are added
+            f"<iframe srcdoc='<iframe srcdoc=&quot;<p style=&amp;quot;a:url(&amp;apos;{DIR}x&amp;apos;)&amp;quot;>&quot;>'>",  # only quotes are added
         ),
         ('<script type=importmap>{"imports": {"a": "./x"}}</script>', f'<script type=importmap>{{"imports": {{"a": "{DIR}x"}}}}</script>'),
         ('<script type=speculationrules>{"prefetch":[{"urls":["x"]}]}</script>', f'<script type=speculationrules>{{"prefetch":[{{"urls":["{DIR}x"]}}]}}</script>'),
         ("<svg><style>a{b:url(x?&amp;y)}</style><style><![CDATA[a{b:url(x?&amp;y)}]]></style></svg>", f"<svg><style>a{{b:url({DIR}x?&amp;y)}}</style><style><![CDATA[a{{b:url({DIR}x?&amp;y)}}]]></style></svg>"),
     ],
 )
-def test_only_what_comes_before_the_reference_is_written(page: str, done: str) -> None:
+def test_only_the_prefix_before_the_reference_is_inserted(page: str, done: str) -> None:
     assert rewritten(page) == done
 
 
@@ -226,7 +226,7 @@ def test_only_what_comes_before_the_reference_is_written(page: str, done: str) -
         ("http://h/</script>/", '<script type=importmap>{"imports":{"a":"./x"}}</script>', '<script type=importmap>{"imports":{"a":"http://h/\\u003c/script\\u003e/x"}}</script>'),
     ],
 )
-def test_what_is_new_is_escaped_where_its_place_needs_it(url: str, page: str, done: str) -> None:
+def test_inserted_text_is_escaped_for_its_coding(url: str, page: str, done: str) -> None:
     assert rewritten(page, url, fragments="absolute") == done
 
 
@@ -240,7 +240,7 @@ def test_what_is_new_is_escaped_where_its_place_needs_it(url: str, page: str, do
         ("utf-16le", "http://h/é/", "<a href=http://h/é/x><p style='a:url(http://h/é/x)'><style>a{b:url(http://h/é/x)}</style>".encode("utf-16-le")),
     ],
 )
-def test_what_the_charset_lacks_is_a_reference_in_html_and_percent_escaped_in_css(charset: str, url: str, done: bytes) -> None:
+def test_characters_missing_in_the_charset_are_references_in_html_and_percent_escaped_in_css(charset: str, url: str, done: bytes) -> None:
     codec = {"windows-1251": "cp1251", "utf-16le": "utf-16-le"}.get(charset, "ascii")
     page = "<a href=x><p style='a:url(x)'><style>a{b:url(x)}</style>".encode(codec)
     assert rewritten(page, url, charset=charset) == done
@@ -277,14 +277,14 @@ def test_the_whatwg_profile_encodes_queries_of_css_in_utf_8_whatever_the_documen
         ("application/xml", '<feed xmlns="http://www.w3.org/2005/Atom" xml:base="%s"><link href="%s"/></feed><a xmlns="http://www.w3.org/1999/xhtml" href="%s"/>'),
     ],
 )
-def test_each_link_of_a_kind_follows_the_base_of_its_own_element(media_type: str, unit: str) -> None:
+def test_links_of_one_site_use_the_base_of_their_own_element(media_type: str, unit: str) -> None:
     parts = [unit % (f"{name}/", "x", "x") for name in "abca"]
     done = [unit % (f"{DIR}{name}/", f"{DIR}{name}/x", f"{DIR}x") for name in "abca"]
     around = ("<x>", "</x>") if media_type != "text/html" else ("", "")
     assert rewritten("".join(parts).join(around), media_type=media_type) == "".join(done).join(around)
 
 
-def test_a_document_inside_with_a_base_of_its_own_leaves_the_rules_around_it_as_they_are() -> None:
+def test_the_base_of_an_inner_document_does_not_affect_the_outer_one() -> None:
     page = "<a href={0}x></a><iframe srcdoc='{2}<a href={1}x></a>'></iframe><a href={0}x></a>"
     base = "<base href=http://other.example/>"
     assert rewritten(page.format("", "", base)) == page.format(DIR, "http://other.example/", base)
@@ -308,7 +308,7 @@ CHARSETS = {"utf-8": "", "windows-1251": "windows-1251", "shift_jis": "shift_jis
 
 @pytest.mark.parametrize("charset", CHARSETS)
 @pytest.mark.parametrize("new", URLS, ids=ascii)
-def test_a_policys_url_is_read_back_from_every_place(charset: str, new: str) -> None:
+def test_a_url_of_a_policy_is_read_back_from_every_link_site(charset: str, new: str) -> None:
     codec = lookup(charset)
     assert codec is not None
     page = codec.encode(PLACES, "strict")
@@ -327,7 +327,7 @@ def test_a_policys_url_is_read_back_from_every_place(charset: str, new: str) -> 
 
 
 @pytest.mark.parametrize("page", [PLACES, PLACES.encode(), PLACES.encode("utf-16")])
-def test_a_policy_that_gives_the_same_reference_changes_nothing(page: str | bytes) -> None:
+def test_a_policy_that_returns_the_same_reference_changes_nothing(page: str | bytes) -> None:
     assert rewrite(page, policy=lambda resolved: resolved.reference) is page
 
 
@@ -338,7 +338,7 @@ def test_the_empty_reference_is_not_written_into_a_list() -> None:
     )
 
 
-def test_bytes_at_the_end_that_stand_for_the_same_stay() -> None:
+def test_the_bytes_of_an_unchanged_end_of_a_reference_stay() -> None:
     page = "<a href='x?a&amp;b&amp;c'>"
     assert rewrite(page, policy=lambda resolved: resolved.reference.replace("?a", "?z")) == "<a href='x?z&amp;b&amp;c'>"
 
@@ -353,7 +353,7 @@ WORDS = st.sampled_from(
 
 
 @given(st.lists(WORDS, max_size=25).map("".join), st.sampled_from(["utf-8", "windows-1251", "utf-16", "iso2022_jp", "cp932"]))
-def test_any_page_changes_in_its_links_only_and_once(page: str, codec: str) -> None:
+def test_any_page_changes_only_in_links_and_only_once(page: str, codec: str) -> None:
     data = page.encode(codec, "replace")
     label = {"cp932": "shift_jis", "iso2022_jp": "iso-2022-jp"}.get(codec, codec)
     options = {"charset": label, "media_type": "text/html"}
@@ -381,7 +381,7 @@ def test_any_page_changes_in_its_links_only_and_once(page: str, codec: str) -> N
         ("http://h/", "x'", '"http://h/x\'"'),
     ],
 )
-def test_a_value_without_quotes_gets_them_where_it_must_the_first_time_and_always(
+def test_an_unquoted_value_gets_quotes_in_the_first_rewrite_if_ever(
     base: str, reference: str, new: str
 ) -> None:
     assert rewritten(f"<a href={reference} title=y>" * 4, base) == f"<a href={new} title=y>" * 4
