@@ -1,4 +1,4 @@
-"""`absolve.verify`: what passes, what is found, and which of the two witnesses says so."""
+"""`absolve.verify`: accepted rewrites, differences that are found, and the witness that finds them."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ def rewritten(page: bytes | str, **options: Any) -> bytes:
 
 
 def found(before: bytes | str, after: bytes | str, **options: Any) -> list[tuple[str, int | None, int | None]]:
-    """The code and the place before of every difference."""
+    """Return the code of every difference, and its position in the original."""
     options.setdefault("media_type", "text/html")
     return [(diagnostic.code, diagnostic.line, diagnostic.column) for diagnostic in absolve.verify(before, after, **options)]
 
 
-# --- nothing is found ----------------------------------------------------------------------------------------------
+# --- accepted rewrites ------------------------------------------------------------------------------------------------
 
 HONEST = [
     "",
@@ -80,7 +80,7 @@ HONEST = [
 @pytest.mark.parametrize("page", HONEST)
 @pytest.mark.parametrize("profile", ["rfc1808", "rfc3986", "whatwg"])
 @pytest.mark.parametrize("base", ["keep", "empty"])
-def test_an_honest_rewrite_passes(page: str, profile: str, base: str) -> None:
+def test_verify_accepts_a_correct_rewrite(page: str, profile: str, base: str) -> None:
     for url in (URL, 'http://h/é"b"/', None):
         for fragments in ("keep", "absolute"):
             options: dict[str, Any] = {"profile": profile, "base": base, "fragments": fragments, "url": url}
@@ -89,34 +89,34 @@ def test_an_honest_rewrite_passes(page: str, profile: str, base: str) -> None:
 
 
 @pytest.mark.parametrize("charset", ["utf-16", "iso-2022-jp", "shift_jis", "windows-1251", "gb18030"])
-def test_an_honest_rewrite_passes_in_any_charset(charset: str) -> None:
+def test_verify_accepts_a_correct_rewrite_in_any_charset(charset: str) -> None:
     page = "<p>д日<a href='日д?&amp;'>日</a><style>p{background:url(日)}</style><p style='background:url(x)'>"
     data = page.encode(charset, "xmlcharrefreplace")
     options: dict[str, Any] = {"url": "http://h/é日/", "charset": None if charset == "utf-16" else charset}
     assert found(data, rewritten(data, **options), **options) == []
 
 
-def test_bytes_that_are_no_characters_pass() -> None:
+def test_verify_accepts_invalid_bytes_that_stay() -> None:
     data = b"\xff<a href='\xe9x'>\xc3</a><img alt='\xff' src=\x81>"
     for charset in ("utf-8", "windows-1252", "gb18030", "iso-2022-jp"):
         assert found(data, rewritten(data, url=URL, charset=charset), url=URL, charset=charset) == []
 
 
-def test_a_document_is_equal_to_itself() -> None:
+def test_verify_finds_no_difference_between_equal_documents() -> None:
     assert found("<a href=x>", "<a href=x>", url=URL) == []
 
 
-def test_a_link_may_stay_where_it_leads_where_it_led() -> None:
+def test_a_link_may_stay_if_its_target_is_the_same() -> None:
     assert found("<a href=x><a href=y>", "<a href=http://h/d/x><a href=y>", url=URL) == []
 
 
-def test_a_style_sheet_passes() -> None:
+def test_verify_accepts_a_correct_rewrite_of_a_style_sheet() -> None:
     sheet = b"@import 'a'; p { background: url(b) } @font-face { src: url('c\\'d') } /* x */ q { x: url(#i) }"
     after = absolve.rewrite(sheet, media_type="text/css", url=URL)
     assert found(sheet, after, media_type="text/css", url=URL) == []
 
 
-# --- what is found, and where --------------------------------------------------------------------------------------
+# --- differences ------------------------------------------------------------------------------------------------------
 
 PAGE = """<!DOCTYPE html>
 <title>t &amp; t</title>
@@ -144,25 +144,25 @@ DISHONEST = [
 
 
 @pytest.mark.parametrize(("old", "new", "differences"), DISHONEST)
-def test_what_else_changed_is_found(old: str, new: str, differences: list[tuple[str, int, int]]) -> None:
+def test_verify_finds_other_changes(old: str, new: str, differences: list[tuple[str, int, int]]) -> None:
     after = rewritten(PAGE, url=URL).decode()
     assert old in after
     assert found(PAGE, after.replace(old, new, 1), url=URL) == differences
 
 
-def test_two_links_that_are_swapped_are_found() -> None:
+def test_verify_finds_two_swapped_links() -> None:
     page = "<a href=x><a href=y>"
     assert [code for code, *_ in found(page, "<a href=http://h/d/y><a href=http://h/d/x>", url=URL)] == ["target"] * 4
 
 
-def test_a_link_that_leads_elsewhere_because_its_base_went_is_found() -> None:
+def test_verify_finds_a_link_with_another_target_because_its_base_was_removed() -> None:
     page = "<base href=/b/><a href=x>"
     differences = absolve.verify(page, '<base href=""><a href=x>', url=URL, base="empty")
     assert [difference.code for difference in differences] == ["target", "target"]
     assert "'x' resolved to 'http://h/b/x', 'x' resolves to 'http://h/d/x'" in differences[0].text
 
 
-def test_more_than_quotes_is_found() -> None:
+def test_verify_finds_added_text_next_to_added_quotes() -> None:
     page = "<base href=/b/><a href=x>"
     assert found(page, '<base href=""><a  href=http://h/b/x>', url=URL, base="empty") == [("bytes", 1, 19)]
     assert found(
@@ -170,7 +170,7 @@ def test_more_than_quotes_is_found() -> None:
     )
 
 
-def test_a_difference_names_the_file_both_places_and_the_two_values() -> None:
+def test_a_difference_has_the_file_both_positions_and_both_values() -> None:
     differences = absolve.verify("<p>\n<p title=x>", "<p >\n<p title=y>", name="page.html", url=URL)
     assert str(differences[-1]) == (
         "page.html:2:1: attribute: html5lib: the attribute title of <p> changed from 'x' to 'y' (after: 2:1)"
@@ -178,15 +178,15 @@ def test_a_difference_names_the_file_both_places_and_the_two_values() -> None:
     assert differences[-1] == Diagnostic("attribute", differences[-1].text, "page.html", 2, 1)
 
 
-def test_after_is_read_in_the_charset_of_before() -> None:
+def test_verify_decodes_the_result_in_the_charset_of_the_original() -> None:
     before = "<meta charset=windows-1251><p>д<a href=д>".encode("windows-1251")
     after = absolve.rewrite(before, url=URL)
     assert found(before, after, url=URL) == []
     assert found(before, after.replace(b"1251", b"1252"), url=URL)[0] == ("bytes", 1, 26)
 
 
-def test_a_link_that_is_text_to_html5lib_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where absolve's scanner is wrong the first witness is wrong with it; the second is not."""
+def test_verify_finds_a_link_that_is_text_for_html5lib(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An error of absolve's scanner also affects the first witness, but not the second."""
 
     def naive(data: bytes, charset: Charset, _options: object) -> list[Link]:
         spans = [value.span(1) for value in re.finditer(rb"href='([^']*)'", data)]
@@ -197,7 +197,7 @@ def test_a_link_that_is_text_to_html5lib_is_found(monkeypatch: pytest.MonkeyPatc
     assert found(page, rewritten(page, url=URL), url=URL) == [("tree", 2, 1)]
 
 
-def test_a_page_that_html5lib_cannot_parse_is_not_proved(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_that_html5lib_cannot_parse_is_reported_as_unproved(monkeypatch: pytest.MonkeyPatch) -> None:
     from absolve.verifying import html
 
     def fails(_text: str) -> None:
@@ -207,7 +207,7 @@ def test_a_page_that_html5lib_cannot_parse_is_not_proved(monkeypatch: pytest.Mon
     assert found("<a href=x>", "<a href=http://h/d/x>", url=URL) == [("unjudged", None, None)]
 
 
-def test_a_page_that_html5lib_would_take_hours_for_is_not_proved() -> None:
+def test_a_page_that_takes_html5lib_hours_is_reported_as_unproved() -> None:
     page = "<a href=x>" + "<div>" * 100_000
     assert found(page, rewritten(page, url=URL), url=URL) == [("unjudged", None, None)]
     page = f"<iframe srcdoc='{page}'>"
@@ -228,7 +228,7 @@ def test_a_page_that_html5lib_would_take_hours_for_is_not_proved() -> None:
         ("c\\'d", "c'd", ["target", "bytes", "target", "tree"]),
     ],
 )
-def test_what_else_changed_in_a_style_sheet_is_found(old: str, new: str, codes: list[str]) -> None:
+def test_verify_finds_other_changes_in_a_style_sheet(old: str, new: str, codes: list[str]) -> None:
     sheet = "@import 'a'; p { background: url(b) } q { x: url('c\\'d') } /* x */"
     after = absolve.rewrite(sheet, media_type="text/css", url=URL)
     assert old in after
@@ -250,14 +250,14 @@ def images_only(resolved: Resolved) -> str | None:
     return "http://cdn.example/" + resolved.reference if resolved.kind == "image" else None
 
 
-def test_with_a_policy_a_link_is_what_the_policy_gave() -> None:
+def test_with_a_policy_verify_expects_the_url_of_the_policy() -> None:
     page = "<a href=x><img src=i><img srcset='a b, c'>"
     after = rewritten(page, policy=images_only)
     assert found(page.encode(), after, policy=images_only) == []
     assert found(page.encode(), after.replace(b"cdn.example/i", b"cdn.example/j"), policy=images_only)[0][0] == "target"
 
 
-def test_with_a_policy_a_link_that_it_would_change_may_not_stay() -> None:
+def test_with_a_policy_verify_finds_a_link_that_was_not_changed() -> None:
     assert found("<img src=i>", "<img src=i>", policy=images_only) == [("target", 1, 10)]
 
 
@@ -275,11 +275,11 @@ def test_with_a_policy_the_two_witnesses_agree_on_links_with_equal_references() 
 # --- ambiguity -----------------------------------------------------------------------------------------------------
 
 
-GUESSED = "<p><a href=x></a></p><frameset><frame src=y></frameset>"  # the frameset replaces the body, and all in it
+GUESSED = "<p><a href=x></a></p><frameset><frame src=y></frameset>"  # the frameset replaces the body with all its content
 WRONGLY = "\n<p><base href=/b/></p><frameset><frame src=y></frameset>"  # so that a browser has no base here
 
 
-def test_a_document_is_ambiguous_where_a_walker_says_so() -> None:
+def test_a_document_is_ambiguous_if_its_walker_reports_it() -> None:
     def is_ambiguous(page: str) -> bool:
         return walk(Document(page, media_type="text/html"), Settings()).is_ambiguous
 
@@ -290,25 +290,25 @@ def test_a_document_is_ambiguous_where_a_walker_says_so() -> None:
 
 
 @pytest.mark.parametrize("page", [GUESSED, GUESSED.encode(), Document(GUESSED)])
-def test_what_is_ambiguous_and_right_is_rewritten(page: str | bytes | Document) -> None:
+def test_an_ambiguous_document_that_verifies_is_rewritten(page: str | bytes | Document) -> None:
     after = absolve.rewrite(page, url=URL)
     assert (after if isinstance(after, str) else after.decode()) == GUESSED.replace("=x", "=http://h/d/x").replace("=y", "=http://h/d/y")
 
 
 @pytest.mark.parametrize("policy", [None, lambda resolved: resolved.target, lambda resolved: f"/seen/{resolved.reference}"])
-def test_what_is_ambiguous_and_wrong_is_an_error_and_stays(policy: Policy | None) -> None:
+def test_an_ambiguous_document_that_fails_verification_is_an_error(policy: Policy | None) -> None:
     with pytest.raises(absolve.DocumentError, match=r"^p\.html: unverified: nothing proves .*: base: the base before is .* for html5lib, ") as error:
         absolve.rewrite(WRONGLY, url=URL, name="p.html", policy=policy)
     assert error.value.diagnostic.code == "unverified"
 
 
-def test_where_nothing_changes_nothing_has_to_be_proved() -> None:
+def test_an_unchanged_ambiguous_document_is_not_verified() -> None:
     page = WRONGLY.replace("/b/", "http://b/").replace("=y", "=http://y/")
     assert absolve.rewrite(page, url=URL) is page
     assert absolve.rewrite(WRONGLY, url=URL, policy=lambda resolved: None) is WRONGLY  # noqa: ARG005 - a policy takes a link
 
 
-def test_a_policy_is_asked_once_for_each_link_of_what_is_ambiguous() -> None:
+def test_a_policy_is_called_once_per_link_of_an_ambiguous_document() -> None:
     asked: list[str] = []
 
     def numbered(resolved: Resolved) -> str:
@@ -319,12 +319,12 @@ def test_a_policy_is_asked_once_for_each_link_of_what_is_ambiguous() -> None:
     assert asked == ["x", "y"]
 
 
-def test_what_is_listed_only_needs_no_proof() -> None:
+def test_listing_an_ambiguous_document_needs_no_verification() -> None:
     assert [row.reference for row in absolve.links(WRONGLY, url=URL)] == ["/b/", "y"]
     assert absolve.base(WRONGLY, url=URL).url == "http://h/b/"
 
 
-def test_the_parser_is_imported_for_what_is_ambiguous_only() -> None:
+def test_html5lib_is_imported_only_for_ambiguous_documents() -> None:
     code = f"""
 import sys, absolve
 absolve.rewrite("<a href=x>", url="{URL}")
@@ -338,13 +338,13 @@ assert "html5lib" in sys.modules
 # --- arguments -----------------------------------------------------------------------------------------------------
 
 
-def test_sources_are_bytes_text_or_documents() -> None:
+def test_verify_accepts_bytes_text_and_documents() -> None:
     before, after = "<a href=x>", "<a href=http://h/d/x>"
     assert found(Document(before, media_type="text/html"), Document(after), url=URL) == []  # type: ignore[arg-type]
     assert found(before.encode(), after, url=URL) == []
 
 
-def test_an_option_that_is_none_is_refused() -> None:
+def test_verify_rejects_an_unknown_option() -> None:
     with pytest.raises(absolve.UsageError):
         absolve.verify("", "", profile="rfc1")
     with pytest.raises(TypeError):

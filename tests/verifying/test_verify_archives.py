@@ -1,6 +1,6 @@
-"""The proof of rewrites of HTTP messages, WARC and ARC: what an honest rewrite is, and what else is found out.
+"""Verification of HTTP messages, WARC and ARC: accepted rewrites, and differences that are found.
 
-Codes are those of the second witness alone (http.client, warcio), unless `absolve.verify` is asked.
+The codes are those of the second witness alone (http.client, warcio), except for calls of `absolve.verify`.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ FILEDESC = b"filedesc://x.arc 0.0.0.0 20240101000000 text/plain %d\n%b\n" % (len
 
 
 def seen(before: bytes, after: bytes, media_type: str) -> list[str]:
-    """The codes of what the second witness says."""
+    """Return the codes of the differences that the second witness finds."""
     sides = [
         walk(Document(data, media_type=media_type, url=None if "warc" in media_type else URL), Settings())
         for data in (before, after)
@@ -69,13 +69,13 @@ def seen(before: bytes, after: bytes, media_type: str) -> list[str]:
 
 
 def proved(data: bytes, media_type: str, **options: Any) -> bytes:
-    """The rewrite, of which both witnesses say nothing."""
+    """Return the rewrite; assert that neither witness finds a difference."""
     new = absolve.rewrite(data, media_type=media_type, **options)
     assert absolve.verify(data, new, media_type=media_type, **options) == []
     return new
 
 
-# --- honest rewrites ---------------------------------------------------------------------------------------------------
+# --- accepted rewrites ------------------------------------------------------------------------------------------------
 
 CHUNKED = b"Transfer-Encoding: chunked\r\n"
 BODIES = {
@@ -103,7 +103,7 @@ BODIES = {
 
 
 @pytest.mark.parametrize("message", BODIES.values(), ids=BODIES)
-def test_an_honest_rewrite_of_a_message_passes_by_itself_and_in_archives(message: bytes) -> None:
+def test_verify_accepts_a_correct_rewrite_of_an_http_message_alone_and_in_archives(message: bytes) -> None:
     proved(message, "message/http", url=URL)
     for data in (
         record(message),
@@ -114,31 +114,31 @@ def test_an_honest_rewrite_of_a_message_passes_by_itself_and_in_archives(message
         proved(data, "application/warc")
 
 
-def test_a_whole_file_in_one_member_passes() -> None:
+def test_verify_accepts_an_archive_in_one_gzip_member() -> None:
     assert ABSOLUTE in gzip.decompress(proved(gzip.compress(record(http()) * 3), "application/warc"))
 
 
-def test_zstandard_passes() -> None:
+def test_verify_accepts_an_archive_in_zstandard() -> None:
     proved(zstandard.compress(record(http())) * 2, "application/warc")
 
 
-def test_a_resource_passes() -> None:
+def test_verify_accepts_a_resource_record() -> None:
     assert ABSOLUTE in proved(record(PAGE, "text/html"), "application/warc")
 
 
 @pytest.mark.parametrize("more", [f"Content-Length: {len(http())}", "Content-Length:"])
-def test_a_length_that_is_said_twice_passes(more: str) -> None:
+def test_verify_accepts_a_repeated_length_field(more: str) -> None:
     assert ABSOLUTE in proved(record(http()).replace(b"\r\n\r\nHTTP", f"\r\n{more}\r\n\r\nHTTP".encode()), "application/warc")
 
 
-def test_a_broken_record_between_others_passes() -> None:
+def test_verify_accepts_a_broken_record_between_others() -> None:
     assert ABSOLUTE in proved(
         record(http()) + record(http()).replace(b"/http\r\nContent-Length: ", b"/http\r\nContent-Length: 1"),
         "application/warc",
     )
 
 
-# --- dishonest ones ----------------------------------------------------------------------------------------------------
+# --- differences ------------------------------------------------------------------------------------------------------
 
 GZIPPED = http(gzip.compress(PAGE), b"Content-Encoding: gzip\r\n")
 CHEATS: dict[str, tuple[bytes, bytes, list[str]]] = {
@@ -161,7 +161,7 @@ CHEATS: dict[str, tuple[bytes, bytes, list[str]]] = {
 
 
 @pytest.mark.parametrize(("before", "after", "codes"), CHEATS.values(), ids=CHEATS)
-def test_what_else_changed_in_a_message_is_seen_by_itself_and_in_archives(
+def test_verify_finds_other_changes_in_an_http_message_alone_and_in_archives(
     before: bytes, after: bytes, codes: list[str]
 ) -> None:
     assert seen(before, after, "message/http") == codes
@@ -170,13 +170,13 @@ def test_what_else_changed_in_a_message_is_seen_by_itself_and_in_archives(
 
 
 
-def test_a_record_that_stays_may_have_the_block_of_one_that_changes() -> None:
+def test_an_unchanged_record_may_have_the_same_block_as_a_changed_one() -> None:
     left = b"WARC/1.1\r\nContent-Length: %d\r\n\r\n%b\r\n\r\n" % (len(PAGE), PAGE)
     assert proved(left + record(PAGE, "text/html"), "application/warc").startswith(left)
 
 
 def twice(data: bytes, block: bytes) -> bytes:
-    """The record with the length of this block said once more."""
+    """Return the record with the length of this block repeated."""
     return data.replace(b"\r\n\r\nHTTP", b"\r\nContent-Length: %d\r\n\r\nHTTP" % len(block))
 
 
@@ -194,17 +194,17 @@ RECORDS: dict[str, tuple[bytes, bytes, list[str]]] = {
 
 
 @pytest.mark.parametrize(("before", "after", "codes"), RECORDS.values(), ids=RECORDS)
-def test_what_else_changed_in_records_is_seen(before: bytes, after: bytes, codes: list[str]) -> None:
+def test_verify_finds_other_changes_in_records(before: bytes, after: bytes, codes: list[str]) -> None:
     assert seen(before, after, "application/warc") == codes
 
 
-def test_what_is_seen_names_the_record() -> None:
+def test_a_difference_names_its_record() -> None:
     differences = absolve.verify(OLD, NEW.replace(b"25>", b"26>"), media_type="application/warc")
     assert [one.code for one in differences] == ["bytes", "attribute"]
     assert URL in differences[1].text
 
 
-def test_without_warcio_the_bytes_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_warcio_verify_compares_the_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
     real = builtins.__import__
 
     def without(name: str, *rest: Any, **named: Any) -> Any:

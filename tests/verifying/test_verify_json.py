@@ -1,4 +1,4 @@
-"""Rewrites of JSON are verified by Python's json."""
+"""Verification of JSON rewrites by Python's json."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def codes(before: bytes, after: bytes, media_type: str = "application/manifest+j
     return {diagnostic.code for diagnostic in absolve.verify(before, after, media_type=media_type, url=URL, json_ld=True)}
 
 
-def test_an_honest_rewrite_is_verified() -> None:
+def test_verify_accepts_a_correct_rewrite_of_json() -> None:
     after = absolve.rewrite(MANIFEST, media_type="application/manifest+json", url=URL)
     assert after.count(b"http://h.example/") == 4
     assert codes(MANIFEST, after) == set()
@@ -37,14 +37,14 @@ def test_an_honest_rewrite_is_verified() -> None:
         (b"{", b"", "unjudged"),
     ],
 )
-def test_any_other_change_is_found(old: bytes, new: bytes, code: str) -> None:
+def test_verify_finds_any_other_change(old: bytes, new: bytes, code: str) -> None:
     after = absolve.rewrite(MANIFEST, media_type="application/manifest+json", url=URL)
     assert old in after
     differences = absolve.verify(MANIFEST, after.replace(old, new, 1), media_type="application/manifest+json", url=URL)
     assert code in {one.code for one in differences if one.text.startswith("json")}
 
 
-def test_each_of_100_corruptions_is_found() -> None:
+def test_verify_finds_each_of_100_corruptions() -> None:
     after = absolve.rewrite(MANIFEST, media_type="application/manifest+json", url=URL)
     missed = []
     for seed in range(100):

@@ -1,4 +1,4 @@
-"""Rewrites of messages are verified by Python's email package, part by part."""
+"""Verification of message rewrites by Python's email package, part by part."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ def codes(before: bytes, after: bytes, media_type: str = "message/rfc822") -> se
         MESSAGE.replace(b" c/\n", b" c\xc3\xa9/\n"),
     ],
 )
-def test_an_honest_rewrite_is_verified(before: bytes) -> None:
+def test_verify_accepts_a_correct_rewrite_of_a_message(before: bytes) -> None:
     after = absolve.rewrite(before, media_type="message/rfc822", url=URL)
     assert after != before
     assert codes(before, after) == set()
 
 
-def test_a_boundary_that_follows_another_at_once_is_no_part_to_email() -> None:
+def test_verify_accepts_adjacent_boundaries_which_email_reads_as_no_part() -> None:
     before = b"Content-Type: multipart/mixed; boundary=B\n\n--B\n--B\nContent-Type: text/html\n\n<a href=x>\n--B--\n"
     assert codes(before, before.replace(b"=x", b"=http://h.example/d/x")) == set()
 
@@ -66,7 +66,7 @@ LINES = [b">From a\n", b"From a\n>From b\n", b">From a\n>From b\n", b"\xef\xbb\x
 
 
 @pytest.mark.parametrize("lines", LINES)
-def test_a_message_may_begin_with_what_email_does_not_read_as_a_header(lines: bytes) -> None:
+def test_verify_accepts_a_message_whose_beginning_is_no_header_for_email(lines: bytes) -> None:
     attached = b"Content-Type: multipart/mixed; boundary=A\n\n--A\nContent-Type: message/rfc822\n\n%s\n--A--\n"
     for before in (lines + MESSAGE, attached % (lines + MESSAGE), lines + attached % (lines + MESSAGE)):
         after = absolve.rewrite(before, media_type="message/rfc822", url=URL)
@@ -78,14 +78,14 @@ def test_a_message_may_begin_with_what_email_does_not_read_as_a_header(lines: by
 
 
 @pytest.mark.parametrize("lines", LINES)
-def test_one_such_message_keeps_no_mailbox_unwritten(lines: bytes) -> None:
+def test_a_message_without_a_header_for_email_does_not_block_its_mailbox(lines: bytes) -> None:
     before = b"From a 10:00\n" + lines + MESSAGE + b"\nFrom b 10:00\n" + MESSAGE
     after = absolve.rewrite(before, media_type="application/mbox", url=URL)
     assert codes(before, after, "application/mbox") == set()
     assert "attribute" in codes(before, after.replace(b"Subject: s", b"Subject: t"), "application/mbox")
 
 
-def test_a_part_without_a_header_may_begin_as_a_message_does() -> None:
+def test_verify_accepts_a_part_without_a_header_that_begins_like_a_message() -> None:
     head = b"Content-Type: multipart/mixed; boundary=A\n\n--A\n\n"
     before = head + b">From a\nContent-Type: text/html\n\n<a href=x>\n--A\nContent-Type: text/html\n\n<a href=x>\n--A--\n"
     after = absolve.rewrite(before, media_type="message/rfc822", url=URL)
@@ -94,7 +94,7 @@ def test_a_part_without_a_header_may_begin_as_a_message_does() -> None:
     assert "tree" in codes(before, after.replace(b"\n\n<a href=x>", b"\n\n<a href=y>"))
 
 
-def test_soft_line_breaks_may_come_to_a_line_that_grows_and_to_no_other() -> None:
+def test_verify_accepts_new_soft_line_breaks_only_in_lines_that_grow() -> None:
     head = b"Content-Type: text/html\nContent-Transfer-Encoding: quoted-printable\n\n"
     before = head + b'line\n<a href=3D"x">' + b"a long text " * 5 + b"</a> and so on\nline\n"
     after = absolve.rewrite(before, media_type="message/rfc822", url=URL)
@@ -127,21 +127,21 @@ def test_a_mailbox_is_verified_message_by_message() -> None:
         (b"Content-Type: text/css", b"Content-Type: text/csv", "attribute"),
     ],
 )
-def test_any_other_change_is_found(old: bytes, new: bytes, code: str) -> None:
+def test_verify_finds_any_other_change(old: bytes, new: bytes, code: str) -> None:
     after = absolve.rewrite(MESSAGE, media_type="message/rfc822", url=URL)
     assert old in after
     differences = absolve.verify(MESSAGE, after.replace(old, new), media_type="message/rfc822", url=URL)
     assert code in {one.code for one in differences if one.text.startswith("email: ")}
 
 
-def test_what_is_signed_is_meant_to_stay() -> None:
+def test_verify_expects_signed_parts_to_stay() -> None:
     before = b"DKIM-Signature: x\nContent-Type: text/html\n\n<a href=x>"
     assert codes(before, before) == set()
     changed = before.replace(b"href=x", b"href=http://h.example/d/x")
     assert "target" in {diagnostic.code for diagnostic in absolve.verify(before, changed, url=URL, policy=lambda _: None)}
 
 
-def test_multiparts_too_deep_for_email_are_not_judged() -> None:
+def test_multiparts_too_deep_for_email_are_reported_as_unproved() -> None:
     heads = b"".join(b"Content-Type: multipart/mixed; boundary=b%d\n\n--b%d\n" % (at, at) for at in range(3000))
     before, after = (b"Content-Base: " + base + heads for base in (b"x\n", b"http://h.example/d/x\n"))
     assert codes(before, after) == {"unjudged"}
@@ -180,7 +180,7 @@ def the_end_lost(data: bytes, dice: random.Random) -> bytes:
 CORRUPTIONS = [a_byte_changed, a_byte_lost, a_line_lost, two_lines_swapped, the_end_lost]
 
 
-def test_each_of_100_corruptions_is_found() -> None:
+def test_verify_finds_each_of_100_corruptions() -> None:
     after = absolve.rewrite(MESSAGE, media_type="message/rfc822", url=URL)
     missed = []
     for seed in range(100):

@@ -1,4 +1,4 @@
-"""`absolve.verify` reads pages as browsers do that run scripts, and as those that do not."""
+"""`absolve.verify` checks pages as browsers read them with and without scripting."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ HONEST = [
 
 
 @pytest.mark.parametrize("page", HONEST)
-def test_an_honest_rewrite_passes_with_scripting_on(page: str) -> None:
+def test_verify_accepts_a_correct_rewrite_with_scripting(page: str) -> None:
     after = absolve.rewrite(page, media_type="text/html", url=URL)
     assert after != page
     assert found(page, after) == []
@@ -53,20 +53,20 @@ def in_a_feed(page: str) -> str:
 
 
 @pytest.mark.parametrize("around", [str, in_srcdoc, in_a_feed], ids=["page", "srcdoc", "feed"])
-def test_a_value_that_ends_a_noscript_element_is_found(around: Any) -> None:
+def test_verify_finds_a_value_that_ends_a_noscript_element(around: Any) -> None:
     kind = "application/xml" if around is in_a_feed else "text/html"
     texts = found(around(NOSCRIPT), around(BROKEN), media_type=kind, profile="rfc3986")
     assert texts
     assert all(text.startswith("tree: html5lib, scripting on: ") for text in texts)
 
 
-def test_a_link_that_is_text_of_a_script_where_scripts_run_is_found() -> None:
+def test_verify_finds_a_link_that_is_script_text_with_scripting() -> None:
     page = "<noscript><p title='</noscript><script>var a = \"'><a href=x>\"</script>"
     texts = found(page, page.replace("x>", "http://h/d/x>"))
     assert [text for text in texts if "the text in <script>" in text]
 
 
-def test_another_reference_in_a_place_that_only_a_browser_with_scripts_sees_is_found() -> None:
+def test_verify_finds_a_changed_reference_that_exists_only_with_scripting() -> None:
     page = "<noscript><p title='</noscript><a href=\"'><a href=x>\"</a>"
     texts = found(page, page.replace("x>", "http://h/d/x>"))
     assert [text for text in texts if text.startswith("target: html5lib, scripting on: ")]
@@ -80,7 +80,7 @@ def test_another_reference_in_a_place_that_only_a_browser_with_scripts_sees_is_f
         ("<iframe srcdoc='&lt;noscript><a href=x>'>", [False, False, False, False, True, True]),
     ],
 )
-def test_a_page_is_parsed_with_scripting_on_only_where_it_matters(
+def test_a_page_is_parsed_with_scripting_only_if_it_has_noscript(
     monkeypatch: pytest.MonkeyPatch, page: str, modes: list[bool]
 ) -> None:
     met: list[bool] = []
@@ -95,7 +95,7 @@ def test_a_page_is_parsed_with_scripting_on_only_where_it_matters(
     assert met == modes
 
 
-def test_real_pages_with_noscript_pass(shared: Path) -> None:
+def test_verify_accepts_rewrites_of_real_pages_with_noscript(shared: Path) -> None:
     pages = [path for path in sorted((shared / "pages").rglob("*.html")) if path.stat().st_size < 100_000]
     judged = 0
     for data in (path.read_bytes() for path in pages[::7]):

@@ -1,4 +1,4 @@
-"""`absolve.verify` for XML: lxml sees what passes and what else changed, without the walker."""
+"""`absolve.verify` for XML: lxml checks the result without using the walker."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def rewritten(text: str, **options: Any) -> str:
 
 
 def found(before: Any, after: Any, **options: Any) -> list[tuple[str, int | None]]:
-    """The code and the line before of every difference."""
+    """Return the code of every difference, and its line in the original."""
     return [(diagnostic.code, diagnostic.line) for diagnostic in absolve.verify(before, after, media_type=TYPE, url=URL, **options)]
 
 
 def judged(before: str, after: str) -> list[tuple[str, int | None]]:
-    """What lxml alone finds."""
+    """Return the differences that lxml alone finds."""
     entities = [walk(Document(text, media_type=TYPE, url=URL), Settings()) for text in (before, after)]
     differences = Differences(entities[0], entities[1])
     xml.compare(entities[0], entities[1], Meant(entities[0], absolute), differences)
@@ -63,19 +63,19 @@ HONEST = [
 
 @pytest.mark.parametrize("text", HONEST)
 @pytest.mark.parametrize("profile", ["rfc1808", "rfc3986", "whatwg"])
-def test_an_honest_rewrite_passes(text: str, profile: str) -> None:
+def test_verify_accepts_a_correct_rewrite(text: str, profile: str) -> None:
     assert found(text, rewritten(text, profile=profile), profile=profile) == []
     assert found(text, rewritten(text, base="empty", fragments="absolute"), base="empty", fragments="absolute") == []
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "windows-1251", "IBM855"])
-def test_an_honest_rewrite_passes_in_any_charset(encoding: str) -> None:
+def test_verify_accepts_a_correct_rewrite_in_any_charset(encoding: str) -> None:
     text = f"<?xml version='1.0' encoding='{encoding}'?><rss><title>\u0434</title><link>\u0434</link></rss>"
     data = text.encode(encoding)
     assert found(data, absolve.rewrite(data, media_type=TYPE, url=URL)) == []
 
 
-def test_an_honest_rewrite_by_a_policy_passes() -> None:
+def test_verify_accepts_a_correct_rewrite_by_a_policy() -> None:
     def policy(_resolved: object) -> str:
         return "http://n/?\u20ac\u00e9&"
 
@@ -93,7 +93,7 @@ PAGE = f"""<?xml-stylesheet href="s" type="text/css"?>
 """
 
 
-def test_nothing_is_found_in_what_absolve_writes() -> None:
+def test_lxml_finds_no_difference_in_rewrites_of_absolve() -> None:
     assert judged(PAGE, rewritten(PAGE)) == []
 
 
@@ -108,7 +108,7 @@ def test_nothing_is_found_in_what_absolve_writes() -> None:
         ("<icon>http://h/d/b/i</icon>", "", [("tree", 2)]),
         ("<icon", f"<icon xmlns:e='e' {ATOM}", [("attribute", 3)]),
         ("http://h/d/b/x", "http://h/d/x", [("target", 3)]),
-        ("http://h/d/b/x", "x", []),  # it leads where it led
+        ("http://h/d/b/x", "x", []),  # the target is the same
         ("http://h/d/b/i", "http://h/d/b/j", [("target", 3)]),
         ("http://h/d/b/i", " http://h/d/b/i", [("tree", 3)]),
         ('http://h/d/b/"', 'http://h/d/c/"', [("target", 2)]),
@@ -122,37 +122,37 @@ def test_nothing_is_found_in_what_absolve_writes() -> None:
         ("<?xml-", "<!DOCTYPE feed><?xml-", [("tree", None)]),
     ],
 )
-def test_what_else_changed_is_found_by_lxml_alone(old: str, new: str, differences: list[tuple[str, int | None]]) -> None:
+def test_lxml_alone_finds_other_changes(old: str, new: str, differences: list[tuple[str, int | None]]) -> None:
     after = rewritten(PAGE)
     assert old in after
     assert judged(PAGE, after.replace(old, new, 1)) == differences
 
 
-def test_a_base_that_changes_for_links_that_stay_is_found() -> None:
+def test_verify_finds_a_changed_base_of_links_that_stay() -> None:
     before = f"<html {XHTML}><p xml:base='/a/'><a href='x'/></p></html>"
     after = before.replace("/a/", "http://h/b/")
     assert judged(before, after) == [("target", 1), ("target", 1)]
 
 
-def test_what_is_not_well_formed_any_more_is_found() -> None:
+def test_verify_finds_xml_that_is_no_longer_well_formed() -> None:
     assert found("<x/>", "<x>") == [("unreadable", None)]
 
 
-def test_what_lxml_cannot_read_is_not_proved() -> None:
+def test_xml_that_lxml_cannot_read_is_reported_as_unproved() -> None:
     deep = "<x>" * 4_000 + f"<link {ATOM} href='a'/>" + "</x>" * 4_000
     assert found(deep, rewritten(deep)) == [("unjudged", None)]
 
 
-def test_what_was_recovered_is_judged_as_html() -> None:
+def test_recovered_xml_is_verified_as_html() -> None:
     before = "<rss><a href=x></rss>"
     assert found(before, rewritten(before, recover=True), recover=True) == []
 
 
-def test_utf_16_that_was_recovered_is_judged_as_html() -> None:
+def test_recovered_utf_16_is_verified_as_html() -> None:
     before = "<?xml version='1.0' encoding='utf-16'?><rss><a href=x></rss>".encode("utf-16")
     after = absolve.rewrite(before, media_type=TYPE, url=URL, recover=True)
     assert found(before, after, recover=True) == []
 
 
-def test_a_charset_that_only_python_knows_may_be_said() -> None:
+def test_verify_accepts_a_charset_that_only_python_supports() -> None:
     assert charsets.by_label("IBM855").name == "cp855"

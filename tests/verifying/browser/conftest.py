@@ -1,4 +1,4 @@
-"""The browser of the tests: one for all of them, where there is any."""
+"""Fixtures of the tests with a browser: one browser for all of them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def program() -> str:
-    """Give the path of a Chromium; skip where there is none."""
+    """Return the path of a Chromium; skip without one."""
     try:
         return find()
     except NoBrowserError as error:

@@ -1,4 +1,4 @@
-"""Pages in a real Chromium: what it lists, what it may not do, and that it goes."""
+"""Pages in a real Chromium: the links that it lists, its restrictions, and its termination."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ def seen(browser: Browser, page: str | bytes, url: str = URL, charset: str | Non
     return browser.view(document, entity), entity
 
 
-# --- what it lists -----------------------------------------------------------------------------------------------------
+# --- the list of links ------------------------------------------------------------------------------------------------
 
 
-def test_a_page_without_links_has_none(browser: Browser) -> None:
+def test_the_browser_lists_no_links_for_a_page_without_links(browser: Browser) -> None:
     view, _ = seen(browser, "<p>nothing</p><a name=x></a>")
     assert view == View("<bytes>", URL, "text/html", "windows-1252", URL, [])
 
@@ -61,34 +61,34 @@ def test_a_page_without_links_has_none(browser: Browser) -> None:
         ("<a href='?\u00e9'></a>", [("a", "href", "?\u00e9", f"{URL}?%E9")]),
     ],
 )  # fmt: skip
-def test_each_link_has_the_url_of_the_browser(
+def test_the_browser_lists_each_link_with_its_url(
     browser: Browser, page: str, links: list[tuple[str, str, str, str | None]]
 ) -> None:
     view, _ = seen(browser, page.encode("cp1252"), charset="windows-1252")
     assert view.links == links
 
 
-def test_names_of_controls_hide_nothing(browser: Browser) -> None:
+def test_form_control_names_do_not_hide_properties(browser: Browser) -> None:
     names = "URL baseURI characterSet querySelectorAll createElementNS attributes localName namespaceURI shadowRoot"
     page = "".join(f"<form name={name}></form><img name={name}>" for name in names.split())
     view, _ = seen(browser, f"{page}<form action=x>{''.join(f'<input name={name}>' for name in names.split())}")
     assert view[1:] == (URL, "text/html", "windows-1252", URL, [("form", "action", "x", "http://h.example/d/x")])
 
 
-def test_the_header_says_the_charset_that_the_user_gave(browser: Browser) -> None:
+def test_the_browser_uses_the_charset_of_the_user(browser: Browser) -> None:
     view, _ = seen(browser, b"<meta charset=utf-8><a href='?\xe4'>", charset="windows-1251")
     assert (view.content_type, view.character_set) == ("text/html; charset=windows-1251", "windows-1251")
     assert view.links[0][3] == f"{URL}?%E4"
 
 
 @pytest.mark.parametrize("url", ["http://www.google.com/d/", "https://h.example/d/", "http://h.example/d/?q#f"])
-def test_the_page_is_at_its_retrieval_url(browser: Browser, url: str) -> None:
+def test_the_browser_loads_the_page_at_its_retrieval_url(browser: Browser, url: str) -> None:
     view, _ = seen(browser, "<a href=x></a>", url)
     assert (view.base_uri, view.links[0][3]) == (url, url.partition("?")[0] + "x")
 
 
 @pytest.mark.parametrize("name", ["retrieval", "saved-page"])
-def test_absolve_sees_in_our_fixtures_what_the_browser_sees(browser: Browser, name: str) -> None:
+def test_the_browser_lists_the_same_links_of_the_fixtures(browser: Browser, name: str) -> None:
     view, entity = seen(browser, (FIXTURES / f"{name}.html").read_bytes())
     assert not differences(entity, view)
 
@@ -103,13 +103,13 @@ def test_absolve_sees_in_our_fixtures_what_the_browser_sees(browser: Browser, na
         "formasaurus/www.dragees-massardier.fr-3.html",
     ],
 )
-def test_absolve_sees_in_real_pages_what_the_browser_sees(browser: Browser, shared: Path, name: str) -> None:
+def test_the_browser_lists_the_same_links_of_real_pages(browser: Browser, shared: Path, name: str) -> None:
     view, entity = seen(browser, (shared / "pages" / name).read_bytes())
     assert len(view.links) > 20
     assert not differences(entity, view)
 
 
-# --- what it may not do ------------------------------------------------------------------------------------------------
+# --- restrictions -----------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -119,7 +119,7 @@ def listening() -> Iterator[socket.socket]:
         yield server
 
 
-def test_nothing_else_is_fetched(browser: Browser, listening: socket.socket) -> None:
+def test_the_browser_fetches_nothing_but_the_page(browser: Browser, listening: socket.socket) -> None:
     own = f"http://127.0.0.1:{listening.getsockname()[1]}/"
     page = (
         f"<link rel=preconnect href={own}><link rel=dns-prefetch href={own}><link rel=prefetch href={own}p>"
@@ -136,12 +136,12 @@ def test_nothing_else_is_fetched(browser: Browser, listening: socket.socket) -> 
 
 
 @pytest.mark.parametrize("target", [URL, "http://other.example/", "x", "javascript:document.write(1)", "data:text/html,x"])
-def test_a_page_that_refreshes_stays(browser: Browser, target: str) -> None:
+def test_the_browser_does_not_follow_a_refresh(browser: Browser, target: str) -> None:
     view, _ = seen(browser, f'<meta http-equiv=refresh content="0; url={target}"><a href=y></a>')
     assert view.links == [("a", "href", "y", "http://h.example/d/y")]
 
 
-def test_no_script_runs(browser: Browser) -> None:
+def test_the_browser_runs_no_script(browser: Browser) -> None:
     script = "document.body.innerHTML = '<a href=no></a>'"
     page = f'<body onload="{script}"><script>{script}</script><img src=data:, onerror="{script}"><svg onload="{script}"></svg>'
     view, _ = seen(browser, page)
@@ -156,29 +156,29 @@ def test_no_script_runs(browser: Browser) -> None:
         (Document(b"a {}", media_type="text/css", url=URL), "this is text/css"),
     ],
 )
-def test_what_no_browser_opens_is_said(program: str, document: Document, message: str) -> None:
+def test_a_document_that_no_browser_opens_is_an_error(program: str, document: Document, message: str) -> None:
     with Browser(program, 60) as never_started, pytest.raises(DocumentError, match=message):
         never_started.view(document, walk(document, Settings(profile="whatwg")))
 
 
-# --- that it goes ------------------------------------------------------------------------------------------------------
+# --- termination ------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
 def brief() -> Iterator[Path]:
-    """Give an empty folder with a short name: what Chromium calls its socket in it has 107 bytes at most (unix(7))."""
+    """Return an empty folder with a short path: Chromium's socket in it may have a path of at most 107 bytes (unix(7))."""
     with tempfile.TemporaryDirectory(prefix="b") as folder:
         yield Path(folder)
 
 
 @pytest.fixture
 def temporary(brief: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Let temporary folders be made in this one."""
+    """Make this the folder for temporary folders."""
     monkeypatch.setattr(tempfile, "tempdir", str(brief))
     return brief
 
 
-def test_nothing_is_left_of_it(program: str, temporary: Path) -> None:
+def test_the_browser_leaves_no_files_and_processes(program: str, temporary: Path) -> None:
     with Browser(program, 60) as browser:
         seen(browser, "<a href=x>")
         assert browser._running is not None
@@ -190,7 +190,7 @@ def test_nothing_is_left_of_it(program: str, temporary: Path) -> None:
     assert not list(temporary.iterdir())
 
 
-def test_a_page_that_takes_too_long_is_given_up_and_the_next_goes_on(program: str, temporary: Path) -> None:
+def test_a_page_that_takes_too_long_is_abandoned_and_the_next_continues(program: str, temporary: Path) -> None:
     with Browser(program, 0.001) as browser:
         with pytest.raises(DocumentError, match="no-view: it took too long"):
             seen(browser, "<a href=x>")
@@ -199,7 +199,7 @@ def test_a_page_that_takes_too_long_is_given_up_and_the_next_goes_on(program: st
         assert len(seen(browser, "<a href=x>")[0].links) == 1
 
 
-def test_a_browser_that_ends_is_started_again(program: str) -> None:
+def test_a_browser_that_ended_is_started_again(program: str) -> None:
     with Browser(program, 60) as browser:
         seen(browser, "<a href=x>")
         assert browser._running is not None
@@ -210,7 +210,7 @@ def test_a_browser_that_ends_is_started_again(program: str) -> None:
         assert len(seen(browser, "<a href=x>")[0].links) == 1
 
 
-def test_an_interrupt_ends_it(program: str, brief: Path) -> None:
+def test_an_interrupt_ends_the_browser(program: str, brief: Path) -> None:
     argv = [sys.executable, "-m", "absolve", "browser", "--browser", program, str(FIXTURES / "saved-page.html"), "-"]
     environment = {**os.environ, "TMPDIR": str(brief)}
     with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env=environment) as command:
@@ -223,7 +223,7 @@ def test_an_interrupt_ends_it(program: str, brief: Path) -> None:
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="there is no /proc to look for processes in")
-def test_it_ends_with_the_program_that_started_it(program: str, brief: Path) -> None:
+def test_the_browser_ends_with_the_program_that_started_it(program: str, brief: Path) -> None:
     code = "import os, sys; from absolve.verifying.browser.chromium import Chromium; b = Chromium(sys.argv[1]); print(b._process.pid); sys.stdout.flush(); os._exit(1)"
     argv = [sys.executable, "-c", code, program]
     done = subprocess.run(argv, capture_output=True, text=True, check=False, env={**os.environ, "TMPDIR": str(brief)})
@@ -235,7 +235,7 @@ def test_it_ends_with_the_program_that_started_it(program: str, brief: Path) -> 
 
 
 def alive(process: int) -> bool:
-    """Whether a process runs; one that ended and that nobody waits for does not."""
+    """Return whether a process runs; zombies do not."""
     try:
         state = Path(f"/proc/{process}/stat").read_text("utf-8").rpartition(")")[2].split()[0]
     except (FileNotFoundError, ProcessLookupError):
@@ -243,10 +243,10 @@ def alive(process: int) -> bool:
     return state != "Z"
 
 
-# --- where there is none -----------------------------------------------------------------------------------------------
+# --- without a browser ------------------------------------------------------------------------------------------------
 
 
-def test_the_user_names_it_by_option_by_variable_or_has_it_on_the_path(
+def test_the_browser_is_found_by_option_by_variable_or_on_the_path(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -262,7 +262,7 @@ def test_the_user_names_it_by_option_by_variable_or_has_it_on_the_path(
 
 
 @pytest.mark.skipif(os.name != "posix", reason="browsers are driven by POSIX pipes")
-def test_a_program_that_is_no_browser_is_said(tmp_path: Path, temporary: Path) -> None:
+def test_a_program_that_is_no_browser_is_an_error(tmp_path: Path, temporary: Path) -> None:
     program = tmp_path.parent / "no-browser"
     program.write_text("#!/bin/sh\necho 'I am none' >&2\n")
     program.chmod(0o755)

@@ -1,4 +1,4 @@
-"""Views, made here by hand, held against absolve's rows."""
+"""Comparison of a browser's view, given by hand here, with absolve's rows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from absolve.document.entity import Entity
 
 Links = list[tuple[str, str, str, str | None]]
-CLONED = b"<p><a href=x>1<p>2<p>3"  # the paragraph's end closes no a: each of the next ones gets a clone
+CLONED = b"<p><a href=x>1<p>2<p>3"  # the end of the paragraph does not close the a element: each of the next ones gets a clone
 
 
 def compare(page: bytes, links: Links, character_set: str = "UTF-8") -> list[Diagnostic]:
@@ -49,7 +49,7 @@ X = a("x", "http://h/d/x")
         (b"<applet code=a></applet><html manifest=b>", []),
     ],
 )
-def test_equal_links_are_not_said(page: bytes, links: Links) -> None:
+def test_equal_links_give_no_difference(page: bytes, links: Links) -> None:
     assert compare(page, links, "windows-1252") == []
 
 
@@ -68,15 +68,15 @@ def test_equal_links_are_not_said(page: bytes, links: Links) -> None:
         (CLONED.replace(b"a href", b"a id=i href") + b"<a href=x>", [X, X, X], ["p:1:17: only-absolve: a href leads to http://h/d/x"]),
     ],
 )  # fmt: skip
-def test_differences_are_said_with_their_place(page: bytes, links: Links, expected: list[str]) -> None:
+def test_differences_to_the_browser_have_their_position(page: bytes, links: Links, expected: list[str]) -> None:
     assert [str(difference) for difference in compare(page, links)] == expected
 
 
-def test_another_charset_is_said_where_something_differs() -> None:
+def test_another_charset_is_reported_if_links_differ() -> None:
     assert [difference.code for difference in compare(b"<a href=x>", [], "windows-1252")] == ["only-absolve", "charset"]
     assert [difference.code for difference in compare(b"<a href=x>", [], "UTF-8")] == ["only-absolve"]
 
 
-def test_where_html5lib_fails_no_clone_is_known() -> None:
+def test_cloned_elements_are_not_recognized_if_html5lib_fails() -> None:
     page = CLONED + b"<b>" * 2000
     assert [difference.code for difference in compare(page, [X, X, X])] == ["only-browser", "only-browser"]

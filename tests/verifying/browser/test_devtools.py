@@ -1,4 +1,4 @@
-"""The protocol, with a peer of our own at the other ends of the pipes."""
+"""The DevTools protocol, with a fake browser at the other ends of the pipes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from absolve.verifying.browser.devtools import DevTools, DevToolsError  # noqa: 
 
 
 class Peer:
-    """What stands in for a browser: its replies are there before they are asked for."""
+    """A fake browser: its replies are in the pipe before the commands."""
 
     def __init__(self) -> None:
         self._reading, writing = os.pipe()
@@ -60,7 +60,7 @@ def test_a_command_has_its_number_and_its_result(peer: Peer) -> None:
     ]
 
 
-def test_events_of_the_session_are_heard_while_a_result_is_awaited(peer: Peer) -> None:
+def test_session_events_are_received_while_waiting_for_a_result(peer: Peer) -> None:
     events: list[tuple[str, dict[str, Any]]] = []
     peer.devtools.listener = lambda method, parameters: events.append((method, parameters))
     peer.devtools.session = "s"
@@ -70,37 +70,37 @@ def test_events_of_the_session_are_heard_while_a_result_is_awaited(peer: Peer) -
     assert events == [("E.f", {"g": 1})]
 
 
-def test_results_that_nobody_awaits_are_passed_over(peer: Peer) -> None:
+def test_unexpected_results_are_skipped(peer: Peer) -> None:
     peer.says({"id": 1, "error": {"message": "no"}}, {"id": 2, "result": {"x": 1}})
     peer.devtools.tell("A.b")
     assert peer.devtools.call("C.d") == {"x": 1}
 
 
-def test_a_refused_command_says_why(peer: Peer) -> None:
+def test_a_refused_command_raises_an_error_with_the_reason(peer: Peer) -> None:
     peer.says({"id": 1, "error": {"code": -32000, "message": "Not allowed"}})
     with pytest.raises(DevToolsError, match=r"^Not allowed$"):
         peer.devtools.call("A.b")
 
 
-def test_nothing_is_awaited_longer_than_the_deadline(peer: Peer) -> None:
+def test_reading_ends_at_the_deadline(peer: Peer) -> None:
     peer.devtools.deadline = time.monotonic() + 0.05
     with pytest.raises(DevToolsError, match="too long"):
         peer.devtools.call("A.b")
 
 
-def test_what_nobody_takes_is_not_written_longer_than_the_deadline(peer: Peer) -> None:
+def test_writing_ends_at_the_deadline(peer: Peer) -> None:
     peer.devtools.deadline = time.monotonic() + 0.05
     with pytest.raises(DevToolsError, match="too long"):
         peer.devtools.tell("A.b", data="x" * 1_000_000)
 
 
-def test_a_browser_that_is_gone_is_said(peer: Peer) -> None:
+def test_a_browser_that_has_ended_is_an_error(peer: Peer) -> None:
     peer.goes()
     with pytest.raises(DevToolsError, match="gone"):
         peer.devtools.call("A.b")
 
 
-def test_a_browser_that_goes_while_it_is_asked_is_said(peer: Peer) -> None:
+def test_a_browser_that_ends_during_a_command_is_an_error(peer: Peer) -> None:
     peer.says({"id": 7, "result": {}})
     peer.hang_up(peer._writing)
     with pytest.raises(DevToolsError, match="gone"):

@@ -1,4 +1,4 @@
-"""Rewritten pages in a real Chromium that runs scripts: none runs a script that the page before does not run."""
+"""Rewritten pages in a real Chromium with scripting: none runs a script that the original does not run."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.slow
 
 
 def runs(browser: Browser, page: bytes, charset: str | None) -> list[str]:
-    """The scripts of a page that ran, each of which opens a dialog."""
+    """Return the scripts of a page that ran, each of which opens a dialog."""
     return browser.dialogs(page, URL, f"text/html; charset={charset or 'utf-8'}")
 
 
@@ -33,7 +33,7 @@ def returns(text: str) -> Callable[[Resolved], str]:
 
 
 def rewritten(name: str) -> bytes:
-    """The page after a rewrite, or as it is where that is refused."""
+    """Return the rewritten page, or the page itself if the rewrite is refused."""
     page = PAGES[name]
     options: dict[str, Any] = {"media_type": "text/html", **page.options}
     try:
@@ -54,11 +54,11 @@ def test_a_rewritten_page_runs_no_script(browser: Browser, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", HARMFUL)
-def test_what_was_written_once_runs_one(browser: Browser, name: str) -> None:
+def test_known_harmful_rewrites_run_a_script_in_the_browser(browser: Browser, name: str) -> None:
     assert runs(browser, HARMFUL[name], PAGES[name].options.get("charset")) == ["1"]
 
 
-def test_pages_of_the_fuzzer_run_no_more_scripts_than_before(browser: Browser) -> None:
+def test_rewritten_fuzzer_pages_run_no_further_scripts(browser: Browser) -> None:
     judged = 0
     for number in range(3000):
         made = fuzz_harm.case(fuzz_harm.fresh(number))
@@ -75,7 +75,7 @@ def test_pages_of_the_fuzzer_run_no_more_scripts_than_before(browser: Browser) -
     assert judged > 40
 
 
-# --- the judge ---------------------------------------------------------------------------------------------------------
+# --- the browser as a reference ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -92,11 +92,11 @@ def test_pages_of_the_fuzzer_run_no_more_scripts_than_before(browser: Browser) -
         (b"<meta http-equiv=refresh content='0;url=http://other.example/'><script>alert(1)</script>", ["1"]),
     ],
 )
-def test_scripts_are_on_and_links_to_scripts_are_followed(browser: Browser, page: bytes, ran: list[str]) -> None:
+def test_the_test_browser_runs_scripts_and_follows_script_links(browser: Browser, page: bytes, ran: list[str]) -> None:
     assert browser.dialogs(page, URL) == ran
 
 
-def test_views_of_pages_still_run_none(browser: Browser) -> None:
+def test_views_of_pages_run_no_scripts(browser: Browser) -> None:
     assert browser.dialogs(b"<script>alert(1)</script>", URL) == ["1"]
     document = absolve.Document(
         b"<script>document.write('<a href=x>')</script><a href=y>", media_type="text/html", url=URL
