@@ -1,7 +1,7 @@
-"""Whatever the document: only links change, twice is once, and html5lib sees the same tags.
+"""Properties of any HTML document: only links change, rewriting is idempotent, and html5lib finds the same tags.
 
-Documents are made of pieces that a scanner could stumble over; see `PIECES`. What html5lib sees is compared where the
-scanner does not say that it guessed.
+Documents are made of pieces that are difficult for a scanner (`PIECES`). Results are compared with html5lib's unless the
+scanner reports that it guessed.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ DOCUMENTS = st.lists(PIECES, max_size=12).map("".join)
 
 
 def rewritten(data: bytes, charset: str | None = None) -> bytes:
-    """The rewrite; discards a document in which the scanner had to guess, where no proof is found."""
+    """Return the rewrite; discard a document in which the scanner had to guess, unless its rewrite can be proved."""
     try:
         return absolve.rewrite(data, media_type="text/html", url=URL, charset=charset)
     except DocumentError as error:
@@ -121,13 +121,13 @@ def test_a_second_rewrite_changes_nothing(text: str) -> None:
 
 
 @given(DOCUMENTS)
-def test_text_in_is_text_out(text: str) -> None:
+def test_rewriting_text_returns_the_same_as_its_bytes(text: str) -> None:
     once = rewritten(text.encode())
     assert absolve.rewrite(text, media_type="text/html", url=URL) == once.decode("utf-8")
 
 
 @given(DOCUMENTS)
-def test_a_policy_that_leaves_every_link_gives_the_same_object_back(text: str) -> None:
+def test_a_policy_that_leaves_every_link_returns_the_same_object(text: str) -> None:
     data = text.encode()
     assert absolve.rewrite(data, media_type="text/html", url=URL, policy=lambda _: None) is data
     assert absolve.rewrite(text, media_type="text/html", url=URL, policy=lambda _: None) is text
@@ -135,14 +135,14 @@ def test_a_policy_that_leaves_every_link_gives_the_same_object_back(text: str) -
 
 @given(DOCUMENTS, st.sampled_from(["utf-8", "windows-1252", "shift_jis", "gb18030", "utf-16le", "iso-2022-jp"]))
 @example("<base href=b/><form action>", "utf-8")
-def test_what_stands_between_links_stays(text: str, charset: str) -> None:
+def test_bytes_between_links_stay(text: str, charset: str) -> None:
     before = text.encode(charsets.by_label(charset).codec, "replace")
     options = {"media_type": "text/html", "charset": charset, "url": URL}
     assert between_links(before, options) == between_links(rewritten(before, charset), options)
 
 
 def between_links(data: bytes, options: dict[str, str]) -> list[bytes]:
-    """The bytes outside of the links, without the quotes that a value may have got, and the = before it."""
+    """Return the bytes outside of the links, without quotes that a value may have got, and without the = before it."""
     spans = sorted((row.start, row.end) for row in absolve.links(data, **options))
     edges = [0, *(edge for span in spans for edge in span), len(data)]
     equals, quote = (sign.encode(charsets.by_label(options["charset"]).codec) for sign in '="')
@@ -152,7 +152,7 @@ def between_links(data: bytes, options: dict[str, str]) -> list[bytes]:
 
 @given(DOCUMENTS)
 @example("<noscript></body><noscript>")
-def test_html5lib_sees_the_same_start_tags(text: str) -> None:
+def test_html5lib_finds_the_same_start_tags(text: str) -> None:
     data = text.encode()
     assume(not guessed(data))
     in_html = [element if element.namespace == "html" else element._replace(text="") for element in judged(text)]
@@ -167,16 +167,16 @@ def guessed(data: bytes) -> bool:
 
 
 def judged(text: str) -> list[html5lib_view.Element]:
-    """What html5lib has; discards a document on which it fails, as 1.1 does for odd ends of templates."""
+    """Return html5lib's tree; discard documents on which html5lib 1.1 fails, such as unusual ends of templates."""
     try:
         return html5lib_view.elements(text)
     except (AssertionError, IndexError):
-        assume(False)  # hypothesis's way to discard
+        assume(False)  # discards the example
         raise
 
 
 @given(DOCUMENTS)
-def test_html5lib_sees_the_same_references(text: str) -> None:
+def test_html5lib_finds_the_same_references(text: str) -> None:
     assume(not guessed(text.encode()))
     judged(text)
     document = absolve.Document(text.encode(), media_type="text/html")
