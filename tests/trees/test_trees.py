@@ -1,4 +1,4 @@
-"""Trees that users hold: the links, bases and targets are those of the page that was parsed, and links change in place."""
+"""Trees of other libraries: links, bases and targets equal those of the parsed page, and links change in place."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ PAGE = """<!DOCTYPE html><html><head><base target=x><base href="/b/"><base href=
 
 
 def facts(row: Row) -> tuple[Any, ...]:
-    """All that a row says but where the link stands."""
+    """Return all values of a row except the position of the link."""
     return (*row[6:12], row.base, row.base_layer, row.target, row.scope, row.problems)
 
 
@@ -57,11 +57,11 @@ def references(tree: Any, **options: Any) -> list[str]:
     return [row.reference for row in trees.links(tree, **options)]
 
 
-# --- a tree and its text --------------------------------------------------------------------------------------------
+# --- trees and their source text --------------------------------------------------------------------------------------------
 
 
 @every_kind
-def test_a_tree_has_the_links_of_the_text_that_it_was_parsed_from(parse: Callable[[str], Any]) -> None:
+def test_a_tree_has_the_links_of_its_source_text(parse: Callable[[str], Any]) -> None:
     expected = [facts(row) for row in absolve.links(PAGE, url=URL)]
     assert [facts(row) for row in trees.links(parse(PAGE), URL)] == expected
 
@@ -75,18 +75,18 @@ def test_a_changed_tree_has_the_links_of_the_rewritten_text(parse: Callable[[str
 
 @every_kind
 @pytest.mark.parametrize("profile", ["rfc1808", "rfc3986", "whatwg"])
-def test_a_tree_has_the_base_of_its_text(parse: Callable[[str], Any], profile: str) -> None:
+def test_a_tree_has_the_base_of_its_source_text(parse: Callable[[str], Any], profile: str) -> None:
     expected = absolve.base(PAGE, url=URL, profile=profile)
     found = trees.base(parse(PAGE), URL, profile=profile)
     assert (found.url, found.layer) == (expected.url, expected.layer) == ("http://h/b/", absolve.Layer.EMBEDDED)
     assert [claim.verdict for claim in found.chain] == ["won", "resolved against"]
 
 
-# --- what changes, and what does not --------------------------------------------------------------------------------
+# --- changed and unchanged trees --------------------------------------------------------------------------------
 
 
 @every_kind
-def test_a_tree_without_a_base_stays_as_it_is(parse: Callable[[str], Any]) -> None:
+def test_a_tree_without_a_base_is_unchanged(parse: Callable[[str], Any]) -> None:
     tree = parse("<a href=x>y</a><img srcset='a 1x, b 2x' style='background:url(z)'><style>@import 'c'</style>")
     before = references(tree)
     assert trees.base(tree).layer is absolve.Layer.DEFAULT
@@ -94,21 +94,21 @@ def test_a_tree_without_a_base_stays_as_it_is(parse: Callable[[str], Any]) -> No
 
 
 @every_kind
-def test_the_tree_itself_changes_and_comes_back(parse: Callable[[str], Any]) -> None:
+def test_a_tree_is_changed_in_place_and_returned(parse: Callable[[str], Any]) -> None:
     tree = parse("<a href=x>y</a>")
     assert trees.make_links_absolute(tree, URL) is tree
     assert references(tree) == ["http://h/d/x"]
 
 
 @every_kind
-def test_a_second_time_changes_nothing(parse: Callable[[str], Any]) -> None:
+def test_a_second_rewrite_of_a_tree_changes_nothing(parse: Callable[[str], Any]) -> None:
     tree = trees.make_links_absolute(parse(PAGE), URL)
     once = references(tree)
     assert references(trees.make_links_absolute(tree, URL)) == once
 
 
 @every_kind
-def test_the_first_base_rules_and_later_ones_are_reported(parse: Callable[[str], Any]) -> None:
+def test_the_first_base_of_a_tree_applies_and_later_ones_are_reported(parse: Callable[[str], Any]) -> None:
     tree = parse("<a href=x></a><base target=t><base href=/first/><base href=/last/>")
     rows = list(trees.links(tree, URL))
     assert {row.element: row.target for row in rows if row.element == "a"} == {"a": "http://h/first/x"}
@@ -126,14 +126,14 @@ def test_the_first_base_rules_and_later_ones_are_reported(parse: Callable[[str],
     ],
     ids=["base empty", "no base elements", "policy", "policy that changes nothing"],
 )
-def test_options_are_those_of_the_library(parse: Callable[[str], Any], options: Any, expected: list[str]) -> None:
+def test_tree_functions_have_the_options_of_the_library(parse: Callable[[str], Any], options: Any, expected: list[str]) -> None:
     tree = parse("<base href=/b/><a href=x></a><a href=#f></a>")
     trees.make_links_absolute(tree, URL, **options)
     assert references(tree) == expected
 
 
 @every_kind
-def test_fragments_lazy_and_conditional_comments(parse: Callable[[str], Any]) -> None:
+def test_tree_options_for_fragments_lazy_attributes_and_conditional_comments(parse: Callable[[str], Any]) -> None:
     tree = parse("<body><a href=#f></a><img data-src=l.png><!--[if IE]><i><img src=ie.png></i><![endif]--></body>")
     options: dict[str, Any] = {"fragments": "absolute", "lazy": True, "conditional_comments": True}
     assert references(tree) == ["#f"]
@@ -141,7 +141,7 @@ def test_fragments_lazy_and_conditional_comments(parse: Callable[[str], Any]) ->
     assert references(tree, **options) == ["http://h/d/page#f", "http://h/d/l.png", "http://h/d/ie.png"]
 
 
-# --- what is not inside ---------------------------------------------------------------------------------------------
+# --- elements and their document ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ def test_fragments_lazy_and_conditional_comments(parse: Callable[[str], Any]) ->
         ("bs4 html.parser", lambda tree: tree.div),
     ],
 )
-def test_of_an_element_only_what_is_in_it_changes_by_the_base_of_its_document(kind: str, find: Callable[[Any], Any]) -> None:
+def test_only_the_given_element_changes_using_the_base_of_its_document(kind: str, find: Callable[[Any], Any]) -> None:
     if kind not in PARSERS:
         pytest.skip("bs4 is not installed")
     tree = PARSERS[kind]("<base href=/b/><a href=x></a><div><a href=y></a></div><a href=z></a>")
@@ -163,12 +163,12 @@ def test_of_an_element_only_what_is_in_it_changes_by_the_base_of_its_document(ki
 
 
 @every_kind
-def test_a_template_s_base_is_none(parse: Callable[[str], Any]) -> None:
+def test_a_base_element_in_a_template_of_a_tree_is_ignored(parse: Callable[[str], Any]) -> None:
     assert trees.base(parse("<body><template><base href=/t/></template></body>"), URL).url == URL
 
 
 @pytest.mark.parametrize("kind", ["lxml.html", "bs4 html.parser", "bs4 html5lib", "html5lib lxml", "html5lib dom"])
-def test_what_a_saver_wrote_before_the_root_counts(kind: str) -> None:
+def test_a_saved_from_comment_before_the_root_of_a_tree_is_used(kind: str) -> None:
     if kind not in PARSERS:
         pytest.skip("bs4 is not installed")
     tree = PARSERS[kind]("<!-- saved from url=(0014)http://h/d/pag --><html><body><a href=x></a></body></html>")
@@ -181,7 +181,7 @@ def test_what_a_saver_wrote_before_the_root_counts(kind: str) -> None:
 
 @every_kind
 @pytest.mark.filterwarnings("ignore::html5lib.constants.DataLossWarning")
-def test_xlink_is_found_however_the_tree_spells_it(parse: Callable[[str], Any]) -> None:
+def test_xlink_is_found_in_every_spelling_of_trees(parse: Callable[[str], Any]) -> None:
     tree = trees.make_links_absolute(parse("<svg><image xlink:href=i.png></image></svg><p xlink:href=no></p>"), URL)
     assert [(row.attribute, row.reference) for row in trees.links(tree)] == [("xlink:href", "http://h/d/i.png")]
 
@@ -200,13 +200,13 @@ def test_xlink_is_found_however_the_tree_spells_it(parse: Callable[[str], Any]) 
         ("<iframe><a href='x'/></iframe><noembed><a href='x'/></noembed><xmp><a href='x'/></xmp>", []),
     ],
 )
-def test_a_tree_without_namespaces_has_those_of_the_elements_around(text: str, expected: list[tuple[str, str]]) -> None:
+def test_a_tree_without_namespaces_infers_them_from_ancestors(text: str, expected: list[tuple[str, str]]) -> None:
     root = ET.fromstring(f"<html><body>{text}</body></html>")  # noqa: S314 - written here
     assert [(row.element, row.attribute) for row in trees.links(root)] == expected
 
 
 @pytest.mark.filterwarnings("ignore::html5lib.constants.DataLossWarning")
-def test_office_s_names_are_read_where_html5lib_had_to_write_them_otherwise() -> None:
+def test_office_names_that_html5lib_had_to_escape_are_read() -> None:
     tree = html5lib.parse("<v:imagedata src=i.png>", treebuilder="lxml")
     assert references(trees.make_links_absolute(tree, URL)) == ["http://h/d/i.png"]
 
@@ -215,26 +215,26 @@ def test_office_s_names_are_read_where_html5lib_had_to_write_them_otherwise() ->
 
 
 @every_kind
-def test_values_that_are_not_ascii_come_through(parse: Callable[[str], Any]) -> None:
+def test_non_ascii_values_of_trees_are_kept(parse: Callable[[str], Any]) -> None:
     tree = trees.make_links_absolute(parse("<a href='\xe4\U0001f600&quot;&lt;'></a>"), URL)
     assert references(tree) == ['http://h/d/\xe4\U0001f600"<']
 
 
-def test_lone_surrogates_come_through() -> None:
+def test_lone_surrogates_in_trees_are_kept() -> None:
     for value in ("\udc80", "\udc80\ud800", "\ud800"):
         tree = ET.Element("a", {"href": value})
         trees.make_links_absolute(tree, URL)
         assert tree.get("href", "").startswith("http://h/d/")
 
 
-def test_characters_that_lxml_reads_and_does_not_take_are_percent_escaped() -> None:
+def test_characters_that_lxml_cannot_store_are_percent_escaped() -> None:
     tree = lxml.html.fromstring("<a href='x&#1;y'></a>")
     if "\x01" not in tree.get("href", ""):
         pytest.skip("this libxml2 leaves them out")
     assert trees.make_links_absolute(tree, URL).get("href") == "http://h/d/x%01y"
 
 
-def test_text_in_many_nodes_is_one_text() -> None:
+def test_text_in_several_nodes_is_joined() -> None:
     tree = html5lib.parse("<style></style>", treebuilder="dom")
     style = tree.getElementsByTagName("style")[0]
     for text in ("a { b: ", "url(x", ".png) }"):
@@ -243,7 +243,7 @@ def test_text_in_many_nodes_is_one_text() -> None:
     assert "".join(child.data for child in style.childNodes) == "a { b: url(http://h/d/x.png) }"
 
 
-def test_what_beautifulsoup_made_of_a_value_keeps_its_type() -> None:
+def test_values_of_beautifulsoup_keep_their_type() -> None:
     soup = pytest.importorskip("bs4").BeautifulSoup("<object archive='a b'></object><style>@import 'c'</style>", "html.parser")
     types = type(soup.object["archive"]), type(soup.style.string)
     trees.make_links_absolute(soup, URL)
@@ -252,7 +252,7 @@ def test_what_beautifulsoup_made_of_a_value_keeps_its_type() -> None:
     assert soup.style.string == "@import 'http://h/d/c'"
 
 
-def test_queries_have_the_charset_that_is_given() -> None:
+def test_queries_of_trees_are_encoded_in_the_given_charset() -> None:
     tree = lxml.html.fromstring("<a href='?\xe4'></a>")
     assert [row.target for row in trees.links(tree, URL, profile="whatwg", charset="windows-1252")] == [f"{URL}?%E4"]
 
@@ -269,7 +269,7 @@ def test_a_deep_tree_is_read() -> None:
 
 
 @pytest.mark.parametrize(("kind", "line"), [("lxml.html", 3), ("bs4 html.parser", 3), ("html5lib etree", 0), ("html5lib dom", 0)])
-def test_a_row_has_the_line_that_the_tree_knows_and_no_bytes(kind: str, line: int) -> None:
+def test_a_row_of_a_tree_has_the_line_of_its_library_and_no_span(kind: str, line: int) -> None:
     if kind not in PARSERS:
         pytest.skip("bs4 is not installed")
     (row,) = trees.links(PARSERS[kind]("<html><body>\n\n<a href=x>\n</a></body></html>"), URL, name="page")
@@ -277,21 +277,21 @@ def test_a_row_has_the_line_that_the_tree_knows_and_no_bytes(kind: str, line: in
 
 
 @every_kind
-def test_a_row_in_a_srcdoc_has_its_place_in_that_text(parse: Callable[[str], Any]) -> None:
+def test_a_row_in_a_srcdoc_of_a_tree_has_its_position_in_that_text(parse: Callable[[str], Any]) -> None:
     (row,) = trees.links(parse("<iframe srcdoc='\n<a href=x>'></iframe>"), URL)
     assert row[1:6] == ("srcdoc[1]", 2, 9, 9, 10)
 
 
 @pytest.mark.parametrize("kind", ["lxml.html", "html5lib etree"])
-def test_the_source_of_a_base_has_a_line_only_where_there_is_one(kind: str) -> None:
+def test_the_source_of_a_base_in_a_tree_has_a_line_only_if_known(kind: str) -> None:
     tree = PARSERS[kind]("<html><head>\n<base href=http://h/></head></html>")
     assert trees.base(tree).source == ("base element, line 2" if kind == "lxml.html" else "base element")
 
 
-# --- the call of lxml -----------------------------------------------------------------------------------------------
+# --- compatibility with lxml -----------------------------------------------------------------------------------------------
 
 
-def test_the_call_of_lxml_does_as_well() -> None:
+def test_make_links_absolute_accepts_the_call_of_lxml() -> None:
     tree = lxml.html.fromstring("<a href=x></a>")
     assert references(trees.make_links_absolute(tree, base_url=URL)) == ["http://h/d/x"]
     tree = lxml.html.fromstring("<a href=x></a><a href='http://[x'></a>")
@@ -303,13 +303,13 @@ def test_the_call_of_lxml_does_as_well() -> None:
 @pytest.mark.parametrize(
     ("base_url", "expected"), [(URL, "http://h/d/x"), ("/pages/page.html", "x"), ("file:///page.html", "x"), (None, "x")]
 )
-def test_the_url_of_a_tree_of_lxml_counts_where_none_is_given(base_url: str | None, expected: str) -> None:
+def test_the_url_of_an_lxml_tree_is_the_default(base_url: str | None, expected: str) -> None:
     tree = lxml.html.document_fromstring("<a href=x></a>", base_url=base_url)
     assert references(trees.make_links_absolute(tree)) == [expected]
     assert references(trees.make_links_absolute(tree, "http://other/")) == [expected if base_url == URL else "http://other/x"]
 
 
-def test_where_lxml_takes_the_last_base_and_url_alone() -> None:
+def test_links_differ_from_lxml_for_several_bases_and_for_srcset() -> None:
     text = "<base href=/first/><base href=/last/><img srcset='a 1x' src=b>"
     lxmls = lxml.html.make_links_absolute(lxml.html.document_fromstring(text), URL)
     assert lxmls.xpath("//img/@src | //img/@srcset") == ["a 1x", "http://h/last/b"]
@@ -322,18 +322,18 @@ def test_where_lxml_takes_the_last_base_and_url_alone() -> None:
 
 @pytest.mark.parametrize("tree", [None, 1, {}, [], object()], ids=lambda tree: type(tree).__name__)
 @pytest.mark.parametrize("function", [trees.make_links_absolute, trees.links, trees.base])
-def test_what_is_no_tree_is_refused_by_the_names_of_those_that_are(function: Callable[..., Any], tree: Any) -> None:
+def test_other_objects_than_trees_are_rejected_with_the_supported_libraries(function: Callable[..., Any], tree: Any) -> None:
     with pytest.raises(TypeError, match=r"no tree that absolve knows; lxml, html5lib \(etree, lxml, dom\) and BeautifulSoup"):
         function(tree, URL)
 
 
 @pytest.mark.parametrize("text", ["<a href=x>", b"<a href=x>"])
-def test_text_is_sent_to_the_function_that_takes_it(text: str | bytes) -> None:
+def test_text_in_place_of_a_tree_is_rejected_with_the_right_function(text: str | bytes) -> None:
     with pytest.raises(TypeError, match=r"absolve\.rewrite"):
         trees.make_links_absolute(text, URL)
 
 
-def test_options_that_are_none_are_refused() -> None:
+def test_unknown_options_of_tree_functions_are_rejected() -> None:
     tree = lxml.html.fromstring("<a href=x></a>")
     with pytest.raises(absolve.UsageError, match="profile"):
         trees.links(tree, URL, profile="rfc9999")
@@ -344,7 +344,7 @@ def test_options_that_are_none_are_refused() -> None:
 
 
 @pytest.mark.parametrize("library", ["xml.etree.ElementTree", "xml.dom.minidom"])
-def test_no_library_is_imported_for_a_tree_of_another(library: str) -> None:
+def test_trees_import_no_other_library_than_their_own(library: str) -> None:
     make = {
         "xml.etree.ElementTree": "tree = library.Element('a', {'href': 'x'})",
         "xml.dom.minidom": "tree = library.Document().createElement('a'); tree.setAttribute('href', 'x')",
