@@ -1,4 +1,4 @@
-"""Spark: executors in processes of their own list and rewrite what the local engine does, row by row."""
+"""Spark: executors in processes of their own give the same rows and rewrites as the local engine."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture(scope="module")
 def session() -> Iterator[Any]:
-    """Give a cluster of two executors, each in a process of its own."""
+    """Start a cluster of two executors, each in a process of its own."""
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     with spark.session("tests", "local-cluster[2,1,1024]") as made:
         yield made
@@ -64,7 +64,7 @@ def records(*files: Path) -> Iterator[dict[str, Any]]:
 
 
 def ordered(path: Path) -> pa.Table:
-    """The rows of one file, or of a folder of them, sorted by all they say, in columns without dictionaries."""
+    """Return the rows of one file, or of a folder of them, sorted by all values, in columns without dictionaries."""
     table = parquet.ParquetDataset(path).read()
     columns = [
         compute.binary_join(column, " ") if pa.types.is_list(column.type) else column.cast(plain(column.type))
@@ -77,19 +77,19 @@ def plain(kind: pa.DataType) -> pa.DataType:
     return pa.string() if kind == arrow_batches.WORD else kind
 
 
-def test_the_rows_are_the_same_from_one_process_from_two_and_from_a_cluster(
+def test_one_process_two_processes_and_a_cluster_give_the_same_rows(
     session: Any, shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     paths = [str(shared / "sites"), str(shared / "warc")]
     for jobs in (1, 2):
         out, errors = tmp_path / f"{jobs}.parquet", tmp_path / f"{jobs}.errors"
-        options = ("--errors", errors, "--jobs", jobs, "--show-credentials")  # as the library has them
+        options = ("--errors", errors, "--jobs", jobs, "--show-credentials")  # as in the library
         assert absolve("links", *paths, "-o", out, *options).returncode == 1
     expected = ordered(tmp_path / "1.parquet")
     assert expected.num_rows > 200_000
     assert ordered(tmp_path / "2.parquet").equals(expected)
 
-    monkeypatch.setattr(tasks, "RANGE", 100_000)  # so that archives are cut
+    monkeypatch.setattr(tasks, "RANGE", 100_000)  # so that archives are split
     failed = spark.write(session, paths, str(tmp_path / "cluster.parquet")).collect()
     assert ordered(tmp_path / "cluster.parquet").equals(expected)
     counted = Counter((row.input, row.code, row.text) for row in failed)
@@ -112,7 +112,7 @@ def test_a_frame_has_the_rows_and_the_errors_that_the_command_writes(
     made.all.unpersist()
 
 
-def test_its_columns_have_the_types_of_arrow_but_for_dictionaries(session: Any, shared: Path) -> None:
+def test_columns_of_a_frame_have_the_types_of_arrow_without_dictionaries(session: Any, shared: Path) -> None:
     schema = spark.links(session, [str(shared / "sites/httrack-doc")]).limit(10).toArrow().schema
     assert schema.names == arrow_batches.schema().names
     assert [str(kind) for kind in schema.types] == [
@@ -120,7 +120,7 @@ def test_its_columns_have_the_types_of_arrow_but_for_dictionaries(session: Any, 
     ]
 
 
-def test_a_rewrite_gives_the_files_that_the_command_gives(session: Any, shared: Path, tmp_path: Path) -> None:
+def test_a_rewrite_on_spark_gives_the_files_of_the_command(session: Any, shared: Path, tmp_path: Path) -> None:
     source = shared / "sites/httrack-doc"
     assert absolve("rewrite", source, "-o", tmp_path / "expected", "--url", "http://h/").returncode == 0
     failed = spark.rewrite(session, [str(source)], str(tmp_path / "found"), url="http://h/").collect()
@@ -136,7 +136,7 @@ def test_a_rewrite_gives_the_files_that_the_command_gives(session: Any, shared: 
     assert not list(tmp_path.rglob("*.tmp"))
 
 
-def test_what_is_not_there_or_broken_is_a_row_of_errors_and_the_rest_goes_on(session: Any, tmp_path: Path) -> None:
+def test_missing_or_broken_inputs_are_rows_of_errors_and_the_rest_continues(session: Any, tmp_path: Path) -> None:
     for name, data in (("good.html", b'<a href="http://h/">'), ("broken.warc", b"WARC/1.0\r\nContent-Length: 9\r\n\r\nx")):
         (tmp_path / name).write_bytes(data)
     paths = [str(tmp_path / name) for name in ("gone.html", "broken.warc", "good.html")]
@@ -151,7 +151,7 @@ def test_what_is_not_there_or_broken_is_a_row_of_errors_and_the_rest_goes_on(ses
     assert [(row.input, row.code) for row in failed] == [(paths[2], "unwritable")]
 
 
-def test_options_have_the_names_and_the_meaning_of_the_commands(session: Any, tmp_path: Path) -> None:
+def test_options_of_spark_functions_equal_those_of_the_command(session: Any, tmp_path: Path) -> None:
     page, urls = tmp_path / "page.html", tmp_path / "urls.csv"
     page.write_bytes(b'<a href="x"><a href="y"><img src="z"><img src="http://h/z">')
     urls.write_text(f"{page},http://h/a/b\n")
@@ -171,7 +171,7 @@ def test_options_have_the_names_and_the_meaning_of_the_commands(session: Any, tm
             spark.links(session, str(page), **options)
 
 
-def test_names_are_relative_to_the_folder_that_the_driver_is_in(
+def test_names_are_relative_to_the_working_folder_of_the_driver(
     session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -179,7 +179,7 @@ def test_names_are_relative_to_the_folder_that_the_driver_is_in(
     assert [row.document for row in spark.links(session, ["page.html"]).collect()] == ["page.html"]
 
 
-def test_a_folder_is_new_and_there_complete_or_not_at_all(session: Any, tmp_path: Path) -> None:
+def test_an_output_folder_of_spark_is_new_and_appears_completely_or_not_at_all(session: Any, tmp_path: Path) -> None:
     page, out = tmp_path / "page.html", tmp_path / "out.jsonl"
     page.write_bytes(b'<a href="http://h/">')
     assert spark.write(session, str(page), f"file://{out}").collect() == []
@@ -197,7 +197,7 @@ def test_a_folder_is_new_and_there_complete_or_not_at_all(session: Any, tmp_path
     assert not (tmp_path / "lost").exists()
 
 
-def test_a_task_that_is_done_twice_leaves_its_rows_once(tmp_path: Path) -> None:
+def test_a_repeated_task_writes_its_rows_once(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     page.write_bytes(b'<a href="http://h/">')
     store = remote_outputs.of(str(tmp_path / "out"), lambda _: None)
@@ -209,7 +209,7 @@ def test_a_task_that_is_done_twice_leaves_its_rows_once(tmp_path: Path) -> None:
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["_SUCCESS", "part-00000.jsonl"]
 
 
-def test_without_an_input_there_is_a_table_without_rows(session: Any, tmp_path: Path) -> None:
+def test_spark_writes_an_empty_table_without_inputs(session: Any, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     spark.write(session, str(tmp_path / "empty"), str(tmp_path / "out"))
     table = parquet.ParquetDataset(tmp_path / "out").read()
@@ -217,7 +217,7 @@ def test_without_an_input_there_is_a_table_without_rows(session: Any, tmp_path: 
     assert table.schema.names == list(inventory.COLUMNS)
 
 
-def test_the_command_writes_in_the_order_of_the_inputs_and_says_what_the_local_engine_says(
+def test_the_command_on_spark_has_the_order_and_diagnostics_of_the_local_engine(
     shared: Path, tmp_path: Path
 ) -> None:
     source, out, errors = shared / "sites/httrack-doc", tmp_path / "links.jsonl", tmp_path / "errors"
@@ -226,9 +226,9 @@ def test_the_command_writes_in_the_order_of_the_inputs_and_says_what_the_local_e
     cluster = ("--engine", "spark", "--master", "local[2]", "--errors", errors)
     done = absolve("links", source, gone, "-o", out, *cluster, quiet=False)
     assert here.returncode == done.returncode == 1
-    printed = [line for line in here.stderr.splitlines() if " inputs, " not in line]  # how far it is
-    printed = list(dict.fromkeys(printed))  # a failure may stand at the end once more
-    assert len(printed) >= 22  # twenty of many, what was not there, and how many there are more
+    printed = [line for line in here.stderr.splitlines() if " inputs, " not in line]  # progress
+    printed = list(dict.fromkeys(printed))  # a failure may be repeated at the end
+    assert len(printed) >= 22  # twenty of many, the missing input, and the number of the others
     assert [line for line in done.stderr.splitlines() if line in printed] == printed
     written = sorted(out.glob("*.jsonl"))
     assert len(written) > 1
@@ -236,7 +236,7 @@ def test_the_command_writes_in_the_order_of_the_inputs_and_says_what_the_local_e
     assert [one["input"] for one in records(errors)] == [str(gone)]
 
 
-def test_the_command_writes_rows_once_that_are_equal(tmp_path: Path) -> None:
+def test_the_command_on_spark_writes_equal_rows_once_with_unique(tmp_path: Path) -> None:
     pages = [tmp_path / f"{number}.html" for number in range(9)]
     for number, page in enumerate(pages):
         page.write_bytes(b'<a href="http://h/x"><img src="http://h/%d">' % (number % 3))
@@ -251,7 +251,7 @@ def test_the_command_writes_rows_once_that_are_equal(tmp_path: Path) -> None:
     assert sorted(lines) == [f"http://h/{last}," for last in "012x"]
 
 
-def test_what_a_cluster_lacks_is_said_in_a_line(tmp_path: Path) -> None:
+def test_missing_requirements_of_a_cluster_are_reported_in_one_line(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     page.write_bytes(b"<a href=x>")
     venv.create(tmp_path / "bare", symlinks=True)
@@ -269,7 +269,7 @@ def test_what_a_cluster_lacks_is_said_in_a_line(tmp_path: Path) -> None:
         assert not (tmp_path / "out.parquet").is_file()
 
 
-def test_the_example_prints_by_spark_submit_what_the_readme_shows(tmp_path: Path) -> None:
+def test_the_spark_example_prints_the_output_shown_in_the_readme(tmp_path: Path) -> None:
     readme = (ROOT / "README.md").read_text("utf-8")
     ((line, shown),) = re.findall(r"^```shell-session\n\$ ([^\n]*)\n(.*?)^```$", readme, re.DOTALL | re.MULTILINE)
     program, *arguments, out = shlex.split(line)
