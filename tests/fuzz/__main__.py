@@ -1,8 +1,8 @@
 """Fuzz one target, or all of them in turn: `python tests/fuzz TARGET --seconds N`, from the project's root.
 
-atheris guides by the coverage of the interpreted modules, so there must be no compiled ones beside them; `--engine
-mutate` runs whatever is installed on random mutations. Corpus and findings are kept under `build/fuzz`. The exit
-status is 1 where something was found.
+atheris is guided by the coverage of interpreted modules, so no compiled ones may be installed; `--engine mutate` fuzzes
+any installation with random mutations. Corpus and findings are in `build/fuzz`. The exit status is 1 after a
+finding.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ ROOT: Final = Path(__file__).parents[2]
 SHARED: Final = Path(os.environ.get("ABSOLVE_SHARED") or ROOT.parent / "shared")
 JUDGES: Final = ("tests/fuzz", "tests/formats", "tests/formats/css", "tests/conformance", "tests/urls")
 TARGETS: Final = ("html", "css", "srcset", "refresh", "references", "resolvers", "whole", "xml", "containers", "harm")
-LONGEST: Final = 1024  # bytes of an input that atheris makes: more would be slow to judge, and say no more
+LONGEST: Final = 1024  # bytes of an input that atheris makes: longer ones are slow to check and find no more
 IMPORTED_LATE: Final = (
     *(f"absolve.formats.{name}.walker" for name in ("html", "json", "css", "xml", "mail", "http", "warc")),
     *(f"absolve.verifying.{name}" for name in ("html", "css", "xml", "mail")),
@@ -34,7 +34,7 @@ PROGRESS: Final = re.compile(r"#(\d+)\s+(\w+)\s+cov: (\d+) ft: (\d+) corp: (\d+)
 
 
 class Target(Protocol):
-    """What the module `fuzz_TARGET` has; its docstring says what must hold."""
+    """The contents of a module `fuzz_TARGET`; its docstring lists the invariants."""
 
     WORDS: tuple[bytes, ...]
 
@@ -46,15 +46,15 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python tests/fuzz", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("target", choices=(*TARGETS, "all"))
     parser.add_argument("--seconds", type=int, default=60, help="how long each target is fuzzed (60)")
-    parser.add_argument("--runs", type=int, help="instead of a time: how many inputs of its own making a target checks")
+    parser.add_argument("--runs", type=int, help="instead of a time: number of generated inputs to check")
     parser.add_argument("--engine", choices=("atheris", "mutate"), default="atheris")
     parser.add_argument(
-        "--folder", type=Path, default=ROOT / "build" / "fuzz", help="of corpus and findings (build/fuzz)"
+        "--folder", type=Path, default=ROOT / "build" / "fuzz", help="folder of corpus and findings (build/fuzz)"
     )
     parser.add_argument(
-        "--run", type=Path, nargs="+", metavar="FILE", help="only check these inputs, and let errors out"
+        "--run", type=Path, nargs="+", metavar="FILE", help="only check these inputs, and let exceptions propagate"
     )
-    parser.add_argument("--guided", action="store_true", help=argparse.SUPPRESS)  # the process that atheris takes over
+    parser.add_argument("--guided", action="store_true", help=argparse.SUPPRESS)  # the process that atheris controls
     return parser.parse_args()
 
 
@@ -64,7 +64,7 @@ def load(name: str) -> Target:
 
 
 def corpus(target: Target, folder: Path) -> Path:
-    """The target's folder of inputs, with its seeds in it."""
+    """Return the target's folder of inputs, and write its seeds there."""
     folder.mkdir(parents=True, exist_ok=True)
     for seed in target.seeds(SHARED if SHARED.is_dir() else None):
         path = folder / hashlib.sha1(seed, usedforsecurity=False).hexdigest()
@@ -74,7 +74,7 @@ def corpus(target: Target, folder: Path) -> Path:
 
 
 def mutated(name: str, options: argparse.Namespace) -> list[str]:
-    """Fuzz in this process; the row of the table."""
+    """Fuzz in this process; return the row of the table."""
     from findings import Findings
     from mutating import loop
 
@@ -86,7 +86,7 @@ def mutated(name: str, options: argparse.Namespace) -> list[str]:
 
 
 def fresh(name: str, options: argparse.Namespace) -> list[str]:
-    """Check as many inputs as are asked for that the target makes itself; the row of the table."""
+    """Check this many inputs that the target generates; return the row of the table."""
     from findings import Findings
 
     target: Any = load(name)
@@ -138,7 +138,7 @@ def escaped(word: bytes) -> str:
 
 
 def watched(name: str, options: argparse.Namespace) -> list[str]:
-    """Fuzz in a process of its own, which libFuzzer ends, and show what it says; the row of the table."""
+    """Fuzz in a subprocess, which libFuzzer ends, and print its output; return the row of the table."""
     command = [sys.executable, __file__, name, "--guided", f"--seconds={options.seconds}", f"--folder={options.folder}"]
     first: list[str] = []
     last: list[str] = []
@@ -175,7 +175,7 @@ def main() -> int:
     run = fresh if options.runs else watched if options.engine == "atheris" else mutated
     names = TARGETS if options.target == "all" else (options.target,)
     rows = [run(name, options) for name in names]
-    for name in names if run is not watched else ():  # what a process of its own counted went with it
+    for name in names if run is not watched else ():  # counts of a subprocess are lost with it
         if report := getattr(load(name), "report", None):
             print(report())
     print(table(rows))

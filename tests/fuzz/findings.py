@@ -1,4 +1,4 @@
-"""What fuzzing finds: inputs on which a target's invariant fails, made small, and kept in a folder."""
+"""Findings of fuzzing: inputs on which an invariant fails, minimized, and kept in a folder."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     Check = Callable[[bytes], None]
     Failure = tuple[str, str, int]  # the exception's name; file and line of the innermost call
 
-KEPT: Final = 12  # inputs for one and the same failure: several causes may show in one line
-PATIENCE: Final = 5.0  # seconds for making an input small
+KEPT: Final = 12  # inputs for one failure: one line may have several causes
+PATIENCE: Final = 5.0  # seconds for minimizing an input
 
 
 def failure(check: Check, data: bytes) -> Failure | None:
-    """How the check fails on this input; None where it does not."""
+    """Return how the check fails on this input; None if it passes."""
     try:
         check(data)
-    except AbsolveError:  # the one thing that any input may raise
+    except AbsolveError:  # the one exception that any input may raise
         return None
     except Exception as error:  # noqa: BLE001 - whatever it is, it is a finding
         frame = traceback.extract_tb(error.__traceback__)[-1]
@@ -33,7 +33,7 @@ def failure(check: Check, data: bytes) -> Failure | None:
 
 
 class Findings:
-    """Runs a check and keeps what fails; `count` by failure."""
+    """Runs a check and keeps failing inputs; `count` is by failure."""
 
     def __init__(self, check: Check, folder: Path) -> None:
         self._check = check
@@ -58,7 +58,7 @@ class Findings:
 
 
 def smaller(check: Check, data: bytes, found: Failure) -> bytes:
-    """The input without the stretches that the failure does not need."""
+    """Return the input without the spans that the failure does not need."""
     ends = time.monotonic() + PATIENCE
     length = len(data)
     while length:

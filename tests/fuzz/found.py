@@ -1,4 +1,4 @@
-"""Every input that fuzzing found an invariant broken on, by target: none of them may break it again."""
+"""Every input on which fuzzing found a violated invariant, by target: regression tests."""
 
 from __future__ import annotations
 
@@ -7,47 +7,47 @@ from typing import Final
 FOUND: Final[dict[str, list[bytes]]] = {
     "css": [
         b"url(\\b",  # verify: a vertical tab is no white space of CSS
-        b'url("\\9',  # verify: white space that an escape writes is part of the reference
+        b'url("\\9',  # verify: white space written by an escape is part of the reference
         b"url(\\20zx\\20)",
         b"url('\\b",
-        b"@font-face({url(",  # the judge: a prelude with blocks in it is none that the walker counts
+        b"@font-face({url(",  # tinycss2: the walker does not track preludes with blocks
         b"@font-face ''({url(",
         b"@font-face url({)}{url(",
         b'@font-face ({"\\b"url(',
-        b'@namespace@import"',  # an @import in the prelude of another rule is none
+        b'@namespace@import"',  # @import in the prelude of another rule is ignored
     ],
     "html": [
         b"<math><mi><div><object></div></mi><m>",  # object: no end tag reaches through it
         b"<math><mi><div><object></div/></mi><m>",
         b"<svg><g><foreignObject><P><TABLE></table></g><g>",  # in quirks mode a table leaves a p element open
-        b"<table><td><svg><td><desc><td>",  # html5lib: it is the HTML cell that ends, not the one of SVG
+        b"<table><td><svg><td><desc><td>",  # html5lib: the HTML cell ends, not the one of SVG
         b"<table><tr><svg><tr><desc><td><td>",
         b"<table><caption><svg><caption><desc><td>",
         b"<select><template><td></template><select>",  # a cell in a template ends no select around that
     ],
     "refresh": [
-        b"0;&quot:",  # verify: a reference that the link would go on with gets its semicolon
+        b"0;&quot:",  # verify: a following reference of the link gets its semicolon
         b"0;&quot\xd3",
         b"0;&quot\x00",
         b"5\n&quot/",
         b"5\r\r\r\n&quot\x00\x00\x1a",
     ],
     "containers": [
-        b"\0\0t:\nBase:p:/\nContent-Location: \xe0\xc9\xaa",  # verify: UTF-8 in a field was another reference to email
+        b"\0\0t:\nBase:p:/\nContent-Location: \xe0\xc9\xaa",  # verify: email decoded UTF-8 in a field to another reference
         b"\0\0F:\nContent-Type:multipart/;boundary=B\n--B\nContent-Type:text/html\nContent-Location:p:/\n<a href=i>\n--B\r\r",
-        b"\2\0HTTP/1 200 \nBase:p:/\n8\nLink:<x>",  # verify: to http.client nothing is a field behind a line that is none
-        b"\r\nBase:\0/\nLink:<\x94>",  # verify: in a field, too, the reference's own bytes stay
-        # verify: records that warcio cuts in another way
+        b"\2\0HTTP/1 200 \nBase:p:/\n8\nLink:<x>",  # verify: for http.client no fields follow a line that is no field
+        b"\r\nBase:\0/\nLink:<\x94>",  # verify: in fields, too, the reference keeps its bytes
+        # verify: warcio splits these records differently
         b"\3\0WARC/1.0\n\nWARC/1.0\nWARC-Type:resource\nWARC-Target-URI:p:/\nContent-Type:text/html\nContent-Length:48\n\n<base href='b/'><a href='x'>y</a><img src=cid:z>",
-        # verify: a record that stays had the same block as the next one
+        # verify: an unchanged record had the same block as the next one
         b"\3\0WARC/1.0\nContent-Length:48\n\n<base href='b/'><a href='x'>y</a><img src=cid:z>\nWARC/1.0\nWARC-Type:resource\nWARC-Target-URI:p:/\nContent-Type:text/html\nContent-Length:48\n\n<base href='b/'><a href='x'>y</a><img src=cid:z>",
         # verify: warcio fails on a response without a URL
         b"\3\0WARC/1.0\nWARC-Type:response\nContent-Length:68\n\nHTTP/1.1 200\r\nBase: http://h/\r\nContent-Type: text/html\r\n\r\n<a href=x>\r\n",
     ],
     "whole": [
-        b"\x86\x00<a href=\x8a>",  # verify: a byte that is no character of ISO-2022-JP was carried in two ways
+        b"\x86\x00<a href=\x8a>",  # verify: an invalid byte in ISO-2022-JP was decoded in two ways
         b".d<img src=\x81>",
-        b"D\n<base href=\xfe\x00/><a href=\xb1\x00>",  # the target: half a character before U+FFFD becomes another one
+        b"D\n<base href=\xfe\x00/><a href=\xb1\x00>",  # target: half a character before U+FFFD becomes another one
         b'l>\n<base href=p:/\x00\xfe\x00\x00/">\n<a href=" \xb3\x00l>">\r',
     ],
 }

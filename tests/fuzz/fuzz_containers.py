@@ -1,10 +1,10 @@
-"""Messages, mailboxes, HTTP, WARC and ARC; the input's first two bytes choose the kind and the options. Whatever they hold:
+"""Messages, mailboxes, HTTP, WARC and ARC; the first two bytes choose the format and the options. For any contents:
 
 - nothing is raised but `AbsolveError`;
-- with a policy that leaves every link the very same object comes back;
-- `verify` finds that only links and what speaks of their length changed, and a second rewrite changes nothing;
-- where a WARC is whole, its records have the lengths that they say, before and after;
-- rows have a target where no problem says why there is none;
+- with a policy that leaves every link the same object is returned;
+- `verify` finds that only links and length fields changed, and a second rewrite changes nothing;
+- if a WARC is valid, the lengths of its records are right, before and after;
+- rows have a target or a problem code that explains its absence;
 - the time is linear.
 """
 
@@ -29,7 +29,7 @@ KINDS: Final = (
     *("multipart/related", "message/rfc822", "message/http", "application/warc"),
 )
 UNLINED: Final = ("message/http", "application/warc")
-LONE: Final = re.compile(rb"\r(?!\n)")  # where verify's second witness of messages ends a line, and absolve does not
+LONE: Final = re.compile(rb"\r(?!\n)")  # verify's second witness of messages ends a line here, and absolve does not
 PAGE: Final = b"<base href='b/'><a href='x'>y</a><img src=cid:z>"
 PART: Final = b"Content-Type: text/html\r\nContent-Location: http://h/a\r\n"
 MAIL: Final = (
@@ -62,13 +62,13 @@ WORDS: Final = (
 
 
 def record(kind: bytes, media_type: bytes, body: bytes) -> bytes:
-    """A record of a WARC file."""
+    """Return a record of a WARC file."""
     head = b"WARC/1.0\r\nWARC-Type: %b\r\nWARC-Target-URI: http://h/d/\r\nContent-Type: %b\r\nContent-Length: %d\r\n\r\n"
     return head % (kind, media_type, len(body)) + body + b"\r\n\r\n"
 
 
 def seeds(shared: Path | None) -> Iterator[bytes]:
-    """A few of each kind; where real messages are there, the small ones."""
+    """Return a few documents of each format, and small real messages if they exist."""
     for mail in MAIL:
         yield b"\0\0" + mail
         yield b"\1\0From a@b Thu Jan  1 00:00:00 1970\n" + mail.replace(b"\r", b"") + b"\n"
@@ -84,7 +84,7 @@ def seeds(shared: Path | None) -> Iterator[bytes]:
 
 
 def options(data: bytes) -> tuple[bytes, dict[str, Any]]:
-    """The document of an input, and the options that its first two bytes choose."""
+    """Return the document of an input, and the options that its first two bytes choose."""
     one, other = data[:2].ljust(2, b"\0")
     kind = KINDS[one & 7]
     return data[2:] if kind in UNLINED else LONE.sub(b"", data[2:]), {
@@ -109,7 +109,7 @@ HEAD: Final = re.compile(rb"WARC/1\.[01]\r\n(?:[!-9;-~]+:[^\r\n]*\r\n)*?Content-
 
 
 def are_whole(data: bytes) -> bool:
-    """Whether these are records of WARC and nothing else, each as long as it says."""
+    """Return whether these are only WARC records, each with the right length."""
     position = 0
     while position < len(data) and (head := HEAD.match(data, position)) is not None:
         if head[0].lower().count(b"\ncontent-length") != 1:

@@ -1,9 +1,9 @@
-"""The CSS walker and its codings. Whatever the bytes are:
+"""The CSS walker and its codings. For any bytes:
 
 - nothing is raised;
-- links stand in the order of the sheet, inside of it, and read the same with and without offsets;
-- tinycss2's tokens have the same ones, where it is right;
-- a rewrite changes links and nothing else, and a second one nothing at all;
+- links are ordered and inside the sheet, and decode to the same with and without offsets;
+- tinycss2's tokens give the same links, except for its known errors;
+- a rewrite changes only links, and a second one nothing;
 - the time is linear.
 """
 
@@ -30,7 +30,7 @@ WORDS: Final = (
 
 
 def seeds(shared: Path | None) -> Iterator[bytes]:
-    """Where css-parsing-tests is there, its inputs, and the beginnings of real sheets."""
+    """Return the inputs of css-parsing-tests and the beginnings of real sheets, if they exist."""
     if shared is not None:
         for path in sorted((shared / "suites" / "css-parsing-tests").glob("*.json")):
             inputs = json.loads(path.read_text("utf-8"))[::2]

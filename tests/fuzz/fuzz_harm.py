@@ -1,12 +1,12 @@
-"""No rewrite turns text into markup or code. Whatever the document, the base, the URL, the policy and the options are:
+"""No rewrite turns text into markup or code. For any document, base, URL, policy and options:
 
 - nothing is raised but `AbsolveError`;
-- the trees before and after, by parsers of others with scripting off and on, have the same elements, attributes, text
-  and comments but for the values of links; messages have the same fields and parts, archives the same records;
+- the trees before and after, by independent parsers with scripting off and on, have the same elements, attributes, text
+  and comments except for the values of links; messages have the same fields and parts, archives the same records;
 - no link gets a scheme that runs code which it did not have;
 - the time is linear.
 
-An input is a row of choices: its first byte is the context, its second the charset; those behind its end are random.
+An input is a sequence of choices: the first byte is the context, the second the charset; after its end they are random.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ if TYPE_CHECKING:
 
 CONTEXTS: Final = (*harm_html.CONTEXTS, *harm_others.CONTEXTS)
 WORDS: Final = tuple(bytes((number,)) for number in range(256))
-AUDITED: Final = 25  # one input in so many is looked at by html5lib whatever lexbor says
+AUDITED: Final = 25  # html5lib checks one of this many inputs even if lexbor finds nothing
 counts: Counter[tuple[str, str]] = Counter()  # executions by context and charset
-seen: Counter[str] = Counter()  # what came of them
+seen: Counter[str] = Counter()  # their results
 
 
 class Case(NamedTuple):
-    """One document with all that is needed to rewrite it."""
+    """One document with all arguments of its rewrite."""
 
     context: str
     charset: str
@@ -55,14 +55,14 @@ class Case(NamedTuple):
 
 
 def seeds(_shared: Path | None) -> Iterator[bytes]:
-    """Every context with every charset, once."""
+    """Return an input for every context with every charset."""
     for context in range(len(CONTEXTS)):
         for charset in range(len(NAMES)):
             yield bytes((context, charset))
 
 
 def fresh(number: int) -> bytes:
-    """An input of the fuzzer's own making: contexts and charsets in turn, all else at random."""
+    """Return a generated input: contexts and charsets in turn, the other choices random."""
     return bytes((number % len(CONTEXTS), number // len(CONTEXTS) % len(NAMES))) + random.Random(number).randbytes(24)  # noqa: S311
 
 
@@ -93,19 +93,19 @@ def case(data: bytes) -> Case:
         policy = remap.Remapping(rule).policy
     elif kind == 7:
         policy = harm_text.policy(choices)
-        allowed = RUNS  # a function may return any URL, but not markup
+        allowed = RUNS  # a function may return any URL, but no markup
     return Case(context, charset, document, options, policy, allowed)
 
 
 def page(choices: Choices, context: str, charset: str) -> tuple[Made, str]:
-    """A page in a charset that it declares, that the user says, or that a byte order mark shows."""
+    """Return a page in a charset that is declared, given by the user, or indicated by a byte order mark."""
     if charset.startswith("utf-16"):
         mark = choices.one_in(2)
         text = harm_html.document(choices, context, label=None)
         return Made(encode("\ufeff" * mark + text, charset), "text/html", None, None if mark else charset), charset
     declared = charset in {"replacement", "x-user-defined"} or choices.one_in(2)
     text = harm_html.document(choices, context, label=charset if declared else None)
-    unsaid = not declared and text.isascii() and "\x1b" not in text and choices.one_in(2)  # browsers look for escapes
+    unsaid = not declared and text.isascii() and "\x1b" not in text and choices.one_in(2)  # browsers detect these escapes
     real = "windows-1252" if charset == "x-user-defined" else charset
     return Made(encode(text, real), "text/html", None, None if declared or unsaid else charset), real
 
@@ -121,7 +121,7 @@ def check(data: bytes) -> None:
     try:
         outcome = judged(made, judge)
     except HarmError as error:
-        error.add_note(shown(made))  # and its own place tells one finding from another
+        error.add_note(shown(made))  # and its own line, which distinguishes findings
         raise
     seen[outcome] += 1
     seen["seen by html5lib"] += bool(judge.looked)
@@ -131,7 +131,7 @@ def check(data: bytes) -> None:
 
 
 def after(made: Case) -> bytes | None:
-    """The rewrite; None where it is refused."""
+    """Return the rewrite; None if it is refused."""
     document = made.document
     options = {"media_type": document.media_type, "name": document.name, "charset": document.charset, **made.options}
     try:
@@ -141,7 +141,7 @@ def after(made: Case) -> bytes | None:
 
 
 def judged(made: Case, judge: Judge) -> str:
-    """Rewrite the document and judge it; what came of it. HarmError where it harms."""
+    """Rewrite the document and check it; return the outcome. Raise HarmError for a harmful rewrite."""
     data = after(made)
     if data is None:
         return "refused"
@@ -170,7 +170,7 @@ def compare(judge: Judge, document: Made, after: bytes, charset: str) -> None:
 
 
 def shown(made: Case) -> str:
-    """The call that shows it."""
+    """Return the call that reproduces it."""
     options = {key: value for key, value in made.options.items() if value not in {None, False, "keep", "rfc1808"}}
     known = {
         "media_type": made.document.media_type,
@@ -184,7 +184,7 @@ def shown(made: Case) -> str:
 
 
 def report() -> str:
-    """Executions by context and charset."""
+    """Return the executions by context and charset."""
     columns = sorted({charset for _, charset in counts})
     rows = sorted({context for context, _ in counts}, key=CONTEXTS.index)
     lines = ["executions by context"]

@@ -1,9 +1,9 @@
-"""The HTML scanner and walker. Whatever the bytes are:
+"""The HTML scanner and walker. For any bytes:
 
 - nothing is raised;
-- tokens stand in the order of the document, inside of it;
-- where the scanner does not say that it guessed, html5lib's tree (mended to today's standard) has the same start tags,
-  with the same attributes and the same text of scripts and styles, and the same references in them;
+- tokens are ordered and inside the document;
+- unless the scanner reports that it guessed, html5lib's tree (corrected to the current standard) has the same start
+  tags, attributes, text of scripts and styles, and references;
 - the time is linear.
 """
 
@@ -39,7 +39,7 @@ WORDS: Final = (
 
 
 def seeds(shared: Path | None) -> Iterator[bytes]:
-    """Where the suite is there, its documents."""
+    """Return the documents of html5lib-tests, if it exists."""
     if shared is not None:
         suite = shared / "suites" / "html5lib-tests"
         for tree in html5lib_tests.tree_tests(suite / "tree-construction"):
@@ -78,19 +78,19 @@ def stand_in_order(data: bytes) -> None:
 
 
 def shown(reference: link_view.Reference) -> link_view.Reference:
-    """A reference whose element's name is text: bytes that are none are U+FFFD there."""
+    """Return a reference whose element name is text: invalid bytes are U+FFFD there."""
     name = reference.element.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     return reference._replace(element=name)
 
 
 def guessed(data: bytes) -> bool:
-    """Whether the scanner had to guess, in the document or in one inside it."""
+    """Return whether the scanner had to guess, in the document or in an inner one."""
     found = walk(Document(data, media_type="text/html", charset="utf-8"), link_view.SETTINGS)
     return any(finding.code in {"ambiguous", "too-deep"} for finding in found.findings)
 
 
 def judged(text: str) -> list[html5lib_view.Element] | None:
-    """What html5lib has; None for a document on which it fails, as 1.1 does for odd ends of templates."""
+    """Return html5lib's tree; None for documents on which html5lib 1.1 fails, such as unusual ends of templates."""
     try:
         return html5lib_view.elements(text)
     except (AssertionError, IndexError):

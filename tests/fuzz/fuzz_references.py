@@ -1,9 +1,9 @@
-"""Character references. Whatever the value is:
+"""Character references. For any value:
 
 - nothing is raised;
-- html5lib's tokenizer reads the same, in an attribute and in text;
-- an `&` that needs no escape is read as it stands, and one that needs it is not;
-- what is written in the middle of a value is read back, and what stands around it reads as before;
+- html5lib's tokenizer decodes the same, in an attribute and in text;
+- exactly the `&` that need an escape would be decoded;
+- text inserted into a value decodes to itself, and the text around it to the same as before;
 - the time is linear.
 """
 
@@ -30,7 +30,7 @@ WORDS: Final = (
     *(b"&%b" % name.encode() for name in html5 if len(name) < 7),
     *b"& &# &#x &#X ; = 1 F 65; 41; &amp; &not in; &notin; &copy &copy; &#0; &#x80 &#xD800; &#x110000; \r \n \0 \xc3\xa9 \xff".split(),
 )
-# No link follows an `&` that begins a reference only together with it: what stands before one is no letter or a digit.
+# Text inserted directly after a letter or digit could complete a reference, which links never do.
 UNFINISHED: Final = re.compile(rb"&(?:#?[xX]?|[0-9A-Za-z]*|#[xX]?[0-9A-Fa-f]*)\Z")
 
 
@@ -54,7 +54,7 @@ def check(data: bytes) -> None:
 
 
 def judged(text: str) -> tuple[str, str]:
-    """The text as the value of an attribute and as character data."""
+    """Return the text as the value of an attribute and as character data."""
     tokens: list[Any] = list(HTMLTokenizer(f'<p a="{text}">{text}'))
     spaces = {tokenTypes["Characters"], tokenTypes["SpaceCharacters"]}
     inner = "".join(token["data"] for token in tokens if token["type"] in spaces)
@@ -63,7 +63,7 @@ def judged(text: str) -> tuple[str, str]:
 
 
 def written_between(before: bytes, value: bytes, after: bytes) -> None:
-    """A value stands for itself wherever it is written; line ends and NUL are not what references are made of."""
+    """Return whether a value decodes to itself anywhere; line ends and NUL are excluded."""
     value = bytes(byte for byte in value if byte not in b"\r\n\0")
     coding = quoted(UTF_8, 0x22)
     if UNFINISHED.search(coding.decode(before)):

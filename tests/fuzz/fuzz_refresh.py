@@ -1,9 +1,9 @@
-"""Meta refresh. Whatever the value is:
+"""Meta refresh. For any value:
 
 - nothing is raised;
-- the URL is that of the standard's algorithm, written down step by step;
-- any target that is written in its place is read back as it was written;
-- in a page a rewrite changes links and nothing else, and a second one nothing at all;
+- the URL is that of the standard's algorithm, implemented step by step;
+- any target written in its place is read back unchanged;
+- in a page a rewrite changes only links, and a second one nothing;
 - the time is linear.
 """
 

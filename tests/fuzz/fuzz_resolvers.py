@@ -1,10 +1,10 @@
-"""The resolvers; the input's first line is the base, the rest the reference. Whatever they are:
+"""The resolvers; the first line of an input is the base, the rest the reference. For any of them:
 
 - nothing is raised;
-- the short ways give what the steps of RFC 1808 section 4 and of RFC 3986 5.2 give;
+- prefixing gives the results of RFC 1808 section 4 and of RFC 3986 5.2;
 - parsing loses nothing;
 - a target resolves to itself against any base;
-- the quick answers about divergence and malformed URLs are those of the resolvers;
+- shortcuts for divergence and malformed URLs agree with the resolvers;
 - the time is linear.
 """
 
@@ -41,7 +41,7 @@ def check(data: bytes) -> None:
     assert parse.unsplit(parse.split(reference)) == reference
     assert parse.unsplit(rfc3986.split(reference)) == reference
     for profile in (row.resolver for row in PROFILES.values()):
-        settled = profile("")(base) or base  # the path of a base stays as it is where the reference has none
+        settled = profile("")(base) or base  # an empty reference keeps the path of the base unchanged
         target = profile(settled)(reference)
         if target is not None and predicates.has_scheme(target):
             assert profile(settled)(target) == target

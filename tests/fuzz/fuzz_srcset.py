@@ -1,9 +1,9 @@
-"""Srcset. Whatever the value is:
+"""Srcset. For any value:
 
 - nothing is raised;
-- the candidates are those of the standard's algorithm, written down code point by code point;
-- any target that is written in the place of a candidate is read back as that one candidate, and the others stay;
-- in a page a rewrite changes links and nothing else, and a second one nothing at all;
+- the candidates are those of the standard's algorithm, implemented code point by code point;
+- any target written in the place of a candidate is read back as one candidate, and the others stay;
+- in a page a rewrite changes only links, and a second one nothing;
 - the time is linear.
 """
 
@@ -45,7 +45,7 @@ def check(data: bytes) -> None:
 
 
 def comes_back(target: bytes, before: bytes, after: bytes) -> None:
-    """A target that is written between two other candidates is one, unless `before` leaves a parenthesis open."""
+    """Assert that a target between two candidates is one candidate, unless `before` leaves a parenthesis open."""
     start = len(before)
     if (start, start + 1) in GRAMMARS[SYNTAX](before + b"x" + after):
         written = ESCAPES[SYNTAX](target, before)

@@ -1,11 +1,11 @@
-"""The whole path, rewrite and links; the input's first two bytes choose the options. Whatever the document is:
+"""Rewriting and listing as a whole; the first two bytes of an input choose the options. For any document:
 
 - nothing is raised but `AbsolveError`;
-- with a policy that leaves every link the very same object comes back;
-- `verify` finds that only links changed, and that they lead where they led: the bytes between them are the same, and
-  html5lib's trees are equal but for them;
+- with a policy that leaves every link the same object is returned;
+- `verify` finds that only links changed and that their targets are the same: the bytes between them are equal, and
+  html5lib's trees are equal except for them;
 - a second rewrite changes nothing;
-- rows are inside of the document, with a line and a column, and a target where no problem says why there is none;
+- rows are inside the document, with a line and a column, and a target or a problem code that explains its absence;
 - the time is linear.
 """
 
@@ -38,7 +38,7 @@ WORDS: Final = (
 
 
 def seeds(shared: Path | None) -> Iterator[bytes]:
-    """Our fixtures; where real pages are there, what stands in the middle of them, where the links are."""
+    """Return the fixtures, and excerpts from the middle of real pages, if they exist."""
     for path in sorted(FIXTURES.glob("*.html")):
         yield b"\0\0" + path.read_bytes()
     if shared is not None:
@@ -48,7 +48,7 @@ def seeds(shared: Path | None) -> Iterator[bytes]:
 
 
 def options(data: bytes) -> tuple[bytes, dict[str, Any]]:
-    """The document of an input, and the options that its first two bytes choose."""
+    """Return the document of an input, and the options that its first two bytes choose."""
     one, other = data[:2].ljust(2, b"\0")
     return data[2:], {
         "media_type": "text/css" if one & 0x80 and one & 0x40 else "text/html",

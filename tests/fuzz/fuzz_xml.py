@@ -1,8 +1,8 @@
-"""XML; the input's first byte chooses the options. Whatever the document is:
+"""XML; the first byte of an input chooses the options. For any document:
 
 - nothing is raised but `AbsolveError`;
-- links are inside of the document, and read the same with and without offsets;
-- with a policy that leaves every link the very same object comes back;
+- links are inside the document, and decode to the same with and without offsets;
+- with a policy that leaves every link the same object is returned;
 - `verify` finds that only links changed, by lxml's trees too, and a second rewrite changes nothing;
 - the time is linear.
 """
@@ -41,7 +41,7 @@ WORDS: Final = (
 
 
 def seeds(shared: Path | None) -> Iterator[bytes]:
-    """Where real files are there, the small ones among them."""
+    """Return small real files, if they exist."""
     for number, document in enumerate(DOCUMENTS):
         yield bytes((number,)) + document
         yield b"\0" + ROOTS[number % 4] + document
@@ -51,7 +51,7 @@ def seeds(shared: Path | None) -> Iterator[bytes]:
 
 
 def options(data: bytes) -> tuple[bytes, dict[str, Any]]:
-    """The document of an input, and the options that its first byte chooses."""
+    """Return the document of an input, and the options that its first byte chooses."""
     chosen = data[0] if data else 0
     return data[1:], {
         "media_type": "application/xml",

@@ -1,4 +1,4 @@
-"""Bytes to text as a browser decodes them (Encoding Standard), and back for the generator; no code of absolve's."""
+"""Decoding as in browsers (Encoding Standard), and encoding for the generator, without any code of absolve."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def codec(name: str) -> str:
 
 
 def encode(text: str, name: str) -> bytes:
-    """Text in a charset; U+DC80 to U+DCFF are bytes that no character has, and what the charset lacks is a reference."""
+    """Encode text; U+DC80 to U+DCFF are invalid bytes, and characters missing in the charset become references."""
     found = bytearray()
     run: list[str] = []
     for point in text:
@@ -47,7 +47,7 @@ def _encoded(text: str, name: str) -> bytes:
         return text.encode(codec(name), "surrogatepass")
     if name == "utf-8":
         return text.encode("utf-8", "surrogatepass")
-    if name == "iso-2022-jp":  # in pieces: what Python thinks of the escapes in the text is no matter
+    if name == "iso-2022-jp":  # in pieces: Python's handling of escapes in the text is avoided
         return b"".join(
             part.encode("iso2022_jp", "xmlcharrefreplace") if not part.isascii() else part.encode()
             for part in _runs(text)
@@ -66,7 +66,7 @@ def _runs(text: str) -> list[str]:
 
 
 def decode(data: bytes, name: str) -> str:
-    """Text as a browser has it that knows the charset; a byte order mark wins."""
+    """Decode text like a browser that knows the charset; a byte order mark overrides it."""
     for mark, marked in _MARKS:
         if data.startswith(mark):
             data, name = data[len(mark) :], marked
@@ -83,7 +83,7 @@ _ESCAPES: Final = {b"(B": _ASCII, b"(J": _ROMAN, b"(I": _KATAKANA, b"$@": _LEAD,
 
 
 def _iso_2022_jp(data: bytes) -> str:
-    """Encoding Standard 12.2.1, the decoder; states as there, but for the two of an escape, which look ahead."""
+    """Decode as in Encoding Standard 12.2.1, with its states except the two of an escape, which use lookahead."""
     found: list[str] = []
     state, output, at = _ASCII, False, 0
     while at < len(data):
@@ -92,7 +92,7 @@ def _iso_2022_jp(data: bytes) -> str:
         if byte == 0x1B:
             new = _ESCAPES.get(data[at : at + 2])
             if new is None:
-                found.append(_LOST)  # and what follows is read again
+                found.append(_LOST)  # and the following bytes are read again
                 output = False
             else:
                 at += 2

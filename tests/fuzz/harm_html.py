@@ -1,4 +1,4 @@
-"""Hostile HTML: every place for a link in it, with references that the author escaped for the place, or forgot to."""
+"""Hostile HTML: links in every context, with references that are escaped for it, or not."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     Context = Callable[[Choices], str]
 
 REFERENCES: Final = {'"': "&#34;", "'": "&#39;"}
-_NEVER_RAW: Final = "\"'`=<> \t\n\f\r"  # without quotes
+_NEVER_RAW: Final = "\"'`=<> \t\n\f\r"  # in unquoted values
 _NEVER_IN_URL: Final = " \t\"'()"
 
 
 def attribute(choices: Choices, value: str, quote: str | None = None) -> str:
-    """A value as the author writes it in an attribute."""
+    """Return a value as an author writes it in an attribute."""
     if quote is None:
         quote = choices.of(('"', '"', "'", ""))
     careless = choices.one_in(40)
@@ -51,7 +51,7 @@ def srcset(choices: Choices) -> str:
 
 
 def css_string(choices: Choices, value: str, quote: str) -> str:
-    """A value as the author writes it in a style sheet; `quote` is empty for an unquoted url()."""
+    """Return a value as an author writes it in a style sheet; `quote` is empty for an unquoted url()."""
     found = []
     for point in value:
         if point in "\\\n\r\f" + (quote or _NEVER_IN_URL) or (point < " " and not quote):
@@ -83,7 +83,7 @@ def sheet(choices: Choices) -> str:
 
 
 def json_string(choices: Choices, value: str) -> str:
-    """A value as a string of JSON, sometimes with escapes that need not be."""
+    """Return a value as a JSON string, sometimes with unnecessary escapes."""
     text = json.dumps(value, ensure_ascii=choices.one_in(2))
     text = text.replace("/", "\\/") if choices.one_in(4) else text
     if choices.below(6):
@@ -116,7 +116,7 @@ def script(kind: str, make: Context) -> Context:
 
 
 def single(quote: str) -> Context:
-    """An element with one URL in an attribute with these quotes."""
+    """Return an element with one URL in an attribute with these quotes."""
     patterns = (
         *(
             "<a href={}>t</a>",
@@ -149,7 +149,7 @@ def single(quote: str) -> Context:
 
 
 def absent(choices: Choices) -> str:
-    """Attributes without a value, and what stands near them."""
+    """Return attributes without a value, and text next to them."""
     value = attribute(choices, reference(choices))
     return choices.of(
         ("<a href>t</a>", "<form action>f</form>", "<a href>{0}</a>", "<img src alt={0}>", "<a href= >t</a>")
@@ -180,7 +180,7 @@ def style_element(choices: Choices) -> str:
 
 
 def _unended(text: str, name: str) -> str:
-    """What an author writes who knows that the element would end."""
+    """Return the value as written by an author who avoids ending the element."""
     return text.replace(f"</{name}", f"<\\/{name}")
 
 
@@ -214,7 +214,7 @@ AROUND: Final = (
 
 
 def some(choices: Choices) -> str:
-    """A place for a link, which is sometimes in one of the others."""
+    """Return a context for a link, which is sometimes inside another one."""
     front, behind = choices.of(AROUND) if choices.one_in(4) else ("", "")
     if "noscript" in front:
         choices.ends += OF_PLACES["noscript"]
@@ -297,7 +297,7 @@ CONTEXTS: Final[dict[str, Context]] = {
 }
 
 
-# What a decoder may still be in when the link comes.
+# Incomplete sequences that may precede the link in a decoder.
 STATES: Final = (
     "<p>\x1b(J</p>",
     "<p>\x1b$BF|\x1b(B</p>",
@@ -311,7 +311,7 @@ STATES: Final = (
 
 
 def document(choices: Choices, name: str, *, label: str | None) -> str:
-    """A page with the context in it; `label` is the charset that it declares."""
+    """Return a page with the context in it; `label` is the charset that it declares."""
     front = choices.of(("<!doctype html>", "", "<!DOCTYPE html PUBLIC '-//W3C//DTD HTML 4.01 Transitional//EN'>"))
     front += f"<meta charset={label}>" if label else ""
     if choices.one_in(6):

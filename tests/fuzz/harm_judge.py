@@ -1,6 +1,6 @@
-"""Whether a rewrite turned text into markup or code, by parsers that share no code with absolve.
+"""Detect rewrites that turned text into markup or code, with parsers that share no code with absolve.
 
-Two documents are the same but for the values of links, and no link has a scheme that runs code which it did not have.
+Both documents must be equal except for the values of links, and no link may get a scheme that runs code.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _SPACE: Final = "\t\n\f\r "
 
 
 class HarmError(AssertionError):
-    """What is different and is no link, or a link that runs code now."""
+    """A difference other than a link, or a link that now runs code."""
 
 
 # --- URLs ------------------------------------------------------------------------------------------------------------
@@ -46,7 +46,7 @@ _IGNORED: Final = {9: None, 10: None, 13: None}
 
 
 def scheme(value: str) -> str:
-    """The scheme of a URL as a browser reads it, in lower case with its colon; empty for a relative one."""
+    """Return the scheme of a URL as a browser reads it, in lower case with its colon; empty for a relative one."""
     bare = value.strip(_CONTROLS).translate(_IGNORED)
     try:
         return str(ada_url.URL(bare.encode("utf-8", "replace").decode(), base="relative://x/").protocol).removeprefix(
@@ -58,7 +58,7 @@ def scheme(value: str) -> str:
 
 
 class Judge:
-    """Compares two documents; `allowed` are schemes that the user's own rules spell out, `options` those of `rewrite`."""
+    """Compares two documents; `allowed` are schemes that the user's own rules contain, `options` those of `rewrite`."""
 
     def __init__(
         self, *, allowed: frozenset[str] = frozenset(), conditional: bool = False, thorough: bool = False
@@ -66,7 +66,7 @@ class Judge:
         self._runs = RUNS - allowed
         self._conditional = conditional
         self._thorough = thorough or LEXBOR is None
-        self.looked = 0  # documents that html5lib looked at
+        self.looked = 0  # documents that html5lib checked
 
     def url(self, old: str, new: str) -> None:
         if old != new and (found := scheme(new)) in self._runs and found != scheme(old):
@@ -75,7 +75,7 @@ class Judge:
     # --- HTML ----------------------------------------------------------------------------------------------------
 
     def html(self, old: str, new: str) -> None:
-        """The trees are the same, scripting off and on."""
+        """Assert that the trees are the same, with scripting off and on."""
         if old == new:
             return
         if not self._thorough:
@@ -92,7 +92,7 @@ class Judge:
             self._nodes(by_html5lib(old, scripting=scripting), by_html5lib(new, scripting=scripting), raw=raw)
 
     def _nodes(self, old: Sequence[Node], new: Sequence[Node], *, raw: str) -> None:
-        """Compare node by node; the text of `raw` is the markup of a noscript, and the other trees look into it."""
+        """Compare node by node; the text of `raw` is the markup of a noscript, which the other trees parse."""
         for one, other in zip(old, new, strict=False):
             if one is other or one == other:
                 continue
@@ -173,7 +173,7 @@ class Judge:
     # --- CSS and JSON --------------------------------------------------------------------------------------------
 
     def css(self, old: str, new: str) -> None:
-        """The same tokens but for URLs."""
+        """Assert that the tokens are the same except for URLs."""
         one, other = (list(_tokens(tinycss2.parse_component_value_list(text), url=False)) for text in (old, new))
         for (kind, value), (changed, became) in zip(one, other, strict=False):
             if kind != changed or (value != became and kind != "URL"):
@@ -184,7 +184,7 @@ class Judge:
             raise HarmError(f"css: {len(one)} tokens became {len(other)}")
 
     def json(self, old: str, new: str) -> None:
-        """The same values but for strings that are URLs."""
+        """Assert that the values are the same except for strings that are URLs."""
         if old == new:
             return
         try:
@@ -215,7 +215,7 @@ class Judge:
     # --- XML -----------------------------------------------------------------------------------------------------
 
     def xml(self, old: str, new: str) -> None:
-        """The trees of lxml; where it has none, absolve may have been asked to read it as HTML."""
+        """Compare the trees of lxml; without one, absolve may have been asked to read the document as HTML."""
         try:
             one = by_lxml(old)
         except UnjudgedError:
@@ -228,7 +228,7 @@ class Judge:
         _ForXML(self).nodes(one, other)
 
     def file(self, old: bytes, new: bytes, media_type: str, charset: str) -> None:
-        """Bytes of a document of this kind in this charset."""
+        """Return a document of this format in this charset."""
         if old == new:
             return
         kinds: dict[str, Callable[[str, str], None]] = {"text/html": self.html, "text/css": self.css}
@@ -244,7 +244,7 @@ _JSON_STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 
 
 class _Pairs(tuple[tuple[str, Any], ...]):
-    """The members of an object of JSON: duplicate names are kept."""
+    """Return the members of a JSON object, including duplicate names."""
 
     __slots__ = ()
 
@@ -281,7 +281,7 @@ _COMMA: Final = re.compile(r"[\t\n\f\r ]*,[\t\n\f\r ]*")
 
 
 def candidates(text: str) -> list[tuple[str, str]]:
-    """HTML Standard, "parse a srcset attribute": each URL with its descriptors, one code point at a time."""
+    """HTML Standard, "parse a srcset attribute": yield each URL with its descriptors, one code point at a time."""
     found: list[tuple[str, str]] = []
     position, end = 0, len(text)
     while True:
@@ -310,7 +310,7 @@ _REFRESH: Final = re.compile(
 
 
 def refresh(text: str) -> tuple[str, str]:
-    """What stands before the URL of a refresh, and the URL."""
+    """Return the text before the URL of a refresh, and the URL."""
     found = _REFRESH.fullmatch(text)
     if found is None:
         return text, ""
@@ -326,7 +326,7 @@ _FUNCTIONS: Final = frozenset(("url", "src", "image-set", "-webkit-image-set"))
 
 
 def _tokens(nodes: Sequence[Any], *, url: bool) -> Iterator[tuple[str, str]]:
-    """Kinds and values in order; strings are URLs where `url` says so, or behind @import."""
+    """Yield types and values in order; strings are URLs if `url` is set, or after @import."""
     imported = False
     for node in nodes:
         kind = node.type

@@ -1,4 +1,4 @@
-"""Whether a rewrite turned text into fields, parts, records or entries: messages and archives by other readers."""
+"""Detect rewrites that changed fields, parts, records or entries, by reading messages and archives with other libraries."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from harm_judge import Judge
 
-logging.getLogger("warcio").setLevel(logging.ERROR)  # it warns of every odd URL
+logging.getLogger("warcio").setLevel(logging.ERROR)  # it warns of every unusual URL
 _LINKS: Final = frozenset(b"base content-base content-location link location refresh sourcemap x-sourcemap".split())
 _DERIVED: Final = frozenset(b"content-length content-md5 digest warc-block-digest warc-payload-digest".split())
 _BRACKETS: Final = re.compile(rb"<[^>]*>")
@@ -28,7 +28,7 @@ _LABEL: Final = re.compile(rb"charset=\"?([^\s;\"]+)", re.IGNORECASE)
 
 
 def mail(judge: Judge, old: bytes, new: bytes) -> None:
-    """The fields and the parts, by Python's email, and the fields by their lines."""
+    """Compare fields and parts as read by Python's email, and the lines of the fields."""
     head, changed = (re.split(rb"\r?\n\r?\n", data, maxsplit=1)[0] for data in (old, new))
     fields(judge, head, changed)
     one, other = (email.message_from_bytes(data, policy=email.policy.compat32) for data in (old, new))
@@ -62,7 +62,7 @@ def _part(judge: Judge, old: Message, new: Message) -> None:
 
 
 def fields(judge: Judge, old: bytes, new: bytes) -> None:
-    """The same names in the same order; values change where they are links."""
+    """Assert the same names in the same order; only values of links may differ."""
     one, other = (_fields(head) for head in (old, new))
     if [name for name, _ in one] != [name for name, _ in other]:
         raise HarmError(f"header: {[name for name, _ in one]} became {[name for name, _ in other]}: {new!r}")
@@ -92,9 +92,9 @@ def _bare(value: bytes) -> str:
 
 
 def _fields(head: bytes) -> list[tuple[bytes, bytes]]:
-    """Names in lower case and values, of fields that are folded; the first of what is none has the name of its line.
+    """Return names in lower case and unfolded values; the first line that is no field is returned as a name.
 
-    CR alone ends a line to some readers.
+    Some readers end a line at a lone CR.
     """
     found: list[tuple[bytes, bytes]] = []
     for line in re.split(rb"\r\n|\n|\r", head):
@@ -107,7 +107,7 @@ def _fields(head: bytes) -> list[tuple[bytes, bytes]]:
 
 
 def http(judge: Judge, old: bytes, new: bytes) -> None:
-    """The status line, the fields, and the body."""
+    """Compare the status line, the fields, and the body."""
     one, other = (re.split(rb"\r?\n\r?\n", data, maxsplit=1) for data in (old, new))
     if len(one) != len(other):
         raise HarmError(f"http: {old!r} became {new!r}")
@@ -135,7 +135,7 @@ def _body(head: bytes, body: bytes) -> bytes:
 
 
 def warc(judge: Judge, old: bytes, new: bytes) -> None:
-    """As many records, each with the same fields and the same block but for links; and as many to warcio."""
+    """Assert the same number of records with the same fields and, except for links, blocks; warcio must agree."""
     one, other = list(_records(old)), list(_records(new))
     if len(one) != len(other):
         raise HarmError(f"warc: {len(one)} records became {len(other)}")
@@ -185,7 +185,7 @@ def _known(data: bytes) -> list[tuple[str, str | None]]:
 
 
 def wacz(judge: Judge, old: bytes, new: bytes) -> None:
-    """The same files; the index has as many lines with the same names and the same URL, and the records are as above."""
+    """Assert the same files; the index has the same number of lines, names and URLs, and the records are equal as above."""
     one, other = (_files(data) for data in (old, new))
     if one.keys() != other.keys():
         raise HarmError(f"wacz: {[*one]} became {[*other]}")

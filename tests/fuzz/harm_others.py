@@ -1,4 +1,4 @@
-"""Hostile documents of other kinds: style sheets, XML, feeds, messages, archives."""
+"""Hostile documents of other formats: style sheets, XML, feeds, messages, archives."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ XHTML: Final = "http://www.w3.org/1999/xhtml"
 
 
 class Made(NamedTuple):
-    """A document, and how absolve is to read it."""
+    """A document, and the options for reading it."""
 
     data: bytes
     media_type: str
@@ -59,12 +59,12 @@ _CHARACTERS: Final = {**dict.fromkeys(range(32), " "), 9: "\t", 10: "\n", 13: "\
 
 
 def legal(text: str) -> str:
-    """Text without what XML 1.0 can have in no way."""
+    """Return text without characters that XML 1.0 does not allow."""
     return "".join(point for point in text.translate(_CHARACTERS) if not "\ud800" <= point <= "\udfff")
 
 
 def xml_value(choices: Choices, value: str, quote: str) -> str:
-    """A value as the author writes it in an attribute of XML, or in text where there is no quote."""
+    """Return a value as an author writes it in an attribute of XML, or in text if there is no quote."""
     found = []
     for point in legal(value):
         if point in "<&" or (quote and point in f"{quote}\t\n\r"):
@@ -165,7 +165,7 @@ def feed_cdata(choices: Choices) -> str:
 
 
 def field(choices: Choices, value: str) -> str:
-    """A value on one line; NUL is in no field."""
+    """Return a value on one line, without NUL, for a field."""
     text = value.replace("\0", "").replace("\r\n", "\n").replace("\r", "\n")
     return text.replace("\n", choices.of(("%0A", "", "\r\n ")))
 

@@ -1,4 +1,4 @@
-"""Hostile text: references, bases and URLs that try to become markup or code, and the choices that make them."""
+"""Hostile text: references, bases and URLs that could become markup or code, and the random choices behind them."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ T = TypeVar("T")
 
 
 class Choices:
-    """Make decisions from the bytes of an input; those behind its end come from a generator that it seeds."""
+    """Makes decisions from the bytes of an input; after its end they come from a generator seeded with it."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
         self._at = 0
         self._random = random.Random(data)  # noqa: S311 - the same choices for the same input
-        self.ends: list[str] = []  # what would end the place where the links are
+        self.ends: list[str] = []  # text that would end the context of the links
 
     def below(self, limit: int) -> int:
         if self._at < len(self._data) and limit <= 256:
@@ -168,7 +168,7 @@ OTHERS: Final = (
         "\udc83\\",
         "\udc95\\",
         "\udc840",
-    ),  # bytes that begin a character
+    ),  # lead bytes
 )
 CODE: Final = (
     *(
@@ -244,7 +244,7 @@ FRONTS: Final = (
 )
 
 
-# Each is cut in two, with dot segments between the halves: where they go, the halves meet.
+# Each is split in two with dot segments between the halves: when those are removed, the halves meet.
 ENDS: Final = (
     *(
         "</script>",
@@ -276,7 +276,7 @@ ENDS: Final = (
 )
 
 
-# What ends a place, by a word in the name of its context or charset.
+# Text that ends a context, by a word in the name of the context or charset.
 OF_PLACES: Final = {
     "noscript": ("</noscript>", "</noscript"),
     "style": ("</style>", "*/", "\\3c/style>"),
@@ -308,12 +308,12 @@ def piece(choices: Choices) -> str:
 
 
 def hostile(choices: Choices, most: int = 4) -> str:
-    """A few pieces in a row."""
+    """Return a few pieces in sequence."""
     return "".join(piece(choices) for _ in range(1 + choices.below(most)))
 
 
 def reference(choices: Choices) -> str:
-    """A reference; half of them have dot segments, so that all of it is written again."""
+    """Return a reference; half of them have dot segments, so that all of it is written again."""
     kind = choices.below(9)
     if kind == 0:
         return choices.of(PLAIN)
@@ -331,7 +331,7 @@ def reference(choices: Choices) -> str:
 
 
 def base(choices: Choices) -> str:
-    """A base URL that somebody else chose."""
+    """Return a base URL chosen by an attacker."""
     kind = choices.below(8)
     if kind == 0:
         return "http://good.example/dir/"
@@ -359,7 +359,7 @@ SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
 
 def url(choices: Choices) -> str | None:
-    """The URL that the user or the container gives."""
+    """Return the URL given by the user or the container."""
     kind = choices.below(8)
     if kind == 0:
         return None
@@ -373,10 +373,10 @@ Rule = tuple[str, str, str]
 
 
 def rules(choices: Choices) -> list[Rule]:
-    """A rule of a remap file, with a hostile target."""
+    """Return a rule of a remap file, with a hostile target."""
     kind = choices.below(4)
     if kind == 0:
-        return [("(?s)[a-z]+://[^/]*/(.*)", r"\1", "regex")]  # the target comes from the document alone
+        return [("(?s)[a-z]+://[^/]*/(.*)", r"\1", "regex")]  # the whole target comes from the document
     if kind == 1:
         return [("(?s)([a-z]+)://([^/]*)/(.*)", r"\1://\2/" + hostile(choices).replace("\\", "") + r"\3", "regex")]
     new = choices.of(("http://new.example/", "//new.example/", "app://n/")) + hostile(choices)
@@ -384,7 +384,7 @@ def rules(choices: Choices) -> list[Rule]:
 
 
 def policy(choices: Choices) -> Callable[[object], str]:
-    """A policy that returns the same hostile text for every link."""
+    """Return a policy that returns the same hostile text for every link."""
     text = choices.of(("http://new.example/", "", "./", "//n/", "?")) + hostile(choices)
     text = text if text.strip() else "x"
     return lambda _resolved: text

@@ -1,4 +1,4 @@
-"""Trees of other parsers, as flat lists of nodes: lexbor is quick, html5lib is thorough; lxml reads XML."""
+"""Trees of other parsers, as flat lists of nodes: lexbor is fast, html5lib is thorough; lxml reads XML."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from absolve.verifying.html5lib_today import Parser
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# None where it is not installed: then html5lib judges everything
+# None where lexbor is not installed: then html5lib checks every input
 LEXBOR: Final[Any] = importlib.import_module("selectolax.lexbor") if importlib.util.find_spec("selectolax") else None
 COMMENT: Final = "#comment"
 TEXT: Final = "#text"
@@ -23,7 +23,7 @@ DOCTYPE: Final = "#doctype"
 
 
 class Node(NamedTuple):
-    """An element, its end, a text or a comment; `parent` is the element's local name, `attributes` in order."""
+    """An element, its end, a text or a comment; `parent` is the element's local name, `attributes` are in order."""
 
     kind: str
     text: str = ""
@@ -55,7 +55,7 @@ def _of_etree(root: Any) -> Iterator[Node]:
 
 
 def _element(element: Any, parent: str) -> Iterator[Node]:
-    """An element of ElementTree or lxml and all in it; the tail comes from whoever holds it."""
+    """Yield an element of ElementTree or lxml and its contents; its tail is yielded for its parent."""
     tag = element.tag
     if tag is etree.PI:
         yield Node(PI, f"{element.target} {element.text or ''}", (), parent)
@@ -93,15 +93,15 @@ def _key(key: str) -> str:
     return key
 
 
-# --- lexbor, which knows scripting off only ---------------------------------------------------------------------------
+# --- lexbor, which parses without scripting only ----------------------------------------------------------------------
 
 _NOSCRIPT: Final = re.compile("noscript", re.IGNORECASE)
-# Where scripts run noscript is raw text. These two are always: the one is read in a head as noscript is, the other in a body.
+# With scripting, noscript is raw text, as these two elements always are: the first like noscript in a head, the other in a body.
 STAND_INS: Final = ("", "noframes", "noembed")
 
 
 def by_lexbor(text: str, stand_in: str) -> list[Node]:
-    """The tree with another name for noscript."""
+    """Return the tree with another name for noscript."""
     if stand_in:
         text = _NOSCRIPT.sub(stand_in, text)
     root = LEXBOR.LexborHTMLParser(text).root

@@ -1,6 +1,6 @@
-"""Pages that run no script, whatever the base, and what was made of some of them once: pages that run one.
+"""Pages that run no script, whatever the base, and former rewrites of some of them that run one.
 
-They are the proof that the judge sees a difference. `HARMFUL` is what absolve wrote before it escaped for every reader.
+They test the detection of harm. `HARMFUL` is the output of absolve before it escaped for every reader.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 
 class Page(NamedTuple):
-    """A page, the options of `rewrite`, and a policy by what it returns or by the rules of a remap file."""
+    """A page, the options of `rewrite`, and a policy: its return value, or the rules of a remap file."""
 
     data: bytes
     options: dict[str, Any]

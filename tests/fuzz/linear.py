@@ -1,7 +1,7 @@
-"""The invariant that every target shares: time grows no faster than the input does.
+"""The invariant of every target: time grows linearly with the input.
 
-One input in `ONE_OF` is repeated until it is large, and again until it is four times as large. A quadratic way through
-takes sixteen times as long then.
+One of `ONE_OF` inputs is repeated until it is large, and again until it is four times as large. A quadratic
+algorithm then takes sixteen times as long.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 ONE_OF: Final = 1024
-SIZE: Final = 64_000  # bytes; a target's own inputs are too short to tell a linear way from a quadratic one
+SIZE: Final = 64_000  # bytes; inputs of the targets are too short to distinguish linear from quadratic time
 TIMES: Final = 4
-MOST: Final = 10  # times as long: four, and room for caches and for whatever shares the processor
-SHORT: Final = 0.5  # seconds: what takes less is not judged
+MOST: Final = 10  # times as long: four, with a margin for caches and other processes
+SHORT: Final = 0.5  # seconds: shorter times are not compared
 TRIES: Final = 3
 
 
 def grows_linearly(work: Callable[[bytes], object], data: bytes) -> None:
-    """Hold the work on one input in so many against the same on four times as much."""
+    """Compares the time for one of n inputs with that for four times as much."""
     if data and zlib.crc32(data) % ONE_OF == 0:
         measure(work, data * (SIZE // len(data) + 1))
 
 
 def measure(work: Callable[[bytes], object], data: bytes) -> None:
-    """Fail where four times the input takes more than `MOST` times the processor's time in each of a few tries."""
+    """Fail if four times the input takes more than `MOST` times the CPU time in each of a few attempts."""
     for _ in range(TRIES):
         less, more = seconds(work, data), seconds(work, data * TIMES)
         if more < SHORT or more <= MOST * less:

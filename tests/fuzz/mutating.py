@@ -1,4 +1,4 @@
-"""A plain loop of random mutations, for what coverage cannot guide: compiled modules, and Pythons without atheris."""
+"""Random mutations, for compiled modules and Pythons without atheris, where coverage cannot guide."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LONGEST: Final = 4096
 
 
 def loop(check: Callable[[bytes], None], corpus: Sequence[bytes], words: Sequence[bytes], seconds: float) -> int:
-    """Every input of the corpus as it is, then mutations of them until the time is over; how many were run."""
+    """Run every input of the corpus, then mutations of them until the time is over; return their number."""
     chance = random.Random(1808)  # noqa: S311 - the same run every time
     ends = time.monotonic() + seconds
     runs = 0
@@ -30,7 +30,7 @@ def loop(check: Callable[[bytes], None], corpus: Sequence[bytes], words: Sequenc
 
 
 def mutate(data: bytearray, corpus: Sequence[bytes], words: Sequence[bytes], chance: random.Random) -> None:
-    """Change the data in one place: a word or a stretch of another input comes in, a stretch goes, doubles, or is noise."""
+    """Mutate one span of the data: insert a word or part of another input, delete, duplicate, or overwrite with noise."""
     start = chance.randint(0, len(data))
     end = min(len(data), start + chance.choice((0, 1, 2, 8, 64)))
     kind = chance.randrange(5)

@@ -1,8 +1,7 @@
-"""Rewrite and list each file of some folders as what it is, and rewrite it as HTML and CSS: no error comes but ours.
+"""Rewrite and list each file of some folders in its format, and rewrite it as HTML and CSS: only AbsolveError may occur.
 
 `python tests/fuzz/over_files.py FOLDER... --every N`, from the project's root, takes every Nth file and every hostile
-shape. `.ci/sanitize` runs it on modules that watch over every byte they read and every number they compute: one that
-reports ends its process, and the run.
+shape. `.ci/sanitize` runs it on instrumented modules: a report of a sanitizer ends the process and the run.
 """
 
 from __future__ import annotations
@@ -25,8 +24,8 @@ from tests.shapes.hostile import SHAPES
 
 URL: Final = "http://h.example/d/page.html?q#f"
 SIZE: Final = 20_000  # bytes of a hostile shape
-AT_ONCE: Final = 16  # inputs that a process is given
-WAYS: Final = (  # the media type, whether the links are listed, and the settings
+AT_ONCE: Final = 16  # inputs per task of a process
+WAYS: Final = (  # the media type, whether to list the links, and the settings
     (None, True, Settings()),
     (None, False, Settings("whatwg", lazy=True, conditional_comments=True, json_ld=True)),
     ("text/html", False, Settings()),
@@ -35,7 +34,7 @@ WAYS: Final = (  # the media type, whether the links are listed, and the setting
 
 
 class Done(NamedTuple):
-    """What became of one input."""
+    """The outcome of one input."""
 
     size: int
     refused: int
@@ -50,7 +49,7 @@ def arguments() -> argparse.Namespace:
 
 
 def inputs(folders: list[Path], every: int) -> list[str]:
-    """Paths of files, and names of hostile shapes."""
+    """Return paths of files, and names of hostile shapes."""
     files = [str(path) for folder in folders for path in sorted(folder.rglob("*")) if path.is_file()]
     return files[::every] + list(SHAPES)
 
@@ -63,7 +62,7 @@ def document(name: str) -> Document:
 
 
 def work(name: str) -> Done:
-    """Everything that is done to one input. verify's parsers are left out: they are Python, and take the longest."""
+    """Process one input in every way. verify's parsers are excluded: they are Python, and take the longest."""
     given = document(name)
     refused = 0
     broken = []

@@ -1,4 +1,4 @@
-"""What must hold of the rewrite of any document, whatever the options."""
+"""Invariants of the rewrite of any document, with any options."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import absolve
 
 
 def is_honest(data: bytes, *, judged: bool = True, **options: Any) -> None:
-    """No-op is the identity, `verify` finds that only links changed and where they lead did not, twice is once.
+    """Assert that no-op is the identity, that only links changed and not their targets, and that rewriting is idempotent.
 
-    Where not every input can be `judged` the second witness may say that it cannot; the first may not.
+    Unless every input can be `judged`, the second witness may report that it cannot check; the first must not.
     """
     assert absolve.rewrite(data, policy=lambda _: None, **options) is data
     after = absolve.rewrite(data, **options)
@@ -23,7 +23,7 @@ def is_honest(data: bytes, *, judged: bool = True, **options: Any) -> None:
 
 
 def has_sound_rows(data: bytes, **options: Any) -> None:
-    """Each row has a place in its document, and a target where no problem says why there is none."""
+    """Assert that each row has its position in the document, and a target or a problem code that explains its absence."""
     for row in absolve.links(data, **options):
         assert 0 <= row.start <= row.end
         assert row.entity or row.end <= len(data)
@@ -33,7 +33,7 @@ def has_sound_rows(data: bytes, **options: Any) -> None:
 
 
 def goes_through(data: bytes, **options: Any) -> None:
-    """Rewrite it and list it whole; nothing is raised but what is ours to raise."""
+    """Rewrite the document and list it completely; only AbsolveError may be raised."""
     try:
         absolve.rewrite(data, **options)
         for row in absolve.links(data, **options):
@@ -43,6 +43,6 @@ def goes_through(data: bytes, **options: Any) -> None:
 
 
 def in_quotes(value: bytes) -> bytes:
-    """The value of an attribute in single quotes, double quotes or none, as its length says."""
+    """Return the value in an attribute with single quotes, double quotes or none, depending on its length."""
     quote = (b"", b"'", b'"')[len(value) % 3]
     return quote + value.replace(quote, b"") + quote if quote else value

@@ -1,4 +1,4 @@
-"""No rewrite turns text into markup or code: 5,000 executions; and that the judge of it misses nothing."""
+"""No rewrite turns text into markup or code, in 5,000 executions; and the detection finds every kind of harm."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ def test_no_rewrite_turns_text_into_markup_or_code(first: int) -> None:
 
 @settings(max_examples=100)
 @given(st.binary(min_size=2, max_size=24))
-def test_nor_does_one_of_what_hypothesis_makes(data: bytes) -> None:
+def test_no_rewrite_of_hypothesis_inputs_turns_text_into_markup_or_code(data: bytes) -> None:
     fuzz_harm.check(data)
 
 
-def test_the_inputs_cover_every_context_with_every_charset() -> None:
+def test_generated_inputs_cover_every_context_with_every_charset() -> None:
     made = {(data[0] % len(CONTEXTS), data[1] % len(NAMES)) for data in map(fresh, range(RUNS))}
     assert len(made) == len(CONTEXTS) * len(NAMES)
 
 
-def test_most_inputs_are_rewritten_and_judged() -> None:
+def test_most_generated_inputs_are_rewritten_and_checked() -> None:
     fuzz_harm.seen.clear()
     for number in range(0, 10_000, 25):
         fuzz_harm.check(fresh(number))
@@ -48,7 +48,7 @@ def test_most_inputs_are_rewritten_and_judged() -> None:
     assert fuzz_harm.seen["unjudged"] < 10
 
 
-# --- the judge -------------------------------------------------------------------------------------------------------
+# --- detection of harm -------------------------------------------------------------------------------------------------------
 
 WAYS = (False, True) if LEXBOR is not None else (True,)
 SAME = [
@@ -103,13 +103,13 @@ HARM = [
 
 @pytest.mark.parametrize("thorough", WAYS)
 @pytest.mark.parametrize(("old", "new"), SAME)
-def test_values_of_links_may_change(old: str, new: str, thorough: bool) -> None:
+def test_changed_values_of_links_are_no_harm(old: str, new: str, thorough: bool) -> None:
     Judge(thorough=thorough).html(old, new)
 
 
 @pytest.mark.parametrize("thorough", WAYS)
 @pytest.mark.parametrize(("kind", "old", "new"), HARM)
-def test_whatever_else_changes_is_harm(kind: str, old: str, new: str, thorough: bool) -> None:
+def test_any_other_change_of_a_page_is_harm(kind: str, old: str, new: str, thorough: bool) -> None:
     with pytest.raises(HarmError) as raised:
         Judge(thorough=thorough, conditional=True).html(old, new)
     assert str(raised.value).startswith(kind)
@@ -163,7 +163,7 @@ def record(block: bytes) -> bytes:
         (of_bytes(harm_messages.warc), record(b"<a href=x>"), record(b"<a href=yy>"), record(b"<b>")),
     ],
 )  # fmt: skip
-def test_so_it_is_in_documents_of_other_kinds(
+def test_any_other_change_in_other_formats_is_harm(
     judge: Callable[[Any, Any], None], old: Any, same: Any, harm: Any
 ) -> None:
     judge(old, same)
@@ -184,7 +184,7 @@ def test_so_it_is_in_documents_of_other_kinds(
         ("./javascript:", ""),
     ],
 )
-def test_a_scheme_is_that_of_the_url_that_a_browser_parses(value: str, found: str) -> None:
+def test_the_scheme_is_that_of_the_url_as_a_browser_parses_it(value: str, found: str) -> None:
     assert scheme(value) == found
 
 
@@ -194,12 +194,12 @@ def test_a_scheme_is_that_of_the_url_that_a_browser_parses(value: str, found: st
         (b"a\x1b$BF|\x1b(Bb", "a日b"),
         (b"\x1b(J\\~\x1b(B\\", "¥‾\\"),
         (b"\x1b(I1\x1b(B1", "ｱ1"),
-        (b"\x1b$B<a>\n", None),  # no markup, and a line feed ends nothing
+        (b"\x1b$B<a>\n", None),  # no markup, and a line feed does not reset the state
         (b"\x0e<", "\ufffd<"),
         (b"\x1b<", "\ufffd<"),
     ],
 )  # fmt: skip
-def test_iso_2022_jp_is_decoded_by_the_standard(data: bytes, text: str | None) -> None:
+def test_iso_2022_jp_is_decoded_as_in_the_encoding_standard(data: bytes, text: str | None) -> None:
     if text is None:
         assert "<" not in decode(data, "iso-2022-jp")
     else:
@@ -207,7 +207,7 @@ def test_iso_2022_jp_is_decoded_by_the_standard(data: bytes, text: str | None) -
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_the_generator_encodes_is_decoded_again(name: str) -> None:
+def test_text_encoded_by_the_generator_is_decoded_to_itself(name: str) -> None:
     text = "<a href='x'>&amp;</a>"
     assert name == "replacement" or decode(encode(text, name), name) == text
     assert name.startswith("utf-16") or encode("\udc81x", name) == b"\x81x"

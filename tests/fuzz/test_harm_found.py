@@ -1,4 +1,4 @@
-"""Documents that a rewrite once harmed, or that raised what is no error of ours, by what was behind it."""
+"""Documents whose rewrite was once harmful, or raised another exception than AbsolveError, by cause."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ QUOTED: Final = b"Content-Type: text/html; charset=utf-16%b\nContent-Transfer-En
 
 
 def harmless(data: bytes, kind: str, charset: str = "utf-8", policy: Policy | None = None, **options: Any) -> None:
-    """Rewrite the document, which is not refused, and judge it."""
+    """Rewrite the document, which must not be refused, and check it for harm."""
     given = charset if kind in {HTML, "text/css"} else None
     after = absolve.rewrite(data, media_type=kind, charset=given, policy=policy, **options)
     allowed = (
@@ -69,7 +69,7 @@ def test_no_link_gets_a_scheme_that_runs_code(data: bytes, options: dict[str, An
         (b'<script type=importmap>{"imports":{"a":"./\\u003c/a/../script><svg/onload=alert`1`>"}}</script>', {"url": "http://h/d/"}),
     ],
 )  # fmt: skip
-def test_nothing_that_ends_a_place_is_written_into_it(data: bytes, options: dict[str, Any]) -> None:
+def test_no_text_that_ends_its_context_is_written(data: bytes, options: dict[str, Any]) -> None:
     harmless(data, HTML, **options)
 
 
@@ -82,7 +82,7 @@ def test_nothing_that_ends_a_place_is_written_into_it(data: bytes, options: dict
         b"<noscript><!-- </noscript><script>var a='--><a href=\"x\">'</script>",
     ],
 )
-def test_a_link_that_is_no_link_where_scripts_run_stays_or_the_page_is_refused(data: bytes) -> None:
+def test_a_link_that_is_none_with_scripting_stays_or_the_page_is_refused(data: bytes) -> None:
     try:
         harmless(data, HTML, url="http://h/'+alert(1)+'/")
     except absolve.DocumentError as error:
@@ -97,7 +97,7 @@ def test_a_link_that_is_no_link_where_scripts_run_stays_or_the_page_is_refused(d
         (b"<base href=s:/\x1b(J><style>\\", "iso-2022-jp", {"base": "empty"}),
         (b"<style>url(", "gbk", {"policy": returns('./=\udc83\\"')}),
         (b"<style>url()", "shift_jis", {"policy": returns("x\udc83\\")}),
-        # the end of a line ends no state (Encoding Standard 12.2.1)
+        # a line end does not reset the state (Encoding Standard 12.2.1)
         (b"<!\x1b$@\r><i data-src=/>", "iso-2022-jp", {"url": "p:/", "lazy": True}),
         (b'<!--\x1b(I\n--><style>src("-', "iso-2022-jp", {"url": "p:/"}),
         (b"<base href=\x1b$B2f\n>", "iso-2022-jp", {"policy": returns("\xa0")}),
@@ -109,18 +109,18 @@ def test_a_link_that_is_no_link_where_scripts_run_stays_or_the_page_is_refused(d
         (MAP, "euc-jp", {"policy": returns("./\xa5u003c\u203e")}),
     ],
 )  # fmt: skip
-def test_what_is_written_is_read_in_the_charset_as_it_was_meant(
+def test_written_text_is_decoded_to_itself_in_its_charset(
     data: bytes, charset: str, options: dict[str, Any]
 ) -> None:
     harmless(data, HTML, charset, **options)
 
 
-def test_a_yen_sign_is_no_backslash_in_a_feed() -> None:
+def test_a_yen_sign_in_a_feed_is_not_written_as_a_backslash() -> None:
     harmless(FEED % MAP, "application/xml", "euc-jp", url="x:/\xa5\udc83/")
 
 
 @pytest.mark.parametrize("name", [b"Base", b"Location", b"Content-Base"])
-def test_no_value_is_written_behind_a_bare_carriage_return(name: bytes) -> None:
+def test_no_value_is_written_after_a_lone_carriage_return(name: bytes) -> None:
     harmless(b"HTTP/1.1 302 Found\n%b:\r" % name, "message/http", policy=returns("Set-Cookie: x"))
     harmless(b"HTTP/1.1 302 Found\r\n%b: x\ry\r\n\r\n" % name, "message/http", policy=returns("Set-Cookie: x"))
 
@@ -137,5 +137,5 @@ def test_half_a_code_unit_at_the_end_is_no_error(charset: bytes, body: bytes, te
     absolve.rewrite(QUOTED % (charset, body), media_type="message/rfc822", policy=returns(text))
 
 
-def test_a_url_with_half_a_surrogate_pair_has_rows() -> None:
+def test_a_url_with_a_lone_surrogate_has_rows() -> None:
     assert [row.reference for row in absolve.links(b'<a href="x">', media_type=HTML, url="http://h/\ud800/")] == ["x"]
