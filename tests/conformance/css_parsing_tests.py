@@ -1,7 +1,7 @@
-"""css-parsing-tests, read: each case with the references that the tokens of its expected tree are.
+"""Reader of css-parsing-tests: each case with the references that the tokens of its expected tree contain.
 
-The suite's README (SimonSapin/css-parsing-tests) has the format: a tree is a list of component values and rules. What
-holds no tokens (An+B, colours) is left out.
+The format is described in the suite's README (SimonSapin/css-parsing-tests): a tree is a list of component values and
+rules. Files without tokens (An+B, colours) are skipped.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _OPEN: Final = ("eof-in-string", "eof-in-url")
 
 
 class Case(NamedTuple):
-    """One case: `tree` is what the suite expects of `css`."""
+    """One case: `tree` is the expected tree of `css`."""
 
     name: str
     css: str
@@ -36,22 +36,22 @@ class Case(NamedTuple):
 
     @property
     def references(self) -> list[str]:
-        """Of url tokens, of strings that begin a url(), and of those that follow @import."""
+        """Yield the values of url tokens, of strings that begin a url(), and of strings after @import."""
         return list(_references(self.tree))
 
     @property
     def strings(self) -> list[str]:
-        """Of the string tokens that stand in no block, and of urls, up to a parenthesis that closes what is around."""
+        """Yield string tokens outside of blocks, and urls, up to an unmatched closing parenthesis."""
         return list(_strings(self.tree))
 
     @property
     def ends_open(self) -> bool:
-        """Whether the end of the file ended a string or url: what is put behind the text is in it."""
+        """Return whether the end of the file ended a string or url, so that appended text would be inside it."""
         return any(f"'{error}'" in str(self.tree) for error in _OPEN)
 
 
 class BytesCase(NamedTuple):
-    """A style sheet as bytes: what is said of its charset beside it, and what it is read as."""
+    """A style sheet as bytes: its external charset declarations, and the expected charset."""
 
     name: str
     data: bytes
@@ -95,7 +95,7 @@ def _references(values: list[Any]) -> Iterator[str]:
 
 
 def _marked(values: list[Any]) -> list[Any]:
-    """The values with the string that begins them, if one does, as a url."""
+    """Return the values with an initial string, if any, as a url."""
     at = 1 if values[:1] == [" "] else 0
     if at < len(values) and isinstance(values[at], list) and values[at][0] == "string":
         return [["url", values[at][1]], *values[at + 1 :]]

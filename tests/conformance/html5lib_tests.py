@@ -1,7 +1,7 @@
-"""html5lib-tests, read: the tree-construction and tokenizer tests as documents with the start tags that they expect.
+"""Reader of html5lib-tests: tree-construction and tokenizer tests, with their expected start tags.
 
-The format is described in the suite's own repository (html5lib/html5lib-tests). Cases for a fragment or with scripting
-on are left out: absolve reads documents as a browser with scripting off does.
+The format is described in the suite's repository (html5lib/html5lib-tests). Fragment cases and cases with scripting are
+skipped: absolve reads documents like a browser without scripting.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class TreeTest(NamedTuple):
-    """One case of tree construction: `expected` holds the elements of the tree in tree order, implied ones too."""
+    """One tree-construction case: `expected` has the elements of the tree in tree order, including implied ones."""
 
     name: str
     data: str
@@ -26,7 +26,7 @@ class TreeTest(NamedTuple):
 
 
 class TokenTest(NamedTuple):
-    """One case of the tokenizer in one initial state; `prefix` is markup that leads a document to this state."""
+    """One case of the tokenizer in one initial state; `prefix` is markup that leads to this state."""
 
     name: str
     prefix: str
@@ -41,7 +41,7 @@ _ELEMENT: Final = re.compile(r"<(?:(svg|math) )?([^<>]*|[^\"]*)>")
 
 
 def tree_tests(folder: Path) -> Iterator[TreeTest]:
-    """Every document of the suite's tree-construction tests."""
+    """Yield every document of the suite's tree-construction tests."""
     for path in sorted(folder.glob("*.dat")):
         text = path.read_bytes().decode("utf-8", "surrogateescape")
         for number, sections in enumerate(_cases(text)):
@@ -50,7 +50,7 @@ def tree_tests(folder: Path) -> Iterator[TreeTest]:
 
 
 def _cases(text: str) -> Iterator[dict[str, str]]:
-    """The sections of each case by name; line ends before a heading belong to the format."""
+    """Yield the sections of each case by name, without the line ends that separate them."""
     sections: dict[str, str] = {}
     parts = _SECTION.split(text)
     for name, body in zip(parts[1::2], parts[2::2], strict=True):
@@ -77,7 +77,7 @@ def _elements(document: str) -> list[Element]:
 
 
 def _attribute_name(name: str) -> str:
-    """`xlink href` is the attribute that a document writes `xlink:href`; `xmlns xmlns` is `xmlns`."""
+    """Return the attribute name as in a document: `xlink:href` for `xlink href`, `xmlns` for `xmlns xmlns`."""
     return (
         lower(name)
         .replace("xmlns xmlns", "xmlns")
@@ -98,7 +98,7 @@ _PREFIXES: Final = {
 
 
 def token_tests(folder: Path) -> Iterator[TokenTest]:
-    """Every case of the tokenizer, once for each of its initial states."""
+    """Yield every tokenizer case, once for each of its initial states."""
     for path in sorted(folder.glob("*.test")):
         content = json.loads(path.read_text("utf-8"))
         for number, case in enumerate(content.get("tests") or content["xmlViolationTests"]):

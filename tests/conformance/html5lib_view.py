@@ -1,7 +1,7 @@
-"""What html5lib's tree says of a document: the judge of the scanner, as `verify` has it, brought up to today's standard.
+"""Start tags of a document in html5lib's tree, as in `verify`, updated to the current standard; a reference for the scanner.
 
-`test_html5lib.py` runs html5lib's suite on this judge as well. Attribute values carry the number of their token, so that
-an element which the tree builder clones is still one element.
+`test_html5lib.py` runs html5lib's suite on this parser too. Attribute values carry the number of their token, so that an
+element that the tree builder clones is counted once.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _PREFIXES: Final = {namespaces["xlink"]: "xlink:", namespaces["xml"]: "xml:", na
 
 
 class Element(NamedTuple):
-    """A start tag that reached the tree: its namespace, local name and attributes in lower case, as they stood."""
+    """A start tag that reached the tree: namespace, local name and attributes in lower case, in document order."""
 
     namespace: str
     name: str
@@ -28,14 +28,14 @@ class Element(NamedTuple):
 
 
 class _Value(str):
-    """An attribute's value that knows its token's number."""
+    """The value of an attribute, with the number of its token."""
 
     __slots__ = ("order",)
     order: int
 
 
 class _Tokenizer(_tokenizer.HTMLTokenizer):
-    """Gives each start tag a number."""
+    """A tokenizer that numbers the start tags."""
 
     def emitCurrentToken(self) -> None:  # noqa: N802 - html5lib's name
         token: Any = self.currentToken
@@ -49,7 +49,7 @@ class _Tokenizer(_tokenizer.HTMLTokenizer):
 
 
 class _Tree(html5lib_today.TreeBuilder):
-    """The tree builder, which knows which tag an element was made for; clones were made for none."""
+    """A tree builder that records the start tag of each element; clones have none."""
 
     def reset(self) -> None:
         super().reset()
@@ -67,7 +67,7 @@ class _Tree(html5lib_today.TreeBuilder):
 
 
 class Parser(html5lib_today.Parser):
-    """The parser, which counts start tags."""
+    """A parser that counts start tags."""
 
     def __init__(self) -> None:
         super().__init__(_Tree, _Tokenizer)
@@ -75,10 +75,10 @@ class Parser(html5lib_today.Parser):
 
 
 def elements(text: str) -> list[Element]:
-    """The elements that the tree of a document has, scripting off: each tag once, in the order of the tags.
+    """Return the elements of a document's tree without scripting: each tag once, in document order.
 
-    Attributes that a second html or body tag adds to the first are an element of their own here; html, head and body
-    tags without attributes are left out, because the tree has these elements anyway.
+    Attributes that a second html or body tag adds to the first are returned as a separate element; html, head and body
+    tags without attributes are omitted, because the tree always has these elements.
     """
     parser = Parser()
     root = parser.parse(text, scripting=False)
@@ -102,7 +102,7 @@ def elements(text: str) -> list[Element]:
 
 
 def lower(name: str) -> str:
-    """ASCII letters only, as the tokenizer does."""
+    """Convert ASCII letters to lower case, as the tokenizer does."""
     return name.translate(asciiUpper2Lower)
 
 

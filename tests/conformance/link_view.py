@@ -1,7 +1,7 @@
-"""The references of an HTML document twice: as html5lib's tree has them by the tables of places, and as the walker tells.
+"""References of an HTML document from two sources: html5lib's tree with absolve's link tables, and the walker.
 
-Each is (element, attribute, value), the value decoded and without white space around it. What stands in a style sheet, in
-JSON or in a srcdoc is read by absolve's walkers on both sides: here it counts that the right text reaches them.
+Each is (element, attribute, value), the value decoded and stripped. Style sheets, JSON and srcdoc documents are read by
+absolve's walkers on both sides: here it is checked that these receive the right text.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _SPACE = "\t\n\f\r "
 
 
 class Reference(NamedTuple):
-    """One reference, as rows name it."""
+    """One reference, with the names that rows use."""
 
     element: str
     attribute: str
@@ -43,7 +43,7 @@ class Reference(NamedTuple):
 
 
 def walked(document: Document) -> list[Reference]:
-    """What the walker tells, in its order."""
+    """Return the references that the walker finds, in order."""
     return list(_walked(walk(document, SETTINGS)))
 
 
@@ -57,7 +57,7 @@ def _walked(entity: Entity) -> Iterator[Reference]:
 
 
 def judged(text: str, errors: str) -> list[Reference]:
-    """What html5lib's tree has, in the order of the tags; `errors` is how the charset decodes what is no character."""
+    """Return the references in html5lib's tree, in the order of the tags; `errors` is the error handler of the decoder."""
     return [reference for element in html5lib_view.elements(text) for reference in _judged(element, errors)]
 
 

@@ -1,4 +1,4 @@
-"""The test material that lies beside the project, and cases made of it: skipped where it is not there."""
+"""Shared test data, and test cases generated from it; skipped if it is missing."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ SHARED: Final = Path(os.environ.get("ABSOLVE_SHARED") or Path(__file__).parents[
 
 
 def missing(folder: Path) -> str:
-    """Return the reason to skip what needs this folder."""
+    """Return the reason to skip a test that needs this folder."""
     return f"there is no {folder} (set ABSOLVE_SHARED)"
 
 
 def each(names: str, cases: Iterable[ParameterSet], folder: Path) -> pytest.MarkDecorator:
-    """Parametrize a test by cases made of the files in a folder.
+    """Parametrize a test by cases generated from the files in a folder.
 
-    Where the folder is not there `cases`, which may be a generator, is not touched: the test is there once, skipped with
-    the reason, and has a value for each of its parameters. A folder in which there are no cases is an error.
+    If the folder is missing, `cases`, which may be a generator, is not used: the test is collected once, with a value
+    for each parameter, and skipped with the reason. A folder without any case is an error.
     """
     if folder.is_dir():
         found = list(cases)

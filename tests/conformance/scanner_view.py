@@ -1,4 +1,4 @@
-"""What the scanner says of a document, in the terms of html5lib_view: every start tag that reaches the tree."""
+"""Start tags that the scanner reports as reaching the tree, in the form of html5lib_view."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NAMESPACES = ("html", "svg", "math")
 
 
 def elements(data: bytes, charset: Charset = UTF_8) -> list[Element]:
-    """The start tags with their attributes, decoded; what a second html or body adds is an element of its own."""
+    """Return the start tags with decoded attributes; attributes of a second html or body are a separate element."""
     record: list[tuple[int, int, int, int, int]] = []
     scanner = Tokenizer(data, _NOTHING, record)
     found: list[Element] = []
@@ -35,7 +35,7 @@ def elements(data: bytes, charset: Charset = UTF_8) -> list[Element]:
             name = "img"
         attributes: dict[str, str] = {}
         for start, end, value, value_end, _ in record:
-            decoded = quoted(charset, 0x22).decode(data[value:value_end])  # as without quotes
+            decoded = quoted(charset, 0x22).decode(data[value:value_end])  # decoded as without quotes
             attributes.setdefault(_name(data[start:end], charset), text(decoded, charset))
         if scanner.fate == names.MERGED:
             attributes = {key: attributes[key] for key in attributes if (name, key) not in merged}
@@ -50,7 +50,7 @@ def elements(data: bytes, charset: Charset = UTF_8) -> list[Element]:
 def tags(
     scanner: Tokenizer, record: list[tuple[int, int, int, int, int]]
 ) -> Iterator[tuple[int, tuple[str, dict[str, str]]]]:
-    """Every start tag of UTF-8 text, whether it reaches the tree or not: where it begins, its name and attributes."""
+    """Yield every start tag of UTF-8 text with its offset, name and attributes, whether or not it reaches the tree."""
     data = scanner.data
     while (kind := scanner.next()) != names.END:
         if kind == names.TAG:
@@ -62,12 +62,12 @@ def tags(
 
 
 def text(value: bytes, charset: Charset) -> str:
-    """A decoded value as html5lib has it: bytes that are no characters are lone surrogates."""
+    """Return a decoded value as html5lib has it: invalid bytes are lone surrogates."""
     return value.decode("utf-8", "surrogateescape" if charset is UTF_8 else "surrogatepass")
 
 
 def _text(inner: str) -> str:
-    """13.2.3.5 and 13.2.5.3: line ends are line feeds, and NUL becomes U+FFFD."""
+    """Normalize as in 13.2.3.5 and 13.2.5.3: line ends are line feeds, and NUL becomes U+FFFD."""
     return inner.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd")
 
 

@@ -1,6 +1,6 @@
-"""Real WARC and ARC files: only links change, warcio reads every other byte as it was, and its digests hold.
+"""Real WARC and ARC files: only links change, warcio reads all other bytes unchanged, and its digests are right.
 
-The quick run takes every 4th file, and proves the smaller ones;
+The default run takes every 4th file, and verifies the smaller ones;
 `ABSOLVE_EVERY=1 python -m pytest tests/conformance/test_archive_files.py` takes all.
 """
 
@@ -36,7 +36,7 @@ pytestmark = pytest.mark.slow
 FOLDER = SHARED / "warc"
 EVERY = int(os.environ.get("ABSOLVE_EVERY", "4"))
 KINDS = (".arc", ".warc", ".arc.gz", ".warc.gz")
-SMALL = math.inf if EVERY == 1 else 200_000  # bytes: html5lib takes minutes for some of the others
+SMALL = math.inf if EVERY == 1 else 200_000  # bytes: html5lib needs minutes for some larger files
 DERIVED = {"content-length", "warc-block-digest", "warc-payload-digest"}
 LINKS = {"base", "content-base", "content-length", "content-location", "link", "location", "refresh", "sourcemap"}
 
@@ -52,7 +52,7 @@ def walked(data: bytes, path: Path) -> Entity:
 
 
 @each("path", _files(), FOLDER)
-def test_only_links_change(path: Path) -> None:
+def test_only_links_of_real_archives_change(path: Path) -> None:
     data = path.read_bytes()
     entity = walked(data, path)
     assert rewriter.rewrite(entity, lambda _: None) is data
@@ -68,7 +68,7 @@ def test_only_links_change(path: Path) -> None:
 
 
 @each("path", _files(SMALL), FOLDER)
-def test_each_record_is_proved_by_other_readers(path: Path) -> None:
+def test_other_readers_verify_each_record(path: Path) -> None:
     with path.open("rb") as file:
         for stretch in stretches(file, path.name, Settings()):
             if stretch.document is not None and stretch.entity is not None:
@@ -77,7 +77,7 @@ def test_each_record_is_proved_by_other_readers(path: Path) -> None:
 
 
 def read(data: bytes) -> list[tuple[Any, ...]]:
-    """What warcio reads, up to where it gives up."""
+    """Return the records that warcio reads, up to its first error."""
     found = []
     with suppress(ArchiveLoadFailed):
         for record in ArchiveIterator(io.BytesIO(data), check_digests=True):
@@ -92,7 +92,7 @@ def read(data: bytes) -> list[tuple[Any, ...]]:
 
 
 def differing(old: list[tuple[Any, ...]], new: list[tuple[Any, ...]]) -> Iterator[tuple[str, bytes, bytes]]:
-    """The contents that are not the same, all else being so; digests that were right are right."""
+    """Yield the pairs of contents that differ; assert that all else is equal and that right digests stay right."""
     for before, after in zip(old, new, strict=True):
         assert without_length(before) == without_length(after)
         assert before[5] == after[5] or before[5] is not True
@@ -100,13 +100,13 @@ def differing(old: list[tuple[Any, ...]], new: list[tuple[Any, ...]]) -> Iterato
 
 
 def without_length(record: tuple[Any, ...]) -> tuple[Any, ...]:
-    """A record's names and values; ARC's own header has its length among them."""
+    """Return a record's fields; ARC's own header includes its length."""
     head = [pair for pair in record[1] if pair[0].lower() != "length"]
     return record[0], head, record[2], record[3]
 
 
 def walked_urls(entity: Entity) -> set[str]:
-    """The URLs of the records that are documents."""
+    """Return the URLs of the records that are documents."""
     urls = set()
     for inner in inners(entity):
         urls |= {claim.reference for claim in inner.part.claims} | walked_urls(inner.entity)

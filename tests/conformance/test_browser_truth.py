@@ -1,8 +1,8 @@
-"""Real pages: `absolve.links` by the profile whatwg gives what Chromium resolved their links to.
+"""Real pages: `absolve.links` with the profile whatwg gives the URLs to which Chromium resolved their links.
 
-The truth is `browser/links.jsonl` of the shared folder, made by Chromium 156 with page scripts off. Where a page
-differs, `data/browser_pins.json` has the differing URLs (how often each) and the class of the reason; a page that
-begins to pass, or that differs in other links, must be taken out. `absolve browser` makes such truth anew.
+The expected links are in `browser/links.jsonl` of the shared folder, written by Chromium 156 without page scripts. For
+pages that differ, `data/browser_pins.json` has the differing URLs with counts and the class of the reason; a page that
+begins to pass, or that differs otherwise, must be removed there. `absolve browser` writes such a file.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ EXPLAINED: Final = {path: pin["class"] for path, pin in PINS["pages"].items() if
 
 
 class Found(NamedTuple):
-    """One page: the browser's view of it, and absolve's links in the places that the view has."""
+    """One page: the browser's links, and absolve's links in the same kinds of places."""
 
     view: View
     entity: Entity
@@ -65,7 +65,7 @@ def facts(links: Counter[Link]) -> dict[str, int]:
     return {url if (element, name) == ("a", "href") else f"{element} {name} {url}": count for (element, name, url), count in links.items()}
 
 
-def test_a_page_has_the_links_that_the_browser_has_or_is_pinned(shared: Path) -> None:
+def test_pages_have_the_links_of_the_browser_unless_pinned(shared: Path) -> None:
     differing = {
         page.view.path: {"browser": facts(page.theirs - page.ours), "absolve": facts(page.ours - page.theirs)}
         for page in found(shared)
@@ -75,12 +75,12 @@ def test_a_page_has_the_links_that_the_browser_has_or_is_pinned(shared: Path) ->
     assert len(found(shared)) == PAGES
 
 
-def test_where_an_element_counts_once_only_the_twelve_pages_differ_that_are_explained(shared: Path) -> None:
-    """The parser's clones of an element are one row of absolve's; check_browser.py of the shared folder counts each."""
+def test_with_cloned_elements_counted_once_only_twelve_explained_pages_differ(shared: Path) -> None:
+    """absolve has one row for all clones of an element; check_browser.py of the shared folder counts each clone."""
     differing = {page.view.path for page in found(shared) if any(compared(page.entity, page.ours, page.view))}
     assert differing == EXPLAINED.keys()
     assert len(EXPLAINED) == 12
 
 
-def test_every_pin_has_a_class_with_a_reason() -> None:
+def test_every_browser_pin_has_a_class_with_a_reason() -> None:
     assert {pin["class"] for pin in PINS["pages"].values()} == set(PINS["classes"])

@@ -1,8 +1,8 @@
-"""css-parsing-tests, a test for each file: the url and string tokens, and the charset of a sheet, are as it expects.
+"""css-parsing-tests, a test for each file: url and string tokens, and the charset of a sheet, are as expected.
 
-The scanner tells only of tokens that are links, so each case is read three times: as it is, with a link behind it (which
-is found where every token before it ended where it should), and as the arguments of image-set(), where strings are links.
-`data/css_pins.json` names the cases in which something else is meant, each with its reason.
+The scanner reports only tokens that are links, so each case is read three times: unchanged, followed by a link (which is
+found if every token before it ended correctly), and as the arguments of image-set(), where strings are links.
+`data/css_pins.json` lists the cases with a different purpose, with reasons.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ def links(css: str) -> list[str]:
 
 
 def trimmed(values: list[str]) -> list[str]:
-    """White space around a reference belongs to the grammar that it is in, not to the reference."""
+    """Strip white space around a reference: it belongs to the surrounding grammar."""
     return [value.strip("\t\n\f\r ") for value in values]
 
 
 @FILES
-def test_the_url_tokens_are_those_of_the_suite(file: str) -> None:
+def test_url_tokens_are_those_of_css_parsing_tests(file: str) -> None:
     check(CASES[file], has_the_url_tokens, PINS)
 
 
@@ -47,8 +47,8 @@ def has_the_url_tokens(case: Case) -> None:
 
 
 @FILES
-def test_what_follows_is_found_where_every_token_ends_where_it_should(file: str) -> None:
-    """What is put between ends a name, an escape and a comment, and no string or url."""
+def test_a_link_after_each_case_of_css_parsing_tests_is_found(file: str) -> None:
+    """The inserted text ends a name, an escape and a comment, but no string or url."""
     check(CASES[file], what_follows_is_found, PINS)
 
 
@@ -56,7 +56,7 @@ def what_follows_is_found(case: Case) -> None:
     assert ("behind" in links(f"{case.css}*/; url(behind)")) is not case.ends_open
 
 
-def test_the_string_tokens_are_those_of_the_suite() -> None:
+def test_string_tokens_are_those_of_css_parsing_tests() -> None:
     if not SUITE.is_dir():
         pytest.skip(missing(SUITE))
     check(CASES["component_value_list"], has_the_string_tokens, PINS)
@@ -66,7 +66,7 @@ def has_the_string_tokens(case: Case) -> None:
     assert links(f"image-set({case.css}") == trimmed(case.strings)
 
 
-def test_a_sheet_is_read_in_the_charset_that_the_suite_expects() -> None:
+def test_style_sheets_have_the_charset_that_css_parsing_tests_expects() -> None:
     if not SUITE.is_dir():
         pytest.skip(missing(SUITE))
     check(bytes_cases(SUITE), has_the_charset, PINS)
@@ -78,8 +78,8 @@ def has_the_charset(case: BytesCase) -> None:
     assert not list(absolve.links(case.data, media_type=media_type))
 
 
-def test_the_suite_is_read() -> None:
-    """As many tokens as it has: a reader that finds none would let every case pass."""
+def test_the_suite_has_the_expected_number_of_vectors() -> None:
+    """Check the number of tokens: a reader that finds none would let every case pass."""
     if not SUITE.is_dir():
         pytest.skip(missing(SUITE))
     assert len(list(cases(SUITE))) == 137

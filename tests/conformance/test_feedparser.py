@@ -1,7 +1,7 @@
-"""feedparser's own suite for bases in feeds: every absolute URL that it expects is what `absolve.links` gives.
+"""feedparser's suite for bases in feeds: `absolve.links` gives every absolute URL that it expects.
 
-What it expects otherwise is pinned in `data/feedparser_pins.json`, each file with its reason; a pin that begins to pass
-must be taken out.
+Different expectations are pinned in `data/feedparser_pins.json`, each file with its reason; a pin that begins to pass
+must be removed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import absolve
 
 SUITE = SHARED / "xml" / "feedparser" / "tests" / "wellformed" / "base"
 PINS: dict[str, str] = json.loads(Path(__file__).with_name("data").joinpath("feedparser_pins.json").read_text("utf-8"))
-SERVER = "http://127.0.0.1:8097/tests/wellformed/base/"  # where feedparser's tests serve the files from
+SERVER = "http://127.0.0.1:8097/tests/wellformed/base/"  # the server of feedparser's tests
 
 HEADER = re.compile(r"^Header:\s*Content-Location:\s*(\S+)", re.MULTILINE)
 EXPECT = re.compile(r"^Expect:\s*not bozo and (.+)", re.MULTILINE)
@@ -30,7 +30,7 @@ def names() -> list[str]:
 
 
 def expected(comment: str) -> tuple[bool, list[str]]:
-    """Whether a base is expected or targets are, and which."""
+    """Return whether a base or targets are expected, and their URLs."""
     found = EXPECT.search(comment)
     assert found, comment
     _, _, value = found[1].partition("==")
@@ -38,7 +38,7 @@ def expected(comment: str) -> tuple[bool, list[str]]:
 
 
 @each("name", [pytest.param(name) for name in names()], SUITE)
-def test_links_lead_where_feedparser_says(name: str) -> None:
+def test_links_have_the_targets_that_feedparser_expects(name: str) -> None:
     data = (SUITE / name).read_bytes()
     comment = data.decode().partition("-->")[0]
     location = HEADER.search(comment)
@@ -50,5 +50,5 @@ def test_links_lead_where_feedparser_says(name: str) -> None:
     assert passes != (name in PINS), f"{name}: expected {urls}, found {seen}; pinned: {PINS.get(name)}"
 
 
-def test_every_pin_is_of_a_file_of_the_suite() -> None:
+def test_every_feedparser_pin_names_a_file_of_the_suite() -> None:
     assert set(PINS) <= set(names()) or not names()

@@ -1,8 +1,8 @@
-"""html5lib-tests, a test for each file: the scanner reports the start tags, with the attributes, of its tokens and trees.
+"""html5lib-tests, a test for each file: the scanner reports the expected start tags with their attributes.
 
-`data/html5lib_pins.json` names the cases in which a scanner without a tree cannot, each with its reason. Trees show
-implied and cloned elements as well, so html5lib tells which of their elements are tags; that it is right about the
-suite is a test of its own. Its version 1.1 is not: html5lib_view.py mends it.
+`data/html5lib_pins.json` lists the cases that need a full tree, with reasons. Trees also contain implied and cloned
+elements, so html5lib is used to find which elements are tags; another test checks that html5lib is right about the
+suite. Its version 1.1 is not, so html5lib_view.py corrects it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def tags_reach_the_tree(case: TreeTest) -> None:
     assert without_text(scanner_view.elements(data)) == without_text(html5lib_view.elements(case.data))
 
 
-def test_every_document_that_is_pinned_is_known_to_be_guessed() -> None:
+def test_every_pinned_document_is_marked_as_guessed() -> None:
     if not SUITE.is_dir():
         pytest.skip(missing(SUITE))
     data = {case.name: case.data.encode() for cases in TREES.values() for case in cases if case.name in PINS}
@@ -55,20 +55,20 @@ def guessed(data: bytes) -> bool:
 
 
 @TREE_FILES
-def test_the_judge_has_the_trees_that_the_suite_expects(file: str) -> None:
+def test_html5lib_view_has_the_trees_that_the_suite_expects(file: str) -> None:
     check(TREES[file], judge_has_the_tree)
 
 
 def judge_has_the_tree(case: TreeTest) -> None:
     judged = {attributed(element) for element in html5lib_view.elements(case.data)} - {None}
     expected = {attributed(element) for element in case.expected} - {None}
-    merged = {"html", "body"}  # elements of a second tag's attributes at the judge, of all attributes in the tree
+    merged = {"html", "body"}  # html5lib_view has attributes of a second tag separately, the expected tree merges them
     assert {element for element in judged ^ expected if element and element[1] not in merged} == set()
     assert attributes_of(html5lib_view.elements(case.data), merged) == attributes_of(case.expected, merged)
 
 
 @TOKEN_FILES
-def test_the_scanner_reports_the_start_tags_of_the_tokenizer(file: str) -> None:
+def test_the_scanner_reports_the_start_tags_of_the_tokenizer_tests(file: str) -> None:
     check(TOKENS[file], tags_are_the_tokenizers)
 
 
@@ -81,8 +81,8 @@ def tags_are_the_tokenizers(case: TokenTest) -> None:
     assert found == case.expected
 
 
-def test_the_suite_is_read() -> None:
-    """As many vectors as it has: a reader that finds none would let every file pass."""
+def test_the_suite_has_the_expected_number_of_vectors() -> None:
+    """Check the number of vectors: a reader that finds none would let every file pass."""
     if not SUITE.is_dir():
         pytest.skip(missing(SUITE))
     assert (len(TREES), sum(map(len, TREES.values()))) == (52, 1592)

@@ -1,4 +1,4 @@
-"""The trees that the proof compares: they say what html5lib's own trees say, in much less memory."""
+"""The trees that `verify` compares equal html5lib's own trees, in much less memory."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class _Dom(Templates, treebuilders.getTreeBuilder("dom")):  # type: ignore[misc]
-    """html5lib's builder of DOM trees, in which texts are nodes and stay where they are."""
+    """html5lib's builder of DOM trees, with texts as nodes that stay in place."""
 
 
 _PIECES = (
@@ -77,7 +77,7 @@ def _add(node: Any, tag: str, rows: list[Row]) -> None:
 
 @pytest.mark.parametrize("most", [1, 3, 4096])
 @pytest.mark.parametrize("seed", range(6))
-def test_what_is_closed_early_is_as_in_a_tree_that_is_built_to_its_end(
+def test_nodes_closed_early_equal_those_of_a_complete_tree(
     seed: int, most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Builder, "most", most)
@@ -88,7 +88,7 @@ def test_what_is_closed_early_is_as_in_a_tree_that_is_built_to_its_end(
         assert found == expected, text
 
 
-def test_a_node_stands_where_its_tag_does_however_early_it_was_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_node_closed_early_has_the_position_of_its_tag(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Builder, "most", 1)
     tree = html_parser.parse("<p>\n<b>x</b>\n <!--y--><i></i>")
     places = {tag.rpartition("}")[2]: tree.position(index) for index, tag in enumerate(tree.tags())}
@@ -99,7 +99,7 @@ def test_a_node_stands_where_its_tag_does_however_early_it_was_closed(monkeypatc
 
 
 @pytest.mark.parametrize("unit", ["<select>", "<p>", "<br>", "</b>x", "<b></b>y"])
-def test_a_tree_takes_a_few_times_the_text(unit: str) -> None:
+def test_a_tree_takes_a_few_times_the_memory_of_its_text(unit: str) -> None:
     text = unit * (200_000 // len(unit))
     html_parser.parse(unit)
     tracemalloc.start()
@@ -107,4 +107,4 @@ def test_a_tree_takes_a_few_times_the_text(unit: str) -> None:
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert len(tree) > 1
-    assert peak < 20 * len(text)  # it took 150 times the text
+    assert peak < 20 * len(text)  # formerly 150 times the text

@@ -1,4 +1,4 @@
-"""All packages of the shared folder: no crash, nothing changes without need, zipfile reads what comes out."""
+"""All packages of the shared folder: no crash, no unnecessary change, and zipfile reads the result."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 SUFFIXES = {".epub", ".zip", ".wacz", ".docx", ".odt", ".har"}
 URL = "http://nowhere.example/root/"
-UNREADABLE = {  # what epubcheck made to be no ZIP file
+UNREADABLE = {  # files that epubcheck made invalid on purpose
     "ocf-zip-unreadable-empty-fatal.epub",
     "ocf-zip-unreadable-image-with-epub-extension-fatal.epub",
     "ocf-zip-unreadable-no-end-header-fatal.epub",
@@ -30,7 +30,7 @@ def packages(shared: Path) -> list[Path]:
     return [path for path in sorted(shared.rglob("*")) if path.suffix.lower() in SUFFIXES and path.is_file()]
 
 
-def test_every_package_is_read_or_said_to_be_broken(packages: list[Path]) -> None:
+def test_every_package_is_read_or_reported_as_broken(packages: list[Path]) -> None:
     assert packages
     for path in packages:
         if path.name in UNREADABLE:
@@ -46,13 +46,13 @@ def members(data: bytes) -> list[tuple[str, bytes, int, bytes]]:
 
 
 def moved(resolved: Resolved) -> str | None:
-    """Every link changes but those of the list of files: by it a file is known to be XHTML."""
+    """Return a URL for every link except those in the list of files, which identify a file as XHTML."""
     target = resolved.target if resolved.element != "item" else None
     return target.replace("package:///", URL) if target is not None else None
 
 
 def check(data: bytes, name: str) -> int:
-    """How many members a rewrite of all links changes, and that it changes nothing else."""
+    """Return how many members a rewrite of all links changes; assert that it changes nothing else."""
     assert absolve.rewrite(data, name=name, policy=lambda _: None) is data
     new = absolve.rewrite(data, name=name, policy=moved, break_signatures=True)
     assert absolve.rewrite(new, name=name, policy=moved, break_signatures=True) is new
@@ -65,7 +65,7 @@ def check(data: bytes, name: str) -> int:
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
-def test_a_rewrite_changes_links_only(packages: list[Path]) -> None:
+def test_a_rewrite_of_a_package_changes_only_links(packages: list[Path]) -> None:
     read = [path for path in packages if path.suffix.lower() != ".har" and path.name not in UNREADABLE]
     assert sum(check(path.read_bytes(), path.name) > 0 for path in read) > len(read) // 2
 

@@ -1,6 +1,6 @@
-"""Real pages: html5lib's tree has the start tags and the references that the walker tells, and only links change.
+"""Real pages: html5lib's tree has the start tags and references that the walker finds, and only links change.
 
-The quick run takes every 20th page; `ABSOLVE_EVERY=1 python -m pytest tests/conformance/test_pages.py` takes all of them.
+The default run takes every 20th page; `ABSOLVE_EVERY=1 python -m pytest tests/conformance/test_pages.py` takes all.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ EVERY = int(os.environ.get("ABSOLVE_EVERY", "20"))
 
 
 class Page(NamedTuple):
-    """A saved page, and where it came from."""
+    """A saved page, and its URL."""
 
     path: str
     url: str | None
@@ -60,7 +60,7 @@ def test_the_tree_of_html5lib_has_the_start_tags_that_the_scanner_reports(page: 
 
 
 @PAGES
-def test_the_tree_of_html5lib_has_the_references_that_the_walker_tells(page: Page) -> None:
+def test_the_tree_of_html5lib_has_the_references_that_the_walker_finds(page: Page) -> None:
     data, charset, text = decoded(page)
     errors = "surrogateescape" if charset is charsets.UTF_8 else "surrogatepass"
     document = absolve.Document(data, media_type="text/html", charset=charset.name)
@@ -68,7 +68,7 @@ def test_the_tree_of_html5lib_has_the_references_that_the_walker_tells(page: Pag
 
 
 def decoded(page: Page) -> tuple[bytes, charsets.Charset, str]:
-    """The page without a byte order mark, its charset, its text; bytes that cannot be scanned as UTF-8."""
+    """Return the page without a byte order mark, its charset, and its text; bytes that cannot be scanned become UTF-8."""
     charset, mark = charsets.of_html(page.data)
     data = page.data[mark:]
     text = charset.decode(data)
@@ -87,13 +87,13 @@ def test_only_the_spans_of_rows_change(page: Page) -> None:
 
 
 def spans(data: bytes, url: str | None) -> list[tuple[int, int]]:
-    """The byte spans of the links, in order; those in a srcdoc are rows of their own entity, where they are compared."""
+    """Return the byte spans of the links, in order; those in a srcdoc are compared in their own entity."""
     rows: list[Row] = [row for row in absolve.links(data, media_type="text/html", url=url) if not row.entity]
     return sorted((row.start, row.end) for row in rows)
 
 
 def gaps(data: bytes, spans: list[tuple[int, int]]) -> list[bytes]:
-    """The bytes between the spans, without the quotes that a value may have got."""
+    """Return the bytes between the spans, without quotes that a value may have got."""
     edges = [0, *(edge for span in spans for edge in span), len(data)]
     return [data[start:end].strip(b'"') for start, end in zip(edges[::2], edges[1::2], strict=True)]
 

@@ -1,13 +1,13 @@
-"""Real pages: `absolve.trees` finds in a tree the links and targets that `absolve.links` finds in the bytes.
+"""Real pages: `absolve.trees` finds the same links and targets in a tree as `absolve.links` in the bytes.
 
-What a tree's own parser made otherwise is pinned in data/tree_pins.json, by page, with its class; a page that begins to
-pass must be taken out. Differences in nothing but how a reference was read (line ends, character references) are worked
-out, not pinned. That the parser made a difference is not taken for granted: each link that differs stands in the tree as
-often as `absolve.trees` says, by what the tree's own library tells (tree_witness.py).
+Differences caused by a tree's parser are pinned in data/tree_pins.json, by page, with a class; a page that begins to
+pass must be removed. Differences only in how a reference was decoded (line ends, character references) are computed, not
+pinned. It is checked that the parser caused a difference: each differing link must occur in the tree as often as
+`absolve.trees` reports, counted with the tree's own library (tree_witness.py).
 
-Python's and libxml2's parsers change from version to version: with others than those that the pins were made with only a
-share of the pages has to be equal. The quick run takes every 200th page, the slow one every 20th;
-`ABSOLVE_EVERY=1 python -m pytest tests/conformance/test_tree_pages.py` takes all of them. With `-s` the figures are printed.
+Python's and libxml2's parsers change between versions: with other versions than those of the pins only a share of the
+pages must be equal. The default run takes every 200th page, the slow one every 20th;
+`ABSOLVE_EVERY=1 python -m pytest tests/conformance/test_tree_pages.py` takes all. `-s` prints the figures.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ EVERY = int(os.environ.get("ABSOLVE_EVERY", "20"))
 
 
 @pytest.mark.parametrize("kind", PARSERS)
-def test_a_tree_has_the_links_of_the_page(kind: str) -> None:
+def test_trees_of_a_sample_of_pages_have_the_links_of_the_pages(kind: str) -> None:
     verdict(kind, 200, [difference(kind, page) for page in pages(200)])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", PARSERS)
-def test_the_tree_of_every_page_has_its_links(kind: str) -> None:
+def test_trees_of_all_pages_have_the_links_of_the_pages(kind: str) -> None:
     with ProcessPoolExecutor() as pool:
         verdict(kind, EVERY, list(pool.map(partial(difference, kind), pages(EVERY), chunksize=4)))
 
 
 def verdict(kind: str, every: int, found: list[Difference]) -> None:
-    """Say how many pages are equal; just the pinned ones differ."""
+    """Assert that exactly the pinned pages differ; print how many are equal."""
     assert not [(one.page, one.unseen) for one in found if one.unseen], "absolve.trees tells otherwise than the tree"
     differing = {one.page: one for one in found if one.matters}
     read_otherwise = {page: name for page, one in differing.items() if not one.refused and (name := explained(one))}
@@ -61,7 +61,7 @@ def verdict(kind: str, every: int, found: list[Difference]) -> None:
 
 
 @pytest.mark.slow
-def test_where_the_base_is_lost_the_tree_has_no_comment_that_says_it() -> None:
+def test_a_tree_without_its_base_has_no_saved_from_comment() -> None:
     lost = {page for page, name in PINS["pages"]["html5lib etree"].items() if name == "prolog"}
     assert lost
     for page in lost:
@@ -72,12 +72,12 @@ def test_where_the_base_is_lost_the_tree_has_no_comment_that_says_it() -> None:
         assert trees.base(tree).layer.label == "default"
         assert not [comment for comment in tree_witness.comments(tree) if "saved" in comment]
         layers = [claim.base.layer.label for claim in trees.base(PARSERS["lxml.html"](text)).chain]
-        assert layers in (["retrieval"], ["embedded", "retrieval"])  # alone, or what a relative base is resolved against
+        assert layers in (["retrieval"], ["embedded", "retrieval"])  # alone, or with the base against which a relative one is resolved
 
 
 @pytest.mark.parametrize("change", [lambda rows: rows[1:], lambda rows: [*rows, rows[0]]], ids=["one less", "one more"])
 @pytest.mark.parametrize("kind", PARSERS)
-def test_a_link_that_is_told_wrongly_is_no_difference_of_the_parser(
+def test_a_wrong_link_is_not_taken_for_a_difference_of_the_parser(
     kind: str, change: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = next(page for page in pages(1) if page.path.endswith("nested.html"))
@@ -87,6 +87,6 @@ def test_a_link_that_is_told_wrongly_is_no_difference_of_the_parser(
     assert difference(kind, page).unseen
 
 
-def test_every_class_says_its_reason() -> None:
+def test_every_class_of_tree_pins_has_a_reason() -> None:
     used = {name for table in ("pages", "repeated") for names in PINS[table].values() for name in names.values()}
     assert used <= set(PINS["classes"])

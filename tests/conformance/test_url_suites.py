@@ -1,6 +1,6 @@
-"""The web-platform-tests of URLs and hosts: the whatwg profile gives what they expect, a test for each file.
+"""The web-platform-tests of URLs and hosts: the whatwg profile gives the expected results, a test for each file.
 
-ada-url, which the profile is made with, passes all of them since its version 4; so nothing is pinned here.
+ada-url, on which the profile is built, passes all of them since version 4; so nothing is pinned.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ HOSTS = ("toascii.json", "IdnaTestV2.json", "IdnaTestV2-removed.json")
 
 
 class Case(NamedTuple):
-    """A reference, the base that it is resolved against, and the URL that comes out (None: parsing fails)."""
+    """A reference, its base, and the expected URL (None: parsing fails)."""
 
     name: str
     reference: str
@@ -33,7 +33,7 @@ class Case(NamedTuple):
 
 def urls(name: str) -> Iterator[Case]:
     for number, row in enumerate(json.loads((SUITE / name).read_text("utf-8"))):
-        if isinstance(row, dict):  # texts between the cases are headings
+        if isinstance(row, dict):  # strings between the cases are headings
             target = None if row.get("failure") else row["href"]
             yield Case(f"{name}:{number}", row["input"], row.get("base"), target)
 
@@ -46,18 +46,18 @@ def hosts(name: str) -> Iterator[Case]:
 
 
 @each("file", [pytest.param(name) for name in URLS], SUITE)
-def test_a_reference_resolves_to_the_url_that_the_standard_expects(file: str) -> None:
+def test_references_resolve_to_the_urls_of_the_web_platform_tests(file: str) -> None:
     check(urls(file), resolves)
 
 
 def resolves(case: Case) -> None:
     assert whatwg.parse(case.reference, case.base) == case.target
-    if case.base is None or whatwg.parse(case.base) is not None:  # to a document an unusable base is none
+    if case.base is None or whatwg.parse(case.base) is not None:  # for documents an unusable base is no base
         assert resolve(case.base or "", case.reference, "whatwg") == case.target
 
 
 @each("file", [pytest.param(name) for name in HOSTS], SUITE)
-def test_a_host_is_written_as_the_standard_expects(file: str) -> None:
+def test_hosts_are_serialized_as_in_the_web_platform_tests(file: str) -> None:
     check(hosts(file), host_is_written)
 
 
@@ -65,8 +65,8 @@ def host_is_written(case: Case) -> None:
     assert resolve("", case.reference, "whatwg") == case.target
 
 
-def test_the_suite_is_read() -> None:
-    """As many vectors as it has: a reader that finds none would let every file pass."""
+def test_the_suite_has_the_expected_number_of_vectors() -> None:
+    """Check the number of vectors: a reader that finds none would let every file pass."""
     if not SUITE.is_dir():
         pytest.skip(missing(SUITE))
     assert sum(len(list(urls(name))) for name in URLS) == 921

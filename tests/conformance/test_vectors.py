@@ -1,4 +1,4 @@
-"""A test of a vector file fails with the names of all vectors that are not as they were expected."""
+"""The test of a vector file fails with the names of all unexpected vectors."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import vectors
 
 
 class Number(NamedTuple):
-    """A vector that passes where its value is even."""
+    """A vector that passes if its value is even."""
 
     name: str
     value: int
@@ -27,7 +27,7 @@ FILE = [Number(f"file:{value}", value) for value in range(5)]
 ODD = {"file:1": "one is odd", "file:3": "three is odd"}
 
 
-def test_a_file_passes_where_the_pins_are_the_vectors_that_fail() -> None:
+def test_a_vector_file_passes_if_its_pins_are_the_failing_vectors() -> None:
     vectors.check(FILE, even, {**ODD, "other:1": "of another file"})
 
 
@@ -49,13 +49,13 @@ def test_a_pin_without_a_vector_is_named() -> None:
         vectors.check(FILE, even, {**ODD, "file:9": "gone"})
 
 
-def test_an_error_is_covered_by_no_pin() -> None:
+def test_a_pin_does_not_cover_other_errors() -> None:
     with pytest.raises(AssertionError, match=r"file:1 raises ZeroDivisionError\(1\)"):
         vectors.check(FILE[1:2], zero_divided, ODD | {"file:1": "one is odd"})
 
 
 @pytest.mark.parametrize("given", [[], [Number("one:1", 2), Number("two:1", 2)]])
-def test_vectors_of_no_file_and_of_two_are_refused(given: list[Number]) -> None:
+def test_vectors_of_no_file_or_of_two_files_are_rejected(given: list[Number]) -> None:
     with pytest.raises(ValueError, match="vectors of one file are wanted"):
         vectors.check(given, even)
 

@@ -1,6 +1,6 @@
-"""Real XML: a no-op is the identity, lxml reads the same document but for links, and a second run changes nothing.
+"""Real XML: without a base nothing changes, lxml reads the same document except for links, and rewriting is idempotent.
 
-The quick run takes every 20th file; `ABSOLVE_EVERY=1 python -m pytest tests/conformance/test_xml_files.py` takes all of them.
+The default run takes every 20th file; `ABSOLVE_EVERY=1 python -m pytest tests/conformance/test_xml_files.py` takes all.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def document(path: Path, data: bytes | None = None, url: str | None = None) -> D
 
 
 @FILES
-def test_only_links_change_and_only_once(path: Path) -> None:
+def test_only_links_of_real_xml_change_and_only_once(path: Path) -> None:
     before = document(path, url=URL)
     code = failure(before)
     if code:
@@ -65,7 +65,7 @@ def test_xml_without_a_base_is_returned_unchanged(path: Path) -> None:
 
 
 def failure(given: Document) -> str:
-    """The code of the error that a document is; none where it is none."""
+    """Return the code of the error that a document causes; None without an error."""
     try:
         absolve.base(given)
     except DocumentError as error:
@@ -74,7 +74,7 @@ def failure(given: Document) -> str:
 
 
 def is_broken(data: bytes) -> bool:
-    """Whether lxml, too, says that this is no well-formed XML."""
+    """Return whether lxml also rejects this XML as not well-formed."""
     try:
         etree.fromstring(data, etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=True))
     except etree.XMLSyntaxError:

@@ -1,6 +1,6 @@
-"""Saved pages twice: the links that `absolve.links` finds in their bytes, and those that `absolve.trees` finds in a tree.
+"""Saved pages read twice: links that `absolve.links` finds in their bytes, and that `absolve.trees` finds in a tree.
 
-A tree is made of the characters that absolve reads the bytes as; what XML has no character for is U+FFFD on both sides.
+The tree is parsed from the text that absolve decodes; characters that XML does not allow are U+FFFD on both sides.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ PINS: Final[dict[str, Any]] = json.loads((Path(__file__).parent / "data" / "tree
 
 
 def _lxml(text: str) -> Any:
-    parser = lxml.html.HTMLParser(encoding="utf-8", huge_tree=True)  # text may not say what its charset was
+    parser = lxml.html.HTMLParser(encoding="utf-8", huge_tree=True)  # a charset declaration in text must be ignored
     return lxml.html.document_fromstring(text.encode(), parser=parser)
 
 
@@ -54,7 +54,7 @@ PARSERS: Final[dict[str, Callable[[str], Any]]] = {
 }
 
 
-# What Python's and libxml2's parsers make of a page differs from version to version.
+# Results of Python's and libxml2's parsers depend on their versions.
 VERSIONS: Final = {
     "lxml.html": f"libxml2 {'.'.join(map(str, etree.LIBXML_VERSION))}",
     "bs4 lxml": f"libxml2 {'.'.join(map(str, etree.LIBXML_VERSION))}",
@@ -63,7 +63,7 @@ VERSIONS: Final = {
 
 
 class Page(NamedTuple):
-    """A saved page, and where it came from."""
+    """A saved page, and its URL."""
 
     path: str
     url: str | None
@@ -83,7 +83,7 @@ def _readable(text: str) -> str:
 
 
 class Fact(NamedTuple):
-    """All that a row says of a link but where it stands."""
+    """Return all values of a row except the position of the link."""
 
     element: str
     attribute: str
@@ -104,10 +104,10 @@ def fact(row: Row) -> Fact:
 
 
 class Difference(NamedTuple):
-    """What a tree does not have as the page has it: `again` are links that the page has, but fewer times.
+    """Differences between a tree and its page: `again` are links that the page has more often.
 
-    `unseen` are those of these links that stand more or fewer times in the tree, as its own library tells, than
-    `absolve.trees` says: then it is not the parser that made the difference. `refused`: the parser made no tree.
+    `unseen` are differing links that the tree's own library counts differently than `absolve.trees`, so that the parser
+    is not the cause. `refused`: the parser made no tree.
     """
 
     page: str
@@ -148,7 +148,7 @@ def difference(kind: str, page: Page) -> Difference:
 
 
 def _unseen(kind: str, tree: Any, found: list[Fact], differing: set[Fact]) -> list[Fact]:
-    """The differing links that `absolve.trees` finds more or less often than they stand in the tree."""
+    """Return the differing links that `absolve.trees` finds more or less often than they occur in the tree."""
     counts = Counter((one.element, one.attribute.rpartition(":")[2], one.reference) for one in found)
     held: Counter[tuple[str, str, str]] = Counter()
     for (element, attribute, value), count in tree_witness.held(kind, tree).items():
@@ -158,7 +158,7 @@ def _unseen(kind: str, tree: Any, found: list[Fact], differing: set[Fact]) -> li
 
 
 def explained(found: Difference) -> str | None:
-    """The class of a difference in nothing but how references were read; None where something else differs, too."""
+    """Return the class of a difference only in how references were decoded; None if something else differs too."""
     for name, change in _CHANGES.items():
         sides = ([(*one[:3], change(one.reference), one.base) for one in side] for side in (found.missing, found.extra))
         missing, extra = map(Counter, sides)

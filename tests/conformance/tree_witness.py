@@ -1,6 +1,6 @@
-"""What stands in a tree by the words of its own library: the witness that a difference is the parser's, not absolve's.
+"""Links in a tree counted with its own library: evidence that a difference is caused by the parser, not by absolve.
 
-It knows of no tables, grammars or bases: only the values of an attribute, cut where links in them could begin and end.
+It uses no link tables, grammars or bases: only the values of attributes, split where links could begin and end.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-Held = tuple[str, dict[str, str], str]  # an element's local name, its attributes, the text directly in it
+Held = tuple[str, dict[str, str], str]  # an element's local name, its attributes, its direct text
 
 _SPACE: Final = "\t\n\f\r "
 _CUT: Final = {
@@ -24,7 +24,7 @@ _CUT: Final = {
 
 
 def held(kind: str, tree: Any) -> Counter[tuple[str, str, str]]:
-    """How often each (element, attribute, value) stands in a tree; the links of style sheets are those of (css, url)."""
+    """Count each (element, attribute, value) in a tree; links of style sheets are counted as (css, url)."""
     library = kind.split(maxsplit=1)[0]
     found: Counter[tuple[str, str, str]] = Counter()
     for element, attributes, text in _ELEMENTS[library](tree):
@@ -38,11 +38,11 @@ def held(kind: str, tree: Any) -> Counter[tuple[str, str, str]]:
 
 
 def comments(tree: Any) -> Iterator[str]:
-    """The comments in a tree of the ElementTree kind."""
+    """Return the comments in a tree of the ElementTree kind."""
     return (node.text or "" for node in tree.iter() if not isinstance(node.tag, str))
 
 
-_NO_ELEMENTS: Final = ("iframe", "noembed", "noframes", "xmp")  # html.parser puts some there, where HTML has text
+_NO_ELEMENTS: Final = ("iframe", "noembed", "noframes", "xmp")  # html.parser creates elements in these, where HTML has text
 
 
 def _of_etree(tree: Any) -> Iterator[Held]:

@@ -1,7 +1,7 @@
-"""Test vectors of suites that others keep: a test for each file, which names every vector that is not as expected.
+"""Test vectors of external suites: one test for each file, which lists every unexpected vector.
 
-A vector that fails for a good reason is pinned with that reason. A pinned vector that passes, and a pin that names no
-vector, fail the test too: the pins are exactly the vectors that fail.
+A vector that fails for a good reason is pinned with that reason. A pinned vector that passes, and a pin without a
+vector, also fail the test: the pins are exactly the failing vectors.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Vector(Protocol):
-    """One case of a suite: `name` is the file, a colon, and what identifies the case in it."""
+    """One case of a suite: `name` is the file, a colon, and an identifier of the case in it."""
 
     @property
     def name(self) -> str: ...
@@ -23,7 +23,7 @@ V = TypeVar("V", bound=Vector)
 
 
 def by_file(vectors: Iterable[V]) -> dict[str, list[V]]:
-    """Return the vectors by the file that they are from."""
+    """Return the vectors by their file."""
     files: dict[str, list[V]] = {}
     for vector in vectors:
         files.setdefault(_file(vector.name), []).append(vector)
@@ -31,10 +31,10 @@ def by_file(vectors: Iterable[V]) -> dict[str, list[V]]:
 
 
 def check(vectors: Iterable[V], holds: Callable[[V], None], pins: Mapping[str, str] | None = None) -> None:
-    """Call `holds` with each vector of one file; raise AssertionError with the names of all that are not as expected.
+    """Call `holds` with each vector of one file; raise AssertionError with the names of all unexpected vectors.
 
-    A vector fails where `holds` raises AssertionError. Any other exception is an error, and no pin covers it. `pins` are
-    reasons by name; those of other files are passed over.
+    A vector fails if `holds` raises AssertionError. Any other exception is an error that no pin covers. `pins` are
+    reasons by name; those of other files are ignored.
     """
     vectors = list(vectors)
     files = {_file(vector.name) for vector in vectors}
