@@ -55,7 +55,7 @@ def anchors(path: Path) -> set[str]:
     return made | set(re.findall(r'<a id="(\w+)">', found))
 
 
-# --- what pages name ------------------------------------------------------------------------------------------------
+# --- names in pages ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("page", PAGES)

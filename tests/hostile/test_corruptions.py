@@ -65,7 +65,7 @@ def fixtures() -> list[Case]:
     return [Case(path.name, path.read_bytes(), {**options, "url": URL}) for path in paths for options in OPTIONS]
 
 
-# --- honest rewrites -----------------------------------------------------------------------------------------------
+# --- correct rewrites -----------------------------------------------------------------------------------------------
 
 
 def unproved(case: Case) -> list[str]:

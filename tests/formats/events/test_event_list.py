@@ -219,7 +219,7 @@ def test_links_outlive_their_events() -> None:
     assert [fields_of(link) for link in links] == [fields_of(link) for link in LINKS.values()]
 
 
-# --- what is made of them, some at a time ------------------------------------------------------------------------------
+# --- rewriting in batches ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -246,7 +246,7 @@ def test_an_unquoted_value_is_quoted_as_a_whole_across_batches_of_edits(number: 
     assert together == before.replace("'x'", "'http://h/it&#39;s/x'") + alone
 
 
-# --- what rules them, and whose they are --------------------------------------------------------------------------------
+# --- bases of links, and their tags --------------------------------------------------------------------------------
 
 Said = tuple[str, str, tuple[str, ...], str | None]  # element, reference, the bases from the innermost one, its own claim
 

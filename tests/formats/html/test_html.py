@@ -31,7 +31,7 @@ def parts(page: str, **settings: Any) -> list[tuple[str, str, str]]:
     return [(part.media_type, part.name, part.coding.decode(page.encode()[part.start : part.end]).decode()) for part in inner]
 
 
-# --- what is no link ------------------------------------------------------------------------------------------------
+# --- no links ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -297,7 +297,7 @@ def test_codebase_applies_to_some_attributes_of_its_element(page: str, ruled: se
     assert all(claim is None or claim.reference == "cb" for claim in stated)
 
 
-# --- documents inside -----------------------------------------------------------------------------------------------
+# --- inner documents -----------------------------------------------------------------------------------------------
 
 CSS, DECLARATIONS, HTML = "text/css", "text/css;declarations", "text/html"
 

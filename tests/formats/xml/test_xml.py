@@ -56,7 +56,7 @@ def error(text: str | bytes) -> Diagnostic:
     return raised.value.diagnostic
 
 
-# --- what is no link ------------------------------------------------------------------------------------------------
+# --- no links ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_rows_have_the_rel_and_the_text_of_the_tag() -> None:
     assert [(row.rel, row.text) for row in rows] == [("next", "two words"), ("", "x & y")]
 
 
-# --- what rules a link ----------------------------------------------------------------------------------------------
+# --- the base of a link ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -286,7 +286,7 @@ def test_a_saved_from_comment_in_xhtml_is_used_without_other_urls() -> None:
     assert targets(text, url=None) == ["http://s.example/a"]
 
 
-# --- documents inside -----------------------------------------------------------------------------------------------
+# --- inner documents -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -460,7 +460,7 @@ def test_xml_in_an_unknown_charset_stays(data: bytes) -> None:
     assert error(data).code == "unknown-charset"
 
 
-# --- what is not well-formed ----------------------------------------------------------------------------------------
+# --- documents that are not well-formed ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

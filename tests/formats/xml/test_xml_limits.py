@@ -325,7 +325,7 @@ def test_recover_reads_xml_beyond_the_limits_as_html(code: str, many: bytes) -> 
     assert absolve.rewrite(document, recover=True).endswith(b"<a href=http://h/x>")
 
 
-# --- the scan by itself ---------------------------------------------------------------------------------------------
+# --- the depth scan alone ---------------------------------------------------------------------------------------------
 
 
 def deep_at(data: bytes) -> int:
