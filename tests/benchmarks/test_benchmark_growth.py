@@ -1,4 +1,4 @@
-"""What counts as linear growth."""
+"""The definition of linear growth."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ def grown(real: tuple[float, ...], seconds: tuple[float, ...], instructions: tup
     [
         ((1, 2, 4), (1, 2, 4), [2, 2]),
         ((1, 2, 4), (1, 3, 6), [3, 2]),
-        ((0.8, 2.4, 3.2), (1, 3, 4), [2, 2]),  # a shape that grows by steps of its own
+        ((0.8, 2.4, 3.2), (1, 3, 4), [2, 2]),  # a shape that grows in steps
         ((0.9, 1.9), (0.9, 3.8), [4]),
     ],
 )
-def test_twice_the_bytes_are_what_a_doubling_is(
+def test_ratios_are_computed_for_twice_the_bytes(
     real: tuple[float, ...], seconds: tuple[float, ...], ratios: list[float]
 ) -> None:
     assert grown(real, seconds).ratios == pytest.approx(ratios)
@@ -31,17 +31,17 @@ def test_twice_the_bytes_are_what_a_doubling_is(
 @pytest.mark.parametrize(
     ("seconds", "is_linear"), [((1, 2, 4), True), ((1, 2.5, 4.5), True), ((1, 2.3, 5.2), False), ((0.01, 0.03, 0.09), True)]
 )
-def test_more_than_enough_for_a_doubling_on_the_average_of_a_tenth_of_a_second_is_not_linear(
+def test_growth_is_not_linear_above_the_limit_for_an_average_doubling(
     seconds: tuple[float, ...], is_linear: bool
 ) -> None:
     assert grown((1, 2, 4), seconds).is_linear is is_linear
 
 
-def test_the_least_of_two_runs_is_that_of_each_measure() -> None:
+def test_the_minimum_of_two_runs_is_taken_for_time_and_for_instructions() -> None:
     assert Took(1.0, 0.5, 20).or_less(Took(2.0, 0.1, 10)) == Took(1.0, 0.5, 10)
 
 
-def test_ratios_of_instructions_stand_beside_those_of_times() -> None:
+def test_the_growth_table_has_ratios_of_times_and_instructions() -> None:
     text = growth_table([grown((1, 2, 4), (1, 3, 5.4), (10, 21, 43)), grown((1, 2), (1, 2), (10, 23))])
     assert text.startswith("1 of 2 take more than 2.2 times as much time for some doubling, 1 as many instructions (i).")
     assert "| 2 MB | 4 MB | 2 MB i | 4 MB i |" in text
@@ -49,7 +49,7 @@ def test_ratios_of_instructions_stand_beside_those_of_times() -> None:
     assert "| 2.00 |    - |   2.30 |      - |" in text
 
 
-def test_without_instructions_there_is_no_column_for_them_and_that_is_said() -> None:
+def test_without_counted_instructions_the_table_has_no_column_for_them() -> None:
     text = growth_table([grown((1, 2), (1, 3))])
     assert "instructions are not counted here" in text
     assert " i |" not in text

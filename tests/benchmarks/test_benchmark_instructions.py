@@ -1,4 +1,4 @@
-"""Instructions are counted where the system can."""
+"""Instructions are counted on systems that support it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from benchmarks import instructions
 def looped(times: int) -> int:
     counting = instructions.counter()
     if counting is None:
-        pytest.skip("this system counts no instructions")
+        pytest.skip("this system does not count instructions")
     before = counting.count()
     for _ in range(times):
         pass
@@ -19,12 +19,12 @@ def looped(times: int) -> int:
     return counted
 
 
-def test_a_loop_of_twice_the_length_is_about_twice_as_many() -> None:
+def test_a_loop_of_twice_the_length_executes_about_twice_the_instructions() -> None:
     assert looped(200_000) == pytest.approx(2 * looped(100_000), rel=0.05)
 
 
 @pytest.mark.parametrize(("name", "value"), [("sys.platform", "darwin"), ("platform.machine", lambda: "pdp11")])
-def test_where_it_is_not_known_how_they_are_counted_there_is_no_counter(
+def test_unsupported_systems_have_no_counter_of_instructions(
     name: str, value: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(f"benchmarks.instructions.{name}", value)

@@ -1,4 +1,4 @@
-"""What a run of a part of the benchmarks leaves of the others' results."""
+"""Running one part of the benchmarks keeps the results of the others."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ TWO = section("Two", "Measured on Tuesday.", "Words of it.\n\n### Within it\n\n|
 BOTH = f"{HEAD}\n{ONE}\n{TWO}"
 
 
-def test_a_section_says_how_it_was_measured_before_anything_else() -> None:
+def test_a_section_begins_with_the_line_about_its_measurement() -> None:
     assert ONE == "## One\n\nMeasured on Monday.\n\n| a |\n| - |\n| 1 |\n"
 
 
-def test_the_same_section_again_changes_nothing() -> None:
+def test_merging_the_same_section_again_changes_nothing() -> None:
     assert merged(BOTH, ONE) == BOTH
     assert merged(BOTH, TWO) == BOTH
 
 
-def test_a_section_takes_the_place_of_the_one_with_its_title_and_the_others_stay() -> None:
+def test_a_section_replaces_the_one_with_the_same_title_and_the_others_stay() -> None:
     again = section("One", "Measured on Friday.", "Nothing.")
     assert merged(BOTH, again) == f"{HEAD}\n{again}\n{TWO}"
 
 
-def test_a_section_of_a_title_that_begins_as_another_one_s_is_new() -> None:
+def test_a_section_whose_title_begins_like_another_is_appended() -> None:
     more = section("One more", "Measured on Friday.", "Nothing.")
     assert merged(BOTH, more) == f"{BOTH}\n{more}"
 
 
-def test_the_first_section_makes_the_file() -> None:
+def test_the_first_section_creates_the_file() -> None:
     assert merged("", ONE) == f"{HEAD}\n{ONE}"
 
 
-def test_the_results_that_are_kept_have_sections_of_the_parts_and_no_others() -> None:
+def test_the_results_file_has_only_sections_of_existing_parts() -> None:
     kept = (Path(__file__).parents[2] / "benchmarks" / "RESULTS.md").read_text("utf-8")
     titles = [line.removeprefix("## ") for line in kept.splitlines() if line.startswith("## ")]
     assert kept.startswith(HEAD)

@@ -40,10 +40,10 @@ BOMB = gzip.compress(PAGE + bytes(3 << 20))
 
 # Faults, and the problem codes of their diagnostics. Each of these records must stay unchanged.
 BROKEN: dict[str, tuple[bytes, str]] = {
-    "a record longer than it says": (record(PAGE, length=-5), "wrong-length"),
-    "a record shorter than it says": (record(PAGE, length=5), "wrong-length"),
-    "a body longer than it says": (record(PAGE, body_error=-5), "wrong-length"),
-    "a body shorter than it says": (record(PAGE, body_error=5), "wrong-length"),
+    "a record longer than its length field": (record(PAGE, length=-5), "wrong-length"),
+    "a record shorter than its length field": (record(PAGE, length=5), "wrong-length"),
+    "a body longer than its length field": (record(PAGE, body_error=-5), "wrong-length"),
+    "a body shorter than its length field": (record(PAGE, body_error=5), "wrong-length"),
     "a chunk of a wrong size": (record(b"5\r\n" + PAGE + b"\r\n0\r\n\r\n", fields=CHUNKED), "wrong-chunk"),
     "a chunk of no size": (record(b"11\r\n" + PAGE + b"\r\nx\r\n\r\n", fields=CHUNKED), "wrong-chunk"),
     "no last chunk": (record(b"11\r\n" + PAGE + b"\r\n", fields=CHUNKED), "wrong-chunk"),

@@ -130,7 +130,7 @@ def test_the_base_of_each_record_is_shown(absolve: Runner, archive: Path) -> Non
     assert shown.count(f"base URL: {URL} (retrieval: WARC-Target-URI)") == 6
 
 
-def test_in_place_the_backup_has_the_bytes_that_were_there(absolve: Runner, archive: Path) -> None:
+def test_in_place_the_backup_of_an_archive_has_the_original_bytes(absolve: Runner, archive: Path) -> None:
     old = archive.read_bytes()
     assert absolve("rewrite", archive, "--in-place", "--backup", ".orig").status == 0
     assert archive.read_bytes() == NEW

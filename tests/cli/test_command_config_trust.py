@@ -77,7 +77,7 @@ def test_no_option_that_writes_runs_or_connects_is_trusted() -> None:
     assert not [name for _, name, action in OPTIONS if is_discovered(action) and action.metavar in places]
 
 
-def test_an_option_is_not_trusted_unless_its_declaration_says_so() -> None:
+def test_an_option_is_trusted_only_if_its_declaration_allows_it() -> None:
     command = parser([]).commands["rewrite"]
     assert not is_discovered(command.add_argument("--new"))
     assert not is_discovered(command.add_argument("--other", action="store_true"))

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 LINK = b"<a href=x.html>"
 SAID = "another run is working on "
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names here, that runs wait at")
+pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here, which runs wait at")
 
 
 @pytest.fixture

@@ -190,7 +190,7 @@ sys.exit(main())
     assert (done.returncode, done.stdout, done.stderr) == (0, b"http://h/x\nend\n", b"")
 
 
-def test_a_run_whose_output_nobody_reads_ends() -> None:
+def test_a_signal_ends_a_run_whose_output_is_not_read() -> None:
     Path("page.html").write_bytes(PAGE * 20_000)
     run = started("rewrite", "page.html", "--quiet")
     assert run.stdout is not None

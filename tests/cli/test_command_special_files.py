@@ -19,7 +19,7 @@ LINK = b"<a href=x.html>"
 DONE = b"<a href=http://h/x.html>"
 WHERE = [("rewrite", "-o", "out"), ("rewrite", "--in-place"), ("rewrite", "--dry-run"), ("links",)]
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names here")
+pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
 
 
 @pytest.fixture

@@ -108,5 +108,5 @@ def test_a_second_rewrite_changes_nothing(page: Page) -> None:
 def test_pages_without_a_base_are_returned_unchanged(page: Page) -> None:
     data = page.data
     if absolve.base(data, media_type="text/html").url or b"codebase" in data.lower():
-        pytest.skip("the page says what its base is")
+        pytest.skip("the page states its base")
     assert absolve.rewrite(data, media_type="text/html") is data

@@ -44,7 +44,7 @@ def test_trees_of_all_pages_have_the_links_of_the_pages(kind: str) -> None:
 
 def verdict(kind: str, every: int, found: list[Difference]) -> None:
     """Assert that exactly the pinned pages differ; print how many are equal."""
-    assert not [(one.page, one.unseen) for one in found if one.unseen], "absolve.trees tells otherwise than the tree"
+    assert not [(one.page, one.unseen) for one in found if one.unseen], "absolve.trees disagrees with the tree"
     differing = {one.page: one for one in found if one.matters}
     read_otherwise = {page: name for page, one in differing.items() if not one.refused and (name := explained(one))}
     repeated = Counter(fact.element for one in found for fact in one.again)

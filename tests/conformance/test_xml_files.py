@@ -60,7 +60,7 @@ def test_xml_without_a_base_is_returned_unchanged(path: Path) -> None:
     if failure(before):
         pytest.skip("it cannot be read")
     if any(row.base for row in absolve.links(before)):
-        pytest.skip("the document says what its base is")
+        pytest.skip("the document states its base")
     assert absolve.rewrite(before) is before.data
 
 

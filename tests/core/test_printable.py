@@ -114,7 +114,7 @@ def test_a_traceback_shows_no_control_character_of_an_error() -> None:
     assert error.message == "no \x1b[2J http://u:p@h/\n"
 
 
-def test_the_caret_is_below_its_column_whatever_is_escaped_before_it() -> None:
+def test_the_caret_is_below_its_column_after_escaped_characters() -> None:
     shows = DocumentError(Diagnostic("c", "t", "n", 1, 5), "\t\x1b日xY").show()
     assert shows.splitlines()[1:] == ["     \\x1b日xY", "    " + " " * 8 + "^"]
 

@@ -350,7 +350,7 @@ def _tokens(nodes: Sequence[Any], *, url: bool) -> Iterator[tuple[str, str]]:
             imported = False
 
 
-# --- XML: what is text in one element is a link or a page in another -------------------------------------------------
+# --- XML: text of one element may be a link or a page in another -------------------------------------------------
 
 _LINKS: Final = frozenset("link comments docs url loc icon logo uri guid".split())
 _PAGES: Final = frozenset("description content title summary subtitle encoded".split())

@@ -126,7 +126,7 @@ def test_a_retrieval_url_that_is_too_long_resolves_nothing() -> None:
 
 
 @pytest.mark.parametrize("base", ["keep", "empty"])
-def test_a_base_element_that_is_too_long_stays_as_it_is(base: str) -> None:
+def test_a_base_element_that_is_too_long_is_unchanged(base: str) -> None:
     data = b"<base href='" + b"y" * 60 + b"/'><a href='x'>"
     assert absolve.rewrite(data, url=URL, base=base, max_url=60) is data
 

@@ -147,7 +147,7 @@ def test_a_large_result_is_written_to_the_standard_output(
     assert capfdbinary.readouterr().out == becomes
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no such pipes")
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
 def test_a_large_result_can_be_written_to_a_pipe(tmp_path: Path, becomes: bytes) -> None:
     (tmp_path / "a.html").write_bytes(PAGE)
     pipe = tmp_path / "pipe"

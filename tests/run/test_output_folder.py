@@ -144,7 +144,7 @@ def test_an_output_folder_without_known_identity_is_created_on_first_use(root: O
     assert (Path(there.path) / "a/b").read_bytes() == b"x"
 
 
-@pytest.mark.skipif(not HAS_DESCRIPTORS or not Path("/proc/self/fd").is_dir(), reason="nobody can count descriptors here")
+@pytest.mark.skipif(not HAS_DESCRIPTORS or not Path("/proc/self/fd").is_dir(), reason="descriptors cannot be counted here")
 def test_directory_descriptors_are_few_and_closed_at_the_end(tmp_path: Path) -> None:
     import resource  # not on Windows
 

@@ -103,7 +103,7 @@ def test_the_error_names_the_file_and_not_a_temporary_one(tmp_path: Path) -> Non
 
 
 @pytest.mark.skipif(not Path(os.devnull).is_char_device(), reason="there are no devices here")
-def test_a_device_is_written_and_stays_one() -> None:
+def test_writing_to_a_device_keeps_the_device() -> None:
     outputs.write(Path(os.devnull), b"x")
     assert Path(os.devnull).is_char_device()
 
@@ -176,7 +176,7 @@ def test_capabilities_and_trusted_attributes_are_not_copied(tmp_path: Path) -> N
         for name, value in given.items():
             os.setxattr(like, name, value)
     except OSError:
-        pytest.skip("they cannot be set here")
+        pytest.skip("file attributes cannot be set here")
     outputs.write(tmp_path / "new", b"x", like=like)
     outputs.write(like, b"x", like=like)
     for name in ("new", "like"):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 pytest.importorskip("pyspark", reason="there is no pyspark: pip install 'absolve[spark]'")
 if not (shutil.which("java") or os.environ.get("JAVA_HOME")):
-    pytest.skip("there is no Java, which Spark wants", allow_module_level=True)
+    pytest.skip("Spark needs Java", allow_module_level=True)
 
 import pyarrow as pa
 from pyarrow import compute, parquet

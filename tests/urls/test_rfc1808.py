@@ -89,7 +89,7 @@ def test_lone_surrogates_pass_through_the_resolver() -> None:
 @example("app:/a/b", "..//x")
 @example("app:/.//a", "x")
 @example("http://h", "./;x")
-def test_the_short_way_gives_what_the_steps_give(base: str, reference: str) -> None:
+def test_prefix_resolver_gives_the_target_of_the_steps_of_rfc1808(base: str, reference: str) -> None:
     assert rfc1808.profile(base)(reference) == rfc1808.steps(base, split(base), reference)
 
 

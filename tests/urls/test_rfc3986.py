@@ -131,7 +131,7 @@ def test_parsing_loses_nothing(text: str) -> None:
 @example("app:/a/b", "..//x")
 @example("app:/.//a", "x")
 @example("http://h/", "a:./x")
-def test_the_short_way_gives_what_the_algorithm_gives(base: str, reference: str) -> None:
+def test_prefix_resolver_gives_the_target_of_the_algorithm_of_rfc3986(base: str, reference: str) -> None:
     assert rfc3986.profile(base)(reference) == rfc3986.transform(rfc3986.split(base), reference)
 
 

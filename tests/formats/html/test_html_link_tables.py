@@ -39,7 +39,7 @@ ALL = [*itertools.chain(*TABLES.values()), *itertools.chain(*(table.values() for
     ],
 )
 def test_attributes_without_urls_have_no_row(element: str, attribute: str) -> None:
-    assert not [place for place in HTML if place.attribute == attribute and place.element in {element, "*"}]
+    assert not [site for site in HTML if site.attribute == attribute and site.element in {element, "*"}]
 
 
 @pytest.mark.parametrize("name", ["article:author", "og:title", "og:site_name", "description", "dc.identifier"])
@@ -49,26 +49,26 @@ def test_meta_names_with_text_have_no_row(name: str) -> None:
 
 @pytest.mark.parametrize("table", TABLES)
 def test_each_element_and_attribute_has_one_row(table: str) -> None:
-    names = [(place.element, place.attribute) for place in TABLES[table]]
+    names = [(site.element, site.attribute) for site in TABLES[table]]
     assert len(names) == len(set(names))
 
 
-@pytest.mark.parametrize("place", ALL, ids=lambda place: f"{place.element}-{place.attribute}")
-def test_rows_use_the_values_that_link_site_defines(place: LinkSite) -> None:
-    assert place.kind in KINDS
-    assert place.syntax in {*GRAMMARS, "css", "srcdoc"}
-    assert place.against in {"base", "own", "codebase"}
-    assert place.empty in {"base", "own", "nothing"}
-    assert place.stays in {"", "fragment", "always"}
-    assert place.element == place.element.lower()
-    assert place.attribute == place.attribute.lower()
+@pytest.mark.parametrize("site", ALL, ids=lambda site: f"{site.element}-{site.attribute}")
+def test_rows_use_the_values_that_link_site_defines(site: LinkSite) -> None:
+    assert site.kind in KINDS
+    assert site.syntax in {*GRAMMARS, "css", "srcdoc"}
+    assert site.against in {"base", "own", "codebase"}
+    assert site.empty in {"base", "own", "nothing"}
+    assert site.stays in {"", "fragment", "always"}
+    assert site.element == site.element.lower()
+    assert site.attribute == site.attribute.lower()
 
 
 @pytest.mark.parametrize("table", METAS)
 def test_meta_tables_have_lower_case_names_and_sites_in_meta_content(table: str) -> None:
-    for name, place in METAS[table].items():
+    for name, site in METAS[table].items():
         assert name == name.lower()
-        assert place[:2] == ("meta", "content")
+        assert site[:2] == ("meta", "content")
 
 
 def test_link_types_map_to_known_kinds() -> None:
@@ -107,7 +107,7 @@ def test_important_html_attributes_have_their_row(row: LinkSite) -> None:
 
 
 def test_a_reference_into_its_own_document_stays_in_svg_but_not_in_an_svg_a() -> None:
-    rows = {(place.element, place.attribute): place.stays for place in SVG}
+    rows = {(site.element, site.attribute): site.stays for site in SVG}
     assert rows["use", "href"] == rows["use", "xlink:href"] == rows["*", "xlink:href"] == "fragment"
     assert not rows["a", "href"] + rows["a", "xlink:href"]
 

@@ -64,7 +64,7 @@ STAYS = {
     "a field with a comment and no value": har(
         {"request": {"url": URL}, "response": {"headers": [{"name": "Location", "comment": "x"}, {"value": "x", "comment": ""}]}}
     ),
-    "a field whose value is none": har(entry(None, headers=[("Location", ["x"]), ("Location", 1), ("Location", {"value": "x"})])),
+    "a field without a valid value": har(entry(None, headers=[("Location", ["x"]), ("Location", 1), ("Location", {"value": "x"})])),
     "what is no list of fields": har(
         {"request": {"url": URL}, "response": {"headers": {"a": {"name": "Location", "value": "x"}}}},
         {"request": {"url": URL}, "response": {"headers": ["Location", ["name", "value"], {}]}},

@@ -105,7 +105,7 @@ WALKED = {
         record(ABSOLUTE, kind="conversion", media_type="text/html; charset=utf-8"),
     ),
     "wget's brackets": (record(http(), url=f"<{URL}>"), record(http(ABSOLUTE), url=f"<{URL}>")),
-    "a length that is said twice": (
+    "a repeated length field": (
         record(http(), f"Content-Length: {len(http())}"),
         record(http(ABSOLUTE), f"Content-Length: {len(http(ABSOLUTE))}"),
     ),

@@ -36,8 +36,8 @@ def sending(connection: Connection, *numbers: int) -> Thread:
     return thread
 
 
-def numbers(heard: receiver.Message) -> list[int] | None:
-    return [number for number, _ in heard.frames] if heard.frames is not None else None
+def numbers(message: receiver.Message) -> list[int] | None:
+    return [number for number, _ in message.frames] if message.frames is not None else None
 
 
 def test_the_receiver_queues_all_messages_and_returns_them_in_order() -> None:
@@ -48,9 +48,9 @@ def test_the_receiver_queues_all_messages_and_returns_them_in_order() -> None:
         thread.join(10)
         assert not thread.is_alive()
         for number in range(20):
-            heard = receiver_.next(None)
-            assert heard.connection is ours
-            assert numbers(heard) == [number]
+            message = receiver_.next(None)
+            assert message.connection is ours
+            assert numbers(message) == [number]
         assert numbers(receiver_.next(None)) is None
     ours.close()
 
@@ -64,14 +64,14 @@ def test_a_full_receiver_reads_only_the_connection_whose_turn_it_is() -> None:
         assert first.is_alive()
         receiver_.add(other)
         second = sending(to_other, 100, 101)
-        heard = [receiver_.next(other) for _ in range(3)]  # those of the others have already arrived
-        assert [numbers(one) for one in heard] == [[0], [1], [2]]
-        heard = [receiver_.next(other) for _ in range(3)]
-        assert [numbers(one) for one in heard] == [[100], [101], None]
+        message = [receiver_.next(other) for _ in range(3)]  # those of the others have already arrived
+        assert [numbers(one) for one in message] == [[0], [1], [2]]
+        message = [receiver_.next(other) for _ in range(3)]
+        assert [numbers(one) for one in message] == [[100], [101], None]
         second.join(10)
         assert first.is_alive()
         for number in range(3, 9):
-            size = sum(frame.size for _, frame in heard[0].frames or ())
+            size = sum(frame.size for _, frame in message[0].frames or ())
             assert size > len(LARGE)
             receiver_.done(3 * size)
             assert numbers(receiver_.next(None)) == [number]
