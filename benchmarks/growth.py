@@ -75,7 +75,7 @@ class Growth(NamedTuple):
         return self._ratios([took.instructions for took in self.took])
 
     def _ratios(self, spent: Sequence[float]) -> list[float]:
-        """Return the ratio of costs for twice the bytes; a shape may grow by more or less than that between two sizes."""
+        """Return the ratios of costs for twice the bytes; a shape may grow by more or less between two sizes."""
         if not all(spent):
             return []
         rates = [took / size for took, size in zip(spent, self.real, strict=True)]
@@ -169,7 +169,7 @@ def keep_memory() -> None:
 
 
 def grown(names: Iterable[str], sizes: Sequence[float], longest: float) -> Iterator[Growth]:
-    """Measure each shape at each size (megabytes), at least at two; skip larger sizes that would take longer than `longest`."""
+    """Measure each shape at each size (megabytes), at least at two; skip sizes that would take more than `longest`."""
     keep_memory()
     for name in names:
         shape = SHAPES[name]

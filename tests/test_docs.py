@@ -55,7 +55,7 @@ def anchors(path: Path) -> set[str]:
     return made | set(re.findall(r'<a id="(\w+)">', found))
 
 
-# --- names in pages ------------------------------------------------------------------------------------------------
+# --- names in pages ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -83,7 +83,7 @@ def test_every_file_named_by_a_page_exists(page: str) -> None:
         assert any((folder / name).is_file() for folder in folders), name
 
 
-# --- decisions ------------------------------------------------------------------------------------------------------
+# --- decisions --------------------------------------------------------------------------------------------------------
 
 DECISIONS: Final = {anchor: (number, body) for anchor, number, body in DECISION.findall(text("docs/decisions.md"))}
 
@@ -128,7 +128,7 @@ def test_the_code_refers_only_to_pages_in_the_repository() -> None:
     assert found == []
 
 
-# --- glossary, tasks, versions --------------------------------------------------------------------------------------
+# --- glossary, tasks, versions ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("concepts", "modules"), CONCEPT.findall(text("docs/glossary.md")))

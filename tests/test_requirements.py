@@ -1,4 +1,4 @@
-"""Dependencies: each licence is listed, and CI's versions are pinned with hashes within the ranges of pyproject.toml."""
+"""Dependencies: licences are listed, and CI's versions are pinned with hashes within the ranges of pyproject.toml."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def archive(tmp_path: Path) -> Path:
 NEW = record(ABSOLUTE) * 3
 
 
-# --- unchanged documents --------------------------------------------------------------------------------------------------------
+# --- unchanged documents ----------------------------------------------------------------------------------------------
 
 
 def test_an_archive_in_which_nothing_changes_is_not_touched(absolve: Runner, tmp_path: Path, kind: str) -> None:
@@ -81,7 +81,7 @@ def test_an_archive_in_which_nothing_changes_is_not_touched(absolve: Runner, tmp
     assert absolve("rewrite", path).out == before[0]
 
 
-# --- changes ------------------------------------------------------------------------------------------------------
+# --- changes ----------------------------------------------------------------------------------------------------------
 
 
 def test_every_kind_of_archive_is_rewritten_record_by_record(absolve: Runner, tmp_path: Path, kind: str) -> None:
@@ -158,7 +158,7 @@ def test_an_archive_can_be_written_to_a_device(absolve: Runner, archive: Path) -
     assert absolve.process("rewrite", archive, "-o", "/dev/stdout").out == NEW
 
 
-# --- errors ---------------------------------------------------------------------------------------------------
+# --- errors -----------------------------------------------------------------------------------------------------------
 
 
 def test_a_run_with_a_broken_record_continues_and_exits_with_1(
@@ -210,7 +210,7 @@ def test_a_missing_base_is_reported_once_for_all_records(absolve: Runner, tmp_pa
     assert absolve("links", path).err.count("no-base") == 1
 
 
-# --- memory ------------------------------------------------------------------------------------------------------------
+# --- memory -----------------------------------------------------------------------------------------------------------
 
 MB = 1 << 20
 
@@ -231,7 +231,7 @@ def test_an_archive_of_100_mb_takes_less_than_100_mb_of_memory(
     assert memory < 100 * MB
 
 
-# --- many processes ----------------------------------------------------------------------------------------------------
+# --- many processes ---------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture

@@ -176,7 +176,7 @@ def test_config_shows_untrusted_settings_with_reasons(absolve: Runner, site: Pat
     assert 'output = "a.html"' in named
 
 
-# --- the search for the file -------------------------------------------------------------------------------------------
+# --- the search for the file ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("marker", [".git", ".hg", ".svn"])
@@ -221,7 +221,7 @@ def test_in_a_removed_working_folder_no_configuration_is_found(site: Path) -> No
     assert (done.stdout, done.stderr) == (b"http://h/x\n", b"")
 
 
-# --- the owner of the file ------------------------------------------------------------------------------------------------------
+# --- the owner of the file --------------------------------------------------------------------------------------------
 
 STRANGER = 54_321
 
@@ -333,7 +333,7 @@ def test_an_unreadable_configuration_file_of_another_user_is_ignored(
     assert "it belongs to another user" in done.err
 
 
-# --- contents of the file ----------------------------------------------------------------------------------------------------
+# --- contents of the file ---------------------------------------------------------------------------------------------
 
 HOSTILE = {
     "brackets": "url = " + "[" * 100_000,

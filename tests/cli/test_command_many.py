@@ -55,7 +55,7 @@ def tree(root: Path) -> dict[str, bytes]:
     return {path.relative_to(root).as_posix(): path.read_bytes() for path in sorted(root.rglob("*")) if path.is_file()}
 
 
-# --- listing -----------------------------------------------------------------------------------------------------------
+# --- listing ----------------------------------------------------------------------------------------------------------
 
 
 def test_the_documents_of_a_folder_are_listed_and_other_files_are_skipped(
@@ -134,7 +134,7 @@ def test_wrong_usage_writes_nothing(
     assert tree(site) == FILES
 
 
-# --- into a folder -----------------------------------------------------------------------------------------------------
+# --- into a folder ----------------------------------------------------------------------------------------------------
 
 
 def test_a_copy_of_a_folder_has_its_layout_its_other_files_modes_and_times(
@@ -175,7 +175,7 @@ def test_listed_files_keep_their_paths_in_the_output_folder_and_duplicates_are_w
     assert sorted(tree(Path("out"))) == sorted([f"{tmp_path}/site/a/note".lstrip("/"), "site/index.html"])
 
 
-# --- in place ----------------------------------------------------------------------------------------------------------
+# --- in place ---------------------------------------------------------------------------------------------------------
 
 
 def test_in_place_only_what_changes_is_written_and_backups_are_no_inputs(
@@ -222,7 +222,7 @@ def test_an_interrupt_leaves_whole_files_and_no_temporary_ones(tmp_path: Path) -
     assert {path.read_bytes() for path in files if path.parent.name == "0"} == {new}
 
 
-# --- tables ------------------------------------------------------------------------------------------------------------
+# --- tables -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("suffix", ["jsonl", "csv", "sqlite", "parquet", "duckdb"])

@@ -16,7 +16,7 @@ def left_behind(folder: Path) -> list[Path]:
     return list(folder.glob(".absolve*"))
 
 
-# --- unchanged documents ---------------------------------------------------------------------------------------------------
+# --- unchanged documents ----------------------------------------------------------------------------------------------
 
 
 def test_a_page_without_a_base_is_unchanged_with_a_diagnostic(absolve: Runner) -> None:
@@ -57,7 +57,7 @@ def test_dry_run_writes_nothing(absolve: Runner, page: Path) -> None:
     assert page.read_bytes() == PAGE
 
 
-# --- outputs -----------------------------------------------------------------------------------------------------
+# --- outputs ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["default", "embedded", "encapsulating", "retrieval", "saved-page"])
@@ -126,7 +126,7 @@ def test_in_place_writes_the_target_of_a_symbolic_link(absolve: Runner, page: Pa
     assert page.read_bytes() == ABSOLUTE
 
 
-# --- refused inputs and outputs ---------------------------------------------------------------------------------------------------
+# --- refused inputs and outputs ---------------------------------------------------------------------------------------
 
 
 def test_an_output_that_is_its_own_input_is_refused(absolve: Runner, page: Path, tmp_path: Path) -> None:
@@ -194,7 +194,7 @@ def test_an_output_that_cannot_be_written_is_reported_by_name(absolve: Runner, p
     assert f"{tmp_path / 'file' / 'out.html'}: unwritable: " in done.err
 
 
-# --- the diff ----------------------------------------------------------------------------------------------------------
+# --- the diff ---------------------------------------------------------------------------------------------------------
 
 PATCH = shutil.which("patch")
 LINES = [b"<p>%d\n" % number for number in range(40)]

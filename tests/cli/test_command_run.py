@@ -38,7 +38,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "site"
 
 
-# --- messages ----------------------------------------------------------------------------------------------------------
+# --- messages ---------------------------------------------------------------------------------------------------------
 
 
 def test_failures_are_also_written_to_the_errors_file(absolve: Runner, site: Path) -> None:
@@ -156,7 +156,7 @@ def _read(terminal: int) -> bytes:
         return b""
 
 
-# --- bad inputs and outputs ----------------------------------------------------------------------------------------------
+# --- bad inputs and outputs -------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(params=["-j1", "-j2"])

@@ -152,7 +152,7 @@ def test_a_pipe_named_on_the_command_line_is_read(absolve: Runner, site: Path) -
     assert site.is_dir()
 
 
-# --- as outputs --------------------------------------------------------------------------------------------------------
+# --- as outputs -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["a.html", "a.warc", "a.png"])

@@ -22,7 +22,7 @@ def spoilt(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rewriter, "rewrite", lambda *given: honest(*given).replace(b">x<", b">y<"))
 
 
-# --- absolve verify ----------------------------------------------------------------------------------------------------
+# --- absolve verify ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["default", "embedded", "encapsulating", "retrieval", "saved-page"])
@@ -67,7 +67,7 @@ def test_verify_needs_two_documents(absolve: Runner, page: Path) -> None:
     assert absolve("verify", page).status == 2
 
 
-# --- absolve rewrite --verify ------------------------------------------------------------------------------------------
+# --- absolve rewrite --verify -----------------------------------------------------------------------------------------
 
 
 def test_a_verified_rewrite_is_written(absolve: Runner, page: Path) -> None:

@@ -1,4 +1,4 @@
-"""Start tags of a document in html5lib's tree, as in `verify`, updated to the current standard; a reference for the scanner.
+"""Start tags of a document in html5lib's tree, corrected to the current standard; a reference for the scanner.
 
 `test_html5lib.py` runs html5lib's suite on this parser too. Attribute values carry the number of their token, so that an
 element that the tree builder clones is counted once.

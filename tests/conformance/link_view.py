@@ -57,7 +57,7 @@ def _walked(entity: Entity) -> Iterator[Reference]:
 
 
 def judged(text: str, errors: str) -> list[Reference]:
-    """Return the references in html5lib's tree, in the order of the tags; `errors` is the error handler of the decoder."""
+    """Return the references in html5lib's tree, in order; `errors` is the error handler of the decoder."""
     return [reference for element in html5lib_view.elements(text) for reference in _judged(element, errors)]
 
 

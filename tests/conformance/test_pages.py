@@ -68,7 +68,7 @@ def test_the_tree_of_html5lib_has_the_references_that_the_walker_finds(page: Pag
 
 
 def decoded(page: Page) -> tuple[bytes, charsets.Charset, str]:
-    """Return the page without a byte order mark, its charset, and its text; bytes that cannot be scanned become UTF-8."""
+    """Return the page without a byte order mark, its charset, its text; unscannable bytes become UTF-8."""
     charset, mark = charsets.of_html(page.data)
     data = page.data[mark:]
     text = charset.decode(data)

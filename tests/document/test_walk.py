@@ -32,7 +32,7 @@ def inner(entity: Entity) -> list[Entity]:
     return [found.entity for found in inners(entity)]
 
 
-# --- the layers -----------------------------------------------------------------------------------------------------
+# --- the layers -------------------------------------------------------------------------------------------------------
 
 
 def test_a_document_without_any_claim_has_the_default_base() -> None:
@@ -144,7 +144,7 @@ def test_url_sources_beside_a_file_follow_those_in_the_file() -> None:
     assert base("", URL) == URL
 
 
-# --- inner documents -----------------------------------------------------------------------------------------------
+# --- inner documents --------------------------------------------------------------------------------------------------
 
 
 def test_a_srcdoc_has_the_base_of_the_document_around_it() -> None:
@@ -201,7 +201,7 @@ def test_the_charset_coding_of_utf_16_is_no_inner_document() -> None:
     assert one.path == ""
 
 
-# --- limits and diagnostics ---------------------------------------------------------------------------------------------
+# --- limits and diagnostics -------------------------------------------------------------------------------------------
 
 
 def nested(depth: int) -> str:
@@ -277,7 +277,7 @@ def test_an_encapsulating_base_overrides_the_saved_from_comment_of_an_inner_docu
     assert chain(one.bases.base)[-1] == ("retrieval", "http://saved.example/", "overruled", 1)
 
 
-# --- many inner documents ----------------------------------------------------------------------------------------
+# --- many inner documents ---------------------------------------------------------------------------------------------
 
 MANY = scaled(2300)  # more than are kept in memory
 DEEP = "<iframe srcdoc='<a href=x><iframe srcdoc=&quot;<p style=background:url(%d)>&quot;></iframe>'></iframe>"
@@ -369,7 +369,7 @@ def test_a_page_may_have_a_base_longer_than_those_of_inner_documents_together(
 
 
 @pytest.mark.parametrize("charset", ["utf-8", "utf-16", "iso-8859-1"])
-def test_json_ld_stays_in_every_charset_unless_it_is_wanted(charset: str) -> None:
+def test_json_ld_stays_in_every_charset_without_the_option(charset: str) -> None:
     data = '{"@id": "x"}'.encode(charset)
     media_type = f"application/ld+json; charset={charset}"
     assert absolve.rewrite(data, media_type=media_type, url="http://u/") is data

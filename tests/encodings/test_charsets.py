@@ -34,7 +34,7 @@ CHARSETS = [charset for name in NAMES if (charset := lookup(name)) is not None]
 TRANSPARENT = [charset for charset in CHARSETS if charset.transparent]
 
 
-# --- labels ---------------------------------------------------------------------------------------------------------
+# --- labels -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("label", ["", " ", "utf-7", "klingon", "utf 8", "replacement", "hz-gb-2312", "x-user-defined"])
@@ -89,7 +89,7 @@ def test_all_charsets_but_utf_16_and_iso_2022_jp_are_ascii_compatible() -> None:
     }
 
 
-# --- bytes ----------------------------------------------------------------------------------------------------------
+# --- bytes ------------------------------------------------------------------------------------------------------------
 
 LOSSY = {"big5", "shift_jis"}  # some of their characters have two byte sequences
 
@@ -319,7 +319,7 @@ def test_a_style_sheet_declares_its_charset_in_its_first_bytes(
     assert of_text(data, given_by_user, header)[0].name == name
 
 
-# --- html5lib-tests -------------------------------------------------------------------------------------------------
+# --- html5lib-tests ---------------------------------------------------------------------------------------------------
 
 # The standard's prescan also reads scripts and style sheets; Chromium, which absolve follows, does not.
 INTO_TEXT = {

@@ -29,7 +29,7 @@ TRANSPARENT = [charset for charset in CHARSETS if charset.transparent]
 DOUBLE, SINGLE, TEXT = (CharacterReferences(UTF_8, quote) for quote in (b'"', b"'", b""))
 
 
-# --- offsets --------------------------------------------------------------------------------------------------------
+# --- offsets ----------------------------------------------------------------------------------------------------------
 
 
 def test_offsets_without_units_are_those_of_the_value() -> None:
@@ -358,7 +358,7 @@ def test_offsets_of_a_long_document_in_an_ascii_compatible_charset_are_those_of_
 
 
 def one_by_one(charset: Charset, raw: bytes) -> list[tuple[bytes, int]]:
-    """Decode raw bytes to UTF-8 one character at a time; return the bytes of each. An invalid byte is a character of its own."""
+    """Decode raw bytes to UTF-8 one character at a time; return the bytes of each. Invalid bytes are single."""
     found = []
     while raw:
         size = 1

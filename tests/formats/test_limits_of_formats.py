@@ -27,7 +27,7 @@ def record(body: bytes) -> bytes:
 
 
 class Case(NamedTuple):
-    """A document, its numbers of links and levels, and the positions of skipped parts if one less of them is allowed."""
+    """A document, its numbers of links and levels, and the positions of parts skipped if one less is allowed."""
 
     media_type: str
     data: bytes

@@ -38,7 +38,7 @@ class HarmError(AssertionError):
     """A difference other than a link, or a link that now runs code."""
 
 
-# --- URLs ------------------------------------------------------------------------------------------------------------
+# --- URLs -------------------------------------------------------------------------------------------------------------
 
 _SCHEME: Final = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 _CONTROLS: Final = "".join(map(chr, range(33)))
@@ -350,7 +350,7 @@ def _tokens(nodes: Sequence[Any], *, url: bool) -> Iterator[tuple[str, str]]:
             imported = False
 
 
-# --- XML: text of one element may be a link or a page in another -------------------------------------------------
+# --- XML: text of one element may be a link or a page in another ------------------------------------------------------
 
 _LINKS: Final = frozenset("link comments docs url loc icon logo uri guid".split())
 _PAGES: Final = frozenset("description content title summary subtitle encoded".split())

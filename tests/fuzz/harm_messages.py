@@ -1,4 +1,4 @@
-"""Detect rewrites that changed fields, parts, records or entries, by reading messages and archives with other libraries."""
+"""Detect rewrites that changed fields, parts, records or entries, with other readers of messages and archives."""
 
 from __future__ import annotations
 
@@ -185,7 +185,7 @@ def _known(data: bytes) -> list[tuple[str, str | None]]:
 
 
 def wacz(judge: Judge, old: bytes, new: bytes) -> None:
-    """Assert the same files; the index has the same number of lines, names and URLs, and the records are equal as above."""
+    """Assert the same files; the index has the same lines, names and URLs, and the records are equal as above."""
     one, other = (_files(data) for data in (old, new))
     if one.keys() != other.keys():
         raise HarmError(f"wacz: {[*one]} became {[*other]}")

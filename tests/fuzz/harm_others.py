@@ -35,7 +35,7 @@ class Made(NamedTuple):
 Maker = "Callable[[Choices, str], Made]"
 
 
-# --- style sheets and JSON -------------------------------------------------------------------------------------------
+# --- style sheets and JSON --------------------------------------------------------------------------------------------
 
 
 def css(choices: Choices, charset: str) -> Made:
@@ -53,7 +53,7 @@ def manifest(choices: Choices, _charset: str) -> Made:
     return Made(encode(f'{{"start_url":{value},"icons":[{{"src":{value}}}]}}', "utf-8"), "application/manifest+json")
 
 
-# --- XML -------------------------------------------------------------------------------------------------------------
+# --- XML --------------------------------------------------------------------------------------------------------------
 
 _CHARACTERS: Final = {**dict.fromkeys(range(32), " "), 9: "\t", 10: "\n", 13: "\r", 0xFFFE: "", 0xFFFF: ""}
 
@@ -161,7 +161,7 @@ def feed_cdata(choices: Choices) -> str:
     )).format(text)  # fmt: skip
 
 
-# --- messages --------------------------------------------------------------------------------------------------------
+# --- messages ---------------------------------------------------------------------------------------------------------
 
 
 def field(choices: Choices, value: str) -> str:
@@ -264,7 +264,7 @@ def http_body(choices: Choices, charset: str) -> Made:
     return Made(response(choices, charset), "message/http")
 
 
-# --- archives --------------------------------------------------------------------------------------------------------
+# --- archives ---------------------------------------------------------------------------------------------------------
 
 
 def record(block: bytes, target: bytes, kind: bytes = b"response", media_type: bytes = b"application/http") -> bytes:

@@ -96,7 +96,7 @@ def _key(key: str) -> str:
 # --- lexbor, which parses without scripting only ----------------------------------------------------------------------
 
 _NOSCRIPT: Final = re.compile("noscript", re.IGNORECASE)
-# With scripting, noscript is raw text, as these two elements always are: the first like noscript in a head, the other in a body.
+# With scripting noscript is raw text, as these two always are: one like noscript in a head, the other in a body.
 STAND_INS: Final = ("", "noframes", "noembed")
 
 
@@ -133,7 +133,7 @@ def _add(found: list[Node], node: Any, parent: str) -> None:
         node = node.next
 
 
-# --- XML -------------------------------------------------------------------------------------------------------------
+# --- XML --------------------------------------------------------------------------------------------------------------
 
 _DECLARATION: Final = re.compile(r"\s*<\?xml\s[^>]*?\?>")
 

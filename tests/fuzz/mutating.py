@@ -30,7 +30,7 @@ def loop(check: Callable[[bytes], None], corpus: Sequence[bytes], words: Sequenc
 
 
 def mutate(data: bytearray, corpus: Sequence[bytes], words: Sequence[bytes], chance: random.Random) -> None:
-    """Mutate one span of the data: insert a word or part of another input, delete, duplicate, or overwrite with noise."""
+    """Mutate one span: insert a word or part of another input, delete, duplicate, or overwrite with noise."""
     start = chance.randint(0, len(data))
     end = min(len(data), start + chance.choice((0, 1, 2, 8, 64)))
     kind = chance.randrange(5)

@@ -1,4 +1,4 @@
-"""Rewrite and list each file of some folders in its format, and rewrite it as HTML and CSS: only AbsolveError may occur.
+"""Rewrite and list each file of some folders, and rewrite it as HTML and CSS: only AbsolveError may occur.
 
 `python tests/fuzz/over_files.py FOLDER... --every N`, from the project's root, takes every Nth file and every hostile
 shape. `.ci/sanitize` runs it on instrumented modules: a report of a sanitizer ends the process and the run.

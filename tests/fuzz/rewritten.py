@@ -8,7 +8,7 @@ import absolve
 
 
 def is_honest(data: bytes, *, judged: bool = True, **options: Any) -> None:
-    """Assert that no-op is the identity, that only links changed and not their targets, and that rewriting is idempotent.
+    """Assert that a no-op is the identity, that only links change, not their targets, and idempotence.
 
     Unless every input can be `judged`, the second witness may report that it cannot check; the first must not.
     """
@@ -23,7 +23,7 @@ def is_honest(data: bytes, *, judged: bool = True, **options: Any) -> None:
 
 
 def has_sound_rows(data: bytes, **options: Any) -> None:
-    """Assert that each row has its position in the document, and a target or a problem code that explains its absence."""
+    """Assert that each row has a position in the document, and a target or a problem code that explains its absence."""
     for row in absolve.links(data, **options):
         assert 0 <= row.start <= row.end
         assert row.entity or row.end <= len(data)

@@ -67,7 +67,7 @@ def test_the_docstring_of_a_fuzz_target_lists_its_invariants(name: str) -> None:
     assert "- the time is linear" in words
 
 
-# --- the fuzzing engine -------------------------------------------------------------------------------------------------
+# --- the fuzzing engine -----------------------------------------------------------------------------------------------
 
 
 def broken(data: bytes) -> None:

@@ -48,7 +48,7 @@ def test_most_generated_inputs_are_rewritten_and_checked() -> None:
     assert fuzz_harm.seen["unjudged"] < 10
 
 
-# --- detection of harm -------------------------------------------------------------------------------------------------------
+# --- detection of harm ------------------------------------------------------------------------------------------------
 
 WAYS = (False, True) if LEXBOR is not None else (True,)
 SAME = [

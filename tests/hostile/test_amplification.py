@@ -373,7 +373,7 @@ def test_divergence_of_a_long_base_is_computed_once(monkeypatch: pytest.MonkeyPa
     assert len(asked) <= 2  # for the links, and for the base element
 
 
-# --- messages ------------------------------------------------------------------------------------------------------
+# --- messages ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("length", [1, 199, 200, 201, 1000])

@@ -65,7 +65,7 @@ def fixtures() -> list[Case]:
     return [Case(path.name, path.read_bytes(), {**options, "url": URL}) for path in paths for options in OPTIONS]
 
 
-# --- correct rewrites -----------------------------------------------------------------------------------------------
+# --- correct rewrites -------------------------------------------------------------------------------------------------
 
 
 def unproved(case: Case) -> list[str]:
@@ -89,7 +89,7 @@ def test_verify_accepts_correct_rewrites_of_real_pages(shared: Path) -> None:
         assert [words for found in pool.map(unproved, cases(shared, EVERY)) for words in found] == []
 
 
-# --- corruptions ---------------------------------------------------------------------------------------------------
+# --- corruptions ------------------------------------------------------------------------------------------------------
 
 TAG = re.compile(rb"</?[A-Za-z][^<>]*>")
 ATTRIBUTE = re.compile(rb"<[A-Za-z][^<>]*?(\s[A-Za-z-]+=(?:\"[^\"]*\"|'[^']*'|[^\s\"'>]+))")

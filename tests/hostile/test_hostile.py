@@ -73,7 +73,7 @@ def test_a_large_document_of_each_hostile_shape_is_read_completely(name: str) ->
     bytes_given_back(name, 1_200_000 if name in REFUSED else scaled(500_000))
 
 
-# --- memory ----------------------------------------------------------------------------------------------------------
+# --- memory -----------------------------------------------------------------------------------------------------------
 
 OBJECTS = {  # interpreted, links and parts are objects
     "HAR, documents",
@@ -137,7 +137,7 @@ def test_the_memory_of_a_hostile_shape_is_bounded_by_its_size(name: str) -> None
         assert not took.beyond > most, took.job  # memory is measured on Linux only
 
 
-# --- lines and columns -----------------------------------------------------------------------------------------------
+# --- lines and columns ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("end", [b"", b"\n", b"\r", b"\r\n"])
@@ -245,7 +245,7 @@ def test_a_rel_is_decoded_as_by_the_tokenizer(tag: bytes, rel: str) -> None:
     assert [row.rel for row in listed(tag)] == [rel]
 
 
-# --- depth -----------------------------------------------------------------------------------------------------------
+# --- depth ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("make", [srcdocs, unquoted_srcdocs, lambda levels: srcdocs(levels, b"\"'")])

@@ -70,7 +70,7 @@ def test_the_largest_integer_is_a_valid_limit() -> None:
     assert absolve.rewrite(b"", max_size=0, max_links=0, max_depth=0) == b""
 
 
-# --- depth ---------------------------------------------------------------------------------------------------------
+# --- depth ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("depth", "column"), [(1, 17), (2, 38), (3, 63)])
@@ -86,7 +86,7 @@ def test_documents_are_entered_to_the_allowed_depth(depth: int, column: int) -> 
     assert entity.diagnostics == [Diagnostic("too-deep", text, "page.html", 2, column)]
 
 
-# --- size ----------------------------------------------------------------------------------------------------------
+# --- size -------------------------------------------------------------------------------------------------------------
 
 PAGES = [b"<a href='http://g/'>", "<a href='http://g/é'>".encode(), "\ufeff<a href='http://g/'>".encode("utf-16-le")]
 
@@ -183,7 +183,7 @@ def test_an_endless_file_is_read_only_to_the_limit() -> None:
     assert sized("/dev/zero", 5_000_000) == -1
 
 
-# --- links ---------------------------------------------------------------------------------------------------------
+# --- links ------------------------------------------------------------------------------------------------------------
 
 # Each with seven links, where a style sheet counts as one; and the position of the last one, or of its part.
 SEVEN = {
@@ -257,7 +257,7 @@ def test_a_tree_has_the_same_limit_of_links(allowed: int, listed: int | None) ->
     assert html.tostring(tree).count(b'href="x"') == 3
 
 
-# --- the command line ----------------------------------------------------------------------------------------------
+# --- the command line -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("command", ["rewrite", "links", "base", "verify"])

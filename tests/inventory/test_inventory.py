@@ -48,7 +48,7 @@ def test_the_columns_have_the_documented_names_and_order() -> None:
     )
 
 
-# --- document and entity --------------------------------------------------------------------------------------------
+# --- document and entity ----------------------------------------------------------------------------------------------
 
 
 def test_the_entity_column_is_the_path_of_the_inner_document() -> None:
@@ -320,7 +320,7 @@ def test_every_text_column_can_be_encoded_in_utf_8(data: bytes, charset: str, re
     assert (found.reference + found.target).encode()
 
 
-# --- the base -------------------------------------------------------------------------------------------------------
+# --- the base ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -357,7 +357,7 @@ def test_absolve_base_returns_the_base_of_the_rows() -> None:
     assert (found.url, found.layer.label, found.source) == row(page)[COLUMNS.index("base") : COLUMNS.index("base") + 3]
 
 
-# --- the target -----------------------------------------------------------------------------------------------------
+# --- the target -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -448,7 +448,7 @@ def test_the_scope_with_unusual_bases_and_urls(page: str, url: str | None, scope
     assert row(page, url).scope == scope
 
 
-# --- problems -------------------------------------------------------------------------------------------------------
+# --- problems ---------------------------------------------------------------------------------------------------------
 
 CASES = [
     # page, url, the codes of the last row
@@ -603,7 +603,7 @@ def test_every_problem_code_has_a_case_and_the_documented_order() -> None:
         assert sorted(codes.split(), key=PROBLEMS.index) == codes.split()
 
 
-# --- rows of clones, duplicates, other documents --------------------------------------------------------------------
+# --- rows of clones, duplicates, other documents ----------------------------------------------------------------------
 
 
 def test_an_element_cloned_by_the_parser_has_one_row() -> None:

@@ -40,7 +40,7 @@ def expected(row: Row) -> tuple[Any, ...]:
     return tuple(" ".join(cell) if isinstance(cell, list) else cell for cell in row)
 
 
-# --- SQLite ------------------------------------------------------------------------------------------------------------
+# --- SQLite -----------------------------------------------------------------------------------------------------------
 
 
 def test_sqlite_has_the_rows_with_lists_joined_by_blanks(tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ def test_datasette_serves_the_table_and_its_views(tmp_path: Path, path: str, exp
     assert [tuple(row) if isinstance(row, list) else row for row in rows] == expected
 
 
-# --- Arrow, Parquet, DuckDB --------------------------------------------------------------------------------------------
+# --- Arrow, Parquet, DuckDB -------------------------------------------------------------------------------------------
 
 
 def test_an_arrow_table_has_all_columns_and_only_target_may_be_null() -> None:

@@ -217,7 +217,7 @@ def test_quotes_blanks_and_angle_brackets_of_a_base_are_escaped_in_every_coding(
     )
 
 
-# --- bytes around an edit -------------------------------------------------------------------------
+# --- bytes around an edit ---------------------------------------------------------------------------------------------
 
 
 def test_an_edit_in_iso_2022_jp_begins_and_ends_in_the_state_around_it() -> None:
@@ -253,7 +253,7 @@ def test_a_target_that_begins_with_a_quote_is_no_quoted_url_in_a_refresh() -> No
     assert html(page, policy=lambda _: '"x"y') == "<meta http-equiv=refresh content='0;%22x\"y'>"
 
 
-# --- noscript elements that scripting ends elsewhere ----------------------------------------------------------------
+# --- noscript elements that scripting ends elsewhere ------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ def rewritten(page: str | bytes, url: str | None = URL, **options: object) -> st
     return done
 
 
-# --- unchanged documents -----------------------------------------------------------------------------------------------------
+# --- unchanged documents ----------------------------------------------------------------------------------------------
 
 STAYS = [
     "",
@@ -90,7 +90,7 @@ def test_a_reference_to_an_element_of_the_same_document_always_stays(page: str, 
     assert rewritten(page, **options) is page
 
 
-# --- fragments and bases --------------------------------------------------------------------------------------------
+# --- fragments and bases ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,7 @@ def test_a_base_is_made_absolute_like_any_other_link(page: str, done: str) -> No
     assert rewritten(page) == done
 
 
-# --- writing --------------------------------------------------------------------------------------------------------
+# --- writing ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -290,7 +290,7 @@ def test_the_base_of_an_inner_document_does_not_affect_the_outer_one() -> None:
     assert rewritten(page.format("", "", base)) == page.format(DIR, "http://other.example/", base)
 
 
-# --- policies -------------------------------------------------------------------------------------------------------
+# --- policies ---------------------------------------------------------------------------------------------------------
 
 PLACES = (
     "<a href=\"x\"><a href='x'><a href=x><a href><a href=''><a href= >"
@@ -343,7 +343,7 @@ def test_the_bytes_of_an_unchanged_end_of_a_reference_stay() -> None:
     assert rewrite(page, policy=lambda resolved: resolved.reference.replace("?a", "?z")) == "<a href='x?z&amp;b&amp;c'>"
 
 
-# --- any page -------------------------------------------------------------------------------------------------------
+# --- any page ---------------------------------------------------------------------------------------------------------
 
 WORDS = st.sampled_from(
     "x /x ../x #f ?q http://h/ mailto:a &amp; & é ' \" ` = > < / <a href= <img src= <base href= srcset= style= <p"

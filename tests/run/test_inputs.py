@@ -43,7 +43,7 @@ def named(*names: object, origins: Origins = NOTHING_KNOWN) -> list[Input]:
     return list(inputs.named([str(name) for name in names], origins, Globs(), lambda _: None))
 
 
-# --- folders -----------------------------------------------------------------------------------------------------------
+# --- folders ----------------------------------------------------------------------------------------------------------
 
 
 def test_an_empty_folder_has_no_inputs(tmp_path: Path) -> None:
@@ -183,7 +183,7 @@ def test_a_mirror_layout_begins_with_the_host(place: str, url: str | None) -> No
     assert inputs.mirrored_url(place) == url
 
 
-# --- lists -------------------------------------------------------------------------------------------------------------
+# --- lists ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

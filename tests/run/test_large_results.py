@@ -45,7 +45,7 @@ def becomes() -> bytes:
     return absolve.rewrite(PAGE)
 
 
-# --- the pieces -----------------------------------------------------------------------------------------------------
+# --- the pieces -------------------------------------------------------------------------------------------------------
 
 
 def pieces(data: bytes, made: Sequence[Edit], at_once: int = 1000) -> tuple[list[bytes], bytes, Splicer]:
@@ -101,7 +101,7 @@ def test_a_long_base_is_spilled_before_the_second_link(reference: str) -> None:
     assert max(map(len, spilled)) < 8 * MEGABYTE
 
 
-# --- the command ----------------------------------------------------------------------------------------------------
+# --- the command ------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("page", [PAGE, SMALL])

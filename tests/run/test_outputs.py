@@ -120,7 +120,7 @@ def test_the_same_file_is_recognized_under_every_name(tmp_path: Path) -> None:
         assert outputs.clash([other, tmp_path / name], ["none", str(page)]) == (tmp_path / name, str(page))
 
 
-# --- privileges --------------------------------------------------------------------------------------------------------
+# --- privileges -------------------------------------------------------------------------------------------------------
 
 PRIVILEGED = 0o6755 | stat.S_ISVTX
 

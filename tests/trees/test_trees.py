@@ -57,7 +57,7 @@ def references(tree: Any, **options: Any) -> list[str]:
     return [row.reference for row in trees.links(tree, **options)]
 
 
-# --- trees and their source text --------------------------------------------------------------------------------------------
+# --- trees and their source text --------------------------------------------------------------------------------------
 
 
 @every_kind
@@ -82,7 +82,7 @@ def test_a_tree_has_the_base_of_its_source_text(parse: Callable[[str], Any], pro
     assert [claim.verdict for claim in found.chain] == ["won", "resolved against"]
 
 
-# --- changed and unchanged trees --------------------------------------------------------------------------------
+# --- changed and unchanged trees --------------------------------------------------------------------------------------
 
 
 @every_kind
@@ -141,7 +141,7 @@ def test_tree_options_for_fragments_lazy_attributes_and_conditional_comments(par
     assert references(tree, **options) == ["http://h/d/page#f", "http://h/d/l.png", "http://h/d/ie.png"]
 
 
-# --- elements and their document ---------------------------------------------------------------------------------------------
+# --- elements and their document --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -176,7 +176,7 @@ def test_a_saved_from_comment_before_the_root_of_a_tree_is_used(kind: str) -> No
     assert references(trees.make_links_absolute(tree)) == ["http://h/d/x"]
 
 
-# --- namespaces -----------------------------------------------------------------------------------------------------
+# --- namespaces -------------------------------------------------------------------------------------------------------
 
 
 @every_kind
@@ -211,7 +211,7 @@ def test_office_names_that_html5lib_had_to_escape_are_read() -> None:
     assert references(trees.make_links_absolute(tree, URL)) == ["http://h/d/i.png"]
 
 
-# --- values and texts -----------------------------------------------------------------------------------------------
+# --- values and texts -------------------------------------------------------------------------------------------------
 
 
 @every_kind
@@ -265,7 +265,7 @@ def test_a_deep_tree_is_read() -> None:
     assert references(trees.make_links_absolute(root, URL)) == ["http://h/d/x"]
 
 
-# --- rows -----------------------------------------------------------------------------------------------------------
+# --- rows -------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("kind", "line"), [("lxml.html", 3), ("bs4 html.parser", 3), ("html5lib etree", 0), ("html5lib dom", 0)])
@@ -288,7 +288,7 @@ def test_the_source_of_a_base_in_a_tree_has_a_line_only_if_known(kind: str) -> N
     assert trees.base(tree).source == ("base element, line 2" if kind == "lxml.html" else "base element")
 
 
-# --- compatibility with lxml -----------------------------------------------------------------------------------------------
+# --- compatibility with lxml ------------------------------------------------------------------------------------------
 
 
 def test_make_links_absolute_accepts_the_call_of_lxml() -> None:
@@ -317,7 +317,7 @@ def test_links_differ_from_lxml_for_several_bases_and_for_srcset() -> None:
     assert ours.xpath("//img/@src | //img/@srcset") == ["http://h/first/a 1x", "http://h/first/b"]
 
 
-# --- errors and imports ---------------------------------------------------------------------------------------------
+# --- errors and imports -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("tree", [None, 1, {}, [], object()], ids=lambda tree: type(tree).__name__)

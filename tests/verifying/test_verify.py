@@ -214,7 +214,7 @@ def test_a_page_that_takes_html5lib_hours_is_reported_as_unproved() -> None:
     assert found(page, rewritten(page, url=URL), url=URL) == [("unjudged", 1, 1)]
 
 
-# --- style sheets --------------------------------------------------------------------------------------------------
+# --- style sheets -----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -243,7 +243,7 @@ def test_without_tinycss2_the_bytes_of_a_style_sheet_are_compared(monkeypatch: p
     ]
 
 
-# --- policies ------------------------------------------------------------------------------------------------------
+# --- policies ---------------------------------------------------------------------------------------------------------
 
 
 def images_only(resolved: Resolved) -> str | None:
@@ -272,7 +272,7 @@ def test_with_a_policy_the_two_witnesses_agree_on_links_with_equal_references() 
     assert found(page, absolve.rewrite(page, policy=numbered), policy=numbered) == []
 
 
-# --- ambiguity -----------------------------------------------------------------------------------------------------
+# --- ambiguity --------------------------------------------------------------------------------------------------------
 
 
 GUESSED = "<p><a href=x></a></p><frameset><frame src=y></frameset>"  # the frameset replaces the body with all its content
@@ -335,7 +335,7 @@ assert "html5lib" in sys.modules
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-# --- arguments -----------------------------------------------------------------------------------------------------
+# --- arguments --------------------------------------------------------------------------------------------------------
 
 
 def test_verify_accepts_bytes_text_and_documents() -> None:

@@ -147,7 +147,7 @@ def test_multiparts_too_deep_for_email_are_reported_as_unproved() -> None:
     assert codes(before, after) == {"unjudged"}
 
 
-# --- corruptions ---------------------------------------------------------------------------------------------------
+# --- corruptions ------------------------------------------------------------------------------------------------------
 
 
 def a_byte_changed(data: bytes, dice: random.Random) -> bytes:

@@ -90,7 +90,7 @@ def assert_judged(data: bytes) -> None:
     assert stripped == [(place, value.strip(b" \t\n\f\r")) for place, value in expected]
 
 
-# An escaped backslash before `)` in the remnants of a bad url; a unicode-range; a backslash and a newline in a url-token.
+# An escaped backslash before `)` after a bad url; a unicode-range; a backslash and a newline in a url-token.
 JUDGE_ERRS = re.compile(r"\\\\|[uU]\+|\((?:\\[^\n\r\f]|[^\"')\\])*\\[\n\r\f]")
 # Differences by design: preludes that contain blocks, which the walker does not track.
 SAID_ALL_THE_SAME = re.compile(r"@(?:namespace|font-face)(?:url\([^)]*\)|[^;{])*?(?:[\[\]})]|(?<!url)\()", re.IGNORECASE)

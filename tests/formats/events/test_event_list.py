@@ -219,7 +219,7 @@ def test_links_outlive_their_events() -> None:
     assert [fields_of(link) for link in links] == [fields_of(link) for link in LINKS.values()]
 
 
-# --- rewriting in batches ------------------------------------------------------------------------------
+# --- rewriting in batches ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -246,31 +246,31 @@ def test_an_unquoted_value_is_quoted_as_a_whole_across_batches_of_edits(number: 
     assert together == before.replace("'x'", "'http://h/it&#39;s/x'") + alone
 
 
-# --- bases of links, and their tags --------------------------------------------------------------------------------
+# --- bases of links, and their tags -----------------------------------------------------------------------------------
 
-Said = tuple[str, str, tuple[str, ...], str | None]  # element, reference, the bases from the innermost one, its own claim
+LinkFields = tuple[str, str, tuple[str, ...], str | None]  # element, reference, the bases from the innermost one, its own claim
 
 
 def chain(base: BaseClaim | None) -> tuple[str, ...]:
     return () if base is None else (base.reference, *chain(base.scope))
 
 
-def reported(event: Event, data: bytes) -> Said:
+def reported(event: Event, data: bytes) -> LinkFields:
     assert isinstance(event, Link)
     reference = data[event.start : event.end].decode()
     return event.place.element, reference, chain(event.base), event.claim.reference if event.claim is not None else None
 
 
-def feed(random: Random, count: int) -> tuple[str, list[Said]]:
+def feed(random: Random, count: int) -> tuple[str, list[LinkFields]]:
     """Return nested elements, many with a base, and the expected fields of their links."""
     numbers = iter(range(count))
 
-    def element(depth: int, bases: tuple[str, ...]) -> tuple[str, list[Said]]:
+    def element(depth: int, bases: tuple[str, ...]) -> tuple[str, list[LinkFields]]:
         name, number = f"n{random.randrange(40)}", next(numbers, None)
         if number is None or depth > 50:
             return "", []
         inner = (f"b{number}/", *bases) if random.random() < 0.6 else bases
-        own: list[tuple[str, Said]] = []
+        own: list[tuple[str, LinkFields]] = []
         own += [(f" xml:base='{inner[0]}'", (name, inner[0], bases, inner[0]))] if inner is not bases else []
         own += [(f" l:href='r{number}'", (name, f"r{number}", inner, None))] if random.random() < 0.8 else []
         random.shuffle(own)
@@ -283,13 +283,13 @@ def feed(random: Random, count: int) -> tuple[str, list[Said]]:
     return f"<r xmlns:l='http://www.w3.org/1999/xlink'>{text}</r>", [one for _, many in found for one in many]
 
 
-def applets(random: Random, count: int) -> tuple[str, list[Said]]:
-    """Return elements with a codebase before or after the attributes that it governs, or without one, and other links."""
+def applets(random: Random, count: int) -> tuple[str, list[LinkFields]]:
+    """Return elements with a codebase before or after its attributes, or without one, and other links."""
     pieces, expected = [], []
     for number in range(count):
         codebase = f"c{number}/" if random.random() < 0.7 else ""
         bases = (codebase,) if codebase else ()
-        own: list[tuple[str, list[Said]]] = [
+        own: list[tuple[str, list[LinkFields]]] = [
             (f' codebase="{codebase}"', [("applet", codebase, (), codebase or None)]),
             (f" code='k{number}'", [("applet", f"k{number}", bases, None)]),
             (f" archive='a{number}, z'", [("applet", word, bases, None) for word in (f"a{number}", "z")]),
@@ -306,7 +306,7 @@ def applets(random: Random, count: int) -> tuple[str, list[Said]]:
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize(("make", "media_type"), [(feed, "application/xml"), (applets, "text/html")], ids=["feed", "applets"])
 def test_links_have_the_same_bases_from_any_start_of_reading(
-    make: Callable[[Random, int], tuple[str, list[Said]]], media_type: str, seed: int
+    make: Callable[[Random, int], tuple[str, list[LinkFields]]], media_type: str, seed: int
 ) -> None:
     random = Random(seed)  # noqa: S311 - no cryptography
     text, expected = make(random, 900)
@@ -349,7 +349,7 @@ def test_parts_of_one_template_keep_their_own_names_and_bases() -> None:
     assert names == [f"{name}[{number}]" for number, name in enumerate(["title", "summary", "content"] * 5, 1)]
 
 
-# --- memory ------------------------------------------------------------------------------------------------------------
+# --- memory -----------------------------------------------------------------------------------------------------------
 
 NOTHING_BUT_LINKS = {
     "text/html": b"<a href='x'>y</a><a href=x>y</a><img srcset='a 1x, b 2x'>" * 2,

@@ -31,7 +31,7 @@ def parts(page: str, **settings: Any) -> list[tuple[str, str, str]]:
     return [(part.media_type, part.name, part.coding.decode(page.encode()[part.start : part.end]).decode()) for part in inner]
 
 
-# --- no links ------------------------------------------------------------------------------------------------
+# --- no links ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_the_html_walker_ignores_other_attributes_and_elements(page: str) -> Non
     assert [link for link in found(page) if link[2]] == []
 
 
-# --- every row of the tables ----------------------------------------------------------------------------------------
+# --- every row of the tables ------------------------------------------------------------------------------------------
 
 VALUES = {
     "url": "x",
@@ -165,7 +165,7 @@ def test_the_name_of_a_meta_decides_whether_its_content_is_a_link(page: str, ref
     assert [link[2] for link in found(page)] == references
 
 
-# --- where elements are ---------------------------------------------------------------------------------------------
+# --- where elements are -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -215,7 +215,7 @@ def test_links_of_an_element_have_the_order_of_its_attributes() -> None:
     assert [link[1] for link in found("<video src=2 poster=1>")] == ["src", "poster"]
 
 
-# --- references in values -------------------------------------------------------------------------------------------
+# --- references in values ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -265,7 +265,7 @@ def test_trail_bytes_are_not_read_as_markup() -> None:
     assert [link.coding.decode(data[link.start : link.end]).decode() for link in links] == ["ソ", "ソ,ソ", "表"]
 
 
-# --- bases ----------------------------------------------------------------------------------------------------------
+# --- bases ------------------------------------------------------------------------------------------------------------
 
 
 def test_only_the_first_base_element_makes_a_claim() -> None:
@@ -297,7 +297,7 @@ def test_codebase_applies_to_some_attributes_of_its_element(page: str, ruled: se
     assert all(claim is None or claim.reference == "cb" for claim in stated)
 
 
-# --- inner documents -----------------------------------------------------------------------------------------------
+# --- inner documents --------------------------------------------------------------------------------------------------
 
 CSS, DECLARATIONS, HTML = "text/css", "text/css;declarations", "text/html"
 
@@ -398,7 +398,7 @@ def test_long_keywords_are_freed_with_their_document() -> None:
         assert ((rel, b"", b"") in kept.known) is is_kept
 
 
-# --- one walker for many documents ----------------------------------------------------------------------------------
+# --- one walker for many documents ------------------------------------------------------------------------------------
 
 LEAVES = {  # each changes state of the walker that affects later tags of the same document
     "nothing": "<p><a href=x>",

@@ -229,7 +229,7 @@ def test_a_body_already_decoded_despite_its_header_is_read_unchanged() -> None:
         assert reported(message(field)) == [("not-encoded", False)]
 
 
-# --- unreadable data ----------------------------------------------------------------------------------------------
+# --- unreadable data --------------------------------------------------------------------------------------------------
 
 BROKEN = {
     "a wrong chunk size": ("wrong-chunk", message("Transfer-Encoding: chunked", body=b"4\r\n<a href='x'>\r\n0\r\n\r\n")),

@@ -190,7 +190,7 @@ def test_each_json_ld_property_is_in_one_table() -> None:
     assert {*json_ld_tables.URLS.values(), *json_ld_tables.THINGS.values()} <= KINDS
 
 
-# --- contexts at any position, in documents of any size -------------------------------------------------------------
+# --- contexts at any position, in documents of any size ---------------------------------------------------------------
 
 
 @pytest.mark.parametrize("size", [0, 1 << 16])  # larger ones are read twice

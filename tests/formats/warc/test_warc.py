@@ -247,7 +247,7 @@ def test_the_url_option_precedes_the_url_of_the_record() -> None:
     assert row.target == "http://said.example/x"
 
 
-# --- unreadable data ----------------------------------------------------------------------------------------------
+# --- unreadable data --------------------------------------------------------------------------------------------------
 
 GOOD, NEW = record(http()), record(http(ABSOLUTE))
 SHORT = GOOD.replace(b"Length: 81", b"Length: 70")

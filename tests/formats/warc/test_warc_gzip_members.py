@@ -37,7 +37,7 @@ def by_zlib(raw: bytes, limit: int = LIMIT) -> bytes | None:
 
 
 def member(value: bytes, level: int = 6, flags: int = 0) -> bytes:
-    """Return a member whose header has the parts of these flags (RFC 1952 2.3.1): 2 CRC, 4 extra field, 8 name, 16 comment."""
+    """Return a member whose header has these flags (RFC 1952 2.3.1): 2 CRC, 4 extra field, 8 name, 16 comment."""
     header = b"\x1f\x8b\x08" + bytes((flags,)) + b"\0\0\0\0\0\xff"
     header += b"\3\0\xfe\xff\0" * bool(flags & 4) + b"name\0" * bool(flags & 8) + b"words\0" * bool(flags & 16)
     header += struct.pack("<H", zlib.crc32(header) & 0xFFFF) * bool(flags & 2)

@@ -56,7 +56,7 @@ def error(text: str | bytes) -> Diagnostic:
     return raised.value.diagnostic
 
 
-# --- no links ------------------------------------------------------------------------------------------------
+# --- no links ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_xml_without_a_base_is_returned_unchanged() -> None:
     assert absolve.rewrite(data, media_type="application/xml") is data
 
 
-# --- vocabularies ---------------------------------------------------------------------------------------------------
+# --- vocabularies -----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_rows_have_the_rel_and_the_text_of_the_tag() -> None:
     assert [(row.rel, row.text) for row in rows] == [("next", "two words"), ("", "x & y")]
 
 
-# --- the base of a link ----------------------------------------------------------------------------------------------
+# --- the base of a link -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -286,7 +286,7 @@ def test_a_saved_from_comment_in_xhtml_is_used_without_other_urls() -> None:
     assert targets(text, url=None) == ["http://s.example/a"]
 
 
-# --- inner documents -----------------------------------------------------------------------------------------------
+# --- inner documents --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -352,7 +352,7 @@ def test_styles_and_scripts_in_xhtml_are_decoded_as_xml() -> None:
     assert "/*<![CDATA[*/ a>b{c:url(http://doc.example/dir/d)} /*]]>*/" in rewritten(text)
 
 
-# --- how references are written -------------------------------------------------------------------------------------
+# --- how references are written ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -410,7 +410,7 @@ def test_encoded_xml_values_decode_to_the_target(new: str, place: str) -> None:
     assert not reported(written)
 
 
-# --- charsets -------------------------------------------------------------------------------------------------------
+# --- charsets ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("encoding", ["windows-1251", "koi8-r", "utf-16", "utf-16-le", "utf-16-be", "iso-8859-5", "utf-8-sig", "IBM855"])
@@ -460,7 +460,7 @@ def test_xml_in_an_unknown_charset_stays(data: bytes) -> None:
     assert error(data).code == "unknown-charset"
 
 
-# --- documents that are not well-formed ----------------------------------------------------------------------------------------
+# --- documents that are not well-formed -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -517,7 +517,7 @@ def test_each_xml_base_has_its_reference_position_and_outer_base() -> None:
     ]
 
 
-# --- tags and names -------------------------------------------------------------------------------------------------
+# --- tags and names ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -572,7 +572,7 @@ def test_the_depth_of_nested_entities_is_limited() -> None:
     assert targets(text) == ["http://doc.example/dir/a"]
 
 
-# --- entities -------------------------------------------------------------------------------------------------------
+# --- entities ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -694,7 +694,7 @@ def test_xml_base_nested_too_deep_is_an_error() -> None:
     assert error(nested(101)).code == "too-deep"
 
 
-# --- names and kinds ------------------------------------------------------------------------------------------------
+# --- names and kinds --------------------------------------------------------------------------------------------------
 
 
 def rows() -> Iterator[LinkSite]:

@@ -128,7 +128,7 @@ def test_a_part_beyond_the_limits_of_xml_leaves_the_rest_rewritten() -> None:
     assert absolve.verify(data, new, media_type="message/rfc822", url=URL) == []
 
 
-# --- attributes -----------------------------------------------------------------------------------------------------
+# --- attributes -------------------------------------------------------------------------------------------------------
 
 XLINK = b" xmlns:l='http://www.w3.org/1999/xlink'"
 
@@ -174,7 +174,7 @@ def test_an_unterminated_tag_is_read_to_the_end(tail: bytes) -> None:
     assert error(b"<x" + b" a=''" * (MOST_ATTRIBUTES + 1) + tail).code == "too-many-attributes"
 
 
-# --- names ----------------------------------------------------------------------------------------------------------
+# --- names ------------------------------------------------------------------------------------------------------------
 
 NAMED = [b"<n%d/>", b"<n%d></n%d>", b"<n a%d='b'/>", b'<n a%d = "="\n/>', b"<n xmlns:a%d='b'/>", b"<n%d a%d=''/>"]
 
@@ -201,7 +201,7 @@ def test_only_names_are_counted_to_the_limit_of_names() -> None:
     assert links(b"<x" + XLINK + b" l:href='a'>" + values.replace(b'"<n', b'"&lt;n') + b"</x>") == ["http://h/a"]
 
 
-# --- declarations ---------------------------------------------------------------------------------------------------
+# --- declarations -----------------------------------------------------------------------------------------------------
 
 
 def declared(*declarations: bytes, root: bytes = b"<x l:href='a'/>") -> bytes:

@@ -219,7 +219,7 @@ def test_member_names_are_utf_8_if_valid_else_code_page_437(raw: bytes, is_utf_8
     assert [row.entity for row in absolve.links(named(raw, is_utf_8=is_utf_8), name="x.zip")] == [f"{name}[1]"] * 2
 
 
-# --- data in a package about its files ----------------------------------------------------------------------------------------------
+# --- data in a package about its files --------------------------------------------------------------------------------
 
 
 def test_links_between_members_are_internal() -> None:
@@ -345,7 +345,7 @@ def test_encrypted_or_signed_members_stay_with_a_diagnostic() -> None:
     assert rewritten(data, break_signatures=True) != data
 
 
-# --- broken packages ---------------------------------------------------------------------------------------------------
+# --- broken packages --------------------------------------------------------------------------------------------------
 
 WHOLE = package({"a.html": PAGE, "b.html": PAGE, "c.html": PAGE})
 DIRECTORY = struct.unpack_from("<L", WHOLE, WHOLE.rfind(b"PK\5\6") + 16)[0]

@@ -57,7 +57,7 @@ def sleepy(path: Path) -> Iterator[int]:
 
 
 def summed(number: int, port: HandoffPort) -> Iterator[Any]:
-    """Yield the sum of all items so far, and pass it on at once or at the end; some kill their process before or after that."""
+    """Yield the sum of all items so far, and pass it on at once or at the end; some kill their process."""
     yield number
     if number % 10 == 3:
         os.kill(os.getpid(), signal.SIGKILL)
@@ -84,7 +84,7 @@ def careless(number: int, port: HandoffPort) -> Iterator[Any]:
 
 
 def summed_behind_large_results(number: int, port: HandoffPort) -> Iterator[Any]:
-    """Yield the sum of all items so far; each odd item is late, so that results of the next one are queued before its handoff."""
+    """Yield the sum of all items so far; odd items are late, so that later results are queued before the handoff."""
     time.sleep(0.5 if number % 2 else 0.05)  # more than PROMPT: the next result is sent at once
     yield b"%d" % number * 300_000
     value = (port.take().value if number else 0) + number

@@ -166,7 +166,7 @@ def test_a_document_that_no_browser_opens_is_an_error(program: str, document: Do
 
 @pytest.fixture
 def brief() -> Iterator[Path]:
-    """Return an empty folder with a short path: Chromium's socket in it may have a path of at most 107 bytes (unix(7))."""
+    """Return an empty folder with a short path: that of Chromium's socket in it is at most 107 bytes (unix(7))."""
     with tempfile.TemporaryDirectory(prefix="b") as folder:
         yield Path(folder)
 

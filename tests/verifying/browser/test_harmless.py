@@ -75,7 +75,7 @@ def test_rewritten_fuzzer_pages_run_no_further_scripts(browser: Browser) -> None
     assert judged > 40
 
 
-# --- the browser as a reference ---------------------------------------------------------------------------------------------------------
+# --- the browser as a reference ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
