@@ -52,6 +52,9 @@ if cython.compiled:
         OPAQUE,
         PATH,
         PrefixResolver,
+        canonical_host_end,
+        http_host,
+        is_canonical_opaque,
         is_name,
         shape,
     )
@@ -60,7 +63,19 @@ else:
     from absolve.core.byte_scan import find
     from absolve.document.resolved import LinkContext, link_context, shown, text
     from absolve.encodings.codings import CharacterReferences
-    from absolve.urls.prefixing import DOTS, FRAGMENT, NETWORK, OPAQUE, PATH, PrefixResolver, is_name, shape
+    from absolve.urls.prefixing import (
+        DOTS,
+        FRAGMENT,
+        NETWORK,
+        OPAQUE,
+        PATH,
+        PrefixResolver,
+        canonical_host_end,
+        http_host,
+        is_canonical_opaque,
+        is_name,
+        shape,
+    )
 
 
 _is_plain = remembered(1024)(is_plain)
@@ -267,6 +282,7 @@ class RowFacts:
         its URL has no hierarchy.
         """
         found: cython.int
+        host: cython.Py_ssize_t
         host_end: cython.Py_ssize_t
         p: cython.p_const_uchar = data
         base_facts: BaseFacts = self._base_facts
@@ -278,10 +294,10 @@ class RowFacts:
             return False
         self.target = b""
         self.dots = 0
-        if not base_facts.normalizes:
-            host_end = _host_end(p, start, end)
+        host = http_host(p, start, end)
+        if host > 0:
+            host_end = canonical_host_end(p, host, end) if base_facts.normalizes else _host_end(p, host, end)
             if host_end > 0:
-                host = start + 8 if p[start + 4] == 115 else start + 7
                 return self._is_seen(data, start, host, host_end) and self._complete(link, data, start, end)
         found = shape(p, start, end)
         if found == NETWORK:
@@ -299,7 +315,7 @@ class RowFacts:
             self.where = base_facts.where
             self.codes = base_facts.codes
             return self._complete(link, data, start, end)
-        if base_facts.normalizes or base_facts.held:
+        if base_facts.held or (base_facts.normalizes and not is_canonical_opaque(p, start, end)):
             return False
         if found == OPAQUE and link.claim is None and base_facts.site:
             value: bytes = data[start:end]
@@ -405,17 +421,11 @@ def _is_place(reference: bytes) -> cython.bint:
 @cython.exceptval(check=False)
 @cython.boundscheck(False)
 @cython.wraparound(False)
-def _host_end(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
-    """Return the end of the authority in an http(s) URL that every profile keeps, as by `HARMLESS`; else 0."""
-    i: cython.Py_ssize_t
+def _host_end(p: cython.p_const_uchar, host: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """Return the end of the authority in an http(s) URL that the RFC profiles keep, as by `HARMLESS`; else 0."""
+    i: cython.Py_ssize_t = host
     at: cython.Py_ssize_t
     odd: cython.uchar = 0
-    if end < start + 8 or p[start] != 104 or p[start + 1] != 116 or p[start + 2] != 116 or p[start + 3] != 112:
-        return 0
-    i = start + 5 if p[start + 4] == 115 else start + 4
-    if p[i] != 58 or p[i + 1] != 47 or p[i + 2] != 47:
-        return 0
-    i += 3
     for at in range(i, end - 1):  # no early exit: so the compiler can vectorize the loop
         odd |= (p[at] <= 32) | (p[at] > 127) | (p[at] == 92) | ((p[at] == 47) & (p[at + 1] == 46))
     if odd or p[end - 1] <= 32 or p[end - 1] > 127 or p[end - 1] == 92:

@@ -44,12 +44,16 @@ _PLAIN = cython.declare(cython.int, 1)  # copied unchanged in a path, a query or
 _SCHEME = cython.declare(cython.int, 2)  # in a scheme (RFC 3986 3.1)
 _BEGINS = cython.declare(cython.int, 4)  # may begin a path: no dot segment, no params (RFC 1808 2.4.5), no delimiter
 _NAME = cython.declare(cython.int, 8)  # in the name of a character reference
+_COPIED = cython.declare(cython.int, 16)  # copied unchanged in a path, query or fragment of a decoded http(s) URL
+_OPAQUE = cython.declare(cython.int, 32)  # copied unchanged behind a scheme that the URL Standard does not know
 _LETTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _classes = bytes(
     (byte in _LETTERS + b"0123456789_~!$()*+,=@-.%;") * _PLAIN
     | (byte in _LETTERS + b"0123456789+.-") * _SCHEME
     | (byte in _LETTERS + b"0123456789_~!$()*+,=@-") * _BEGINS
     | (byte in _LETTERS + b"0123456789") * _NAME
+    | (byte in _LETTERS + b"0123456789_~!$()*+,=@-.%;&:/") * _COPIED
+    | (0x20 < byte < 0x7F and byte not in b'"<>`#?') * _OPAQUE
     for byte in range(256)
 )
 _CLASSES = cython.declare(bytes, _classes)
@@ -163,6 +167,73 @@ def is_name(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_
             return False
         i += 1
     return label < end and 97 <= p[label] <= 122
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def http_host(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """Return the offset of the host in an http(s) URL, 0 for any other reference; the scheme must be in lower case."""
+    if end < start + 8 or p[start] != 104 or p[start + 1] != 116 or p[start + 2] != 116 or p[start + 3] != 112:
+        return 0
+    i: cython.Py_ssize_t = start + 5 if p[start + 4] == 115 else start + 4
+    return i + 3 if p[i] == 58 and p[i + 1] == 47 and p[i + 2] == 47 else 0
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def canonical_host_end(p: cython.p_const_uchar, host: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """Return the end of the host of an http(s) URL that the URL Standard serializes unchanged; 0 if in doubt.
+
+    Its bytes are decoded; `host` is the offset by `http_host`. The host is one by `is_name`, the path has no dot
+    segment, and no byte is percent-encoded or stripped (URL Standard 1.3 and 4.4).
+    """
+    classes: cython.p_const_uchar = _CLASSES
+    i: cython.Py_ssize_t = find(p, 47, host, end)
+    host_end: cython.Py_ssize_t = i
+    marks: cython.int = 0  # 1 in the query, 2 in the fragment
+    if i < 0 or not is_name(p, host, i):
+        return 0
+    while i < end:
+        if classes[p[i]] & _COPIED:
+            if p[i] == 47 and marks == 0 and i + 1 < end and (p[i + 1] == 46 or p[i + 1] == 37):
+                return 0  # possibly a dot segment, also as %2E
+        elif p[i] == 35 and marks < 2:
+            marks = 2
+        elif p[i] == 63:
+            marks = max(marks, 1)
+        else:
+            return 0
+        i += 1
+    return host_end
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def is_canonical_opaque(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
+    """Return whether the URL Standard serializes an `OPAQUE` reference unchanged; False if in doubt.
+
+    Its scheme is in lower case and not special (URL Standard 4.2), its path does not begin with a slash, and it has
+    neither query nor fragment.
+    """
+    classes: cython.p_const_uchar = _CLASSES
+    i: cython.Py_ssize_t = start
+    while i < end and p[i] != 58:
+        if 65 <= p[i] <= 90:
+            return False
+        i += 1
+    if i + 1 >= end or p[i + 1] == 47:
+        return False
+    if (p[start] == 104 or p[start] == 102 or p[start] == 119) and i - start <= 5:  # http, https, file, ftp, ws, wss
+        return False
+    while i < end and classes[p[i]] & _OPAQUE:
+        i += 1
+    return i == end
 
 
 @cython.cfunc
