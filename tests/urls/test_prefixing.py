@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import random
+from typing import TYPE_CHECKING
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,6 +13,9 @@ from resolver_strategies import bases, references
 from absolve import rewrite
 from absolve.urls import parse as parsing
 from absolve.urls import resolve, rfc1808, rfc3986, whatwg
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 BASE = "http://h/a/b?q#f"
 
@@ -34,10 +40,36 @@ LEFT_HOSTS = ["//o", "//o?x", "//O/x", "//o:8/x", "//u@o/x", "///x", "//1.2.3.4/
 LEFT_HOSTS += ["//xn--a/x", "//a.xn--a/x", "//[x/y", "//o/../x", "//é/x", "//a_b/x"]
 
 
+CANONICAL = ["http://h/", "https://a-1.example/x//y;z/?a=1&b='&amp;c", "http://h/x?", "http://h/x#", "http://h/%41?#?#", "mailto:a@b"]
+CANONICAL += ["javascript:x('y');", "about:blank", "tel:+1-2", "a+b.c:x|y^z{}", "http://h/x?/../y#/..", "http://h/a:b@c"]
+NORMALIZED = ["http://h", "HTTP://h/", "http://H/", "http://h:80/", "http://h:8/", "http://u@h/", "http://h/.", "http://h/x/../y", "http://h/%2e"]
+NORMALIZED += ["http://h/x y", "http://h/x?y'z", 'http://h/x"y', "http://h/\\x", "http://h/x ", "Mailto:x", "mailto:x y", "mailto:x?y z", "http:x"]
+NORMALIZED += ["http:/h/x", "http:///h/x", "https:x", "file:x", "file:///x/./y", "ws:x", "ftp:x", "data:x#y z", "x:/y/../z", "http://1.2/", "x:"]
+
+
 @pytest.mark.parametrize("profile", ["rfc1808", "rfc3986", "whatwg"])
-@pytest.mark.parametrize("reference", [*TAKEN, *LEFT, *TAKEN_HOSTS, *LEFT_HOSTS])
+@pytest.mark.parametrize("reference", [*TAKEN, *LEFT, *TAKEN_HOSTS, *LEFT_HOSTS, *CANONICAL, *NORMALIZED])
 def test_prefix_and_full_resolution_give_the_same_target(profile: str, reference: str) -> None:
     assert resolve(BASE, reference, profile) == by_steps(profile, BASE, reference)
+
+
+HOSTS = ["h", "a.b", "a-1.example", "A.b", "1.2", "a..b", "xn--a", "h:8", "u@h", "", "%61", "a_b", "[::1]", "0x7f", "é"]
+SCHEMES = ["http://", "https://", "ftp://", "http:", "http:/", "https:///", "mailto:", "javascript:", "file:", "x:", "ws:", "Http://", "//", ""]
+WORDS = ["/", "//", "/x", "x", ".", "..", "/.", "/..", "%2e", "%41", "?", "#", "&", "&amp;", "=", ":", "@", ";", "'", '"', "<", "\\", "|", "^", " ", "\t", "{", "~", "é"]
+
+
+def references_of_parts(count: int) -> Iterator[str]:
+    """Yield references of schemes, hosts and words in any order, most of them plain."""
+    choose = random.Random(1808)  # noqa: S311 - the same in every run
+    for _ in range(count):
+        words = choose.choices(WORDS, weights=[5] * 4 + [1] * (len(WORDS) - 4), k=choose.randrange(7))
+        yield choose.choice(SCHEMES) + choose.choice(HOSTS) + "".join(words)
+
+
+@pytest.mark.parametrize("count", [20_000, pytest.param(1_000_000, marks=pytest.mark.slow)])
+def test_references_of_parts_lead_where_the_url_standard_leads(count: int) -> None:
+    resolver = whatwg.profile(BASE)
+    assert [found for found in references_of_parts(count) if resolver(found) != by_steps("whatwg", BASE, found)] == []
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ cdef int OTHER, ABSOLUTE, OPAQUE, FRAGMENT, QUERY, ROOT, PATH, NETWORK, KIND, DO
 
 cdef int shape(const unsigned char* p, Py_ssize_t start, Py_ssize_t end) noexcept
 cdef int _shape_of(bytes raw) except? -1
+cdef bint _is_canonical(bytes raw, int found) except? -1
 cdef Py_ssize_t http_host(const unsigned char* p, Py_ssize_t start, Py_ssize_t end) noexcept
 cdef Py_ssize_t canonical_host_end(const unsigned char* p, Py_ssize_t host, Py_ssize_t end) noexcept
 cdef bint is_canonical_opaque(const unsigned char* p, Py_ssize_t start, Py_ssize_t end) noexcept

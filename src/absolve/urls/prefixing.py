@@ -131,6 +131,16 @@ def _shape_of(raw: bytes) -> cython.int:
 
 
 @cython.cfunc
+@cython.exceptval(-1, check=True)
+def _is_canonical(raw: bytes, found: cython.int) -> cython.bint:
+    """Return whether every profile returns an absolute reference of this shape unchanged; False if in doubt."""
+    if found == OPAQUE:
+        return is_canonical_opaque(raw, 0, len(raw))
+    host: cython.Py_ssize_t = http_host(raw, 0, len(raw))
+    return host > 0 and canonical_host_end(raw, host, len(raw)) > 0
+
+
+@cython.cfunc
 @cython.inline
 @cython.exceptval(check=False)
 @cython.boundscheck(False)
@@ -218,8 +228,8 @@ def canonical_host_end(p: cython.p_const_uchar, host: cython.Py_ssize_t, end: cy
 def is_canonical_opaque(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
     """Return whether the URL Standard serializes an `OPAQUE` reference unchanged; False if in doubt.
 
-    Its scheme is in lower case and not special (URL Standard 4.2), its path does not begin with a slash, and it has
-    neither query nor fragment.
+    So do the other profiles. Its scheme is in lower case and not special (URL Standard 4.2), its path begins with no
+    slash and has no dot segment, and it has neither query nor fragment.
     """
     classes: cython.p_const_uchar = _CLASSES
     i: cython.Py_ssize_t = start
@@ -227,13 +237,15 @@ def is_canonical_opaque(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: 
         if 65 <= p[i] <= 90:
             return False
         i += 1
-    if i + 1 >= end or p[i + 1] == 47:
+    if i + 1 >= end or p[i + 1] == 47 or p[i + 1] == 46:
         return False
     if (p[start] == 104 or p[start] == 102 or p[start] == 119) and i - start <= 5:  # http, https, file, ftp, ws, wss
         return False
-    while i < end and classes[p[i]] & _OPAQUE:
+    while i < end:
+        if not classes[p[i]] & _OPAQUE or (p[i] == 47 and i + 1 < end and p[i + 1] == 46):
+            return False
         i += 1
-    return i == end
+    return True
 
 
 @cython.cfunc
@@ -299,10 +311,14 @@ class PrefixResolver:
 
     def __call__(self, reference: str) -> str | None:
         found: cython.int
-        if self.usable and not self._is_long and reference.isascii():
-            found = _shape_of(reference.encode("ascii"))
+        if reference.isascii():
+            raw = reference.encode("ascii")
+            found = _shape_of(raw)
             if found >= FRAGMENT:
-                return self.prefix(found) + (reference[found >> DOTS :] if found >> DOTS else reference)
+                if self.usable and not self._is_long:
+                    return self.prefix(found) + (reference[found >> DOTS :] if found >> DOTS else reference)
+            elif found != OTHER and _is_canonical(raw, found):
+                return reference
         return self._resolve(reference)
 
     @cython.cfunc
