@@ -63,6 +63,7 @@ COMPILED = {
     "absolve.formats.http.linkless": 1,  # 0.45, WARC listed
     "absolve.formats.json.json_ld": 2,  # 8.66, JSON-LD
     "absolve.formats.json.tokens": 2,  # 12.22, HAR
+    "absolve.formats.mail.quoted_printable": 2,  # 8.00, MHTML
     "absolve.formats.warc.gzip_members": 1,  # 0.08, WARC.gz listed
     "absolve.formats.warc.headers": 1,  # 1.38, WARC listed
     "absolve.formats.warc.reader": 1,  # 0.28, WARC listed

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import binascii
 import quopri
+import re
 import time
 
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from absolve.core.errors import CodingError
 from absolve.core.model import Edit, Part
+from absolve.encodings.offset_map import Decoded
 from absolve.formats.mail.codings import Base64, QuotedPrintable
 from absolve.rewriting.edits import lower, splice
 
@@ -34,6 +36,26 @@ from absolve.rewriting.edits import lower, splice
 def test_quoted_printable_is_decoded_to_octets(raw: bytes, value: bytes) -> None:
     coding = QuotedPrintable(raw)
     assert coding.decode(raw) == coding.decode_mapped(raw)[0] == value
+
+
+# RFC 2045 6.7: (1) an octet in hexadecimal digits; (5) a soft line break, with or without blanks before the line end;
+# (3) blanks at the end of a line.
+UNIT = re.compile(rb"=(?:([0-9A-Fa-f]{2})|[\t ]*+(?:\r?\n|\Z))|(?<![\t =])[\t ]++(?=\r?\n|\Z)")
+QUOTED = st.lists(st.sampled_from([b"=", b" ", b"\t", b"\r", b"\n", b"\r\n", b"4", b"a", b"F", b"g", b"=3D", b"=\r\n", b"x" * 40]))
+
+
+@given(QUOTED.map(b"".join))
+def test_quoted_printable_has_the_units_of_the_grammar(raw: bytes) -> None:
+    expected = Decoded(raw)
+    for found in UNIT.finditer(raw):
+        expected.unit(found.start(), found.end(), bytes.fromhex((found[1] or b"").decode()))
+    known, places = expected.whole()
+    value, offsets = QuotedPrintable(raw).decode_mapped(raw)
+    assert offsets is not None
+    assert value == known
+    assert [(offsets.start(at), offsets.end(at)) for at in range(len(value) + 1)] == [
+        (places.start(at), places.end(at)) for at in range(len(value) + 1)
+    ]
 
 
 def edited(raw: bytes, *edits: tuple[int, int, bytes]) -> bytes:

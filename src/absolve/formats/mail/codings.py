@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Final
 
 from absolve.core.errors import CodingError
 from absolve.core.model import Edit
-from absolve.encodings.offset_map import Decoded
 from absolve.formats.events.packed_edits import PackedEdits
+from absolve.formats.mail import quoted_printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -26,9 +26,6 @@ _LONGEST: Final = 76  # characters of a line without its end (6.7, rule 5; 6.8)
 _AT_ONCE: Final = 1000  # edits in a batch; characters of base64 that are encoded at a time
 _LINE_END: Final = re.compile(rb"\r?\n")
 
-# 6.7: (1) an octet in hexadecimal digits, lower-case ones too; (5) a soft line break, with or without blanks before
-# the line end; (3) blanks at the end of a line, which transport agents added. Any other "=" is a literal one.
-_UNIT: Final = re.compile(rb"=(?:([0-9A-Fa-f]{2})|[\t ]*+(?:\r?\n|\Z))|(?<![\t =])[\t ]++(?=\r?\n|\Z)")
 _ESCAPED: Final = re.compile(rb"[^\t -<>-~]")
 # Unsafe first bytes of a line: of a boundary ("--"), of the end of a message in SMTP ("."), of the next one in mbox
 # ("From ").
@@ -52,10 +49,7 @@ class QuotedPrintable:
         return self.decode_mapped(raw)[0]
 
     def decode_mapped(self, raw: bytes) -> tuple[bytes, Offsets | None]:
-        made = Decoded(raw)
-        for unit in _UNIT.finditer(raw):
-            made.unit(unit.start(), unit.end(), _octet(unit))
-        return made.whole()
+        return quoted_printable.decode_mapped(raw)
 
     def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:
         raw = _ESCAPED.sub(_escape, value)
@@ -149,10 +143,6 @@ class _Line:
         """Return the offset of the LF that ends the line at this offset, or the end of the body."""
         found = self._data.find(b"\n", position, self._last)
         return found if found >= 0 else self._last
-
-
-def _octet(unit: re.Match[bytes]) -> bytes:
-    return binascii.unhexlify(unit[1]) if unit[1] else b""
 
 
 def _escape(found: re.Match[bytes]) -> bytes:
