@@ -77,7 +77,7 @@ __all__ = [
 ]
 
 _FEW_AROUND = cython.declare(cython.int, 32)  # events, at most, if only some bytes are kept: the others are copied
-_MOST_KEPT = cython.declare(cython.Py_ssize_t, 2048)  # small documents inside an outermost one, of some 2 KB each
+_MOST_KEPT = cython.declare(cython.Py_ssize_t, 2048)  # small documents inside an outermost one, of some 1 KB each
 _WORDS = cython.declare(cython.Py_ssize_t, 100)  # characters of the short values in a row
 _PROLOG = 4096  # bytes of an XML document that are searched for entity declarations
 LONGEST_IN_PLACE = 1 << 20  # bytes of expanded entities in one place of a smaller document (formats/xml/limits.py)
@@ -369,6 +369,7 @@ def _enter(entity: Entity, part: Part, index: cython.Py_ssize_t, charset: Charse
     if entity.inside is None:
         entity.inside = InnerDocuments()
     if keeps:
+        inner.events.trim()
         entity.inside.keep(index, new(Inner, (part, inner, offsets)))
     else:
         entity.inside.skip(index, named)

@@ -31,6 +31,7 @@ cdef class EventList:
     cdef bint is_bare
     cdef int template
 
+    cdef int trim(self) except? -1
     cdef Py_ssize_t template_count(self) noexcept
     cpdef append(self, object event)
     cdef int add_link(

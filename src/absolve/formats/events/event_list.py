@@ -97,6 +97,19 @@ class EventList:
         return self._records.size
 
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def trim(self) -> cython.int:
+        """Free what only more events would need: an outer document keeps thousands of small ones. None may be added."""
+        size: cython.Py_ssize_t = self._records.size
+        if size >= _FEW or self.parts:
+            return self._records.trim()
+        self.objects = [self.at(index) for index in range(size)]
+        self._records = _OBJECTS[size]
+        self._links = _NO_LINKS
+        self._templates = _NO_LINKS.templates
+        return 0
+
+    @cython.cfunc
     @cython.exceptval(check=False)
     def template_count(self) -> cython.Py_ssize_t:
         """Return the number of templates: those of links are smaller."""
@@ -373,6 +386,24 @@ class EventList:
         if part.base is not None:
             part.base = self.scopes.at(records.scope)  # type: ignore[union-attr]  # it is a placeholder
         return part
+
+
+_FEW = cython.declare(cython.Py_ssize_t, 4)  # links from which on records take less memory than objects
+
+
+@cython.cfunc
+def _of_objects(count: cython.Py_ssize_t) -> PackedRecords:
+    """Return the records of a list of nothing but objects."""
+    records: PackedRecords = PackedRecords()
+    for _ in range(count):
+        records.put_object()
+    return records
+
+
+_objects = [_of_objects(count) for count in range(_FEW)]
+_OBJECTS = cython.declare(list, _objects)  # by their number: records that lists of so many objects share
+_no_links = LinkTemplates(named=False)
+_NO_LINKS = cython.declare(LinkTemplates, _no_links)
 
 
 @cython.cfunc

@@ -97,20 +97,20 @@ class PackedEdits:
         number: cython.Py_ssize_t
         numbers: Varints = self._numbers
         numbers.reserve(4, _LONG)
-        numbers.put(edit.start - self._last)
-        numbers.put(edit.end - edit.start)
+        numbers.put_number(edit.start - self._last)
+        numbers.put_number(edit.end - edit.start)
         if len(new) > _LONG:
             if not self._long or self._long[-1] is not new:
                 self._long.append(new)
-            numbers.put((len(self._long) - 1) << 2 | _OBJECT)
+            numbers.put_number((len(self._long) - 1) << 2 | _OBJECT)
             return 0
         number = hash(new) & (_CACHED - 1)
         if self._cache[number] == new:
-            numbers.put(number << 2 | _IN_CACHE)
+            numbers.put_number(number << 2 | _IN_CACHE)
         else:
             self._cache[number] = new
-            numbers.put(number << 2 | _INLINE)
-            numbers.put(len(new))
+            numbers.put_number(number << 2 | _INLINE)
+            numbers.put_number(len(new))
             numbers.put_bytes(new)
         return 0
 

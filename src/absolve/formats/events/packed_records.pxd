@@ -8,7 +8,6 @@ cdef int OBJECT
 cdef Py_ssize_t LONGEST
 
 
-@cython.final
 cdef class Varints:
     cdef bytearray _buffer
     cdef unsigned char *_data
@@ -17,15 +16,15 @@ cdef class Varints:
     cdef Py_ssize_t position
 
     cdef int reserve(self, Py_ssize_t numbers, Py_ssize_t size=*) except? -1
-    cdef int put(self, Py_ssize_t number) noexcept
+    cdef int trim(self) except? -1
+    cdef int put_number(self, Py_ssize_t number) noexcept
     cdef int put_bytes(self, bytes data) except? -1
     cdef Py_ssize_t next(self) noexcept
     cdef bytes next_bytes(self, Py_ssize_t size)
 
 
 @cython.final
-cdef class PackedRecords:
-    cdef Varints _numbers
+cdef class PackedRecords(Varints):
     cdef IntColumn _index
     cdef Py_ssize_t size
     cdef Py_ssize_t _objects

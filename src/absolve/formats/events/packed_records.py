@@ -15,6 +15,7 @@ else:
 
 if cython.compiled:
     from cython.cimports.absolve.core.column_buffers import IntColumn
+    from cython.cimports.cpython.bytearray import PyByteArray_Resize
 else:
     from absolve.core.column_buffers import IntColumn
 
@@ -31,7 +32,6 @@ _HAS_RULE = cython.declare(cython.int, 4)  # the numbers of a scope and a claim
 _HAS_SLOT = cython.declare(cython.int, 8)
 
 
-@cython.final
 @cython.no_gc
 @cython.cclass
 class Varints:
@@ -57,14 +57,26 @@ class Varints:
             self.room = needed + (self.room >> 1)
             if self._buffer is None:
                 self._buffer = bytearray(self.room)
+            elif cython.compiled:
+                PyByteArray_Resize(self._buffer, self.room)  # room that is not used takes no memory
             else:
                 self._buffer.extend(bytes(self.room - len(self._buffer)))
             self._data = self._buffer
         return 0
 
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def trim(self) -> cython.int:
+        """Free the room that is not used."""
+        if self._buffer is not None:
+            del self._buffer[self.written :]
+            self.room = self.written
+            self._data = self._buffer
+        return 0
+
+    @cython.cfunc
     @cython.exceptval(check=False)
-    def put(self, number: cython.Py_ssize_t) -> cython.int:
+    def put_number(self, number: cython.Py_ssize_t) -> cython.int:
         """Append a number."""
         return _put(self, number)
 
@@ -98,7 +110,7 @@ class Varints:
 @cython.boundscheck(False)
 @cython.wraparound(False)
 def _put(numbers: Varints, number: cython.Py_ssize_t) -> cython.int:
-    """Append a number, as `Varints.put` does."""
+    """Append a number, as `Varints.put_number` does."""
     data: cython.p_uchar = numbers._data  # noqa: SLF001 - a method in all but speed
     at: cython.Py_ssize_t = numbers.written
     while number > 127:
@@ -134,7 +146,7 @@ def _next(numbers: Varints) -> cython.Py_ssize_t:
 @cython.final
 @cython.no_gc
 @cython.cclass
-class PackedRecords:
+class PackedRecords(Varints):
     """The records of one document, and the fields of the record that was read last.
 
     Offsets are bytes of the document; -1 is for absent. `template` is `OBJECT` for an event that is kept as an object,
@@ -142,7 +154,7 @@ class PackedRecords:
     """
 
     def __init__(self) -> None:
-        self._numbers: Varints = Varints()
+        super().__init__()
         self._index: IntColumn | None = None  # for each entry the position, the start before it, the objects before it
         self.size = 0
         self._objects = 0
@@ -163,7 +175,7 @@ class PackedRecords:
     def put_object(self) -> cython.int:
         """Append the record of an event that is kept as an object."""
         self._begin()
-        _put(self._numbers, OBJECT + 1)
+        _put(self, OBJECT + 1)
         self._objects += 1
         return 0
 
@@ -182,40 +194,39 @@ class PackedRecords:
     ) -> cython.int:
         """Append a record; a scope and a claim are numbers of `ScopedBases`."""
         self._begin()
-        numbers: Varints = self._numbers
         distance: cython.Py_ssize_t = start - self._last_start  # may be negative: the lowest bit is the sign
         same_tag: cython.bint = tag_start < 0 or (tag_start == self._written_tag and tag_end == self._written_tag_end)
         has_rule: cython.bint = scope >= 0 or claim >= 0
         if has_rule:  # there may be a million links in one long tag
             has_rule = scope != self._written_scope or claim != self._written_claim
         has_slot: cython.bint = slot is not None and slot != self._written_slot
-        _put(numbers, template + 1)
-        _put(numbers, distance << 1 if distance >= 0 else (-distance << 1) - 1)
-        _put(numbers, end - start)
+        _put(self, template + 1)
+        _put(self, distance << 1 if distance >= 0 else (-distance << 1) - 1)
+        _put(self, end - start)
         if same_tag or has_rule or has_slot:
-            _put(numbers, 0)
+            _put(self, 0)
             _put(
-                numbers,
+                self,
                 (_IN_TAG if tag_start >= 0 else 0)
                 | (0 if same_tag else _HAS_TAG)
                 | (_HAS_RULE if has_rule else 0)
                 | (_HAS_SLOT if has_slot else 0),
             )
         if not same_tag:
-            _put(numbers, start - tag_start)
-            _put(numbers, tag_end - tag_start)
+            _put(self, start - tag_start)
+            _put(self, tag_end - tag_start)
             self._written_tag = tag_start
             self._written_tag_end = tag_end
         if has_rule:
-            _put(numbers, scope + 1)
-            _put(numbers, claim + 1)
+            _put(self, scope + 1)
+            _put(self, claim + 1)
             self._written_scope = scope
             self._written_claim = claim
         if has_slot:
             first: cython.Py_ssize_t = slot[0]  # type: ignore[index]  # there is one
             last: cython.Py_ssize_t = slot[1]  # type: ignore[index]  # likewise
-            _put(numbers, start - first)
-            _put(numbers, last - first)
+            _put(self, start - first)
+            _put(self, last - first)
             self._written_slot = slot
         self._last_start = start
         return 0
@@ -224,12 +235,12 @@ class PackedRecords:
     @cython.exceptval(-1, check=True)
     def _begin(self) -> cython.int:
         """Make room for one more record, with an index entry if it is the 256th since the last one."""
-        if self._numbers.written + _NUMBERS * LONGEST > self._numbers.room:
-            self._numbers.reserve(_NUMBERS)
+        if self.written + _NUMBERS * LONGEST > self.room:
+            self.reserve(_NUMBERS)
         if self.size & ((1 << _STEP) - 1) == 0 and self.size:
             if self._index is None:
                 self._index = IntColumn()
-            self._index.add(self._numbers.written)
+            self._index.add(self.written)
             self._index.add(self._last_start)
             self._index.add(self._objects)
             self._written_tag = self._written_scope = self._written_claim = -1
@@ -241,39 +252,38 @@ class PackedRecords:
     @cython.exceptval(check=False)
     def seek(self, number: cython.Py_ssize_t) -> cython.int:
         """Read the record of this number: fast where it is behind the one that was read last."""
-        numbers: Varints = self._numbers
         value: cython.Py_ssize_t
         flags: cython.Py_ssize_t
         if number < self.current or number >> _STEP > max(self.current, 0) >> _STEP:
             self._restart(number >> _STEP)
         while self.current < number:
             self.current += 1
-            self.template = _next(numbers) - 1
+            self.template = _next(self) - 1
             if self.template == OBJECT:
                 self.object_number += 1
                 continue
-            value = _next(numbers)
+            value = _next(self)
             if value & 1:
                 self.start -= (value >> 1) + 1
             else:
                 self.start += value >> 1
-            self.length = _next(numbers)
-            value = _next(numbers)
+            self.length = _next(self)
+            value = _next(self)
             flags = _IN_TAG | _HAS_TAG
             if value == 0:
-                flags = _next(numbers)
+                flags = _next(self)
                 if flags & _HAS_TAG:
-                    value = _next(numbers)
+                    value = _next(self)
             self.in_tag = flags & _IN_TAG != 0
             if flags & _HAS_TAG:
                 self.tag = self.start - value
-                self.tag_length = _next(numbers)
+                self.tag_length = _next(self)
             if flags & _HAS_RULE:
-                self.scope = _next(numbers) - 1
-                self.claim = _next(numbers) - 1
+                self.scope = _next(self) - 1
+                self.claim = _next(self) - 1
             if flags & _HAS_SLOT:
-                self.slot_start = self.start - _next(numbers)
-                self.slot_end = self.slot_start + _next(numbers)
+                self.slot_start = self.start - _next(self)
+                self.slot_end = self.slot_start + _next(self)
         return 0
 
     @cython.cfunc
@@ -281,12 +291,12 @@ class PackedRecords:
     def _restart(self, entry: cython.Py_ssize_t) -> cython.int:
         """Go to an index entry; before the first one is the beginning."""
         self.current = (entry << _STEP) - 1
-        self._numbers.position = 0
+        self.position = 0
         self.start = 0
         self.object_number = -1
         if entry:
             index: IntColumn = self._index  # type: ignore[assignment]  # there is an entry
-            self._numbers.position = index.at(3 * entry - 3)
+            self.position = index.at(3 * entry - 3)
             self.start = index.at(3 * entry - 2)
             self.object_number = index.at(3 * entry - 1) - 1
         return 0
