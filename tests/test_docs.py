@@ -10,6 +10,9 @@ from typing import Final
 
 import pytest
 
+from absolve.inventory import PROBLEMS
+from tests.test_layers import ORDER
+
 ROOT: Final = Path(__file__).parents[1]
 PAGES: Final = sorted(
     str(path.relative_to(ROOT))
@@ -157,3 +160,15 @@ def test_pre_commit_uses_the_ruff_version_of_ci() -> None:
 def test_a_page_for_developers_is_in_plain_words(page: str) -> None:
     words = CODE.sub("", text(page))
     assert len(ODD_WORDS.findall(words)) * 1000 <= len(words.split()), ODD_WORDS.findall(words)
+
+
+# --- lists that pages repeat ------------------------------------------------------------------------------------------
+
+
+def test_the_order_of_the_formats_in_the_architecture_is_the_tested_one() -> None:
+    assert ORDER["absolve.formats"] in " ".join(text("docs/architecture.md").split())
+
+
+def test_the_problem_codes_in_the_decisions_are_those_of_the_rows() -> None:
+    decision = next(found[3] for found in DECISION.finditer(text("docs/decisions.md")) if found[1] == "I2")
+    assert re.findall(r"`([a-z-]+)`", decision)[: len(PROBLEMS)] == list(PROBLEMS)
