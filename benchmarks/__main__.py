@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import absolve
 from absolve.formats.html import tokenizer
-from benchmarks import archives, cluster, corpus, growth, memory, peers, processes, shapes, sizes, start
+from benchmarks import archives, cluster, corpus, formats, growth, memory, peers, processes, shapes, sizes, start
 from benchmarks.measure import race, race_table
 from benchmarks.results import merged, section
 from tests.shapes.hostile import SHAPES
@@ -111,6 +111,16 @@ def raced_xml(options: argparse.Namespace) -> Found:
     return f"How many times faster, over {options.runs} runs.\n\n{table}", True
 
 
+def raced_profiles(options: argparse.Namespace) -> Found:
+    table = race_table(list(formats.profiles(options.megabytes, options.runs)))
+    return f"How many times faster, over {options.runs} runs.\n\n{table}", True
+
+
+def raced_formats(options: argparse.Namespace) -> Found:
+    found = [*formats.formats(options.megabytes, options.runs), *formats.small(options.runs)]
+    return f"How many times faster, over {options.runs} runs.\n\n{race_table(found)}", True
+
+
 def sized(_options: argparse.Namespace) -> Found:
     return f"Rewritten, by its size and by its links.\n\n{sizes.sizes_table(sizes.sized())}", True
 
@@ -168,6 +178,8 @@ class Part(NamedTuple):
 PARTS = {
     "races": Part("Beside the peers", raced_all),
     "xml": Part("XML", raced_xml),
+    "profiles": Part("Profiles", raced_profiles),
+    "formats": Part("Formats", raced_formats),
     "sizes": Part("One document", sized),
     "start": Part("One page", of_start, is_asked=sys.platform == "win32"),
     "processes": Part("Two processes", of_processes),

@@ -57,9 +57,9 @@ def units() -> Mapping[str, bytes]:
     return {"compressed": b"".join(map(gzip.compress, records)), "not compressed": b"".join(records)}
 
 
-def record(page: bytes, url: str) -> bytes:
-    """Return a page as an uncompressed WARC record."""
-    http = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" + page
+def record(page: bytes, url: str, http_fields: str = "") -> bytes:
+    """Return a page as an uncompressed WARC record; `http_fields` are more header fields of the response, as lines."""
+    http = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n%b\r\n" % http_fields.encode() + page
     fields = f"WARC-Type: response\r\nWARC-Target-URI: {url}\r\nContent-Type: application/http\r\n"
     return f"WARC/1.1\r\n{fields}Content-Length: {len(http)}\r\n\r\n".encode() + http + b"\r\n\r\n"
 
