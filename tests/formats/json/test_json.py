@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from hypothesis import example, given
@@ -12,6 +13,7 @@ import absolve
 from absolve.core.model import Finding, Link
 from absolve.document.walk import Settings
 from absolve.encodings.charsets import UTF_8
+from absolve.encodings.offset_map import Decoded
 from absolve.formats import registry
 from absolve.formats.events.event_list import EventList
 from absolve.formats.json.tokens import JSONString, Value, values
@@ -185,3 +187,36 @@ def test_json_links_are_stored_without_objects(kind: str, text: str) -> None:
     events = WALKERS[kind](text.encode(), UTF_8, Settings())
     assert isinstance(events, EventList)
     assert (len(events) > 0, events.objects) == (True, [])
+
+
+# --- escapes in strings (RFC 8259 section 7) --------------------------------------------------------------------------
+
+ESCAPE = re.compile(
+    rb"\\(?:u([Dd][89ABab][0-9A-Fa-f]{2})\\u([Dd][C-Fc-f][0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|([\"\\/bfnrt]))"
+)
+STRINGS = st.lists(
+    st.sampled_from([b"\\", b"u", b"n", b"/", b'"', b"x", b"0", b"\\u0041", b"\\u00e9", b"\\uD83d", b"\\uDE00", b"\\u20aC", b"\\\\"])
+)
+
+
+def character(escape: re.Match[bytes]) -> bytes:
+    high, low, plain, simple = escape.groups()
+    if simple:
+        return bytes(json.loads(b'"' + escape[0] + b'"'), "utf-8")
+    if high:
+        return chr(0x10000 + ((int(high, 16) - 0xD800) << 10) + int(low, 16) - 0xDC00).encode()
+    return chr(int(plain, 16)).encode("utf-8", "surrogatepass")
+
+
+@given(STRINGS.map(b"".join))
+@example(b"\\ud83d\\ude00")
+@example(b"\\ud83d\\ud83d\\ude00\\u12")
+def test_strings_have_the_units_of_the_grammar(raw: bytes) -> None:
+    expected = Decoded(raw)
+    for escape in ESCAPE.finditer(raw):
+        expected.unit(escape.start(), escape.end(), character(escape))
+    known, places = expected.whole()
+    value, offsets = JSONString().decode_mapped(raw)
+    assert value == known == JSONString().decode(raw)
+    spans = [(offsets.start(at), offsets.end(at)) for at in range(len(value) + 1)]
+    assert spans == [(places.start(at), places.end(at)) for at in range(len(value) + 1)]

@@ -10,7 +10,6 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core.model import Finding, new
-from absolve.encodings.offset_map import Decoded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,12 +20,22 @@ if TYPE_CHECKING:
 else:
     from absolve.core import _cython as cython
 
-_ESCAPE: Final = re.compile(
-    rb"\\(?:u([Dd][89ABab][0-9A-Fa-f]{2})\\u([Dd][C-Fc-f][0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|([\"\\/bfnrt]))"
-)
+if cython.compiled:
+    from cython.cimports.absolve.core.byte_scan import find
+    from cython.cimports.absolve.encodings.offset_map import Decoded
+else:
+    from absolve.core.byte_scan import find
+    from absolve.encodings.offset_map import Decoded
+
 _MUST: Final = re.compile(rb'["\\\x00-\x1f<>]')
 _MAKES_A_COMMENT_END: Final = frozenset((b"-", b">", b"!"))
-_SIMPLE: Final = dict(zip(b'"\\/bfnrt', b'"\\/\b\f\n\r\t', strict=True))
+_meanings = dict(zip(b'"\\/bfnrt', b'"\\/\b\f\n\r\t', strict=True))
+_simple = bytes(_meanings.get(byte, 0) for byte in range(256))  # the character of an escape of one letter, 0 for none
+_SIMPLE = cython.declare(bytes, _simple)
+_digits = bytes(int(chr(byte), 16) if chr(byte) in "0123456789ABCDEFabcdef" else 255 for byte in range(256))
+_DIGITS = cython.declare(bytes, _digits)
+_characters = [bytes([byte]) for byte in range(128)]
+_CHARACTERS = cython.declare(list, _characters)  # in ASCII
 _escaped = bytes(byte in b'"\\/bfnrtu' for byte in range(256))  # bytes that may follow a backslash
 _ESCAPED = cython.declare(bytes, _escaped)
 _DEPTH: Final = 64
@@ -45,12 +54,12 @@ class JSONString:
         if 0x5C not in raw:
             return raw
         value = raw.replace(b"\\/", b"/")  # most URLs have no other escape
-        if 0x5C not in value:
-            return value
-        return _decoded(raw, Decoded(raw, False))[0]
+        if 0x5C in value:
+            value, _ = _decoded(raw, False)
+        return value
 
     def decode_mapped(self, raw: bytes) -> tuple[bytes, Offsets]:
-        return _decoded(raw, Decoded(raw))
+        return _decoded(raw, True)
 
     def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:  # noqa: ARG002 - of the protocol
         """Return the value with `<` and `>` escaped; it forms no `-->` with `after` (HTML Standard 4.12.1.3)."""
@@ -63,20 +72,56 @@ def _escape(found: re.Match[bytes]) -> bytes:
     return b"\\u%04x" % found[0][0]
 
 
-def _decoded(raw: bytes, made: Decoded) -> tuple[bytes, Offsets]:
-    for escape in _ESCAPE.finditer(raw):
-        made.unit(escape.start(), escape.end(), _character(escape))
+@cython.cfunc
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _decoded(raw: bytes, mapped: cython.bint) -> tuple:  # type: ignore[type-arg]  # as the compiler has it
+    """Return the value of a string and, if `mapped`, its offsets: an escape is a unit, and so is a surrogate pair.
+
+    A backslash that begins no escape of RFC 8259 section 7 is a literal one.
+    """
+    p: cython.p_const_uchar = raw
+    simple: cython.p_const_uchar = _SIMPLE
+    n: cython.Py_ssize_t = len(raw)
+    i: cython.Py_ssize_t = find(p, 92, 0, n)
+    end: cython.Py_ssize_t
+    code: cython.int
+    low: cython.int
+    made: Decoded = Decoded(raw, mapped)
+    while i >= 0:
+        end = i + 1
+        if end < n and simple[p[end]]:
+            end = i + 2
+            made.unit(i, end, _CHARACTERS[simple[p[i + 1]]])
+        else:
+            code = _code_unit(p, i, n)
+            if code >= 0:
+                end = i + 6
+                low = _code_unit(p, end, n) if code >> 10 == 0x36 else 0  # D800 to DBFF
+                if low >> 10 == 0x37:  # DC00 to DFFF
+                    end = i + 12
+                    code = 0x10000 + ((code - 0xD800) << 10) + low - 0xDC00
+                made.unit(i, end, _CHARACTERS[code] if code < 128 else chr(code).encode("utf-8", "surrogatepass"))
+        i = find(p, 92, end, n)
     return made.whole()
 
 
-def _character(escape: re.Match[bytes]) -> bytes:
-    high, low, plain, simple = escape.groups()
-    if simple:
-        return bytes((_SIMPLE[simple[0]],))
-    if high:
-        code = 0x10000 + ((int(high, 16) - 0xD800) << 10) + int(low, 16) - 0xDC00
-        return chr(code).encode()
-    return chr(int(plain, 16)).encode("utf-8", "surrogatepass")
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _code_unit(p: cython.p_const_uchar, i: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.int:
+    r"""Return the UTF-16 code unit of a `\uXXXX` at this offset, -1 without one."""
+    digits: cython.p_const_uchar = _DIGITS
+    at: cython.Py_ssize_t
+    code: cython.int = 0
+    if i + 6 > n or p[i] != 92 or p[i + 1] != 117:
+        return -1
+    for at in range(i + 2, i + 6):
+        if digits[p[at]] > 15:
+            return -1
+        code = code << 4 | digits[p[at]]
+    return code
 
 
 _STRING: Final = JSONString()
