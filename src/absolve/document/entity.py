@@ -43,6 +43,7 @@ else:
 
 _NO_BASES: Final = Bases()
 _NOTHING: Final = ("", True, _NO_BASES)
+_NO_EVENTS: Final = EventList()  # of an entity that is not walked yet
 _MOST_SCOPED = cython.declare(cython.Py_ssize_t, 1 << 20)  # bytes of cached scoped contexts: most feeds need less
 _SCOPED = cython.declare(cython.Py_ssize_t, 200)  # bytes of one without its URL (estimate): some thousands fit
 AMBIGUOUS: Final = "ambiguous"  # the code of the finding that a walker adds where it had to guess
@@ -176,7 +177,7 @@ class Entity:
         self.path = path
         self.settings = settings
         self.bases = _NO_BASES
-        self.events: EventList = EventList()
+        self.events: EventList = _NO_EVENTS
         self.inside: InnerDocuments | None = None  # None until one is added
         self.documents_left: NestingBudget | None = None
         self.text_left: NestingBudget | None = None

@@ -138,6 +138,7 @@ def _begin(entity: Entity, around: Bases, mark: cython.Py_ssize_t, depth: cython
     entity.bases = around
     coding = ShiftedText(charset) if charset.name == "iso-2022-jp" else Raw(charset)
     part = Part(entity.media_type, mark, len(entity.data), coding)
+    entity.events = EventList()
     entity.events.append(part)
     entity.depth = depth - 1
     _enter(entity, part, 0, inside(charset))

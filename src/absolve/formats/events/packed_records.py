@@ -154,7 +154,8 @@ class PackedRecords(Varints):
     """
 
     def __init__(self) -> None:
-        super().__init__()
+        self._buffer = None  # as Varints.__init__ does; its call would take as long as all the rest
+        self.room = self.written = self.position = 0
         self._index: IntColumn | None = None  # for each entry the position, the start before it, the objects before it
         self.size = 0
         self._objects = 0
