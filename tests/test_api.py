@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -168,3 +169,20 @@ assert len(list(absolve.links(page, url="http://h.example/"))) == 5
 assert "hashlib" not in sys.modules  # 4 MB with it
 """
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_threads_rewrite_and_list_at_the_same_time() -> None:
+    style = "<p style=background:url(p%d)><p style='background:url(a%d),url(b%d)'><a href=c%d>x</a>"
+    page = "".join(style % (number, number, number, number) for number in range(50))
+    expected = absolve.rewrite(page, media_type="text/html", url="http://h/d/")
+    rows = list(absolve.links(page, media_type="text/html", url="http://h/d/"))
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            rewritten = pool.map(lambda _: absolve.rewrite(page, media_type="text/html", url="http://h/d/"), range(16))
+            listed = pool.map(lambda _: list(absolve.links(page, media_type="text/html", url="http://h/d/")), range(16))
+            assert set(rewritten) == {expected}
+            assert all(found == rows for found in listed)
+    finally:
+        sys.setswitchinterval(interval)

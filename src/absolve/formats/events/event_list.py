@@ -101,7 +101,7 @@ class EventList:
     def trim(self) -> cython.int:
         """Free what only more events would need: an outer document keeps thousands of small ones. None may be added."""
         size: cython.Py_ssize_t = self._records.size
-        if size >= _FEW or self.parts:
+        if size >= len(_OBJECTS) or self.parts:
             return self._records.trim()
         self.objects = [self.at(index) for index in range(size)]
         self._records = _OBJECTS[size]
@@ -400,8 +400,12 @@ def _of_objects(count: cython.Py_ssize_t) -> PackedRecords:
     return records
 
 
-_objects = [_of_objects(count) for count in range(_FEW)]
-_OBJECTS = cython.declare(list, _objects)  # by their number: records that lists of so many objects share
+# By their number: records that lists of so many objects share. Threads may read them at once: compiled, nothing comes
+# between the search for a record and the use of its fields.
+_objects: list[PackedRecords] = []
+if cython.compiled:
+    _objects += [_of_objects(count) for count in range(_FEW)]
+_OBJECTS = cython.declare(list, _objects)
 _no_links = LinkTemplates(named=False)
 _NO_LINKS = cython.declare(LinkTemplates, _no_links)
 
