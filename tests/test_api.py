@@ -14,6 +14,7 @@ import absolve
 from absolve import AbsolveError, Document, UsageError, api
 from absolve.core.model import Part
 from absolve.document.walk import inners, walk
+from tests.shapes.scale import not_traced
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -160,6 +161,7 @@ def test_inner_documents_that_stay_unchanged_are_walked_only_for_a_policy() -> N
     assert list(inners(walk(document, settings._replace(json_ld=True), for_rewrite=True)))
 
 
+@not_traced
 def test_pages_need_no_openssl() -> None:
     code = """
 import sys, absolve

@@ -8,6 +8,7 @@ import pytest
 from command_runner import ABSOLUTE, PAGE, Runner
 
 from absolve.run import outputs
+from tests.shapes.scale import not_traced
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,6 +34,7 @@ def names(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()}
 
 
+@not_traced
 def test_a_backup_has_the_original(absolve: Runner, document: Path) -> None:
     before = document.read_bytes()
     assert absolve(*IN_PLACE, document) == (0, b"", "")

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 import pytest
 from command_runner import ABSOLUTE, PAGE
 
+from tests.shapes.scale import not_traced
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -138,6 +140,7 @@ def test_a_signal_ends_the_workers_with_the_run(place: list[str], number: int, t
         assert backup.read_bytes() == old if backup.exists() else Path("site", name).read_bytes() == old
 
 
+@not_traced
 @pytest.mark.parametrize("number", SIGNALS)
 def test_a_signal_ends_starting_processes_silently(number: int) -> None:
     site(2, 100_000)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from absolve.core import lazy_regex
+from tests.shapes.scale import not_traced
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,6 +41,7 @@ def imported(*arguments: str) -> set[str]:
     return {*done.stderr.split()}
 
 
+@not_traced
 @pytest.mark.parametrize(
     ("arguments", "unneeded"),
     [

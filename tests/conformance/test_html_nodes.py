@@ -12,6 +12,7 @@ from html5lib import treebuilders
 from absolve.verifying import html_parser
 from absolve.verifying.html5lib_today import Parser, Templates
 from absolve.verifying.html_nodes import COMMENT, DOCTYPE, NOTHING, Builder
+from tests.shapes.scale import not_traced
 
 if TYPE_CHECKING:
     from absolve.verifying.html_nodes import Tree
@@ -98,6 +99,7 @@ def test_a_node_closed_early_has_the_position_of_its_tag(monkeypatch: pytest.Mon
     assert places["i"] == (3, 10)
 
 
+@not_traced
 @pytest.mark.parametrize("unit", ["<select>", "<p>", "<br>", "</b>x", "<b></b>y"])
 def test_a_tree_takes_a_few_times_the_memory_of_its_text(unit: str) -> None:
     text = unit * (200_000 // len(unit))

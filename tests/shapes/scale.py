@@ -10,11 +10,16 @@ A limit that a test must exceed is lowered as well, with `monkeypatch`: interpre
 
 from __future__ import annotations
 
+import os
 from typing import Final
+
+import pytest
 
 from absolve.formats.html import tokenizer
 
 COMPILED: Final = not (tokenizer.__file__ or "").endswith(".py")
+# Of tests that look at imports, memory or seconds of a process: coverage imports modules, keeps data, and takes time.
+not_traced: Final = pytest.mark.skipif("COVERAGE_RUN" in os.environ, reason="coverage changes what this measures")
 
 
 def scaled(size: int) -> int:

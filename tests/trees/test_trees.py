@@ -14,6 +14,7 @@ import pytest
 
 import absolve
 from absolve import trees
+from tests.shapes.scale import not_traced
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -343,6 +344,7 @@ def test_unknown_options_of_tree_functions_are_rejected() -> None:
         trees.make_links_absolute(tree, URL, no_such=True)
 
 
+@not_traced
 @pytest.mark.parametrize("library", ["xml.etree.ElementTree", "xml.dom.minidom"])
 def test_trees_import_no_other_library_than_their_own(library: str) -> None:
     make = {

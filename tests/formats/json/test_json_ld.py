@@ -14,6 +14,7 @@ from absolve.document.settings import Settings
 from absolve.document.walk import walk
 from absolve.formats import registry
 from absolve.formats.json import json_ld_tables
+from tests.shapes.scale import not_traced
 
 URL = "http://h.example/d/p"
 SCHEMA = '"@context": "https://schema.org"'
@@ -232,6 +233,7 @@ def test_terms_of_closed_objects_do_not_count() -> None:
     assert [row.reference for row in rows(json.dumps([{"@context": context, "t0": "a"}] * 3))] == ["a"] * 3
 
 
+@not_traced
 @pytest.mark.parametrize(
     "value",
     [
