@@ -17,6 +17,10 @@ else:
 if cython.compiled:
     from cython.cimports.libc.string import memchr
 
+# By a byte: the value of a hexadecimal digit in either case, 255 for any other byte; and its `bytes` object.
+HEX_DIGITS = bytes(int(chr(byte), 16) if chr(byte) in "0123456789ABCDEFabcdef" else 255 for byte in range(256))
+SINGLE_BYTES = [bytes([byte]) for byte in range(256)]
+
 
 @cython.cfunc
 @cython.exceptval(check=False)

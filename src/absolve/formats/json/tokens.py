@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from absolve.core.byte_scan import HEX_DIGITS, SINGLE_BYTES
 from absolve.core.model import Finding, new
 
 if TYPE_CHECKING:
@@ -32,10 +33,8 @@ _MAKES_A_COMMENT_END: Final = frozenset((b"-", b">", b"!"))
 _meanings = dict(zip(b'"\\/bfnrt', b'"\\/\b\f\n\r\t', strict=True))
 _simple = bytes(_meanings.get(byte, 0) for byte in range(256))  # the character of an escape of one letter, 0 for none
 _SIMPLE = cython.declare(bytes, _simple)
-_digits = bytes(int(chr(byte), 16) if chr(byte) in "0123456789ABCDEFabcdef" else 255 for byte in range(256))
-_DIGITS = cython.declare(bytes, _digits)
-_characters = [bytes([byte]) for byte in range(128)]
-_CHARACTERS = cython.declare(list, _characters)  # in ASCII
+_DIGITS = cython.declare(bytes, HEX_DIGITS)
+_BYTES = cython.declare(list, SINGLE_BYTES)
 _escaped = bytes(byte in b'"\\/bfnrtu' for byte in range(256))  # bytes that may follow a backslash
 _ESCAPED = cython.declare(bytes, _escaped)
 _DEPTH: Final = 64
@@ -92,7 +91,7 @@ def _decoded(raw: bytes, mapped: cython.bint) -> tuple:  # type: ignore[type-arg
         end = i + 1
         if end < n and simple[p[end]]:
             end = i + 2
-            made.unit(i, end, _CHARACTERS[simple[p[i + 1]]])
+            made.unit(i, end, _BYTES[simple[p[i + 1]]])
         else:
             code = _code_unit(p, i, n)
             if code >= 0:
@@ -101,7 +100,7 @@ def _decoded(raw: bytes, mapped: cython.bint) -> tuple:  # type: ignore[type-arg
                 if low >> 10 == 0x37:  # DC00 to DFFF
                     end = i + 12
                     code = 0x10000 + ((code - 0xD800) << 10) + low - 0xDC00
-                made.unit(i, end, _CHARACTERS[code] if code < 128 else chr(code).encode("utf-8", "surrogatepass"))
+                made.unit(i, end, _BYTES[code] if code < 128 else chr(code).encode("utf-8", "surrogatepass"))
         i = find(p, 92, end, n)
     return made.whole()
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from absolve.core.byte_scan import HEX_DIGITS, SINGLE_BYTES
+
 if TYPE_CHECKING:
     import cython
 else:
@@ -19,11 +21,8 @@ else:
     from absolve.core.byte_scan import find
     from absolve.encodings.offset_map import Decoded
 
-_octets = [bytes([number]) for number in range(256)]
-_OCTETS = cython.declare(list, _octets)
-# The value of a hexadecimal digit, 255 for any other byte; lower-case digits are accepted, too (rule 1).
-_digits = bytes(int(chr(byte), 16) if chr(byte) in "0123456789ABCDEFabcdef" else 255 for byte in range(256))
-_DIGITS = cython.declare(bytes, _digits)
+_DIGITS = cython.declare(bytes, HEX_DIGITS)  # lower-case ones are accepted, too (rule 1)
+_BYTES = cython.declare(list, SINGLE_BYTES)
 
 
 @cython.ccall
@@ -52,7 +51,7 @@ def decode_mapped(raw: bytes) -> tuple:  # type: ignore[type-arg]  # as the comp
         at = equals + 1
         if equals + 2 < n and digits[p[at]] < 16 and digits[p[at + 1]] < 16:
             done = equals + 3
-            made.unit(equals, done, _OCTETS[digits[p[at]] << 4 | digits[p[at + 1]]])
+            made.unit(equals, done, _BYTES[digits[p[at]] << 4 | digits[p[at + 1]]])
         else:
             end = _soft_break_end(p, at, n)
             if end > 0:
