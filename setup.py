@@ -77,6 +77,7 @@ COMPILED = {
     "absolve.formats.xml.values": 2,  # 2.04, a sitemap
     "absolve.formats.xml.walker": 2,  # 5.83, XHTML
     "absolve.inventory.arrow_batches": 1,  # 1.53, Arrow
+    "absolve.inventory.base_facts": 2,  # 0.24, Arrow
     "absolve.inventory.columns": 2,  # 6.88, a site listed
     "absolve.inventory.facts": 3,  # 2.90, Arrow
     "absolve.inventory.problems": 1,  # 1.58, whatwg listed

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from absolve.core.model import Layer, Link, Part
 from absolve.document.diagnostics import rows_too_large
 from absolve.document.walk import inner_at
-from absolve.inventory.facts import KnownBases
+from absolve.inventory.base_facts import KnownBases
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -5,7 +5,7 @@ cimport cython
 from absolve.document.entity cimport Entity
 from absolve.core.model cimport Link
 from absolve.document.resolved cimport LinkContext
-from absolve.urls.prefixing cimport PrefixResolver
+from absolve.inventory.base_facts cimport BaseFacts
 
 
 @cython.final
@@ -18,36 +18,6 @@ cdef class ReferenceFacts:
     cdef ReferenceFacts _spaced
 
     cpdef ReferenceFacts spaced(self)
-
-
-@cython.final
-cdef class BaseFacts:
-    cdef object base
-    cdef str url
-    cdef tuple words
-    cdef Py_ssize_t size
-    cdef object site
-    cdef bytes site_name
-    cdef bytes own_page
-    cdef str own
-    cdef bint normalizes
-    cdef Py_ssize_t room
-    cdef set held
-    cdef str where
-    cdef tuple codes
-    cdef PrefixResolver appending
-    cdef bytes scheme
-    cdef tuple http_codes
-    cdef tuple https_codes
-    cdef tuple relative_codes
-    cdef int _shape
-    cdef bytes _prefix
-    cdef dict _prefixes
-    cdef int _levels
-
-    cdef object seen(self, str url)
-    cdef bytes prefix(self, int of)
-    cdef bint climbs(self, int of) except? -1
 
 
 @cython.final

@@ -11,31 +11,18 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from absolve.document.resolved import ROOM, Resolved
-from absolve.inventory.problems import (
-    OF_DOCUMENTS,
-    WHITE_SPACE,
-    beginning,
-    is_never,
-    problems,
-    scope,
-    site_of,
-    target_problems,
-)
-from absolve.urls import PROFILES
+from absolve.document.resolved import Resolved
+from absolve.inventory.problems import OF_DOCUMENTS, WHITE_SPACE, beginning, is_never, problems, scope
 from absolve.urls.cache import remembered
 from absolve.urls.parse import NEVER_RELATIVE
-from absolve.urls.predicates import is_plain, split_fragment
+from absolve.urls.predicates import is_plain
 
 if TYPE_CHECKING:
     import cython
 
     from absolve.core.model import Link
     from absolve.document.entity import Entity
-    from absolve.urls.base import BaseContext
-
-    Codes = tuple[str, ...]  # problem codes
-    Seen = tuple[str, Codes]  # the scope of targets on a host, and the problems of their scheme
+    from absolve.inventory.base_facts import Codes, KnownBases
 else:
     from absolve.core import _cython as cython
 
@@ -44,14 +31,12 @@ if cython.compiled:
     from cython.cimports.absolve.document.entity import Entity  # noqa: TC002 - the type of a C argument
     from cython.cimports.absolve.document.resolved import LinkContext, link_context, shown, text
     from cython.cimports.absolve.encodings.codings import CharacterReferences
-    from cython.cimports.absolve.urls.base import BaseContext  # noqa: TC002 - the type of a C argument
+    from cython.cimports.absolve.inventory.base_facts import BaseFacts
     from cython.cimports.absolve.urls.prefixing import (
         DOTS,
         FRAGMENT,
         NETWORK,
         OPAQUE,
-        PATH,
-        PrefixResolver,
         canonical_host_end,
         http_host,
         is_canonical_opaque,
@@ -63,13 +48,12 @@ else:
     from absolve.core.byte_scan import find
     from absolve.document.resolved import LinkContext, link_context, shown, text
     from absolve.encodings.codings import CharacterReferences
+    from absolve.inventory.base_facts import BaseFacts
     from absolve.urls.prefixing import (
         DOTS,
         FRAGMENT,
         NETWORK,
         OPAQUE,
-        PATH,
-        PrefixResolver,
         canonical_host_end,
         http_host,
         is_canonical_opaque,
@@ -82,7 +66,6 @@ _is_plain = remembered(1024)(is_plain)
 
 # Problem codes of references on the fast path.
 _NONE = cython.declare(tuple, ())
-_SCHEME_RELATIVE = cython.declare(tuple, ("scheme-relative",))
 _SPACED = cython.declare(tuple, (WHITE_SPACE,))
 
 _NO_CHARACTER: Final = re.compile("[\ud800-\udfff]")
@@ -117,82 +100,6 @@ class ReferenceFacts:
             codes = (*self.problems, WHITE_SPACE)
             self._spaced = ReferenceFacts(self.reference, self.target, self.scope, codes, spaceable=False)
         return self._spaced
-
-
-class KnownBases:
-    """Cached facts about the bases of one entity, by id, and about the hosts that it links to; for all its RowFacts."""
-
-    __slots__ = ("bases", "hosts")
-
-    def __init__(self) -> None:
-        self.bases: dict[int, BaseFacts] = {}
-        self.hosts: dict[bytes, Seen | None] = {}
-
-
-@cython.final
-@cython.cclass
-class BaseFacts:
-    """Facts common to all references that are resolved against one base in an entity.
-
-    `words` are the columns base, base_layer and base_source. `appending` is the resolver if every profile resolves
-    most references by the same prefix of the base; otherwise it is None.
-    """
-
-    def __init__(self, entity: Entity, base_context: BaseContext) -> None:
-        base = base_context.base
-        resolver = base_context.resolver
-        url = base.url
-        own = entity.bases.own.url
-        self.base = base  # a reference to it: its id is the key in the cache
-        self.url = url
-        self.words = (shown(url), base.layer.label, base.source)
-        self.size = sum(map(len, self.words))
-        self.site = site_of(own)
-        self.site_name = (self.site or "").encode("utf-8", "surrogatepass")
-        self.own_page = split_fragment(own)[0].encode("utf-8", "surrogatepass")
-        self.own = own
-        self.normalizes = PROFILES[entity.settings.profile].normalizes
-        self.room = entity.settings.max_url - len(url) - ROOM  # like `LinkContext.room`
-        self.held = entity.held
-        self.where, self.codes = self.seen(url)  # of targets on the same host
-        self.appending: PrefixResolver | None = None
-        if isinstance(resolver, PrefixResolver) and resolver.usable and url.isascii():
-            self.appending = resolver if base_context.compared().is_harmless() else None
-        self.scheme = url[: url.find(":") + 1].encode("utf-8", "surrogatepass")
-        # Problem codes of references with a plain host: with the schemes http and https, and without any.
-        self.http_codes = target_problems("http://h", own)
-        self.https_codes = target_problems("https://h", own)
-        self.relative_codes = (*target_problems(f"{url[: url.find(':') + 1]}//h", own), *_SCHEME_RELATIVE)
-        self._shape = 0
-        self._prefix = b""
-        self._prefixes: dict[int, bytes] = {}
-        self._levels = -1
-
-    @cython.cfunc
-    def seen(self, url: str) -> Seen:
-        """Return the scope and the problem codes of targets with the scheme and the authority of a URL."""
-        codes = target_problems(beginning(url), self.own)
-        return "internal" if site_of(url) == self.site else "external", codes
-
-    @cython.cfunc
-    def prefix(self, of: cython.int) -> bytes:
-        """Return the prefix of a reference shape."""
-        if of != self._shape:  # most references have the shape of the one before
-            found = self._prefixes.get(of)
-            if found is None:
-                appending: PrefixResolver = self.appending  # type: ignore[assignment]  # callers have checked it
-                found = self._prefixes[of] = appending.prefix(of).encode("ascii")
-            self._shape = of
-            self._prefix = found
-        return self._prefix
-
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
-    def climbs(self, of: cython.int) -> cython.bint:
-        """Return whether references of this shape climb above the root: each `../` removes a segment of the path."""
-        if self._levels < 0:
-            self._levels = self.prefix(PATH).count(b"/") - 3  # two before the host, one after it
-        return (of >> DOTS) // 3 > self._levels
 
 
 @cython.final

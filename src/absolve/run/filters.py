@@ -11,7 +11,8 @@ from absolve.core.errors import UsageError
 from absolve.core.model import KINDS, SCOPES
 from absolve.document.resolved import value_of
 from absolve.inventory import PROBLEMS
-from absolve.inventory.facts import KnownBases, RowFacts
+from absolve.inventory.base_facts import KnownBases
+from absolve.inventory.facts import RowFacts
 from absolve.rewriting.policy import absolute
 
 if TYPE_CHECKING:
