@@ -51,8 +51,8 @@ def bytes_given_back(name: str, size: int) -> None:
         with pytest.raises(absolve.DocumentError, match=REFUSED[name]):
             absolve.rewrite(data, url=URL, **known)
         return
-    says = any(claim in data for claim in (b"base", b"Base", b"saved", b'"request"'))
-    if not says and shape.media_type not in {"application/warc", "application/wacz"}:  # the document states no base
+    states = any(claim in data for claim in (b"base", b"Base", b"saved", b'"request"'))
+    if not states and shape.media_type not in {"application/warc", "application/wacz"}:  # the document states no base
         assert absolve.rewrite(data, **known) is data
     once = absolve.rewrite(data, url=URL, **known)
     assert absolve.rewrite(once, url=URL, **known) == once

@@ -38,14 +38,14 @@ else:
 
 
 def retrieval_claim(url: str, option: str = "--url") -> BaseClaim:
-    """Return the claim of the user's URL, given by the option `option`; raise UsageError if it is not absolute."""
+    """Return the claim of the user's URL, given by `option`; raise UsageError if it is not absolute."""
     if not is_plain(url) and (not has_scheme(url) or is_malformed(url)):
         raise UsageError(f"the retrieval URL must be an absolute URL, not {in_short(url)!r}")
     return new(BaseClaim, (RETRIEVAL, for_any(url), option, None, None))
 
 
 def retrieved(url: str, option: str, profile: str, longest: int = sys.maxsize) -> BaseURL:
-    """Return the base URL for a retrieval URL given by the option `option`; cached, as many documents share one."""
+    """Return the base URL for a retrieval URL given by `option`; cached, as many documents share one."""
     remembered = _retrieved_by if len(url) <= _LONGEST else _retrieved_by.__wrapped__
     return remembered(url, option, profile, longest)
 

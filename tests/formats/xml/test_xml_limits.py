@@ -276,7 +276,7 @@ def test_the_length_of_entities_in_one_tag_is_limited(
     most = (MUCH - 1_000 * (b"&e;" in place)) // size
     walk(Document(document(most, place % reference * 20), media_type="application/xml", url=URL), Settings())
     diagnostic = error(document(most + 1))
-    assert (diagnostic.code, diagnostic.text) == ("entities-too-long", f"entities that stand for more than {MUCH} bytes here (--recover reads it as HTML)")
+    assert (diagnostic.code, diagnostic.text) == ("entities-too-long", f"entities that expand to more than {MUCH} bytes here (--recover reads it as HTML)")
     assert diagnostic.line == len(declarations) + 3
 
 

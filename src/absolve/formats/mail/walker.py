@@ -102,7 +102,7 @@ class _Walk:
         text = headers.first(data, found, "content-type")
         self._is_long = text is not None and len(text) > _LONGEST
         self._content = _content(None if self._is_long else text, default)
-        signatures = (of for name, of in _SIGNATURES.items() if any(field.name == name for field in found))
+        signatures = (kind for name, kind in _SIGNATURES.items() if any(field.name == name for field in found))
         self._signature = "" if options.break_signatures else next(signatures, "")
 
     def events(self, *, inside: bool = False) -> Iterator[Event]:

@@ -71,7 +71,7 @@ class Expansion:
         for found in ENTITY.finditer(self._data, start, end):
             total += len(self._entities.get(found[1], b"")) if is_text else self._size(found[1])
             if total > self._most:
-                words = f"entities that stand for more than {self._most} bytes here ({HINT})"
+                words = f"entities that expand to more than {self._most} bytes here ({HINT})"
                 raise WalkError(TOO_LONG_ENTITIES, words, found.start())
 
     def _size(self, name: bytes) -> int:
