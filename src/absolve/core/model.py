@@ -198,11 +198,12 @@ class Part:
     `own_charset`: its decoded value has a charset of its own, which `media_type` may name like a Content-Type header;
     otherwise it is UTF-8 text. `encloses`: the outer entity encapsulates it by RFC 1808 3.2, as a message does and a
     WARC record does not. `derived` are the fields computed from it. `signed_by` names the signature over it, if there
-    is one: its links are listed and must not be changed.
+    is one: its links are listed and must not be changed. `capture` is set for the table of documents only.
     """
 
     __slots__ = (
         "base",
+        "capture",
         "claims",
         "coding",
         "derived",
@@ -228,6 +229,7 @@ class Part:
         encloses: bool = True,  # noqa: FBT002 - likewise
         derived: Sequence[Derived] = (),
         signed_by: str = "",
+        capture: Capture | None = None,
     ) -> None:
         self.media_type = media_type
         self.start = start
@@ -240,6 +242,7 @@ class Part:
         self.encloses = encloses
         self.derived = derived
         self.signed_by = signed_by
+        self.capture = capture
 
     def __repr__(self) -> str:
         return f"Part({self.media_type}, {self.start}:{self.end})"
@@ -279,9 +282,45 @@ class EditOrder(NamedTuple):
     order: Sequence[int]
 
 
+class Capture(NamedTuple):
+    """Facts by which a container describes a document in it, for the table of documents only.
+
+    An event of a message, or of an entry of an archive, about its body; the field `capture` of a Part of an archive.
+    `date` is as written there. `size` is 0 for a body that is empty, None for one that is unknown or not here. `kind` is
+    the type of a WARC record; `refers_to`, `refers_to_date` and `payload_digest` are fields of a `revisit` record.
+    `name` is the URL by which a message knows its part (`cid:`).
+    """
+
+    status: int | None = None
+    date: str = ""
+    media_type: str = ""
+    size: int | None = None
+    method: str = ""
+    kind: str = ""
+    refers_to: str = ""
+    refers_to_date: str = ""
+    payload_digest: str = ""
+    name: str = ""
+
+
+class PageFacts(NamedTuple):
+    """Facts about a page that are no links, for the table of documents only; the last event of a walker.
+
+    `title` is None without a title element. `canonical` is a reference, "" for none. `anchors` are what a fragment can
+    lead to, each once, in document order. `problems` are codes for the column of that name.
+    """
+
+    title: str | None
+    lang: str
+    canonical: str
+    robots: str
+    anchors: list[str]
+    problems: tuple[str, ...] = ()
+
+
 PACKAGE_ROOT = "package:///"  # base of a package whose URL is unknown; a URL resolved against it is never written
 
-Event = BaseClaim | Link | Part | Finding | MessageIds | EditOrder
+Event = BaseClaim | Link | Part | Finding | MessageIds | EditOrder | Capture | PageFacts
 
 
 @cython.cclass

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     import cython
 
-    from absolve.core.model import BaseClaim, Finding, Link, MessageIds, Part
+    from absolve.core.model import BaseClaim, Capture, Finding, Link, MessageIds, PageFacts, Part
     from absolve.core.protocols import Offsets
     from absolve.document.settings import Settings
     from absolve.encodings.charsets import Charset
@@ -153,6 +153,9 @@ class Entity:
     `origin` is that of its Document. `for_rewrite`: inner documents that this rewrite does not change were not walked;
     `is_proof`: the document is the output of a rewrite.
 
+    `links` counts its own links and those of its parts without a step in the entity path. `facts` and `capture` are None
+    unless the settings ask for `documents`.
+
     Counted with all entities inside it: `count`, the links and parts; `repeated`, an estimate of the bytes in their
     rows beyond those of the links themselves; `long_bases`, the characters in long bases of inner documents.
 
@@ -184,6 +187,9 @@ class Entity:
         self.level = 0
         self.depth = 0
         self.count = 0
+        self.links = 0
+        self.facts: PageFacts | None = None
+        self.capture: Capture | None = None
         self.repeated = 0
         self.long_bases = 0
         self.for_rewrite = False

@@ -13,7 +13,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from absolve.core.errors import CodingError, Diagnostic, DocumentError, WalkError, in_short
-from absolve.core.model import BY_DEFAULT, DEFAULT, BaseClaim, Finding, MessageIds, new
+from absolve.core.model import BY_DEFAULT, DEFAULT, BaseClaim, Capture, Finding, MessageIds, PageFacts, new
 from absolve.document.base_layers import doubts, retrieval_claim, retrieved
 from absolve.document.diagnostics import (
     MOST_LONG_BASES,
@@ -214,6 +214,7 @@ def _take(entity: Entity, events: Iterable[Event], around: Bases, depth: cython.
     index: cython.Py_ssize_t
     found: EventList = _counted(entity, events)
     entity.events = found
+    entity.links += found.count - found.parts
     entity.inside = None
     if entity.around is not None and len(found) <= _FEW_AROUND:
         _truncate(entity, found)
@@ -224,6 +225,10 @@ def _take(entity: Entity, events: Iterable[Event], around: Bases, depth: cython.
             entity.findings.append(event)
         elif type(event) is MessageIds:
             names.append(event)
+        elif type(event) is PageFacts:
+            entity.facts = event
+        elif type(event) is Capture:
+            entity.capture = event
     entity.bases = established(entity, around, claims) if claims or around.beside else around
     _measure(entity, found)
     entity.depth = depth
@@ -379,6 +384,9 @@ def _enter(entity: Entity, part: Part, index: cython.Py_ssize_t, charset: Charse
         entity.findings.append(Finding("signed", text, part.start))
     if not part.name:
         entity.named = inner.named
+        entity.links += inner.links
+        if charset is not None:
+            entity.facts = inner.facts
     for finding in inner.findings:
         position = outside(part, offsets, finding.position)
         entity.findings.append(new(Finding, (finding.code, with_url(part, finding.text), position, finding.failed)))

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 
 class WalkOptions(Protocol):
-    """The settings that a walker reads. `max_links`: a list of events may end once it has more links and parts."""
+    """The settings that a walker reads. `max_links`: a list of events may end once it has more links and parts.
+
+    `documents`: yield Capture and PageFacts, too, and a Part for each document, also of types without a walker.
+    """
 
     @property
     def lazy(self) -> bool: ...
@@ -26,6 +29,8 @@ class WalkOptions(Protocol):
     def json_ld(self) -> bool: ...
     @property
     def break_signatures(self) -> bool: ...
+    @property
+    def documents(self) -> bool: ...
     @property
     def max_links(self) -> int: ...
     @property

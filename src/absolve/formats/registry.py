@@ -305,6 +305,12 @@ def _other_types() -> MimeTypes:
     return MimeTypes()
 
 
+def other_type(name: str) -> str:
+    """Return the media type of a document without a walker by its name; "" for an unknown suffix, or a walker's."""
+    found = _other_type(name)
+    return found if found is not None and not is_read(found) else ""
+
+
 def looks_binary(data: bytes) -> bool:
     """Return whether the first bytes have a control character that text never has (MIME Sniffing 7.1).
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from absolve.core import arguments
 from absolve.core.errors import Diagnostic, DocumentError, UsageError
-from absolve.document.settings import Settings
+from absolve.document.settings import CHOICES, Settings
 from absolve.inventory import columns as inventory
 from absolve.inventory import sinks
 from absolve.rewriting.policy import absolute
@@ -187,9 +187,9 @@ def _selection(options: dict[str, Any]) -> Selection:
 
 def _reading(options: dict[str, Any]) -> ReadOptions:
     """Return the options of reading. Raise TypeError for unknown options."""
-    arguments.check_options(options, {*Settings._fields, *ReadOptions._field_defaults}, "absolve.spark")
-    chosen = {name: options.pop(name) for name in Settings._fields if name in options}
-    return ReadOptions(Settings(**arguments.choices_of(chosen, Settings._field_defaults)).checked(), **options)
+    arguments.check_options(options, {*CHOICES, *ReadOptions._field_defaults}, "absolve.spark")
+    chosen = {name: options.pop(name) for name in CHOICES if name in options}
+    return ReadOptions(Settings(**arguments.choices_of(chosen, CHOICES)).checked(), **options)
 
 
 def _store(spark: SparkSession, output: str) -> remote_outputs.Store:

@@ -45,6 +45,7 @@ if cython.compiled:
         may_end_in_space,
         may_hold_css_link,
     )
+    from cython.cimports.absolve.formats.html.page_facts import FactCollector
     from cython.cimports.absolve.formats.html.tokenizer import Tokenizer
     from cython.cimports.absolve.formats.html.values import Values
 else:
@@ -52,6 +53,7 @@ else:
     from absolve.formats.events.event_list import EventList
     from absolve.formats.events.scoped_bases import ScopedBases
     from absolve.formats.html.names_lookup import may_be_savers, may_be_space, may_end_in_space, may_hold_css_link
+    from absolve.formats.html.page_facts import FactCollector
     from absolve.formats.html.tokenizer import Tokenizer
     from absolve.formats.html.values import Values
 
@@ -136,6 +138,7 @@ class _Walk:
     has_base: cython.bint
     has_retrieval: cython.bint
     ruled: cython.Py_ssize_t
+    facts: FactCollector | None
 
     def __init__(self) -> None:
         self.scanner = Tokenizer(b"", b"")
@@ -170,6 +173,10 @@ class _Walk:
         self.events = _NO_EVENTS
         self.has_base = False
         self.has_retrieval = False
+        self.facts = None
+        if options.documents:
+            self.facts = FactCollector(data, charset, self.values, options.max_links)
+        self.scanner.recorded = options.documents
         self.ruled = -1  # the claim number of the codebase for the next link, which states it or is relative to it
         return 0
 
@@ -184,6 +191,10 @@ class _Walk:
         while self.events.count <= most:
             kind = scanner.next()
             if kind == _TAG:
+                if self.facts is not None:
+                    self.facts.tag(scanner)
+                    if not scanner.is_of_interest():
+                        continue
                 if scanner.namespace:
                     self.foreign_tag(scanner)
                 else:
@@ -209,6 +220,8 @@ class _Walk:
             scanner._past_noscript(len(self.data))  # noqa: SLF001 - a method that only C can call
         if scanner.tree.guessed:
             self.events.append(Finding("ambiguous", "a browser may see other tags here than a scanner can", 0))
+        if self.facts is not None:
+            self.events.append(self.facts.taken())
         return 0
 
     # --- tags -----------------------------------------------------------------------------------------------------
@@ -355,6 +368,8 @@ class _Walk:
             self.has_base = True
             claim = base_claim(self.values.double.decode(self.attributes.raw(_HREF)), self.scanner.start)
             self.events.append(claim)
+        elif self.facts is not None:
+            self.facts.ignored_base = True
         return self.url(_HREF, place, claim)
 
     @cython.cfunc
