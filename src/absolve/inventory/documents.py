@@ -67,7 +67,8 @@ _WRAPPERS: Final = frozenset(
         *("application/har-entry", "message/part", "message/part-of-digest"),
     }
 )
-_TREES: Final = frozenset({registry.HTML, registry.XML})  # parts without a step that may have documents inside
+# Parts without a step that may have documents inside: a comment, a document in another charset, a compressed member.
+_NESTING: Final = frozenset({registry.HTML, registry.XML, registry.RECORDS})
 _WHITE_SPACE: Final = "\t\n\f\r "
 
 
@@ -85,13 +86,14 @@ class CapturedDocument(NamedTuple):
 
 
 class _Around(NamedTuple):
-    """What the entities around a document state about it."""
+    """What the entities around a document state about it; `member` is the byte offset of the compressed member."""
 
     url: str | None = None
     url_source: str | None = None
     links: int = 0
     codes: tuple[str, ...] = ()
     capture: Capture = _NO_CAPTURE
+    member: int | None = None
 
 
 _NOTHING: Final = _Around()
@@ -127,8 +129,12 @@ class Documents:
         """Add the row of the document in the event at this index, if it has one; `leave` it before the next one."""
         part = inner.part if inner is not None else entity.events.at(index)
         around = self._around[-1]
+        if not part.name:
+            is_member = part.media_type == registry.RECORDS
+            self._around.append(around._replace(member=part.start) if is_member else around)
+            return None
         if part.capture is not None:
-            around = _Around(capture=part.capture)
+            around = _Around(capture=part.capture, member=around.member)
         if inner is not None:
             return self._open(inner.entity, part, around)
         self._around.append(_NOTHING)
@@ -142,13 +148,9 @@ class Documents:
         for number in range(entity.events.parts):
             index = entity.events.part_index(number)
             part: Part = entity.events.at(index)  # type: ignore[assignment]  # the index of a part
-            if not part.name and registry.kind_of(part.media_type) not in _TREES:
+            if not part.name and registry.kind_of(part.media_type) not in _NESTING:
                 continue
             inner = inner_at(entity, index)
-            if not part.name:
-                if inner is not None:
-                    yield from self.inside(inner.entity)
-                continue
             found = self.enter(entity, index, inner)
             if found is not None:
                 yield found
@@ -256,7 +258,7 @@ def unwalked(
     parameters = registry.essence_of(part.media_type)[1]
     row = _row(
         document,
-        _path(outer, part),
+        _path(outer, part, around.member),
         around,
         around.capture,
         part.media_type,
@@ -403,7 +405,7 @@ def _canonical(entity: Entity) -> str | None:
     return found if found and not is_malformed(found) and len(found) <= entity.settings.max_url else None
 
 
-def _path(outer: Entity, part: Part) -> str:
+def _path(outer: Entity, part: Part, member: int | None) -> str:
     """Return the entity path of a document that was not walked: its step has no number in the count of those that were.
 
     The one body of a message or entry is always the first; any other has its byte offset.
@@ -411,8 +413,13 @@ def _path(outer: Entity, part: Part) -> str:
     number = "1"
     if outer.media_type not in _WRAPPERS or outer.events.parts > 1:
         number = f"@{part.start}"
-        if outer.origin is not None:  # a compressed record: all offsets in it map to its first byte
+        if outer.origin is not None:
             start = outer.origin(part.start)
-            number = f"@{start}" if start != outer.origin(0) else f"@{start}+{part.start}"
+            if start != outer.origin(0):
+                number = f"@{start}"
+            else:  # all offsets in a compressed member map to its first byte
+                member = start
+        if member is not None:
+            number = f"@{member}+{part.start}"
     step = f"{part.name}[{number}]"
     return f"{outer.path}/{step}" if outer.path else step
