@@ -246,7 +246,8 @@ def unwalked(
     codes = [*around.codes, *_codes_in(outer, part)]
     data = None
     try:
-        data = part.coding.decode(outer.cut(part.start, part.end))
+        if around.capture.kind != "revisit":  # its payload is in another record
+            data = part.coding.decode(outer.cut(part.start, part.end))
     except CodingError as error:
         codes.append(error.code)
     if data is not None and len(data) > outer.settings.max_size:

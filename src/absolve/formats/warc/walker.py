@@ -160,7 +160,7 @@ def _walked(data: bytes, start: cython.Py_ssize_t, extent: Extent, options: Walk
 
     For the table of documents every media type counts, else only those with a walker.
     """
-    if not _is_walked(extent):
+    if not (_is_walked(extent) or (options.documents and extent.kind in _WALKED)):
         return None
     found = record_at(data, start)
     if found is None:
@@ -176,7 +176,7 @@ def _part(data: bytes, found: Record, options: WalkOptions) -> Part:
     """Return the block of a record as a part, with the fields of the record that change with it."""
     field = "ARC record's URL" if found.kind == "arc" else "WARC-Target-URI"
     return Part(
-        _media_type(data, found),
+        _media_type(data, found) if found.block < found.end else "",
         found.block,
         found.end,
         IDENTITY,
