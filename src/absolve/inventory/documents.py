@@ -85,6 +85,13 @@ class CapturedDocument(NamedTuple):
     capture: Capture
 
 
+class DocumentRows(NamedTuple):
+    """Some rows, and an estimate of their memory in bytes."""
+
+    rows: list[DocumentRow]
+    weight: int
+
+
 class _Around(NamedTuple):
     """What the entities around a document state about it; `member` is the byte offset of the compressed member."""
 
@@ -115,10 +122,18 @@ class Documents:
     def is_full(self) -> bool:
         return len(self.rows) >= AT_ONCE or self._weight >= MOST_TEXT
 
-    def taken(self) -> list[DocumentRow]:
+    def taken(self) -> DocumentRows:
         """Return the rows, and begin with none."""
-        found, self.rows, self._weight = self.rows, [], 0
+        found = DocumentRows(self.rows, self._weight)
+        self.rows, self._weight = [], 0
         return found
+
+    def fill(self, entity: Entity) -> Iterator[None]:
+        """Add the rows of an input: yield each time there are many, for the caller to take them; the last remain."""
+        self.begin(entity)
+        for _ in self.inside(entity):
+            if self.is_full:
+                yield
 
     def begin(self, entity: Entity) -> CapturedDocument | None:
         """Add the row of the outermost document, if it has one."""

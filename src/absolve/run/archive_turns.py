@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from absolve.core.errors import FAULTS, DocumentError
 from absolve.inventory.columns import Columns
+from absolve.inventory.documents import DocumentRows
 from absolve.run import sources
 from absolve.run.archive_ranges import END, ArchiveRange, Progress
 from absolve.run.pool.tasks import End
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from absolve.run.pool.handoff import HandoffPort
     from absolve.run.results import Failure
 
-    Result = Diagnostic | Failure | BytesRead | Columns
+    Result = Diagnostic | Failure | BytesRead | Columns | DocumentRows
     Found = Result | Progress
     Find = Callable[[Input], Iterator[Found]]
 
@@ -87,6 +88,10 @@ def _renumbered(found: Iterator[Found], next_: _Next, before: int = 0) -> Iterat
             continue
         if before and isinstance(one, Columns):
             renumber(one, before)
+        if before and isinstance(one, DocumentRows):
+            one = DocumentRows(
+                [row._replace(entity=renumbered(row.entity, before)) for row in one.rows], one.weight
+            )
         yield one
 
 
@@ -100,7 +105,7 @@ def renumbered(path: str, before: int) -> str:
     """Return the path of an entity (`record[2]/body[1]`) with the number in its first step increased by `before`."""
     name, _, rest = path.partition("[")
     number, end, rest = rest.partition("]")
-    return f"{name}[{int(number) + before}]{rest}" if end else path
+    return f"{name}[{int(number) + before}]{rest}" if end and number.isdecimal() else path
 
 
 class _Next:
@@ -161,6 +166,9 @@ class _Ahead:
             elif isinstance(one, Columns):
                 self._held.append(one.taken())
                 weight += one.weight()
+            elif isinstance(one, DocumentRows):
+                self._held.append(one)
+                weight += one.weight
             else:
                 self._held.append(one)
                 weight += _OTHER

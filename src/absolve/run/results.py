@@ -24,16 +24,17 @@ class Failure(NamedTuple):
 
 
 class RowChunk(NamedTuple):
-    """Rows encoded for the sink, or not encoded if the parent process needs their values; and their number."""
+    """Rows of a table encoded for the sink, or not encoded if the parent needs their values; and their number."""
 
     chunk: Any
     number: int
+    table: str = "links"
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[Any, ...]:
         from pickle import PickleBuffer  # already imported by the caller
 
         chunk = PickleBuffer(self.chunk) if protocol.__index__() >= 5 and isinstance(self.chunk, bytes) else self.chunk
-        return RowChunk, (chunk, self.number)
+        return RowChunk, (chunk, self.number, self.table)
 
 
 class StdoutBytes(NamedTuple):

@@ -43,8 +43,10 @@ class Cells(NamedTuple):
         return list(zip(*cells, strict=True))
 
     def _cell(self, cell: Any) -> Any:
+        if isinstance(cell, (list, tuple)):  # only the first item begins a cell
+            return [(self if number == 0 else self._replace(literal=False))._cell(item) for number, item in enumerate(cell)]
         if not isinstance(cell, str):
-            return list(cell) if isinstance(cell, tuple) else cell
+            return cell
         if self.masked:
             cell = shown.masked(cell)
         if self.printable:
